@@ -365,8 +365,11 @@ fn perform(gpu: &Gpu, (health, progress): (&Health, &Progress), job: Job) {
             if !ready && !health.is_lost() {
                 health.lose("it is destroyed while a queue waits for a semaphore that nothing signals");
             }
-            if ready && !health.is_lost() && gpu.execute(&batch.lists).is_err() {
-                health.lose("a program ran too long, or the emulation failed");
+            if ready
+                && !health.is_lost()
+                && let Err(report) = gpu.execute(&batch.lists)
+            {
+                health.lose(&report.to_string());
             }
             // Their memory is that of what is recorded next.
             batch.lists.clear();

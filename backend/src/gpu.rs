@@ -1,5 +1,6 @@
 //! The GPU as a whole: its set-up, its workers, and the entry point that executes command lists.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 
 use crate::bag::Bag;
-use crate::command::{CommandList, Processor};
+use crate::command::{CommandList, MOST_NESTED, Processor, Running};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, KeptDepths};
@@ -16,21 +17,108 @@ use crate::memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surfac
 use crate::pixel::TileScratch;
 use crate::shader::Inlining;
 use crate::shader::runtime::{Names, NoNames};
+use crate::state::GraphicsPipeline;
 use crate::texture::Routines;
 use crate::transfer::{self, Direction};
 use crate::workers::Workers;
 
-/// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the device was lost")]
-pub struct DeviceLost;
+/// Why execution cannot go on. What the commands that ran have done is undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceLost {
+    /// A command took longer than the time limit allows, while programs of a stage ran.
+    TimedOut(Stage),
+    /// An event that a command waits for was not set in time.
+    EventNotSet,
+    /// Secondary command buffers are nested deeper than `maxCommandBufferNestingLevel`.
+    NestedTooDeep,
+    /// There is no memory for an image.
+    OutOfMemory,
+}
+
+/// The stages whose programs run together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Compute programs.
+    Compute,
+    /// Vertex programs.
+    Vertex,
+    /// Vertex and tessellation programs, and geometry programs behind them.
+    Tessellation,
+    /// Vertex and geometry programs.
+    Geometry,
+    /// Task programs.
+    Task,
+    /// Mesh programs.
+    Mesh,
+    /// Fragment programs, and what stands beside them: rasterization, tests, blending.
+    Fragment,
+    /// No program: copies, blits, resolves and clears.
+    Transfer,
+}
+
+impl Stage {
+    /// Returns the stages before rasterization that a pipeline has.
+    pub(crate) fn before_rasterization(pipeline: &GraphicsPipeline) -> Self {
+        match () {
+            () if pipeline.mesh().is_some() => Self::Mesh,
+            () if pipeline.patches.is_some() => Self::Tessellation,
+            () if pipeline.geometry.is_some() => Self::Geometry,
+            () => Self::Vertex,
+        }
+    }
+
+    /// Returns how messages name it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute shader",
+            Self::Vertex => "vertex shader",
+            Self::Tessellation => "vertex, tessellation or geometry shader",
+            Self::Geometry => "vertex or geometry shader",
+            Self::Task => "task shader",
+            Self::Mesh => "mesh shader",
+            Self::Fragment => "fragment shader",
+            Self::Transfer => "transfer",
+        }
+    }
+}
+
+/// Says why a GPU stopped: which command, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LossReport(String);
+
+impl LossReport {
+    /// Reports on a command that did not end.
+    fn new(lost: DeviceLost, running: &Running, limit: Duration) -> Self {
+        let why = match lost {
+            DeviceLost::TimedOut(stage) => format!(
+                "timed out in the {}: a command may take {} ms (VITRIC_TIMEOUT_MS)",
+                stage.name(),
+                limit.as_millis()
+            ),
+            DeviceLost::EventNotSet => "the event that it waits for was not set in time".into(),
+            DeviceLost::NestedTooDeep => {
+                format!("secondary command buffers are nested more than {MOST_NESTED} deep")
+            }
+            DeviceLost::OutOfMemory => "there is no memory for an image".into(),
+        };
+        Self(format!("{running}: {why}"))
+    }
+
+    /// Reports on a panic.
+    fn of_panic(panic: &(dyn Any + Send), running: &Running) -> Self {
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Self(format!("{running}: the emulation failed, which is a fault of Vitric: panic: {message}"))
+    }
+}
 
 /// How a GPU is set up.
 #[derive(Debug, Clone, Copy)]
 pub struct GpuConfig {
     /// Worker threads, at least 1. Images do not depend on it.
     pub threads: usize,
-    /// Longest time that the programs of one draw or dispatch may run.
+    /// Longest wall time of one command.
     pub timeout: Duration,
     /// Primitives of a window.
     pub window: usize,
@@ -130,17 +218,26 @@ impl Gpu {
     /// Executes command lists one after the other, and returns when all they do is complete and visible.
     ///
     /// # Errors
-    /// [`DeviceLost`] when a program was interrupted, or the emulation failed.
-    pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
+    /// Why the device is lost: a program was interrupted, or the emulation failed.
+    pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), LossReport> {
+        let mut running = Running::default();
         let run = || {
             let mut processor = Processor::new(self);
             // The host may have written what it sees.
             self.units.depths.wrote_any(|memory| memory.is_mapped());
-            let done = lists.iter().try_for_each(|list| processor.execute(list));
-            processor.finish().and(done)
+            let execute = || {
+                let done = lists.iter().try_for_each(|list| processor.execute(list));
+                done.and(processor.finish())
+            };
+            let done = catch_unwind(AssertUnwindSafe(execute));
+            running = processor.running().clone();
+            done
         };
         self.units.running.fetch_add(1, Ordering::AcqRel);
-        let done = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(DeviceLost));
+        let done = match catch_unwind(AssertUnwindSafe(run)).flatten() {
+            Ok(done) => done.map_err(|lost| LossReport::new(lost, &running, self.config().timeout)),
+            Err(panic) => Err(LossReport::of_panic(&*panic, &running)),
+        };
         self.units.running.fetch_sub(1, Ordering::AcqRel);
         if done.is_err() {
             self.units.depths.forget();

@@ -139,7 +139,7 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_TIMEOUT_MS",
         default: "10000",
-        doc: "Longest time in milliseconds that the programs of one draw or dispatch may run before the device is lost.",
+        doc: "Longest wall time in milliseconds of one command before the device is lost; draws whose tiles are walked together have the sum of theirs.",
         off: None,
         check: positive,
     },

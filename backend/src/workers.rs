@@ -50,6 +50,9 @@ const LOOKS: u32 = 64;
 /// Sections after which a helper stays awake once more, at most, when nobody needed it after earlier ones.
 const MAX_ASLEEP: u32 = 16;
 
+/// Indices of a section, at most: every thread may ask for one behind the last without a wrap.
+const MOST_INDICES: usize = usize::MAX >> 1;
+
 /// Waits awake as long as something is so, but not for long, and lets other threads go first.
 fn spin(is_so: impl Fn() -> bool) {
     let mut begin = None;
@@ -81,6 +84,21 @@ impl Workers {
         scratch: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, usize) + Sync,
     ) {
+        let work = |scratch: &mut S, index| {
+            work(scratch, index);
+            true
+        };
+        self.parallel_while(count, scratch, work);
+    }
+
+    /// The same until `work` returns false: indices that no thread works on by then are left out.
+    pub(crate) fn parallel_while<S>(
+        &self,
+        count: usize,
+        scratch: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize) -> bool + Sync,
+    ) {
+        let count = count.min(MOST_INDICES);
         let next = AtomicUsize::new(0);
         let take_part = |goes_on: &dyn Fn() -> bool| {
             let mut index = next.fetch_add(1, Ordering::Relaxed);
@@ -89,7 +107,10 @@ impl Workers {
             }
             let mut scratch = scratch();
             while index < count {
-                work(&mut scratch, index);
+                if !work(&mut scratch, index) {
+                    next.fetch_max(count, Ordering::Relaxed);
+                    return;
+                }
                 if !goes_on() {
                     return;
                 }
@@ -337,6 +358,17 @@ mod tests {
                 workers.parallel(count, || (), |(), index| _ = seen[index].fetch_add(1, Ordering::Relaxed));
                 assert!(seen.iter().all(|times| times.load(Ordering::Relaxed) == 1), "{threads} threads, {count}");
             }
+        }
+    }
+
+    #[test]
+    fn work_that_is_to_stop_stops() {
+        for threads in [1, 4] {
+            let done = AtomicUsize::new(0);
+            let work = |(): &mut (), _| done.fetch_add(1, Ordering::Relaxed) < 100;
+            Workers::new(threads).parallel_while(usize::MAX, || (), work);
+            let done = done.into_inner();
+            assert!((101..101 + threads).contains(&done), "{threads} threads, {done}");
         }
     }
 

@@ -16,7 +16,7 @@ use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::counters::{Counter, Counters};
 use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch, is_list, vertices};
-use crate::gpu::{DeviceLost, Gpu};
+use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::{Early, Hierarchy};
 use crate::pixel::{PixelContext, Segment};
 use crate::shader::interp::{Deadline, Environment};
@@ -116,6 +116,11 @@ struct Tally {
 }
 
 impl Processor<'_> {
+    /// Returns whether any draw waits for later ones.
+    pub(super) fn has_draws_waiting(&self) -> bool {
+        !self.waiting.draws.is_empty()
+    }
+
     /// Whether a draw may wait for later ones, and whether it pays to let it.
     pub(super) fn lets_wait(&self, prepared: &Prepared, call: &Call) -> bool {
         let (config, waiting, primitives) = (self.gpu.config(), &self.waiting, primitives(call));
@@ -136,7 +141,7 @@ impl Processor<'_> {
     fn why_not(&self, prepared: &Prepared, call: &Call, primitives: usize) -> Option<Counter> {
         let (config, pipeline) = (self.gpu.config(), &prepared.pipeline);
         // What a query counts must be drawn.
-        if self.occlusion.is_some() || self.counts_vertices() {
+        if self.occlusion.counter().is_some() || self.counts_vertices() {
             return Some(Counter::PoshLeftOrder);
         }
         let is_in_memory = !is_list(pipeline.topology, vertices(pipeline.topology)) || pipeline.primitive_restart;
@@ -218,10 +223,12 @@ impl Processor<'_> {
             return Ok(());
         }
         let Waiting { mut draws, segment, mut early, .. } = std::mem::take(&mut self.waiting);
+        let suspended = self.begin_waiting_draws();
         let done = match segment {
             Some(segment) => self.replay(&draws, segment, &mut early),
             None => Ok(()),
         };
+        self.end_waiting_draws(&suspended);
         draws.clear();
         self.waiting = Waiting { draws, early, ..Waiting::default() };
         done
@@ -243,7 +250,6 @@ impl Processor<'_> {
             }
             self.add_to_sample(sample);
         }
-        self.restart_deadline();
         self.pending.know(direction, early);
         let (grid, depth_bits) = (*self.pending.grid(), self.pending.depth_bits());
         let extent = self.pending.depth(0).map_or([0; 2], Hierarchy::extent);
@@ -267,7 +273,7 @@ impl Processor<'_> {
             if !gpu.config().posh.takes_draw(draw.count()) {
                 draw.posh = None;
             }
-            self.restart_deadline();
+            self.pending.begin_command();
             windows(self, &waits.job().drawn(), draw)?;
             self.add_to_sample(sample);
         }
@@ -386,7 +392,7 @@ impl<'a, 'd> Ahead<'a, 'd> {
             front
         };
         gpu.workers().parallel(numbers.len(), fronts, |scratch, index| work(scratch, numbers[index]));
-        if ok.into_inner() { Ok(()) } else { Err(DeviceLost) }
+        if ok.into_inner() { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Vertex)) }
     }
 
     /// Some pieces teach what hides all. Returns how many primitives did.

@@ -2,7 +2,7 @@
 
 use super::processor::Processor;
 use crate::counters::Counter;
-use crate::gpu::DeviceLost;
+use crate::gpu::{DeviceLost, Stage};
 #[cfg(test)]
 use crate::shader::{Program, interp::Deadline, runtime::Bindings};
 use crate::shader::{WorkgroupScratch, Workgroups};
@@ -25,14 +25,11 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
         counters.count(Counter::Invocations, (count as u64).saturating_mul(invocations as u64));
     }
     let chunk = (INVOCATIONS_AT_ONCE / invocations.max(1)).max(1);
-    processor.gpu.workers().parallel(count.div_ceil(chunk), WorkgroupScratch::default, |scratch, index| {
-        if deadline.expired() {
-            return;
-        }
+    processor.gpu.workers().parallel_while(count.div_ceil(chunk), WorkgroupScratch::default, |scratch, index| {
         let first = index * chunk;
-        all.run_all(scratch, first..(first + chunk).min(count));
+        !deadline.expired() && all.run_all(scratch, first..(first + chunk).min(count))
     });
-    if deadline.was_hit() { Err(DeviceLost) } else { Ok(()) }
+    if deadline.was_hit() { Err(DeviceLost::TimedOut(Stage::Compute)) } else { Ok(()) }
 }
 
 /// Runs one workgroup, for tests of programs.

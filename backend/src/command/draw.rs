@@ -21,7 +21,7 @@ use crate::geometry::{
     PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, corners, is_list, vertex_limits,
     vertex_parameters, vertex_ranges, vertices,
 };
-use crate::gpu::{DeviceLost, Gpu};
+use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::Visibility;
 use crate::memory::{BufferRange, PlaneRef};
 use crate::pixel::{PixelContext, Rates, Segment, visibility};
@@ -36,6 +36,9 @@ pub(super) const MOST_PRIMITIVES: usize = 1 << 14;
 /// Primitives from which on threads share a draw, and a multiple of which each takes.
 pub(super) const MANY: usize = 1 << 12;
 const PART: usize = 1 << 10;
+
+/// Draws of one command between two looks at the clock.
+const DRAWS_PER_CHECK: u32 = 64;
 
 /// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
 pub(super) const MOST_STIPPLED: usize = 16;
@@ -154,8 +157,11 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
     if of_meshes.is_some() != pipeline.mesh().is_some() {
         return Ok(());
     }
+    processor.begin_drawing();
     for draw in 0..of_meshes.unwrap_or_else(|| draws(command)) {
-        processor.restart_deadline();
+        if draw % DRAWS_PER_CHECK == DRAWS_PER_CHECK - 1 && processor.deadline.expired() {
+            return Err(DeviceLost::TimedOut(Stage::before_rasterization(pipeline)));
+        }
         let call = call(command, draw);
         if of_meshes.is_none() && processor.lets_wait(prepared, &call) {
             processor.wait((prepared, of_pixels), (&of_vertex, of_fragment.as_ref()), call)?;
@@ -173,6 +179,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         }
         processor.add_to_sample(sample);
     }
+    processor.keep_time_left();
     Ok(())
 }
 
@@ -458,7 +465,7 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
         parts.try_for_each(|part| {
             job.take(&mut assembled, part);
             match deadline.expired() {
-                true => Err(DeviceLost),
+                true => Err(DeviceLost::TimedOut(Stage::before_rasterization(pipeline))),
                 false => run_part(processor, job, &mut assembled),
             }
         })?;
@@ -496,7 +503,7 @@ pub(super) fn windows(
     while start < count {
         let range = start..count.min(start + most);
         if start > 0 && assembled.source.environment.deadline.expired() {
-            return Err(DeviceLost);
+            return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
         }
         start = range.end;
         let is_full = processor.pending.is_full(range.len().saturating_mul(amplification));
@@ -545,7 +552,7 @@ pub(super) fn in_order(
         done
     };
     if !done {
-        return Err(DeviceLost);
+        return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
     }
     if let Some(plan) = captures {
         let captured = std::mem::take(&mut processor.front.captured);
@@ -585,7 +592,7 @@ pub(super) fn in_parallel(
         gpu.workers().parallel(count, || (), |(), index| piece(index));
     }
     if !ok.into_inner() {
-        return Err(DeviceLost);
+        return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
     }
     processor.pending.close();
     for (windows, captured) in made.into_iter().map(Mutex::into_inner) {

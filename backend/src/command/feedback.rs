@@ -203,7 +203,7 @@ impl Processor<'_> {
 
     /// Whether every vertex counts, be it seen or not.
     pub(super) fn counts_vertices(&self) -> bool {
-        self.statistics.is_some() || self.state.feedback.is_active() || !self.streams.is_empty()
+        self.statistics.counters().is_some() || self.state.feedback.is_active() || !self.streams.is_empty()
     }
 
     /// The buffers that draws may write now are behind the backs of visibility structures.

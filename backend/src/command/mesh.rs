@@ -11,7 +11,7 @@ use super::draw::{Job, Takers, windows};
 use super::processor::{Processor, words};
 use crate::counters::Counter;
 use crate::geometry::{Assembled, Corners, DrawNumbers, Launch, Mesh, VertexSource};
-use crate::gpu::DeviceLost;
+use crate::gpu::{DeviceLost, Stage};
 use crate::shader::runtime::Bindings;
 use crate::shader::{MeshFacts, WorkgroupScratch, Workgroups};
 
@@ -88,7 +88,7 @@ pub(super) fn run(
             }
         });
         if deadline.was_hit() {
-            return Err(DeviceLost);
+            return Err(DeviceLost::TimedOut(Stage::Task));
         }
         let mut before = 0;
         let mut launches: Vec<Launch> = made.into_iter().flat_map(Mutex::into_inner).collect();

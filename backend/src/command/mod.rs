@@ -11,6 +11,7 @@ mod event;
 mod feedback;
 mod implicit;
 mod mesh;
+mod name;
 mod pass;
 mod patches;
 mod pending;
@@ -19,6 +20,7 @@ mod query;
 mod residency;
 mod sets;
 mod streams;
+mod time;
 mod viewports;
 mod views;
 
@@ -37,6 +39,7 @@ use crate::state::{
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
+pub(crate) use name::Running;
 pub use processor::{MOST_NESTED, Processor};
 pub use query::{QueryKind, QueryPool, QueryResult};
 pub use sets::MOST_SETS;

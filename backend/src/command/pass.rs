@@ -293,7 +293,7 @@ impl Pass {
             let is_replaced = self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
             let view = self.view(attachment).filter(|view| view.surface.desc().samples == 1 && !is_replaced).cloned();
             let Some(view) = view.filter(|_| implicit.samples > 1) else { continue };
-            let made = implicit::view(&view, implicit.samples).ok_or(DeviceLost)?;
+            let made = implicit::view(&view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
             for layer in self.layers(self.view_mask()) {
                 // What is cleared or undefined needs none of it, but to know that of each layer and aspect would gain little.
                 transfer::replicate(workers, (&view, &made), layer, self.area);

@@ -7,7 +7,7 @@ use super::pending::{Drawn, MOST_PENDING};
 use super::processor::Processor;
 use crate::geometry::tessellation::{Patches, Piece, Subdivision};
 use crate::geometry::{Assembled, FrontScratch, Triangles};
-use crate::gpu::DeviceLost;
+use crate::gpu::{DeviceLost, Stage};
 
 /// Memories of patches: so many wait for their subdivision, on any number of threads, so that programs with side effects run in one order.
 const PARTS: usize = 16;
@@ -36,7 +36,7 @@ pub(super) fn windows(
         };
         let is_many = some.iter().map(|(_, patches)| patches.len()).sum::<usize>() >= MANY_PATCHES;
         if !for_each(processor, count, is_many && assembled.is_pure(), &control) {
-            return Err(DeviceLost);
+            return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
         }
         subdivide(processor, (drawn, assembled), (&mut memories[..count], subdivision))?;
     }
@@ -104,7 +104,7 @@ fn set_up(
         return Ok(());
     }
     if assembled.source.environment.deadline.expired() {
-        return Err(DeviceLost);
+        return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
     }
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let primitives = pieces.iter().map(|(_, piece)| piece.primitives).sum::<usize>() * assembled.amplification();

@@ -10,7 +10,7 @@ use super::pass::LoadClear;
 use super::processor::{Dynamic, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::geometry::Triangles;
-use crate::gpu::DeviceLost;
+use crate::gpu::{DeviceLost, Stage};
 use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
 use crate::pixel::{DrawContext, PixelContext};
 use crate::shader::runtime::Bindings;
@@ -37,6 +37,9 @@ pub(super) struct PixelState {
     pub(super) layer: u32,
     /// What it does with visibility structures, if there are any.
     visibility: Visibility,
+    /// Commands that have draws with it, and the number of the last one.
+    commands: u32,
+    last_command: u32,
 }
 
 /// What a draw's fragments depend on, as the command processor has it.
@@ -61,7 +64,8 @@ struct DrawState {
 impl PixelState {
     /// Of draws to the first layer; what they do with visibility structures is not filled in.
     pub(super) fn of(dynamic: &Dynamic, pipeline: &Arc<GraphicsPipeline>) -> Self {
-        Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility: Visibility::default() }
+        let (visibility, commands, last_command) = Default::default();
+        Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, commands, last_command }
     }
 
     fn teaching(&self, depth: &Hierarchy, depth_bits: u32) -> Teaching {
@@ -70,6 +74,13 @@ impl PixelState {
             scissor: touched(&self.dynamic, &self.pipeline),
             depths: (depth_bits, self.pipeline.multisample.samples),
             extent: depth.extent(),
+        }
+    }
+
+    /// Notes that a command has draws with it.
+    fn draw_by(&mut self, command: u32) {
+        if std::mem::replace(&mut self.last_command, command) != command {
+            self.commands = self.commands.saturating_add(1);
         }
     }
 
@@ -93,6 +104,8 @@ pub(super) struct Pending {
     grid: Grid,
     draws: Vec<DrawState>,
     pixels: Vec<PixelState>,
+    /// Number of the command, or the deferred draw, that makes primitives now.
+    command: u32,
     /// Push constants of draws.
     pushed: Vec<[u8; PUSH_BYTES]>,
     windows: Vec<Window>,
@@ -236,7 +249,7 @@ impl Pending {
     }
 
     /// Whether nothing waits.
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.windows.is_empty() && self.open.iter().all(Triangles::is_empty) && self.clears.is_none()
     }
 
@@ -244,6 +257,11 @@ impl Pending {
     pub(super) fn is_full(&self, primitives: usize) -> bool {
         let open: usize = self.open.iter().map(Triangles::weight).sum();
         self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
+    }
+
+    /// Begins another command, or a draw that was deferred.
+    pub(super) fn begin_command(&mut self) {
+        self.command = self.command.wrapping_add(1);
     }
 
     /// The number of a draw's state in a layer.
@@ -254,6 +272,8 @@ impl Pending {
             && last.bindings.as_ref().map(Arc::as_ptr) == drawn.bindings.map(Arc::as_ptr)
             && (!reads_push || last.push.is_some_and(|push| self.pushed[push] == *drawn.push))
         {
+            let pixel = last.pixel;
+            self.pixels[pixel].draw_by(self.command);
             return self.draws.len() - 1;
         }
         let draw = DrawState {
@@ -269,11 +289,13 @@ impl Pending {
     fn pixel(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
         let recent = self.pixels.len().saturating_sub(MOST_RECENT);
         if let Some(known) = self.pixels[recent..].iter().position(|state| state.serves(drawn, layer)) {
+            self.pixels[recent + known].draw_by(self.command);
             return recent + known;
         }
         let (pipeline, dynamic, visibility) = (drawn.pipeline.clone(), *drawn.dynamic, drawn.visibility);
         pipeline.fragment.iter().for_each(|program| program.inlined.begin_pass());
-        self.pixels.push(PixelState { pipeline, dynamic, layer, visibility });
+        let (commands, last_command) = (1, self.command);
+        self.pixels.push(PixelState { pipeline, dynamic, layer, visibility, commands, last_command });
         self.pixels.len() - 1
     }
 
@@ -414,18 +436,23 @@ impl Processor<'_> {
         if pending.windows.is_empty() && beside.0 == 0 && !clears_all {
             return Ok(());
         }
-        self.restart_deadline();
+        let suspended = self.begin_tiles();
         if self.counters().is_some() {
             self.pending.visited.resize_with(grid.count_all(), AtomicBool::default);
         }
         let Some(pass) = &self.pass else { return Ok(()) };
-        let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
+        let (none, occlusion) = (Bindings::default(), self.occlusion.counter());
         let packs = self.gpu.config().packs_always;
         // Statistics are those of a machine that drops nothing.
-        let drops = self.statistics.is_none();
-        let context =
-            |state| PixelContext { drops, ..pixel_context(state, pass, &self.deadline, occlusion) }.complete(packs);
-        let pixels: Vec<_> = pending.pixels.iter().map(context).collect();
+        let drops = self.statistics.counters().is_none();
+        // What is alone has all of the time.
+        let several = pending.pixels.iter().filter(|_| pending.pixels.len() > 1);
+        let parts: Vec<_> = several.map(|state| self.deadline.part(state.commands)).collect();
+        let context = |(number, state)| {
+            let deadline = parts.get(number).unwrap_or(&*self.deadline);
+            PixelContext { drops, ..pixel_context(state, pass, deadline, occlusion) }.complete(packs)
+        };
+        let pixels: Vec<_> = pending.pixels.iter().enumerate().map(context).collect();
         let of_draw = pending.draws.iter().map(|draw| DrawContext {
             pixel: &pixels[draw.pixel],
             bindings: draw.bindings.as_deref().unwrap_or(&none),
@@ -453,6 +480,7 @@ impl Processor<'_> {
         };
         let done = tiling::walk(self.gpu, walk, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
-        if done { Ok(()) } else { Err(DeviceLost) }
+        self.end_tiles(&suspended);
+        if done { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Fragment)) }
     }
 }

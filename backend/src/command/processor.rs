@@ -1,7 +1,6 @@
 //! The command processor: walks command lists, keeps state, and hands work to the units.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -9,16 +8,18 @@ use ash::vk;
 use super::ahead::Waiting;
 use super::depth;
 use super::feedback::{FeedbackState, StreamQuery};
+use super::name::Running;
 use super::pass::Pass;
 use super::pending::Pending;
-use super::query::statistics;
+use super::query::{OcclusionQueries, StatisticsQueries};
 use super::sets::{BoundSets, OfDevice};
+use super::time::TimesLeft;
 use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
 use crate::bag::Lent;
 use crate::counters::{Counter, Counters, SampleKind, Sampler};
 use crate::geometry::FrontScratch;
-use crate::gpu::{DeviceLost, Gpu};
+use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::memory::{Buffer, BufferRange, InUse};
 use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
@@ -139,6 +140,10 @@ pub struct Processor<'g> {
     pub(super) gpu: &'g Gpu,
     /// When the programs of the running draw or dispatch must stop.
     pub(super) deadline: Arc<Deadline>,
+    /// Time that commands have left whose work waits.
+    pub(super) times_left: TimesLeft,
+    /// The command that runs, for messages.
+    running: Running,
     pub(super) state: State,
     pub(super) pass: Option<Pass>,
     /// Draws of the pass whose tiles were not walked yet.
@@ -157,10 +162,10 @@ pub struct Processor<'g> {
     skips: bool,
     /// How deep in lists of lists execution is.
     depth: u32,
-    /// Occlusion query that counts now.
-    pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
-    /// Query of pipeline statistics that counts now.
-    pub(super) statistics: Option<(Arc<QueryPool>, u32, Arc<Counters>)>,
+    /// Occlusion queries that count now.
+    pub(super) occlusion: OcclusionQueries,
+    /// Queries of pipeline statistics that count now.
+    pub(super) statistics: StatisticsQueries,
     /// Queries of streams that count now.
     pub(super) streams: Vec<StreamQuery>,
     /// What takes samples of counters, where the GPU counts.
@@ -174,6 +179,8 @@ impl<'g> Processor<'g> {
         Self {
             gpu,
             deadline,
+            times_left: TimesLeft::default(),
+            running: Running::default(),
             state: State::default(),
             pass: None,
             pending: Pending::default(),
@@ -189,24 +196,31 @@ impl<'g> Processor<'g> {
             view_number: 0,
             skips: false,
             depth: 0,
-            occlusion: None,
-            statistics: None,
+            occlusion: OcclusionQueries::default(),
+            statistics: StatisticsQueries::default(),
             streams: Vec::new(),
             sampler: gpu.counters().map(|counters| Sampler::new(gpu.now(), counters)),
         }
+    }
+
+    /// The command that runs, or at which execution has ended.
+    pub fn running(&self) -> &Running {
+        &self.running
     }
 
     /// Executes a primary list.
     pub fn execute(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
         self.state = State::default();
         self.skips = false;
+        self.running.list += 1;
         self.run(list)
     }
 
     fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
         let mut rest = list.commands.as_slice();
         while let Some((command, behind)) = rest.split_first() {
-            self.command(command, &list.bytes)?;
+            self.running.begin(command, list.commands.len() - rest.len());
+            self.command(command, &list.bytes).inspect_err(|_| self.running.describe(command))?;
             rest = match command {
                 Command::BeginPass(_) | Command::NextSubpass => self.views(behind, &list.bytes)?,
                 _ => behind,
@@ -217,6 +231,7 @@ impl<'g> Processor<'g> {
 
     /// Executes a command, which may have brought some of these bytes along.
     pub(super) fn command(&mut self, command: &Command, bytes: &[u8]) -> Result<(), DeviceLost> {
+        self.deadline.begin();
         match command {
             Command::BeginPass(begin) => {
                 self.use_attachments(begin);
@@ -252,7 +267,7 @@ impl<'g> Processor<'g> {
             Command::WaitEvents(events) => {
                 self.flush()?;
                 if !events.iter().all(|event| event.wait(WAIT_TIMEOUT, || self.gpu.ends_waits())) {
-                    return Err(DeviceLost);
+                    return Err(DeviceLost::EventNotSet);
                 }
                 // The host may have written what it sees.
                 self.gpu.depths().wrote_any(|memory| memory.is_mapped());
@@ -292,7 +307,8 @@ impl<'g> Processor<'g> {
                 self.flush()?;
                 self.use_named(command);
                 if !self.query(command)? {
-                    transfer(self.gpu.workers(), self.shared.in_use.as_ref(), command, bytes);
+                    let place = (self.gpu.workers(), self.shared.in_use.as_ref());
+                    transfer(place, &self.deadline, command, bytes)?;
                 }
                 depth::written_by(self.gpu.depths(), command);
             }
@@ -332,12 +348,7 @@ impl<'g> Processor<'g> {
         self.pass = Some(pass);
     }
 
-    pub(super) fn restart_deadline(&mut self) {
-        self.deadline.restart();
-    }
-
     fn dispatch(&mut self, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
-        self.restart_deadline();
         self.begin_sample(SampleKind::Dispatch);
         let done = dispatch::dispatch(self, base, groups);
         self.end_sample();
@@ -347,7 +358,7 @@ impl<'g> Processor<'g> {
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
         // The first level is no nesting yet.
         if self.depth > MOST_NESTED {
-            return Err(DeviceLost);
+            return Err(DeviceLost::NestedTooDeep);
         }
         self.depth += 1;
         let (kept, skips) = (std::mem::take(&mut self.state), self.skips);
@@ -446,7 +457,7 @@ impl<'g> Processor<'g> {
     }
 
     fn of_query(&self) -> Option<&Arc<Counters>> {
-        self.statistics.as_ref().map(|(_, _, counters)| counters)
+        self.statistics.counters()
     }
 
     fn begin_sample(&mut self, kind: SampleKind) {
@@ -465,13 +476,13 @@ impl<'g> Processor<'g> {
 
     /// Begins a draw's sample, where somebody counts: its number.
     pub(super) fn begin_draw_sample(&mut self) -> Option<usize> {
-        let query = self.statistics.as_ref().map(|(_, _, counters)| &**counters);
+        let query = self.statistics.counters().map(|counters| &**counters);
         self.sampler.as_mut().and_then(|sampler| sampler.begin_draw(query))
     }
 
     /// What the front end has counted since it was last asked was a draw's, or nobody's.
     pub(super) fn add_to_sample(&mut self, draw: Option<usize>) {
-        let query = self.statistics.as_ref().map(|(_, _, counters)| &**counters);
+        let query = self.statistics.counters().map(|counters| &**counters);
         match (&mut self.sampler, draw) {
             (Some(sampler), Some(draw)) => sampler.add_to_draw(draw, query),
             (Some(sampler), None) => drop(sampler.front_grown(query)),
@@ -484,18 +495,17 @@ impl<'g> Processor<'g> {
     /// # Errors
     /// [`DeviceLost`] when an image that rested could not be had back.
     pub fn finish(&mut self) -> Result<(), DeviceLost> {
-        self.statistics = None;
+        self.statistics = StatisticsQueries::default();
         let in_use = self.shared.in_use.as_ref();
         if let (Some(sampler), Some(all)) = (self.sampler.take(), self.gpu.counters()) {
             sampler.counters.count(Counter::SpansWoken, in_use.map_or(0, InUse::woken));
             sampler.finish(self.gpu.now(), all);
         }
-        if in_use.is_some_and(InUse::has_failed) { Err(DeviceLost) } else { Ok(()) }
+        if in_use.is_some_and(InUse::has_failed) { Err(DeviceLost::OutOfMemory) } else { Ok(()) }
     }
 
-    fn end_statistics(&mut self, named: vk::QueryPipelineStatisticFlags) {
-        let Some((pool, query, counters)) = self.statistics.take() else { return };
-        pool.write(query, &statistics(named, &counters.values()));
+    fn end_statistics(&mut self, (pool, query): (&Arc<QueryPool>, u32)) {
+        let Some(counters) = self.statistics.end(pool, query) else { return };
         if let Some(sampler) = &self.sampler {
             sampler.counters.add(&counters);
         }
@@ -511,22 +521,17 @@ impl<'g> Processor<'g> {
                     }
                     QueryKind::Statistics(_) => {
                         let sampled = self.sampler.as_ref().map(|sampler| sampler.counters.of_part());
-                        let counters = sampled.unwrap_or_else(Counters::without_maps);
-                        self.statistics = Some((pool, query, Arc::new(counters)));
+                        self.statistics.begin((pool, query), || sampled.unwrap_or_else(Counters::without_maps));
                     }
-                    _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
+                    _ => self.occlusion.begin(pool, query),
                 }
             }
             Command::EndQuery { pool, query, stream } => match pool.kind() {
                 QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => {
                     self.end_stream((pool, *query), *stream)
                 }
-                QueryKind::Statistics(named) => self.end_statistics(named),
-                _ => {
-                    if let Some((pool, query, count)) = self.occlusion.take() {
-                        pool.write(query, &[count.into_inner()]);
-                    }
-                }
+                QueryKind::Statistics(_) => self.end_statistics((pool, query.saturating_add(self.view_number))),
+                _ => self.occlusion.end(pool, query.saturating_add(self.view_number)),
             },
             Command::ResetQueryPool { pool, first, count } => pool.reset(*first, *count),
             Command::WriteTimestamp { pool, query } => {
@@ -592,28 +597,69 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(workers: &Workers, in_use: Option<&InUse<'_>>, command: &Command, bytes: &[u8]) {
+/// Executes a transfer command, one region after the other.
+fn transfer(
+    (workers, in_use): (&Workers, Option<&InUse<'_>>),
+    deadline: &Deadline,
+    command: &Command,
+    bytes: &[u8],
+) -> Result<(), DeviceLost> {
     match command {
-        Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
+        Command::CopyBuffer { source, target, regions } => {
+            for_each_region(deadline, regions, |region| transfer::copy_buffer(source, target, region))?;
+        }
         Command::CopyImage { source, target, regions } => {
-            transfer::copy_image(workers, in_use, (source, target), regions);
+            for_each_region(deadline, regions, |region| {
+                transfer::copy_image(workers, in_use, (source, target), region)
+            })?;
         }
         Command::BlitImage { source, target, regions, filter } => {
-            transfer::blit(workers, (source, target), regions, *filter);
+            for_each_region(deadline, regions, |region| transfer::blit(workers, (source, target), region, *filter))?;
         }
         Command::CopyBufferToImage { source, target, regions } => {
-            transfer::copy_buffer_image(workers, in_use, (source, target), regions, transfer::Direction::ToImage);
+            let direction = transfer::Direction::ToImage;
+            for_each_region(deadline, regions, |region| {
+                transfer::copy_buffer_image(workers, in_use, (source, target), region, direction)
+            })?;
         }
         Command::CopyImageToBuffer { source, target, regions } => {
-            transfer::copy_buffer_image(workers, in_use, (target, source), regions, transfer::Direction::ToBuffer);
+            let direction = transfer::Direction::ToBuffer;
+            for_each_region(deadline, regions, |region| {
+                transfer::copy_buffer_image(workers, in_use, (target, source), region, direction)
+            })?;
         }
         Command::UpdateBuffer { target, offset, data } => target.write(*offset, data.of(bytes)),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),
         Command::ClearColorImage { target, value, ranges }
         | Command::ClearDepthStencilImage { target, value, ranges } => {
-            transfer::clear_image(in_use, target, *value, ranges);
+            for_each_region(deadline, ranges, |range| transfer::clear_image(in_use, target, *value, range))?;
         }
-        Command::ResolveImage { source, target, regions } => transfer::resolve(workers, (source, target), regions),
+        Command::ResolveImage { source, target, regions } => {
+            for_each_region(deadline, regions, |region| transfer::resolve(workers, (source, target), region))?;
+        }
         _ => {}
     }
+    Ok(())
+}
+
+/// Regions that are transferred at once, at most, and the time from which on the next ones are transferred one by one.
+const MOST_REGIONS: usize = 64;
+const LONG_TRANSFER: Duration = Duration::from_millis(1);
+
+/// Calls `work` with all regions, some at a time, until the time of the command is up: there may be as many as fit in memory, each as
+/// large.
+fn for_each_region<R>(deadline: &Deadline, mut regions: &[R], mut work: impl FnMut(&[R])) -> Result<(), DeviceLost> {
+    let mut at_once = 1;
+    while let Some((some, rest)) =
+        regions.split_at_checked(at_once.min(regions.len())).filter(|(some, _)| !some.is_empty())
+    {
+        let begin = Instant::now();
+        work(some);
+        regions = rest;
+        if !rest.is_empty() && deadline.expired() {
+            return Err(DeviceLost::TimedOut(Stage::Transfer));
+        }
+        at_once = if begin.elapsed() < LONG_TRANSFER { MOST_REGIONS.min(2 * at_once) } else { 1 };
+    }
+    Ok(())
 }

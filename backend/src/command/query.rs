@@ -4,11 +4,12 @@
 //! "Queries".
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex};
 
-use crate::counters::{Counter, Counts};
+use crate::counters::{Counter, Counters, Counts};
 
 /// Queries of a pool, at most.
 const MOST_QUERIES: u32 = 1 << 22;
@@ -63,7 +64,7 @@ fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
 }
 
 /// The statistics named, of what was counted, in the order of their bits. Source: Vulkan specification, "Pipeline Statistics Queries".
-pub(super) fn statistics(named: vk::QueryPipelineStatisticFlags, counts: &Counts) -> Vec<u64> {
+fn statistics(named: vk::QueryPipelineStatisticFlags, counts: &Counts) -> Vec<u64> {
     let bits = (0..u32::BITS).map(|bit| vk::QueryPipelineStatisticFlags::from_raw(1 << bit));
     bits.filter(|&bit| named.contains(bit))
         .map(|bit| counter(bit).map_or(0, |counter| counts[counter as usize]))
@@ -167,6 +168,74 @@ impl QueryPool {
     }
 }
 
+/// A query that counts, and what was counted when it began.
+type Active<C> = (Arc<QueryPool>, u32, C);
+
+/// Takes a query out of those that count.
+fn take<C>(active: &mut Vec<Active<C>>, pool: &Arc<QueryPool>, query: u32) -> Option<C> {
+    let at = active.iter().position(|(of, number, _)| Arc::ptr_eq(of, pool) && *number == query)?;
+    Some(active.swap_remove(at).2)
+}
+
+/// Occlusion queries that count at one time. Vulkan allows one; layers begin several, and every GPU counts for each.
+#[derive(Debug, Default)]
+pub(super) struct OcclusionQueries {
+    samples: AtomicU64,
+    active: Vec<Active<u64>>,
+}
+
+impl OcclusionQueries {
+    /// Returns the counter of samples that pass, when a query counts.
+    pub(super) fn counter(&self) -> Option<&AtomicU64> {
+        (!self.active.is_empty()).then_some(&self.samples)
+    }
+
+    /// Begins a query, again if it counts already.
+    pub(super) fn begin(&mut self, pool: Arc<QueryPool>, query: u32) {
+        take(&mut self.active, &pool, query);
+        self.active.push((pool, query, *self.samples.get_mut()));
+    }
+
+    /// Ends a query. Does nothing when it does not count.
+    pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) {
+        if let Some(begin) = take(&mut self.active, pool, query) {
+            pool.write(query, &[*self.samples.get_mut() - begin]);
+        }
+    }
+}
+
+/// Queries of pipeline statistics that count at one time, as with occlusion.
+#[derive(Debug, Default)]
+pub(super) struct StatisticsQueries {
+    counters: Option<Arc<Counters>>,
+    active: Vec<Active<Counts>>,
+}
+
+impl StatisticsQueries {
+    /// Returns what counts for them, when any counts.
+    pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
+        self.counters.as_ref()
+    }
+
+    /// Begins a query, again if it counts already; the first one with new counters.
+    pub(super) fn begin(&mut self, (pool, query): (Arc<QueryPool>, u32), new: impl FnOnce() -> Counters) {
+        take(&mut self.active, &pool, query);
+        let counters = self.counters.get_or_insert_with(|| Arc::new(new()));
+        self.active.push((pool, query, counters.values()));
+    }
+
+    /// Ends a query. Returns the counters when it was the last one.
+    pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) -> Option<Arc<Counters>> {
+        let begin = take(&mut self.active, pool, query)?;
+        let mut counts = self.counters.as_ref()?.values();
+        counts.iter_mut().zip(begin).for_each(|(count, begin)| *count = count.saturating_sub(begin));
+        if let QueryKind::Statistics(named) = pool.kind() {
+            pool.write(query, &statistics(named, &counts));
+        }
+        self.counters.take_if(|_| self.active.is_empty())
+    }
+}
+
 /// What is written of one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryResult {
@@ -184,6 +253,45 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn queries_of_a_kind_count_side_by_side() {
+        let pool = QueryPool::new(QueryKind::Occlusion, 3).unwrap();
+        let mut queries = OcclusionQueries::default();
+        assert!(queries.counter().is_none());
+        let pass = |queries: &OcclusionQueries, samples| {
+            queries.counter().unwrap().fetch_add(samples, std::sync::atomic::Ordering::Relaxed);
+        };
+        queries.begin(pool.clone(), 0);
+        queries.begin(pool.clone(), 1);
+        pass(&queries, 5);
+        queries.end(&pool, 1);
+        queries.begin(pool.clone(), 2);
+        pass(&queries, 7);
+        queries.end(&pool, 0);
+        queries.end(&pool, 2);
+        queries.end(&pool, 2);
+        assert!(queries.counter().is_none());
+        let counted = [0, 1, 2].map(|query| pool.read(query).unwrap());
+        assert_eq!(counted, [12, 5, 7].map(|samples| (vec![samples], true)));
+    }
+
+    #[test]
+    fn statistics_count_side_by_side() {
+        let named = vk::QueryPipelineStatisticFlags::CLIPPING_INVOCATIONS;
+        let pool = QueryPool::new(QueryKind::Statistics(named), 2).unwrap();
+        let mut queries = StatisticsQueries::default();
+        let count = |queries: &StatisticsQueries, many| queries.counters().unwrap().count(Counter::ClipInputs, many);
+        queries.begin((pool.clone(), 0), Counters::without_maps);
+        count(&queries, 2);
+        queries.begin((pool.clone(), 1), Counters::without_maps);
+        count(&queries, 3);
+        assert!(queries.end(&pool, 0).is_none(), "another one counts");
+        count(&queries, 4);
+        assert!(queries.end(&pool, 1).is_some());
+        assert!(queries.counters().is_none());
+        assert_eq!([0, 1].map(|query| pool.read(query).unwrap()), [5, 7].map(|count| (vec![count], true)));
+    }
 
     #[test]
     fn results_and_their_availability_are_of_one_moment() {

@@ -26,6 +26,7 @@ impl Processor<'_> {
             self.go_on_with(begun.clone());
             self.begin_view(number as u32, view);
             inside.iter().try_for_each(|command| self.command(command, bytes))?;
+            self.deadline.begin();
             self.flush()?;
         }
         self.view_number = 0;

@@ -13,7 +13,7 @@ use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::{Criterion, has_all_samples};
 use crate::shader::Program;
-use crate::shader::interp::Deadline;
+use crate::shader::interp::{Deadline, Working};
 use crate::shader::runtime::{Bindings, Bound, Ranges};
 use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
@@ -92,6 +92,13 @@ pub struct PixelContext<'a> {
 }
 
 impl<'a> PixelContext<'a> {
+    /// Begins to shade its fragments, until the result is dropped, unless these wait on the scoreboard. Only programs with loops may run
+    /// so long that their time counts.
+    pub(super) fn enter(&self, on_scoreboard: bool) -> Option<Working<'a>> {
+        let may_run_long = !on_scoreboard && self.fragment.is_some_and(|program| program.code.has_loop());
+        may_run_long.then(|| self.deadline.enter()).flatten()
+    }
+
     /// Whether depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
         tests_early(self.fragment, &self.multisample, self.rates.is_some())

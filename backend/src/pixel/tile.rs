@@ -42,6 +42,9 @@ const DENSE: i64 = 2;
 /// Small primitives that teach the structure before any is hidden, and that each one that is hidden lets teach.
 const LESSONS: [u32; 2] = [32, 4];
 
+/// Primitives of a tile between two looks at the clock; a multiple of a wave.
+const PRIMITIVES_PER_CHECK: u32 = 512;
+
 /// Primitives of a draw in a tile for which kernels are made that know what changes within them, and for neighbours.
 const MANY: usize = 64;
 
@@ -114,7 +117,7 @@ pub fn process_tile(
             bounds.turn(direction);
         }
         let (clip, way) = (within(context.scissor, area), context.outline().small);
-        let (tests, passed, ok) = ([0; 2], 0, true);
+        let _working = context.enter(overwrites.is_some());
         let (varies, are_many, has_covers) =
             varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
         let is_cut = context.cuts || has_covers || cuts_blocks(clip);
@@ -134,9 +137,9 @@ pub fn process_tile(
             bounds,
             lessons,
             sight,
-            tests,
-            passed,
-            ok,
+            tests: [0; 2],
+            passed: 0,
+            ok: true,
         };
         while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
             count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
@@ -177,6 +180,7 @@ fn shade_board(walk: &Visit<'_>, board: &mut Scoreboard, scratch: &mut WaveScrat
     board.settle(sight);
     for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
         let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
+        let _working = context.enter(false);
         let mut waves = Waves::new(context, walk, scratch, sight);
         if context.multisample.samples == 1 && context.rates.is_none() {
             fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
@@ -230,11 +234,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws primitives that follow each other, block of sixteen after block.
     fn stretch(&mut self, Stretch { bin: (bin, number), primitives: numbers, .. }: &Stretch<'_>, tinies: &mut Tinies) {
         let (mut start, first) = (numbers.start, number << 16);
-        while start < numbers.end {
+        while start < numbers.end && self.ok {
             let end = (start / WAVE as u32 + 1) * WAVE as u32;
             let block = start..end.min(numbers.end);
             start = block.end;
             self.block((&bin.primitives, first), block, tinies);
+            self.ok &= !(end.is_multiple_of(PRIMITIVES_PER_CHECK) && self.context.deadline.expired());
         }
     }
 

@@ -47,6 +47,15 @@ impl Driver {
 
     /// A device of an instance of a version, with extensions.
     pub fn open_for(version: u32, extensions: &[&CStr]) -> Self {
+        Self::open_by(version, extensions, &mut vk::PhysicalDeviceMeshShaderFeaturesEXT::default())
+    }
+
+    /// A device with mesh shaders and features of theirs.
+    pub fn open_by(
+        version: u32,
+        extensions: &[&CStr],
+        meshes: &mut vk::PhysicalDeviceMeshShaderFeaturesEXT<'_>,
+    ) -> Self {
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
         let messages = Messages::default();
         // SAFETY: the function is the driver's own; all create infos are valid.
@@ -75,7 +84,8 @@ impl Driver {
             let info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)
-                .enabled_extension_names(&names);
+                .enabled_extension_names(&names)
+                .push_next(meshes);
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(0, 0);
             Self { entry, instance, physical, device, queue, messages, messenger, debug }
@@ -298,6 +308,7 @@ impl Drawing {
         let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let patches = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(1);
         let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
         // SAFETY: valid usage.
@@ -309,6 +320,7 @@ impl Drawing {
                 .stages(&stages)
                 .vertex_input_state(&vertices)
                 .input_assembly_state(&assembly)
+                .tessellation_state(&patches)
                 .viewport_state(&viewport)
                 .rasterization_state(&raster)
                 .multisample_state(&samples)

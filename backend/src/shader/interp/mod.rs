@@ -22,7 +22,7 @@ use super::x64;
 pub use wave::{Runs, Wave, run_together};
 
 pub use super::runtime::kernels::{Lanes, Mask, Vectors, WAVE};
-pub use super::runtime::{Deadline, Environment, Stop};
+pub use super::runtime::{Deadline, Environment, Stop, Working};
 
 /// A function prepared for interpretation: every marker knows where to jump.
 #[derive(Debug, Default)]
@@ -35,6 +35,7 @@ pub struct Executable {
     local_words: u32,
     constants: usize,
     has_barrier: bool,
+    has_loop: bool,
     reads_push: bool,
     manner: x64::Manner,
 }
@@ -52,6 +53,7 @@ impl Executable {
         }
         let constants = function.insts.iter().take_while(|inst| matches!(inst, Inst::Const { .. })).count();
         let has_barrier = function.insts.contains(&Inst::Barrier);
+        let has_loop = function.insts.contains(&Inst::Loop);
         let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push | Space::Levels(_), .. });
         let reads_push = function.insts.iter().any(of_push);
         let (native, manner) = Default::default();
@@ -64,6 +66,7 @@ impl Executable {
             local_words,
             constants,
             has_barrier,
+            has_loop,
             reads_push,
             manner,
         }
@@ -124,6 +127,11 @@ impl Executable {
     /// What is the same in all lanes.
     pub fn uniformity(&self) -> &Uniformity {
         &self.uniformity
+    }
+
+    /// Returns true if it has a loop.
+    pub fn has_loop(&self) -> bool {
+        self.has_loop
     }
 
     /// Whether waves of a workgroup wait for each other.

@@ -9,8 +9,8 @@ use crate::shader::runtime::frame::RESULTS;
 use crate::shader::runtime::native::{FrameMemory, Launch, Session};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
-/// Back edges between two looks at the clock.
-const EDGES_PER_CHECK: u32 = 256;
+/// Instructions between two looks at the clock: some 100 microseconds.
+const WORK_PER_CHECK: usize = 4096;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Frame {
@@ -117,10 +117,19 @@ impl Calls<'_> {
     }
 }
 
+/// Entries of waves, at their start or behind a barrier, between two looks at the clock.
+const ENTRIES_PER_CHECK: usize = 256;
+
 /// Runs waves of one program, which have been started, to each barrier in turn, until all are done. False when one was interrupted.
 pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environment<'_>) -> bool {
     let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
+    let mut entries = 0;
     while stops.contains(&Stop::Barrier) {
+        // A loop whose turns all pass a barrier may run no back edge often enough to look.
+        if entries >= ENTRIES_PER_CHECK && environment.deadline.expired() {
+            return false;
+        }
+        entries = entries % ENTRIES_PER_CHECK + waves.len();
         for (wave, stop) in waves.iter_mut().zip(&mut stops) {
             if *stop == Stop::Barrier {
                 *stop = wave.run(program, environment);
@@ -141,7 +150,10 @@ pub struct Wave {
     gone: Mask,
     killed: Mask,
     helpers: Mask,
-    edges: u32,
+    /// Instructions until the next look at the clock, from run to run.
+    work: usize,
+    /// Time of the first look in this run, see `Deadline::expired_in_run`.
+    since: u64,
     frames: Vec<Frame>,
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
@@ -174,7 +186,7 @@ impl Wave {
         if let Some(native) = code.native() {
             return self.frame.start(native);
         }
-        self.edges = 0;
+        self.since = 0;
         self.frames.clear();
         self.locals.clear();
         self.locals.resize(code.local_words as usize, [0; WAVE]);
@@ -207,6 +219,9 @@ impl Wave {
             self.killed |= killed;
             self.helpers = helpers;
             return stop;
+        }
+        if self.is_interrupted(code.function.insts.len() - self.pc.min(code.function.insts.len()), environment) {
+            return Stop::Interrupted;
         }
         while let Some(inst) = code.function.insts.get(self.pc) {
             match inst {
@@ -333,9 +348,21 @@ impl Wave {
             self.pc = self.end_region();
             return false;
         }
-        self.pc = code.jumps[self.pc] as usize + 1;
-        self.edges += 1;
-        self.edges.is_multiple_of(EDGES_PER_CHECK) && environment.deadline.expired()
+        let first = code.jumps[self.pc] as usize + 1;
+        let work = self.pc - first;
+        self.pc = first;
+        self.is_interrupted(work, environment)
+    }
+
+    /// Looks at the clock when enough instructions, of which `work` more come now, have run since the last look.
+    fn is_interrupted(&mut self, work: usize, environment: &Environment<'_>) -> bool {
+        if let Some(left) = self.work.checked_sub(work + 1) {
+            self.work = left;
+            return false;
+        }
+        let is_over = environment.deadline.expired_in_run(&mut self.since);
+        self.work = if is_over { 0 } else { WORK_PER_CHECK };
+        is_over
     }
 
     fn leave(&mut self, depth: u32, target: usize, note: impl Fn(&mut Frame, Mask)) -> usize {

@@ -219,7 +219,9 @@ pub struct Frame {
     pub routines: *const RoutineEntry,
     /// The frame in which they run.
     pub nested: *mut Frame,
-    /// Back edges until the next look at the time limit.
+    /// Time of the first look at the clock in this run, see `Deadline::expired_in_run`.
+    pub since: u64,
+    /// Work of loops until the next look at the time limit, in instructions, from run to run.
     pub edges: i32,
     /// Whether the time limit passed.
     pub expired: u32,

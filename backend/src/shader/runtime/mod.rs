@@ -20,7 +20,7 @@ pub use access::{Access, Masks, lanes_of};
 pub use atomics::{perform, perform_wide};
 pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory};
 pub use descriptor::{Descriptor, SetBinding, SetLayout, is_dynamic};
-pub use environment::{Deadline, Environment, Stop};
+pub use environment::{Deadline, Environment, Stop, Working};
 pub use image::image;
 pub use lookups::Lookups;
 pub use set::{DescriptorSet, Named, Names, NoNames, Slot};

@@ -22,8 +22,11 @@ use crate::shader::ir::{Inst, Token};
 use crate::shader::x64::{Generated, Site, Target};
 use crate::texture::Lookup;
 
-/// Back edges between two looks at the clock.
-const EDGES_PER_CHECK: i32 = 4096;
+/// Instructions of loops between two looks at the clock: some 4,000 turns of the shortest ones, microseconds to milliseconds.
+const WORK_PER_CHECK: i32 = 4096 * LEAST_TURN as i32;
+
+/// Instructions that a turn of a loop counts for at least.
+pub const LEAST_TURN: u32 = 16;
 
 /// Code that can run.
 #[derive(Debug)]
@@ -267,7 +270,8 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             unsafe { (&raw mut (*frame).reaches).write([Reach::EMPTY; REACHES]) };
         }
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
-        // session alone. Every field that code or the runtime reads is written here or by `enter`; arguments and results are
+        // session alone. Every field that code or the runtime reads is written here or by `enter`, but for `edges`, which any number
+        // suits and which goes on from the last run (it begins with zeros); arguments and results are
         // written before they are read. Every address here outlives the session: tables and environment are borrowed for it.
         unsafe {
             (&raw mut (*frame).call).write(call);
@@ -280,7 +284,6 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).resources).write(table.as_ptr());
             (&raw mut (*frame).routines).write(routines);
             (&raw mut (*frame).nested).write(of_routines);
-            (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
             (&raw mut (*frame).expired).write(0);
             (&raw mut (*frame).zero).write(0);
         }
@@ -325,6 +328,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).parameters).write(parameters.as_ptr());
             (&raw mut (*frame).host).write(std::ptr::from_ref(&host).cast());
             (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
+            (&raw mut (*frame).since).write(0);
             (&raw mut (*frame).active).write(active);
             (&raw mut (*frame).real).write(!helpers);
             (&raw mut (*frame).killed).write(0);
@@ -408,7 +412,7 @@ impl RoutineFrame {
             (&raw mut (*frame).nothing).write(&raw const NOTHING);
             (&raw mut (*frame).routines).write(std::ptr::null());
             (&raw mut (*frame).nested).write(std::ptr::null_mut());
-            (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
+            (&raw mut (*frame).since).write(0);
             (&raw mut (*frame).expired).write(0);
             (&raw mut (*frame).zero).write(0);
             (&raw mut (*frame).killed).write(0);
@@ -445,9 +449,12 @@ extern "C" fn check_of_routine(frame: *mut Frame) {
 
 impl Frame {
     fn check_deadline(&mut self, host: &Host<'_>) {
-        self.edges = EDGES_PER_CHECK;
-        let expired = catch_unwind(AssertUnwindSafe(|| host.environment.deadline.expired())).unwrap_or(true);
-        if expired {
+        self.edges = WORK_PER_CHECK;
+        let since = &mut self.since;
+        let look = || host.environment.deadline.expired_in_run(since);
+        if catch_unwind(AssertUnwindSafe(look)).unwrap_or(true) {
+            // Later runs look at once.
+            self.edges = 0;
             self.expired = 1;
             self.stopped = STOP_INTERRUPTED;
         }

@@ -223,7 +223,7 @@ impl Emitter<'_> {
         match self.input.inst(inst) {
             plain @ Kind::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
             Kind::Call { site, routine } => self.call(*site, *routine),
-            Kind::BackEdge => self.back_edge(),
+            Kind::BackEdge { work } => self.back_edge(*work),
             Kind::Barrier => self.barrier(),
             Kind::Jump { to, .. } => self.go(block, *to),
             Kind::Branch { code, then, otherwise } => {
@@ -315,8 +315,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn back_edge(&mut self) -> Result<()> {
-        self.with(Instruction::with2(Code::Sub_rm32_imm8, frame_memory(Frame::EDGES), 1))?;
+    fn back_edge(&mut self, work: u32) -> Result<()> {
+        let code = if work < 128 { Code::Sub_rm32_imm8 } else { Code::Sub_rm32_imm32 };
+        self.with(Instruction::with2(code, frame_memory(Frame::EDGES), work as i32))?;
         self.jump(Code::Js_rel32_64, Place::Expired(self.behind.len()))?;
         self.behind.push(self.code.len());
         Ok(())

@@ -114,8 +114,11 @@ pub enum Kind {
         /// An image instruction, by its number, whose routine is entered if it was found.
         routine: Option<u32>,
     },
-    /// Looks at the time limit, at a back edge.
-    BackEdge,
+    /// Looks at the time limit now and then, at a back edge.
+    BackEdge {
+        /// Instructions of a turn, about.
+        work: u32,
+    },
     /// Returns to the host until the workgroup is here; goes on behind it.
     Barrier,
     /// To a block, with arguments for its parameters.

@@ -16,7 +16,14 @@ use super::variables::{Content, Variable, Variables};
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Region, Value};
 use crate::shader::runtime::frame::Frame;
+use crate::shader::runtime::native::LEAST_TURN;
 use crate::shader::x64::Target;
+
+/// Instructions that an access of an image counts for, about.
+const WORK_OF_IMAGE: u32 = 64;
+
+/// Instructions that a turn of a loop counts for at most.
+const WORK_OF_LONGEST_TURN: u32 = 1 << 24;
 
 /// Instructions of a divergent half that is not worth a branch.
 const SHORT: u32 = 10;
@@ -545,6 +552,14 @@ impl Lower<'_> {
         arguments
     }
 
+    /// Returns what a turn of a loop counts for, in instructions. Inner loops count their own turns, too.
+    fn turn(&self, region: u32) -> u32 {
+        let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
+        let of = |inst: &Inst| if matches!(inst, Inst::Image(_)) { WORK_OF_IMAGE } else { 1 };
+        let work = self.ir.insts[start as usize..end as usize].iter().map(of).sum::<u32>();
+        work.clamp(LEAST_TURN, WORK_OF_LONGEST_TURN)
+    }
+
     /// The variables that a loop carries from turn to turn.
     fn carried(&self, region: u32) -> Vec<Variable> {
         let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
@@ -609,7 +624,8 @@ impl Lower<'_> {
         let number = self.open.len() - 1;
         let region = self.innermost().region;
         if let (Some(_), Some((header, carried))) = (self.block, self.innermost().header.clone()) {
-            self.push(Kind::BackEdge);
+            let work = self.turn(region);
+            self.push(Kind::BackEdge { work });
             let leaves = self.changes_active(region).then(|| {
                 let active = self.active_mask();
                 self.test_mask(active);
