@@ -188,7 +188,7 @@ impl Device {
     }
 
     fn allocated(&self, made: std::result::Result<Arc<Allocation>, OutOfMemory>) -> Result<Arc<Allocation>> {
-        // What is allocated comes before what is only kept.
+        // Allocations come before decoded texels, which are only a cache.
         self.gpu.decoded().trim(&self.heap);
         made.map_err(|error| {
             self.health.messages.warn(&error.to_string());

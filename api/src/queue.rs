@@ -89,7 +89,7 @@ impl Drop for Presenter {
 #[derive(Debug)]
 pub struct Health {
     lost: AtomicBool,
-    /// Whether semaphores that are not signaled are not waited for any more.
+    /// True once queues give up semaphores that nothing has signalled.
     ends_waits: AtomicBool,
     /// Forks before the device was made.
     forks: u32,
@@ -120,18 +120,18 @@ impl Health {
         if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
     }
 
-    /// Whether the device was lost, or is another process's.
+    /// Returns true if the device was lost, or belongs to another process.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire) || self.is_forked()
     }
 
-    /// Whether the device is that of a process of which this one is a child: it has no threads here.
+    /// Returns true if a parent process created the device: its threads do not exist in a forked child.
     #[inline]
     pub fn is_forked(&self) -> bool {
         self.forks != process::forks()
     }
 
-    /// Whether queues give up semaphores that are not signaled.
+    /// Returns true if queues give up semaphores that nothing has signalled.
     fn gives_up(&self) -> bool {
         self.ends_waits.load(Ordering::Acquire) || self.is_lost()
     }
@@ -165,7 +165,7 @@ struct Progress {
     outstanding: AtomicUsize,
     /// Jobs that are complete.
     complete: AtomicUsize,
-    /// Whether the worker waits for semaphores.
+    /// True while the worker waits for semaphores.
     waits: AtomicBool,
 }
 
@@ -211,7 +211,7 @@ impl Queue {
         Ok(Arc::new(Self { jobs, worker, progress, health, family }))
     }
 
-    /// Whether all that was submitted is complete.
+    /// Returns true if all submissions are complete.
     pub fn is_idle(&self) -> bool {
         self.progress.outstanding.load(Ordering::Acquire) == 0
     }
@@ -323,7 +323,7 @@ impl QueryWait {
         self.health.check()
     }
 
-    /// Whether to give up.
+    /// Returns true if the wait is to be given up.
     pub fn is_over(&self) -> bool {
         let mut since = self.idle_since.lock();
         let is_idle = self.queues.iter().all(|queue| queue.is_idle());

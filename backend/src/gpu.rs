@@ -165,7 +165,7 @@ struct Units {
     near: Option<Residency>,
     /// Submissions that are executed now.
     running: AtomicUsize,
-    /// Whether nothing is waited for any more that has not come.
+    /// True once commands give up events and queries that have not come.
     ends_waits: AtomicBool,
 }
 
@@ -250,12 +250,12 @@ impl Gpu {
         self.units.ends_waits.store(true, Ordering::Release);
     }
 
-    /// Whether commands wait for nothing any more.
+    /// Returns true if commands give up events and queries that have not come.
     pub(crate) fn ends_waits(&self) -> bool {
         self.units.ends_waits.load(Ordering::Acquire)
     }
 
-    /// Whether the submission that asks is the only one that is executed.
+    /// Returns true if the calling submission is the only one that is executed.
     pub(crate) fn is_alone(&self) -> bool {
         self.units.running.load(Ordering::Acquire) <= 1
     }

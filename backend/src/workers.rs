@@ -91,7 +91,7 @@ impl Workers {
         self.parallel_while(count, scratch, work);
     }
 
-    /// The same until `work` returns false: indices that no thread works on by then are left out.
+    /// Works on indices like [`Self::parallel`] until `work` returns false. Indices that no thread has begun by then are left out.
     pub(crate) fn parallel_while<S>(
         &self,
         count: usize,
@@ -227,7 +227,7 @@ impl Calls {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// What a helper does: it takes part in what it is called for, and stays awake for the next call where that has come soon enough
+    /// Runs a helper: it takes part in the tasks that it is called for, and stays awake for the next call where that has come soon enough
     /// of late.
     fn serve(&self, idle: &AtomicUsize) {
         let (mut asleep, mut next_asleep) = (0, 1);

@@ -22,7 +22,7 @@ use crate::raw;
 
 /// An info whose values are checked.
 pub trait Checked {
-    /// What Vulkan calls the structure.
+    /// Vulkan's name of the structure.
     const NAME: &'static str;
 
     /// Checks all values.
@@ -460,7 +460,7 @@ table! {
     vk::SwapchainCreateInfoKHR<'_> = "VkSwapchainCreateInfoKHR" { image_sharing_mode: any_of(SHARING), };
 }
 
-/// Whether an image has as many levels as its extent allows, and cubes their faces.
+/// Returns true if an image has no more levels than its extent allows, and a cube has its faces.
 fn levels_and_layers(info: &vk::ImageCreateInfo<'_>, check: Check<'_>) -> Result<()> {
     let vk::Extent3D { width, height, depth } = info.extent;
     let most = 32 - width.max(height).max(depth).leading_zeros();

@@ -91,7 +91,7 @@ pub struct Table<T> {
     tag: u64,
     segments: [OnceLock<Box<[Slot<T>]>>; SEGMENTS],
     free: Mutex<Free>,
-    /// Whether of many objects few are left.
+    /// True if few of many objects are left.
     has_fallen: AtomicBool,
 }
 
@@ -229,7 +229,7 @@ impl<T: Clone> Table<T> {
         }
     }
 
-    /// Whether few objects are left of many, since this was asked last.
+    /// Returns true if few of many objects are left since the last call.
     pub fn take_fallen(&self) -> bool {
         self.has_fallen.load(Ordering::Relaxed) && self.has_fallen.swap(false, Ordering::Relaxed)
     }

@@ -339,7 +339,7 @@ fn create_all<I: PipelineInfo>(
         out.fill(vk::Pipeline::null());
         let cache = object.caches.get(cache.as_raw());
         let maker = |info: &I| {
-            // What is refused has no stage that would be compiled.
+            // A refused pipeline has no stage to compile.
             if let Err(error) = info.check(object) {
                 return Maker { object, cache: None, stages: Vec::new(), refused: Some(error) };
             }
@@ -698,7 +698,7 @@ pub const DYNAMIC_STATES: &[(vk::DynamicState, DynamicState)] = {
     ]
 };
 
-/// What commands set of a pipeline.
+/// State of a pipeline that commands set.
 pub fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState {
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| DYNAMIC_STATES.iter().find(|(known, _)| known == name));

@@ -49,7 +49,7 @@ fn pools_serve_types_that_they_have_too_few_of_and_say_so_once() {
     assert!(said[0].contains("made for 0 descriptors of type UNIFORM_BUFFER and has 1 in use"), "{said:?}");
     // SAFETY: the sets are used nowhere.
     unsafe { driver.device.free_descriptor_sets(made, &sets[1..3]) }.unwrap();
-    // Of what was freed, sets of any size can be made.
+    // Sets of any size fit into freed places.
     for count in [1000, 3] {
         allocate(&driver, made, layout(&driver, T::STORAGE_BUFFER, count)).unwrap();
     }

@@ -47,7 +47,7 @@ fn buffer_of(driver: &Driver, words: &[u32]) -> Result<vk::Buffer, vk::Result> {
     Ok(buffer)
 }
 
-/// What records some commands.
+/// A function that records commands.
 type Record = Box<dyn FnOnce(&ash::Device, vk::CommandBuffer)>;
 
 /// Records a draw.

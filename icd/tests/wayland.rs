@@ -59,7 +59,7 @@ impl Drop for Compositor {
     }
 }
 
-/// What the compositor has told.
+/// State that the compositor has reported.
 #[derive(Default)]
 struct Listener {
     is_configured: bool,

@@ -445,7 +445,7 @@ impl Processor<'_> {
         let packs = self.gpu.config().packs_always;
         // Statistics are those of a machine that drops nothing.
         let drops = self.statistics.counters().is_none();
-        // What is alone has all of the time.
+        // A command that waits alone has all of the time.
         let several = pending.pixels.iter().filter(|_| pending.pixels.len() > 1);
         let parts: Vec<_> = several.map(|state| self.deadline.part(state.commands)).collect();
         let context = |(number, state)| {

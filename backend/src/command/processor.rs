@@ -539,7 +539,7 @@ impl<'g> Processor<'g> {
             }
             Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
                 let until = Instant::now() + WAIT_TIMEOUT;
-                // What was submitted before to this queue is complete: only other queues may still end a query.
+                // Earlier submissions to this queue are complete: only other queues may still end a query.
                 let give_up = || self.gpu.is_alone() || self.gpu.ends_waits() || Instant::now() >= until;
                 for (index, query) in (*first..pool.count()).take(*count as usize).enumerate() {
                     let result = pool.result(query, *flags, give_up);

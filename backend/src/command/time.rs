@@ -10,11 +10,11 @@ use super::processor::Processor;
 /// Times that commands have left whose work waits, nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimesLeft {
-    /// Of draws that wait for later ones.
+    /// Time of draws that wait for later ones.
     draws: u64,
-    /// Of primitives that wait for their tiles.
+    /// Time of primitives that wait for their tiles.
     tiles: u64,
-    /// Whether the command that runs is a draw, which has a part in what waits.
+    /// True if the running command is a draw, whose primitives may be among those that wait.
     is_drawing: bool,
 }
 

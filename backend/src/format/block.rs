@@ -63,7 +63,7 @@ pub fn block_texel(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
     with_texel(of, block, [x, y], decode)
 }
 
-/// The same texel as words of the format that [`decoded_format`] says, zeros behind them.
+/// Returns a texel of a block as dwords of the format that [`decoded_format`] names, followed by zeros.
 ///
 /// # Panics
 /// When the format is not compressed.

@@ -563,7 +563,7 @@ impl PrimitiveContext {
         matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
     }
 
-    /// Whether polygons without area cover pixels.
+    /// True if polygons without area cover pixels.
     fn draws_flat(&self) -> bool {
         self.criterion == Some(Criterion::Conservative)
     }
@@ -630,7 +630,7 @@ pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], dep
     }
 }
 
-/// Whether a polygon has no area on the grid, or no planes go through its corners off it.
+/// Returns true if a polygon has no area on the grid, or its unsnapped corners define no planes.
 fn is_flat(window: &[Window<'_>]) -> bool {
     let on_grid = |corner: &Window<'_>| [corner.x, corner.y].map(|pixels| i64::from(snap(pixels)));
     let off_grid = |pair: &[Window<'_>]| {

@@ -100,7 +100,7 @@ impl KeptDepths {
         }
     }
 
-    /// Whether none is kept, and no decoded texels are.
+    /// Returns true if there are neither structures nor decoded texels.
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0 && self.decoded.is_empty()
     }

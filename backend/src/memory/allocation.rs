@@ -92,7 +92,7 @@ pub struct Allocation {
     heap: Arc<Heap>,
     /// Whether the host may be writing to it.
     mapped: AtomicBool,
-    /// Whether texels of blocks in it were ever decoded.
+    /// True once texels of blocks in the allocation were decoded.
     decoded: AtomicBool,
     /// What of it rests, where images may.
     pub(super) rest: Option<Rest>,
@@ -244,7 +244,7 @@ impl Allocation {
         self.decoded.store(true, Ordering::Release);
     }
 
-    /// Whether texels of blocks in it were ever decoded.
+    /// True once texels of blocks in the allocation were decoded.
     pub(super) fn has_decoded(&self) -> bool {
         self.decoded.load(Ordering::Acquire)
     }

@@ -255,7 +255,7 @@ impl<'a> PixelContext<'a> {
         self.pipeline.kernels.outline(self.pipeline)
     }
 
-    /// Whether pixels are covered that primitives touch, or that they cover all of.
+    /// Conservative rasterization: pixels that primitives touch, or those that they cover fully.
     pub(super) fn is_conservative(&self) -> bool {
         matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
     }

@@ -62,7 +62,7 @@ impl WaveFragments<'_> {
         }
     }
 
-    /// Whether primitives cover all of their pixels, where coverage is conservative.
+    /// True if conservative primitives cover their pixels fully (`FullyCoveredEXT`).
     #[cold]
     fn fully_covered(&self, lanes: &mut Lanes) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {

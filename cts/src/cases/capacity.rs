@@ -109,7 +109,7 @@ fn beyond_one_type(gpu: &Gpu) -> Case {
             // SAFETY: nothing uses the set, and the image is alive.
             unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
         }
-        // What was not written is not read.
+        // Descriptors that were not written are not read.
         let read = std::array::from_fn(|at| numbers[at.min(written - 1)]);
         let expected: [u32; 3] = std::array::from_fn(|at| words[at.min(written - 1)]);
         gpu.run(|commands| {

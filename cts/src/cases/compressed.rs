@@ -241,7 +241,7 @@ fn unbound(
     }
 }
 
-/// The same bound to memory of its own.
+/// Creates the image and binds it to memory of its own.
 fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
     let image = unbound(gpu, format, usage, vk::ImageCreateFlags::MUTABLE_FORMAT)?;
     // SAFETY: memory is bound once.
@@ -316,7 +316,7 @@ fn drawn(gpu: &Gpu, format: Format, image: &Image, level: u32, layer: u32) -> Re
     render(gpu, &Target { size: level_size(level), ..Target::default() }, &[draw])
 }
 
-/// The same as a draw, to pixels from `origin` on.
+/// Samples by a draw, to pixels from `origin` on.
 fn draw(
     gpu: &Gpu,
     format: Format,

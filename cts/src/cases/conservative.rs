@@ -85,7 +85,7 @@ fn draw(gpu: &Gpu, corners: (&[Point], &[f32]), mode: Mode, topology: vk::Primit
     draw_colored(gpu, corners, [1.0 / 255.0, 0.0, 0.0, 1.0], mode, topology)
 }
 
-/// The same with another colour of what is no triangle's first corner.
+/// Returns the scene with another colour at corners that are no triangle's first.
 fn draw_colored(
     gpu: &Gpu,
     (corners, depths): (&[Point], &[f32]),
@@ -281,7 +281,7 @@ fn without_area(gpu: &Gpu, seed: u64) -> Case {
     let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
     for (index, got) in (0..).zip(pixels) {
         let [x, y] = [f64::from(index % SIDE), f64::from(index / SIDE)];
-        // What passes a side or corner closely may be on either side of it.
+        // A pixel close to a side or corner may be on either side of it.
         let count = |margin: f64| {
             let (low, high) = ([x - margin, y - margin], [x + 1.0 + margin, y + 1.0 + margin]);
             segments.iter().filter(|[a, b]| passes(*a, *b, low, high)).count()

@@ -142,7 +142,7 @@ fn operations(gpu: &Gpu, form: Form) -> Case {
             let quad = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[dx, dy]| [(x & !1) + dx, (y & !1) + dy]);
             quad.into_iter().filter(|&place| !is_drawn(place)).count() as u32
         };
-        // Of others what is covered is not what is seen.
+        // Other triangles may be hidden where they are covered.
         let is_exact = triangles.len() == 1 && form.name == "plain";
         each_drawn(&pixels, name, &|place, [passed, count, helpers, _]| {
             let good = passed == ALL_CHECKS && count.is_multiple_of(4) && helpers < 4;

@@ -1,4 +1,4 @@
-//! What pipelines may be described by: state that is dynamic, or that nothing needs, may be anything.
+//! Checks of pipeline create-infos. State that is dynamic, or that nothing needs, may have any value.
 
 use ash::vk::{self, DynamicState as D, GraphicsPipelineLibraryFlagsEXT as Subsets};
 use vitric_api::Result;
@@ -78,7 +78,7 @@ const LAST_FACTOR: u64 = vk::BlendFactor::ONE_MINUS_SRC1_ALPHA.as_raw() as u64;
 const LAST_BLEND_OP: u64 = vk::BlendOp::MAX.as_raw() as u64;
 const LAST_LOGIC_OP: u64 = vk::LogicOp::SET.as_raw() as u64;
 
-/// What a graphics pipeline describes itself: its parts, its dynamic state, and what depends on that.
+/// Parts of a graphics pipeline that its create-info describes, with its dynamic state.
 pub struct Described {
     own: Subsets,
     dynamic: DynamicState,
@@ -270,7 +270,7 @@ pub fn graphics(object: &DeviceObject, info: &vk::GraphicsPipelineCreateInfo<'_>
     Ok(())
 }
 
-/// Whether nothing behind rasterization counts.
+/// Returns true if rasterization is discarded, so that later state is ignored.
 fn discards(info: &vk::GraphicsPipelineCreateInfo<'_>, described: &Described) -> bool {
     let raster = raw::input(info.p_rasterization_state).filter(|_| {
         described.own.contains(Subsets::PRE_RASTERIZATION_SHADERS) && described.is_static(DynamicState::DISCARD)

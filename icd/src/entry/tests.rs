@@ -179,10 +179,10 @@ fn stale_handles_are_errors_or_ignored() {
     }
 }
 
-/// What creates an object: its parent, the info, callbacks, and where the handle goes.
+/// An entry point that creates an object. Arguments: parent, the info, callbacks, and where the handle goes.
 type Create = unsafe extern "system" fn(u64, *const (), *const (), *mut u64) -> vk::Result;
 
-/// What creates pipelines: a device, a cache, a count of infos, these, callbacks, and where handles go.
+/// An entry point that creates pipelines. Arguments: device, a cache, a count of infos, these, callbacks, and where handles go.
 type CreatePipelines = unsafe extern "system" fn(u64, u64, u32, *const (), *const (), *mut u64) -> vk::Result;
 
 #[test]

@@ -36,14 +36,14 @@ const MOST_BUFFERS: usize = 8;
 /// Longest wait for a compositor that holds all buffers. After that it misses a frame.
 const MAX_HELD: Duration = Duration::from_secs(1);
 
-/// What the queue's events have told.
+/// State that the queue's events have reported.
 #[derive(Default)]
 struct Listener {
     /// Frames that were committed and that the compositor has not taken.
     untaken: u32,
     /// A frame's feedback is on its way.
     is_asked: bool,
-    /// Whether the display synchronises frames with a refresh, as far as that is known.
+    /// True if the display synchronises frames with a refresh; `None` until it is known.
     has_refresh: Option<bool>,
 }
 

@@ -50,7 +50,7 @@ pub enum Source {
     Rate,
     /// A word of the samples that are covered.
     Coverage,
-    /// Whether coverage is conservative and the primitive covers all of the lane's fragment.
+    /// True if coverage is conservative and the primitive covers the lane's fragment fully.
     FullyCovered,
     /// The sample that is shaded; the same in all lanes.
     Sample,

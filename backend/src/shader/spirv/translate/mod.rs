@@ -128,7 +128,7 @@ struct Translator<'a> {
     facts: FragmentFacts,
     /// Whether `HelperInvocation` says what lanes are now, and not what they were at the start.
     helpers_change: bool,
-    /// Whether the entry point asks for maximal reconvergence, where helper invocations count like others in all operations.
+    /// True if the entry point asks for maximal reconvergence: helper invocations count in all operations then.
     is_maximal: bool,
     usage: Usage,
     /// How composites are taken apart: found when it is first asked for.

@@ -16,10 +16,10 @@ pub(super) struct Nesting {
     stack: usize,
 }
 
-/// What any thread has the stack for.
+/// Nesting that the stack of any thread has room for.
 const SHALLOW: Nesting = Nesting { constructs: 64, types: 64, stack: 0 };
 
-/// What a thread of its own has the stack for. SPIR-V's own limits are 1,023 constructs in a function and 255 structures.
+/// Nesting that the stack of a dedicated thread has room for. SPIR-V's own limits are 1,023 constructs in a function and 255 structures.
 const DEEP: Nesting =
     Nesting { constructs: 1 << 13, types: 1 << 9, stack: if cfg!(debug_assertions) { 512 << 20 } else { 256 << 20 } };
 
