@@ -13,12 +13,10 @@ mod task;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-use parking_lot::{Condvar, Mutex};
 
 use self::task::Task;
 use crate::host_memory;
@@ -133,7 +131,7 @@ impl Workers {
                 true
             });
         });
-        if let Some(panic) = section.panic.lock().take() {
+        if let Some(panic) = section.panic.lock().unwrap_or_else(PoisonError::into_inner).take() {
             resume_unwind(panic);
         }
     }
@@ -160,7 +158,8 @@ impl Crew {
 #[derive(Default)]
 struct Calls {
     waiting: Mutex<Waiting>,
-    /// Notified for a call that no helper is awake to take, and at the end.
+    /// Notified for a call that no helper is awake to take, and at the end. It and the mutex are the standard library's:
+    /// `parking_lot` keeps sleeping threads in a table of the process, which a fork copies locked while a thread falls asleep.
     came: Condvar,
     /// Length of the queue, for those who do not hold the lock.
     count: AtomicUsize,
@@ -182,14 +181,18 @@ struct Waiting {
 }
 
 impl Calls {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn call(&self, task: &Arc<Task>, helpers: usize) {
-        let mut waiting = self.waiting.lock();
+        let mut waiting = self.waiting();
         waiting.tasks.extend(std::iter::repeat_n(task, helpers).cloned());
         self.count.store(waiting.tasks.len(), Ordering::Relaxed);
         let asleep = waiting.tasks.len().saturating_sub(self.awake.load(Ordering::Relaxed)).min(helpers);
         drop(waiting);
         // Nothing is done for a helper that was notified before and has not woken.
-        (0..asleep).for_each(|_| _ = self.came.notify_one());
+        (0..asleep).for_each(|_| self.came.notify_one());
     }
 
     /// Takes back what no helper has taken, and returns how many calls these were.
@@ -197,7 +200,7 @@ impl Calls {
         if self.count.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        let mut waiting = self.waiting.lock();
+        let mut waiting = self.waiting();
         let before = waiting.tasks.len();
         waiting.tasks.retain(|other| !Arc::ptr_eq(other, task));
         self.count.store(waiting.tasks.len(), Ordering::Relaxed);
@@ -206,7 +209,7 @@ impl Calls {
 
     /// The next call, or `None` at the end.
     fn next(&self) -> Option<Arc<Task>> {
-        let mut waiting = self.waiting.lock();
+        let mut waiting = self.waiting();
         loop {
             if waiting.has_ended {
                 return None;
@@ -215,7 +218,7 @@ impl Calls {
                 self.count.store(waiting.tasks.len(), Ordering::Relaxed);
                 return Some(task);
             }
-            self.came.wait(&mut waiting);
+            waiting = self.came.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -302,7 +305,7 @@ impl<'w> Section<'w> {
     /// same thread finds it.
     fn help(&self, work: impl Fn()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-            self.panic.lock().get_or_insert(panic);
+            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
         }
         self.helpers.fetch_sub(1, Ordering::Relaxed);
         self.crew.idle.fetch_add(1, Ordering::Relaxed);
@@ -331,7 +334,7 @@ impl Drop for Called<'_> {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.calls.waiting.lock().has_ended = true;
+        self.calls.waiting().has_ended = true;
         self.calls.came.notify_all();
         for thread in self.threads.drain(..) {
             // A worker's panics were handed on long ago; what is left of one that ended by itself is nothing to wait for.
@@ -344,8 +347,8 @@ impl Drop for Crew {
 mod tests {
     use std::cell::RefCell;
     use std::collections::HashSet;
+    use std::sync::Barrier;
     use std::sync::atomic::AtomicBool;
-    use std::sync::{Barrier, Mutex};
 
     use super::*;
 

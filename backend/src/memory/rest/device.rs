@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{self, Arc, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
 use super::super::near::codec::{Codec, Line};
 use super::super::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
@@ -65,7 +65,8 @@ pub(crate) struct Shared {
     look: AtomicU64,
     /// Whether something may come to be idle, and the thread looks, or is to.
     is_active: AtomicBool,
-    stop: (Mutex<bool>, Condvar),
+    /// Tells the thread to end. The standard library's locks: see `Calls::came` in `workers.rs`.
+    stop: (sync::Mutex<bool>, sync::Condvar),
     /// Bytes of spans at rest.
     resting: AtomicU64,
     stats: Stats,
@@ -80,6 +81,10 @@ struct Slots {
 }
 
 impl Shared {
+    fn lock_stop(&self) -> sync::MutexGuard<'_, bool> {
+        self.stop.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn memory(&self) -> Option<&NearMemory> {
         let make = || {
             let groups = usize::try_from(self.heap.size()).ok()?.div_ceil(SPAN) * GROUPS;
@@ -226,18 +231,16 @@ impl Shared {
         // The oldest submissions at the last looks.
         let mut looks: VecDeque<u64> = VecDeque::with_capacity(LOOKS);
         loop {
-            let mut stop = self.stop.0.lock();
+            let mut stop = self.lock_stop();
             while !*stop && !self.is_active.load(Ordering::Acquire) {
-                self.stop.1.wait(&mut stop);
+                stop = self.stop.1.wait(stop).unwrap_or_else(PoisonError::into_inner);
             }
             looks.truncate(LOOKS - 1);
             looks.push_front(self.submissions.oldest());
-            let end = Instant::now() + LOOK;
-            while !*stop && !self.stop.1.wait_until(&mut stop, end).timed_out() {}
-            if *stop {
+            let waited = self.stop.1.wait_timeout_while(stop, LOOK, |stop| !*stop);
+            if *waited.unwrap_or_else(PoisonError::into_inner).0 {
                 return;
             }
-            drop(stop);
             self.look.fetch_add(1, Ordering::Relaxed);
             // What submissions wake from here on, they say.
             self.is_active.store(false, Ordering::Release);
@@ -328,14 +331,14 @@ impl Residency {
             let started = std::thread::Builder::new().name("vitric-near".into()).spawn(move || shared.serve());
             *thread = started.inspect_err(|error| log::warn!("no thread, images do not rest: {error}")).ok();
         }
-        let _stop = self.shared.stop.0.lock();
+        let _stop = self.shared.lock_stop();
         self.shared.stop.1.notify_one();
     }
 }
 
 impl Drop for Residency {
     fn drop(&mut self) {
-        *self.shared.stop.0.lock() = true;
+        *self.shared.lock_stop() = true;
         self.shared.stop.1.notify_one();
         if let Some(thread) = self.thread.get_mut().take() {
             // It can only have panicked, which its message said.
