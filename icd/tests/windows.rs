@@ -25,7 +25,8 @@ struct Server {
 impl Server {
     fn start(args: &[&str]) -> Self {
         let mut child = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
+            // Without a reset when its last client goes: a mode that one client has set is there for the next.
+            .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"])
             .args(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
