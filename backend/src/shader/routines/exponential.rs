@@ -248,7 +248,7 @@ pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
 /// The greatest exponent of [`pow`] that becomes a product.
 const MAX_WHOLE_EXPONENT: u32 = 16;
 
-/// Returns the power with a whole constant exponent of 0 to [`MAX_WHOLE_EXPONENT`] as a product, which negative bases have too.
+/// Returns the power with a whole constant exponent of 0 to 16 as a product, which negative bases have too.
 /// Returns `None` for any other exponent.
 pub fn pow_by_product(b: &mut Builder, x: Value, y: Value) -> Option<Value> {
     let exponent = f32::from_bits(b.as_constant(y)?);
