@@ -208,7 +208,7 @@ impl Swapchain {
     /// once: nobody reads an image that was handed out.
     ///
     /// # Errors
-    /// Those of [`Swapchain::check`]; [`Error::DeviceLost`]; all of them also when that happens while this waits.
+    /// Errors of [`Swapchain::check`] and [`Error::DeviceLost`], also if they come up during the wait.
     pub fn acquire(
         &self,
         timeout: u64,

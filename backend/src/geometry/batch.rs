@@ -1,6 +1,6 @@
 //! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
 //!
-//! What is culled does not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes go through the corners as
+//! Culled triangles do not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes go through the corners as
 //! they lie on the grid, like edges: rounding of the viewport transform does not move values that are exact on whole pixels. They are solved
 //! in `f64` relative to the first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification,
 //! "Rasterization".

@@ -277,8 +277,8 @@ impl Allocation {
         }
     }
 
-    /// Whether another image than the one with these hints holds something in the spans that lie wholly in a range: images that are created
-    /// alike may share what they hold.
+    /// Returns true if an image other than the one with these hints holds data in spans that lie wholly in a range. Images
+    /// created alike may share their memory and its contents.
     pub(super) fn holds_for_others(&self, range: &Range<u64>, hints: &Arc<Hints>) -> bool {
         let (Some(rest), span) = (&self.rest, SPAN as u64) else { return false };
         let is_last = range.end >= self.length as u64;

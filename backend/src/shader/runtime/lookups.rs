@@ -31,8 +31,8 @@ struct LookedUp {
 /// An image instruction of a program: the address of the program, and the instruction's number.
 type Instruction = (usize, u32);
 
-/// What image instructions of programs found in a set, with the programs, which may be gone. Look-ups of decoded texels and of their
-/// blocks differ.
+/// Look-ups of programs' image instructions in a set, with the programs, which may be gone. Look-ups of decoded texels and of
+/// their blocks differ.
 #[derive(Debug, Default)]
 pub struct Found(Mutex<HashMap<(Instruction, Elements, bool), Remembered>>);
 

@@ -219,7 +219,7 @@ fn check_edge(spacing: Spacing, level: f32, mut along: Vec<f64>) -> Result<(), S
     let shorter: Vec<f64> = lengths.iter().copied().filter(|length| long - length > 1e-6).collect();
     let is_whole = spacing == Spacing::Equal || level == segments as f64;
     let are_alike = match shorter[..] {
-        [] => true,
+        [] => is_whole || segments <= 2,
         [first, second] => !is_whole && (first - second).abs() < 1e-6,
         _ => false,
     };

@@ -27,7 +27,7 @@ struct Body<'a> {
     /// Scope that a return leaves.
     exit: u32,
     phis: HashMap<u32, Local>,
-    /// Of phis with many predecessors the object that comes from each, by phi and predecessor.
+    /// Objects that phis with many predecessors take from each, by phi and predecessor.
     incoming: HashMap<(u32, u32), u32>,
     depth: u32,
 }
