@@ -103,9 +103,10 @@ pub fn properties(to: &mut impl Structures) {
     let (uniform, storage) =
         (limits.max_descriptor_set_uniform_buffers_dynamic, limits.max_descriptor_set_storage_buffers_dynamic);
     to.put(Maintenance7Properties {
-        // Texels outside of an attachment are zeros; depth and stencil are planes of their own.
+        // Texels outside of an attachment are zeros.
         robust_fragment_shading_rate_attachment_access: vk::TRUE,
-        separate_depth_stencil_attachment_access: vk::TRUE,
+        // Depth and stencil of 24 and 8 bits share words.
+        separate_depth_stencil_attachment_access: vk::FALSE,
         max_descriptor_set_total_uniform_buffers_dynamic: uniform,
         max_descriptor_set_total_storage_buffers_dynamic: storage,
         max_descriptor_set_total_buffers_dynamic: uniform + storage,

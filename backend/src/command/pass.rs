@@ -9,7 +9,7 @@ use ash::vk;
 
 use super::viewports::rect as pixels;
 use super::{PassBegin, implicit};
-use crate::format;
+use crate::format::{self, DEPTH_STENCIL};
 use crate::gpu::DeviceLost;
 use crate::memory::{InUse, SurfaceView};
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
@@ -59,8 +59,16 @@ impl LoadClear {
 
     /// `lost` says of an attachment what aspects nobody needs from now on.
     pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
-        self.lost = lost(self.attachment);
+        let lost = lost(self.attachment);
+        // Aspects that share words are lost together.
+        let is_kept = is_packed(&self.view) && !lost.contains(DEPTH_STENCIL);
+        self.lost = if is_kept { vk::ImageAspectFlags::empty() } else { lost };
     }
+}
+
+/// Returns true if depth and stencil of an attachment share words.
+fn is_packed(view: &SurfaceView) -> bool {
+    format::info(view.desc.format).is_some_and(|info| info.is_packed())
 }
 
 /// A running render pass.
@@ -332,6 +340,10 @@ impl Pass {
         let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
         if aspects.is_empty() || views == 0 {
             return;
+        }
+        if is_packed(view) && desc.stencil_load == vk::AttachmentLoadOp::DONT_CARE {
+            // Words that depth has for itself are filled without reading them.
+            aspects |= vk::ImageAspectFlags::STENCIL;
         }
         if self.has_one_layer() {
             let (view, lost) = (view.clone(), vk::ImageAspectFlags::empty());

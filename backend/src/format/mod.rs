@@ -19,7 +19,7 @@ pub use convert::{decode, decode_depth, depth_code, encode, encode_depth, stored
 pub use features::{Features, features};
 pub use float::{f32_to_half, half_to_f32};
 pub use srgb::{linear_to_srgb8, srgb8_to_linear};
-pub use table::{Channel, Class, Compression, FormatInfo, PLANE_ASPECTS, Plane, PlaneFormat, all, info};
+pub use table::{Channel, Class, Compression, DEPTH_STENCIL, FormatInfo, PLANE_ASPECTS, Plane, PlaneFormat, all, info};
 
 /// The words of one texel, red to alpha.
 pub type Texel = [u32; 4];

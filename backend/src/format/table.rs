@@ -93,13 +93,16 @@ impl Compression {
     }
 }
 
-/// Where the data of an aspect lies: each plane is stored on its own.
+/// Data of an aspect in memory. Each plane is stored on its own, except that depth of 24 bits and stencil share words: depth in the low
+/// bits, stencil in the high byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Plane {
-    /// The aspect.
+    /// The aspect; depth and stencil for their words as a whole.
     pub aspect: vk::ImageAspectFlags,
-    /// Bytes per texel or block.
+    /// Bytes per texel or block, as copies move them.
     pub bytes: u32,
+    /// Bytes from a texel or block to the next in memory: more than `bytes` for stencil that shares words with depth.
+    pub stride: u32,
     /// Columns and rows of the image that one of them stands for.
     pub block: [u32; 2],
 }
@@ -112,6 +115,16 @@ pub struct PlaneFormat {
     bytes: u32,
     block: [u32; 2],
 }
+
+impl Plane {
+    const fn new(aspect: vk::ImageAspectFlags, bytes: u32, block: [u32; 2]) -> Self {
+        Self { aspect, bytes, stride: bytes, block }
+    }
+}
+
+/// Depth and stencil, which may share words.
+pub const DEPTH_STENCIL: vk::ImageAspectFlags =
+    vk::ImageAspectFlags::from_raw(vk::ImageAspectFlags::DEPTH.as_raw() | vk::ImageAspectFlags::STENCIL.as_raw());
 
 /// The aspects of planes.
 pub const PLANE_ASPECTS: [vk::ImageAspectFlags; 3] =
@@ -162,12 +175,25 @@ impl FormatInfo {
         self.planar[0].is_some()
     }
 
+    /// Returns true if depth and stencil share words.
+    pub const fn is_packed(&self) -> bool {
+        self.depth_bits == 24 && self.stencil
+    }
+
+    /// Returns the planes of some aspects. Depth and stencil that share words are one plane where both are asked for.
+    pub fn planes_of(&self, aspects: vk::ImageAspectFlags) -> impl Iterator<Item = Plane> + use<> {
+        let words = self.is_packed() && aspects.contains(DEPTH_STENCIL);
+        let of_words = words.then(|| Plane::new(DEPTH_STENCIL, self.bytes, [1; 2]));
+        of_words.into_iter().chain(self.planes().filter(move |plane| !words && aspects.contains(plane.aspect)))
+    }
+
     /// The planes in which a surface stores the format: one for colour or several, one each for depth and stencil.
     pub fn planes(&self) -> impl Iterator<Item = Plane> + use<> {
         let depth_bytes = if self.depth_bits == 16 { 2 } else { 4 };
-        let depth = Plane { aspect: vk::ImageAspectFlags::DEPTH, bytes: depth_bytes, block: [1; 2] };
-        let stencil = Plane { aspect: vk::ImageAspectFlags::STENCIL, bytes: 1, block: [1; 2] };
-        let color = Plane { aspect: vk::ImageAspectFlags::COLOR, bytes: self.bytes, block: self.block_extent() };
+        let depth = Plane::new(vk::ImageAspectFlags::DEPTH, depth_bytes, [1; 2]);
+        let stencil = Plane::new(vk::ImageAspectFlags::STENCIL, 1, [1; 2]);
+        let stencil = Plane { stride: if self.is_packed() { self.bytes } else { 1 }, ..stencil };
+        let color = Plane::new(vk::ImageAspectFlags::COLOR, self.bytes, self.block_extent());
         let mut planes = [
             (self.depth_bits > 0).then_some(depth),
             self.stencil.then_some(stencil),
@@ -175,7 +201,7 @@ impl FormatInfo {
         ];
         if self.is_planar() {
             let plane = |(part, aspect): (&Option<PlaneFormat>, _)| {
-                part.map(|PlaneFormat { bytes, block, .. }| Plane { aspect, bytes, block })
+                part.map(|PlaneFormat { bytes, block, .. }| Plane::new(aspect, bytes, block))
             };
             let parts = self.planar.iter().zip(PLANE_ASPECTS).map(plane);
             planes.iter_mut().zip(parts).for_each(|(slot, part)| *slot = part);

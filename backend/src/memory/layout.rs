@@ -3,7 +3,8 @@
 //! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
 //! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
 //! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels. Depth of 24 bits
+//! and stencil share the words of one plane; writes of one aspect keep the bits of the other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,8 +52,10 @@ struct LevelLayout {
 
 #[derive(Debug, Clone)]
 struct PlaneLayout {
-    aspect: vk::ImageAspectFlags,
-    bytes: u32,
+    /// Its aspect, or both aspects that share its words.
+    aspects: vk::ImageAspectFlags,
+    /// Bytes of a texel or block.
+    stride: u32,
     offset: u64,
     layer_bytes: u64,
     levels: SmallVec<[LevelLayout; 1]>,
@@ -113,7 +116,7 @@ impl SurfaceLayout {
         let grid = Grid::new(desc);
         let mut size = 0u64;
         let mut planes = SmallVec::new();
-        for plane in info.planes() {
+        for plane in info.planes_of(info.aspects()) {
             let mut layer_bytes = 0u64;
             let mut levels = SmallVec::new();
             for level in 0..desc.levels {
@@ -122,17 +125,18 @@ impl SurfaceLayout {
                 layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
                 levels.push(layout);
             }
-            planes.push(PlaneLayout { aspect: plane.aspect, bytes: plane.bytes, offset: size, layer_bytes, levels });
+            let (aspects, stride) = (plane.aspect, plane.stride);
+            planes.push(PlaneLayout { aspects, stride, offset: size, layer_bytes, levels });
             size = size.checked_add(layer_bytes.checked_mul(u64::from(desc.layers))?)?;
         }
         let volume = desc.kind == vk::ImageType::TYPE_3D;
         Some(Self { planes, size, layers: desc.layers, volume, grid })
     }
 
-    /// The bytes of each plane, from the start of the surface.
+    /// The bytes of each plane, from the start of the surface; of depth and stencil together where these share words.
     pub fn planes(&self) -> impl Iterator<Item = (vk::ImageAspectFlags, Range<u64>)> {
         let bytes = |plane: &PlaneLayout| plane.offset..plane.offset + plane.layer_bytes * u64::from(self.layers);
-        self.planes.iter().map(move |plane| (plane.aspect, bytes(plane)))
+        self.planes.iter().map(move |plane| (plane.aspects, bytes(plane)))
     }
 
     /// Bytes of the whole surface.
@@ -140,9 +144,10 @@ impl SurfaceLayout {
         self.size
     }
 
-    /// The layout of one subresource, as the host sees linear surfaces; `None` when there is no such subresource.
+    /// The layout of one subresource, as the host sees linear surfaces; `None` when there is no such subresource. Of an aspect that shares
+    /// words with another it is the layout of the words.
     pub fn subresource(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Option<SubresourceLayout> {
-        let plane = self.planes.iter().find(|plane| aspect.contains(plane.aspect))?;
+        let plane = self.planes.iter().find(|plane| aspect.intersects(plane.aspects))?;
         let layout = plane.levels.get(level as usize)?;
         Some(SubresourceLayout {
             offset: plane.offset + u64::from(layer) * plane.layer_bytes + layout.offset,
@@ -159,7 +164,7 @@ impl SurfaceLayout {
     }
 
     pub(super) fn part(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<Part> {
-        let plane = self.planes.iter().find(|plane| plane.aspect == aspect)?;
+        let plane = self.planes.iter().find(|plane| plane.aspects.contains(aspect))?;
         let layout = plane.levels.get(level as usize)?;
         let (layer, z) = if self.volume { (0, slice) } else { (slice, 0) };
         if layer >= self.layers || z >= layout.depth {
@@ -167,12 +172,13 @@ impl SurfaceLayout {
         }
         let offset =
             plane.offset + u64::from(layer) * plane.layer_bytes + layout.offset + u64::from(z) * layout.slice_bytes;
-        let line_bytes = self.grid.line_bytes(plane.bytes);
+        let (share, line_bytes) = (Share::of(aspect, plane.aspects), self.grid.line_bytes(plane.stride));
         Some(Part {
             offset,
             row_bytes: layout.row_bytes,
             line_bytes,
-            bytes: plane.bytes,
+            stride: plane.stride,
+            share,
             width: layout.width,
             height: layout.height,
             grid: self.grid,
@@ -182,7 +188,7 @@ impl SurfaceLayout {
 
 fn level_layout(
     (desc, grid): (&SurfaceDesc, Grid),
-    &format::Plane { bytes, block, .. }: &format::Plane,
+    &format::Plane { stride, block, .. }: &format::Plane,
     level: u32,
     offset: u64,
 ) -> Option<LevelLayout> {
@@ -190,9 +196,50 @@ fn level_layout(
     let (width, height) = (extent.width.div_ceil(block[0]), extent.height.div_ceil(block[1]));
     let lines_across = u64::from(width.div_ceil(1 << grid.width_log2));
     let lines_down = u64::from(height.div_ceil(1 << grid.height_log2));
-    let row_bytes = lines_across.checked_mul(grid.line_bytes(bytes))?;
+    let row_bytes = lines_across.checked_mul(grid.line_bytes(stride))?;
     let slice_bytes = row_bytes.checked_mul(lines_down)?;
     Some(LevelLayout { offset, slice_bytes, row_bytes, width, height, depth: extent.depth })
+}
+
+/// Bits of its words that a plane has for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// All.
+    Whole,
+    /// The low 24 bits: depth beside stencil.
+    Depth,
+    /// The high byte: stencil beside depth.
+    Stencil,
+}
+
+impl Share {
+    /// The share of an aspect in words of `aspects`.
+    fn of(aspect: vk::ImageAspectFlags, aspects: vk::ImageAspectFlags) -> Self {
+        match aspect {
+            _ if aspect == aspects => Self::Whole,
+            vk::ImageAspectFlags::STENCIL => Self::Stencil,
+            _ => Self::Depth,
+        }
+    }
+
+    /// The bits of a word, for a plane that shares them.
+    const fn mask(self) -> u32 {
+        match self {
+            Self::Whole => !0,
+            Self::Depth => 0x00ff_ffff,
+            Self::Stencil => 0xff00_0000,
+        }
+    }
+
+    /// Number of the lowest bit.
+    const fn shift(self) -> u32 {
+        self.mask().trailing_zeros()
+    }
+
+    /// Bytes that a texel of `bytes` bytes has to be written.
+    fn written(self, bytes: usize) -> usize {
+        if matches!(self, Self::Depth) { bytes.min(3) } else { bytes }
+    }
 }
 
 /// One slice of one level of one plane, without its memory.
@@ -201,16 +248,18 @@ pub(super) struct Part {
     pub(super) offset: u64,
     row_bytes: u64,
     line_bytes: u64,
-    bytes: u32,
+    /// Bytes from a texel or block to the next.
+    stride: u32,
+    share: Share,
     width: u32,
     height: u32,
     grid: Grid,
 }
 
 impl Part {
-    /// Bytes of a texel or block.
+    /// Bytes of a texel or block, as copies move them.
     pub(super) fn texel_bytes(&self) -> usize {
-        self.bytes as usize
+        if self.share == Share::Stencil { 1 } else { self.stride as usize }
     }
 }
 
@@ -240,7 +289,12 @@ impl<'a> PlaneRef<'a> {
 
     /// Bytes per texel or block.
     pub fn bytes(&self) -> usize {
-        self.part.bytes as usize
+        self.part.texel_bytes()
+    }
+
+    /// Returns true if another plane has a share of its words.
+    pub(super) fn is_shared(&self) -> bool {
+        self.part.share != Share::Whole
     }
 
     /// Samples per texel.
@@ -251,11 +305,17 @@ impl<'a> PlaneRef<'a> {
     /// Where in its memory a texel lies. Positions outside give addresses outside or of other texels: check first.
     #[inline]
     pub fn address(&self, x: u32, y: u32, sample: u32) -> u64 {
-        let Part { grid, bytes, .. } = self.part;
+        self.word_address(x, y, sample) + u64::from(self.part.share.shift() / 8)
+    }
+
+    /// Address of the word that a texel has a share of, or of the texel.
+    #[inline]
+    fn word_address(&self, x: u32, y: u32, sample: u32) -> u64 {
+        let Part { grid, stride, .. } = self.part;
         let line = u64::from(y >> grid.height_log2) * self.part.row_bytes
             + u64::from(x >> grid.width_log2) * self.part.line_bytes;
         let in_line = (sample << (grid.width_log2 + grid.height_log2)) + grid.place(x, y);
-        self.base + line + u64::from(in_line * bytes)
+        self.base + line + u64::from(in_line * stride)
     }
 
     /// The plane's memory, and from which byte on; `None` where 32 bits do not reach all texels.
@@ -268,7 +328,7 @@ impl<'a> PlaneRef<'a> {
     /// bytes.
     pub fn pitch(&self, bytes: usize) -> Option<u32> {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
-        let fits = (width_log2, height_log2, self.bytes()) == (3, 3, bytes);
+        let fits = (width_log2, height_log2, self.part.stride as usize) == (3, 3, bytes);
         if fits { u32::try_from(self.part.row_bytes).ok() } else { None }
     }
 
@@ -289,6 +349,7 @@ impl<'a> PlaneRef<'a> {
     pub fn read(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
         if self.contains(x, y) && sample < self.samples() {
             self.memory.read(self.address(x, y, sample), out);
+            self.clear_other_bits(out);
         } else {
             out.fill(0);
         }
@@ -298,7 +359,16 @@ impl<'a> PlaneRef<'a> {
     #[inline]
     pub fn write(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
         if self.contains(x, y) && sample < self.samples() {
-            self.memory.write(self.address(x, y, sample), data);
+            let written = self.part.share.written(data.len());
+            self.memory.write(self.address(x, y, sample), &data[..written]);
+        }
+    }
+
+    /// Clears the bits of whole texels that are of another plane.
+    #[inline]
+    pub(super) fn clear_other_bits(&self, texels: &mut [u8]) {
+        if self.part.share == Share::Depth {
+            texels.as_chunks_mut::<4>().0.iter_mut().for_each(|texel| texel[3] = 0);
         }
     }
 
@@ -322,6 +392,7 @@ impl<'a> PlaneRef<'a> {
             for (address, piece) in self.pieces((x, y, sample), out.len()) {
                 read(address, &mut out[piece]);
             }
+            self.clear_other_bits(out);
         } else {
             out.fill(0);
         }
@@ -331,7 +402,8 @@ impl<'a> PlaneRef<'a> {
     pub fn write_run(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
         if self.holds_run(x, y, sample, data.len()) {
             for (address, piece) in self.pieces((x, y, sample), data.len()) {
-                self.memory.write(address, &data[piece]);
+                let written = self.part.share.written(piece.len());
+                self.memory.write(address, &data[piece][..written]);
             }
         }
     }
@@ -342,7 +414,11 @@ impl<'a> PlaneRef<'a> {
         let mut at = 0;
         std::iter::from_fn(move || {
             let x = x + (at / texel) as u32;
-            let texels = if self.part.grid.has_quads() { 2 - (x as usize & 1) } else { usize::MAX / texel };
+            let texels = match self.part.grid.has_quads() {
+                _ if self.is_shared() => 1,
+                true => 2 - (x as usize & 1),
+                false => usize::MAX / texel,
+            };
             let piece = at..bytes.min(at.saturating_add(texels * texel));
             at = piece.end;
             (!piece.is_empty()).then(|| (self.address(x, y, sample), piece))
@@ -382,7 +458,7 @@ impl<'a> PlaneRef<'a> {
         if left >= right || top >= bottom || !texels.len().is_multiple_of(self.bytes()) {
             return [x0, y0, x0, y0];
         }
-        let line_bytes = self.part.grid.line_bytes(self.part.bytes);
+        let line_bytes = self.part.line_bytes;
         let row = |number: u32| self.base + u64::from(number) * self.part.row_bytes;
         let whole = left == 0 && u64::from(right) * line_bytes == self.part.row_bytes;
         // Whole rows of lines follow each other.
@@ -391,18 +467,41 @@ impl<'a> PlaneRef<'a> {
             let mut at = row(number) + u64::from(left) * line_bytes;
             let end = if whole { row(bottom) } else { row(number) + u64::from(right) * line_bytes };
             while at < end {
-                let count = (end - at).min(texels.len() as u64);
-                self.memory.write(at, &texels[..count as usize]);
-                at += count;
+                at += self.fill(at, end - at, texels);
             }
         }
         let [x1, y1] = [x1.min(self.part.width), y1.min(self.part.height)];
         [left << width_log2, top << height_log2, x1.min(right << width_log2), y1.min(bottom << height_log2)]
     }
 
+    /// Fills at most `bytes` bytes of whole lines from an address on with copies of a texel. Returns how many were filled.
+    fn fill(&self, address: u64, bytes: u64, texels: &[u8]) -> u64 {
+        if !self.is_shared() {
+            let count = bytes.min(texels.len() as u64);
+            self.memory.write(address, &texels[..count as usize]);
+            return count;
+        }
+        let (mut words, mut texel) = ([0; 64], [0; 4]);
+        texel[..self.bytes()].copy_from_slice(&texels[..self.bytes()]);
+        let count = bytes.min(size_of_val(&words) as u64);
+        let words = &mut words[..count as usize / 4];
+        self.memory.read(address, bytemuck::cast_slice_mut(words));
+        words.iter_mut().for_each(|word| *word = self.merged(*word, u32::from_le_bytes(texel)));
+        self.memory.write(address, bytemuck::cast_slice(words));
+        count
+    }
+
+    /// A word, little-endian as it lies in memory, with the plane's share replaced by `value`.
+    #[inline]
+    fn merged(&self, word: u32, value: u32) -> u32 {
+        let share = self.part.share;
+        let (mask, value) = (share.mask(), value << share.shift());
+        (u32::from_le(word) & !mask | value & mask).to_le()
+    }
+
     /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, wholly inside.
     pub fn is_line_at(&self, x: u32, y: u32) -> bool {
-        self.has_line_of(x, y, self.part.bytes)
+        self.has_line_of(x, y, self.part.stride)
     }
 
     /// The same with four bytes a texel.
@@ -415,32 +514,69 @@ impl<'a> PlaneRef<'a> {
         self.has_line_of(x, y, 2)
     }
 
-    /// The same with a byte a texel.
+    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels of a byte, wholly inside; the bytes may be shares of words.
     pub fn has_byte_line(&self, x: u32, y: u32) -> bool {
-        self.has_line_of(x, y, 1)
+        self.bytes() == 1 && self.is_line_at(x, y)
     }
 
-    /// A sample of a line of 8x8 texels of a byte, at an address of this plane.
+    /// Reads a sample of the line of 8x8 texels that begins at (`x`, `y`) by `read`, from an address on; `texels` is as long as the line.
     #[inline]
-    pub fn read_byte_line_at(&self, address: u64) -> [u8; 64] {
+    pub(super) fn read_line_by(
+        &self,
+        (x, y, sample): (u32, u32, u32),
+        texels: &mut [u8],
+        mut read: impl FnMut(u64, &mut [u8]),
+    ) {
+        let (address, share) = (self.word_address(x, y, sample), self.part.share);
+        if share != Share::Stencil {
+            read(address, texels);
+            return self.clear_other_bits(texels);
+        }
+        let mut words = [0u32; 64];
+        read(address, bytemuck::bytes_of_mut(&mut words));
+        texels.iter_mut().zip(words).for_each(|(texel, word)| *texel = (u32::from_le(word) >> share.shift()) as u8);
+    }
+
+    /// Writes such a line.
+    #[inline]
+    pub(super) fn write_line(&self, (x, y, sample): (u32, u32, u32), texels: &[u8]) {
+        let address = self.word_address(x, y, sample);
+        if !self.is_shared() {
+            return self.memory.write(address, texels);
+        }
+        let mut words = [0u32; 64];
+        self.memory.read(address, bytemuck::bytes_of_mut(&mut words));
+        for (word, texel) in words.iter_mut().zip(texels.chunks_exact(self.bytes())) {
+            let mut value = [0; 4];
+            value[..texel.len()].copy_from_slice(texel);
+            *word = self.merged(*word, u32::from_le_bytes(value));
+        }
+        self.memory.write(address, bytemuck::bytes_of(&words));
+    }
+
+    /// Reads a sample of the line of texels of a byte that begins at (`x`, `y`).
+    #[inline]
+    pub fn read_byte_line(&self, x: u32, y: u32, sample: u32) -> [u8; 64] {
         let mut bytes = [0; 64];
-        self.memory.read(address, &mut bytes);
+        self.read_line_by((x, y, sample), &mut bytes, |address, out| self.memory.read(address, out));
         bytes
     }
 
     /// Writes such a line.
     #[inline]
-    pub fn write_byte_line_at(&self, address: u64, bytes: &[u8; 64]) {
-        self.memory.write(address, bytes);
+    pub fn write_byte_line(&self, x: u32, y: u32, sample: u32, bytes: &[u8; 64]) {
+        self.write_line((x, y, sample), bytes);
     }
 
-    fn has_line_of(&self, x: u32, y: u32, bytes: u32) -> bool {
+    /// Whether a line of texels begins there that are so many bytes apart.
+    fn has_line_of(&self, x: u32, y: u32, stride: u32) -> bool {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);
-        (width_log2, height_log2, self.part.bytes) == (3, 3, bytes) && aligned
+        (width_log2, height_log2, self.part.stride) == (3, 3, stride) && aligned
     }
 
-    /// Reads a line of texels of four bytes at its address: a group's words, two rows after two rows.
+    /// Reads a line of texels of four bytes at its address: a group's words, two rows after two rows. Words of depth that stencil shares
+    /// come with both.
     #[inline]
     pub fn read_line_at(&self, address: u64) -> [u32; 64] {
         let mut words = [0u32; 64];
@@ -449,7 +585,7 @@ impl<'a> PlaneRef<'a> {
         words
     }
 
-    /// Writes two rows of such a line at their address.
+    /// Writes two rows of such a line at their address, with all bits of their words.
     #[inline]
     pub fn write_strip_at(&self, address: u64, words: &[u32; 16]) {
         self.memory.write(address, bytemuck::bytes_of(&words.map(u32::to_le)));
@@ -469,7 +605,8 @@ impl<'a> PlaneRef<'a> {
         self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
-    /// Reads a sample of the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`); 0 outside.
+    /// Reads a sample of the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`); 0 outside. Words of depth may come
+    /// with the stencil that shares them.
     #[inline]
     pub fn read_quad(&self, x: u32, y: u32, sample: u32) -> [u32; 4] {
         if !self.has_whole_quad(x, y) || sample >= self.samples() {
@@ -478,6 +615,10 @@ impl<'a> PlaneRef<'a> {
         }
         let (mut bytes, address) = ([0; 16], self.address(x, y, sample));
         match self.bytes() {
+            1 if self.is_shared() => {
+                self.memory.read(self.word_address(x, y, sample), &mut bytes);
+                [3, 7, 11, 15].map(|texel: usize| bytes[texel].into())
+            }
             1 => {
                 self.memory.read(address, &mut bytes[..4]);
                 [0, 1, 2, 3].map(|texel: usize| bytes[texel].into())
@@ -509,8 +650,14 @@ impl<'a> PlaneRef<'a> {
             }
             return;
         }
-        let address = self.address(x, y, sample);
+        let address = self.word_address(x, y, sample);
         match self.bytes() {
+            _ if self.is_shared() => {
+                let mut merged = [0u32; 4];
+                self.memory.read(address, bytemuck::bytes_of_mut(&mut merged));
+                merged.iter_mut().zip(words).for_each(|(word, &value)| *word = self.merged(*word, value));
+                self.memory.write(address, bytemuck::bytes_of(&merged));
+            }
             1 => self.memory.write(address, &words.map(|word| word as u8)),
             2 => self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le()))),
             _ => self.memory.write(address, &words_to_u128(*words).to_le_bytes()),
@@ -522,6 +669,7 @@ impl<'a> PlaneRef<'a> {
     #[inline]
     pub fn write_whole_quad(&self, x: u32, y: u32, sample: u32, texels: &[u8]) -> bool {
         let is_whole = self.has_whole_quad(x, y) && texels.len() == 4 * self.bytes() && sample < self.samples();
+        let is_whole = is_whole && !self.is_shared();
         if is_whole {
             self.memory.write(self.address(x, y, sample), texels);
         }
@@ -540,7 +688,7 @@ impl<'a> PlaneRef<'a> {
     /// Writes a sample of two rows of a line, from (`x`, `y`) on. False, and nothing written, where there is no such line.
     #[inline]
     pub fn write_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
-        let is_line = self.has_line(x, y & !7);
+        let is_line = self.has_line(x, y & !7) && !self.is_shared();
         if is_line {
             self.write_strip_at(self.address(x, y, sample), words);
         }
@@ -574,7 +722,7 @@ mod tests {
         SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false, decoded: false }
     }
 
-    /// Every texel of every part has bytes of its own inside the surface.
+    /// Every texel of every part has bytes of its own inside the surface, which it is written to.
     fn check_disjoint(desc: SurfaceDesc) {
         let surface = Surface::new(desc).unwrap();
         let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
@@ -590,7 +738,8 @@ mod tests {
                     for (x, y, sample) in positions(&part) {
                         let address = part.address(x, y, sample);
                         assert!(address + part.bytes() as u64 <= surface.layout().size());
-                        assert!((0..part.bytes() as u64).all(|byte| seen.insert(address + byte)));
+                        let written = part.part.share.written(part.bytes()) as u64;
+                        assert!((0..written).all(|byte| seen.insert(address + byte)));
                     }
                 }
             }

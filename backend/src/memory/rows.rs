@@ -75,7 +75,7 @@ impl PlaneRef<'_> {
         self.each_piece(rect, |[x, y], at, piece| match (piece, mover) {
             (Piece::Line, Some((from_line, _))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];
-                read(self.address(x, y, sample), line);
+                self.read_line_by((x, y, sample), line, &mut read);
                 from_line(line, &mut out[at..], pitch);
             }
             (Piece::Line, None) => {}
@@ -93,7 +93,7 @@ impl PlaneRef<'_> {
             (Piece::Line, Some((_, to_line))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];
                 to_line(line, &data[at..], pitch);
-                self.memory.write(self.address(x, y, sample), line);
+                self.write_line((x, y, sample), line);
             }
             (Piece::Line, None) => {}
             (Piece::Run(count), _) => {
@@ -102,8 +102,13 @@ impl PlaneRef<'_> {
         });
     }
 
-    /// How many whole lines follow each other from a texel on, within so many columns and rows.
-    pub fn whole_lines(&self, x: u32, y: u32, [columns, rows]: [u32; 2]) -> u32 {
+    /// How many whole lines of nothing else follow each other from a texel on, within so many columns and rows.
+    pub fn whole_lines(&self, x: u32, y: u32, size: [u32; 2]) -> u32 {
+        if self.is_shared() { 0 } else { self.lines(x, y, size) }
+    }
+
+    /// The same; another plane may have a share of their words.
+    fn lines(&self, x: u32, y: u32, [columns, rows]: [u32; 2]) -> u32 {
         if rows < SIDE || !self.is_line_at(x, y) {
             return 0;
         }
@@ -124,7 +129,7 @@ impl PlaneRef<'_> {
             let mut x = x0;
             while x < x1 {
                 let at = |y: u32| (y - y0) as usize * pitch + (x - x0) as usize * self.bytes();
-                if has_lines && self.whole_lines(x, top, [x1 - x, bottom - top]) > 0 {
+                if has_lines && self.lines(x, top, [x1 - x, bottom - top]) > 0 {
                     each([x, top], at(top), Piece::Line);
                     x += SIDE;
                     continue;
@@ -146,6 +151,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::{Allocation, Heap, Surface, SurfaceDesc};
+    use crate::format::DEPTH_STENCIL;
+
+    /// The aspects whose texels are written; depth and stencil of 24 and 8 bits share words.
+    fn aspects() -> impl Strategy<Value = (vk::Format, vk::ImageAspectFlags)> {
+        let color = [
+            vk::Format::R8_UNORM,
+            vk::Format::R8G8B8_UNORM,
+            vk::Format::R16_UNORM,
+            vk::Format::R32_UINT,
+            vk::Format::R16G16B16A16_UINT,
+            vk::Format::R32G32B32_UINT,
+            vk::Format::R32G32B32A32_UINT,
+        ];
+        let color = color.map(|format| (format, vk::ImageAspectFlags::COLOR));
+        let packed = [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL, DEPTH_STENCIL];
+        let packed = packed.map(|aspects| (vk::Format::D24_UNORM_S8_UINT, aspects));
+        prop::sample::select([&color[..], &packed].concat())
+    }
 
     fn surface(format: vk::Format, linear: bool) -> Arc<Surface> {
         let extent = vk::Extent3D { width: 37, height: 29, depth: 1 };
@@ -161,17 +184,14 @@ mod tests {
         fn rows_are_texels(
             (x0, x1) in (0u32..37).prop_flat_map(|x0| (Just(x0), x0 + 1..38)),
             (y0, y1) in (0u32..29).prop_flat_map(|y0| (Just(y0), y0 + 1..30)),
-            format in prop::sample::select(vec![
-                vk::Format::R8_UNORM, vk::Format::R8G8B8_UNORM, vk::Format::R16_UNORM, vk::Format::R32_UINT, vk::Format::R16G16B16A16_UINT,
-                vk::Format::R32G32B32_UINT, vk::Format::R32G32B32A32_UINT,
-            ]),
-            linear in any::<bool>(), seed in any::<u8>(),
+            (format, aspects) in aspects(), linear in any::<bool>(), seed in any::<u8>(),
         ) {
-            let Some(bytes) = crate::format::info(format).map(|info| info.bytes as usize) else { return Ok(()) };
             let surface = surface(format, linear);
-            let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+            let plane = surface.plane(aspects, 0, 0).unwrap();
+            let bytes = plane.bytes();
             let count = ((x1 - x0) * (y1 - y0)) as usize * bytes;
-            let data: Vec<u8> = (0..count).map(|index| (index * 7 % 251) as u8 ^ seed).collect();
+            let mut data: Vec<u8> = (0..count).map(|index| (index * 7 % 251) as u8 ^ seed).collect();
+            plane.clear_other_bits(&mut data);
             plane.write_rows([x0, y0, x1, y1], 1, &data);
             for (number, texel) in data.chunks(bytes).enumerate() {
                 let (x, y) = (x0 + number as u32 % (x1 - x0), y0 + number as u32 / (x1 - x0));
@@ -189,6 +209,13 @@ mod tests {
                 let (x, y) = (number as u32 % 37, number as u32 / 37);
                 let inside = (x0..x1).contains(&x) && (y0..y1).contains(&y);
                 prop_assert!(inside || texel.iter().all(|byte| *byte == 0));
+            }
+            // Nor another aspect.
+            for other in [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
+                let Some(plane) = surface.plane(other, 0, 0).filter(|_| !aspects.contains(other)) else { continue };
+                let mut all = vec![0; 37 * 29 * plane.bytes()];
+                plane.read_rows([0, 0, 37, 29], 1, &mut all);
+                prop_assert!(all.iter().all(|byte| *byte == 0));
             }
         }
     }

@@ -148,7 +148,7 @@ impl Surface {
         let stored = format::info(self.desc.format);
         let codec = move |aspect: vk::ImageAspectFlags| match stored {
             Some(info) if aspect == vk::ImageAspectFlags::COLOR => Codec::of_color(info),
-            Some(info) if aspect == vk::ImageAspectFlags::DEPTH => Codec::of_depth(info.depth_bits),
+            Some(info) if aspect.contains(vk::ImageAspectFlags::DEPTH) => Codec::of_depth(info.depth_bits),
             _ => Codec::of_bytes(),
         };
         let at = move |byte: u64| offset.saturating_add(byte);
@@ -191,7 +191,7 @@ impl Surface {
         self.seen.fetch_max(noted, Ordering::Release);
     }
 
-    /// Clears a plane of all levels and layers to a texel, of which there are enough `copies` for a line, by noting it: nothing is written before
+    /// Clears a plane of all levels and layers, all aspects of its words, to a texel, of which there are enough `copies` for a line, by noting it: nothing is written before
     /// somebody needs it. `in_use` has begun to use the surface. False, and nothing is done, where that is not possible.
     pub(crate) fn note_clear(&self, in_use: &InUse<'_>, aspect: vk::ImageAspectFlags, copies: &[u8]) -> bool {
         let Some((memory, start)) = self.binding().filter(|_| self.may_rest()) else { return false };

@@ -110,9 +110,12 @@ fn test_float_lanes(line: &mut Line, shape: &Shape, samples: Samples, outcomes: 
 #[inline(always)]
 fn test_code_lanes(line: &mut Line, shape: &Shape, samples: Samples, (outcomes, bits): (Outcomes, u32)) -> u64 {
     let (mut new, mut passes) = ([0; PIXELS], [0; PIXELS]);
+    let mask = (1 << bits) - 1;
     for bit in 0..PIXELS {
-        new[bit] = depth_code(bits, samples.depth(shape, bit));
-        passes[bit] = passing_code(new[bit], line[bit] & ((1 << bits) - 1), outcomes);
+        let code = depth_code(bits, samples.depth(shape, bit));
+        // Stencil may have the bits above those of depth.
+        new[bit] = code | line[bit] & !mask;
+        passes[bit] = passing_code(code, line[bit] & mask, outcomes);
     }
     replace(line, &new, &passes, samples.pixels)
 }
@@ -236,7 +239,8 @@ mod tests {
                 let new = encoded(own(bit));
                 let passes = pixels >> bit & 1 != 0 && crate::pixel::compare(op, decoded(new), decoded(old[bit]));
                 prop_assert_eq!(left >> bit & 1 != 0, passes);
-                prop_assert_eq!(line[bit], if passes { new } else { old[bit] });
+                let others = if bits == 32 { 0 } else { !0 << bits };
+                prop_assert_eq!(line[bit], if passes { new | old[bit] & others } else { old[bit] });
             }
         }
     }

@@ -45,8 +45,7 @@ impl<'a> GroupTests<'a> {
     pub(super) fn test(&self, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2]), mask: u64) -> u64 {
         let Some(plane) = self.stencil else { return self.test_depth(shape, (place, sample, at), mask) };
         let face = if shape.front { &self.state.front } else { &self.state.back };
-        let address = plane.address(place[0], place[1], sample);
-        let stored = plane.read_byte_line_at(address);
+        let stored = plane.read_byte_line(place[0], place[1], sample);
         let passed = mask & passing(&stored, face);
         let left = self.test_depth(shape, (place, sample, at), passed);
         let changes = [(mask & !passed, face.fail), (passed & !left, face.depth_fail), (left, face.pass)];
@@ -57,7 +56,7 @@ impl<'a> GroupTests<'a> {
             }
         }
         if changed != stored {
-            plane.write_byte_line_at(address, &changed);
+            plane.write_byte_line(place[0], place[1], sample, &changed);
         }
         left
     }

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::format::{self, FormatInfo};
+use crate::format::{self, DEPTH_STENCIL, FormatInfo};
 use crate::memory::{Buffer, InUse, PlaneRef, Surface, SurfaceView};
 use crate::raster::TILE_LOG2;
 use crate::state::ClearValue;
@@ -22,14 +22,18 @@ pub fn fill_buffer(target: &Buffer, offset: u64, size: u64, word: u32) {
 }
 
 /// The bytes of a cleared texel of one plane.
-fn texel(info: &FormatInfo, aspect: vk::ImageAspectFlags, value: ClearValue) -> [u8; 16] {
+fn texel(info: &FormatInfo, aspects: vk::ImageAspectFlags, value: ClearValue) -> [u8; 16] {
     let mut bytes = [0; 16];
-    match aspect {
-        vk::ImageAspectFlags::DEPTH => {
+    let stencil = value.stencil() as u8;
+    match aspects {
+        vk::ImageAspectFlags::STENCIL => bytes[0] = stencil,
+        _ if aspects.contains(vk::ImageAspectFlags::DEPTH) => {
             let depth = format::encode_depth(info.depth_bits, value.depth());
             bytes[..4].copy_from_slice(&depth.to_le_bytes());
+            if aspects == DEPTH_STENCIL {
+                bytes[3] = stencil;
+            }
         }
-        vk::ImageAspectFlags::STENCIL => bytes[0] = value.stencil() as u8,
         _ => format::encode(info, value.0, &mut bytes),
     }
     bytes
@@ -71,7 +75,7 @@ pub fn clear_image(
 ) {
     let Some(info) = format::info(target.desc().format) else { return };
     for range in ranges {
-        for plane in info.planes().filter(|plane| range.aspect_mask.contains(plane.aspect)) {
+        for plane in info.planes_of(range.aspect_mask) {
             let texels = texel(info, plane.aspect, value)[..plane.bytes as usize].repeat(COPIES);
             let in_use = in_use.filter(|_| is_whole(target, range));
             if !in_use.is_some_and(|in_use| target.note_clear(in_use, plane.aspect, &texels)) {
@@ -134,16 +138,16 @@ impl<'v> PlaneClear<'v> {
         layer: u32,
         value: ClearValue,
     ) -> impl Iterator<Item = Self> {
-        let planes =
-            format::info(view.desc.format).into_iter().flat_map(|info| info.planes().map(move |plane| (info, plane)));
-        planes.filter(move |(_, plane)| aspects.contains(plane.aspect)).filter_map(move |(info, plane)| {
+        let info = format::info(view.desc.format).into_iter();
+        let planes = info.flat_map(move |info| info.planes_of(aspects).map(move |plane| (info, plane)));
+        planes.filter_map(move |(info, plane)| {
             let texel = texel(info, plane.aspect, value);
             let texels = texel[..plane.bytes as usize].repeat(COPIES);
             Some(Self { aspect: plane.aspect, plane: view.plane(plane.aspect, 0, layer)?, texels })
         })
     }
 
-    /// The aspect.
+    /// The aspect, or aspects that share its words.
     pub(crate) fn aspect(&self) -> vk::ImageAspectFlags {
         self.aspect
     }

@@ -186,9 +186,7 @@ fn copy_image_region(
     let from_origin = origin_in_blocks(region.src_offset, from_info.block_extent());
     let to_origin = origin_in_blocks(region.dst_offset, to_info.block_extent());
     // Planes of colour may be copied to images of one, and the other way around.
-    let planes = |info: &FormatInfo, layers: vk::ImageSubresourceLayers| {
-        info.planes().filter(move |plane| layers.aspect_mask.contains(plane.aspect))
-    };
+    let planes = |info: &FormatInfo, layers: vk::ImageSubresourceLayers| info.planes_of(layers.aspect_mask);
     let (from_planes, to_planes) = (planes(from_info, region.src_subresource), planes(to_info, region.dst_subresource));
     for (from_plane, to_plane) in from_planes.zip(to_planes) {
         for slice in 0..from_count.min(to_count) {

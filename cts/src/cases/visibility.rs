@@ -9,7 +9,7 @@ use ash::vk;
 
 use super::formats::supports;
 use crate::Entry;
-use crate::harness::{Buffer, Case, Gpu, Image, ImageDesc, Outcome, check, range};
+use crate::harness::{Buffer, Case, Gpu, Image, ImageDesc, Outcome, check, layers, range, whole};
 use crate::numbers::Numbers;
 use crate::render::{self, COLOR, Draw, Kind, Prepared, State, TRIANGLES, Target, depth_aspects};
 
@@ -22,6 +22,9 @@ const SIZE: [u32; 2] = [200, 136];
 const PART: [u32; 4] = [41, 24, 139, 107];
 
 const ALL: [u32; 4] = [0, 0, SIZE[0], SIZE[1]];
+
+/// Stencil beside the depths: whatever happens to these, it stays.
+const STENCIL: u8 = 0xa5;
 
 /// What makes depths far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,10 +81,14 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         C::Store,
         C::Host,
     ];
-    let formats =
-        [("d16", vk::Format::D16_UNORM), ("d24", vk::Format::X8_D24_UNORM_PACK32), ("d32", vk::Format::D32_SFLOAT)];
-    for seed in 0..6 {
-        let (name, format) = formats[seed as usize % 3];
+    let formats = [
+        ("d16", vk::Format::D16_UNORM),
+        ("d24", vk::Format::X8_D24_UNORM_PACK32),
+        ("d32", vk::Format::D32_SFLOAT),
+        ("d24s8", vk::Format::D24_UNORM_S8_UINT),
+    ];
+    for seed in 0..8 {
+        let (name, format) = formats[seed as usize % 4];
         let scene =
             Scene { change: C::Always, format, samples: 1 + seed % 2 * 3, layered: false, greater: false, apart: true };
         let name = format!("visibility.walls.{name}_{seed}");
@@ -120,13 +127,12 @@ impl Scene {
         u32::from(self.layered)
     }
 
-    fn subresource(self) -> vk::ImageSubresourceRange {
-        vk::ImageSubresourceRange { base_array_layer: self.layer(), ..range(self.aspects(), 0, 1) }
+    fn subresource(self, aspects: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
+        vk::ImageSubresourceRange { base_array_layer: self.layer(), ..range(aspects, 0, 1) }
     }
 
-    fn layers(self) -> vk::ImageSubresourceLayers {
-        let base_array_layer = self.layer();
-        vk::ImageSubresourceLayers { aspect_mask: self.aspects(), mip_level: 0, base_array_layer, layer_count: 1 }
+    fn layers(self, aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceLayers {
+        vk::ImageSubresourceLayers { base_array_layer: self.layer(), ..layers(aspect_mask) }
     }
 
     fn aspects(self) -> vk::ImageAspectFlags {
@@ -154,7 +160,7 @@ impl Scene {
         match self.format {
             vk::Format::D16_UNORM => (depth * 65535.0 + 0.5) as u32 * 0x1_0001,
             vk::Format::D32_SFLOAT => (depth as f32).to_bits(),
-            _ => (depth * 16_777_215.0 + 0.5) as u32,
+            _ => (depth * 16_777_215.0 + 0.5) as u32 | u32::from(STENCIL) << 24,
         }
     }
 
@@ -209,7 +215,7 @@ fn depth_image(gpu: &Gpu, scene: Scene, memory: Option<vk::DeviceMemory>) -> Res
             .image(handle)
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(scene.format)
-            .subresource_range(scene.subresource());
+            .subresource_range(scene.subresource(scene.aspects()));
         let view = gpu.device.create_image_view(&info, None)?;
         let extent = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: 1 };
         let image = Image { handle, view, extent, aspects: scene.aspects(), levels: 1 };
@@ -256,7 +262,7 @@ impl<'a> World<'a> {
             size: SIZE,
             samples: vk::SampleCountFlags::from_raw(scene.samples),
             depth: scene.format,
-            clear_depth: vk::ClearDepthStencilValue { depth: scene.depth(1.0), stencil: 0 },
+            clear_depth: vk::ClearDepthStencilValue { depth: scene.depth(1.0), stencil: STENCIL.into() },
             ..Target::default()
         };
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
@@ -364,7 +370,29 @@ impl<'a> World<'a> {
             let place = (index as u32 % SIZE[0], index as u32 / SIZE[0]);
             check(got == expected, || format!("{place:?}: {got:?}, not {expected:?}"))?;
         }
-        Ok(())
+        self.compare_stencil()
+    }
+
+    /// Whether stencil, where there is one to be read, is what it was cleared to.
+    fn compare_stencil(&self) -> Case {
+        // Another image in the same memory begins with any stencil.
+        let is_known = self.scene.change != Change::Alias && self.scene.samples == 1;
+        let aspect = vk::ImageAspectFlags::STENCIL;
+        if !is_known || !self.scene.aspects().contains(aspect) {
+            return Ok(());
+        }
+        let (gpu, image, buffer) = (self.gpu, self.depth.image, self.gpu.buffer(u64::from(SIZE[0] * SIZE[1]))?);
+        let region = vk::BufferImageCopy { image_subresource: self.scene.layers(aspect), ..whole(&image, aspect) };
+        let source = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+        gpu.run(|commands| {
+            gpu.barrier(commands, Some((&image, REST, source)));
+            // SAFETY: the image is in the source layout, and the buffer holds all of the region.
+            unsafe { gpu.device.cmd_copy_image_to_buffer(commands, image.handle, source, buffer.handle, &[region]) };
+            gpu.barrier(commands, None);
+        })?;
+        let stencils = buffer.read(0, buffer.size as usize);
+        let wrong = stencils.iter().position(|&stencil| stencil != STENCIL);
+        check(wrong.is_none(), || format!("stencil {:#x} of texel {wrong:?}", stencils[wrong.unwrap_or(0)]))
     }
 
     /// Commands on the depth image as the target of transfers.
@@ -379,7 +407,7 @@ impl<'a> World<'a> {
 
     fn clear(&mut self, image: Image) -> Case {
         let value = vk::ClearDepthStencilValue { depth: self.scene.depth(0.75), stencil: 0 };
-        let range = self.scene.subresource();
+        let range = self.scene.subresource(vk::ImageAspectFlags::DEPTH);
         self.transfer(image, move |gpu, commands| {
             let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
             // SAFETY: the command buffer is recording outside of a pass, and the image is in the layout.
@@ -398,7 +426,7 @@ impl<'a> World<'a> {
             let (from, to) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
             gpu.barrier(commands, Some((&source, REST, from)));
             let at = |x, y, z| vk::Offset3D { x, y, z };
-            let (src_subresource, dst_subresource) = (scene.layers(), scene.layers());
+            let [src_subresource, dst_subresource] = [scene.layers(vk::ImageAspectFlags::DEPTH); 2];
             let offsets = [at(x0, y0, 0), at(x1, y1, 1)];
             // SAFETY: the command buffer is recording outside of a pass, and images are in the layouts.
             unsafe {
@@ -420,7 +448,7 @@ impl<'a> World<'a> {
     fn copy_buffer(&mut self) -> Case {
         let [x0, y0, x1, y1] = PART;
         let buffer = self.gpu.buffer_with(&vec![self.scene.word(); ((x1 - x0) * (y1 - y0)) as usize])?;
-        let (image, layers) = (self.depth.image, self.scene.layers());
+        let (image, layers) = (self.depth.image, self.scene.layers(vk::ImageAspectFlags::DEPTH));
         self.transfer(image, move |gpu, commands| {
             let region = vk::BufferImageCopy {
                 image_subresource: layers,

@@ -611,7 +611,8 @@ impl Linker {
         Left { covered: covered_left, plane: depths.plane, bytes: depths.bytes(), stores }
     }
 
-    /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where.
+    /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where. Of words the high
+    /// byte, which may be stencil, stays as it is.
     fn tested_code(
         &mut self,
         tests: &DepthStencilState,
@@ -620,10 +621,12 @@ impl Linker {
     ) -> (Value, Value, Value) {
         let [one, two, three, greatest] = [1, 2, 3, (1 << bits) - 1].map(|word| self.b.int(word));
         if bits != 16 {
-            let stored = self.b.load(space, texel, Type::I32);
-            let stored = self.b.binary(B::And, stored, greatest);
+            let word = self.b.load(space, texel, Type::I32);
+            let stored = self.b.binary(B::And, word, greatest);
             let passes = self.compared_codes(tests.depth_compare, code, stored);
-            return (self.b.binary(B::LogicalAnd, passes, covered), texel, code);
+            let high = self.b.binary(B::Xor, word, stored);
+            let word = self.b.binary(B::Or, high, code);
+            return (self.b.binary(B::LogicalAnd, passes, covered), texel, word);
         }
         let (in_word, to_bits) = (self.b.binary(B::And, texel, two), three);
         let (offset, shift) = (self.b.binary(B::ISub, texel, in_word), self.b.binary(B::Shl, in_word, to_bits));

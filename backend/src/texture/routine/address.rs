@@ -213,7 +213,7 @@ impl Unit<'_> {
     /// Bytes of a texel in memory.
     pub(super) fn texel_bytes(&self) -> u32 {
         let plane = self.info.planes().find(|plane| plane.aspect == self.state.aspect);
-        plane.map_or(self.info.bytes, |plane| plane.bytes)
+        plane.map_or(self.info.bytes, |plane| plane.stride)
     }
 
     /// Address of the (first sample of the) texel at a column, row, and slice or layer.

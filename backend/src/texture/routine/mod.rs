@@ -115,7 +115,7 @@ impl Layout {
 fn last_byte(reader: &Reader<'_>) -> Option<u64> {
     let (view, aspect) = (reader.view, reader.aspect());
     let plane = reader.info.planes().find(|plane| plane.aspect == aspect);
-    let texel = u64::from(plane.map_or(reader.info.bytes, |plane| plane.bytes));
+    let texel = u64::from(plane.map_or(reader.info.bytes, |plane| plane.stride));
     let end_of = |level: u32| {
         let (extent, place) = (view.extent(level), view.level_place(aspect, level)?);
         let slices = match view.desc.kind {

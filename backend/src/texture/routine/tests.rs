@@ -47,7 +47,7 @@ use vk::ImageViewType as View;
 const KINDS: [View; 6] =
     [View::TYPE_1D, View::TYPE_2D, View::TYPE_3D, View::CUBE, View::TYPE_2D_ARRAY, View::CUBE_ARRAY];
 
-const FORMATS: [vk::Format; 10] = [
+const FORMATS: [vk::Format; 11] = [
     vk::Format::R8G8B8A8_UNORM,
     vk::Format::B8G8R8A8_SRGB,
     vk::Format::R8_UNORM,
@@ -57,6 +57,7 @@ const FORMATS: [vk::Format; 10] = [
     vk::Format::R32G32B32A32_SFLOAT,
     vk::Format::R8G8_UINT,
     vk::Format::D16_UNORM,
+    vk::Format::D24_UNORM_S8_UINT,
     vk::Format::BC1_RGBA_UNORM_BLOCK,
 ];
 
@@ -109,7 +110,8 @@ fn any_view_of(dice: &mut Dice, kind: View, format: vk::Format) -> Arc<SurfaceVi
     let (layers_of_all, decoded) = (layers + spare, !linear);
     let desc = SurfaceDesc { kind: image, format, extent, levels, layers: layers_of_all, samples: 1, linear, decoded };
     let surface = bound(dice, desc);
-    let aspects = crate::format::info(format).unwrap().aspects();
+    let aspects: Vec<_> = crate::format::info(format).unwrap().planes().map(|plane| plane.aspect).collect();
+    let aspects = if aspects.len() == 1 { aspects[0] } else { dice.pick(&aspects) };
     let swizzle = match dice.below(3) {
         0 => [Swizzle::Component(2), Swizzle::One, Swizzle::Zero, Swizzle::Component(0)],
         _ => Swizzle::IDENTITY,

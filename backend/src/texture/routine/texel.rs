@@ -171,12 +171,19 @@ impl Unit<'_> {
                 [depth, zero, zero, one]
             }
             vk::ImageAspectFlags::STENCIL => {
-                let (mask, zero, one) = (self.b.int(0xff), self.b.int(0), self.b.int(1));
-                [self.b.binary(B::And, words[0], mask), zero, zero, one]
+                let (zero, one) = (self.b.int(0), self.b.int(1));
+                [self.stencil(words[0]), zero, zero, one]
             }
             _ if self.scale().is_some() => [0, 1, 2, 3].map(|component| self.decoded_component(words, component)),
             _ => routines::decode(&mut self.b, self.info, words),
         }
+    }
+
+    /// Stencil of a word: the high byte where depth shares it, else the low one.
+    fn stencil(&mut self, word: Value) -> Value {
+        let (op, operand) = if self.info.is_packed() { (B::ShrLogical, 24) } else { (B::And, 0xff) };
+        let operand = self.b.int(operand);
+        self.b.binary(op, word, operand)
     }
 
     fn decoded_component(&mut self, words: &[Value], component: u8) -> Value {

@@ -19,7 +19,7 @@ const VOLUME: &[u8] = include_bytes!("../../../shaders/volume.frag.spv");
 const SLICES: u32 = 6;
 
 /// Formats, and KiB of an image of 512x256 texels.
-const NEEDS: [(&str, F, u64); 10] = [
+const NEEDS: [(&str, F, u64); 11] = [
     ("bc1", F::BC1_RGB_UNORM_BLOCK, 64),
     ("bc3", F::BC3_UNORM_BLOCK, 128),
     ("bc4", F::BC4_UNORM_BLOCK, 64),
@@ -30,6 +30,7 @@ const NEEDS: [(&str, F, u64); 10] = [
     ("astc_4x4", F::ASTC_4X4_UNORM_BLOCK, 128),
     ("astc_8x8", F::ASTC_8X8_UNORM_BLOCK, 32),
     ("rgba8", F::R8G8B8A8_UNORM, 512),
+    ("d24s8", F::D24_UNORM_S8_UINT, 512),
 ];
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
