@@ -6,12 +6,13 @@
 //! every program that is read back must verify, and code is generated from it anew.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use ash::vk;
 use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
 use vitric_backend::host_memory;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::{self, Module, Specialization};
@@ -83,7 +84,7 @@ fn refusal(error: &spirv::Error) -> Error {
     if *error == spirv::Error::OutOfMemory { Error::OutOfHostMemory } else { Error::InvalidShader }
 }
 
-/// What identifies a module of these words. Chance does not make two modules one.
+/// Returns the identity of a module of these words. Nobody can make two modules that share one.
 pub fn identify(words: &[u32]) -> Identifier {
     digest(&words)
 }
@@ -146,18 +147,34 @@ impl Hash for StageDesc {
     }
 }
 
-/// Two hashes with different seeds.
+/// Returns the first 16 bytes of the SHA-256 of some content.
 fn digest(content: &impl Hash) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&hash(1, content));
-    key[8..].copy_from_slice(&hash(2, content));
-    key
+    let mut hasher = Sha256Hasher(Sha256::new());
+    content.hash(&mut hasher);
+    first_bytes(hasher.0)
 }
 
-fn hash(seed: u64, content: &impl Hash) -> [u8; 8] {
-    let mut hasher = DefaultHasher::new();
-    (seed, content).hash(&mut hasher);
-    hasher.finish().to_le_bytes()
+/// Returns the first 8 bytes of the SHA-256 of some bytes.
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    first_bytes(Sha256::new_with_prefix(bytes))
+}
+
+fn first_bytes<const COUNT: usize>(hash: Sha256) -> [u8; COUNT] {
+    let hash = hash.finalize();
+    std::array::from_fn(|index| hash[index])
+}
+
+/// Takes what `Hash` gives into a SHA-256.
+struct Sha256Hasher(Sha256);
+
+impl Hasher for Sha256Hasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        u64::from_le_bytes(first_bytes(self.0.clone()))
+    }
 }
 
 /// The programs of a device that are alive, by what they are made of.
@@ -357,7 +374,7 @@ impl PipelineCache {
             data.extend_from_slice(text.as_bytes());
         }
         if data.len() > begin {
-            let checksum = hash(1, &&data[begin..]);
+            let checksum = checksum(&data[begin..]);
             data[begin - CHECKSUM..begin].copy_from_slice(&checksum);
         } else {
             data.truncate(HEADER);
@@ -389,8 +406,8 @@ fn header() -> Vec<u8> {
 /// The programs in cache data; `None` when it is not this build's, or damaged.
 fn read_data(data: &[u8]) -> Option<HashMap<Key, Arc<str>>> {
     let rest = data.strip_prefix(header().as_slice())?.strip_prefix(MAGIC)?;
-    let (checksum, mut body) = rest.split_at_checked(CHECKSUM)?;
-    if hash(1, &body) != checksum {
+    let (stored, mut body) = rest.split_at_checked(CHECKSUM)?;
+    if checksum(body) != stored {
         return None;
     }
     let mut saved = HashMap::new();

@@ -146,7 +146,8 @@ impl Gpu {
         let info = |&(family, priorities): &(u32, &'static [f32])| {
             vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities)
         };
-        // SAFETY: as in `new`.
+        // SAFETY: create infos are valid and outlive the calls, and handles come from
+        // the calls before.
         unsafe {
             let features = instance.get_physical_device_features(physical);
             let infos: Vec<_> = queues.iter().map(info).collect();

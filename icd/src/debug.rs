@@ -16,7 +16,8 @@ struct UserData(*mut c_void);
 
 // SAFETY: the pointer is never followed here; the callback's owner has it usable from any thread, as the extension demands.
 unsafe impl Send for UserData {}
-// SAFETY: as above.
+// SAFETY: the pointer is never followed here; the callback's owner has it usable from any
+// thread, as the extension demands.
 unsafe impl Sync for UserData {}
 
 /// The last number that an instance has got, and numbers and messengers of those that are alive.
@@ -70,7 +71,8 @@ fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> 
             .message(c"an object got or lost its addresses")
             .objects(&objects)
             .push_next(&mut binding);
-        // SAFETY: as above.
+        // SAFETY: the callback is valid as long as its messenger is registered; the
+        // message lives for the call.
         unsafe { callback(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, kind, &raw const message, data.0) };
     });
     let wanted = (info.message_severity, info.message_type);

@@ -212,7 +212,8 @@ impl<T: Clone> Table<T> {
         let drop_value = |retired: Retired| {
             assert_eq!(retired.table, std::ptr::from_ref(self).addr(), "slots go back where they are from");
             let slot = self.slot(retired.index).expect("slots do not go away");
-            // SAFETY: as in `revive`.
+            // SAFETY: the slot was retired for its last holder, which gives it up
+            // here, and its generation is even, so nobody reads the value.
             drop(unsafe { (*slot.value.get()).take() });
             retired.index
         };

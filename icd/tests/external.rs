@@ -58,7 +58,7 @@ impl Process {
         let mut export = vk::ExportFenceCreateInfo::default().handle_types(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD);
         let info = vk::FenceCreateInfo::default();
         let info = if exports { info.push_next(&mut export) } else { info };
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.driver.device.create_fence(&info, None).unwrap() }
     }
 
@@ -66,7 +66,7 @@ impl Process {
         let info = vk::SemaphoreGetFdInfoKHR::default()
             .semaphore(semaphore)
             .handle_type(vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.semaphores.get_semaphore_fd(&info) }
     }
 
@@ -81,7 +81,7 @@ impl Process {
             .flags(flags)
             .handle_type(vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD)
             .fd(fd);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.semaphores.import_semaphore_fd(&info) }
     }
 
@@ -91,14 +91,14 @@ impl Process {
             .flags(flags)
             .handle_type(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD)
             .fd(fd);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.fences.import_fence_fd(&info) }
     }
 
     fn export_fence(&self, fence: vk::Fence) -> Result<RawFd, vk::Result> {
         let info =
             vk::FenceGetFdInfoKHR::default().fence(fence).handle_type(vk::ExternalFenceHandleTypeFlags::OPAQUE_FD);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.fences.get_fence_fd(&info) }
     }
 
@@ -111,14 +111,14 @@ impl Process {
             Some(_) => info.push_next(&mut import_info),
             None => info.push_next(&mut export),
         };
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.driver.device.allocate_memory(&info, None) }
     }
 
     fn export_memory(&self, memory: vk::DeviceMemory) -> Result<RawFd, vk::Result> {
         let info =
             vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.memory.get_memory_fd(&info) }
     }
 
@@ -128,7 +128,7 @@ impl Process {
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(types);
         let usage = vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::TRANSFER_SRC;
         let info = vk::BufferCreateInfo::default().size(SIZE).usage(usage).push_next(&mut external);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe {
             let buffer = self.driver.device.create_buffer(&info, None).unwrap();
             self.driver.device.bind_buffer_memory(buffer, memory, 0).unwrap();
@@ -160,7 +160,8 @@ impl Process {
         let mut values = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&wait_values)
             .signal_semaphore_values(&signal_values);
-        // SAFETY: as above; the pool lives until the device goes.
+        // SAFETY: infos are valid and handles alive; the pool lives until the device
+        // goes.
         unsafe {
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -181,7 +182,7 @@ impl Process {
     fn wait(&self, line: vk::Semaphore, value: u64) -> Result<(), vk::Result> {
         let (lines, values) = ([line], [value]);
         let info = vk::SemaphoreWaitInfo::default().semaphores(&lines).values(&values);
-        // SAFETY: as above.
+        // SAFETY: infos are valid and handles alive.
         unsafe { self.timelines.wait_semaphores(&info, 20 * SECONDS) }
     }
 }

@@ -24,7 +24,7 @@ fn pool(device: &ash::Device) -> vk::CommandPool {
 
 fn allocate(device: &ash::Device, pool: vk::CommandPool, count: u32) -> Vec<vk::CommandBuffer> {
     let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(count);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe { device.allocate_command_buffers(&info).unwrap() }
 }
 
@@ -56,9 +56,11 @@ fn freed_command_buffers_are_told_of_and_do_nothing() {
     let driver = Driver::open();
     let device = &driver.device;
     let ends: [End<'_>; 2] = [
-        // SAFETY: as above.
+        // SAFETY: infos are valid, and handles alive, but for those that the test is
+        // about.
         &|pool, buffers| unsafe { device.free_command_buffers(pool, buffers) },
-        // SAFETY: as above.
+        // SAFETY: infos are valid, and handles alive, but for those that the test is
+        // about.
         &|pool, _| unsafe { device.destroy_command_pool(pool, None) },
     ];
     for end in ends {
@@ -80,7 +82,8 @@ fn freed_command_buffers_are_told_of_and_do_nothing() {
         // A living one does not execute a stale one.
         driver
             .run(|device, commands| {
-                // SAFETY: as above.
+                // SAFETY: infos are valid, and handles alive, but for those
+                // that the test is about.
                 unsafe { device.cmd_execute_commands(commands, &buffers[1..2]) };
             })
             .unwrap();
@@ -95,7 +98,7 @@ fn command_buffers_are_freed_once_and_from_their_own_pool() {
     let device = &driver.device;
     let [first, second] = [pool(device), pool(device)];
     let buffers = allocate(device, first, 3);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe {
         device.free_command_buffers(second, &buffers);
         assert_told(&driver, 3, "is not of the pool");
@@ -120,7 +123,7 @@ fn handles_of_other_types_are_told_apart() {
     let driver = Driver::open();
     let device = &driver.device;
     let buffer = allocate(device, pool(device), 1)[0];
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe {
         let queue = vk::Queue::from_raw(buffer.as_raw());
         assert_eq!(device.queue_wait_idle(queue), Err(vk::Result::ERROR_DEVICE_LOST));
@@ -145,7 +148,7 @@ fn another_device(driver: &Driver) -> ash::Device {
 fn a_destroyed_device_and_all_that_was_of_it_are_lost() {
     let driver = Driver::open();
     let device = another_device(&driver);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe {
         let queue = device.get_device_queue(0, 0);
         let pool = pool(&device);
@@ -185,7 +188,8 @@ fn trampolines_of_the_loader_find_functions_behind_dead_handles() {
     type Function = extern "system" fn(u64, u64, u64, u64) -> vk::Result;
     let driver = Driver::open();
     let device = another_device(&driver);
-    // SAFETY: as above; the words behind the handles are the loader's to read, after the handles' end, too.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about; the
+    // words behind handles are the loader's to read, after the handles' end, too.
     unsafe {
         let queue = device.get_device_queue(0, 0);
         let pool = pool(&device);
@@ -212,7 +216,7 @@ fn a_destroyed_instance_is_told_apart_and_others_do_not_hear_of_it() {
     let (entry, instance, physical, device) =
         (driver.entry.clone(), driver.instance.clone(), driver.physical, driver.device.clone());
     driver.close();
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe {
         assert!(instance.enumerate_physical_devices().is_err());
         assert!(instance.create_device(physical, &vk::DeviceCreateInfo::default(), None).is_err());
@@ -230,7 +234,7 @@ fn a_destroyed_surface_is_lost() {
     let driver = Driver::open_with(&[ash::khr::swapchain::NAME]);
     let headless = ash::ext::headless_surface::Instance::new(&driver.entry, &driver.instance);
     let surfaces = ash::khr::surface::Instance::new(&driver.entry, &driver.instance);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe {
         let surface = headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
         surfaces.destroy_surface(surface, None);
@@ -248,7 +252,7 @@ fn what_is_pending_outlives_its_command_buffer() {
     let driver = Driver::open_for(vk::API_VERSION_1_2, &[]);
     let device = &driver.device;
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
     unsafe {
         let semaphore =
             device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap();

@@ -313,7 +313,7 @@ fn sizes_beyond_every_limit_are_errors() {
     }
     assert!(driver.allocate(u64::MAX).is_err());
     assert!(driver.allocate(1 << 50).is_err());
-    // SAFETY: as above.
+    // SAFETY: the driver promises to survive any sizes.
     unsafe {
         for size in [0, u64::MAX] {
             let made = device.create_buffer(&vk::BufferCreateInfo::default().size(size), None);

@@ -101,11 +101,11 @@ fn stale_handles_in_structures_drop_the_command() {
     assert_eq!(heard(&driver), 4);
     let (semaphores, values) = ([vk::Semaphore::from_raw(stale)], [1]);
     let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-    // SAFETY: as above.
+    // SAFETY: the handles are the point of the test: the driver promises to survive them.
     assert_eq!(unsafe { timelines.wait_semaphores(&info, 0) }, Err(vk::Result::ERROR_UNKNOWN));
     let template = khr::descriptor_update_template::Device::new(&driver.instance, &driver.device);
     let set = vk::DescriptorSet::from_raw(stale);
-    // SAFETY: as above.
+    // SAFETY: the handles are the point of the test: the driver promises to survive them.
     unsafe {
         let device = driver.device.handle();
         let none = vk::DescriptorUpdateTemplate::null();
@@ -125,7 +125,7 @@ fn sizes_without_measure_are_survived() {
         offset: vk::Offset2D { x: i32::MIN, y: i32::MAX },
         extent: vk::Extent2D { width: u32::MAX, height: u32::MAX },
     };
-    // SAFETY: as above.
+    // SAFETY: the handles are the point of the test: the driver promises to survive them.
     driver
         .run(|_, commands| unsafe {
             let info = vk::RenderingInfo::default().layer_count(u32::MAX).view_mask(u32::MAX).render_area(area);
@@ -141,7 +141,7 @@ fn sizes_without_measure_are_survived() {
     assert_eq!(made.unwrap_err(), vk::Result::ERROR_OUT_OF_HOST_MEMORY);
     let mut support = vk::DescriptorSetLayoutSupport::default();
     let queries = khr::maintenance3::Device::new(&driver.instance, &driver.device);
-    // SAFETY: as above.
+    // SAFETY: the info is valid but for the size, which the driver refuses.
     unsafe { queries.get_descriptor_set_layout_support(&info, &mut support) };
     assert_eq!(support.supported, vk::FALSE);
     driver.close();
@@ -182,7 +182,7 @@ fn sizes_of_fragments_may_be_anything() {
     let mut named = vk::FragmentShadingRateAttachmentInfoKHR::default().fragment_shading_rate_attachment(&missing);
     let subpasses = [vk::SubpassDescription2::default().push_next(&mut named)];
     let info = vk::RenderPassCreateInfo2::default().subpasses(&subpasses);
-    // SAFETY: as above.
+    // SAFETY: the info is valid but for values that the driver promises to survive.
     assert_eq!(unsafe { second.create_render_pass2(&info, None) }.unwrap_err(), vk::Result::ERROR_UNKNOWN);
     driver.close();
 }

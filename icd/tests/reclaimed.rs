@@ -212,7 +212,7 @@ fn memory_goes_back_to_the_system() {
         // Numbers of handles that were used stay: 24 bytes each.
         assert!(left < 8 * MIB, "{name}: {left} bytes");
     }
-    // SAFETY: as above.
+    // SAFETY: the device is destroyed with live children, which is what the test is about.
     unsafe { objects.device.destroy_device(None) };
     let (after, growth) = (resident(), |now: u64| now.saturating_sub(begin));
     println!("the device is destroyed: {} KiB", growth(after) >> 10);

@@ -58,7 +58,8 @@ fn vertices(vertices: u32, instances: u32) -> Record {
 
 /// Records draws of which a buffer has the numbers.
 fn vertices_of(numbers: vk::Buffer, draws: u32) -> Record {
-    // SAFETY: as above; draws beyond the buffer read zeros.
+    // SAFETY: the draw is recorded inside a pass with a pipeline bound; draws beyond the
+    // buffer read zeros.
     Box::new(move |device, commands| unsafe { device.cmd_draw_indirect(commands, numbers, 0, draws, 16) })
 }
 
@@ -70,7 +71,7 @@ fn groups([x, y, z]: [u32; 3]) -> Record {
 
 /// Records a dispatch of which a buffer has the numbers.
 fn groups_of(numbers: vk::Buffer) -> Record {
-    // SAFETY: as above.
+    // SAFETY: the dispatch is recorded with a pipeline bound.
     Box::new(move |device, commands| unsafe { device.cmd_dispatch_indirect(commands, numbers, 0) })
 }
 

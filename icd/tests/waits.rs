@@ -24,7 +24,7 @@ fn two_queues(driver: &Driver) -> ash::Device {
 
 fn timeline(device: &ash::Device) -> vk::Semaphore {
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive.
     unsafe { device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap() }
 }
 
@@ -39,7 +39,7 @@ fn submit(device: &ash::Device, queue: vk::Queue, wait: (vk::Semaphore, u64), si
         .wait_dst_stage_mask(&[vk::PipelineStageFlags::ALL_COMMANDS])
         .signal_semaphores(&signals)
         .push_next(&mut timeline);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive.
     unsafe { device.queue_submit(queue, &[submit], vk::Fence::null()).unwrap() }
 }
 
@@ -47,7 +47,8 @@ fn submit(device: &ash::Device, queue: vk::Queue, wait: (vk::Semaphore, u64), si
 fn a_device_is_destroyed_while_queues_wait_for_what_nobody_signals() {
     let driver = Driver::open_for(vk::API_VERSION_1_2, &[]);
     let device = two_queues(&driver);
-    // SAFETY: as above; that work is pending is what this is about.
+    // SAFETY: infos are valid, and handles alive; that work is pending is what the test is
+    // about.
     unsafe {
         let [first, second] = [0, 1].map(|number| device.get_device_queue(0, number));
         let [one, other] = [timeline(&device), timeline(&device)];
@@ -69,7 +70,7 @@ fn a_device_is_destroyed_while_queues_wait_for_what_nobody_signals() {
 fn what_can_still_complete_does_before_the_device_goes() {
     let driver = Driver::open_for(vk::API_VERSION_1_2, &[]);
     let device = two_queues(&driver);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive.
     unsafe {
         let [first, second] = [0, 1].map(|number| device.get_device_queue(0, number));
         let line = timeline(&device);
@@ -87,7 +88,7 @@ fn what_can_still_complete_does_before_the_device_goes() {
 fn a_device_is_destroyed_while_a_command_waits_for_an_event() {
     let driver = Driver::open();
     let device = two_queues(&driver);
-    // SAFETY: as above.
+    // SAFETY: infos are valid, and handles alive.
     unsafe {
         let event = device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
         let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
@@ -110,7 +111,8 @@ fn a_device_is_destroyed_while_a_command_waits_for_an_event() {
 fn results_of_queries_that_never_end_are_none() {
     let driver = Driver::open();
     let device = &driver.device;
-    // SAFETY: as above; what is waited for never comes, on purpose.
+    // SAFETY: infos are valid, and handles alive; the awaited results never come, on
+    // purpose.
     unsafe {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(2);
         let pool = device.create_query_pool(&info, None).unwrap();

@@ -101,7 +101,9 @@ pub struct Allocation {
 // SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the functions below only, which
 // treat what threads do at the same time as memory of a device does.
 unsafe impl Send for Allocation {}
-// SAFETY: as above.
+// SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the
+// functions below only, which treat what threads do at the same time as memory of a device
+// does.
 unsafe impl Sync for Allocation {}
 
 /// What keeps the bytes alive.
@@ -272,7 +274,9 @@ impl Allocation {
         if !self.holds(offset, data.len()) {
             return;
         }
-        // SAFETY: as in `read`, with the roles of source and destination exchanged.
+        // SAFETY: the range was checked to lie inside the mapping, `data` is a distinct
+        // Rust slice, and the bytes are plain data; a concurrent reader or writer can
+        // only tear values, as Vulkan allows for unsynchronised access.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host_pointer().add(offset as usize), data.len()) }
     }
 

@@ -86,7 +86,7 @@ fn promoted(gpu: &Gpu) -> Case {
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             // SAFETY: the info is valid; the device is destroyed once.
             let made = unsafe { gpu.instance.create_device(gpu.physical, &info, None) };
-            // SAFETY: as above.
+            // SAFETY: the device is destroyed once, and nothing of it is used.
             let made = made.map(|device| unsafe { device.destroy_device(None) });
             check(made.is_ok(), || format!("a device with {name:?}: {made:?}"))?;
         }

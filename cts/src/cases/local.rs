@@ -60,7 +60,8 @@ impl Commands {
         if let Some((colors, [depth, stencil])) = &desc.inputs {
             let mut info = vk::RenderingInputAttachmentIndexInfoKHR::default().color_attachment_input_indices(colors);
             (info.p_depth_input_attachment_index, info.p_stencil_input_attachment_index) = (depth, stencil);
-            // SAFETY: as above.
+            // SAFETY: the command buffer is recording in an instance of so many
+            // attachments.
             unsafe { (self.local.fp().cmd_set_rendering_input_attachment_indices_khr)(commands, &raw const info) };
         }
         fill(gpu, (commands, pipeline, desc.layout), rect, TINT, 0.5);

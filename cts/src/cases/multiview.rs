@@ -447,7 +447,7 @@ fn queries(gpu: &Gpu) -> Case {
         unsafe { gpu.device.cmd_begin_query(commands, pool, 2, precise) };
         // Half of the strip is outside in the last view.
         fill(gpu, (commands, pipeline, layout), STRIP, [1.0, 0.0, 0.0, 0.0], [0.5, 1.75 / 3.0, 0.0]);
-        // SAFETY: as above.
+        // SAFETY: the command buffer is recording in the pass.
         unsafe { gpu.device.cmd_end_query(commands, pool, 2) };
     })?;
     let mut counts = [0u64; 3];

@@ -115,7 +115,7 @@ fn global_priority(gpu: &Gpu) -> Case {
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
         // SAFETY: the info is valid; the device is destroyed once.
         let made = unsafe { gpu.instance.create_device(gpu.physical, &info.push_next(&mut query), None) };
-        // SAFETY: as above.
+        // SAFETY: the device is destroyed once, and nothing of it is used.
         let made = made.map(|device| unsafe { device.destroy_device(None) });
         let is_good = match made {
             Ok(()) => there.contains(&level),
@@ -141,7 +141,7 @@ fn timestamps(gpu: &Gpu) -> Case {
     // SAFETY: the command buffers are recording, and the pool is alive.
     queues[0].run(|commands| unsafe { queues[0].device.cmd_reset_query_pool(commands, pool, 0, 3) })?;
     for (query, gpu) in queues.iter().enumerate() {
-        // SAFETY: as above.
+        // SAFETY: the command buffers are recording, and the pool is alive.
         gpu.run(|commands| unsafe { gpu.device.cmd_write_timestamp(commands, ALL, pool, query as u32) })?;
     }
     let mut times = [0u64; 3];
@@ -411,7 +411,7 @@ fn buffer_ownership(gpu: &Gpu) -> Case {
     hand_over((computes, of_computes), (draws, of_draws), &barrier(&target))?;
     let read = draws.buffer(256)?;
     let region = vk::BufferCopy { size: 256, ..Default::default() };
-    // SAFETY: as above.
+    // SAFETY: the command buffer is recording, and the buffers are alive.
     draws.run(|commands| unsafe {
         draws.device.cmd_copy_buffer(commands, target.handle, read.handle, &[region]);
     })?;
@@ -429,7 +429,7 @@ fn foreign_ownership(gpu: &Gpu) -> Case {
     one_half(gpu, [foreign, 0], &barrier, Half::Acquire)?;
     let read = gpu.buffer(256)?;
     let region = vk::BufferCopy { size: 256, ..Default::default() };
-    // SAFETY: as above.
+    // SAFETY: the command buffer is recording, and the buffers are alive.
     gpu.run(|commands| unsafe { gpu.device.cmd_copy_buffer(commands, buffer.handle, read.handle, &[region]) })?;
     check(read.words() == [9; 64], || format!("{:?}", read.words()))
 }

@@ -202,7 +202,7 @@ fn inherited(gpu: &Gpu) -> Case {
         gpu.device.end_command_buffer(inner[0])?;
         inner
     };
-    // SAFETY: as above.
+    // SAFETY: the command buffer is recording, and everything named is alive.
     gpu.run(|commands| unsafe {
         gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
         gpu.device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::empty());

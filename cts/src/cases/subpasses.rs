@@ -62,7 +62,8 @@ impl Versioned<'_> {
         match &self.second {
             // SAFETY: here and below, the command buffer is recording, and everything named is alive.
             None => unsafe { self.device.cmd_begin_render_pass(commands, info, contents) },
-            // SAFETY: as above.
+            // SAFETY: the command buffer is recording, and everything named is
+            // alive.
             Some(second) => unsafe { second.cmd_begin_render_pass2(commands, info, &begin) },
         }
     }
@@ -70,18 +71,22 @@ impl Versioned<'_> {
     fn next(&self, commands: vk::CommandBuffer, contents: vk::SubpassContents) {
         let (begin, end) = (vk::SubpassBeginInfo::default().contents(contents), vk::SubpassEndInfo::default());
         match &self.second {
-            // SAFETY: as above.
+            // SAFETY: the command buffer is recording, and everything named is
+            // alive.
             None => unsafe { self.device.cmd_next_subpass(commands, contents) },
-            // SAFETY: as above.
+            // SAFETY: the command buffer is recording, and everything named is
+            // alive.
             Some(second) => unsafe { second.cmd_next_subpass2(commands, &begin, &end) },
         }
     }
 
     fn end(&self, commands: vk::CommandBuffer) {
         match &self.second {
-            // SAFETY: as above.
+            // SAFETY: the command buffer is recording, and everything named is
+            // alive.
             None => unsafe { self.device.cmd_end_render_pass(commands) },
-            // SAFETY: as above.
+            // SAFETY: the command buffer is recording, and everything named is
+            // alive.
             Some(second) => unsafe { second.cmd_end_render_pass2(commands, &vk::SubpassEndInfo::default()) },
         }
     }

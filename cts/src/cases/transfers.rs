@@ -441,7 +441,7 @@ fn cache_round_trip(gpu: &Gpu) -> Case {
     };
     check(code == vk::Result::INCOMPLETE && size < data.len(), || format!("{code:?} with {size} bytes"))?;
     let second = make(&data)?;
-    // SAFETY: as above.
+    // SAFETY: infos and caches are valid, and the data fit the memory that the call fills.
     let again = unsafe {
         gpu.device.create_compute_pipelines(second, &info, None).map_err(|(_, code)| code)?;
         gpu.device.get_pipeline_cache_data(second)?

@@ -367,7 +367,7 @@ fn largest_cube(gpu: &Gpu) -> Case {
     let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
     let (usage, flags) = (vk::ImageUsageFlags::SAMPLED, vk::ImageCreateFlags::CUBE_COMPATIBLE);
     let (instance, format) = (&gpu.instance, F::R8_UNORM);
-    // SAFETY: as above.
+    // SAFETY: the physical device is valid, and so is the info.
     let properties = unsafe {
         instance.get_physical_device_image_format_properties(gpu.physical, format, kind, tiling, usage, flags)
     }?;
@@ -384,7 +384,7 @@ fn largest_cube(gpu: &Gpu) -> Case {
         .array_layers(6)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(usage);
-    // SAFETY: as above; the image is used by nobody.
+    // SAFETY: the infos are valid; the image is used by nobody.
     let needs = unsafe {
         let image = gpu.device.create_image(&info, None)?;
         let needs = gpu.device.get_image_memory_requirements(image);
@@ -509,7 +509,8 @@ fn linear_blocks(gpu: &Gpu, format: F) -> Case {
         .usage(usage)
         .initial_layout(vk::ImageLayout::PREINITIALIZED);
     let (aspects, block) = (vk::ImageAspectFlags::COLOR, 8);
-    // SAFETY: as above; the host writes inside of the mapped range, before anybody reads.
+    // SAFETY: the infos are valid, and memory is bound once; the host writes inside of the
+    // mapped range, before anybody reads.
     let image = unsafe {
         let handle = gpu.device.create_image(&info, None)?;
         let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), true)?;

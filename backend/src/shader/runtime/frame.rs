@@ -98,7 +98,8 @@ impl Reach {
 
 // SAFETY: an entry is an address; who dereferences it answers for the memory, which its `Bindings` keep alive.
 unsafe impl Send for BufferEntry {}
-// SAFETY: as above.
+// SAFETY: an entry is an address; who dereferences it answers for the memory, which its
+// `Bindings` keep alive.
 unsafe impl Sync for BufferEntry {}
 
 /// What programs find where there is no descriptor, and outside of arrays.
@@ -116,7 +117,8 @@ pub struct ResourceEntry {
 
 // SAFETY: an entry is an address; who dereferences it answers for the memory, which its `Bindings` keep alive.
 unsafe impl Send for ResourceEntry {}
-// SAFETY: as above.
+// SAFETY: an entry is an address; who dereferences it answers for the memory, which its
+// `Bindings` keep alive.
 unsafe impl Sync for ResourceEntry {}
 
 /// A bound buffer as generated code sees it. The entry must not outlive what it was made of.

@@ -246,7 +246,8 @@ macro_rules! kernel {
                     return unsafe { widest($($arg),+) };
                 }
                 if $crate::shader::runtime::kernels::has_avx2() {
-                    // SAFETY: as above.
+                    // SAFETY: the machine has the features that the
+                    // function is compiled for; it needs nothing else.
                     return unsafe { wide($($arg),+) };
                 }
                 narrow($($arg),+)

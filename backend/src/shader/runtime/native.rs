@@ -47,6 +47,8 @@ pub struct Native {
     parameters: usize,
     /// Words of input that it reads.
     inputs: usize,
+    /// Words of output that it stores.
+    outputs: usize,
     /// Ranges that it reaches.
     ranges: usize,
     /// Bytes that push constants must have.
@@ -78,6 +80,7 @@ impl Native {
             local_bytes: generated.local_bytes,
             parameters: generated.parameters,
             inputs: generated.inputs,
+            outputs: generated.outputs,
             ranges: generated.ranges,
             pushed_bytes: generated.pushed_bytes,
             with_all_lanes: generated.with_all_lanes,
@@ -214,7 +217,7 @@ impl FrameMemory {
         let mut session = Session::new(self, native, environment);
         let stop = session.enter(environment.parameters, (active, helpers), inputs, outputs);
         let frame = session.memory.header();
-        // SAFETY: as in `enter`.
+        // SAFETY: the session wrote the header, and its code has returned: nobody else reaches the frame.
         let (resume, killed, real) = unsafe { ((*frame).resume, (*frame).killed, (*frame).real) };
         drop(session);
         self.resume = resume;
@@ -266,7 +269,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let (frame, table) = (memory.header(), environment.bindings.table());
         let table_of_addresses = environment.bindings.addresses().number();
         if std::mem::replace(&mut memory.reached, table_of_addresses) != table_of_addresses {
-            // SAFETY: as below.
+            // SAFETY: the frame has room for the header (`start`), is aligned to 64 bytes, and belongs to this session alone.
             unsafe { (&raw mut (*frame).reaches).write([Reach::EMPTY; REACHES]) };
         }
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
@@ -309,13 +312,14 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let native = self.native;
         assert!(parameters.len() >= native.parameters, "fewer parameters than the program has");
         assert!(inputs.len() >= native.inputs, "fewer input words than the program reads");
+        assert!(outputs.len() >= native.outputs, "fewer output words than the program stores");
         debug_assert!(!native.with_all_lanes || lanes == (Mask::MAX, 0), "some lanes of a program that runs with all");
         let (frame, (active, helpers)) = (self.memory.header(), lanes);
         let (environment, nested) = (self.environment.borrow(), &self.nested);
         let host = Host { native, environment, panic: Cell::new(None), nested };
-        // SAFETY: as in `new`, which wrote the rest of the header. The code was generated for this layout, and reads no more
-        // parameters and inputs than there are. Inputs, outputs and parameters are borrowed for the call, and so is the
-        // host. Buffers are kept alive by the bindings, and accesses of them are checked against their limits; races on them
+        // SAFETY: the frame has room for the header and all that the code keeps behind it (`start`), and belongs to this session
+        // alone; `new` wrote the rest of the header. The code was generated for this layout, reads no more parameters and inputs
+        // than there are, and stores no more outputs. All of these are borrowed for the call, and so is the host. Buffers are kept alive by the bindings, and accesses of them are checked against their limits; races on them
         // are the application's, as Vulkan says.
         let stopped = unsafe {
             if self.spread != Some(lanes) {
@@ -435,14 +439,16 @@ pub(super) fn set_entry(entry: &RoutineEntry, lookup: &Lookup) {
 
 /// Looks at the time limit.
 extern "C" fn check(frame: *mut Frame) {
-    // SAFETY: as in `call`.
+    // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
+    // lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
     frame.check_deadline(host);
 }
 
 /// The same of a routine that generated code has entered: its host is the frame of that.
 extern "C" fn check_of_routine(frame: *mut Frame) {
-    // SAFETY: as in `call`, also of the frame that is behind it, which is not borrowed while its code runs.
+    // SAFETY: generated code passes the frame of the routine that it has entered, which is alive and not borrowed. So is the
+    // caller's frame behind it, whose host lives until that code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*(*frame).host.cast::<Frame>()).host.cast::<Host<'_>>()) };
     frame.check_deadline(host);
 }

@@ -199,7 +199,8 @@ mod gdb {
 
     // SAFETY: the entry belongs to this value and is followed only under the list's lock; the file is never written.
     unsafe impl Send for Registered {}
-    // SAFETY: as above; nothing is done through a shared reference but reading the file.
+    // SAFETY: nothing is done through a shared reference but reading the file, which is
+    // never written.
     unsafe impl Sync for Registered {}
 
     impl Registered {
@@ -246,7 +247,8 @@ mod gdb {
     impl Drop for Registered {
         fn drop(&mut self) {
             let _guard = LIST.lock();
-            // SAFETY: as in `register`; the entry was made by `Box::into_raw` and nothing points to it once it left the list.
+            // SAFETY: the lock makes the list the caller's; the entry was made by
+            // `Box::into_raw` and nothing points to it once it left the list.
             unsafe {
                 let Entry { next, previous, .. } = *self.entry;
                 if let Some(next) = next.as_mut() {
@@ -267,7 +269,8 @@ mod gdb {
     pub fn listed() -> Vec<Vec<u8>> {
         let _guard = LIST.lock();
         let mut files = Vec::new();
-        // SAFETY: as in `register`; an entry's file lives as long as the entry.
+        // SAFETY: the lock makes the list the caller's; an entry's file lives as long
+        // as the entry.
         unsafe {
             let mut entry = __jit_debug_descriptor.first;
             while let Some(found) = entry.as_ref() {

@@ -167,7 +167,8 @@ impl Codec {
             // SAFETY: the machine was found to have the features that the function is compiled for; it needs nothing else.
             #[cfg(target_arch = "x86_64")]
             Width::Avx512 => unsafe { encode_widest(self, line, out) },
-            // SAFETY: as above.
+            // SAFETY: the machine was found to have the features that the function
+            // is compiled for; it needs nothing else.
             #[cfg(target_arch = "x86_64")]
             Width::Avx2 => unsafe { encode_wide(self, line, out) },
             Width::Portable => encode::<Portable>(self, line, out),
@@ -177,10 +178,12 @@ impl Codec {
     /// Decodes what [`Self::encode`] wrote. Anything else gives some line, the same on every machine.
     pub fn decode(&self, control: Control, coded: &Line, line: &mut Line) {
         match self.width {
-            // SAFETY: as for `encode`.
+            // SAFETY: the machine was found to have the features that the function
+            // is compiled for; it needs nothing else.
             #[cfg(target_arch = "x86_64")]
             Width::Avx512 => unsafe { decode_widest(self, control, coded, line) },
-            // SAFETY: as for `encode`.
+            // SAFETY: the machine was found to have the features that the function
+            // is compiled for; it needs nothing else.
             #[cfg(target_arch = "x86_64")]
             Width::Avx2 => unsafe { decode_wide(self, control, coded, line) },
             Width::Portable => decode::<Portable>(self, control, coded, line),

@@ -22,7 +22,7 @@ struct Memory {
 
 // SAFETY: the bytes are reached as the driver reaches them; loom says where that is not sound.
 unsafe impl Sync for Memory {}
-// SAFETY: as above.
+// SAFETY: the bytes are reached as the driver reaches them; loom says where that is not sound.
 unsafe impl Send for Memory {}
 
 /// What comes back of pages that were given away.
