@@ -1,5 +1,6 @@
 //! xtask: set-up, checks and generated files, as `cargo xtask COMMAND`.
 
+mod imports;
 mod shaders;
 mod test;
 mod tidy;
@@ -23,11 +24,22 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
     match args {
         ["shaders"] => shaders::run(&root(), false),
         ["shaders", "--check"] => shaders::run(&root(), true),
+        ["imports"] => print_cycles(),
         ["tidy"] => tidy::run(&root()),
         ["test"] => test::run(&root()),
         ["bless"] => bless(),
-        _ => Err("usage: cargo xtask test | tidy | shaders [--check] | bless".to_owned()),
+        _ => Err("usage: cargo xtask test | tidy | imports | shaders [--check] | bless".to_owned()),
     }
+}
+
+/// Prints the cycles among the modules of every crate of the workspace.
+fn print_cycles() -> Result<(), String> {
+    for krate in tidy::CRATES {
+        for cycle in imports::cycles(&root().join(krate).join("src"))? {
+            println!("{krate}: {cycle}");
+        }
+    }
+    Ok(())
 }
 
 /// Rewrites the gallery's reference pictures from what the driver renders now, and says which ones changed: look at them
