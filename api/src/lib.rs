@@ -12,6 +12,8 @@ pub mod device;
 pub mod error;
 pub mod extensions;
 pub mod families;
+pub mod health;
+pub mod heap;
 pub mod host;
 pub mod image;
 pub mod physical;

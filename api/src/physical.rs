@@ -13,6 +13,7 @@ use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
 use crate::families::PRIORITIES;
+use crate::heap;
 
 /// The version of Vulkan: that of the bindings, with their patch.
 pub const API_VERSION: u32 = vk::HEADER_VERSION_COMPLETE;
@@ -114,7 +115,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
 
 /// Most bytes of a buffer: what the heap has, and no allocation is larger.
 pub fn max_buffer_bytes() -> u64 {
-    crate::device::heap().size().min(MAX_RESOURCE_BYTES)
+    heap::heap().size().min(MAX_RESOURCE_BYTES)
 }
 
 type Limits = vk::PhysicalDeviceLimits;

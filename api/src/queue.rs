@@ -14,9 +14,7 @@ use vitric_backend::gpu::Gpu;
 use vitric_backend::host_memory;
 
 use crate::command::Pending;
-use crate::debug::Messages;
-use crate::device::Device;
-use crate::process;
+use crate::health::Health;
 use crate::sync::{Kind, Payload, TURN};
 use crate::{Error, Result};
 
@@ -81,79 +79,6 @@ impl Drop for Presenter {
         // What shows a frame owns no queue, so this is another thread.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        }
-    }
-}
-
-/// Whether a device was lost, and who must hear of it.
-#[derive(Debug)]
-pub struct Health {
-    lost: AtomicBool,
-    /// True once queues give up semaphores that nothing has signalled.
-    ends_waits: AtomicBool,
-    /// Forks before the device was made.
-    forks: u32,
-    /// Why it was lost.
-    why: Mutex<String>,
-    /// Messengers of the instance.
-    pub messages: Arc<Messages>,
-}
-
-impl Default for Health {
-    fn default() -> Self {
-        Self::new(Arc::default())
-    }
-}
-
-impl Health {
-    /// A healthy device.
-    pub fn new(messages: Arc<Messages>) -> Self {
-        let (lost, ends_waits) = Default::default();
-        Self { lost, ends_waits, forks: process::forks(), why: Mutex::default(), messages }
-    }
-
-    /// Fails when the device was lost.
-    ///
-    /// # Errors
-    /// [`Error::DeviceLost`], from the loss on for ever.
-    pub fn check(&self) -> Result<()> {
-        if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
-    }
-
-    /// Returns true if the device was lost, or belongs to another process.
-    pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire) || self.is_forked()
-    }
-
-    /// Returns true if a parent process created the device: its threads do not exist in a forked child.
-    #[inline]
-    pub fn is_forked(&self) -> bool {
-        self.forks != process::forks()
-    }
-
-    /// Returns true if queues give up semaphores that nothing has signalled.
-    fn gives_up(&self) -> bool {
-        self.ends_waits.load(Ordering::Acquire) || self.is_lost()
-    }
-
-    /// Why the device was lost; nothing, when it was not.
-    pub fn why(&self) -> String {
-        if self.is_forked() {
-            return "the process is a child of the one that made the device".to_owned();
-        }
-        self.why.lock().clone()
-    }
-
-    /// Marks the device as lost since it ends: waits of other threads for it end, which its destruction must not race with.
-    pub(crate) fn end(&self) {
-        self.lost.store(true, Ordering::Release);
-    }
-
-    /// Marks the device as lost; the first time also sends `why` to the messengers, as an error.
-    pub fn lose(&self, why: &str) {
-        if !self.lost.swap(true, Ordering::AcqRel) {
-            *self.why.lock() = why.to_owned();
-            self.messages.error(&format!("the device was lost: {why}"));
         }
     }
 }
@@ -308,11 +233,9 @@ pub struct QueryWait {
 }
 
 impl QueryWait {
-    /// For queries of a device, which may be destroyed meanwhile, if they are waited for.
-    pub fn new(device: &Device, waits: bool) -> Self {
-        let queues = if waits { device.queues().to_vec() } else { Vec::new() };
-        let health = device.health().clone();
-        Self { queues, health, idle_since: Mutex::new(None) }
+    /// For queries of a device, which may be destroyed meanwhile: those that the work of some queues ends.
+    pub fn new(queues: &[Arc<Queue>], health: &Arc<Health>) -> Self {
+        Self { queues: queues.to_vec(), health: health.clone(), idle_since: Mutex::new(None) }
     }
 
     /// Fails when the device was lost.

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
 
-use crate::device;
+use crate::heap;
 use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS, MAX_TYPE_DESCRIPTORS};
 
 /// Takes the structures of a table, one after the other.
@@ -218,7 +218,7 @@ fn id() -> vk::PhysicalDeviceIDProperties<'static> {
 fn maintenance3() -> vk::PhysicalDeviceMaintenance3Properties<'static> {
     vk::PhysicalDeviceMaintenance3Properties::default()
         .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
-        .max_memory_allocation_size(device::heap().size())
+        .max_memory_allocation_size(heap::heap().size())
 }
 
 fn multiview_properties() -> vk::PhysicalDeviceMultiviewProperties<'static> {

@@ -13,9 +13,9 @@ use vitric_backend::knobs::{self, Vsync};
 use vitric_backend::memory::{PlaneRef, Surface};
 
 use crate::device::Device;
+use crate::health::Health;
 use crate::image::{self, ImageDesc};
 use crate::physical::ImageKind;
-use crate::queue::Health;
 use crate::sync::{Payload, TURN, deadline};
 use crate::{Error, Result};
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use vitric_backend::memory::{Counter, Shares};
 
-use crate::queue::Health;
+use crate::health::Health;
 use crate::{Error, Result};
 
 /// How long anybody sleeps before they see whether there is still something to wait for.

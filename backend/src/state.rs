@@ -7,14 +7,16 @@ mod alike;
 mod extended;
 mod inlined;
 mod late;
+mod set;
 
 use std::sync::Arc;
 
 use ash::vk;
 
-pub use extended::{ExtendedState, MOST_BINDINGS, SetState, StencilOps, Variants};
+pub use extended::{ExtendedState, MOST_BINDINGS, Variants};
 pub use inlined::ByProgram;
 pub use late::{BlendEquation, SetBlend, VertexInput};
+pub use set::{SetState, StencilOps};
 
 use crate::format::{self, FormatInfo};
 use crate::geometry::tessellation::LazyTessellationKernel;

@@ -3,9 +3,9 @@
 
 use ash::vk;
 
-use crate::chains::Locations;
+use crate::draw::{Capture, Kind, SIZE, State, vertices};
 use crate::harness::{Buffer, Gpu, Outcome};
-use crate::render::{Capture, Kind, Lines, SIZE, State, vertices};
+use crate::more::{Lines, Locations};
 
 /// What is dynamic. How lines are drawn is, too, where a case asks for any kind of lines.
 pub const STATES: &[vk::DynamicState] = &[

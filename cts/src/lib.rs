@@ -7,9 +7,11 @@
 pub mod cases;
 pub mod chains;
 pub mod deqp;
+pub mod draw;
 mod expectations;
 pub mod harness;
 mod late;
+pub mod more;
 mod newest;
 pub mod numbers;
 mod outcome;

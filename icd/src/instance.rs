@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::debug::Messages;
-use vitric_api::device;
 use vitric_api::extensions::{self, Extension, Level};
+use vitric_api::heap;
 use vitric_api::physical::API_VERSION;
 use vitric_api::{Error, Result};
 
@@ -58,7 +58,7 @@ pub extern "system" fn create(
             let version = requested_version(&messages, raw::input(info.p_application_info));
             Ok((enabled_extensions(&messages, info)?, version))
         })?;
-        let (heap, enabled) = (device::heap(), extensions.clone());
+        let (heap, enabled) = (heap::heap(), extensions.clone());
         let number = debug::enlist(&messages);
         let physical =
             PhysicalObject { instance: number, heap, messages: messages.clone(), extensions: enabled, version };

@@ -8,7 +8,7 @@ use vitric_api::extensions::Level;
 use vitric_api::families::{self, FAMILIES, Family};
 use vitric_api::physical::{self, ImageKind};
 use vitric_api::structures::{self, Structures};
-use vitric_api::{Error, device};
+use vitric_api::{Error, heap};
 
 use crate::external::memory_properties;
 use crate::instance::extension_properties;
@@ -160,7 +160,7 @@ pub extern "system" fn memory(handle: vk::PhysicalDevice, out: *mut vk::Physical
 pub extern "system" fn memory2(handle: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties2<'_>) {
     if let (Some(object), Some(out)) = (PhysicalObject::from_handle(handle), raw::output(out)) {
         out.memory_properties = physical::memory(object.heap.size());
-        raw::put(out.p_next, device::memory_budget(&object.heap));
+        raw::put(out.p_next, heap::memory_budget(&object.heap));
     }
 }
 

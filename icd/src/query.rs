@@ -54,7 +54,8 @@ pub extern "system" fn results(
         check::array(object, "pData", data.cast_const(), u32::from(size > 0 || count > 0))?;
         let out = raw::slice_mut(data.cast::<u8>(), size);
         let waits = flags.contains(vk::QueryResultFlags::WAIT);
-        let (mut complete, wait) = (true, QueryWait::new(&object.device, waits));
+        let (mut complete, wait) =
+            (true, QueryWait::new(if waits { object.device.queues() } else { &[] }, object.device.health()));
         for index in 0..count {
             let result = pool.result(first.saturating_add(index), flags, || wait.is_over());
             complete &= result.available;

@@ -3,10 +3,10 @@
 //! The driver leaves a file for each device in a folder that its knob `VITRIC_COUNTERS` names (`vitric-api`'s `report.rs`). The schema of
 //! both files is told in ARCHITECTURE.md, "Counters as a file".
 
-use crate::{Failure, manifest, run};
+use crate::{Failure, manifest};
 use serde_json::json;
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,16 @@ pub fn wait(command: &mut Command) -> Result<ExitStatus, Failure> {
         unsafe { libc::signal(signal, ignore as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
     let program = command.get_program().to_owned();
-    command.envs(manifest::variables()?).status().map_err(|error| run::start_failure(&program, &error))
+    command.envs(manifest::variables()?).status().map_err(|error| start_failure(&program, &error))
+}
+
+/// What is said of a program that can not be started, with the exit codes that shells have for that.
+pub fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
+    let program = program.to_string_lossy();
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Failure { code: 127, message: format!("the program '{program}' was not found") };
+    }
+    Failure { code: 126, message: format!("the program '{program}' can not be started: {error}") }
 }
 
 /// The exit code of a program, as shells have it.

@@ -3,7 +3,7 @@
 //! Writes a manifest, points the loader at it and becomes the program, unless it has to gather counters behind it.
 
 use crate::{Failure, counted, manifest};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -32,16 +32,7 @@ pub fn command(args: &[OsString]) -> Result<ExitCode, Failure> {
         }
     }
     let error = program.envs(manifest::variables()?).exec();
-    Err(start_failure(&args.program, &error))
-}
-
-/// Why a program does not start.
-pub fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
-    let program = program.to_string_lossy();
-    if error.kind() == std::io::ErrorKind::NotFound {
-        return Failure { code: 127, message: format!("the program '{program}' was not found") };
-    }
-    Failure { code: 126, message: format!("the program '{program}' can not be started: {error}") }
+    Err(counted::start_failure(&args.program, &error))
 }
 
 fn parse(words: &[OsString]) -> Result<Args, Failure> {
@@ -119,6 +110,6 @@ mod tests {
     #[test]
     fn a_missing_program_is_127() {
         let error = Command::new("/nowhere/at/all").exec();
-        assert_eq!(start_failure(OsStr::new("/nowhere/at/all"), &error).code, 127);
+        assert_eq!(counted::start_failure(std::ffi::OsStr::new("/nowhere/at/all"), &error).code, 127);
     }
 }

@@ -160,7 +160,9 @@ fn resolve(modules: &BTreeMap<ModulePath, Module>, path: &[String]) -> Option<Mo
         };
         let target = match module.imported.get(name) {
             Some(target) => target.clone(),
-            None => module.globs.iter().find(declares).map(|glob| [glob.as_slice(), &[name.clone()]].concat())?,
+            None => {
+                module.globs.iter().find(declares).map(|glob| [glob.as_slice(), std::slice::from_ref(name)].concat())?
+            }
         };
         path = target.into_iter().chain(rest.iter().cloned()).collect();
     }

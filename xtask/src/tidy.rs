@@ -40,23 +40,12 @@ const CYCLES_LEFT: &[(&str, &str)] = &[
     ("backend", "format"),
     ("backend", "geometry"),
     ("backend", "memory"),
-    ("backend", "memory::near::codec"),
-    ("backend", "memory::rest"),
     ("backend", "pixel"),
     ("backend", "pixel::kernel"),
     ("backend", "shader"),
-    ("backend", "shader::ir"),
     ("backend", "shader::runtime"),
     ("backend", "shader::spirv"),
-    ("backend", "shader::spirv::translate"),
-    ("backend", "shader::x64"),
-    ("backend", "shader::x64::lower"),
-    ("backend", "state"),
-    ("api", ""),
     ("icd", ""),
-    ("samples", "gpu"),
-    ("cts", ""),
-    ("vitric", ""),
 ];
 
 /// Lines that a file should not exceed.

@@ -9,32 +9,12 @@ use ash::vk;
 use parking_lot::Mutex;
 
 use super::decoded::DecodedTexels;
-use super::layout::{PlaneRef, SurfaceLayout, level_extent};
+use super::layout::{SurfaceDesc, SurfaceLayout, level_extent};
 use super::near::codec::{Codec, LINE, Line};
+use super::plane::PlaneRef;
 use super::rest::{Hints, Kind, Reading};
 use super::{Allocation, Hint, InUse};
 use crate::format::{self, Class, FormatInfo, PLANE_ASPECTS};
-
-/// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SurfaceDesc {
-    /// Dimensionality.
-    pub kind: vk::ImageType,
-    /// Format of a texel.
-    pub format: vk::Format,
-    /// Size of level 0.
-    pub extent: vk::Extent3D,
-    /// Mip levels.
-    pub levels: u32,
-    /// Array layers (6 for each cube).
-    pub layers: u32,
-    /// Samples per texel: 1, 2, 4, 8 or 16.
-    pub samples: u32,
-    /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
-    pub linear: bool,
-    /// Its format is compressed, and the driver may keep its texels decoded elsewhere ([`DecodedTexels`]). No view shows its blocks.
-    pub decoded: bool,
-}
 
 /// The aspect of texels that blocks are decoded to, as words of the uncompressed format. Only views of the driver's own name it.
 pub const DECODED: vk::ImageAspectFlags = vk::ImageAspectFlags::METADATA;

@@ -11,65 +11,16 @@ use parking_lot::Mutex;
 
 use crate::command::MOST_VIEWPORTS;
 
-use super::late::LateState;
-use super::{
-    DepthStencilState, DynamicState, GraphicsPipeline, LineMode, RasterState, SetBlend, StencilState, VertexInput,
-};
-use crate::raster::{Criterion, SampleLocations};
+use super::late::{LateState, put};
+use super::set::{SetState, StencilOps};
+use super::{DepthStencilState, DynamicState, GraphicsPipeline, RasterState, SetBlend, StencilState, VertexInput};
+use crate::raster::SampleLocations;
 
 /// Combinations of one pipeline that are kept.
 const MOST_VARIANTS: usize = 1 << 10;
 
 /// `maxVertexInputBindings`.
 pub const MOST_BINDINGS: usize = 32;
-
-/// One value that a command sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are Vulkan's commands")]
-pub enum SetState {
-    CullMode(vk::CullModeFlags),
-    FrontFace(vk::FrontFace),
-    Topology(vk::PrimitiveTopology),
-    Restart(bool),
-    Discard(bool),
-    DepthBias(bool),
-    DepthTest(bool),
-    DepthWrite(bool),
-    DepthCompare(vk::CompareOp),
-    DepthBoundsTest(bool),
-    StencilTest(bool),
-    Stencil { faces: vk::StencilFaceFlags, ops: StencilOps },
-    LogicOp(vk::LogicOp),
-    ViewportCount(u32),
-    PolygonMode(vk::PolygonMode),
-    Samples(u32),
-    SampleMask(u32),
-    AlphaToCoverage(bool),
-    AlphaToOne(bool),
-    LogicOpEnable(bool),
-    DepthClamp(bool),
-    DepthClip(bool),
-    NegativeOneToOne(bool),
-    ProvokingLast(bool),
-    LineMode(LineMode),
-    LineStipple(bool),
-    Conservative(Option<Criterion>),
-    SampleLocationsEnable(bool),
-    FeedbackLoop(vk::ImageAspectFlags),
-    PatchVertices(u32),
-    LowerLeft(bool),
-    Stream(u32),
-}
-
-/// What a stencil test does, without its masks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
-pub struct StencilOps {
-    pub fail: vk::StencilOp,
-    pub pass: vk::StencilOp,
-    pub depth_fail: vk::StencilOp,
-    pub compare: vk::CompareOp,
-}
 
 /// The values that commands have set, where they have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -287,12 +238,5 @@ impl ExtendedState {
             }
         }
         tests
-    }
-}
-
-/// Replaces a value by what was set.
-pub(super) fn put<T>(target: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *target = value;
     }
 }

@@ -9,10 +9,8 @@ use ash::vk;
 
 use crate::raster::{Criterion, SampleLocations};
 
-use super::extended::put;
-use super::{
-    BlendState, DepthLimits, DynamicState, GraphicsPipeline, LineMode, SetState, VertexAttribute, VertexBinding,
-};
+use super::set::SetState;
+use super::{BlendState, DepthLimits, DynamicState, GraphicsPipeline, LineMode, VertexAttribute, VertexBinding};
 
 /// `maxColorAttachments`.
 const MOST_COLORS: usize = 8;
@@ -217,5 +215,12 @@ impl LateState {
                 blend.write_mask = vk::ColorComponentFlags::empty();
             }
         }
+    }
+}
+
+/// Replaces a value by what was set.
+pub(super) fn put<T>(target: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *target = value;
     }
 }

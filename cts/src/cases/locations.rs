@@ -3,8 +3,8 @@
 use ash::vk;
 
 use crate::Entry;
-use crate::chains::Locations;
 use crate::harness::{Case, Gpu, Outcome, check};
+use crate::more::Locations;
 use crate::numbers::Numbers;
 use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, render};
 

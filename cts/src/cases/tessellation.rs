@@ -8,8 +8,8 @@ use self::model::{Domain, Order, Spacing};
 use super::required::need_version;
 use super::statistics::{pool, results};
 use crate::Entry;
-use crate::chains::Patches;
 use crate::harness::{Buffer, Case, Gpu, Outcome, check};
+use crate::more::Patches;
 use crate::numbers::Numbers;
 use crate::render::{Capture, Draw, Kind, RECT, State, TRIANGLES, Target, render};
 

@@ -2,11 +2,11 @@
 
 use ash::vk;
 
-use super::{FLAT, INSTANCES, POINTS, State, TRIANGLES, Target, WIDE_VERTICES};
-use crate::chains::{Chains, Locations};
+use crate::chains::Chains;
+use crate::draw::{State, Target, vertices};
 use crate::harness::{Gpu, Outcome};
 use crate::late;
-use crate::render::Lines;
+use crate::more::{Lines, Locations};
 
 /// Makes the pipeline of a draw.
 pub(super) fn pipeline(
@@ -162,31 +162,6 @@ fn create(gpu: &Gpu, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pi
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
-}
-
-/// Bytes of a vertex, and its attributes.
-pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>) {
-    let attribute =
-        |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };
-    let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
-    match state.vertex {
-        vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
-        vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
-        vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
-            (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
-        }
-        vertex if std::ptr::eq(vertex, WIDE_VERTICES) => {
-            let attributes = vec![
-                attribute(0, vk::Format::R64G64B64A64_SFLOAT, 8),
-                attribute(2, vk::Format::R32_SFLOAT, 88),
-                attribute(3, vk::Format::R64G64B64_SINT, 48),
-                attribute(5, vk::Format::R64G64_UINT, 72),
-                attribute(6, vk::Format::R64_SFLOAT, 40),
-            ];
-            (96, attributes)
-        }
-        _ => (0, Vec::new()),
-    }
 }
 
 /// What is dynamic of a pipeline, which may have vertex buffers.

@@ -7,40 +7,9 @@ use super::Gpu;
 use super::pass::Target;
 use super::pipeline::{Layout, Pipeline, Set};
 use super::resource::{Buffer, Image, whole};
+use super::usage::Use;
 use ash::vk;
 use vk::{AccessFlags as Access, ImageLayout, PipelineStageFlags as Stage};
-
-/// What an image is being used for, between two barriers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// Contents do not matter; nothing to wait for.
-    Undefined,
-    /// Source of copies and blits.
-    TransferRead,
-    /// Destination of copies and blits.
-    TransferWrite,
-    /// Sampled by vertex, fragment or compute shaders.
-    Sample,
-    /// Read and written by compute shaders as a storage image.
-    Storage,
-    /// Colour attachment.
-    Color,
-}
-
-impl Use {
-    fn scope(self) -> (ImageLayout, Stage, Access) {
-        let shaders = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER;
-        let color = Access::COLOR_ATTACHMENT_READ | Access::COLOR_ATTACHMENT_WRITE;
-        match self {
-            Use::Undefined => (ImageLayout::UNDEFINED, Stage::TOP_OF_PIPE, Access::empty()),
-            Use::TransferRead => (ImageLayout::TRANSFER_SRC_OPTIMAL, Stage::TRANSFER, Access::TRANSFER_READ),
-            Use::TransferWrite => (ImageLayout::TRANSFER_DST_OPTIMAL, Stage::TRANSFER, Access::TRANSFER_WRITE),
-            Use::Sample => (ImageLayout::SHADER_READ_ONLY_OPTIMAL, shaders, Access::SHADER_READ),
-            Use::Storage => (ImageLayout::GENERAL, Stage::COMPUTE_SHADER, Access::SHADER_READ | Access::SHADER_WRITE),
-            Use::Color => (ImageLayout::COLOR_ATTACHMENT_OPTIMAL, Stage::COLOR_ATTACHMENT_OUTPUT, color),
-        }
-    }
-}
 
 /// An open command buffer.
 pub struct Commands<'a> {
@@ -285,6 +254,16 @@ impl<'a> Commands<'a> {
     pub fn stencil_reference(&self, value: u32) {
         // SAFETY: recording state as stated above.
         unsafe { self.device().cmd_set_stencil_reference(self.raw, vk::StencilFaceFlags::FRONT_AND_BACK, value) };
+    }
+
+    /// Fills every level from the base by halving, from transfer-written to shader-readable.
+    pub fn make_mips(&self, image: &Image) {
+        for level in 1..image.desc.mips {
+            self.level_barrier(image, level - 1, Use::TransferWrite, Use::TransferRead);
+            self.blit_down(image, level);
+            self.level_barrier(image, level - 1, Use::TransferRead, Use::Sample);
+        }
+        self.level_barrier(image, image.desc.mips - 1, Use::TransferWrite, Use::Sample);
     }
 }
 

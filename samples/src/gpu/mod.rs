@@ -10,12 +10,14 @@ mod pass;
 mod pipeline;
 mod resource;
 mod setup;
+mod usage;
 
-pub use commands::{Commands, Use};
+pub use commands::Commands;
 pub use pass::{Attachment, Pass, PassDesc, SubpassDesc, Target};
 pub use pipeline::{Bind, Binding, Blend, ComputeDesc, GraphicsDesc, Layout, Patches, Pipeline, Set, VertexInput};
 pub use resource::{Buffer, Image, ImageDesc, SamplerDesc};
 pub use setup::GpuOptions;
+pub use usage::Use;
 
 use crate::error::{Named, Result};
 use ash::vk;

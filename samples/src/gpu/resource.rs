@@ -4,7 +4,7 @@
 //! grants (4096). Static data goes through a staging buffer to device-local memory; uniforms stay in host-visible
 //! memory. Source: Vulkan 1.0 chapters 10 to 12 and 18.
 
-use super::{Commands, Gpu, Owned, Use};
+use super::{Gpu, Owned, Use};
 use crate::error::{Error, Named, Result};
 use ash::vk;
 use vk::{BufferUsageFlags as BufferUse, ImageUsageFlags as ImageUse, MemoryPropertyFlags as Property};
@@ -336,17 +336,5 @@ pub(super) fn whole(desc: &ImageDesc) -> vk::ImageSubresourceRange {
         level_count: desc.mips,
         base_array_layer: 0,
         layer_count: desc.layers(),
-    }
-}
-
-impl Commands<'_> {
-    /// Fills every level from the base by halving, from transfer-written to shader-readable.
-    pub fn make_mips(&self, image: &Image) {
-        for level in 1..image.desc.mips {
-            self.level_barrier(image, level - 1, Use::TransferWrite, Use::TransferRead);
-            self.blit_down(image, level);
-            self.level_barrier(image, level - 1, Use::TransferRead, Use::Sample);
-        }
-        self.level_barrier(image, image.desc.mips - 1, Use::TransferWrite, Use::Sample);
     }
 }

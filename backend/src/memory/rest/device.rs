@@ -15,13 +15,11 @@ use super::super::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
 use super::super::{Allocation, Heap};
 use super::idle::{self, Outcome};
 use super::span::{Numbers, Running};
-use super::{GROUPS, Held, Lines, Listed, SPAN};
+use super::{GROUPS, Held, LOOKS, Lines, Listed, SPAN};
 use crate::workers::Workers;
 
 /// How often the thread looks for what is idle.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
-/// Looks for which a span may have to be idle, at most.
-pub(super) const LOOKS: usize = 64;
 /// Submissions that must have done without what goes to rest, while there are any: frames may take longer than looks.
 const SUBMISSIONS: u64 = 4;
 /// Bytes that are coded at a look, about; so programs that go on meanwhile keep most of a processor, and order matters.

@@ -13,9 +13,8 @@ use std::sync::atomic::Ordering;
 use parking_lot::MutexGuard;
 
 use super::super::Allocation;
-use super::device::LOOKS;
 use super::span::{Span, State};
-use super::{Held, Lines, Moved, Rest, SPAN, lines};
+use super::{Held, LOOKS, Lines, Moved, Rest, SPAN, lines};
 use crate::memory::near::Stat;
 use crate::memory::near::codec::LINE;
 

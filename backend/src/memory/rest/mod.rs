@@ -47,6 +47,8 @@ use crate::workers::Workers;
 pub(super) const SPAN: usize = 64 << 10;
 /// Page groups of a span.
 const GROUPS: usize = SPAN / GROUP;
+/// Looks for which a span may have to be idle, at most.
+const LOOKS: usize = 64;
 /// The lines of a span, group by group.
 type Lines = [[Line; LINES]];
 
@@ -397,7 +399,7 @@ impl Rest {
         let patience = self.patience.load(Ordering::Relaxed);
         let since = self.shared.look().saturating_sub(self.rested_at.load(Ordering::Relaxed));
         let grown = if since <= u64::from(patience) { patience * 2 } else { patience / 2 };
-        self.patience.store(grown.clamp(1, device::LOOKS as u32), Ordering::Relaxed);
+        self.patience.store(grown.clamp(1, LOOKS as u32), Ordering::Relaxed);
     }
 
     fn patience(&self) -> usize {

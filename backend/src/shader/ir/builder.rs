@@ -6,6 +6,9 @@ use super::{
     Atomic64, AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Token, Type, UnaryOp, Value,
 };
 
+/// First number of a value that is a pair of words: [`Builder::join`].
+pub(super) const FIRST_PAIR: u32 = 1 << 31;
+
 /// Builds a function, one instruction after the other.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -51,7 +54,7 @@ impl Builder {
 
     /// Type of a value.
     pub fn type_of(&self, value: Value) -> Type {
-        match value.0.checked_sub(super::wide::FIRST) {
+        match value.0.checked_sub(FIRST_PAIR) {
             Some(pair) => self.pairs[pair as usize].0,
             None => self.function.types[value.0 as usize],
         }

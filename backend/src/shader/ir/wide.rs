@@ -1,13 +1,11 @@
 //! 64-bit numbers in the builder: pairs of words.
 //!
-//! A value of a 64-bit type is a number from [`FIRST`] on that no instruction defines or uses: the builder knows its two
+//! A value of a 64-bit type is a number from [`FIRST_PAIR`] on that no instruction defines or uses: the builder knows its two
 //! words. Operations on it become operations on words, or a [`Wide`] instruction. In locals, and in whatever else counts
 //! scalars, the high words have a place of their own behind the low ones'.
 
+use super::builder::FIRST_PAIR;
 use super::{BinaryOp as B, Builder, Inst, TernaryOp as T, Type, UnaryOp as U, Value, Wide, WideOp};
-
-/// The first number of a pair.
-pub(super) const FIRST: u32 = 1 << 31;
 
 /// The sign of the high word.
 const SIGN: u32 = 0x8000_0000;
@@ -16,12 +14,12 @@ impl Builder {
     /// A 64-bit value of a low and a high word. Words of a float are integers, too.
     pub fn join(&mut self, low: Value, high: Value, ty: Type) -> Value {
         self.pairs.push((ty, [low, high]));
-        Value(FIRST + self.pairs.len() as u32 - 1)
+        Value(FIRST_PAIR + self.pairs.len() as u32 - 1)
     }
 
     /// The low and the high word of a 64-bit value; of another the value twice.
     pub fn split(&self, value: Value) -> [Value; 2] {
-        match value.0.checked_sub(FIRST) {
+        match value.0.checked_sub(FIRST_PAIR) {
             Some(pair) => self.pairs[pair as usize].1,
             None => [value; 2],
         }
@@ -29,7 +27,7 @@ impl Builder {
 
     /// Whether a value is a pair of words.
     pub fn is_wide(&self, value: Value) -> bool {
-        value.0 >= FIRST
+        value.0 >= FIRST_PAIR
     }
 
     /// A 64-bit constant.

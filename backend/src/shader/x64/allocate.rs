@@ -9,6 +9,9 @@ use regalloc2::{
 use super::Target;
 use super::machine::{Base, Function, Kind, MASK, Mem, Operand, SCALAR, VECTOR};
 
+/// Bytes of a spill slot.
+pub const SLOT: usize = 8;
+
 /// The register that points to the wave's frame, and the stack pointer: not allocated.
 const FRAME: usize = 15;
 const STACK: usize = 4;
@@ -222,7 +225,7 @@ impl regalloc2::Function for Allocatable<'_> {
     fn spillslot_size(&self, class: RegClass) -> usize {
         match class {
             RegClass::Int | RegClass::Float => 1,
-            RegClass::Vector => self.target.vector_bytes() / super::encode::SLOT,
+            RegClass::Vector => self.target.vector_bytes() / SLOT,
         }
     }
 }

@@ -8,13 +8,10 @@ use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClass};
 
 use super::Target;
-use super::allocate::{Allocatable, implied, registers};
+use super::allocate::{Allocatable, SLOT, implied, registers};
 use super::machine::{Base, Function, Kind, Mem, Operand};
 use super::operands::{self, Kind as OperandKind};
 use crate::shader::runtime::frame::{Frame, RoutineEntry, STOP_BARRIER, STOP_DONE};
-
-/// Bytes of a spill slot.
-pub const SLOT: usize = 8;
 
 /// Alignment of the code's first byte.
 const ALIGN: usize = 64;

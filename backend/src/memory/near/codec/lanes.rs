@@ -4,10 +4,7 @@
 //! is eight [`Rows`] of eight words. Of a row's words one bit each, over all rows, is a *plane* of 64 bits: bit
 //! `32 (y / 4) + 16 (x / 4) + 4 (y % 4) + x % 4` is that of lane `x` in row `y`.
 
-use super::shape::Shape;
-
-/// Words of a row.
-pub const ROW: usize = 8;
+use super::shape::{ROW, Shape};
 
 /// Eight rows.
 pub type Rows<L> = [L; ROW];

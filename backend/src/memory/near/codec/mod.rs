@@ -18,8 +18,8 @@ mod lanes;
 mod shape;
 
 use self::fields::{Arithmetic, Bytes, Fields, Halves, Kind, Words};
-use self::lanes::{Lanes, Portable, ROW, Rows};
-use self::shape::Shape;
+use self::lanes::{Lanes, Portable, Rows};
+use self::shape::{ROW, Shape};
 use crate::format::FormatInfo;
 
 /// Bytes of a line.

@@ -5,7 +5,8 @@
 //! line, larger ones half a block or a quarter. The codec looks at it as eight rows of eight words, of one block or several, each a
 //! rectangle of words that belong together: so nothing is predicted across samples, channels of different words, or blocks.
 
-use super::lanes::ROW;
+/// Words of a row.
+pub const ROW: usize = 8;
 
 /// A line's arrangement, by the size of a texel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

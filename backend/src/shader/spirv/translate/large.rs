@@ -9,7 +9,7 @@ use std::rc::Rc;
 use foldhash::HashMap;
 use spirv::Op;
 
-use super::memory::{Base, Pointer};
+use super::memory::{Base, Element, Pointer};
 use super::{Operand, Translator};
 use crate::shader::ir::{BinaryOp, Inst, Local, Type, Value};
 use crate::shader::spirv::module::Ty;
@@ -25,14 +25,6 @@ const UNROLLED_WORDS: u32 = 16;
 
 /// Tells the local of a result from that of a variable or phi of the same id: more than the largest id.
 const OF_RESULT: u32 = 1 << 31;
-
-/// An element of an array: `first + round * step`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Element {
-    pub(super) first: u32,
-    pub(super) round: Option<Value>,
-    pub(super) step: u32,
-}
 
 impl Translator<'_> {
     /// `OpLoad` of a value of many words.

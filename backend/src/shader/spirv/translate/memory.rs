@@ -11,7 +11,6 @@ use std::rc::Rc;
 
 use spirv::{Decoration, StorageClass};
 
-use super::large::Element;
 use super::number::{self, Number};
 use super::{Operand, Translator};
 use crate::shader::ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
@@ -83,6 +82,14 @@ pub(super) struct Pointer {
     pub(super) texel: Option<(Vec<Value>, Value)>,
     /// Units of an offset per scalar, where the layout is tight.
     pub(super) unit: u32,
+}
+
+/// An element of an array: `first + round * step`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Element {
+    pub(super) first: u32,
+    pub(super) round: Option<Value>,
+    pub(super) step: u32,
 }
 
 impl Pointer {

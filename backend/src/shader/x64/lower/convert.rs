@@ -8,10 +8,12 @@ use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::classify::Form;
 use super::emit::Source;
-use super::memory::Of;
 use super::{Held, Lower, Parts};
 use crate::shader::ir::Value;
 use crate::shader::x64::Target;
+
+/// Whose resources and push constants are meant: those of what was looked up for an image instruction, or the program's own.
+pub(super) type Of = Option<u32>;
 
 /// What a conversion gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

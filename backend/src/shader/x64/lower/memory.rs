@@ -10,7 +10,7 @@ use regalloc2::VReg;
 use super::super::machine::{Base, Kind, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::classify::Form;
-use super::convert::Key;
+use super::convert::{Key, Of};
 use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
@@ -35,9 +35,6 @@ const COUNT: usize = std::mem::offset_of!(ResourceEntry, count);
 const LIMIT: usize = std::mem::offset_of!(BufferEntry, limit);
 /// Offset of a buffer entry's size.
 const SIZE: usize = std::mem::offset_of!(BufferEntry, size);
-
-/// Whose resources and push constants are meant: those of what was looked up for an image instruction, or the program's own.
-pub(super) type Of = Option<u32>;
 
 /// A range of memory that is accessed: first byte, and where its limit lies.
 #[derive(Clone, Copy)]

@@ -8,8 +8,9 @@ use smallvec::SmallVec;
 
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
+use super::convert::Of;
 use super::emit::Source;
-use super::memory::{Of, texels_of};
+use super::memory::texels_of;
 use super::{Held, Lower, Parts};
 use crate::shader::ir::{BinaryOp, Inst, Space, Value};
 use crate::shader::x64::Target;

@@ -1,0 +1,58 @@
+//! The memory heap, and how much of it may be used.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use ash::vk;
+use vitric_backend::knobs;
+use vitric_backend::memory::Heap;
+
+use crate::host;
+
+/// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`, or what suits the host.
+pub fn heap_size() -> u64 {
+    match knobs::values().number("VITRIC_HEAP_MIB") {
+        0 => host::default_heap(Path::new(host::ROOT)),
+        mib => mib.saturating_mul(1 << 20),
+    }
+}
+
+/// The memory heap. A process has one, whichever instance it is asked for by: what is in use there is "how much memory the process
+/// is currently using" (`VkPhysicalDeviceMemoryBudgetPropertiesEXT`).
+pub fn heap() -> Arc<Heap> {
+    static HEAP: OnceLock<Arc<Heap>> = OnceLock::new();
+    HEAP.get_or_init(|| Heap::new(heap_size())).clone()
+}
+
+/// What of the heap is in use, and how much of it may be, now: what the host could still give counts (`VK_EXT_memory_budget`).
+pub fn memory_budget(heap: &Heap) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
+    budget(heap, host::available_memory(Path::new(host::ROOT)).unwrap_or(u64::MAX))
+}
+
+fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
+    let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+    // What rests is in use, but takes less memory.
+    let (resident, room) = (heap.resident(), heap.size().saturating_sub(heap.used()));
+    budget.heap_usage[0] = resident;
+    // Never none at all.
+    budget.heap_budget[0] = resident.saturating_add(available.min(room)).max(1);
+    budget
+}
+
+#[cfg(test)]
+mod tests {
+    use vitric_backend::memory::Allocation;
+
+    use super::*;
+
+    #[test]
+    fn the_budget_is_what_heap_and_host_have() {
+        let heap = Heap::new(1 << 20);
+        let held = Allocation::new(&heap, 1 << 12).unwrap();
+        let [plenty, little, none] = [u64::MAX, 1 << 16, 0].map(|available| budget(&heap, available));
+        assert_eq!(plenty.heap_usage[..2], [1 << 12, 0]);
+        assert_eq!([plenty, little, none].map(|of| of.heap_budget[0]), [1 << 20, (1 << 16) + (1 << 12), 1 << 12]);
+        drop(held);
+        assert_eq!(budget(&heap, 0).heap_budget[0], 1);
+    }
+}

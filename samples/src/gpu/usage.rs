@@ -1,0 +1,38 @@
+//! What images are used for: each use names its layout, stages and accesses once.
+//!
+//! Source: Vulkan specification, "Synchronization and Cache Control".
+
+use ash::vk;
+use vk::{AccessFlags as Access, ImageLayout, PipelineStageFlags as Stage};
+
+/// What an image is being used for, between two barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Contents do not matter; nothing to wait for.
+    Undefined,
+    /// Source of copies and blits.
+    TransferRead,
+    /// Destination of copies and blits.
+    TransferWrite,
+    /// Sampled by vertex, fragment or compute shaders.
+    Sample,
+    /// Read and written by compute shaders as a storage image.
+    Storage,
+    /// Colour attachment.
+    Color,
+}
+
+impl Use {
+    pub(super) fn scope(self) -> (ImageLayout, Stage, Access) {
+        let shaders = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER;
+        let color = Access::COLOR_ATTACHMENT_READ | Access::COLOR_ATTACHMENT_WRITE;
+        match self {
+            Use::Undefined => (ImageLayout::UNDEFINED, Stage::TOP_OF_PIPE, Access::empty()),
+            Use::TransferRead => (ImageLayout::TRANSFER_SRC_OPTIMAL, Stage::TRANSFER, Access::TRANSFER_READ),
+            Use::TransferWrite => (ImageLayout::TRANSFER_DST_OPTIMAL, Stage::TRANSFER, Access::TRANSFER_WRITE),
+            Use::Sample => (ImageLayout::SHADER_READ_ONLY_OPTIMAL, shaders, Access::SHADER_READ),
+            Use::Storage => (ImageLayout::GENERAL, Stage::COMPUTE_SHADER, Access::SHADER_READ | Access::SHADER_WRITE),
+            Use::Color => (ImageLayout::COLOR_ATTACHMENT_OPTIMAL, Stage::COLOR_ATTACHMENT_OUTPUT, color),
+        }
+    }
+}
