@@ -6,9 +6,10 @@ use ash::vk;
 use vitric_backend::command::{MOST_SETS, MOST_VIEWPORTS};
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::geometry::LINE_WIDTHS;
-use vitric_backend::geometry::tessellation::{MOST_LEVEL, MOST_PATCH_VERTICES};
+use vitric_backend::geometry::tessellation::MOST_LEVEL;
 use vitric_backend::raster::{MOST_SAMPLES, Rate};
 use vitric_backend::shader::BUILD;
+use vitric_backend::shader::tessellation::MOST_PATCH_VERTICES;
 use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
@@ -30,7 +31,7 @@ const MAX_COLORS: u32 = 8;
 /// Steps of the sizes of points and the widths of lines, pixels.
 const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
 /// Invocations of a subgroup, in every program.
-pub const SUBGROUP_SIZE: u32 = vitric_backend::shader::interp::WAVE as u32;
+pub const SUBGROUP_SIZE: u32 = vitric_backend::simd::WAVE as u32;
 /// Samplers that may be alive at once.
 pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers, and of uniform and storage buffers in them, bytes. WebGPU demands at least 32, GPUs have up to 256.

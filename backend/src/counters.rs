@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::shader::runtime::kernels::kernel;
+use crate::simd::kernel;
 
 pub use samples::{FRONT, Sample, SampleKind, Sampler, Samples};
 

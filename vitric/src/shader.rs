@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use ash::vk;
 use vitric_backend::shader::interp::Wave;
 use vitric_backend::shader::ir::Type;
-use vitric_backend::shader::runtime::kernels::Lanes;
 use vitric_backend::shader::runtime::{Bindings, Deadline, Environment, SharedMemory};
 use vitric_backend::shader::{Program, passes, spirv, x64};
+use vitric_backend::simd::Lanes;
 
 use super::Failure;
 

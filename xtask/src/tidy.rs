@@ -27,6 +27,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "icd/",
     "backend/src/memory/",
     "backend/src/shader/runtime/",
+    "backend/src/simd.rs",
     "backend/src/workers/",
     "samples/",
     "cts/",
@@ -37,7 +38,6 @@ const UNSAFE_ROOMS: &[&str] = &[
 const CYCLES_LEFT: &[(&str, &str)] = &[
     ("backend", ""),
     ("backend", "command"),
-    ("backend", "format"),
     ("backend", "geometry"),
     ("backend", "memory"),
     ("backend", "pixel"),

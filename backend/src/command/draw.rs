@@ -15,7 +15,7 @@ use super::streams::{Parts, stipples_strips};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw, mesh};
 use crate::counters::{Counter, Counters};
-use crate::geometry::tessellation::{MOST_PATCH_VERTICES, Subdivision, TessellationKernel};
+use crate::geometry::tessellation::{Subdivision, TessellationKernel};
 use crate::geometry::{
     Assembled, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Part, Plan,
     PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, corners, is_list, vertex_limits,
@@ -25,8 +25,10 @@ use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::Visibility;
 use crate::memory::{BufferRange, PlaneRef};
 use crate::pixel::{PixelContext, Rates, Segment, visibility};
-use crate::shader::interp::{Deadline, Environment, Lanes};
+use crate::shader::interp::{Deadline, Environment};
 use crate::shader::runtime::{Bindings, Ranges};
+use crate::shader::tessellation::MOST_PATCH_VERTICES;
+use crate::simd::Lanes;
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
 use crate::tiling::Window;
 

@@ -10,7 +10,6 @@ mod convert;
 mod etc;
 mod features;
 mod float;
-pub mod routines;
 pub(crate) mod srgb;
 mod table;
 
@@ -18,7 +17,7 @@ pub use block::{MOST_DECODED, block_texel, block_words, decode_alike, decode_blo
 pub use convert::{decode, decode_depth, depth_code, encode, encode_depth, stored_depth};
 pub use features::{Features, features};
 pub use float::{f32_to_half, half_to_f32};
-pub use srgb::{linear_to_srgb8, srgb8_to_linear};
+pub use srgb::{WHOLE, linear_to_srgb8, srgb8_to_linear};
 pub use table::{Channel, Class, Compression, DEPTH_STENCIL, FormatInfo, PLANE_ASPECTS, Plane, PlaneFormat, all, info};
 
 /// The words of one texel, red to alpha.

@@ -1,23 +1,24 @@
 //! sRGB, by arithmetic that is the same on every machine.
 //!
 //! Both directions take polynomials, for tables are slow where each lane wants another entry. Decoded values are off by 4.3e-7 at most,
-//! and codes change at most 4e-4 of a code from where they should. What is computed here with one number [`super::routines`] does with
+//! and codes change at most 4e-4 of a code from where they should. What is computed here with one number [`crate::format_ir`] does with
 //! those of a wave. Source: Khronos Data Format Specification, "sRGB transfer functions".
 
 use std::sync::LazyLock;
 
-use super::routines::WHOLE;
-use crate::shader::runtime::kernels::kernel;
+/// 1.5 * 2^23: the low bits of a sum with it hold a whole number, rounded to nearest even.
+pub const WHOLE: f32 = 12_582_912.0;
+use crate::simd::kernel;
 
 /// The greatest code of the part that is a line.
-pub(super) const LAST_OF_LINE: u32 = 10;
+pub(crate) const LAST_OF_LINE: u32 = 10;
 
 /// What codes of the line are multiplied by.
-pub(super) const LINE: f32 = 1.0 / (12.92 * 255.0);
+pub(crate) const LINE: f32 = 1.0 / (12.92 * 255.0);
 
 /// The curve above the line, as coefficients of powers of `code - 255`, so that white is exactly 1. They have the least greatest error over all
 /// codes, relative to the fourth root of the value (by Remez' exchange): 4.3e-7, and of the least values 3.6e-5.
-pub(super) const CURVE: [f32; 10] = [
+pub(crate) const CURVE: [f32; 10] = [
     1.0,
     8.921_28e-3,
     2.323_659_6e-5,
@@ -31,22 +32,22 @@ pub(super) const CURVE: [f32; 10] = [
 ];
 
 /// The greatest linear value of the line.
-pub(super) const END_OF_LINE: f32 = 0.003_130_8;
+pub(crate) const END_OF_LINE: f32 = 0.003_130_8;
 
 /// What linear values of the line are multiplied by.
-pub(super) const LINE_CODES: f32 = 12.92 * 255.0;
+pub(crate) const LINE_CODES: f32 = 12.92 * 255.0;
 
 /// `mantissa^(1/2.4)` of mantissas from 1 to 2, as coefficients of their powers, with the least greatest relative error: 1.3e-6.
-pub(super) const ROOT: [f32; 6] = [0.376_330_38, 0.952_814_7, -0.491_729_9, 0.208_567_59, -0.051_416_952, 5.435_365e-3];
+pub(crate) const ROOT: [f32; 6] = [0.376_330_38, 0.952_814_7, -0.491_729_9, 0.208_567_59, -0.051_416_952, 5.435_365e-3];
 
 /// `255 * 1.055 * 2^(exponent / 2.4)` of exponents from -9 to 0, at the low four bits of the biased exponent; nothing at others.
-pub(super) const POWERS: [f32; 16] = [
+pub(crate) const POWERS: [f32; 16] = [
     0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 19.995_403, 26.690_66, 35.627_757, 47.557_35, 63.481_447, 84.737_57, 113.111_08,
     150.985_18, 201.541_03, 269.025,
 ];
 
 /// What is taken from the curve's product: `255 * 0.055`.
-pub(super) const SHIFT: f32 = -14.025;
+pub(crate) const SHIFT: f32 = -14.025;
 
 /// Linear values of all codes.
 static CODES: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|code| decode(code as u32)));

@@ -16,9 +16,9 @@ use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use super::varies::Varies;
 use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS, snap};
-use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE, kernel};
 use crate::shader::runtime::rows::{BLOCK, Chunk, gather, prefetch};
 use crate::shader::{Builtin, Interpolation, Slot};
+use crate::simd::{Lanes, Vectors, WAVE, kernel};
 use crate::state::DepthBias;
 
 /// How an input word of the fragment program gets from vertices to fragments.

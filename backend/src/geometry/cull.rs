@@ -10,7 +10,7 @@ use super::setup::PrimitiveContext;
 use super::shading::Spot;
 use super::triangles::{Entry, FACING, Triangles};
 use crate::raster::{UNITS, snap};
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::simd::{Lanes, WAVE, kernel};
 use crate::state::DepthLimits;
 
 pub(super) type Floats = [f32; WAVE];

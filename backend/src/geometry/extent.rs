@@ -6,7 +6,7 @@
 use super::kernel::outside;
 use super::triangles::Pixels;
 use crate::raster::{SUBPIXEL_BITS, snap};
-use crate::shader::runtime::kernels::{WAVE, kernel};
+use crate::simd::{WAVE, kernel};
 
 /// Where some primitives lie.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 
 use super::clip::SMALLEST_W;
 use super::posh::Balance;
-use crate::format::{self, FormatInfo, routines};
+use crate::format::{self, FormatInfo};
+use crate::format_ir as routines;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
 use crate::shader::passes::{self, Across};

@@ -15,8 +15,8 @@ use super::shading::{Records, ShadeScratch, Shaded, shade_waves};
 use super::triangles::Triangles;
 use super::{Assembled, PrimitiveContext};
 use crate::counters::Counter;
-use crate::shader::interp::{Lanes, WAVE};
 use crate::shader::{Builtin, MeshFacts, MeshWord, Program, Slot, WorkgroupScratch, Workgroups};
+use crate::simd::{Lanes, WAVE};
 use crate::state::GraphicsPipeline;
 
 /// Workgroups that are run without a look at the clock, unless their program loops.

@@ -15,7 +15,7 @@ use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
 use crate::raster::{Triangle, may_cover_group, snap};
 use crate::shader::ir::{Function, Inst};
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::simd::{Lanes, WAVE, kernel};
 use crate::tiling::{Hiding, Lesson};
 
 /// Which draws go through the cull pipe.

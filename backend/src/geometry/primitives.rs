@@ -8,7 +8,7 @@ use super::batch::{Batch, Plan, Wanted};
 use super::triangles::Triangles;
 use super::varies::Varies;
 use crate::raster::Triangle;
-use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
+use crate::simd::{Lanes, Vectors, WAVE};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -18,8 +18,8 @@ use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::raster::{Criterion, hull, signed_area, snap};
-use crate::shader::interp::{Lanes, WAVE};
 use crate::shader::{Builtin, InputSlot, Interpolation, Program, Slot};
+use crate::simd::{Lanes, WAVE};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 

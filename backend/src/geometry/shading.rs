@@ -10,10 +10,11 @@ use super::kernel::{PositionKernel, VertexKernel, input, output, position};
 use super::triangles::Triangles;
 use crate::memory::BufferRange;
 use crate::shader::Program;
-use crate::shader::interp::{Environment, Lanes, Mask, Stop, Vectors, WAVE, Wave};
-use crate::shader::runtime::kernels::Vector;
+use crate::shader::interp::{Environment, Stop, Wave};
 use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
+use crate::simd::Vector;
+use crate::simd::{Lanes, Mask, Vectors, WAVE};
 use crate::state::VertexBinding;
 
 /// Where the vertices of a draw come from.

@@ -11,8 +11,8 @@ use super::primitives::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
-use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
 use crate::shader::runtime::rows::{BLOCK, Chunk, prefetch};
+use crate::simd::{Lanes, Vectors, WAVE};
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
 pub type Pixels = [i16; 4];

@@ -6,7 +6,7 @@
 
 use super::Direction;
 use crate::geometry::Shape;
-use crate::shader::runtime::kernels::{each, highest_bits, kernel, ones};
+use crate::simd::{each, highest_bits, kernel, ones};
 
 /// A primitive over a group.
 #[derive(Clone, Copy)]

@@ -11,7 +11,8 @@ use super::wave::{Waves, alpha_coverage, environment, export_samples, see, see_e
 use crate::counters::{Counter, count};
 use crate::geometry::Words;
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
-use crate::shader::interp::{Lanes, Mask, Stop, WAVE};
+use crate::shader::interp::Stop;
+use crate::simd::{Lanes, Mask, WAVE};
 use crate::tiling::PrimitiveId;
 use smallvec::SmallVec;
 

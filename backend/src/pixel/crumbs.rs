@@ -5,7 +5,7 @@
 
 use crate::geometry::Shape;
 use crate::raster::TILE_LOG2;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, append_steps, kernel};
+use crate::simd::{Lanes, Mask, WAVE, append_steps, kernel};
 
 /// Most pixels along each axis that a primitive may touch whose pixels are handed on as crumbs.
 pub const TINY: i64 = Shape::COVERED_SIDE as i64;

@@ -7,7 +7,7 @@ use crate::format::depth_code;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
 use crate::raster::{SIDE, UNITS, pixel_of_bit};
-use crate::shader::runtime::kernels::{WAVE, highest_bits, kernel, ones};
+use crate::simd::{WAVE, highest_bits, kernel, ones};
 use crate::state::DepthStencilState;
 
 /// Which outcomes of a comparison pass, ones or zeros: less, equal, greater, unordered.

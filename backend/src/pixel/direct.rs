@@ -12,9 +12,10 @@ use crate::counters::{Counter, Map, Sight};
 use crate::geometry::{Shape, Varies, Words};
 use crate::memory::PlaneRef;
 use crate::raster::block_of_group;
-use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Runs, Stop, Wave};
 use crate::shader::runtime::Ranges;
-use crate::shader::runtime::kernels::{each, kernel};
+use crate::simd::{Lanes, Mask, WAVE};
+use crate::simd::{each, kernel};
 use crate::tiling::{PrimitiveId, Visit};
 
 /// Pixels of a block of small primitives, and of those that tiny ones may touch.

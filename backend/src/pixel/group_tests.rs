@@ -9,7 +9,7 @@ use super::DrawContext;
 use super::depth_group::{self, Stored};
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
-use crate::shader::runtime::kernels::kernel;
+use crate::simd::kernel;
 use crate::state::{DepthStencilState, StencilState};
 
 /// Stencils of a group, in the order of its pixels' bits.

@@ -5,7 +5,7 @@ use super::kernel::{Source, Target};
 use super::quad::{QUADS, Quad};
 use crate::geometry::{Shape, Words};
 use crate::raster::UNITS;
-use crate::shader::interp::{Lanes, WAVE};
+use crate::simd::{Lanes, WAVE};
 use crate::tiling::Visit;
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.

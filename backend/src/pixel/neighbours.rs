@@ -3,7 +3,7 @@
 
 use super::tile::{SMALL_PIXELS, SMALL_SIDE};
 use crate::geometry::Shape;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
+use crate::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
 
 /// Which of sixteen primitives with these words are drawn together with the next one, in a tile of which `clip` may be touched: `[x0, y0, x1,
 /// y1]`, pixels. Both are small, share an edge, have some words in common, and go through fewer blocks that way.

@@ -8,7 +8,7 @@
 
 use crate::counters::{Map, Sight};
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
-use crate::shader::runtime::kernels::kernel;
+use crate::simd::kernel;
 use crate::tiling::PrimitiveId;
 
 /// Groups that wait beyond which superseded ones are removed.

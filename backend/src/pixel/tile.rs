@@ -27,7 +27,8 @@ use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
     pixels_inside, sample_mask,
 };
-use crate::shader::interp::{Stop, WAVE, Wave};
+use crate::shader::interp::{Stop, Wave};
+use crate::simd::WAVE;
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.

@@ -2,7 +2,7 @@
 
 use super::crumbs::{Crumb, TINY};
 use crate::geometry::Shape;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
+use crate::simd::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
 
 /// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
 #[repr(C, align(64))]

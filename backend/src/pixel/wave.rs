@@ -17,8 +17,9 @@ use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
 use crate::memory::PlaneRef;
 use crate::raster::{SIDE, pixel_of_bit};
-use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Stop, Wave};
 use crate::shader::runtime::math::within;
+use crate::simd::{Lanes, Mask, WAVE};
 use crate::tiling::{PrimitiveId, Visit};
 
 /// What a worker keeps from wave to wave.

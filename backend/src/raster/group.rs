@@ -4,7 +4,7 @@
 //! two rows; in them four for each 2x2 quad, (0,0) (1,0) (0,1) (1,1).
 
 use super::{Criterion, SUBPIXEL_BITS, Triangle, UNITS};
-use crate::shader::runtime::kernels::{WAVE, highest_bits, kernel};
+use crate::simd::{WAVE, highest_bits, kernel};
 
 /// Pixels along a group's side.
 pub const SIDE: usize = 8;

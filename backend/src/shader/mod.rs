@@ -11,6 +11,7 @@ pub mod routines;
 pub mod runtime;
 mod saved;
 pub mod spirv;
+pub mod tessellation;
 #[cfg(test)]
 pub(crate) mod testing;
 mod workgroup;

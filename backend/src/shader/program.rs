@@ -9,9 +9,9 @@ use super::mesh::MeshFacts;
 use super::passes::Across;
 use super::passes::pair::{self, Effects};
 use super::passes::sharing::may_share;
-use super::runtime::kernels::WAVE;
 use super::x64::Target;
-use crate::geometry::tessellation::{Domain, Spacing};
+use crate::shader::tessellation::{Domain, Spacing};
+use crate::simd::WAVE;
 
 /// `maxPushConstantsSize`. What draws tell their programs beside push constants follows it in their memory.
 pub const PUSH_CONSTANT_BYTES: usize = 256;

@@ -16,7 +16,7 @@ use super::program::{
     Resource, Slot,
 };
 use super::spirv::{MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
-use crate::geometry::tessellation::{Domain, Spacing};
+use crate::shader::tessellation::{Domain, Spacing};
 
 /// Identifies the build that saves programs: what another one saved is of no use.
 pub const BUILD: &str = env!("VITRIC_BUILD");

@@ -1,11 +1,12 @@
 //! Running routines in tests, on every executor of this machine.
 
 use super::Program;
-use super::interp::{Environment, Stop, WAVE, Wave};
+use super::interp::{Environment, Stop, Wave};
 use super::ir::{Function, verify, verify_strictly};
 use super::passes::{self, Across};
 use super::runtime::{Bindings, Deadline};
 use super::x64::Target;
+use crate::simd::WAVE;
 
 /// Runs a function on the interpreter and all generated code: each of `inputs` is one lane's input words. `check` is given
 /// them and the `outputs` output words of each lane, from each executor.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave, run_together};
-use super::runtime::kernels::each;
+use super::interp::{Deadline, Environment, Stop, Wave, run_together};
 use super::runtime::{Bindings, SharedMemory};
 use super::{Builtin, Program, Slot};
+use crate::simd::each;
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// Workgroups of a program, and what they run in.
 #[derive(Clone, Copy)]

@@ -3,10 +3,10 @@
 use ash::vk;
 use smallvec::SmallVec;
 
-use crate::format::routines::WHOLE;
+use crate::format::WHOLE;
 use crate::format::{self, Class, FormatInfo, Texel, srgb};
 use crate::memory::{PlaneRef, Surface, SurfaceView};
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::simd::{Lanes, WAVE, kernel};
 use crate::workers::Workers;
 
 /// Resolves regions of images, on all threads.

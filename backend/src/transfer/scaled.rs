@@ -8,13 +8,15 @@ use std::time::Duration;
 use ash::vk;
 use parking_lot::Mutex;
 
-use crate::format::{FormatInfo, routines};
+use crate::format::FormatInfo;
+use crate::format_ir as routines;
 use crate::memory::PlaneRef;
 use crate::shader::Program;
-use crate::shader::interp::{Deadline, Environment, Runs, WAVE, Wave};
+use crate::shader::interp::{Deadline, Environment, Runs, Wave};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, Type, Value};
 use crate::shader::passes::{self, Across};
 use crate::shader::runtime::Bindings;
+use crate::simd::WAVE;
 use crate::workers::Workers;
 
 /// Rows of a line, which are read and written at once.

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::memory::near::world::{Word, World};
+use crate::sync::{Word, World};
 
 /// Set once nobody may enter any more. The other bits count the threads that are in.
 const CLOSED: u64 = 1 << 63;
@@ -59,7 +59,7 @@ mod tests {
     use loom::thread;
 
     use super::*;
-    use crate::memory::near::world::model::{Model, explore};
+    use crate::sync::model::{Model, explore};
 
     /// Work that its thread takes back: loom reports a use of it that no order keeps apart from that.
     fn offer(helpers: usize) {

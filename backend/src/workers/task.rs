@@ -10,7 +10,7 @@ use std::thread::Thread;
 
 use super::gate::Gate;
 use super::spin;
-use crate::memory::near::world::Machine;
+use crate::sync::Machine;
 
 /// Work that is on offer, or was.
 pub struct Task {

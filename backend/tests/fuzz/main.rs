@@ -20,10 +20,10 @@ use vitric_backend::memory::{Allocation, Heap};
 use vitric_backend::shader::interp::Wave;
 use vitric_backend::shader::ir::{Type, verify_strictly};
 use vitric_backend::shader::passes::Across;
-use vitric_backend::shader::runtime::kernels::{Lanes, Mask};
 use vitric_backend::shader::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
 use vitric_backend::shader::x64::Target;
 use vitric_backend::shader::{Program, spirv};
+use vitric_backend::simd::{Lanes, Mask};
 
 use generate::Tape;
 use mutate::Mutator;

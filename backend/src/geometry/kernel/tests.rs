@@ -9,11 +9,12 @@ use crate::geometry::clip::Volume;
 use crate::geometry::shading::{ShadeScratch, shade};
 use crate::geometry::{DrawNumbers, GUARD_BAND, Triangles, Vertex, VertexSource, clip, vertex_parameters};
 use crate::memory::{Allocation, Heap};
-use crate::shader::interp::{Environment, WAVE};
+use crate::shader::interp::Environment;
 use crate::shader::ir::Function;
 use crate::shader::runtime::{Bindings, Bound, Deadline, Ranges};
 use crate::shader::spirv;
 use crate::shader::{InputSlot, Interpolation, OutputSlot, Place};
+use crate::simd::WAVE;
 
 fn location(location: u32, component: u32) -> Slot {
     Slot::Location { location, component, index: 0 }

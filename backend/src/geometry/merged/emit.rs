@@ -16,8 +16,9 @@ use crate::geometry::shading::{Records, ShadeScratch, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
 use crate::geometry::{DrawNumbers, PrimitiveContext, VertexSource};
 use crate::shader::STREAMS;
-use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Stop, Wave};
 use crate::shader::runtime::SharedMemory;
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]

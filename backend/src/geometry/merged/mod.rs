@@ -21,11 +21,11 @@ pub(super) use waves::Mode as MergedMode;
 use super::kernel::{VertexLinker, fetch_across, input as vertex_input};
 use super::tessellation::before_geometry;
 use super::{VertexKernel, corners};
-use crate::shader::interp::WAVE;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, Value};
 use crate::shader::link::{self, Before, Linker};
 use crate::shader::passes::{self, Across};
 use crate::shader::{Builtin, GeometryFacts, LOCAL_WORD, Program, Slot};
+use crate::simd::WAVE;
 use crate::state::GraphicsPipeline;
 
 /// Input words of a merged kernel, behind those of vertex kernels; the first of those is how many vertices there are.

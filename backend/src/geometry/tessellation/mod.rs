@@ -15,7 +15,4 @@ pub(super) use kernel::{Evaluation, before_geometry};
 pub use kernel::{LazyTessellationKernel, TessellationKernel};
 pub(super) use patches::PatchScratch;
 pub use patches::{AT_ONCE, Patches, Piece};
-/// `maxTessellationPatchSize`.
-pub const MOST_PATCH_VERTICES: u32 = 32;
-
-pub use tessellator::{Domain, Levels, MOST_LEVEL, Mesh, Spacing, Subdivision};
+pub use tessellator::{Levels, MOST_LEVEL, Mesh, Subdivision};

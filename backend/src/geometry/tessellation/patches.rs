@@ -8,8 +8,9 @@ use crate::geometry::VertexSource;
 use crate::geometry::reuse::Reuse;
 use crate::geometry::shading::{Feed, shade_words};
 use crate::shader::LOCAL_WORD;
-use crate::shader::interp::{Environment, Lanes, Mask, Vectors, WAVE, Wave, run_together};
+use crate::shader::interp::{Environment, Wave, run_together};
 use crate::shader::runtime::SharedMemory;
+use crate::simd::{Lanes, Mask, Vectors, WAVE};
 
 /// Patches whose control programs leave their blocks in one memory.
 pub const AT_ONCE: usize = 128;
@@ -206,7 +207,7 @@ impl Patches {
         for patch in piece.patches.clone() {
             subdivision.subdivide(&self.levels[patch], mesh);
             let of_patch = (self.blocks + patch as u32 * self.block, self.first + patch as u32);
-            let has_third = subdivision.domain == super::Domain::Triangles;
+            let has_third = subdivision.domain == crate::shader::tessellation::Domain::Triangles;
             match &piece.part {
                 None => subdivided.add(of_patch, (&mesh.vertices, &mesh.corners), has_third),
                 Some(part) => {

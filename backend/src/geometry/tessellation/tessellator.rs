@@ -22,35 +22,13 @@
 //!   middle quad is divided along the other diagonal if both levels are odd and the row does not lie along u. A whole square is divided
 //!   from u = 1 to v = 1.
 
+use crate::shader::tessellation::{Domain, Spacing};
+
 /// The coordinate 1.
 pub const ONE: u32 = 1 << 24;
 
 /// `maxTessellationGenerationLevel`.
 pub const MOST_LEVEL: u32 = 64;
-
-/// What is subdivided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Domain {
-    /// A triangle.
-    #[default]
-    Triangles,
-    /// A square, into triangles.
-    Quads,
-    /// A square, into lines along u.
-    Isolines,
-}
-
-/// How an edge is divided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Spacing {
-    /// Into equal segments.
-    #[default]
-    Equal,
-    /// Into an even number of segments, two of which may be shorter.
-    FractionalEven,
-    /// Into an odd number of segments, two of which may be shorter.
-    FractionalOdd,
-}
 
 /// What a pipeline says to the tessellator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,8 +69,19 @@ pub struct Mesh {
     grid: Vec<u32>,
 }
 
-impl Spacing {
+/// How the tessellator divides edges.
+trait DivideEdges {
     /// A level, clamped to what there is; what is no number is least.
+    fn clamp(self, level: f32) -> f32;
+
+    /// Segments of an edge of a clamped level.
+    fn segments(self, level: f32) -> u32;
+
+    /// Where the vertices of an edge of a clamped level and so many segments are.
+    fn subdivide(self, level: f32, segments: u32, out: &mut Vec<u32>);
+}
+
+impl DivideEdges for Spacing {
     fn clamp(self, level: f32) -> f32 {
         let most = MOST_LEVEL as f32;
         match self {
@@ -102,7 +91,6 @@ impl Spacing {
         }
     }
 
-    /// Segments of an edge of a clamped level.
     fn segments(self, level: f32) -> u32 {
         let whole = level.ceil() as u32;
         match self {
@@ -112,7 +100,6 @@ impl Spacing {
         }
     }
 
-    /// Where the vertices of an edge of a clamped level and so many segments are.
     fn subdivide(self, level: f32, segments: u32, out: &mut Vec<u32>) {
         let n = segments as usize;
         out.clear();

@@ -24,7 +24,6 @@ mod groups;
 mod pages;
 mod stats;
 mod table;
-pub(crate) mod world;
 
 use std::io;
 use std::ops::Range;

@@ -16,7 +16,7 @@
 use std::sync::atomic::Ordering;
 
 use super::codec::Control;
-use super::world::{Machine, Word, World};
+use crate::sync::{Machine, Word, World};
 
 /// Lines of a group.
 pub const LINES: usize = 8;

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::near::world::{Machine, Word as _, World};
+use crate::sync::{Machine, Word as _, World};
 
 /// What a span is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use crate::raster::has_all_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
 use crate::shader::runtime::frame::LANES_BYTES;
-use crate::shader::runtime::kernels::WAVE;
 use crate::shader::{Builtin, InputSlot, Place, Program, Slot, link};
+use crate::simd::WAVE;
 use crate::state::{GraphicsPipeline, MultisampleState};
 
 /// Instructions of a program beyond which waves are better packed.

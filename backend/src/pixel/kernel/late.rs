@@ -9,7 +9,7 @@ use super::direct::{self, Pixels};
 use super::group::bytes_of;
 use super::primitive::{Depths, stores_depths_apart};
 use super::{Attachment, Linker, Outputs, Stage, written};
-use crate::format::routines::clamped;
+use crate::format_ir::clamped;
 use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 use crate::shader::{Builtin, Program};
 use crate::state::{GraphicsPipeline, MultisampleState};

@@ -19,7 +19,8 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::draw::shades_samples;
-use crate::format::{FormatInfo, routines};
+use crate::format::FormatInfo;
+use crate::format_ir as routines;
 use crate::geometry::{Primitives, Varies};
 use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 use crate::shader::passes::pair::Effects;

@@ -15,7 +15,7 @@ use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
 use super::inputs::{Inputs, shared_words};
 use super::late::{self, Event, is_late};
 use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
-use crate::format::routines;
+use crate::format_ir as routines;
 use crate::geometry::{Shape, Varies};
 use crate::pixel::draw::shades_samples;
 use crate::raster::{UNITS, sample_mask};

@@ -21,8 +21,8 @@ use super::x64;
 
 pub use wave::{Runs, Wave, run_together};
 
-pub use super::runtime::kernels::{Lanes, Mask, Vectors, WAVE};
 pub use super::runtime::{Deadline, Environment, Stop, Working};
+use crate::simd::{Lanes, Mask, Vectors, WAVE};
 
 /// A function prepared for interpretation: every marker knows where to jump.
 #[derive(Debug, Default)]

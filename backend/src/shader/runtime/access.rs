@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::atomics::{Atomics, perform, perform_wide};
 use super::clock;
 use super::frame::Reach;
-use super::kernels::{self, Lanes, Mask, WAVE};
+use super::kernels;
 use super::{Environment, SharedMemory};
 use crate::memory::Allocation;
 use crate::shader::ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// Which lanes an instruction is executed for.
 #[derive(Debug, Clone, Copy)]

@@ -7,8 +7,9 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::access::lanes_of;
-use super::kernels::{Lanes, Mask, WAVE, per_operation};
+use super::kernels::per_operation;
 use crate::shader::ir::AtomicOp;
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// Performs an operation on a word and returns what was there before: by one instruction, where the machine has it.
 macro_rules! performed {

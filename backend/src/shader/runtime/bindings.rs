@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
-use super::kernels::Lanes;
 use super::lookups::Found;
 use super::rows::{CACHE_LINE, prefetch_at};
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange, InUse, Surface};
 use crate::shader::Program;
+use crate::simd::Lanes;
 use crate::texture::Routines;
 
 /// One resolved descriptor.

@@ -5,10 +5,10 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::kernels::{Lanes, Mask, WAVE};
 use super::{Bound, SharedMemory};
 use crate::memory::Allocation;
 use crate::shader::ir::Token;
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// Results of calls.
 pub const RESULTS: usize = 4;

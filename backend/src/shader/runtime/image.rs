@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::kernels::{Lanes, Mask, WAVE};
 use super::{Descriptor, Environment, Masks, lanes_of};
 use crate::memory::SurfaceView;
 use crate::shader::interp::Wave;
 use crate::shader::ir::{Dim, Image, ImageOp, Value};
+use crate::simd::{Lanes, Mask, WAVE};
 use crate::texture::{self, TexelPosition};
 
 /// Whether an instruction accesses single texels.

@@ -13,13 +13,13 @@ use super::frame::{
     ARGUMENTS, BufferEntry, Frame, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, RoutineEntry, STOP_BARRIER,
     STOP_DONE, STOP_INTERRUPTED,
 };
-use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::host_memory;
 use crate::shader::interp::Wave;
 use crate::shader::ir::{Inst, Token};
 use crate::shader::x64::{Generated, Site, Target};
+use crate::simd::{Lanes, Mask, Vector, WAVE};
 use crate::texture::Lookup;
 
 /// Instructions of loops between two looks at the clock: some 4,000 turns of the shortest ones, microseconds to milliseconds.

@@ -3,7 +3,7 @@
 //!
 //! Rows are whole blocks of eight words; blocks of 8x8 are turned in registers where the machine has AVX2.
 
-use super::kernels::{Lanes, WAVE};
+use crate::simd::{Lanes, WAVE};
 
 /// Words along a block's side, of which rows are multiples.
 pub const BLOCK: usize = 8;
@@ -100,7 +100,7 @@ macro_rules! turning {
         #[inline]
         pub fn $name($($arg: $ty),+) {
             #[cfg(target_arch = "x86_64")]
-            if super::kernels::has_avx2() {
+            if crate::simd::has_avx2() {
                 // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
                 return unsafe { $wide($($arg),+) };
             }

@@ -15,7 +15,7 @@ mod machine;
 mod operands;
 mod table;
 
-use super::runtime::kernels::WAVE;
+use crate::simd::WAVE;
 use std::sync::OnceLock;
 
 use iced_x86::{Code, Register};

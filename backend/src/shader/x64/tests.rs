@@ -24,9 +24,9 @@ use crate::shader::ir::{
     AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, parse, verify, verify_strictly,
 };
 use crate::shader::passes::Across;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
 use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
 use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// What a program did.
 #[derive(Debug, Clone, PartialEq)]

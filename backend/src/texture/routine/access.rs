@@ -3,7 +3,7 @@
 use super::address::Level;
 use super::texel::Texel;
 use super::{Unit, word};
-use crate::format::routines;
+use crate::format_ir as routines;
 use crate::shader::ir::{AtomicOp, BinaryOp as B, Dim, Inst, Space, Type, UnaryOp as U, Value};
 
 impl Unit<'_> {

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::{Layout, Unit, word};
-use crate::format::routines::WHOLE;
+use crate::format::WHOLE;
 use crate::shader::ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U, Value};
 
 /// Texel coordinates are kept between this and its negative, where single floats hold every half, and one less than the half below has a

@@ -7,10 +7,11 @@ mod inlined;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
-use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Stop, Wave};
 use crate::shader::ir::{BinaryOp, Dim, ImageOp, Lod};
 use crate::shader::runtime::Deadline;
 use crate::shader::x64::Target;
+use crate::simd::{Lanes, Mask, WAVE};
 use crate::texture::reference::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampling};
 
 /// A fixed sequence of words that look random.

@@ -4,8 +4,8 @@ use ash::vk;
 
 use super::address::{Level, Tap};
 use super::{Layout, Unit, word};
-use crate::format::routines;
 use crate::format::{self, Class};
+use crate::format_ir as routines;
 use crate::memory::Swizzle;
 use crate::shader::ir::{BinaryOp as B, Dim, Image, ImageOp, Space, Type, UnaryOp as U, Value};
 

@@ -4,8 +4,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64 as Modelled;
 use loom::thread;
 
-use super::super::world::model::{Model, explore as model};
 use super::*;
+use crate::sync::model::{Model, explore as model};
 
 /// A memory of three pages of a word each. A group of two lines lies in pages 0 and 1; packed, both lie in page 2, as halves of a word.
 struct Memory {

@@ -6,8 +6,8 @@ use loom::sync::atomic::AtomicU64 as Modelled;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-use super::super::super::near::world::model::{Model, explore};
 use super::*;
+use crate::sync::model::{Model, explore};
 
 /// A span of one word, whose bytes loom watches: reads and writes that no order keeps apart fail the test.
 struct Memory {

@@ -3,7 +3,7 @@
 use super::host::{Evaluator, Sequence};
 use crate::shader::ir::{Builder, Type, Value};
 use crate::shader::routines;
-use crate::shader::runtime::kernels::WAVE;
+use crate::simd::WAVE;
 
 type Build = fn(&mut Builder, [Value; 2]) -> Value;
 type Host = fn(u32, u32) -> u32;

@@ -9,7 +9,7 @@ use std::path::Path;
 use half::f16;
 
 use super::precision::{CLAIMS, Claim, Function};
-use crate::shader::runtime::kernels::WAVE;
+use crate::simd::WAVE;
 
 const HEAD: &str = "\
 # Precision of the routines on halves

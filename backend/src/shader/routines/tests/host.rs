@@ -2,7 +2,8 @@
 
 use crate::shader::ir::{Builder, Function, Inst, Type, UnaryOp, Value, verify_strictly};
 use crate::shader::passes;
-use crate::shader::runtime::kernels::{self, Lanes, WAVE};
+use crate::shader::runtime::kernels;
+use crate::simd::{Lanes, WAVE};
 
 /// A routine of up to two floats or words, ready to run.
 #[derive(Debug)]

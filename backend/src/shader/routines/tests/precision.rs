@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::host::{Evaluator, Sequence};
 use crate::shader::ir::{Builder, Value};
 use crate::shader::routines;
-use crate::shader::runtime::kernels::{Lanes, WAVE};
+use crate::simd::{Lanes, WAVE};
 
 /// In what an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

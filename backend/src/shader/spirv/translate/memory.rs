@@ -14,11 +14,11 @@ use spirv::{Decoration, StorageClass};
 use super::number::{self, Number};
 use super::{Operand, Translator};
 use crate::shader::ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
-use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 use crate::shader::{Builtin, PUSH_CONSTANT_BYTES, Slot};
+use crate::simd::WAVE;
 
 /// What a pointer points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

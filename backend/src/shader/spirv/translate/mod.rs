@@ -43,8 +43,8 @@ use crate::host_memory;
 use crate::shader::inline::Inlined;
 use crate::shader::interp::Executable;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
-use crate::shader::runtime::kernels::{Lanes, WAVE};
 use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
+use crate::simd::{Lanes, WAVE};
 
 /// Most instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;

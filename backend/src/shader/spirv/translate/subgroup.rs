@@ -14,9 +14,9 @@ use super::number::{self, Number};
 use crate::shader::Builtin;
 use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 use crate::shader::routines;
-use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
+use crate::simd::WAVE;
 
 /// How the lanes of each subset of a partition follow each other.
 struct Chain {

@@ -8,11 +8,11 @@ use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use super::Translator;
 use super::geometry::{is_of_vertices, own_word};
 use super::memory::{Base, Pointer};
-use crate::geometry::tessellation::{Domain, MOST_PATCH_VERTICES as MOST_VERTICES, Spacing};
 use crate::shader::ir::{BinaryOp as B, Inst, Space, Type, Value};
 use crate::shader::spirv::interface;
 use crate::shader::spirv::module::{EntryPoint, Module, Ty};
 use crate::shader::spirv::{Error, Result};
+use crate::shader::tessellation::{Domain, MOST_PATCH_VERTICES as MOST_VERTICES, Spacing};
 use crate::shader::{Builtin, PatchFacts, Slot};
 
 /// Most words of a patch, and of one of its vertices: more than the device's limits allow.

@@ -15,8 +15,8 @@ use super::memory::Range;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{AtomicOp, Inst, Space, Value};
 use crate::shader::runtime::frame::{Frame, LANES_BYTES};
-use crate::shader::runtime::kernels::WAVE;
 use crate::shader::x64::Target;
+use crate::simd::WAVE;
 
 /// All lanes, as bits.
 const ALL: i32 = (1 << WAVE) - 1;

@@ -16,8 +16,8 @@ use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Local, Part, Space, Value, results};
 use crate::shader::runtime::frame::{BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
-use crate::shader::runtime::kernels::{Mask, WAVE};
 use crate::shader::x64::{Outputs, Target};
+use crate::simd::{Mask, WAVE};
 
 /// log2 of the size of a buffer entry.
 const ENTRY_SHIFT: i32 = 4;

@@ -12,8 +12,8 @@ use super::memory::LANE_BYTES;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{BinaryOp, Inst, Table, Value};
 use crate::shader::runtime::frame::Frame;
-use crate::shader::runtime::kernels::WAVE;
 use crate::shader::x64::Target;
+use crate::simd::WAVE;
 
 /// Words that an instruction picks one from, in two registers.
 const PAIR: usize = 32;

@@ -9,8 +9,8 @@ use super::{BUFFER_BYTES, Run, cases, check, lanes, program, targets};
 use crate::memory::{Addresses, Allocation, Heap};
 use crate::shader::interp::Wave;
 use crate::shader::ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value};
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
 use crate::shader::runtime::{Bindings, Deadline, Environment, Stop};
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// Addresses of what can be reached: one of them goes over the end of a low word.
 pub(super) const PLACES: [u64; 2] = [(2 << 32) - 96, 5 << 32];

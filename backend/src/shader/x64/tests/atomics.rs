@@ -10,8 +10,8 @@ use super::{BUFFER_BYTES, Run, cases, check, program, targets, word};
 use crate::memory::{Allocation, Heap};
 use crate::shader::interp::Wave;
 use crate::shader::ir::{AtomicOp, BinaryOp, Builder, Inst, Space, Type};
-use crate::shader::runtime::kernels::{Mask, WAVE};
 use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, Stop};
+use crate::simd::{Mask, WAVE};
 
 /// Which words lanes name.
 #[derive(Debug, Clone, Copy)]

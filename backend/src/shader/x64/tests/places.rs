@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Run, cases, check, lanes};
 use crate::shader::ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value};
-use crate::shader::runtime::kernels::Mask;
+use crate::simd::Mask;
 
 /// Words of the array and of the table.
 const WORDS: u32 = 4;

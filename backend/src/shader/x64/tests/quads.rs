@@ -8,9 +8,9 @@ use super::{cases, program, targets};
 use crate::memory::{Allocation, Heap};
 use crate::shader::interp::Wave;
 use crate::shader::ir::parse;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
 use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, Ranges};
 use crate::shader::x64::Target;
+use crate::simd::{Lanes, Mask, WAVE};
 
 /// Quads in memory.
 const QUADS: u32 = 12;

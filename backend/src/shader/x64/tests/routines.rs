@@ -3,7 +3,7 @@
 use super::{Run, canonical_outcome, of_inputs, program, run, targets};
 use crate::shader::ir::{Builder, Type, Value};
 use crate::shader::routines;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
+use crate::simd::{Lanes, Mask, WAVE};
 
 type Routine = fn(&mut Builder, &[Value]) -> Value;
 

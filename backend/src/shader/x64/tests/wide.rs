@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Run, cases, check};
 use crate::shader::ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value, WideOp};
-use crate::shader::runtime::kernels::{Lanes, Mask};
+use crate::simd::{Lanes, Mask};
 
 /// What an operation works on.
 #[derive(Debug, Clone, Copy)]

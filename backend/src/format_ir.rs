@@ -5,16 +5,11 @@
 
 use smallvec::SmallVec;
 
-use super::one;
-use super::srgb;
-use super::table::{Channel, Class, FormatInfo};
+use crate::format::{Channel, Class, FormatInfo, WHOLE, one, srgb};
 use crate::shader::ir::{BinaryOp as B, Builder, TernaryOp as T, Type, UnaryOp as U, Value};
 
 /// The words of a texel in memory.
 pub type Words = SmallVec<[Value; 4]>;
-
-/// 1.5 * 2^23: the low bits of a sum with it hold a whole number, rounded to nearest even.
-pub const WHOLE: f32 = 12_582_912.0;
 
 /// 2^23: the same of what is not negative.
 const NATURAL: f32 = 8_388_608.0;
