@@ -1,0 +1,275 @@
+//! Waves: 16 lanes that a program runs in step, and functions over all of them that are compiled for each kind of machine.
+//!
+//! Every kernel exists three times, from one source: for the machine's baseline, for AVX2 with FMA, and for AVX-512. All do the same
+//! IEEE operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, or one,
+//! and that roundings and fused multiply-adds are instructions instead of calls.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::host_memory;
+
+/// Lanes of a wave.
+pub const WAVE: usize = 16;
+
+/// One word per lane.
+pub type Lanes = [u32; WAVE];
+
+/// A word of a wave in one line of the caches: a vector that lies across two is read and written as two.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Vector(pub Lanes);
+
+/// Words of waves, each of which has a line of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Vectors(Vec<Vector>);
+
+impl Vectors {
+    /// So many, all 0.
+    pub fn zeroed(count: usize) -> Self {
+        Self(vec![Vector([0; WAVE]); count])
+    }
+
+    /// Makes them so many; new ones are 0.
+    pub fn resize(&mut self, count: usize) {
+        host_memory::make_room(&mut self.0, count);
+        self.0.resize(count, Vector([0; WAVE]));
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds some.
+    pub fn extend_from_slice(&mut self, words: &[Lanes]) {
+        self.0.extend(words.iter().map(|&word| Vector(word)));
+    }
+}
+
+impl Deref for Vectors {
+    type Target = [Lanes];
+
+    #[inline]
+    fn deref(&self) -> &[Lanes] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl DerefMut for Vectors {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Lanes] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
+/// One bit per lane.
+pub type Mask = u16;
+
+/// A word of each lane.
+#[inline(always)]
+pub fn each(apply: impl Fn(usize) -> u32) -> Lanes {
+    let mut out = [0; WAVE];
+    for (lane, word) in out.iter_mut().enumerate() {
+        *word = apply(lane);
+    }
+    out
+}
+
+/// All bits where a condition holds: as vector comparisons give it.
+#[inline(always)]
+pub fn ones(condition: bool) -> u32 {
+    u32::from(condition).wrapping_neg()
+}
+
+/// The lanes whose highest bit is set.
+#[inline(always)]
+pub fn highest_bits(lanes: &Lanes) -> Mask {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
+        // Saturation keeps signs.
+        let [a, b, c, d] = bytemuck::must_cast(*lanes);
+        // SAFETY: every x86-64 machine has SSE2.
+        unsafe { _mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d))) as Mask }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    (0..WAVE).fold(0, |bits, lane| bits | ((lanes[lane] >> 31) as Mask) << lane)
+}
+
+/// The lanes that a mask has as words of ones, others as 0.
+#[inline(always)]
+pub fn spread(mask: u32) -> Lanes {
+    each(|lane| ones(mask & 1 << lane != 0))
+}
+
+/// Declares a kernel and its twins.
+#[macro_export]
+macro_rules! kernel {
+    ($(#[$doc:meta])* $vis:vis $name:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
+        $(#[$doc])*
+        #[inline]
+        $vis fn $name($($arg: $ty),+) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+                fn widest($($arg: $ty),+) $(-> $result)? {
+                    $source($($arg),+)
+                }
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+                fn wide($($arg: $ty),+) $(-> $result)? {
+                    $source($($arg),+)
+                }
+                // Apart, so that callers neither hold its code nor arrange their values for it.
+                #[cold]
+                #[inline(never)]
+                fn narrow($($arg: $ty),+) $(-> $result)? {
+                    $source($($arg),+)
+                }
+                if $crate::simd::has_avx512() {
+                    // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                    return unsafe { widest($($arg),+) };
+                }
+                if $crate::simd::has_avx2() {
+                    // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                    return unsafe { wide($($arg),+) };
+                }
+                narrow($($arg),+)
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            $source($($arg),+)
+        }
+    };
+}
+
+/// Appends words behind the first `end` ones of `out`: for each lane that is meant its first word with those of the steps added that its
+/// mask names, in order. Says behind what the last one is. Up to a wave behind them anything may be written; there must be room for that.
+#[inline]
+pub fn append_steps(
+    (out, end): (&mut [u32], usize),
+    (firsts, masks, lanes): (&Lanes, &Lanes, Mask),
+    steps: &Lanes,
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+        return unsafe { append_widest((out, end), (firsts, masks, lanes), steps) };
+    }
+    append_lanes((out, end), (firsts, masks, lanes), steps)
+}
+
+fn append_lanes(
+    (out, mut end): (&mut [u32], usize),
+    (firsts, masks, lanes): (&Lanes, &Lanes, Mask),
+    steps: &Lanes,
+) -> usize {
+    for lane in (0..WAVE).filter(|&lane| lanes >> lane & 1 != 0) {
+        for step in (0..WAVE).filter(|&step| masks[lane] >> step & 1 != 0) {
+            out[end] = firsts[lane].wrapping_add(steps[step]);
+            end += 1;
+        }
+    }
+    end
+}
+
+/// The same by few instructions a lane.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+fn append_widest(
+    (out, mut end): (&mut [u32], usize),
+    (firsts, masks, mut lanes): (&Lanes, &Lanes, Mask),
+    steps: &Lanes,
+) -> usize {
+    use std::arch::x86_64::*;
+    let steps = bytemuck::must_cast(*steps);
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let all = _mm512_add_epi32(steps, _mm512_set1_epi32(firsts[lane] as i32));
+        let some: Lanes = bytemuck::must_cast(_mm512_maskz_compress_epi32(masks[lane] as Mask, all));
+        out[end..end + WAVE].copy_from_slice(&some);
+        end += (masks[lane] as Mask).count_ones() as usize;
+    }
+    end
+}
+
+/// What the machine has: found out once, as kernels that are called often cost less than finding out.
+#[cfg(target_arch = "x86_64")]
+mod level {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    pub const AVX2: u8 = 2;
+    pub const AVX512: u8 = 3;
+    const UNKNOWN: u8 = 0;
+    const BASELINE: u8 = 1;
+
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    #[inline]
+    pub fn level() -> u8 {
+        match LEVEL.load(Ordering::Relaxed) {
+            UNKNOWN => find(),
+            level => level,
+        }
+    }
+
+    #[cold]
+    fn find() -> u8 {
+        // What all machines with AVX2 have.
+        let counts_bits = std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("lzcnt")
+            && std::is_x86_feature_detected!("popcnt");
+        let has_avx2 = counts_bits && std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
+        let has_avx512 = std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512vl");
+        let level = match (has_avx2, has_avx512) {
+            (true, true) => AVX512,
+            (true, false) => AVX2,
+            _ => BASELINE,
+        };
+        LEVEL.store(level, Ordering::Relaxed);
+        level
+    }
+}
+
+/// Whether the machine has AVX2, FMA, and the instructions on bits that came with them.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_avx2() -> bool {
+    level::level() >= level::AVX2
+}
+
+/// Whether it has the AVX-512 that Skylake-X had, too.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_avx512() -> bool {
+    level::level() >= level::AVX512
+}
+
+pub use crate::kernel;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Words are appended lane by lane, step by step, with every set of instructions.
+        #[test]
+        fn steps_are_appended_in_order(firsts: Lanes, masks: Lanes, lanes: Mask, steps: Lanes, end in 0..WAVE) {
+            let of_lane = |lane: usize| {
+                let steps = (0..WAVE).filter(move |step| masks[lane] >> step & 1 != 0).map(|step| steps[step]);
+                steps.map(move |step| firsts[lane].wrapping_add(step))
+            };
+            let expected: Vec<u32> = (0..WAVE).filter(|lane| lanes >> lane & 1 != 0).flat_map(of_lane).collect();
+            let mut out = [7; WAVE * WAVE + 2 * WAVE];
+            for append in [append_steps, append_lanes] {
+                let behind = append((&mut out, end), (&firsts, &masks, lanes), &steps);
+                prop_assert_eq!(&out[end..behind], &expected[..]);
+                prop_assert!(out[..end].iter().all(|&word| word == 7));
+            }
+        }
+    }
+}

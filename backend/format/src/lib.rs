@@ -1,0 +1,31 @@
+//! The one format table, and everything derived from it: conversion of texels, features, planes.
+//!
+//! A texel in flight is four 32-bit words, red to alpha: `f32` bits for normalised, scaled and floating formats, integers
+//! for integer formats. Missing components read 0, 0, 0, 1. Source: Vulkan specification, "Formats" and "Numeric
+//! Conversion" (fixed-point data conversions); Khronos Data Format Specification for the packed floats.
+
+#![forbid(unsafe_code)]
+
+mod astc;
+mod block;
+mod convert;
+mod etc;
+mod features;
+mod float;
+pub mod srgb;
+mod table;
+
+pub use block::{MOST_DECODED, block_texel, block_words, decode_alike, decode_block, decoded_format};
+pub use convert::{decode, decode_depth, depth_code, encode, encode_depth, stored_depth};
+pub use features::{Features, features};
+pub use float::{f32_to_half, half_to_f32};
+pub use srgb::{WHOLE, linear_to_srgb8, srgb8_to_linear};
+pub use table::{Channel, Class, Compression, DEPTH_STENCIL, FormatInfo, PLANE_ASPECTS, Plane, PlaneFormat, all, info};
+
+/// The words of one texel, red to alpha.
+pub type Texel = [u32; 4];
+
+/// The word for the value one in a format of this class.
+pub fn one(class: Class) -> u32 {
+    if class.is_integer() { 1 } else { 1.0f32.to_bits() }
+}

@@ -1,0 +1,652 @@
+//! Decoded texels of compressed images: a bounded cache of the driver, outside of the images' own memory.
+//!
+//! Generated code samples texels at addresses, and a block has none. So when an image instruction first finds a compressed image,
+//! the levels and layers of its view are decoded into a second surface ([`DecodedTexels`]), which image instructions sample instead.
+//!
+//! - A *part* is one level of one layer. A part is absent (it has no memory), stale (its blocks may have changed), being decoded, or
+//!   fresh. All threads that need a stale part decode it together, some rows of blocks at a time.
+//! - Copies decode again at once the blocks that they write to a fresh part. Every other writer of the image's memory makes its parts
+//!   stale, by the same calls that tell `hiz/kept.rs` of written memory. A checksum of the blocks tells whether they really changed.
+//! - A [`DecodedUse`] keeps an image's texels where they are. The bindings of a submission hold one for each image that they found.
+//! - Parts that nothing uses are dropped when others need their room (least recently used first), when the heap needs it, and when
+//!   the blocks go to rest. The surface keeps its addresses meanwhile, so that what was looked up stays valid.
+//! - Where the cache has no room, image instructions decode the blocks that they touch. Both ways give the same bits.
+
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use ash::vk;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::{Allocation, Heap, PlaneRef, Surface, SurfaceDesc, SurfaceViewDesc};
+use vitric_base::counters::Counter;
+use vitric_base::workers::Workers;
+use vitric_format::{self as format, FormatInfo, MOST_DECODED};
+
+/// Least number of blocks that a thread decodes at a time.
+const MIN_BLOCKS: u32 = 256;
+/// The part of its budget that the cache keeps when the heap is full, as a divisor.
+const KEPT_SHARE: u64 = 8;
+/// Bytes that a checksum reads at a time.
+const PIECE_BYTES: usize = 4096;
+
+const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+
+/// Numbers that the cache counts, in the order of its counters.
+#[derive(Debug, Clone, Copy)]
+enum Stat {
+    Decoded,
+    Peak,
+    Dropped,
+    Refused,
+}
+
+/// The decoded texels of all compressed images of a device.
+#[derive(Debug, Default)]
+pub struct DecodedCache {
+    /// Most bytes of texels; 0 and nothing is decoded.
+    budget: u64,
+    used: AtomicU64,
+    /// Number of the last use of an image.
+    clock: AtomicU64,
+    /// How often texels became stale that somebody was using.
+    losses: AtomicU64,
+    images: Mutex<Vec<Entry>>,
+    /// How many images there are, for writers that have nothing to say to none.
+    count: AtomicUsize,
+    stats: [AtomicU64; 4],
+}
+
+/// An image of the cache, with the memory of its blocks.
+#[derive(Debug)]
+struct Entry {
+    memory: Weak<Allocation>,
+    bytes: Range<u64>,
+    /// Another allocation, or another process, may have the same bytes.
+    is_foreign: bool,
+    texels: Weak<DecodedTexels>,
+}
+
+impl DecodedCache {
+    /// An empty cache of at most `budget` bytes.
+    pub fn new(budget: u64) -> Arc<Self> {
+        Arc::new(Self { budget, ..Self::default() })
+    }
+
+    /// Returns true if no image has decoded texels.
+    pub fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Bytes of texels that are decoded now.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Returns how often texels became stale that somebody was using. Image instructions must look for images again when it grows.
+    pub fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Acquire)
+    }
+
+    /// Returns the numbers of the cache's counters in the table, with their values.
+    pub fn counted(&self) -> [(usize, u64); 4] {
+        let counters = [Counter::DecodedBytes, Counter::DecodedPeak, Counter::DecodedDropped, Counter::DecodedRefused];
+        let values = self.stats.each_ref().map(|value| value.load(Ordering::Relaxed));
+        std::array::from_fn(|index| (counters[index] as usize, values[index]))
+    }
+
+    fn count(&self, stat: Stat, many: u64) {
+        self.stats[stat as usize].fetch_add(many, Ordering::Relaxed);
+    }
+
+    /// Returns how many bytes of texels there may be beside what a heap has given away.
+    fn limit(&self, heap: &Heap) -> u64 {
+        let free = heap.size().saturating_sub(heap.used());
+        self.budget.min(free.max(self.budget / KEPT_SHARE))
+    }
+
+    /// Drops texels that do not fit beside what a heap has given away.
+    pub fn trim(&self, heap: &Heap) {
+        let limit = self.limit(heap);
+        if self.used() > limit {
+            let mut images = self.images.lock();
+            self.drop_until(&mut images, |used| used <= limit);
+        }
+    }
+
+    /// Drops images that nothing uses, the least recently used first, until `fits` holds of the bytes in use.
+    fn drop_until(&self, images: &mut Vec<Entry>, fits: impl Fn(u64) -> bool) {
+        self.forget_destroyed(images);
+        let mut known: Vec<_> = images.iter().filter_map(|entry| entry.texels.upgrade()).collect();
+        known.sort_unstable_by_key(|texels| texels.last_use.load(Ordering::Relaxed));
+        for texels in known {
+            if fits(self.used()) {
+                return;
+            }
+            texels.evict();
+        }
+    }
+
+    fn forget_destroyed(&self, images: &mut Vec<Entry>) {
+        images.retain(|entry| entry.texels.strong_count() > 0);
+        self.count.store(images.len(), Ordering::Relaxed);
+    }
+
+    fn add(&self, entry: Entry) {
+        let mut images = self.images.lock();
+        if images.len() == images.capacity() {
+            self.forget_destroyed(&mut images);
+        }
+        images.push(entry);
+        self.count.store(images.len(), Ordering::Relaxed);
+    }
+
+    /// Gives memory to those of the wanted parts of an image that have none. Returns false if there is not enough.
+    fn make_room(&self, texels: &DecodedTexels, heap: &Heap, wanted: &Parts) -> bool {
+        let mut images = self.images.lock();
+        let needed = texels.missing(&texels.state.lock(), wanted);
+        let limit = self.limit(heap);
+        let fits = |used: u64| used.saturating_add(needed) <= limit;
+        if !fits(self.used()) {
+            self.drop_until(&mut images, fits);
+        }
+        let has_room = fits(self.used());
+        if has_room {
+            texels.claim(wanted);
+            let used = self.used.fetch_add(needed, Ordering::Relaxed) + needed;
+            self.stats[Stat::Peak as usize].fetch_max(used, Ordering::Relaxed);
+        }
+        has_room
+    }
+
+    /// Marks texels stale whose blocks lie in memory that was written, or may have been, but for those of an image `except` one.
+    pub fn wrote(&self, memory: &Arc<Allocation>, bytes: &Range<u64>, except: Option<&Surface>) {
+        if self.is_empty() || !(memory.has_decoded() || memory.is_foreign()) {
+            return;
+        }
+        let except = except.and_then(|surface| surface.decoded()).map(Arc::as_ptr);
+        let touches = |entry: &Entry| {
+            let is_there = entry.bytes.start < bytes.end && bytes.start < entry.bytes.end;
+            is_there && std::ptr::eq(entry.memory.as_ptr(), Arc::as_ptr(memory))
+        };
+        // Another allocation may be the same file.
+        let may_be_same = |entry: &Entry| memory.is_foreign() && entry.is_foreign;
+        self.mark_stale(|entry| except != Some(entry.texels.as_ptr()) && (touches(entry) || may_be_same(entry)));
+    }
+
+    /// Marks texels stale whose blocks lie in any memory for which `wrote` holds and that another process or device may have. Nobody else
+    /// can write blocks without a command that says so: how optimal images lie in memory is not told.
+    pub fn wrote_any(&self, wrote: impl Fn(&Arc<Allocation>) -> bool) {
+        self.mark_stale(|entry| entry.is_foreign && entry.memory.upgrade().is_some_and(|memory| wrote(&memory)));
+    }
+
+    /// Marks all texels stale.
+    pub fn wrote_all(&self) {
+        self.mark_stale(|_| true);
+    }
+
+    fn mark_stale(&self, is_written: impl Fn(&Entry) -> bool) {
+        if self.is_empty() {
+            return;
+        }
+        let written = |entry: &Entry| if is_written(entry) { entry.texels.upgrade() } else { None };
+        let written: Vec<_> = self.images.lock().iter().filter_map(written).collect();
+        if written.iter().filter(|texels| texels.mark_stale()).count() > 0 {
+            self.losses.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// State of one level of one layer. A checksum is that of the blocks which the texels were decoded from, where it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Absent,
+    Stale(Option<u64>),
+    Decoding,
+    Fresh(Option<u64>),
+}
+
+/// Levels and layers of an image.
+#[derive(Debug, Clone)]
+struct Parts {
+    levels: Range<u32>,
+    layers: Range<u32>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// How many uses there are.
+    users: u32,
+    parts: Box<[Part]>,
+    job: Option<Arc<Job>>,
+}
+
+/// The decoded texels of one image.
+#[derive(Debug)]
+pub struct DecodedTexels {
+    cache: Arc<DecodedCache>,
+    /// The texels, in memory of their own.
+    surface: Arc<Surface>,
+    last_use: AtomicU64,
+    state: Mutex<State>,
+    /// A job ended.
+    ended: Condvar,
+}
+
+/// Parts that are decoded, in chunks that threads take.
+#[derive(Debug)]
+struct Job {
+    parts: Vec<(u32, u32)>,
+    chunks: Vec<Chunk>,
+    next: AtomicUsize,
+    /// Chunks that are not decoded yet.
+    left: AtomicUsize,
+}
+
+/// Rows of blocks of a level and slice.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    level: u32,
+    slice: u32,
+    first: u32,
+    end: u32,
+}
+
+impl Job {
+    fn new(blocks: &Surface, parts: Vec<(u32, u32)>) -> Self {
+        let is_volume = blocks.desc().kind == vk::ImageType::TYPE_3D;
+        let slices = |(level, layer): (u32, u32)| {
+            let slices = if is_volume { 0..blocks.level_extent(level).depth } else { layer..layer + 1 };
+            slices.map(move |slice| (level, slice))
+        };
+        let chunks: Vec<_> = parts.iter().copied().flat_map(slices).flat_map(|part| chunks_of(blocks, part)).collect();
+        let left = AtomicUsize::new(chunks.len());
+        Self { parts, chunks, next: AtomicUsize::new(0), left }
+    }
+}
+
+/// Cuts a level and slice into chunks.
+fn chunks_of(blocks: &Surface, (level, slice): (u32, u32)) -> impl Iterator<Item = Chunk> + use<> {
+    let (width, height) = blocks.plane(COLOR, level, slice).map_or((1, 0), |plane| (plane.width(), plane.height()));
+    let rows = rows_at_once(width);
+    let firsts = (0..height).step_by(rows as usize);
+    firsts.map(move |first| Chunk { level, slice, first, end: (first + rows).min(height) })
+}
+
+/// Returns how many rows of blocks a thread decodes at a time.
+fn rows_at_once(columns: u32) -> u32 {
+    (MIN_BLOCKS / columns.max(1)).max(1)
+}
+
+/// Outcome of looking at the wanted parts.
+enum Step {
+    Fresh,
+    Again,
+    NoRoom,
+    Help(Arc<Job>),
+}
+
+impl DecodedTexels {
+    /// Reserves addresses for the texels of an image; `None` where they exceed the budget, or the host gives none.
+    pub(super) fn new(cache: &Arc<DecodedCache>, blocks: &Surface) -> Option<Arc<Self>> {
+        let (desc, (memory, start)) = (*blocks.desc(), blocks.binding()?);
+        let format = format::decoded_format(format::info(desc.format)?)?.format;
+        let surface = Surface::new(SurfaceDesc { format, decoded: false, ..desc })?;
+        let size = surface.layout().size();
+        if size > cache.budget {
+            return None;
+        }
+        surface.bind(Allocation::new(&Heap::new(size), size).ok()?, 0);
+        let parts = vec![Part::Absent; (desc.levels * desc.layers) as usize].into();
+        let state = Mutex::new(State { users: 0, parts, job: None });
+        let (last_use, ended) = (AtomicU64::new(0), Condvar::new());
+        let texels = Arc::new(Self { cache: cache.clone(), surface, last_use, state, ended });
+        let (bytes, is_foreign) = (start..start.saturating_add(blocks.layout().size()), memory.is_foreign());
+        memory.set_decoded();
+        let (memory, entry) = (Arc::downgrade(memory), Arc::downgrade(&texels));
+        cache.add(Entry { memory, bytes, is_foreign, texels: entry });
+        Some(texels)
+    }
+
+    fn number(&self, (level, layer): (u32, u32)) -> usize {
+        (level * self.surface.desc().layers + layer) as usize
+    }
+
+    /// Bytes of the texels of a part.
+    fn bytes_of(&self, (level, layer): (u32, u32)) -> u64 {
+        self.surface.layout().subresource(COLOR, level, layer).map_or(0, |part| part.size)
+    }
+
+    /// Returns the parts in a given state, with their numbers.
+    fn parts_where(&self, state: &State, wanted: &Parts, has: impl Fn(Part) -> bool) -> Vec<(u32, u32)> {
+        let all = wanted.levels.clone().flat_map(|level| wanted.layers.clone().map(move |layer| (level, layer)));
+        let is_one = |&part: &(u32, u32)| state.parts.get(self.number(part)).is_some_and(|&part| has(part));
+        all.filter(is_one).collect()
+    }
+
+    fn all(&self) -> Parts {
+        Parts { levels: 0..self.surface.desc().levels, layers: 0..self.surface.desc().layers }
+    }
+
+    /// Bytes that the wanted parts need beside the memory that they have.
+    fn missing(&self, state: &State, wanted: &Parts) -> u64 {
+        let absent = self.parts_where(state, wanted, |part| part == Part::Absent);
+        absent.into_iter().map(|part| self.bytes_of(part)).sum()
+    }
+
+    fn claim(&self, wanted: &Parts) {
+        let mut state = self.state.lock();
+        for part in self.parts_where(&state, wanted, |part| part == Part::Absent) {
+            state.parts[self.number(part)] = Part::Stale(None);
+        }
+    }
+
+    /// Bytes of all parts that have memory.
+    fn resident(&self, state: &State) -> u64 {
+        let present = self.parts_where(state, &self.all(), |part| part != Part::Absent);
+        present.into_iter().map(|part| self.bytes_of(part)).sum()
+    }
+
+    /// Gives the memory of all parts back unless somebody uses them.
+    pub(super) fn evict(&self) {
+        let mut state = self.state.lock();
+        let bytes = self.resident(&state);
+        if state.users > 0 || state.job.is_some() || bytes == 0 {
+            return;
+        }
+        state.parts.fill(Part::Absent);
+        if let Some((memory, _)) = self.surface.binding() {
+            memory.discard();
+        }
+        self.cache.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.cache.count(Stat::Dropped, 1);
+    }
+
+    /// Marks parts stale: their blocks may have changed. Returns true if somebody is using any of them.
+    fn mark_stale(&self) -> bool {
+        let mut state = self.state.lock();
+        let mut was_fresh = false;
+        for part in &mut state.parts {
+            was_fresh |= matches!(part, Part::Fresh(_));
+            *part = match *part {
+                Part::Fresh(checksum) => Part::Stale(checksum),
+                Part::Decoding => Part::Stale(None),
+                other => other,
+            };
+        }
+        was_fresh && state.users > 0
+    }
+
+    /// Makes the wanted parts fresh. Returns false if there is no room for them.
+    fn refresh(&self, blocks: &Surface, wanted: &Parts) -> bool {
+        self.last_use.store(self.cache.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        loop {
+            match self.step(blocks, wanted) {
+                Step::Fresh => return true,
+                Step::NoRoom => return false,
+                Step::Again => {}
+                Step::Help(job) => self.help(&job, blocks),
+            }
+        }
+    }
+
+    fn step(&self, blocks: &Surface, wanted: &Parts) -> Step {
+        let mut state = self.state.lock();
+        if !self.has_other_than_fresh(&state, wanted) {
+            return Step::Fresh;
+        }
+        if let Some(job) = &state.job {
+            return Step::Help(job.clone());
+        }
+        if self.missing(&state, wanted) > 0 {
+            drop(state);
+            let heap = blocks.binding().map(|(memory, _)| memory.heap());
+            let has_room = heap.is_some_and(|heap| self.cache.make_room(self, heap, wanted));
+            return if has_room { Step::Again } else { Step::NoRoom };
+        }
+        let mut changed = Vec::new();
+        for part in self.parts_where(&state, wanted, |part| matches!(part, Part::Stale(_))) {
+            let number = self.number(part);
+            let known = match state.parts[number] {
+                Part::Stale(known) => known,
+                _ => None,
+            };
+            let is_same = known.is_some() && known == checksum(blocks, part);
+            state.parts[number] = if is_same { Part::Fresh(known) } else { Part::Decoding };
+            changed.extend((!is_same).then_some(part));
+        }
+        self.begin(&mut state, Job::new(blocks, changed))
+    }
+
+    fn has_other_than_fresh(&self, state: &State, wanted: &Parts) -> bool {
+        wanted.levels.clone().any(|level| {
+            let first = self.number((level, 0));
+            let parts = first + wanted.layers.start as usize..first + wanted.layers.end as usize;
+            state.parts.get(parts).is_some_and(|parts| parts.iter().any(|part| !matches!(part, Part::Fresh(_))))
+        })
+    }
+
+    fn begin(&self, state: &mut MutexGuard<'_, State>, job: Job) -> Step {
+        if job.chunks.is_empty() {
+            for &part in &job.parts {
+                state.parts[self.number(part)] = Part::Fresh(None);
+            }
+            return Step::Again;
+        }
+        let job = Arc::new(job);
+        state.job = Some(job.clone());
+        Step::Help(job)
+    }
+
+    /// Decodes chunks of a job as long as there are any, and returns when all threads have done theirs.
+    fn help(&self, job: &Arc<Job>, blocks: &Surface) {
+        let mut scratch = [0; MOST_DECODED];
+        while let Some(&chunk) = job.chunks.get(job.next.fetch_add(1, Ordering::Relaxed)) {
+            let _share = Share { texels: self, job, blocks };
+            self.decode(blocks, chunk, None, &mut scratch);
+        }
+        let mut state = self.state.lock();
+        while state.job.as_ref().is_some_and(|running| Arc::ptr_eq(running, job)) {
+            self.ended.wait(&mut state);
+        }
+    }
+
+    /// Decodes rows of blocks, or some columns of them.
+    fn decode(&self, blocks: &Surface, chunk: Chunk, columns: Option<Range<u32>>, scratch: &mut [u8]) {
+        let info = format::info(blocks.desc().format);
+        let from = blocks.plane(COLOR, chunk.level, chunk.slice);
+        let to = self.surface.plane(COLOR, chunk.level, chunk.slice);
+        let (Some(info), Some(from), Some(to)) = (info, from, to) else { return };
+        let columns = columns.unwrap_or(0..from.width());
+        for y in chunk.first..chunk.end {
+            decode_row(info, (&from, &to), (y, columns.clone()), scratch);
+        }
+    }
+
+    /// The last chunk of a job is decoded.
+    fn end(&self, job: &Arc<Job>, blocks: &Surface) {
+        let sums: Vec<_> = job.parts.iter().map(|&part| checksum(blocks, part)).collect();
+        let mut state = self.state.lock();
+        for (&part, sum) in job.parts.iter().zip(sums) {
+            let state = &mut state.parts[self.number(part)];
+            // Somebody may have written blocks meanwhile.
+            if *state == Part::Decoding {
+                *state = Part::Fresh(sum);
+            }
+            self.cache.count(Stat::Decoded, self.bytes_of(part));
+        }
+        state.job = None;
+        drop(state);
+        self.ended.notify_all();
+    }
+
+    /// Some blocks of a level and slice were written, from `origin` on (both in blocks): decodes them again where the part is fresh.
+    fn update(&self, workers: &Workers, blocks: &Surface, (level, slice): (u32, u32), area: [[u32; 2]; 2]) {
+        let layer = if blocks.desc().kind == vk::ImageType::TYPE_3D { 0 } else { slice };
+        let number = self.number((level, layer));
+        let mut state = self.state.lock();
+        let Some(part) = state.parts.get_mut(number) else { return };
+        match *part {
+            Part::Fresh(_) => *part = Part::Fresh(None),
+            Part::Decoding => {
+                *part = Part::Stale(None);
+                return;
+            }
+            Part::Absent | Part::Stale(_) => return,
+        }
+        state.users += 1;
+        drop(state);
+        let Some(plane) = blocks.plane(COLOR, level, slice) else { return self.end_use() };
+        let [[left, top], [width, height]] = area;
+        let (right, bottom) =
+            (left.saturating_add(width).min(plane.width()), top.saturating_add(height).min(plane.height()));
+        let rows = rows_at_once(right.saturating_sub(left));
+        let count = bottom.saturating_sub(top).div_ceil(rows);
+        workers.parallel(
+            count as usize,
+            || [0; MOST_DECODED],
+            |scratch, number| {
+                let first = top + number as u32 * rows;
+                let chunk = Chunk { level, slice, first, end: (first + rows).min(bottom) };
+                self.decode(blocks, chunk, Some(left..right), scratch);
+            },
+        );
+        self.end_use();
+    }
+
+    fn end_use(&self) {
+        self.state.lock().users -= 1;
+    }
+}
+
+impl Drop for DecodedTexels {
+    fn drop(&mut self) {
+        let bytes = self.resident(&self.state.lock());
+        self.cache.used.fetch_sub(bytes, Ordering::Relaxed);
+        // Sets may still remember where they were.
+        if let Some((memory, _)) = self.surface.binding() {
+            memory.discard();
+        }
+    }
+}
+
+/// A chunk that a thread decodes, which counts as decoded when this is dropped.
+struct Share<'a> {
+    texels: &'a DecodedTexels,
+    job: &'a Arc<Job>,
+    blocks: &'a Surface,
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        if self.job.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.texels.end(self.job, self.blocks);
+        }
+    }
+}
+
+/// A use of an image's decoded texels, which stay where they are until it is dropped.
+#[derive(Debug)]
+pub struct DecodedUse(Arc<DecodedTexels>);
+
+impl DecodedUse {
+    /// The surface that holds the texels.
+    pub fn surface(&self) -> &Arc<Surface> {
+        &self.0.surface
+    }
+}
+
+impl Drop for DecodedUse {
+    fn drop(&mut self) {
+        self.0.end_use();
+    }
+}
+
+impl Surface {
+    /// Decodes the parts that a view shows, where that was not done yet. Returns `None` if the surface is not compressed, the cache has
+    /// no room, or the view's format gives other texels than the surface's.
+    pub fn use_decoded(&self, cache: &Arc<DecodedCache>, view: &SurfaceViewDesc) -> Option<DecodedUse> {
+        let desc = self.desc();
+        if !desc.decoded || cache.budget == 0 {
+            return None;
+        }
+        if !format::decode_alike(format::info(view.format)?, format::info(desc.format)?) {
+            return None;
+        }
+        let refuse = || {
+            cache.count(Stat::Refused, 1);
+            None
+        };
+        let Some(texels) = self.decoded_or_init(|| DecodedTexels::new(cache, self)) else { return refuse() };
+        let layers = match desc.kind {
+            vk::ImageType::TYPE_3D => 0..1,
+            _ => view.base_layer..view.base_layer.saturating_add(view.layers).min(desc.layers),
+        };
+        // Levels below the view's least one are never read.
+        let hidden = (view.min_lod.max(0.0) as u32).min(view.levels.saturating_sub(1));
+        let end = view.base_level.saturating_add(view.levels).min(desc.levels);
+        let levels = view.base_level.saturating_add(hidden)..end;
+        texels.state.lock().users += 1;
+        let used = DecodedUse(texels.clone());
+        if texels.refresh(self, &Parts { levels, layers }) { Some(used) } else { refuse() }
+    }
+
+    /// A copy wrote blocks of a level and slice: those of `area`, its origin and its size.
+    pub fn wrote_blocks(&self, workers: &Workers, part: (u32, u32), area: [[u32; 2]; 2]) {
+        if let Some(texels) = self.decoded() {
+            texels.update(workers, self, part, area);
+        }
+    }
+}
+
+/// Computes a checksum of the blocks of a level and layer.
+fn checksum(blocks: &Surface, (level, layer): (u32, u32)) -> Option<u64> {
+    let (memory, start) = blocks.binding()?;
+    let part = blocks.layout().subresource(COLOR, level, layer)?;
+    let mut hasher = foldhash::quality::FixedState::default().build_hasher();
+    let mut piece = [0; PIECE_BYTES];
+    for at in (0..part.size).step_by(PIECE_BYTES) {
+        let piece = &mut piece[..(part.size - at).min(PIECE_BYTES as u64) as usize];
+        memory.read(start + part.offset + at, piece);
+        hasher.write(piece);
+    }
+    Some(hasher.finish())
+}
+
+/// Decodes some blocks of a row.
+fn decode_row(
+    info: &FormatInfo,
+    (blocks, texels): (&PlaneRef<'_>, &PlaneRef<'_>),
+    (y, columns): (u32, Range<u32>),
+    scratch: &mut [u8],
+) {
+    let [width, height] = info.block_extent();
+    let mut block = [0; 16];
+    let block = &mut block[..info.bytes as usize];
+    for x in columns {
+        blocks.read(x, y, 0, block);
+        format::decode_block(info, block, scratch);
+        put(texels, [x * width, y * height], [width, height], scratch);
+    }
+}
+
+/// Writes a block's texels, row by row, as far as they lie in the image.
+fn put(texels: &PlaneRef<'_>, [left, top]: [u32; 2], [width, height]: [u32; 2], decoded: &[u8]) {
+    let bytes = texels.bytes();
+    let rows = decoded.chunks_exact(width as usize * bytes);
+    for (y, row) in (top..(top + height).min(texels.height())).zip(rows) {
+        let mut x = left;
+        let end = (left + width).min(texels.width());
+        while x < end {
+            let count = texels.run(x).min(end - x);
+            let first = (x - left) as usize * bytes;
+            texels.write_run(x, y, 0, &row[first..first + count as usize * bytes]);
+            x += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,459 @@
+//! Where the texels of a surface lie.
+//!
+//! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
+//! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
+//! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels. Depth of 24 bits
+//! and stencil share the words of one plane; writes of one aspect keep the bits of the other.
+
+use std::ops::Range;
+
+use ash::vk;
+use smallvec::SmallVec;
+
+use vitric_format as format;
+
+/// Alignment of surfaces in memory, bytes.
+pub const SURFACE_ALIGNMENT: u64 = 256;
+
+/// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SurfaceDesc {
+    /// Dimensionality.
+    pub kind: vk::ImageType,
+    /// Format of a texel.
+    pub format: vk::Format,
+    /// Size of level 0.
+    pub extent: vk::Extent3D,
+    /// Mip levels.
+    pub levels: u32,
+    /// Array layers (6 for each cube).
+    pub layers: u32,
+    /// Samples per texel: 1, 2, 4, 8 or 16.
+    pub samples: u32,
+    /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
+    pub linear: bool,
+    /// Its format is compressed, and the driver may keep its texels decoded elsewhere ([`crate::DecodedTexels`]). No view shows its blocks.
+    pub decoded: bool,
+}
+
+/// Size in texels of `level`; at least 1 each.
+pub fn level_extent(extent: vk::Extent3D, level: u32) -> vk::Extent3D {
+    let scaled = |texels: u32| texels.checked_shr(level).unwrap_or(0).max(1);
+    vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: scaled(extent.depth) }
+}
+
+/// What `vkGetImageSubresourceLayout` reports, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubresourceLayout {
+    /// From the start of the surface.
+    pub offset: u64,
+    /// All of the subresource.
+    pub size: u64,
+    /// Row to row.
+    pub row_pitch: u64,
+    /// Layer to layer.
+    pub array_pitch: u64,
+    /// Slice to slice.
+    pub depth_pitch: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LevelLayout {
+    offset: u64,
+    slice_bytes: u64,
+    row_bytes: u64,
+    /// Texels or blocks.
+    width: u32,
+    height: u32,
+    depth: u32,
+}
+
+#[derive(Debug, Clone)]
+struct PlaneLayout {
+    /// Its aspect, or both aspects that share its words.
+    aspects: vk::ImageAspectFlags,
+    /// Bytes of a texel or block.
+    stride: u32,
+    offset: u64,
+    layer_bytes: u64,
+    levels: SmallVec<[LevelLayout; 1]>,
+}
+
+/// The layout of a surface.
+#[derive(Debug, Clone)]
+pub struct SurfaceLayout {
+    planes: SmallVec<[PlaneLayout; 1]>,
+    size: u64,
+    layers: u32,
+    volume: bool,
+    grid: Grid,
+}
+
+/// How texels of a slice are grouped: lines of `1 << width_log2` by `1 << height_log2` texels with all samples, or rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Grid {
+    pub(super) width_log2: u32,
+    pub(super) height_log2: u32,
+    pub(super) samples: u32,
+}
+
+impl Grid {
+    fn new(desc: &SurfaceDesc) -> Self {
+        let (width_log2, height_log2) = match (desc.linear, desc.kind) {
+            (true, _) => (0, 0),
+            (false, vk::ImageType::TYPE_1D) => (6, 0),
+            (false, _) => (3, 3),
+        };
+        Self { width_log2, height_log2, samples: desc.samples }
+    }
+
+    /// Number of a texel in its line.
+    #[inline]
+    pub(super) fn place(self, x: u32, y: u32) -> u32 {
+        let (in_x, in_y) = (x & ((1 << self.width_log2) - 1), y & ((1 << self.height_log2) - 1));
+        match self.height_log2 {
+            0 => in_x,
+            _ => (in_y >> 1) << (self.width_log2 + 1) | (in_x >> 1) << 2 | (in_y & 1) << 1 | in_x & 1,
+        }
+    }
+
+    /// Whether lines are made of quads.
+    pub(super) fn has_quads(self) -> bool {
+        self.height_log2 > 0
+    }
+
+    fn line_bytes(self, bytes: u32) -> u64 {
+        (u64::from(bytes) * u64::from(self.samples)) << (self.width_log2 + self.height_log2)
+    }
+}
+
+impl SurfaceLayout {
+    /// Lays a surface out; `None` when its format is not supported or sizes overflow.
+    pub fn new(desc: &SurfaceDesc) -> Option<Self> {
+        let info = format::info(desc.format)?;
+        let grid = Grid::new(desc);
+        let mut size = 0u64;
+        let mut planes = SmallVec::new();
+        for plane in info.planes_of(info.aspects()) {
+            let mut layer_bytes = 0u64;
+            let mut levels = SmallVec::new();
+            for level in 0..desc.levels {
+                let layout = level_layout((desc, grid), &plane, level, layer_bytes)?;
+                layer_bytes = layer_bytes.checked_add(layout.slice_bytes.checked_mul(u64::from(layout.depth))?)?;
+                layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
+                levels.push(layout);
+            }
+            let (aspects, stride) = (plane.aspect, plane.stride);
+            planes.push(PlaneLayout { aspects, stride, offset: size, layer_bytes, levels });
+            size = size.checked_add(layer_bytes.checked_mul(u64::from(desc.layers))?)?;
+        }
+        let volume = desc.kind == vk::ImageType::TYPE_3D;
+        Some(Self { planes, size, layers: desc.layers, volume, grid })
+    }
+
+    /// The bytes of each plane, from the start of the surface; of depth and stencil together where these share words.
+    pub fn planes(&self) -> impl Iterator<Item = (vk::ImageAspectFlags, Range<u64>)> {
+        let bytes = |plane: &PlaneLayout| plane.offset..plane.offset + plane.layer_bytes * u64::from(self.layers);
+        self.planes.iter().map(move |plane| (plane.aspects, bytes(plane)))
+    }
+
+    /// Bytes of the whole surface.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The layout of one subresource, as the host sees linear surfaces; `None` when there is no such subresource. Of an aspect that shares
+    /// words with another it is the layout of the words.
+    pub fn subresource(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Option<SubresourceLayout> {
+        let plane = self.planes.iter().find(|plane| aspect.intersects(plane.aspects))?;
+        let layout = plane.levels.get(level as usize)?;
+        Some(SubresourceLayout {
+            offset: plane.offset + u64::from(layer) * plane.layer_bytes + layout.offset,
+            size: layout.slice_bytes * u64::from(layout.depth),
+            row_pitch: layout.row_bytes,
+            array_pitch: plane.layer_bytes,
+            depth_pitch: layout.slice_bytes,
+        })
+    }
+
+    /// Whether texels lie in lines of 8x8.
+    pub fn is_in_lines(&self) -> bool {
+        self.grid.has_quads()
+    }
+
+    pub(super) fn part(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<Part> {
+        let plane = self.planes.iter().find(|plane| plane.aspects.contains(aspect))?;
+        let layout = plane.levels.get(level as usize)?;
+        let (layer, z) = if self.volume { (0, slice) } else { (slice, 0) };
+        if layer >= self.layers || z >= layout.depth {
+            return None;
+        }
+        let offset =
+            plane.offset + u64::from(layer) * plane.layer_bytes + layout.offset + u64::from(z) * layout.slice_bytes;
+        let (share, line_bytes) = (Share::of(aspect, plane.aspects), self.grid.line_bytes(plane.stride));
+        Some(Part {
+            offset,
+            row_bytes: layout.row_bytes,
+            line_bytes,
+            stride: plane.stride,
+            share,
+            width: layout.width,
+            height: layout.height,
+            grid: self.grid,
+        })
+    }
+}
+
+fn level_layout(
+    (desc, grid): (&SurfaceDesc, Grid),
+    &format::Plane { stride, block, .. }: &format::Plane,
+    level: u32,
+    offset: u64,
+) -> Option<LevelLayout> {
+    let extent = level_extent(desc.extent, level);
+    let (width, height) = (extent.width.div_ceil(block[0]), extent.height.div_ceil(block[1]));
+    let lines_across = u64::from(width.div_ceil(1 << grid.width_log2));
+    let lines_down = u64::from(height.div_ceil(1 << grid.height_log2));
+    let row_bytes = lines_across.checked_mul(grid.line_bytes(stride))?;
+    let slice_bytes = row_bytes.checked_mul(lines_down)?;
+    Some(LevelLayout { offset, slice_bytes, row_bytes, width, height, depth: extent.depth })
+}
+
+/// Bits of its words that a plane has for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    /// All.
+    Whole,
+    /// The low 24 bits: depth beside stencil.
+    Depth,
+    /// The high byte: stencil beside depth.
+    Stencil,
+}
+
+impl Share {
+    /// The share of an aspect in words of `aspects`.
+    fn of(aspect: vk::ImageAspectFlags, aspects: vk::ImageAspectFlags) -> Self {
+        match aspect {
+            _ if aspect == aspects => Self::Whole,
+            vk::ImageAspectFlags::STENCIL => Self::Stencil,
+            _ => Self::Depth,
+        }
+    }
+
+    /// The bits of a word, for a plane that shares them.
+    pub(super) const fn mask(self) -> u32 {
+        match self {
+            Self::Whole => !0,
+            Self::Depth => 0x00ff_ffff,
+            Self::Stencil => 0xff00_0000,
+        }
+    }
+
+    /// Number of the lowest bit.
+    pub(super) const fn shift(self) -> u32 {
+        self.mask().trailing_zeros()
+    }
+
+    /// Bytes that a texel of `bytes` bytes has to be written.
+    pub(super) fn written(self, bytes: usize) -> usize {
+        if matches!(self, Self::Depth) { bytes.min(3) } else { bytes }
+    }
+}
+
+/// One slice of one level of one plane, without its memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) offset: u64,
+    pub(super) row_bytes: u64,
+    pub(super) line_bytes: u64,
+    /// Bytes from a texel or block to the next.
+    pub(super) stride: u32,
+    pub(super) share: Share,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) grid: Grid,
+}
+
+impl Part {
+    /// Bytes of a texel or block, as copies move them.
+    pub(super) fn texel_bytes(&self) -> usize {
+        if self.share == Share::Stencil { 1 } else { self.stride as usize }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::{Allocation, Heap, PlaneRef, Surface};
+    use super::*;
+
+    fn desc(kind: vk::ImageType, format: vk::Format, size: [u32; 3], levels: u32, layers: u32) -> SurfaceDesc {
+        let extent = vk::Extent3D { width: size[0], height: size[1], depth: size[2] };
+        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false, decoded: false }
+    }
+
+    /// Every texel of every part has bytes of its own inside the surface, which it is written to.
+    fn check_disjoint(desc: SurfaceDesc) {
+        let surface = Surface::new(desc).unwrap();
+        let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
+        assert!(surface.bind(memory, 0));
+        let mut seen = HashSet::new();
+        let info = format::info(desc.format).unwrap();
+        for aspect in info.planes().map(|plane| plane.aspect) {
+            for level in 0..desc.levels {
+                let depth = surface.level_extent(level).depth;
+                for slice in 0..desc.layers.max(depth) {
+                    let part = surface.plane(aspect, level, slice).unwrap();
+                    check_runs(&part);
+                    for (x, y, sample) in positions(&part) {
+                        let address = part.address(x, y, sample);
+                        assert!(address + part.bytes() as u64 <= surface.layout().size());
+                        let written = part.part.share.written(part.bytes()) as u64;
+                        assert!((0..written).all(|byte| seen.insert(address + byte)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn positions(part: &PlaneRef<'_>) -> Vec<(u32, u32, u32)> {
+        let (width, height, samples) = (part.width(), part.height(), part.samples());
+        let rows = (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)));
+        rows.flat_map(|(x, y)| (0..samples).map(move |sample| (x, y, sample))).collect()
+    }
+
+    #[test]
+    fn texels_never_share_bytes() {
+        let (one, two, three) = (vk::ImageType::TYPE_1D, vk::ImageType::TYPE_2D, vk::ImageType::TYPE_3D);
+        check_disjoint(desc(two, vk::Format::R8G8B8A8_UNORM, [19, 13, 1], 5, 3));
+        check_disjoint(desc(two, vk::Format::D24_UNORM_S8_UINT, [9, 17, 1], 2, 2));
+        check_disjoint(desc(one, vk::Format::R16_UINT, [100, 1, 1], 7, 2));
+        check_disjoint(desc(three, vk::Format::R32G32_SFLOAT, [9, 5, 7], 4, 1));
+        check_disjoint(desc(two, vk::Format::BC1_RGB_UNORM_BLOCK, [21, 9, 1], 3, 1));
+        check_disjoint(SurfaceDesc { samples: 4, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 2) });
+        check_disjoint(SurfaceDesc { linear: true, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 1) });
+    }
+
+    #[test]
+    fn lines_are_filled_that_are_whole() {
+        let two = vk::ImageType::TYPE_2D;
+        let all = [0, 11, 100, 100];
+        for (linear, samples, asked, whole) in [
+            (false, 1, all, [0, 16, 13, 19]),
+            (false, 4, all, [0, 16, 13, 19]),
+            (true, 1, all, [0, 11, 13, 19]),
+            (false, 1, [3, 0, 13, 17], [8, 0, 13, 16]),
+            (false, 4, [0, 7, 12, 16], [0, 8, 8, 16]),
+            (true, 1, [3, 2, 9, 4], [3, 2, 9, 4]),
+        ] {
+            let desc = SurfaceDesc { linear, samples, ..desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 2) };
+            let surface = Surface::new(desc).unwrap();
+            surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
+            let [plane, other] = [0, 1].map(|layer| surface.plane(vk::ImageAspectFlags::COLOR, 0, layer).unwrap());
+            assert_eq!(plane.fill_lines(asked, &[1, 2, 3, 4]), whole);
+            let [x0, y0, x1, y1] = whole;
+            for (x, y, sample) in positions(&plane) {
+                let expected = if (x0..x1).contains(&x) && (y0..y1).contains(&y) { 0x0403_0201 } else { 0 };
+                assert_eq!(plane.read_word(x, y, sample), expected, "({x}, {y})");
+                assert_eq!(other.read_word(x, y, sample), 0, "another layer");
+            }
+            for nothing in [[0, 3, 13, 3], [1, 1, 7, 7], [0, 30, 13, 40]].into_iter().skip(usize::from(linear) * 2) {
+                let [x0, y0, x1, y1] = plane.fill_lines(nothing, &[9; 4]);
+                assert!(x0 == x1 || y0 == y1);
+            }
+        }
+    }
+
+    #[test]
+    fn quads_are_written_like_their_texels() {
+        let two = vk::ImageType::TYPE_2D;
+        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R16_UINT, vk::Format::R8_UINT];
+        for (linear, format) in [false, true].into_iter().flat_map(|linear| formats.map(|format| (linear, format))) {
+            let desc = SurfaceDesc { linear, ..desc(two, format, [11, 9, 1], 1, 1) };
+            let surfaces = [(); 2].map(|()| {
+                let surface = Surface::new(desc).unwrap();
+                surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
+                surface
+            });
+            let [quads, texels] =
+                [0, 1].map(|index: usize| surfaces[index].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap());
+            for (number, (x, y)) in (0..6).flat_map(|y| (0..7).map(move |x| (x * 2, y * 2))).enumerate() {
+                let words = [1, 2, 3, 4].map(|word| word + number as u32 * 16);
+                let mask = if number % 3 == 0 { 0xf } else { number as u32 % 16 };
+                quads.write_quad(x, y, 0, &words, mask);
+                for index in (0..4).filter(|index| mask >> index & 1 != 0) {
+                    texels.write_word(x + (index & 1), y + (index >> 1), 0, words[index as usize]);
+                }
+            }
+            for (x, y, _) in positions(&texels) {
+                assert_eq!(quads.read_word(x, y, 0), texels.read_word(x, y, 0), "({x}, {y})");
+                let (left, upper) = (x & !1, y & !1);
+                let word = |index: u32| texels.read_word(left + (index & 1), upper + (index >> 1), 0);
+                assert_eq!(quads.read_quad(left, upper, 0), [0, 1, 2, 3].map(word));
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_32_bits_is_256_bytes() {
+        let surface = Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::R8G8B8A8_UNORM, [16, 8, 1], 1, 1)).unwrap();
+        assert_eq!(surface.layout().size(), 512);
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused() {
+        let absurd = desc(vk::ImageType::TYPE_3D, vk::Format::R32G32B32A32_SFLOAT, [u32::MAX; 3], 1, 1);
+        assert!(Surface::new(absurd).is_none());
+        assert!(Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::UNDEFINED, [1; 3], 1, 1)).is_none());
+    }
+
+    /// A run holds the bytes of its texels, and reaches no further than the row.
+    fn check_runs(part: &PlaneRef<'_>) {
+        for (x, y, sample) in positions(part) {
+            let run = part.run(x);
+            assert!(run >= 1 && x + run <= part.width());
+            let mut next = 0;
+            for (address, piece) in part.pieces((x, y, sample), run as usize * part.bytes()) {
+                assert_eq!(piece.start, next);
+                for byte in piece.clone() {
+                    let texel = (byte / part.bytes()) as u32;
+                    let expected = part.address(x + texel, y, sample) + (byte % part.bytes()) as u64;
+                    assert_eq!(address + (byte - piece.start) as u64, expected);
+                }
+                next = piece.end;
+            }
+            assert_eq!(next, run as usize * part.bytes());
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn layouts_are_disjoint_and_inside(
+            kind in 0usize..3, format in 0usize..9, size in [1u32..40, 1u32..20, 1u32..6],
+            levels in 1u32..4, layers in 1u32..4, shape in 0u32..3,
+        ) {
+            let formats = [
+                vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
+                vk::Format::D32_SFLOAT_S8_UINT, vk::Format::BC3_UNORM_BLOCK, vk::Format::R32G32B32A32_UINT,
+                vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::EAC_R11_SNORM_BLOCK, vk::Format::G8_B8R8_2PLANE_420_UNORM,
+            ];
+            let (kind, size, layers) = match kind {
+                0 => (vk::ImageType::TYPE_1D, [size[0], 1, 1], layers),
+                1 => (vk::ImageType::TYPE_2D, [size[0], size[1], 1], layers),
+                _ => (vk::ImageType::TYPE_3D, size, 1),
+            };
+            let desc = desc(kind, formats[format], size, levels, layers);
+            // Several samples exist for 2D surfaces of one level.
+            let desc = match shape {
+                1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
+                2 => SurfaceDesc { linear: true, ..desc },
+                _ => desc,
+            };
+            check_disjoint(desc);
+        }
+    }
+}

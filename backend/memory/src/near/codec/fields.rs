@@ -1,0 +1,441 @@
+//! The numbers that a word consists of, and arithmetic on all of them at once.
+//!
+//! Numbers count modulo 2^n, and residuals have signs: of small ones of either sign few bits are needed, the lowest, of which the highest is the
+//! sign. Where numbers are bytes, halves or words the machine has instructions. Words of other numbers are added and subtracted as they are;
+//! what they borrow from each other is given back when residuals are set apart.
+
+use smallvec::SmallVec;
+
+use super::lanes::Lanes;
+use vitric_format::FormatInfo;
+
+/// Most numbers of a word.
+const MOST: usize = 8;
+/// Bits of a line's header that say how wide residuals are.
+const HEADER_BITS: u32 = 24;
+
+/// How the numbers of a word are computed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Four of 8 bits.
+    Bytes,
+    /// Two of 16.
+    Halves,
+    /// One of 32.
+    Words,
+    /// Others.
+    Packed,
+}
+
+/// A word's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fields {
+    pub(super) kind: Kind,
+    packed: Packed,
+}
+
+/// Masks of numbers of any width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Packed {
+    /// First bit and bits of each, ascending, without gaps.
+    list: [(u8, u8); MOST],
+    count: usize,
+    /// Bits of the header for each.
+    width_bits: u32,
+    /// Highest and lowest bits.
+    high: u32,
+    low: u32,
+    /// See [`Above`].
+    above: Above,
+    /// How many of these are not empty.
+    steps: usize,
+}
+
+/// Bits of numbers but their lowest 1, 2, 4, 8 and 16.
+type Above = [u32; 5];
+
+/// [`Above`], of numbers by first bit and bits.
+const fn above(list: &[(u8, u8)]) -> Above {
+    let (mut above, mut step) = ([u32::MAX; 5], 0);
+    while step < above.len() {
+        let mut number = 0;
+        while number < list.len() {
+            let lowest = (1u64 << (1 << step)) - 1;
+            // What goes beyond a number is less than as much of the next one.
+            above[step] &= !((lowest << list[number].0) as u32);
+            number += 1;
+        }
+        step += 1;
+    }
+    above
+}
+
+impl Fields {
+    /// Numbers of equal widths: 8, 16 or 32 bits.
+    fn equal(kind: Kind, bits: u8) -> Self {
+        let numbers: SmallVec<[(u8, u8); MOST]> = (0..32 / bits).map(|number| (number * bits, bits)).collect();
+        Self { kind, ..Self::packed(&numbers) }
+    }
+
+    fn packed(numbers: &[(u8, u8)]) -> Self {
+        let mut list = [(0, 0); MOST];
+        list[..numbers.len()].copy_from_slice(numbers);
+        let mask =
+            |bit: fn(u8) -> u8| numbers.iter().fold(0, |mask, (offset, bits)| mask | 1u32 << (offset + bit(*bits)));
+        let packed = Packed {
+            list,
+            count: numbers.len(),
+            width_bits: HEADER_BITS / numbers.len() as u32,
+            high: mask(|bits| bits - 1),
+            low: mask(|_| 0),
+            above: above(numbers),
+            steps: above(numbers).iter().take_while(|above| **above != 0).count(),
+        };
+        Self { kind: Kind::Packed, packed }
+    }
+
+    /// Bytes, of formats that nothing better is known of.
+    pub fn bytes() -> Self {
+        Self::equal(Kind::Bytes, 8)
+    }
+
+    /// The numbers of depths of so many bits, as planes store them.
+    pub fn of_depth(bits: u32) -> Self {
+        if bits == 16 { Self::equal(Kind::Halves, 16) } else { Self::equal(Kind::Words, 32) }
+    }
+
+    /// The numbers of a colour format's words: its components, what is between them, and smaller texels one after the other.
+    pub fn of_color(info: &FormatInfo) -> Self {
+        if info.compression.is_some() || info.is_planar() || info.channels.is_empty() {
+            return Self::bytes();
+        }
+        let mut ends: SmallVec<[u8; MOST]> = SmallVec::new();
+        let texel = (info.bytes * 8).min(32) as u8;
+        for start in (0..32).step_by(texel.max(8).into()) {
+            let inside = info.channels.iter().flat_map(|channel| [channel.offset, channel.offset + channel.bits]);
+            ends.extend(inside.filter(|&end| end < texel).map(|end| start + end));
+            ends.push(start + texel);
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let numbers: SmallVec<[(u8, u8); MOST]> =
+            starts.zip(&ends).filter(|(start, end)| start != *end).map(|(start, &end)| (start, end - start)).collect();
+        let mut widths: SmallVec<[u8; MOST]> = numbers.iter().map(|(_, bits)| *bits).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        match widths[..] {
+            [8] => Self::bytes(),
+            [16] => Self::equal(Kind::Halves, 16),
+            // Fewer bits than a half, at its upper end.
+            [4, 12] | [6, 10] if info.bytes >= 2 && info.channels[0].offset > 0 => Self::equal(Kind::Halves, 16),
+            [32] => Self::equal(Kind::Words, 32),
+            _ if numbers.len() <= MOST => Self::packed(&numbers),
+            _ => Self::bytes(),
+        }
+    }
+
+    pub(super) fn masks(&self) -> Packed {
+        self.packed
+    }
+}
+
+/// Arithmetic on the numbers of words.
+pub trait Arithmetic: Copy {
+    /// Whether what is needed of numbers are the lowest bits of each byte.
+    const IS_LOW: bool;
+
+    /// Sums.
+    fn add<L: Lanes>(self, a: L, b: L) -> L;
+    /// Differences.
+    fn sub<L: Lanes>(self, a: L, b: L) -> L;
+    /// Residuals whose numbers have nothing of each other.
+    fn apart<L: Lanes>(self, value: L) -> L;
+    /// Bits of such numbers that differ from the next lower one, where there is a zero below the lowest: the highest of them is the last that
+    /// is needed.
+    fn changes<L: Lanes>(self, value: L) -> L;
+    /// Residuals of the low bits of numbers that are needed, which those in `used` are; `tops` are the highest of them, the signs.
+    #[inline(always)]
+    fn whole<L: Lanes>(self, value: L, tops: u32) -> L {
+        let tops = L::splat(tops);
+        self.sub(value.xor(tops), tops)
+    }
+    /// The low bits of each number that are needed where numbers have these changes: its highest one, and those below.
+    fn below(self, any: u32) -> u32;
+    /// The least number of bits that offsets need where slopes need those of a mask: a word is predicted from three others, so the range of
+    /// its residuals is at most four times that of words.
+    fn least_of_offsets(self, used: u32) -> u32;
+    /// Whether numbers are so small that predictions gain little over offsets: these are tried first then, and taken where they save half.
+    #[inline(always)]
+    fn is_coarse(self) -> bool {
+        false
+    }
+    /// The highest bits of such a mask.
+    fn tops(self, used: u32) -> u32;
+    /// How many bits of each number such a mask has, as a header says it.
+    fn code(self, used: u32) -> u32;
+    /// The mask of a header. More than a number has is all of it.
+    fn used(self, code: u32) -> u32;
+}
+
+/// [`Arithmetic::below`].
+#[inline(always)]
+fn below_of(above: &[u32], any: u32) -> u32 {
+    let mut used = any;
+    for (step, above) in above.iter().enumerate() {
+        used |= (used & above) >> (1 << step);
+    }
+    used
+}
+
+/// [`Arithmetic::tops`].
+#[inline(always)]
+fn tops_of(above: &Above, used: u32) -> u32 {
+    used & !((used & above[0]) >> 1)
+}
+
+/// [`Arithmetic::least_of_offsets`].
+#[inline(always)]
+fn least_of(above: &Above, used: u32) -> u32 {
+    (used & above[1]).count_ones()
+}
+
+/// [`Arithmetic::code`], with so many bits for each number in the header.
+#[inline(always)]
+fn code_of(list: &[(u8, u8)], width_bits: u32, used: u32) -> u32 {
+    let mut code = 0;
+    for (number, &(offset, bits)) in list.iter().enumerate() {
+        code |= (used >> offset & (u32::MAX >> (32 - bits))).count_ones() << (number as u32 * width_bits);
+    }
+    code
+}
+
+/// [`Arithmetic::used`].
+#[inline(always)]
+fn used_of(list: &[(u8, u8)], width_bits: u32, code: u32) -> u32 {
+    let mut used = 0;
+    for (number, &(offset, bits)) in list.iter().enumerate() {
+        let width = code >> (number as u32 * width_bits) & ((1 << width_bits) - 1);
+        used |= (((1u64 << width.min(bits.into())) - 1) << offset) as u32;
+    }
+    used
+}
+
+/// [`Kind::Bytes`].
+#[derive(Debug, Clone, Copy)]
+pub struct Bytes;
+/// [`Kind::Halves`].
+#[derive(Debug, Clone, Copy)]
+pub struct Halves;
+/// [`Kind::Words`].
+#[derive(Debug, Clone, Copy)]
+pub struct Words;
+
+/// Arithmetic where the machine has sums and differences.
+macro_rules! equal {
+    ($name:ident, $add:ident, $sub:ident, $list:expr) => {
+        impl Arithmetic for $name {
+            const IS_LOW: bool = true;
+
+            #[inline(always)]
+            fn add<L: Lanes>(self, a: L, b: L) -> L {
+                a.$add(b)
+            }
+            #[inline(always)]
+            fn sub<L: Lanes>(self, a: L, b: L) -> L {
+                a.$sub(b)
+            }
+            #[inline(always)]
+            fn apart<L: Lanes>(self, value: L) -> L {
+                value
+            }
+            #[inline(always)]
+            fn changes<L: Lanes>(self, value: L) -> L {
+                value.xor(value.$add(value))
+            }
+            #[inline(always)]
+            fn below(self, any: u32) -> u32 {
+                below_of(&const { above(&$list) }, any)
+            }
+            #[inline(always)]
+            fn least_of_offsets(self, used: u32) -> u32 {
+                least_of(&const { above(&$list) }, used)
+            }
+            #[inline(always)]
+            fn tops(self, used: u32) -> u32 {
+                tops_of(&const { above(&$list) }, used)
+            }
+            #[inline(always)]
+            fn code(self, used: u32) -> u32 {
+                code_of(&$list, HEADER_BITS / $list.len() as u32, used)
+            }
+            #[inline(always)]
+            fn used(self, code: u32) -> u32 {
+                used_of(&$list, HEADER_BITS / $list.len() as u32, code)
+            }
+        }
+    };
+}
+
+equal!(Bytes, add8, sub8, [(0, 8), (8, 8), (16, 8), (24, 8)]);
+equal!(Halves, add16, sub16, [(0, 16), (16, 16)]);
+equal!(Words, add32, sub32, [(0, 32)]);
+
+impl Arithmetic for Packed {
+    const IS_LOW: bool = false;
+
+    #[inline(always)]
+    fn add<L: Lanes>(self, a: L, b: L) -> L {
+        a.add32(b)
+    }
+    #[inline(always)]
+    fn sub<L: Lanes>(self, a: L, b: L) -> L {
+        a.sub32(b)
+    }
+    #[inline(always)]
+    fn apart<L: Lanes>(self, value: L) -> L {
+        // Half a range more, and no number borrows from the next one.
+        let halves = L::splat(self.high);
+        value.add32(halves).xor(halves)
+    }
+    #[inline(always)]
+    fn changes<L: Lanes>(self, value: L) -> L {
+        value.xor(value.add32(value).and(L::splat(!self.low)))
+    }
+    #[inline(always)]
+    fn below(self, any: u32) -> u32 {
+        below_of(&self.above[..self.steps], any)
+    }
+    #[inline(always)]
+    fn least_of_offsets(self, used: u32) -> u32 {
+        least_of(&self.above, used)
+    }
+    #[inline(always)]
+    fn is_coarse(self) -> bool {
+        // Several texels a word.
+        self.count > 4
+    }
+    #[inline(always)]
+    fn tops(self, used: u32) -> u32 {
+        tops_of(&self.above, used)
+    }
+    #[inline(always)]
+    fn code(self, used: u32) -> u32 {
+        code_of(&self.list[..self.count], self.width_bits, used)
+    }
+    #[inline(always)]
+    fn used(self, code: u32) -> u32 {
+        used_of(&self.list[..self.count], self.width_bits, code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ash::vk;
+
+    use super::super::lanes::Portable;
+    use super::*;
+    use vitric_format as format;
+
+    fn of(format: vk::Format) -> Fields {
+        Fields::of_color(format::info(format).unwrap())
+    }
+
+    #[test]
+    fn numbers_of_formats() {
+        let list = |format| of(format).packed.list[..of(format).packed.count].to_vec();
+        assert_eq!(list(vk::Format::B10G11R11_UFLOAT_PACK32), [(0, 11), (11, 11), (22, 10)]);
+        assert_eq!(list(vk::Format::E5B9G9R9_UFLOAT_PACK32), [(0, 9), (9, 9), (18, 9), (27, 5)]);
+        assert_eq!(list(vk::Format::A2B10G10R10_UNORM_PACK32), [(0, 10), (10, 10), (20, 10), (30, 2)]);
+        assert_eq!(
+            list(vk::Format::R5G6B5_UNORM_PACK16),
+            [(0, 5), (5, 6), (11, 5), (16, 5), (21, 6), (27, 5)],
+            "two texels"
+        );
+        for (format, kind) in [
+            (vk::Format::R8_UNORM, Kind::Bytes),
+            (vk::Format::B8G8R8A8_SRGB, Kind::Bytes),
+            (vk::Format::R8G8B8_UNORM, Kind::Bytes),
+            (vk::Format::R16G16B16A16_SFLOAT, Kind::Halves),
+            (vk::Format::R10X6_UNORM_PACK16, Kind::Halves),
+            (vk::Format::R32G32_SFLOAT, Kind::Words),
+            (vk::Format::R4G4_UNORM_PACK8, Kind::Packed),
+            (vk::Format::BC1_RGB_UNORM_BLOCK, Kind::Bytes),
+        ] {
+            assert_eq!(of(format).kind, kind, "{format:?}");
+        }
+    }
+
+    /// Every format's numbers fill words, and its masks fit them.
+    #[test]
+    fn all_formats_have_numbers() {
+        for info in format::all().filter(|info| !info.is_depth_stencil()) {
+            let fields = Fields::of_color(info);
+            let mut next = 0;
+            for &(offset, bits) in &fields.packed.list[..fields.packed.count] {
+                assert_eq!(offset, next, "{:?}", info.format);
+                assert!(bits > 0 && u32::from(bits) < 1 << fields.packed.width_bits);
+                next = offset + bits;
+            }
+            assert_eq!(next, 32, "{:?}", info.format);
+            assert_eq!(fields.packed.used(fields.packed.code(fields.packed.below(u32::MAX))), u32::MAX);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn packed_numbers_keep_apart(a: u32, b: u32, format in 0usize..6) {
+            let formats = [
+                vk::Format::B10G11R11_UFLOAT_PACK32, vk::Format::E5B9G9R9_UFLOAT_PACK32, vk::Format::A2B10G10R10_UNORM_PACK32,
+                vk::Format::R5G6B5_UNORM_PACK16, vk::Format::A1R5G5B5_UNORM_PACK16, vk::Format::R4G4_UNORM_PACK8,
+            ];
+            let fields = of(formats[format]);
+            let (masks, one) = (fields.masks(), |lanes: Portable| lanes.store()[3]);
+            let [x, y] = [a, b].map(Portable::splat);
+            let difference = masks.apart(masks.sub(x, y));
+            let used = masks.below(one(masks.changes(difference)));
+            let kept = one(difference) & used;
+            let whole = masks.whole(Portable::splat(kept), masks.tops(used));
+            proptest::prop_assert_eq!(one(masks.add(whole, y)), a);
+            for &(offset, bits) in &fields.packed.list[..fields.packed.count] {
+                let mask = u32::MAX >> (32 - bits);
+                let part = |word: u32| word >> offset & mask;
+                // Numbers that differ by less than half a range, as all below them do, have the difference.
+                let apart = |offset: u8, bits: u8| {
+                    let [a, b] = [a, b].map(|word| i64::from(word >> offset & (u32::MAX >> (32 - bits))));
+                    a - b
+                };
+                let expected = apart(offset, bits);
+                let half = 1i64 << (bits - 1);
+                let list = &fields.packed.list[..fields.packed.count];
+                let below = list.iter().filter(|other| other.0 <= offset);
+                if below.into_iter().all(|&(offset, bits)| (-(1 << (bits - 1))..1 << (bits - 1)).contains(&apart(offset, bits))) {
+                    proptest::prop_assert!((-half..half).contains(&expected));
+                    proptest::prop_assert_eq!(i64::from(part(one(difference))), expected & i64::from(mask));
+                    // As many bits as the magnitude has, and a sign.
+                    let magnitude = if expected < 0 { !expected } else { expected };
+                    let needed = if expected == 0 { 0 } else { 65 - magnitude.leading_zeros() };
+                    proptest::prop_assert_eq!(part(used).count_ones(), needed);
+                }
+            }
+        }
+
+        #[test]
+        fn equal_numbers_need_few_bits(a: u32, shift in 0u32..32) {
+            let value = (a as i32 >> shift) as u32;
+            let bits = |arithmetic: &dyn Fn(Portable) -> [u32; 3]| arithmetic(Portable::splat(value));
+            fn of<A: Arithmetic>(arithmetic: A, value: Portable) -> [u32; 3] {
+                let used = arithmetic.below(arithmetic.changes(value).store()[0]);
+                let kept = Portable::splat(value.store()[0] & used);
+                [used, arithmetic.tops(used), arithmetic.whole(kept, arithmetic.tops(used)).store()[0]]
+            }
+            let [used, tops, back] = bits(&|value| of(Words, value));
+            let magnitude = value ^ (value as i32 >> 31) as u32;
+            let needed = if value == 0 { 0 } else { 33 - magnitude.leading_zeros() };
+            proptest::prop_assert_eq!((used.count_ones(), used.trailing_ones(), back), (needed, needed, value));
+            proptest::prop_assert_eq!(tops, used & !(used >> 1));
+            proptest::prop_assert_eq!(bits(&|value| of(Halves, value))[2], value);
+            proptest::prop_assert_eq!(bits(&|value| of(Bytes, value))[2], value);
+        }
+    }
+}

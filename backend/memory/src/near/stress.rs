@@ -1,0 +1,170 @@
+//! Writers, readers, the daemon, evictions, clears and discards at the same time, each read compared with what was written.
+//!
+//! `VITRIC_STRESS` is how many seconds it runs: 5 without it, 20 in `cargo xtask test`. Ten minutes:
+//! `VITRIC_STRESS=600 cargo test -p vitric-backend --lib near::stress`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::*;
+
+const GROUPS: usize = 192;
+const WRITERS: usize = 2;
+const READERS: usize = 2;
+
+/// What the lines of a group are: numbers that give them, one each.
+type Shadow = Box<[Mutex<[u32; LINES]>]>;
+
+struct Random(u32);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) as usize % end
+    }
+}
+
+/// The line of a number; zeros of 0. Numbers have lines of all sizes.
+fn line_of(number: u32) -> Line {
+    if number == 0 {
+        return Line::ZERO;
+    }
+    let mask = [0, 0xff, 0x1_ffff, u32::MAX][number as usize % 4];
+    let mut random = Random(number);
+    let mut line =
+        Line(std::array::from_fn(|_| number.wrapping_add((random.below(1 << 24) as u32).wrapping_mul(0x101) & mask)));
+    // The first word is the number.
+    line.0[0] = number;
+    line
+}
+
+fn check(memory: &NearMemory, codec: &Codec, group: usize, line: usize, number: u32) {
+    let mut out = Line([3; 64]);
+    memory.read(codec, group * LINES + line, &mut out).unwrap();
+    assert!(out == line_of(number), "line {line} of group {group} is not number {number}");
+}
+
+/// Owns every group whose number leaves `part`: only it writes them.
+fn write(memory: &NearMemory, shadow: &Shadow, part: usize, end: Instant) {
+    let (codec, mut random, mut next) = (Codec::of_depth(32), Random(part as u32 + 1), part as u32 + 1);
+    while Instant::now() < end {
+        let group = random.below(GROUPS / WRITERS) * WRITERS + part;
+        // Readers compare what they read with the shadow before and after; so writes and their notes are one step.
+        let mut lines = shadow[group].lock();
+        match random.below(40) {
+            0 => {
+                memory.discard(group..group + 1);
+                *lines = [0; LINES];
+            }
+            1 => {
+                // Few values, so that they stay in the table of clear values.
+                let number = random.below(4) as u32 * 4;
+                memory.clear(&codec, group..group + 1, &line_of(number)).unwrap();
+                *lines = [number; LINES];
+            }
+            2 => memory.expect_reads(group..group + 1),
+            3 => memory.tick(),
+            4 => memory.flush().unwrap(),
+            _ => {
+                for _ in 0..random.below(LINES) + 1 {
+                    let line = random.below(LINES);
+                    next = next.wrapping_add(WRITERS as u32).max(1);
+                    memory.write(&codec, group * LINES + line, &line_of(next)).unwrap();
+                    lines[line] = next;
+                }
+                let line = random.below(LINES);
+                check(memory, &codec, group, line, lines[line]);
+            }
+        }
+    }
+}
+
+/// Reads while nobody writes the group, but everybody else may move it; and while somebody does, when the result must be a line that
+/// the group had.
+fn read(memory: &NearMemory, shadow: &Shadow, seed: u32, end: Instant) {
+    let (codec, mut random) = (Codec::of_depth(32), Random(seed));
+    while Instant::now() < end {
+        let (group, line) = (random.below(GROUPS), random.below(LINES));
+        if random.below(2) == 0 {
+            let lines = shadow[group].lock();
+            check(memory, &codec, group, line, lines[line]);
+        } else {
+            let mut out = Line::ZERO;
+            memory.read(&codec, group * LINES + line, &mut out).unwrap();
+            assert!(is_some_line(&out), "line {line} of group {group} is none that was written");
+        }
+    }
+}
+
+/// Whether a line is one that writers make, whose first word says which.
+fn is_some_line(line: &Line) -> bool {
+    line_of(line.0[0]) == *line
+}
+
+fn seconds() -> u64 {
+    std::env::var("VITRIC_STRESS").ok().and_then(|value| value.parse().ok()).unwrap_or(5)
+}
+
+fn run(config: &Config, has_daemon: bool, time: Duration) {
+    let memory = Arc::new(NearMemory::new(config).unwrap());
+    let shadow: Shadow = (0..GROUPS).map(|_| Mutex::new([0; LINES])).collect();
+    let daemon = has_daemon.then(|| Daemon::start(&memory).unwrap());
+    let end = Instant::now() + time;
+    std::thread::scope(|scope| {
+        for part in 0..WRITERS {
+            let (memory, shadow) = (&memory, &shadow);
+            scope.spawn(move || write(memory, shadow, part, end));
+        }
+        for seed in 0..READERS {
+            let (memory, shadow) = (&memory, &shadow);
+            scope.spawn(move || read(memory, shadow, seed as u32 + 77, end));
+        }
+        while let Some(daemon) = &daemon
+            && Instant::now() < end
+        {
+            daemon.call();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    drop(daemon);
+    let codec = Codec::of_depth(32);
+    for (group, lines) in shadow.iter().enumerate() {
+        lines.lock().iter().enumerate().for_each(|(line, &number)| check(&memory, &codec, group, line, number));
+    }
+    memory.flush().unwrap();
+    let pages: usize = (0..GROUPS).map(|group| memory.pages_of(group)).sum();
+    let (free, all) = memory.free_pages();
+    assert_eq!(pages + free, all, "no page is lost, none is in two groups");
+    let stats = [
+        Stat::GroupsPacked,
+        Stat::PacksAbandoned,
+        Stat::GroupsCompacted,
+        Stat::GroupsExpanded,
+        Stat::GroupsUnpacked,
+        Stat::GroupsEvicted,
+    ];
+    println!(
+        "{config:?}, daemon {has_daemon}: {:?}",
+        stats.map(|stat| (vitric_base::counters::TABLE[stat as usize].name, memory.stats().get(stat)))
+    );
+}
+
+#[test]
+fn everybody_at_once() {
+    let config = |pages, buffer| Config { pages, groups: GROUPS, far: None, buffer, low: pages / 4 };
+    // Room for all, room for a few, and 64 KiB; each technique alone, and both.
+    let runs = [
+        (config(1024, 0), true),
+        (config(1024, 8), true),
+        (config(300, 8), false),
+        (config(300, 8), true),
+        (config(300, 0), true),
+        (Config { far: Some(FarFile::create(&std::env::temp_dir()).unwrap()), ..config(128, 4) }, true),
+    ];
+    let time = Duration::from_secs(seconds()) / runs.len() as u32;
+    for (config, has_daemon) in runs {
+        run(&config, has_daemon, time);
+    }
+}

@@ -1,0 +1,597 @@
+//! Images at rest: what wakes is what went to rest, whoever uses what at the same time.
+
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, Instant};
+
+use ash::vk;
+
+use super::super::near::FarFile;
+use super::*;
+use crate::{Buffer, Heap, OutOfMemory, Surface, SurfaceDesc};
+
+const HEAP: u64 = 64 << 20;
+
+fn residency(heap: &Arc<Heap>, bytes: u64, always: bool) -> Residency {
+    Residency::new(NearConfig { bytes, far: None, always }, heap.clone())
+}
+
+fn surface(format: vk::Format, side: u32, samples: u32) -> Arc<Surface> {
+    let extent = vk::Extent3D { width: side, height: side, depth: 1 };
+    let kind = vk::ImageType::TYPE_2D;
+    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples, linear: false, decoded: false };
+    Surface::new(desc).unwrap()
+}
+
+/// A surface bound at the start of memory of its own, which has `more` bytes behind it.
+fn bound(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64) -> Arc<Allocation> {
+    let memory = Allocation::resting(heap, surface.layout().size() + more, near).unwrap();
+    assert!(surface.bind(memory.clone(), 0));
+    memory
+}
+
+/// The same with bytes that a submission has written.
+fn filled(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64, kind: usize, seed: u32) -> Arc<Allocation> {
+    let (memory, workers) = (bound(heap, near, surface, more), Workers::new(1));
+    let in_use = near.begin(&workers);
+    surface.begin_use(&in_use, true);
+    fill(&memory, 0..memory.size(), kind, seed);
+    memory
+}
+
+fn byte(kind: usize, place: u64, seed: u32) -> u8 {
+    let hash = (place as u32 ^ seed).wrapping_mul(0x9e37_79b9);
+    match kind {
+        0 => (place / 256) as u8,
+        1 => (hash >> 13) as u8,
+        2 => [7, 1, 200, 255][place as usize % 4],
+        _ => ((place / 4096) as u32 ^ seed) as u8,
+    }
+}
+
+fn fill(memory: &Allocation, range: Range<u64>, kind: usize, seed: u32) {
+    let bytes: Vec<u8> = range.clone().map(|place| byte(kind, place, seed)).collect();
+    memory.write(range.start, &bytes);
+}
+
+fn counted(near: &Residency, stat: Stat) -> u64 {
+    near.counted().iter().find(|(number, _)| *number == stat as usize).unwrap().1
+}
+
+#[track_caller]
+fn check(memory: &Allocation, range: Range<u64>, kind: usize, seed: u32) {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    memory.read(range.start, &mut bytes);
+    let wrong = range.clone().zip(&bytes).find(|&(place, &found)| found != byte(kind, place, seed));
+    assert_eq!(wrong, None, "of {kind}");
+}
+
+fn states(memory: &Allocation) -> Vec<State> {
+    memory.rest.as_ref().unwrap().spans.iter().map(|span| span.get().state()).collect()
+}
+
+#[test]
+fn what_wakes_is_what_went_to_rest() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, 8 << 20, true);
+    let kinds = [
+        (vk::Format::R8G8B8A8_UNORM, 4),
+        (vk::Format::D32_SFLOAT, 1),
+        (vk::Format::D24_UNORM_S8_UINT, 1),
+        (vk::Format::R16G16B16A16_SFLOAT, 1),
+        (vk::Format::BC7_UNORM_BLOCK, 1),
+        (vk::Format::R8_UNORM, 1),
+    ];
+    for (format, samples) in kinds {
+        for kind in 0..4 {
+            let surface = surface(format, 250, samples);
+            let memory = filled(&heap, &near, &surface, 4, kind, 1);
+            let all = 0..surface.layout().size();
+            for _ in 0..2 {
+                let in_use = near.begin(&workers);
+                surface.begin_use(&in_use, false);
+                check(&memory, all.clone(), kind, 1);
+                drop(in_use);
+                // Behind the image there may be a span without any.
+                assert!(!states(&memory).contains(&State::Awake), "{format:?} {kind}");
+            }
+            assert!(heap.resident() < heap.used() || kind == 1, "{format:?} {kind}: nothing is saved");
+        }
+    }
+    assert_eq!((heap.used(), heap.resident()), (0, 0), "what is freed takes nothing");
+    let of = |stat| counted(&near, stat);
+    assert!(of(Stat::SpansVoid) > 0 && of(Stat::SpansRested) > of(Stat::SpansVoid) && of(Stat::PeakResting) > 0);
+    assert!(of(Stat::LinesOne) > 0 && of(Stat::LinesRaw) > 0);
+}
+
+/// Every format there is, with levels, layers, slices and samples: what wakes is what went to rest, all of it.
+#[test]
+fn all_optimal_images_rest() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, HEAP, true);
+    let extent = |width, height, depth| vk::Extent3D { width, height, depth };
+    let kinds = [
+        (vk::ImageType::TYPE_1D, extent(300, 1, 1), 4, 3, 1),
+        (vk::ImageType::TYPE_2D, extent(75, 41, 1), 7, 6, 1),
+        (vk::ImageType::TYPE_2D, extent(75, 41, 1), 1, 2, 4),
+        (vk::ImageType::TYPE_2D, extent(20, 20, 1), 1, 1, 16),
+        (vk::ImageType::TYPE_3D, extent(33, 20, 9), 6, 1, 1),
+    ];
+    let formats: Vec<_> = vitric_format::all().collect();
+    let mut rested = 0;
+    for (seed, info) in formats.iter().enumerate() {
+        for (kind, extent, levels, layers, samples) in kinds {
+            let format = info.format;
+            let desc = SurfaceDesc { kind, format, extent, levels, layers, samples, linear: false, decoded: false };
+            let surface = Surface::new(desc).unwrap();
+            let memory = filled(&heap, &near, &surface, 0, seed % 4, seed as u32);
+            assert!(states(&memory).iter().all(|state| *state == State::Resting), "{desc:?}");
+            let in_use = near.begin(&workers);
+            surface.begin_use(&in_use, false);
+            check(&memory, 0..surface.layout().size(), seed % 4, seed as u32);
+            rested += 1;
+        }
+    }
+    assert_eq!(rested, 5 * formats.len());
+    assert!(formats.len() > 100 && counted(&near, Stat::SpansRested) > rested as u64);
+}
+
+/// A clear of a whole image is noted: nothing is written before somebody needs it, whoever that is. What other things lie beside is not touched.
+#[test]
+fn clears_are_noted() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, HEAP, false);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
+    let memory = Allocation::resting(&heap, image.layout().size() + 3 * SPAN as u64, &near).unwrap();
+    // From the middle of a span to the middle of another one.
+    let start = SPAN as u64 / 2;
+    assert!(image.bind(memory.clone(), start));
+    let range = start..start + image.layout().size();
+    let color = vk::ImageAspectFlags::COLOR;
+    let clear = |in_use: &InUse<'_>, texel: u32| {
+        assert!(image.note_clear(in_use, color, &texel.to_le_bytes().repeat(64)));
+    };
+    let all_are = |texel: u32| {
+        let mut bytes = vec![0; image.layout().size() as usize];
+        memory.read(range.start, &mut bytes);
+        bytes.chunks(4).all(|found| *found == texel.to_le_bytes())
+    };
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, true);
+    fill(&memory, 0..memory.size(), 1, 5);
+    let losses = in_use.losses();
+    clear(&in_use, 0xff12_3456);
+    assert_eq!((states(&memory)[0], &states(&memory)[1..6]), (State::Awake, &[State::Cleared; 5][..]));
+    assert!(in_use.losses() > losses, "sets look at it again");
+    check(&memory, 0..range.start, 1, 5);
+    check(&memory, SPAN as u64..6 * SPAN as u64, 1, 5);
+    // Copies read it, and nothing is written.
+    let plane = image.plane(color, 0, 0).unwrap();
+    for (x, y) in [(0, 0), (64, 200), (299, 299)] {
+        let mut texel = [0; 4];
+        image.reading(Some(&in_use)).unwrap().read_rows(&plane, [x, y, x + 1, y + 1], 0, &mut texel);
+        assert_eq!(u32::from_le_bytes(texel), 0xff12_3456);
+    }
+    assert_eq!(counted(&near, Stat::SpansCleared), 5);
+    // The same submission uses it, and clears it again.
+    image.begin_use(&in_use, false);
+    assert!(all_are(0xff12_3456));
+    check(&memory, 0..range.start, 1, 5);
+    check(&memory, range.end..memory.size(), 1, 5);
+    clear(&in_use, 7);
+    // One that overwrites it writes nothing of the clear; another clear takes its place.
+    image.begin_use(&in_use, true);
+    assert!(!all_are(7));
+    clear(&in_use, 8);
+    drop(in_use);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    assert!(all_are(8));
+    clear(&in_use, 9);
+    drop(in_use);
+    // Idle, its pages go without being read.
+    let (rested, raw) = (counted(&near, Stat::SpansRested), counted(&near, Stat::NearIn));
+    assert_eq!(idle::rest(std::slice::from_ref(&memory), |_| u64::MAX, 1, usize::MAX), idle::Outcome::All);
+    assert!(states(&memory)[1..6].iter().all(|state| *state == State::Resting));
+    assert!(counted(&near, Stat::SpansRested) >= rested + 5 && heap.resident() < heap.used());
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    assert!(all_are(9) && counted(&near, Stat::NearIn) >= raw);
+    // A buffer is bound over a part of it, whose bytes must be there; that part is cleared at once from then on.
+    clear(&in_use, 10);
+    assert!(Buffer::new(100).bind(memory.clone(), 2 * SPAN as u64));
+    let mut texel = [0; 4];
+    memory.read(2 * SPAN as u64 + 96, &mut texel);
+    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (State::Never, 10));
+    image.begin_use(&in_use, true);
+    clear(&in_use, 11);
+    memory.read(2 * SPAN as u64 + 96, &mut texel);
+    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (State::Never, 11));
+    image.begin_use(&in_use, false);
+    assert!(all_are(11));
+}
+
+/// Where nothing may rest, images are small, or texels do not fill lines, clears are written.
+#[test]
+fn some_clears_are_not_noted() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, true);
+    let in_use = near.begin(&workers);
+    let color = vk::ImageAspectFlags::COLOR;
+    for (format, side, bytes) in [
+        (vk::Format::R8G8B8A8_UNORM, 60, 4),
+        (vk::Format::R8G8B8_UNORM, 300, 3),
+        (vk::Format::D32_SFLOAT_S8_UINT, 300, 4),
+    ] {
+        let image = surface(format, side, 1);
+        let memory = bound(&heap, &near, &image, 0);
+        image.begin_use(&in_use, true);
+        assert!(!image.note_clear(&in_use, color, &vec![1; 1024 * bytes]), "{format:?}");
+        assert!(!states(&memory).contains(&State::Cleared));
+    }
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
+    assert!(!image.note_clear(&in_use, color, &[1; 4096]), "nothing is bound");
+    assert!(image.bind(Allocation::new(&heap, 1 << 20).unwrap(), 0));
+    assert!(!image.note_clear(&in_use, color, &[1; 4096]));
+    // Depth and stencil are planes of their own.
+    let image = surface(vk::Format::D32_SFLOAT_S8_UINT, 600, 1);
+    let memory = bound(&heap, &near, &image, 0);
+    image.begin_use(&in_use, false);
+    fill(&memory, 0..memory.size(), 1, 3);
+    assert!(image.note_clear(&in_use, vk::ImageAspectFlags::STENCIL, &[5; 1024]));
+    image.begin_use(&in_use, false);
+    let stencil = image.layout().planes().find(|(aspect, _)| *aspect == vk::ImageAspectFlags::STENCIL).unwrap().1;
+    check(&memory, 0..stencil.start, 1, 3);
+    let mut bytes = vec![0; (stencil.end - stencil.start) as usize];
+    memory.read(stencil.start, &mut bytes);
+    assert!(bytes.iter().all(|byte| *byte == 5));
+}
+
+#[test]
+fn buffers_and_what_is_beside_images_stay_awake() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, true);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let size = image.layout().size();
+    let memory = filled(&heap, &near, &image, 2 * SPAN as u64, 0, 3);
+    drop(near.begin(&workers));
+    assert_eq!(states(&memory), [[State::Resting; 4].as_slice(), &[State::Never; 2]].concat());
+    // A buffer is bound over the end of the image: what rested there comes back, and stays.
+    let buffer = Buffer::new(SPAN as u64);
+    assert!(buffer.bind(memory.clone(), size - 5));
+    check(&memory, size - 5..memory.size(), 0, 3);
+    drop(near.begin(&workers));
+    assert_eq!(states(&memory)[2..], [State::Resting, State::Never, State::Never, State::Never]);
+    memory.keep_awake(0..memory.size());
+    check(&memory, 0..memory.size(), 0, 3);
+    assert_eq!((states(&memory), heap.resident()), (vec![State::Never; 6], heap.used()));
+    // Memory that the host sees, or others have, knows nothing of rest.
+    let other = Allocation::new(&heap, 1 << 20).unwrap();
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    assert!(image.bind(other.clone(), 0) && !image.may_rest());
+    other.keep_awake(0..1 << 20);
+}
+
+#[test]
+fn what_is_overwritten_is_not_read() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, true);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = filled(&heap, &near, &image, 0, 1, 3);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, true);
+    assert_eq!((states(&memory), in_use.woken()), (vec![State::Awake; 4], 0));
+    let mut bytes = vec![1; 1 << 18];
+    memory.read(0, &mut bytes);
+    assert!(bytes.iter().all(|byte| *byte == 0), "it is fresh memory");
+    // What lies beside in the same span is not lost.
+    fill(&memory, 0..memory.size(), 1, 4);
+    drop(in_use);
+    let in_use = near.begin(&workers);
+    in_use.wake(&memory, 0..100, true);
+    check(&memory, 100..SPAN as u64, 1, 4);
+    assert_eq!((in_use.woken(), states(&memory)[1]), (1, State::Resting));
+}
+
+/// Copies read what rests line by line: bit for bit what is there, and nothing wakes. What is awake they keep awake.
+#[test]
+fn copies_read_what_rests() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, 1 << 20, true);
+    for (format, samples) in [
+        (vk::Format::R8G8B8A8_UNORM, 1),
+        (vk::Format::R16_UNORM, 1),
+        (vk::Format::R32G32B32A32_SFLOAT, 1),
+        (vk::Format::BC7_UNORM_BLOCK, 1),
+        (vk::Format::R8G8B8A8_UNORM, 4),
+    ] {
+        for kind in 0..4 {
+            let image = surface(format, 250, samples);
+            let memory = filled(&heap, &near, &image, 0, kind, 9);
+            let texels = |reading: &mut Option<Reading<'_>>| {
+                let plane = image.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+                let mut all = Vec::new();
+                for sample in 0..samples {
+                    let rect = [0, 0, plane.width(), plane.height()];
+                    let mut rows = vec![0; (plane.width() * plane.height()) as usize * plane.bytes()];
+                    match reading {
+                        Some(reading) => reading.read_rows(&plane, rect, sample, &mut rows),
+                        None => plane.read_rows(rect, sample, &mut rows),
+                    }
+                    all.append(&mut rows);
+                }
+                all
+            };
+            let (before, resident) = (counted(&near, Stat::LinesRead), memory.resident());
+            let in_use = near.begin(&workers);
+            let mut reading = image.reading(Some(&in_use));
+            assert!(reading.is_some(), "all of it rests");
+            let at_rest = texels(&mut reading);
+            assert_eq!((in_use.woken(), memory.resident()), (0, resident), "{format:?} {kind}");
+            assert!(!states(&memory).contains(&State::Awake));
+            assert!(counted(&near, Stat::LinesRead) > before);
+            // Half of it awake, then all.
+            in_use.wake(&memory, 0..1, false);
+            assert!(texels(&mut image.reading(Some(&in_use))) == at_rest, "{format:?} {kind}");
+            image.begin_use(&in_use, false);
+            assert!(image.reading(Some(&in_use)).is_none());
+            assert!(texels(&mut None) == at_rest, "{format:?} {kind}");
+        }
+    }
+    // What is awake does not go to rest while somebody reads it.
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = filled(&heap, &near, &image, 0, 1, 3);
+    let first = near.begin(&workers);
+    image.begin_use(&first, false);
+    let second = near.begin(&workers);
+    assert!(image.reading(Some(&second)).is_none());
+    drop(first);
+    check(&memory, 0..memory.size(), 1, 3);
+    assert_eq!(states(&memory), [State::Awake; 4]);
+    drop(second);
+    assert_eq!(states(&memory), [State::Resting; 4]);
+}
+
+/// With room for a span or two, and then none: what does not fit goes to far memory, or stays as it is.
+#[test]
+fn little_room_changes_nothing() {
+    let workers = Workers::new(2);
+    for (bytes, size) in [(64 << 10, HEAP), (4 << 10, 256 << 10)] {
+        let heap = Heap::new(size);
+        let near = residency(&heap, bytes, true);
+        let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+        let memory = filled(&heap, &near, &image, 0, 1, 3);
+        for _ in 0..3 {
+            drop(near.begin(&workers));
+            let in_use = near.begin(&workers);
+            image.begin_use(&in_use, false);
+            check(&memory, 0..memory.size(), 1, 3);
+        }
+    }
+}
+
+/// What nobody needs is not coded: its pages are gone, and what comes back is anything.
+#[test]
+fn what_is_lost_is_not_kept() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, true);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = bound(&heap, &near, &image, 0);
+    drop(near.begin(&workers));
+    assert_eq!((counted(&near, Stat::SpansLost), memory.resident()), (4, 0), "what was never used has no contents");
+    for round in 0..2 {
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, false);
+        fill(&memory, 0..memory.size(), 1, 3);
+        image.hint(&in_use, Hint::Lost);
+        drop(in_use);
+        assert_eq!((counted(&near, Stat::SpansLost), heap.resident()), (8 + 4 * round, 0));
+    }
+    assert_eq!((counted(&near, Stat::NearIn), memory.resident()), (0, 0));
+    // What is written behind a loss, by the same submission, is kept.
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    image.hint(&in_use, Hint::Lost);
+    image.begin_use(&in_use, false);
+    fill(&memory, 0..memory.size(), 1, 5);
+    drop(in_use);
+    assert_eq!(states(&memory), [State::Resting; 4]);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    check(&memory, 0..memory.size(), 1, 5);
+    drop(in_use);
+    // Another image lies in the same bytes: they are not lost with one of them, but with both.
+    let alias = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    assert!(alias.bind(memory.clone(), 0));
+    let in_use = near.begin(&workers);
+    [&image, &alias].into_iter().for_each(|image| image.begin_use(&in_use, false));
+    fill(&memory, 0..memory.size(), 1, 6);
+    image.hint(&in_use, Hint::Lost);
+    drop(in_use);
+    let in_use = near.begin(&workers);
+    alias.begin_use(&in_use, false);
+    check(&memory, 0..memory.size(), 1, 6);
+    drop((image, alias));
+    drop(in_use);
+    assert_eq!((memory.resident(), heap.resident()), (0, 0), "nobody can name what was there");
+}
+
+/// First what is lost, then what is only read, then what was not used for longest, then what takes the fewest bytes.
+/// Who uses an image whose contents are lost finds what another image in the same memory holds.
+#[test]
+fn images_that_are_alike_share_what_they_hold() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, 8 << 20, true);
+    let images = [(); 2].map(|()| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
+    let memory = bound(&heap, &near, &images[0], 0);
+    assert!(images[1].bind(memory.clone(), 0));
+    for (round, seed) in (1..5).enumerate() {
+        let (writer, reader) = (&images[round % 2], &images[(round + 1) % 2]);
+        let in_use = near.begin(&workers);
+        images.iter().for_each(|image| image.hint(&in_use, Hint::Lost));
+        writer.begin_use(&in_use, false);
+        fill(&memory, 0..memory.size(), 3, seed);
+        drop(in_use);
+        assert!(!states(&memory).contains(&State::Awake));
+        let in_use = near.begin(&workers);
+        reader.begin_use(&in_use, false);
+        check(&memory, 0..memory.size(), 3, seed);
+    }
+}
+
+#[test]
+fn what_rests_first() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, false);
+    // As long as this runs, the thread takes none.
+    let first = near.begin(&workers);
+    let use_of = |image: &Surface, memory: &Allocation, kind| {
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, true);
+        fill(memory, 0..memory.size(), kind, 7);
+        in_use
+    };
+    let images = [(); 5].map(|()| surface(vk::Format::R8G8B8A8_UNORM, 512, 1));
+    let memories = images.each_ref().map(|image| bound(&heap, &near, image, 0));
+    // The last two were used by the same submission; the first of them is known to take more.
+    drop(use_of(&images[2], &memories[2], 0));
+    let both = use_of(&images[3], &memories[3], 1);
+    images[4].begin_use(&both, true);
+    fill(&memories[4], 0..memories[4].size(), 0, 7);
+    drop(both);
+    let in_use = use_of(&images[1], &memories[1], 1);
+    images[1].hint(&in_use, Hint::ReadOnly);
+    drop(in_use);
+    let in_use = use_of(&images[0], &memories[0], 1);
+    images[0].hint(&in_use, Hint::Lost);
+    drop(in_use);
+    memories[4].rest.as_ref().unwrap().moved.lock().took.fill(1000);
+    let mut order = Vec::new();
+    let is_awake = |number: usize| states(&memories[number]).contains(&State::Awake);
+    let mut left = idle::Outcome::Some;
+    while left == idle::Outcome::Some {
+        // One block at a time; what is lost costs nothing.
+        left = idle::rest(&memories, |_| 100, 1, 1);
+        let rested: Vec<usize> = (0..5).filter(|number| !order.contains(number) && !is_awake(*number)).collect();
+        order.extend(rested);
+    }
+    assert_eq!(order, [0, 1, 2, 4, 3]);
+    drop(first);
+}
+
+/// Far memory that is a file has room for all that may rest, or there is no such memory. This runs in a process of its own, whose files may
+/// not be larger than 4 MiB, which is as good as a full disk; a signal would end it.
+#[test]
+fn a_full_disk_is_found_when_memory_is_allocated() {
+    let test = "memory::rest::tests::on_a_full_disk";
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -f 8192; exec \"$0\" --exact \"$1\" --ignored --nocapture"])
+        .arg(std::env::current_exe().unwrap())
+        .arg(test)
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && out.contains("1 passed"), "{out}");
+}
+
+#[test]
+#[ignore = "runs where files are small, for the test above"]
+fn on_a_full_disk() {
+    let far = Some(FarFile::create(&std::env::temp_dir()).unwrap());
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = Residency::new(NearConfig { bytes: 64 << 10, far, always: true }, heap.clone());
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 512, 1);
+    let memory = filled(&heap, &near, &image, 2 << 20, 1, 3);
+    let used = heap.used();
+    for _ in 0..2 {
+        assert_eq!(Allocation::resting(&heap, 2 << 20, &near).unwrap_err(), OutOfMemory::Far(2 << 20));
+        assert_eq!(heap.used(), used, "what failed takes nothing");
+    }
+    // What fits still does, and what was there is as it was.
+    let other = Allocation::resting(&heap, 1 << 20, &near).unwrap();
+    assert!(counted(&near, Stat::GroupsEvicted) > 0 && counted(&near, Stat::FarIn) > 0);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    check(&memory, 0..1 << 20, 1, 3);
+    drop(in_use);
+    drop((image, memory, other));
+    let all = Allocation::resting(&heap, 4 << 20, &near).unwrap();
+    assert_eq!(Allocation::resting(&heap, SPAN as u64, &near).unwrap_err(), OutOfMemory::Far(SPAN as u64));
+    drop(all);
+}
+
+/// The thread rests what was idle for a time, and nothing that a submission uses.
+#[test]
+fn what_is_idle_rests_by_itself() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, false);
+    let images = [0, 1].map(|_| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
+    let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
+    let in_use = near.begin(&workers);
+    images[1].begin_use(&in_use, false);
+    // Another one has ended since.
+    drop(near.begin(&workers));
+    let begin = Instant::now();
+    while states(&memories[0]).contains(&State::Awake) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nothing rests");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(states(&memories[1]), [State::Awake; 4]);
+    drop(in_use);
+    while states(&memories[1]).contains(&State::Awake) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the other one does not rest");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Then the thread sleeps, until a submission uses something.
+    std::thread::sleep(2 * device::LOOK);
+    let look = near.shared(SPAN).unwrap().look();
+    std::thread::sleep(5 * device::LOOK);
+    assert_eq!(near.shared(SPAN).unwrap().look(), look, "it looks where nothing is awake");
+    let in_use = near.begin(&workers);
+    images.iter().for_each(|image| image.begin_use(&in_use, false));
+    memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
+}
+
+/// Submissions of several queues use, rewrite and free images while everything that is idle goes to rest.
+#[test]
+fn everybody_at_the_same_time() {
+    let seconds = std::env::var("VITRIC_STRESS").ok().and_then(|value| value.parse().ok()).unwrap_or(3);
+    let (heap, end) = (Heap::new(HEAP), Instant::now() + Duration::from_secs(seconds));
+    let near = residency(&heap, 1 << 20, true);
+    let image = || {
+        let (image, workers) = (surface(vk::Format::R8G8B8A8_UNORM, 300, 1), Workers::new(1));
+        let memory = bound(&heap, &near, &image, 0);
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, true);
+        fill(&memory, 0..memory.size(), 3, 0);
+        drop(in_use);
+        (image, memory, 0)
+    };
+    let (images, done): (Vec<_>, _) = ((0..6).map(|_| Mutex::new(image())).collect(), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for queue in 0..3u32 {
+            let (images, near, done, image) = (&images, &near, &done, &image);
+            scope.spawn(move || {
+                let (workers, mut random) = (Workers::new(1), queue);
+                while Instant::now() < end {
+                    random = random.wrapping_mul(0x2c1b_3c6d).wrapping_add(12345);
+                    let in_use = near.begin(&workers);
+                    let mut one = images[(random >> 20) as usize % images.len()].lock();
+                    if random >> 8 & 15 == 0 {
+                        *one = image();
+                    }
+                    let (surface, memory, seed) = &mut *one;
+                    surface.begin_use(&in_use, false);
+                    check(memory, 0..memory.size(), 3, *seed);
+                    *seed = random;
+                    fill(memory, 0..memory.size(), 3, random);
+                    drop(one);
+                    drop(in_use);
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert!(done.into_inner() > 0);
+    drop(images);
+    assert_eq!((heap.used(), heap.resident()), (0, 0));
+}
