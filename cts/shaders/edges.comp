@@ -1,5 +1,7 @@
 #version 450
 // One operation, chosen by a specialization constant, of operands from the host: nothing is known when it is compiled.
+#extension GL_EXT_spirv_intrinsics : require
+spirv_instruction(id = 138) int remainder(int a, int b);
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const int FUNCTION = 0;
 layout(set = 0, binding = 0, std430) buffer A { uvec4 operands[]; };
@@ -44,6 +46,9 @@ uint word_of(uint a, uint b, uint c) {
     case 43: return uint(abs(int(a)));
     case 44: return uint(findMSB(int(a)));
     case 45: return packHalf2x16(vec2(x));
+    case 46: return a % b;
+    case 47: return uint(int(a) % int(b));
+    case 48: return uint(remainder(int(a), int(b)));
     }
     return floatBitsToUint(float_of(x, uintBitsToFloat(b), uintBitsToFloat(c)));
 }

@@ -3,9 +3,15 @@
 // NaN, zeros of both signs and counts beyond the width, in numbers of every width.
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_EXT_spirv_intrinsics : require
 layout(local_size_x = 16) in;
+// Optimisers take a division by a literal 0 for anything.
+layout(constant_id = 0) const uint NOTHING = 0;
 layout(set = 0, binding = 0) writeonly buffer Results { uint results[]; };
 layout(set = 0, binding = 1) readonly buffer Words { uint words[]; };
+spirv_instruction(id = 138) int remainder(int a, int b);
+spirv_instruction(id = 138) int64_t remainder(int64_t a, int64_t b);
+spirv_instruction(id = 138) int16_t remainder(int16_t a, int16_t b);
 uint at;
 void put(uint word) { results[at++] = word; }
 void put(float value) { put(floatBitsToUint(value)); }
@@ -22,7 +28,7 @@ void put(int64_t value) {
 }
 void main() {
     uint lane = gl_LocalInvocationIndex;
-    at = lane * 44;
+    at = lane * 77;
     float x = uintBitsToFloat(words[lane]), y = uintBitsToFloat(words[(lane * 5 + 3) & 15]);
     put(min(x, y));
     put(max(x, y));
@@ -67,4 +73,33 @@ void main() {
     put(uint(uint8_t(least >> count)));
     put(uint(bitfieldExtract(0x12345678, count, 4)));
     put(uint(bitfieldInsert(0x12345678, 0xa, count & 35, 4)));
+    put(uint(bitfieldExtract(0x87654321, 3, count)));
+    put(bitfieldExtract(0x87654321u, 3, count));
+    put(uint(bitfieldExtract(0x87654321, count, 20)));
+    put(sign(x));
+    put(sign(dx));
+    put(sign(hx));
+    uint a = words[(lane * 5 + 3) & 15], b = words[48 + lane];
+    put(a / b);
+    put(a % b);
+    put(uint(int(a) / int(b)));
+    put(uint(int(a) % int(b)));
+    put(uint(remainder(int(a), int(b))));
+    uvec2 quotients = uvec2(a, 77u) / uvec2(b), rests = uvec2(a, 77u) % b;
+    put(quotients.y);
+    put(rests.y);
+    put(a / NOTHING);
+    put(a % NOTHING);
+    put(a % 3u);
+    int64_t wide_a = packInt2x32(ivec2(lane, a)), wide_b = int64_t(int(b));
+    put(int64_t(uint64_t(wide_a) / uint64_t(wide_b)));
+    put(int64_t(uint64_t(wide_a) % uint64_t(wide_b)));
+    put(wide_a / wide_b);
+    put(wide_a % wide_b);
+    put(remainder(wide_a, wide_b));
+    put(int64_t(uint64_t(wide_a) / uint64_t(NOTHING)));
+    put(uint(uint16_t(a >> 16) / uint16_t(b)));
+    put(uint(uint16_t(a >> 16) % uint16_t(b)));
+    put(uint(uint16_t(int16_t(a >> 16) / int16_t(b))));
+    put(uint(uint16_t(remainder(int16_t(a >> 16), int16_t(b)))));
 }

@@ -2,7 +2,8 @@
 //!
 //! They are primitive: a code generator has a short sequence of instructions for each, and what more programs call is
 //! written with them (see `shader::routines`). Floats are IEEE single precision with every operation rounded on its own.
-//! Integer division by zero gives 0. Shifts by 32 or more give 0, or the sign. Conversions to integers saturate, NaN is 0.
+//! Unsigned quotients and all remainders by zero have all bits set, a signed quotient by zero is 0. Shifts by 32 or more give 0,
+//! or the sign. Conversions to integers saturate, NaN is 0.
 //! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. Comparisons of floats are
 //! ordered but for `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
 
@@ -216,15 +217,15 @@ impl BinaryOp {
                     sa.wrapping_div(sb) as u32
                 }
             }
-            Self::UDiv => a.checked_div(b).unwrap_or(0),
+            Self::UDiv => a.checked_div(b).unwrap_or(u32::MAX),
             Self::SRem => {
                 if b == 0 {
-                    0
+                    u32::MAX
                 } else {
                     sa.wrapping_rem(sb) as u32
                 }
             }
-            Self::UMod => a.checked_rem(b).unwrap_or(0),
+            Self::UMod => a.checked_rem(b).unwrap_or(u32::MAX),
             Self::UMulHi => ((u64::from(a) * u64::from(b)) >> 32) as u32,
             Self::SMulHi => ((i64::from(sa) * i64::from(sb)) >> 32) as u32,
             Self::And | Self::LogicalAnd => a & b,

@@ -9,7 +9,7 @@ pub fn sign_of_integer(b: &mut Builder, x: Value) -> Value {
     b.binary(B::SMin, x, high)
 }
 
-/// Remainder with the sign of `y`; 0 when `y` is 0.
+/// Remainder with the sign of `y`; -1 when `y` is 0, as `SRem` has it.
 pub fn floor_modulo(b: &mut Builder, x: Value, y: Value) -> Value {
     let zero = b.int_like(x, 0);
     let remainder = b.binary(B::SRem, x, y);
@@ -163,11 +163,19 @@ pub fn extract_unsigned(b: &mut Builder, x: Value, offset: Value, count: Value) 
     b.binary(B::And, low, ones)
 }
 
-/// `count` bits of `x` from bit `offset` on, sign-extended.
+/// `count` bits of `x` from bit `offset` on, sign-extended. Bits beyond the last one of `x` are copies of that, and a `count` from 0 to
+/// `i32::MAX` over the width is the width.
 pub fn extract_signed(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
-    let whole = b.int(if b.is_wide(x) { 64 } else { 32 });
-    let unused = b.binary(B::ISub, whole, count);
-    let low = b.binary(B::ShrLogical, x, offset);
+    let whole = if b.is_wide(x) { 64u32 } else { 32 };
+    let unused = match b.as_constant(count) {
+        Some(count) => b.int(whole.saturating_sub(count)),
+        None => {
+            let (whole, zero) = (b.int(whole), b.int(0));
+            let unused = b.binary(B::ISub, whole, count);
+            b.binary(B::SMax, unused, zero)
+        }
+    };
+    let low = b.binary(B::ShrArithmetic, x, offset);
     let high = b.binary(B::Shl, low, unused);
     b.binary(B::ShrArithmetic, high, unused)
 }

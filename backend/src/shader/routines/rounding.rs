@@ -2,14 +2,12 @@
 
 use super::{B, Builder, SIGN, Type, U, Value, abs, div, mul, sub, times};
 
-/// -1, 0 or 1; zero is itself, and NaN is 0: `VK_KHR_shader_float_controls2` allows numbers alone.
+/// -1, 0 or 1. Zeros of both signs give 0, as GLSL defines it, and NaN gives 0: `VK_KHR_shader_float_controls2` allows numbers alone.
 pub fn sign(b: &mut Builder, x: Value) -> Value {
     let [zero, one, minus_one] = [0.0, 1.0, -1.0].map(|constant| b.float_like(x, constant));
     let (negative, positive) = (b.binary(B::FLt, x, zero), b.binary(B::FLt, zero, x));
-    let value = b.select(negative, minus_one, x);
-    let value = b.select(positive, one, value);
-    let is_nan = b.unary(U::IsNan, x);
-    b.select(is_nan, zero, value)
+    let value = b.select(positive, one, zero);
+    b.select(negative, minus_one, value)
 }
 
 /// `x - floor(x)`, which rounds to 1 where `x` is negative and tiny.

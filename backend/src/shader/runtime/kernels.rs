@@ -51,7 +51,7 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
 /// 1 less a little more than quotients of doubles may be wrong by, relatively.
 pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
-/// Quotient and rest of 64-bit integers, 0 by 0, without a branch: processors divide vectors of doubles only.
+/// Quotient and rest of 64-bit integers without a branch: processors divide vectors of doubles only. A divisor of 0 counts as 1.
 ///
 /// An estimate is that of doubles, less a little more than these may be wrong by, so that it is never too large: relatively by less than 2^-50. What
 /// the first one leaves has a quotient of less than 2^15, what the second one leaves one of less than 2.
@@ -67,22 +67,23 @@ fn divided(a: u64, b: u64) -> [u64; 2] {
         rest = rest.wrapping_sub(part.wrapping_mul(divisor));
     }
     let more = u64::from(rest >= divisor);
-    let is_some = u64::from(b != 0).wrapping_neg();
-    [(quotient + more) & is_some, rest.wrapping_sub(more * divisor) & is_some]
+    [quotient.wrapping_add(more), rest.wrapping_sub(more * divisor)]
 }
 
-/// What is asked for of divisions of 64-bit integers.
+/// Returns what a division of 64-bit integers asks for. A division by 0 gives all ones, or 0 as a signed quotient.
 #[inline(always)]
 fn divisions(op: WideOp, a: &[u64; WAVE], b: &[u64; WAVE]) -> [u64; WAVE] {
     let signs = u64::from(matches!(op, WideOp::SDiv | WideOp::SRem)).wrapping_neg();
     let rests = u64::from(matches!(op, WideOp::SRem | WideOp::UMod)).wrapping_neg();
+    let of_zero = if op == WideOp::SDiv { 0 } else { u64::MAX };
     let negated = |number: u64, sign: u64| (number ^ sign).wrapping_sub(sign);
     let mut results = [0; WAVE];
     for lane in 0..WAVE {
         let (a, b) = (a[lane], b[lane]);
         let (of_a, of_b) = ((a as i64 >> 63) as u64 & signs, (b as i64 >> 63) as u64 & signs);
         let [quotient, rest] = divided(negated(a, of_a), negated(b, of_b));
-        results[lane] = negated(quotient, of_a ^ of_b) & !rests | negated(rest, of_a) & rests;
+        let result = negated(quotient, of_a ^ of_b) & !rests | negated(rest, of_a) & rests;
+        results[lane] = if b == 0 { of_zero } else { result };
     }
     results
 }

@@ -90,7 +90,11 @@ fn integer_routines_are_the_hosts() {
             |b, [x, y]| routines::floor_modulo(b, x, y),
             |x, y| {
                 let (x, y) = (i64::from(x as i32), i64::from(y as i32));
-                if y == 0 { 0 } else { (x.rem_euclid(y) + if y < 0 && x.rem_euclid(y) != 0 { y } else { 0 }) as u32 }
+                if y == 0 {
+                    u32::MAX
+                } else {
+                    (x.rem_euclid(y) + if y < 0 && x.rem_euclid(y) != 0 { y } else { 0 }) as u32
+                }
             },
         ),
         ("add_carry", |b, [x, y]| routines::add_carry(b, x, y), |x, y| u32::from(x.checked_add(y).is_none())),
@@ -126,6 +130,21 @@ fn bit_fields_are_the_hosts() {
         assert_eq!(mask, if count == 0 { 0 } else { (u32::MAX >> (32 - count)) << offset });
         if y > 2000 {
             break;
+        }
+    }
+}
+
+#[test]
+fn bits_beyond_the_width_are_copies_of_the_last_one() {
+    for x in EDGES {
+        for offset in [0, 1, 5, 16, 31] {
+            for count in [32 - offset, 32, 33, 255] {
+                let of = |routine: fn(&mut Builder, Value, Value, Value) -> Value| {
+                    word(&[x, offset, count], |b, v| routine(b, v[0], v[1], v[2]))
+                };
+                assert_eq!(of(routines::extract_unsigned), x >> offset, "{x:#x} {offset} {count}");
+                assert_eq!(of(routines::extract_signed), ((x as i32) >> offset) as u32, "{x:#x} {offset} {count}");
+            }
         }
     }
 }
@@ -172,7 +191,7 @@ fn float_routines_are_the_hosts() {
             |x, _| {
                 let x = f(x);
                 let sign = if x.is_nan() { 0.0 } else { x.signum() };
-                (if x == 0.0 { x } else { sign }).to_bits()
+                (if x == 0.0 { 0.0 } else { sign }).to_bits()
             },
         ),
         ("fract", |b, [x, _]| routines::fract(b, x), |x, _| (f(x) - f(x).floor()).to_bits()),

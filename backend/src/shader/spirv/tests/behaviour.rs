@@ -313,7 +313,7 @@ fn runtime_arrays_know_their_length() {
     let read = Scene::new("lengths.comp.spv").buffer(2, &[]).run_and_read(&[0, 2]);
     let (out, nodes) = (&read[0], &read[1]);
     // The nodes start at byte 16, 32 bytes each.
-    assert_eq!(out[..2], [1024, (4096 - 16) / 32]);
+    assert_eq!(out[..2], [2048, (8192 - 16) / 32]);
     assert_eq!(nodes[0], 123);
     for lane in 0..16u32 {
         let node = &nodes[4 + lane as usize * 8..][..8];

@@ -44,6 +44,9 @@ const DOUBLES: [u32; 16] = [
 
 const COUNTS: [i32; 16] = [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, -1, i32::MIN];
 
+/// Divisors, of which many are 0.
+const DIVISORS: [i32; 16] = [0, 1, -1, 0, 2, -2, 3, 0, i32::MAX, i32::MIN, -5, 0, 0x1_0000, 640, 7, 0];
+
 /// Operations on numbers as programs expect them: the number, if one operand is NaN, and the second one of equal operands.
 trait Number: Copy + PartialOrd {
     fn least(self, other: Self) -> Self {
@@ -131,13 +134,62 @@ fn of_counts(count: i32) -> Vec<u32> {
     words
 }
 
+/// Fields of a number of bits that may be over the width: its low byte counts, and bits beyond the last one are copies of that.
+fn of_fields(count: i32) -> [u32; 3] {
+    let (word, count) = (0x8765_4321_u32, count as u32);
+    let signed = |offset: u32, count: u32| {
+        let unused = 32u32.saturating_sub(count);
+        if count == 0 { 0 } else { (((word as i32 >> offset) << unused) >> unused) as u32 }
+    };
+    let ones = 1u32.checked_shl(count & 255).unwrap_or(0).wrapping_sub(1);
+    [signed(3, count & 255), word >> 3 & ones, signed(count & 31, 20)]
+}
+
+fn of_signs(x: f32, y: f64) -> [u32; 4] {
+    let sign = |x: f64| if x.is_nan() || x == 0.0 { 0.0 } else { x.signum() };
+    let wide = sign(y).to_bits();
+    let half = sign(f64::from(half_to_f32(f32_to_half(x))));
+    [(sign(f64::from(x)) as f32).to_bits(), wide as u32, (wide >> 32) as u32, f32_to_half(half as f32)]
+}
+
+/// Quotients and remainders of signed numbers: a quotient by 0 is 0, a remainder by 0 is -1.
+fn divided(a: i64, b: i64) -> [i64; 3] {
+    if b == 0 {
+        return [0, -1, -1];
+    }
+    let remainder = a.wrapping_rem(b);
+    let moves = remainder != 0 && (remainder < 0) != (b < 0);
+    [a.wrapping_div(b), if moves { remainder + b } else { remainder }, remainder]
+}
+
+/// Quotients and remainders of unsigned numbers: all bits are set where the divisor is 0.
+fn divided_unsigned(a: u64, b: u64) -> [u64; 2] {
+    [a.checked_div(b).unwrap_or(u64::MAX), a.checked_rem(b).unwrap_or(u64::MAX)]
+}
+
+fn of_divisions(lane: usize, a: u32, b: u32) -> Vec<u32> {
+    let mut words = divided_unsigned(a.into(), b.into()).map(|number| number as u32).to_vec();
+    words.extend(divided((a as i32).into(), (b as i32).into()).map(|number| number as u32));
+    words.extend(divided_unsigned(77, b.into()).map(|number| number as u32));
+    words.extend([u32::MAX, u32::MAX, a % 3]);
+    let (wide_a, wide_b) = ((u64::from(a) << 32 | lane as u64) as i64, i64::from(b as i32));
+    let signed = divided(wide_a, wide_b).map(|number| number as u64);
+    let wide = divided_unsigned(wide_a as u64, wide_b as u64).into_iter().chain(signed).chain([u64::MAX]);
+    words.extend(wide.flat_map(|number| [number as u32, (number >> 32) as u32]));
+    let (high, low) = ((a >> 16) as u16, b as u16);
+    words.extend(divided_unsigned(high.into(), low.into()).map(|number| u32::from(number as u16)));
+    let [quotient, _, remainder] = divided((high as i16).into(), (low as i16).into());
+    words.extend([quotient, remainder].map(|number| u32::from(number as u16)));
+    words
+}
+
 #[test]
 fn operands_at_the_edges() {
     let float = |lane: usize| f32::from_bits(FLOATS[lane]);
     let double = |lane: usize| f64::from_bits(u64::from(DOUBLES[lane]) << 32);
     let other = |lane: usize| (lane * 5 + 3) % 16;
     let numbers = |lanes: usize| (0..lanes).map(float).filter(|value| !value.is_nan());
-    let model = |lane: u32| -> [u32; 44] {
+    let model = |lane: u32| -> [u32; 77] {
         let lane = lane as usize;
         let (x, y) = (float(lane), float(other(lane)));
         let mut words = of_floats(x, y);
@@ -147,9 +199,12 @@ fn operands_at_the_edges() {
         words.extend(of_doubles(double(lane), double(other(lane))));
         words.extend(of_halves(x, y));
         words.extend(of_counts(COUNTS[lane]));
+        words.extend(of_fields(COUNTS[lane]));
+        words.extend(of_signs(x, double(lane)));
+        words.extend(of_divisions(lane, FLOATS[other(lane)], DIVISORS[lane] as u32));
         words.try_into().unwrap()
     };
-    let counts = COUNTS.map(|count| count as u32);
-    let data = [FLOATS, DOUBLES, counts].concat();
+    let [counts, divisors] = [COUNTS, DIVISORS].map(|numbers| numbers.map(|number| number as u32));
+    let data = [FLOATS, DOUBLES, counts, divisors].concat();
     check_lanes(&Scene::new("edges.comp.spv").buffer(1, &data).run(), model);
 }

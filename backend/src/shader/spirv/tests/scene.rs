@@ -14,7 +14,7 @@ use crate::shader::runtime::{Bindings, Bound, Descriptor};
 use crate::shader::x64::Target;
 
 /// Bytes of every buffer.
-const SIZE: u64 = 4096;
+const SIZE: u64 = 8192;
 
 /// A compute shader's resources: set 0 only.
 pub(super) struct Scene {

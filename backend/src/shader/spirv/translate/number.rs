@@ -152,20 +152,30 @@ pub(crate) fn component(
 }
 
 /// Keeps the low bits of a shift's count and of a bit field's offset, as processors do: a number of bits modulo the width.
-/// SPIR-V leaves greater ones undefined.
+/// A count of bits to extract keeps its low byte, as on NVIDIA's processors. SPIR-V leaves greater ones undefined.
 fn limit_bit_numbers(b: &mut Builder, op: Op, operands: &mut [Value], number: Number) {
-    let at = match op {
-        Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => 1,
-        Op::BitFieldSExtract | Op::BitFieldUExtract => 1,
-        Op::BitFieldInsert => 2,
-        _ => return,
-    };
-    let (Number::Int(bits), Some(operand)) = (number, operands.get_mut(at)) else { return };
+    let Number::Int(bits) = number else { return };
+    match op {
+        Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
+            keep_low_bits(b, operands.get_mut(1), bits - 1);
+        }
+        Op::BitFieldSExtract | Op::BitFieldUExtract => {
+            keep_low_bits(b, operands.get_mut(1), bits - 1);
+            keep_low_bits(b, operands.get_mut(2), 0xff);
+        }
+        Op::BitFieldInsert => keep_low_bits(b, operands.get_mut(2), bits - 1),
+        _ => {}
+    }
+}
+
+/// Masks the low word of an operand, which is all that is left.
+fn keep_low_bits(b: &mut Builder, operand: Option<&mut Value>, mask: u32) {
+    let Some(operand) = operand else { return };
     let low = b.split(*operand)[0];
     *operand = match b.as_constant(low) {
-        Some(constant) => b.int(constant & (bits - 1)),
+        Some(constant) => b.int(constant & mask),
         None => {
-            let mask = b.int(bits - 1);
+            let mask = b.int(mask);
             b.binary(B::And, low, mask)
         }
     };

@@ -56,7 +56,7 @@ impl Translator<'_> {
         let offset = self.module.decoration_word((pointer.ty, Some(member)), Decoration::Offset).unwrap_or(0);
         let result = self.builder.value(Type::I32);
         self.builder.push(Inst::BufferLength { result, resource, element: pointer.element });
-        let (offset, stride) = (self.builder.int(offset), self.builder.int(stride));
+        let (offset, stride) = (self.builder.int(offset), self.builder.int(stride.max(1)));
         let bytes = self.builder.binary(BinaryOp::UMax, result, offset);
         let bytes = self.builder.binary(BinaryOp::ISub, bytes, offset);
         let length = self.builder.binary(BinaryOp::UDiv, bytes, stride);

@@ -245,8 +245,9 @@ impl Lower<'_> {
                 self.hold_vector(result, parts);
             }
             BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::UMod => {
+                let may_be_zero = self.constant(b).is_none_or(|divisor| divisor == 0);
                 let (a, b) = (self.vector(a), self.vector(b));
-                let parts = self.divide(op, a, b);
+                let parts = self.divide(op, (a, b), may_be_zero);
                 self.hold_vector(result, parts);
             }
             BinaryOp::FDiv if self.is_uniform(result) => {

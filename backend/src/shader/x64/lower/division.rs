@@ -1,8 +1,8 @@
 //! Integer division, by way of doubles.
 //!
 //! A quotient of 32-bit integers is exact to 2^-53 of itself in double precision, and the next integer is at least 1/b away,
-//! so that truncating the rounded quotient is truncating the true one. Division by zero gives 0, as do its remainders;
-//! `i32::MIN / -1` overflows to itself, as the conversion does.
+//! so that truncating the rounded quotient is truncating the true one. Unsigned quotients and all remainders by zero have all bits
+//! set, a signed quotient by zero is 0. `i32::MIN / -1` overflows to itself, as the conversion does.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -19,8 +19,8 @@ const SIGN: u32 = 0x8000_0000;
 const TWO_TO_31: u64 = 0x41e0_0000_0000_0000;
 
 impl Lower<'_> {
-    /// `op(a, b)` for the divisions and remainders.
-    pub(super) fn divide(&mut self, op: BinaryOp, a: Parts, b: Parts) -> Parts {
+    /// `op(a, b)` for the divisions and remainders. Nothing is spent on lanes with a divisor of 0 if there are none.
+    pub(super) fn divide(&mut self, op: BinaryOp, (a, b): (Parts, Parts), may_be_zero: bool) -> Parts {
         let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let count = a.count.max(b.count);
         let quotient = self.parts(count, |lower, part| lower.quotient(signed, a.at(part), b.at(part)));
@@ -30,8 +30,22 @@ impl Lower<'_> {
         } else {
             quotient
         };
-        let nonzero = self.compare(Compare::Signed(Order::NotEqual), b, Source::Constant(0));
-        self.keep(nonzero, result)
+        match (op, self.target) {
+            _ if !may_be_zero => result,
+            (BinaryOp::SDiv, _) => {
+                let nonzero = self.compare(Compare::Signed(Order::NotEqual), b, Source::Constant(0));
+                self.keep(nonzero, result)
+            }
+            // The conversion of infinity and NaN to unsigned words has set all bits.
+            (BinaryOp::UDiv, Target::Avx512) => result,
+            (_, target) => {
+                let zero = self.compare(Compare::Signed(Order::Equal), b, Source::Constant(0));
+                match target {
+                    Target::Avx512 => self.blend(zero, result, Source::Constant(u32::MAX)),
+                    Target::Avx2 => self.vector2(V::Or, result, zero),
+                }
+            }
+        }
     }
 
     /// The quotients of one register: its halves are divided as doubles.

@@ -1,8 +1,8 @@
 //! Division of 64-bit integers, eight in a register, with AVX-512; elsewhere it is the runtime's.
 //!
 //! It is what `kernels::divided` does: an estimate by doubles that is never too large, the same for what that leaves, and a last step of one.
-//! Division by zero gives 0, as do its rests. What is divided by a number that is known, or by one for all lanes, takes no division, or
-//! one less.
+//! Division by zero gives all ones, but for signed quotients, which are 0. What is divided by a number that is known, or by one for all
+//! lanes, takes no division, or one less.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -25,9 +25,9 @@ const XOR: Code = Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64;
 const ABSOLUTE: Code = Code::EVEX_Vpabsq_zmm_k1z_zmmm512b64;
 const SHIFT_RIGHT: Code = Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8;
 const COMPARE: Code = Code::EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8;
-const TEST: Code = Code::EVEX_Vptestmq_kr_k1_zmm_zmmm512b64;
+const TEST_ZERO: Code = Code::EVEX_Vptestnmq_kr_k1_zmm_zmmm512b64;
 const MASK_TO_ONES: Code = Code::EVEX_Vpmovm2q_zmm_kr;
-const MOVE: Code = Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512;
+const BLEND: Code = Code::EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64;
 
 /// A predicate of comparisons.
 const NOT_LESS: i32 = 5;
@@ -41,8 +41,8 @@ struct Divisor {
     per: Operand,
     /// All ones where it was negative; none where it never is.
     sign: Option<Operand>,
-    /// Lanes in which it is not 0; none where it never is.
-    is_some: Option<VReg>,
+    /// Lanes in which it is 0; none where it never is.
+    is_zero: Option<VReg>,
 }
 
 impl Lower<'_> {
@@ -64,7 +64,8 @@ impl Lower<'_> {
             }
         };
         let whole = self.each_half(&[a, b], |lower, half| {
-            Parts::one(lower.quotient_or_rest(wide.op, a[half].at(0), &divisors[half]))
+            let result = lower.quotient_or_rest(wide.op, a[half].at(0), &divisors[half]);
+            Parts::one(lower.with_zero(wide.op, result, &divisors[half]))
         });
         self.hold_whole(wide.result, whole);
     }
@@ -76,12 +77,12 @@ impl Lower<'_> {
             number: self.everywhere(number),
             per: self.everywhere((LESS_THAN_ONE / number as f64).to_bits()),
             sign: is_negative.then(|| self.everywhere(u64::MAX)),
-            is_some: None,
+            is_zero: None,
         }
     }
 
     fn divisor(&mut self, number: VReg, signed: bool) -> Divisor {
-        let is_some = self.define(MASK, TEST, &[Operand::Use(number), Operand::Use(number)]);
+        let is_zero = self.define(MASK, TEST_ZERO, &[Operand::Use(number), Operand::Use(number)]);
         let (number, sign) = if signed { self.without_sign(number) } else { (number, None) };
         let one = self.everywhere(1);
         let number = self.define(VECTOR, MOST, &[Operand::Use(number), one]);
@@ -90,7 +91,7 @@ impl Lower<'_> {
         let less = self.define(VECTOR, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, &[Operand::Mem(less)]);
         let per = self.define(VECTOR, V::DivD.code(Target::Avx512), &[Operand::Use(less), Operand::Use(double)]);
         let [number, per] = [number, per].map(Operand::Use);
-        Divisor { number, per, sign: sign.map(Operand::Use), is_some: Some(is_some) }
+        Divisor { number, per, sign: sign.map(Operand::Use), is_zero: Some(is_zero) }
     }
 
     /// A number without its sign, and all ones where it is negative.
@@ -108,7 +109,6 @@ impl Lower<'_> {
         let [second, rest] = self.estimate(rest, divisor);
         // The rest is less than twice the divisor.
         if matches!(op, WideOp::SRem | WideOp::UMod) {
-            // Zero divides as one does: that leaves nothing.
             let less = self.define(VECTOR, SUBTRACT, &[Operand::Use(rest), divisor.number]);
             let rest = self.define(VECTOR, LEAST, &[Operand::Use(rest), Operand::Use(less)]);
             return self.with_sign(rest, sign);
@@ -121,11 +121,16 @@ impl Lower<'_> {
             (Some(a), Some(b)) => Some(self.define(VECTOR, XOR, &[Operand::Use(a), b])),
             (sign, _) => sign,
         };
-        let quotient = self.with_sign(quotient, sign);
-        let Some(is_some) = divisor.is_some else { return quotient };
-        let kept = self.vector_register();
-        self.masked(MOVE, &[Operand::Def(kept), Operand::Use(quotient)], is_some, true);
-        kept
+        self.with_sign(quotient, sign)
+    }
+
+    /// Replaces a result in lanes with a divisor of 0.
+    fn with_zero(&mut self, op: WideOp, result: VReg, divisor: &Divisor) -> VReg {
+        let Some(is_zero) = divisor.is_zero else { return result };
+        let of_zero = self.everywhere(if op == WideOp::SDiv { 0 } else { u64::MAX });
+        let replaced = self.vector_register();
+        self.masked(BLEND, &[Operand::Def(replaced), Operand::Use(result), of_zero], is_zero, false);
+        replaced
     }
 
     /// A part of a quotient, and what that leaves.
