@@ -4,8 +4,9 @@
 //! written with them (see `shader::routines`). Floats are IEEE single precision with every operation rounded on its own.
 //! Unsigned quotients and all remainders by zero have all bits set, a signed quotient by zero is 0. Shifts by 32 or more give 0,
 //! or the sign. Conversions to integers saturate, NaN is 0.
-//! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. Comparisons of floats are
-//! ordered but for `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
+//! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. `FMinNum` and `FMaxNum` give
+//! the operand that is a number if the other one is NaN, and `b` of equal operands. Comparisons of floats are ordered but for
+//! `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
 
 use super::{Type, WideOp};
 
@@ -48,7 +49,7 @@ operations! {
         SMin: I32, SMax: I32, UMin: I32, UMax: I32,
         IEq: Bool, INe: Bool, SLt: Bool, SLe: Bool, ULt: Bool, ULe: Bool,
         LogicalAnd: Bool, LogicalOr: Bool, LogicalEq: Bool, LogicalNe: Bool,
-        FAdd: F32, FSub: F32, FMul: F32, FDiv: F32, FMin: F32, FMax: F32,
+        FAdd: F32, FSub: F32, FMul: F32, FDiv: F32, FMin: F32, FMax: F32, FMinNum: F32, FMaxNum: F32,
         FEq: Bool, FNe: Bool, FLt: Bool, FLe: Bool,
     }
 }
@@ -120,9 +121,8 @@ impl AtomicOp {
             Self::Or => old | value,
             Self::Xor => old ^ value,
             Self::FAdd => (f(old) + f(value)).to_bits(),
-            Self::FMin | Self::FMax if f(value).is_nan() => old,
-            Self::FMin => BinaryOp::FMin.apply(value, old),
-            Self::FMax => BinaryOp::FMax.apply(value, old),
+            Self::FMin => BinaryOp::FMinNum.apply(old, value),
+            Self::FMax => BinaryOp::FMaxNum.apply(old, value),
         })
     }
 
@@ -272,6 +272,20 @@ impl BinaryOp {
                     b
                 } else {
                     a
+                }
+            }
+            Self::FMinNum => {
+                if b.is_nan() || a < b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::FMaxNum => {
+                if b.is_nan() || b < a {
+                    a
+                } else {
+                    b
                 }
             }
             _ => a,

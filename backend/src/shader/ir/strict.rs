@@ -167,11 +167,12 @@ const fn unary_operand(op: UnaryOp) -> Option<Type> {
 
 const fn binary_operands(op: BinaryOp) -> (Type, Type) {
     use BinaryOp::{
-        FAdd, FDiv, FEq, FLe, FLt, FMax, FMin, FMul, FNe, FSub, LogicalAnd, LogicalEq, LogicalNe, LogicalOr,
+        FAdd, FDiv, FEq, FLe, FLt, FMax, FMaxNum, FMin, FMinNum, FMul, FNe, FSub, LogicalAnd, LogicalEq, LogicalNe,
+        LogicalOr,
     };
     match op {
         LogicalAnd | LogicalOr | LogicalEq | LogicalNe => (Type::Bool, Type::Bool),
-        FAdd | FSub | FMul | FDiv | FMin | FMax | FEq | FNe | FLt | FLe => (Type::F32, Type::F32),
+        FAdd | FSub | FMul | FDiv | FMin | FMax | FMinNum | FMaxNum | FEq | FNe | FLt | FLe => (Type::F32, Type::F32),
         _ => (Type::I32, Type::I32),
     }
 }

@@ -124,6 +124,9 @@ impl Known {
             Inst::Unary { op: U::SToF | U::UToF, .. } => true,
             Inst::Unary { op: U::FNeg | U::FAbs | U::Floor | U::Ceil | U::Trunc | U::RoundEven, a, .. }
             | Inst::Binary { op: BinaryOp::FMin | BinaryOp::FMax, a, .. } => self.is_number(*a),
+            Inst::Binary { op: BinaryOp::FMinNum | BinaryOp::FMaxNum, a, b, .. } => {
+                self.is_number(*a) || self.is_number(*b)
+            }
             Inst::Ternary { op: TernaryOp::SelectFloat, b, c, .. } => self.is_number(*b) && self.is_number(*c),
             _ => false,
         }
@@ -132,7 +135,11 @@ impl Known {
     fn fold(&self, function: &Function, inst: &Inst) -> Folded {
         match inst {
             Inst::Unary { result, op, a } => self.unary(function, (*result, *op), *a),
-            Inst::Binary { op, a, b, .. } => self.binary(*op, *a, *b),
+            Inst::Binary { result, op, a, b } => match (self.binary(*op, *a, *b), op) {
+                (Folded::Kept, BinaryOp::FMinNum) => self.of_number(*result, BinaryOp::FMin, (*a, *b)),
+                (Folded::Kept, BinaryOp::FMaxNum) => self.of_number(*result, BinaryOp::FMax, (*a, *b)),
+                (folded, _) => folded,
+            },
             Inst::Ternary { op, a, b, c, .. } => self.ternary(*op, [*a, *b, *c]),
             Inst::TableLoad { table, index, .. } => match self.word(*index) {
                 Some(index) => {
@@ -161,6 +168,11 @@ impl Known {
             },
             _ => Folded::Kept,
         }
+    }
+
+    /// `FMinNum` and `FMaxNum` with a second operand that is a number are the other operation with the operands exchanged.
+    fn of_number(&self, result: Value, op: BinaryOp, (a, b): (Value, Value)) -> Folded {
+        if self.is_number(b) { Folded::Changed(Inst::Binary { result, op, a: b, b: a }) } else { Folded::Kept }
     }
 
     /// The opposite of a comparison is a comparison.

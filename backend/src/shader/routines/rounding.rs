@@ -42,21 +42,25 @@ fn modulo(b: &mut Builder, x: Value, y: Value, round: U) -> Value {
 
 /// Returns the lesser operand, or the one that is a number if the other is NaN. Of equal operands it returns `y`.
 pub fn min_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
-    extremum_of_numbers(b, B::FMin, x, y)
+    extremum_of_numbers(b, (B::FMin, B::FMinNum), x, y)
 }
 
 /// Returns the greater operand, or the one that is a number if the other is NaN. Of equal operands it returns `y`.
 pub fn max_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
-    extremum_of_numbers(b, B::FMax, x, y)
+    extremum_of_numbers(b, (B::FMax, B::FMaxNum), x, y)
 }
 
-/// `FMin` and `FMax` return their first operand if either is NaN, so a constant in that place makes them one instruction.
-fn extremum_of_numbers(b: &mut Builder, op: B, x: Value, y: Value) -> Value {
+/// The first operation returns its first operand if either is NaN. With a constant in that place one instruction does it, where the
+/// second operation takes two or three.
+fn extremum_of_numbers(b: &mut Builder, (op, of_numbers): (B, B), x: Value, y: Value) -> Value {
     if is_constant_number(b, y) {
         return b.binary(op, y, x);
     }
     if is_constant_number(b, x) {
         return b.binary(op, x, y);
+    }
+    if !b.is_wide(x) {
+        return b.binary(of_numbers, x, y);
     }
     let (is_nan, chosen) = (b.unary(U::IsNan, y), b.binary(op, y, x));
     b.select(is_nan, x, chosen)

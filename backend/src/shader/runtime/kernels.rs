@@ -33,7 +33,8 @@ fn binary_lanes(op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
         op,
         BinaryOp [
             IAdd, ISub, IMul, And, Or, Xor, Shl, ShrLogical, ShrArithmetic, SMin, SMax, UMin, UMax, IEq, INe, SLt, SLe, ULt,
-            ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FEq, FNe, FLt, FLe
+            ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FMinNum, FMaxNum, FEq, FNe,
+            FLt, FLe
         ],
         CHOSEN => each(|lane| CHOSEN.apply(a[lane], b[lane])),
         other => each(|lane| other.apply(a[lane], b[lane]))

@@ -443,6 +443,89 @@ fn what_is_encoded_decodes_without_an_invalid_instruction() {
     }
 }
 
+/// Floats among which NaN, zeros of both signs and infinities meet.
+const EDGES: Lanes = [
+    0x7fc0_0000,
+    0,
+    0x8000_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fa0_0000,
+    0xffc0_0001,
+    1,
+    0x8000_0001,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0xffa0_0001,
+    0x4000_0000,
+    0xc000_0000,
+];
+
+#[test]
+fn the_least_and_greatest_of_numbers_are_no_nan() {
+    for op in [BinaryOp::FMinNum, BinaryOp::FMaxNum] {
+        for (a, b) in EDGES.into_iter().flat_map(|a| EDGES.map(|b| (a, b))) {
+            let [is_nan, both] = [op.apply(a, b), if f32::from_bits(a).is_nan() { b } else { a }]
+                .map(|word| f32::from_bits(word).is_nan());
+            assert_eq!(is_nan, both, "{op:?} {a:#x} {b:#x}");
+        }
+        let of_inputs = of_inputs(&[Type::F32; 2], |b, values| b.binary(op, values[0], values[1]));
+        let mixed = of_mixed(op);
+        for shift in 0..WAVE {
+            let others = std::array::from_fn(|lane| EDGES[(lane + shift) % WAVE]);
+            for (function, lanes) in [(&of_inputs, Mask::MAX), (&mixed, Mask::MAX), (&of_inputs, 0x7e3c)] {
+                check(function, &Run { inputs: vec![EDGES, others], lanes, helpers: 0 });
+            }
+        }
+    }
+}
+
+/// An operation on what lanes have of their own, on what all lanes have, and on constants.
+fn of_mixed(op: BinaryOp) -> Function {
+    let mut b = Builder::new();
+    let (input, offset, other_offset) = (b.input(0, Type::F32), b.int(8), b.int(12));
+    let [pushed, other] = [offset, other_offset].map(|offset| b.load(Space::Push, offset, Type::F32));
+    let [nan, zero] = [f32::NAN, -0.0].map(|constant| b.float(constant));
+    let operands = [(input, pushed), (pushed, input), (pushed, other), (nan, input), (input, zero), (other, nan)];
+    for (slot, (x, y)) in operands.into_iter().enumerate() {
+        let value = b.binary(op, x, y);
+        b.push(Inst::Output { slot: slot as u32, value });
+    }
+    b.finish()
+}
+
+/// Comparisons, minima and blends in the code of an operation on two inputs, in their order or the other one.
+fn counts(op: BinaryOp, swapped: bool, target: Target) -> [usize; 3] {
+    let mut function = of_inputs(&[Type::F32; 2], |b, values| match swapped {
+        true => b.binary(op, values[1], values[0]),
+        false => b.binary(op, values[0], values[1]),
+    });
+    let uniformity = crate::shader::passes::prepare(&mut function, |_| Across::Varies);
+    let generated =
+        generate_with((&function, &uniformity, super::Manner::default()), target, regalloc2::Algorithm::Ion);
+    let code = generated.unwrap().code;
+    let text = super::disassemble(&code.bytes, code.entry);
+    ["vcmp", "vminps", "blend"].map(|name| text.lines().filter(|line| line.contains(name)).count())
+}
+
+#[test]
+fn the_least_of_numbers_is_under_a_mask_where_the_second_operand_is_older() {
+    for target in targets() {
+        for swapped in [false, true] {
+            let [plain, of_numbers] = [BinaryOp::FMin, BinaryOp::FMinNum].map(|op| counts(op, swapped, target));
+            // AVX2 has a wave in two registers.
+            let more = match (target, swapped) {
+                (Target::Avx2, _) => [2, 0, 2],
+                (Target::Avx512, false) => [1, 0, 1],
+                (Target::Avx512, true) => [1, 0, 0],
+            };
+            assert_eq!(of_numbers, std::array::from_fn(|at| plain[at] + more[at]), "{target:?} {swapped}");
+        }
+    }
+}
+
 /// Cases of each random test: `VITRIC_CASES`, by default as many as take a second or two.
 fn cases() -> u32 {
     std::env::var("VITRIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)

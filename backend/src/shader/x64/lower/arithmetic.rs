@@ -250,6 +250,8 @@ impl Lower<'_> {
                 let parts = self.divide(op, (a, b), may_be_zero);
                 self.hold_vector(result, parts);
             }
+            BinaryOp::FMinNum => self.extremum_of_numbers(result, V::MinF, (a, b)),
+            BinaryOp::FMaxNum => self.extremum_of_numbers(result, V::MaxF, (a, b)),
             BinaryOp::FDiv if self.is_uniform(result) => {
                 let quotient = match self.target {
                     Target::Avx512 => Code::EVEX_Vdivps_xmm_k1z_xmm_xmmm128b32,
@@ -281,6 +283,31 @@ impl Lower<'_> {
             None => {
                 let second = self.source(b);
                 self.vector2(op, first, second)
+            }
+        };
+        self.hold_vector(result, parts);
+    }
+
+    /// `op(a, b)`, which the processor gives as `b` if either is NaN, but `a` in lanes where `b` is NaN.
+    ///
+    /// AVX-512 can leave `a` in these: an instruction less, but `op` waits for the comparison of `b`. A chain of operations through `b`
+    /// becomes longer by that, so it is done where `b` is the older value.
+    fn extremum_of_numbers(&mut self, result: Value, op: V, (a, b): (Value, Value)) {
+        let under_mask = self.target == Target::Avx512 && b.0 < a.0;
+        let (a, b) = (self.vector(a), self.vector(b));
+        let parts = match under_mask {
+            true => {
+                let mask = self.compare(Compare::Float(table::ORDERED), b, b.into());
+                let to = self.vector_register();
+                let change = Operand::Change { from: a.at(0), to };
+                let operands = [change, Operand::Use(a.at(0)), Operand::Use(b.at(0))];
+                self.masked(op.code(self.target), &operands, mask.at(0), false);
+                Parts::one(to)
+            }
+            false => {
+                let mask = self.compare(Compare::Float(table::UNORDERED), b, b.into());
+                let chosen = self.vector2(op, a, b);
+                self.blend(mask, chosen, a.into())
             }
         };
         self.hold_vector(result, parts);
