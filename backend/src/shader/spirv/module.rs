@@ -36,6 +36,8 @@ pub(super) enum Ty {
     Sampler,
     SampledImage(u32),
     Function,
+    /// A type that nothing can use, by name: of an extension that is not advertised.
+    Unsupported(String),
 }
 
 /// An image type.
@@ -283,9 +285,13 @@ impl Module {
             Op::TypeBool => Ty::Bool,
             Op::TypeInt | Op::TypeFloat => {
                 let width = inst.word(1)?;
-                match (inst.op, width) {
-                    (Op::TypeInt, 8 | 16 | 32 | 64) => Ty::Int(width),
-                    (Op::TypeFloat, 16 | 32 | 64) => Ty::Float(width),
+                match (inst.op, width, inst.words.get(2)) {
+                    (Op::TypeInt, 8 | 16 | 32 | 64, _) => Ty::Int(width),
+                    (Op::TypeFloat, 16 | 32 | 64, None) => Ty::Float(width),
+                    // Not IEEE 754: bfloat16 is encoding 0, and the 8-bit formats have others.
+                    (Op::TypeFloat, 8 | 16, Some(encoding)) => {
+                        Ty::Unsupported(format!("{width}-bit floats of encoding {encoding}"))
+                    }
                     _ => return Err(Error::Unsupported(format!("{width}-bit numbers"))),
                 }
             }
@@ -299,7 +305,12 @@ impl Module {
             Op::TypeSampler => Ty::Sampler,
             Op::TypeSampledImage => Ty::SampledImage(inst.word(1)?),
             Op::TypeFunction => Ty::Function,
-            _ => return Ok(()),
+            // Announces a pointer type that follows.
+            Op::TypeForwardPointer => return Ok(()),
+            op => match format!("{op:?}") {
+                name if name.starts_with("Type") => Ty::Unsupported(name),
+                _ => return Ok(()),
+            },
         };
         // A type may only name types before it, so that types never nest in a circle. (Pointers may not recurse here.)
         self.types.insert(inst.word(0)?, ty);
@@ -342,7 +353,11 @@ impl Module {
     }
 
     pub(super) fn ty(&self, id: u32) -> Result<&Ty> {
-        self.types.get(&id).ok_or(Error::Malformed("an id is not a type"))
+        match self.types.get(&id) {
+            Some(Ty::Unsupported(name)) => Err(Error::Unsupported(name.clone())),
+            Some(ty) => Ok(ty),
+            None => Err(Error::Malformed("an id is not a type")),
+        }
     }
 
     /// Operands of a decoration of `target`.

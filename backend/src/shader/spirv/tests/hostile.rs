@@ -40,6 +40,31 @@ fn the_smallest_program_compiles() {
 }
 
 #[test]
+fn types_of_missing_extensions_are_named_where_they_are_used() {
+    use spirv::Op;
+    // An array of 4 of the type in private memory, whose pointer the function makes.
+    let uses = |ty: &[(Op, &[u32])]| {
+        let mut declarations: Vec<(Op, &[u32])> = vec![
+            (Op::TypeInt, &[4, 32, 0]),
+            (Op::TypeFloat, &[5, 32]),
+            (Op::Constant, &[4, 6, 4]),
+            (Op::TypeForwardPointer, &[9, 6]),
+        ];
+        declarations.extend_from_slice(ty);
+        let unused = compute(&declarations, &[(Op::Label, &[20]), (Op::Return, &[])]);
+        assert!(compile(&parse(&unused).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).is_ok());
+        declarations.extend_from_slice(&[(Op::TypeArray, &[8, 7, 6]), (Op::TypePointer, &[9, 7, 8])]);
+        refusal(&compute(&declarations, &[(Op::Label, &[20]), (Op::Variable, &[9, 21, 7]), (Op::Return, &[])]))
+    };
+    let matrix = uses(&[(Op::TypeCooperativeMatrixKHR, &[7, 5, 6, 6, 6, 6])]);
+    assert_eq!(matrix, Error::Unsupported("TypeCooperativeMatrixKHR".into()));
+    for (width, encoding) in [(16, 0), (8, 4214), (8, 4215)] {
+        let float = uses(&[(Op::TypeFloat, &[7, width, encoding])]);
+        assert_eq!(float, Error::Unsupported(format!("{width}-bit floats of encoding {encoding}")));
+    }
+}
+
+#[test]
 fn types_that_grow_without_words_end() {
     use spirv::Op;
     // 60 structures, each twice the one before, of nothing; then an array of 4 billion of the last.
