@@ -307,5 +307,8 @@ fn capabilities_that_are_missing_are_named() {
         let error = parse(&words).err().unwrap();
         assert_eq!(error, Error::Unsupported(format!("capability {capability:?}")));
     }
-    assert!(parse(&assemble(&[(spirv::Op::Capability, &[C::Shader as u32])], &[])).is_ok());
+    // Layers declare the second one without asking for it.
+    for capability in [C::Shader, C::DenormFlushToZero] {
+        assert!(parse(&assemble(&[(spirv::Op::Capability, &[capability as u32])], &[])).is_ok());
+    }
 }
