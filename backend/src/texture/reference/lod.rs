@@ -101,12 +101,17 @@ pub(super) fn levels(view: &SurfaceView, sampler: &Sampler, request: &SampleRequ
     let last = view.desc.levels - 1;
     let level = math::max(math::min(math::max(lod, 0.0), last as f32), view.desc.min_lod);
     if sampler.mipmap_mode == vk::SamplerMipmapMode::NEAREST {
-        let nearest = ((level + 0.5).ceil() - 1.0).max(0.0) as u32;
+        let nearest = nearest(level) as u32;
         return Levels { first: nearest, second: nearest, share: 0.0, filter };
     }
     let first = level.floor();
     let second = (first as u32 + 1).min(last);
     Levels { first: first as u32, second, share: level - first, filter }
+}
+
+/// Returns the nearest level. Halves go up, as D3D demands and GPUs do.
+fn nearest(level: f32) -> f32 {
+    (level + 0.5).floor()
 }
 
 /// The level that would be accessed, and the computed level of detail before clamping.
@@ -115,7 +120,7 @@ pub fn query_lod(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest)
     let level = math::min(math::max(clamped(lod, sampler), 0.0), (view.desc.levels - 1) as f32);
     let level = math::max(level, view.desc.min_lod);
     let accessed = match sampler.mipmap_mode {
-        vk::SamplerMipmapMode::NEAREST => ((level + 0.5).ceil() - 1.0).max(0.0),
+        vk::SamplerMipmapMode::NEAREST => nearest(level),
         _ => level,
     };
     [accessed, lod]

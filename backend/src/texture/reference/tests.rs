@@ -121,8 +121,9 @@ fn levels_follow_gradient_bias_and_clamps() {
     assert_eq!(sampled(&Sampler { max_lod: 0.25, ..linear }, gradient(1.0, 0.0)), 0.25);
     assert_eq!(sampled(&Sampler { min_lod: 2.0, ..linear }, gradient(0.01, 0.0)), 2.0);
     let nearest = Sampler { mipmap_mode: vk::SamplerMipmapMode::NEAREST, ..linear };
-    assert_eq!(sampled(&nearest, LevelOfDetail::Level(1.5)), 1.0);
-    assert_eq!(sampled(&nearest, LevelOfDetail::Level(1.6)), 2.0);
+    for (level, expected) in [(0.0, 0.0), (0.4, 0.0), (0.5, 1.0), (1.4, 1.0), (1.5, 2.0), (2.5, 3.0), (9.0, 3.0)] {
+        assert_eq!(sampled(&nearest, LevelOfDetail::Level(level)), expected, "{level}");
+    }
     let request = SampleRequest { lod: gradient(4.0, 0.0), ..at([0.5; 3]) };
     assert_eq!(query_lod(&view, &linear, &request), [3.0, 5.0]);
 }

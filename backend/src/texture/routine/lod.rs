@@ -178,13 +178,11 @@ impl Unit<'_> {
         self.b.binary(B::FMax, least, level)
     }
 
-    /// The nearest level, halves downwards.
+    /// Returns the nearest level. Halves go up, as D3D demands and GPUs do. (Vulkan prefers down and allows both.)
     fn nearest_level(&mut self, level: Value) -> Value {
-        let (half, one, zero) = (self.b.float(0.5), self.b.float(1.0), self.b.float(0.0));
+        let half = self.b.float(0.5);
         let above = self.b.binary(B::FAdd, level, half);
-        let above = self.b.unary(U::Ceil, above);
-        let level = self.b.binary(B::FSub, above, one);
-        self.b.binary(B::FMax, zero, level)
+        self.b.unary(U::Floor, above)
     }
 
     /// The levels that are read.
