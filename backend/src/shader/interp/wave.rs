@@ -66,15 +66,20 @@ impl Runs<'_> {
     pub fn run(&mut self, parameters: &[u32]) -> Stop {
         match &mut self.runner {
             Runner::Native(session) => session.run(parameters, &self.inputs, &mut self.outputs),
-            Runner::Interpreter(wave, program, environment) => {
-                wave.start(program, Mask::MAX, 0);
-                wave.inputs.copy_from_slice(&self.inputs);
-                let environment = Environment { parameters, ..*environment };
-                let stop = wave.run(program, &environment);
-                self.outputs.copy_from_slice(&wave.outputs);
-                stop
-            }
+            Runner::Interpreter(..) => self.interpret(parameters),
         }
+    }
+
+    // Apart, so that callers of generated code do not hold the interpreter.
+    #[cold]
+    fn interpret(&mut self, parameters: &[u32]) -> Stop {
+        let Runner::Interpreter(wave, program, environment) = &mut self.runner else { return Stop::Done };
+        wave.start(program, Mask::MAX, 0);
+        wave.inputs.copy_from_slice(&self.inputs);
+        let environment = Environment { parameters, ..*environment };
+        let stop = wave.run(program, &environment);
+        self.outputs.copy_from_slice(&wave.outputs);
+        stop
     }
 }
 

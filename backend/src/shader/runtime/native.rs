@@ -295,6 +295,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
 
     /// Runs the program from its start with all lanes: until the end, or the deadline. It has no barriers, and locals hold what
     /// the last run left in them.
+    #[inline]
     pub fn run(&mut self, parameters: &[u32], inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
         self.enter(parameters, (Mask::MAX, 0), inputs, outputs)
     }
