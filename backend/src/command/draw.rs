@@ -30,7 +30,7 @@ use crate::shader::runtime::{Bindings, Ranges};
 use crate::shader::tessellation::MOST_PATCH_VERTICES;
 use crate::simd::Lanes;
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
-use crate::tiling::Window;
+use crate::tiling::{Clip, Window};
 
 /// Most primitives that are handed to the front end for one window.
 pub(super) const MOST_PRIMITIVES: usize = 1 << 14;
@@ -543,7 +543,8 @@ pub(super) fn in_order(
         let done = work(&mut processor.front, &mut made);
         let grid = *processor.pending.grid();
         let made = made.into_iter().filter(|triangles| !triangles.is_empty());
-        let windows = made.map(|triangles| Window::new(triangles, &grid, None));
+        let clip = [Clip::of_all(touched(drawn.dynamic, drawn.pipeline))];
+        let windows = made.map(|triangles| Window::new(triangles, &grid, &clip, None));
         processor.pending.extend_layers(drawn, windows);
         done
     } else {
@@ -575,6 +576,7 @@ pub(super) fn in_parallel(
 ) -> Result<(), DeviceLost> {
     let made: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
+    let clip = [Clip::of_all(touched(drawn.dynamic, drawn.pipeline))];
     let piece = |index: usize| {
         let mut triangles = Vec::new();
         let mut front = gpu.fronts().lend();
@@ -586,7 +588,7 @@ pub(super) fn in_parallel(
         empty.into_iter().for_each(|triangles| gpu.triangles().put(triangles));
         let left = left.into_iter();
         // So many are small: they are tested in their tiles.
-        *made[index].lock() = (left.map(|triangles| Window::new(triangles, &grid, None)).collect(), captured);
+        *made[index].lock() = (left.map(|triangles| Window::new(triangles, &grid, &clip, None)).collect(), captured);
     };
     if flushes {
         processor.flush_beside((count, &piece))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::draw::pixel_context;
 use super::pass::LoadClear;
@@ -15,7 +16,7 @@ use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
 use crate::pixel::{DrawContext, PixelContext};
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Ahead, Beside, Grid, Run, Runs, Teaching, TileClears, TileParts, Walk, Window};
+use crate::tiling::{self, Ahead, Beside, Clip, Grid, Run, Runs, Teaching, TileClears, TileParts, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -335,12 +336,19 @@ impl Pending {
         let direction = visibility.tests.filter(|_| follows);
         let ahead =
             direction.and_then(|direction| Ahead::new(&self.ahead.early, direction, (self.depth_bits, samples)));
-        let mut window = Window::new(triangles, &self.grid, ahead);
+        let clips: SmallVec<[Clip; 2]> = runs.iter().map(|run| self.clip(run)).collect();
+        let mut window = Window::new(triangles, &self.grid, &clips, ahead);
         window.runs = runs;
         if let (true, Some(depth)) = (follows, self.depths.first()) {
             depth.balance().tested(window.tests.queries, window.tests.kills);
         }
         self.extend(window);
+    }
+
+    /// The pixels that triangles of a run may touch.
+    fn clip(&self, run: &Run) -> Clip {
+        let state = &self.pixels[self.draws[run.draw as usize].pixel];
+        Clip { end: run.end, pixels: touched(&state.dynamic, &state.pipeline) }
     }
 
     /// Gives back what was taken, filled with triangles of a draw: the last is filled on, unless it has reached its size.

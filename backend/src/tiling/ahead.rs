@@ -242,6 +242,7 @@ fn teach_one(
     let layer = layer as usize * grid.count();
     grid.touched_by(
         *pixels,
+        &grid.tiles_within(clip),
         || *triangle,
         |tile| {
             let [left, top, ..] = grid.pixels(tile);
@@ -276,7 +277,7 @@ fn teach_one(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Run, Runs};
+    use super::super::{Clip, Run, Runs};
     use super::*;
     use crate::hiz::{Bounds, Hierarchy, Hiz};
     use ash::vk;
@@ -310,7 +311,7 @@ mod tests {
         let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
         assert_eq!(pushed, triangles.len());
         let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: 0 }]);
-        Window { runs, ..Window::new(triangles, grid, ahead) }
+        Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], ahead) }
     }
 
     /// What triangles of a window teach.

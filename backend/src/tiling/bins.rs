@@ -1,8 +1,10 @@
 //! Bins: which triangles of which window touch a tile. Only tiles that are touched are written down, so that a small draw costs what it
-//! touches, whatever the render area has of tiles.
+//! touches, whatever the render area has of tiles, and only those that the draw's scissor has a pixel of.
+
+use std::ops::Range;
 
 use super::ahead::{Ahead, Suspect, Tests};
-use super::{Grid, Window};
+use super::{Clip, Grid, TileRect, Window};
 use crate::geometry::Triangles;
 
 /// The triangles of a window that touch tiles.
@@ -15,40 +17,64 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// Sorts triangles into the tiles of a layer, but for those that are known to be hidden there.
-    pub(super) fn new(triangles: &Triangles, grid: &Grid, ahead: (Option<Ahead<'_>>, &mut Tests)) -> Self {
+    /// Sorts triangles into the tiles of a layer that their draws may touch, but for those that are known to be hidden there.
+    pub(super) fn new(
+        triangles: &Triangles,
+        grid: &Grid,
+        clips: &[Clip],
+        (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
+    ) -> Self {
         let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
         // Counting takes as long as there are tiles, comparing as there are triangles.
         if triangles.len() * 8 < grid.count() {
-            Self::visit(triangles, grid, ahead, |tile, triangle| pairs.push((tile, triangle)));
+            Self::visit(triangles, grid, clips, (ahead, tests), |tile, triangle| pairs.push((tile, triangle)));
             return Self::sorted(pairs);
         }
         let mut counts = vec![0u32; grid.count()];
-        Self::visit(triangles, grid, ahead, |tile, triangle| {
+        Self::visit(triangles, grid, clips, (ahead, tests), |tile, triangle| {
             pairs.push((tile, triangle));
             counts[tile as usize] += 1;
         });
         Self::counted(&pairs, counts)
     }
 
-    /// Calls `touches` with each tile that a triangle touches, and the triangle.
+    /// Calls `touches` with each tile that a triangle touches and its draw may touch, and the triangle.
     #[inline]
     fn visit(
         triangles: &Triangles,
         grid: &Grid,
+        clips: &[Clip],
         (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
         mut touches: impl FnMut(u32, u16),
     ) {
+        let mut start = 0;
+        for clip in clips {
+            let range = start..clip.end.min(triangles.len() as u32);
+            start = range.end;
+            let tiles = grid.tiles_within(clip.pixels);
+            Self::visit_run((triangles, range), grid, &tiles, (ahead, tests), &mut touches);
+        }
+    }
+
+    /// The same of triangles with these numbers, whose draw may touch `tiles`.
+    #[inline]
+    fn visit_run(
+        (triangles, range): (&Triangles, Range<u32>),
+        grid: &Grid,
+        tiles: &TileRect,
+        (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
+        touches: &mut impl FnMut(u32, u16),
+    ) {
         let first = triangles.layer() as usize * grid.count();
-        for index in 0..triangles.len() as u32 {
+        for index in range {
             // Most lie in one tile, and these are too small to be tested ahead.
-            if let Some(tile) = grid.only_tile(triangles.pixels(index)) {
+            if let Some(tile) = grid.only_tile(triangles.pixels(index), tiles) {
                 touches(tile, index as u16);
                 continue;
             }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
             let mut touched = 0;
-            let evaluated = grid.touched(triangles, index, |tile| {
+            let evaluated = grid.touched(triangles, index, tiles, |tile| {
                 touched += 1;
                 let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
                     ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
@@ -124,40 +150,87 @@ pub(super) struct Part {
 /// For each tile of all layers what of windows touches it.
 #[derive(Debug)]
 pub struct TileParts {
-    /// Where the parts of each tile end; they start where those of the one before end.
-    ends: Vec<u32>,
+    ends: Ends,
     parts: Vec<Part>,
+}
+
+/// Where the parts of each tile end; they start where those of the one before end.
+#[derive(Debug)]
+enum Ends {
+    /// Of all tiles.
+    All(Vec<u32>),
+    /// Of the tiles that have parts, ascending, where these are few.
+    Few(Vec<(u32, u32)>),
 }
 
 impl TileParts {
     /// Of windows that were sorted into the tiles of a grid.
     pub fn new(windows: &[Window], grid: &Grid) -> Self {
-        let mut ends = vec![0u32; grid.count_all()];
         // Layers beyond those of the pass are not drawn to.
         let drawn = || (0..).zip(windows).filter(|(_, window)| (window.layer() as usize) < grid.layers);
-        let in_all = |window: &Window, tile: u32| window.layer() as usize * grid.count() + tile as usize;
-        for (_, window) in drawn() {
-            window.bins.tiles().for_each(|(tile, ..)| ends[in_all(window, tile)] += 1);
+        let parts = || {
+            drawn().flat_map(|(number, window)| {
+                let first = (window.layer() as usize * grid.count()) as u32;
+                let part = move |(tile, start, end)| (first + tile, Part { window: number, start, end });
+                window.bins.tiles().map(part)
+            })
+        };
+        let count: usize = drawn().map(|(_, window)| window.bins.tiles.len()).sum();
+        // Counting takes as long as there are tiles, comparing as there are parts.
+        if count * 8 < grid.count_all() {
+            Self::sorted(parts().collect())
+        } else {
+            Self::counted(parts, grid.count_all())
         }
+    }
+
+    fn sorted(mut all: Vec<(u32, Part)>) -> Self {
+        // A tile's parts are of different windows.
+        all.sort_unstable_by_key(|&(tile, part)| (tile, part.window));
+        let mut ends: Vec<(u32, u32)> = Vec::with_capacity(all.len());
+        for (place, &(tile, _)) in (1..).zip(&all) {
+            match ends.last_mut().filter(|last| last.0 == tile) {
+                Some((_, end)) => *end = place,
+                None => ends.push((tile, place)),
+            }
+        }
+        Self { ends: Ends::Few(ends), parts: all.into_iter().map(|(_, part)| part).collect() }
+    }
+
+    fn counted<I: Iterator<Item = (u32, Part)>>(all: impl Fn() -> I, tiles: usize) -> Self {
+        let mut ends = vec![0u32; tiles];
+        all().for_each(|(tile, _)| ends[tile as usize] += 1);
         let mut sum = 0;
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
         }
         let mut parts = vec![Part::default(); sum as usize];
-        for (number, window) in drawn() {
-            for (tile, start, end) in window.bins.tiles() {
-                let place = &mut ends[in_all(window, tile)];
-                parts[*place as usize] = Part { window: number, start, end };
-                *place += 1;
-            }
+        for (tile, part) in all() {
+            let place = &mut ends[tile as usize];
+            parts[*place as usize] = part;
+            *place += 1;
         }
-        Self { ends, parts }
+        Self { ends: Ends::All(ends), parts }
     }
 
     /// The parts of a tile, in order.
     pub(super) fn of(&self, tile: usize) -> &[Part] {
-        let start = if tile == 0 { 0 } else { self.ends[tile - 1] };
-        &self.parts[start as usize..self.ends[tile] as usize]
+        let (start, end) = match &self.ends {
+            Ends::All(ends) => (tile.checked_sub(1).map_or(0, |before| ends[before]), ends[tile]),
+            Ends::Few(ends) => match ends.binary_search_by_key(&(tile as u32), |&(tile, _)| tile) {
+                Ok(number) => (number.checked_sub(1).map_or(0, |before| ends[before].1), ends[number].1),
+                Err(_) => (0, 0),
+            },
+        };
+        &self.parts[start as usize..end as usize]
+    }
+
+    /// The tiles that have parts, ascending.
+    pub(super) fn tiles(&self) -> Vec<usize> {
+        match &self.ends {
+            Ends::All(ends) => (0..ends.len()).filter(|&tile| !self.of(tile).is_empty()).collect(),
+            Ends::Few(ends) => ends.iter().map(|&(tile, _)| tile as usize).collect(),
+        }
     }
 }
 
@@ -190,6 +263,14 @@ mod tests {
             let (sorted, counted) = (Bins::sorted(pairs.clone()), Bins::counted(&pairs, counts));
             prop_assert_eq!(&sorted.tiles, &counted.tiles);
             prop_assert_eq!(&sorted.triangles, &counted.triangles);
+            let parts = || sorted.tiles().map(|(tile, start, end)| (tile, Part { window: 3, start, end }));
+            let other = (7, Part { window: 1, start: 0, end: 1 });
+            let parts = || std::iter::once(other).chain(parts());
+            let (few, all) = (TileParts::sorted(parts().collect()), TileParts::counted(parts, 40));
+            prop_assert_eq!(few.tiles(), all.tiles());
+            for tile in 0..40 {
+                prop_assert_eq!(few.of(tile), all.of(tile));
+            }
             for (tile, start, end) in sorted.tiles() {
                 let expected: Vec<_> = pairs.iter().filter(|pair| pair.0 == tile).map(|pair| pair.1).collect();
                 prop_assert_eq!(sorted.of(Part { window: 0, start, end }), expected);

@@ -22,7 +22,7 @@ pub use bins::TileParts;
 use crate::counters::{self, Counter, Counters, Sight};
 use crate::geometry::{Batch, Pixels, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
-use crate::hiz::{Bounds, Hierarchy};
+use crate::hiz::{Bounds, Hierarchy, within};
 use crate::pixel::{DrawContext, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
 use crate::transfer::PlaneClear;
@@ -68,12 +68,38 @@ impl Window {
         self.bins.in_tile(tile)
     }
 
-    /// Sorts triangles, of no draw state for now, into the tiles of a grid, but for those that are known to be hidden there.
-    pub fn new(triangles: Triangles, grid: &Grid, ahead: Option<Ahead<'_>>) -> Self {
+    /// Sorts triangles, of no draw state for now, into the tiles of a grid that their draws may touch, but for those that are known to be
+    /// hidden there.
+    pub fn new(triangles: Triangles, grid: &Grid, clips: &[Clip], ahead: Option<Ahead<'_>>) -> Self {
         let mut tests = Tests::default();
-        let bins = Bins::new(&triangles, grid, (ahead, &mut tests));
+        let bins = Bins::new(&triangles, grid, clips, (ahead, &mut tests));
         Self { runs: Runs::new(), triangles, bins, tests }
     }
+}
+
+/// Pixels that some triangles of a window may touch.
+#[derive(Debug, Clone, Copy)]
+pub struct Clip {
+    /// Number of the first triangle behind them.
+    pub end: u32,
+    /// `[x0, y0, x1, y1]`, the last ones not included: the scissor of their draw.
+    pub pixels: [i64; 4],
+}
+
+impl Clip {
+    /// Of all triangles of a window.
+    pub fn of_all(pixels: [i64; 4]) -> Self {
+        Self { end: u32::MAX, pixels }
+    }
+}
+
+/// Tiles in a rectangle of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TileRect {
+    /// Column and row of the first tile, in tiles of the image.
+    first: [i64; 2],
+    /// Columns and rows.
+    size: [i64; 2],
 }
 
 /// The tiles of a render area.
@@ -138,33 +164,41 @@ impl Grid {
         [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
     }
 
-    /// The tile that all of these pixels, of which there are some, lie in, if they do: what covers any of them touches it.
-    #[inline]
-    fn only_tile(&self, [x0, y0, x1, y1]: Pixels) -> Option<u32> {
-        let tile = |pixel: i16| i32::from(pixel) >> TILE_LOG2;
-        let place = |axis: usize, pixel: i16| tile(pixel) - self.first[axis] as i32;
-        let (x, y) = (place(0, x0), place(1, y0));
-        let is_one = (tile(x0) == tile(x1 - 1)) & (tile(y0) == tile(y1 - 1));
-        let is_inside = ((x as u32) < self.columns as u32) & ((y as u32) < self.rows as u32);
-        (is_one & is_inside).then(|| y as u32 * self.columns as u32 + x as u32)
+    /// The tiles that have any of these pixels.
+    fn tiles_within(&self, pixels: [i64; 4]) -> TileRect {
+        let part = Self::new(within(pixels, self.area), 1);
+        TileRect { first: part.first, size: [part.columns, part.rows] }
     }
 
-    /// Calls `visit` with each tile that a triangle touches. Returns of how many tiles that was evaluated: none where its pixels tell.
-    fn touched(&self, triangles: &Triangles, index: u32, visit: impl FnMut(usize)) -> u32 {
-        self.touched_by(triangles.pixels(index).map(i64::from), || triangles.triangle(index), visit)
+    /// The tile that all of these pixels, of which there are some, lie in, if it is one of `tiles`: what covers any of them touches it.
+    #[inline]
+    fn only_tile(&self, [x0, y0, x1, y1]: Pixels, tiles: &TileRect) -> Option<u32> {
+        let tile = |pixel: i16| i32::from(pixel) >> TILE_LOG2;
+        let (x, y) = (tile(x0), tile(y0));
+        let is_one = (x == tile(x1 - 1)) & (y == tile(y1 - 1));
+        let from = |first: &[i64; 2], axis: usize| ([x, y][axis] - first[axis] as i32) as u32;
+        let is_inside = |axis: usize| from(&tiles.first, axis) < tiles.size[axis] as u32;
+        let number = || from(&self.first, 1) * self.columns as u32 + from(&self.first, 0);
+        (is_one & is_inside(0) & is_inside(1)).then(number)
+    }
+
+    /// Calls `visit` with each of `tiles` that a triangle touches. Returns the number of tiles for which that was evaluated: 0 where the
+    /// triangle's pixels tell.
+    fn touched(&self, triangles: &Triangles, index: u32, tiles: &TileRect, visit: impl FnMut(usize)) -> u32 {
+        self.touched_by(triangles.pixels(index).map(i64::from), tiles, || triangles.triangle(index), visit)
     }
 
     /// The same of a triangle that may cover these pixels, which is asked for where there are such tiles.
     fn touched_by(
         &self,
         [x0, y0, x1, y1]: [i64; 4],
+        tiles: &TileRect,
         coverage: impl FnOnce() -> Triangle,
         mut visit: impl FnMut(usize),
     ) -> u32 {
         let (first, last) = ([tile_of(x0), tile_of(y0)], [tile_of(x1 - 1), tile_of(y1 - 1)]);
-        let [left, top] = [0, 1].map(|axis: usize| first[axis].max(self.first[axis]));
-        let (right, bottom) =
-            (last[0].min(self.first[0] + self.columns - 1), last[1].min(self.first[1] + self.rows - 1));
+        let [left, top] = [0, 1].map(|axis: usize| first[axis].max(tiles.first[axis]));
+        let [right, bottom] = [0, 1].map(|axis: usize| last[axis].min(tiles.first[axis] + tiles.size[axis] - 1));
         let number = |x: i64, y: i64| ((y - self.first[1]) * self.columns + x - self.first[0]) as usize;
         if left > right || top > bottom {
             return 0;
@@ -295,6 +329,11 @@ impl<'a> Walk<'a> {
         let (layer, number) = self.grid.place(tile);
         let [x, y, ..] = self.grid.pixels(number);
         self.depths.get(layer)?.tile([x, y])
+    }
+
+    /// Returns true if any primitive was put into a tile.
+    pub fn is_drawn_to(&self, tile: usize) -> bool {
+        !self.parts.of(tile).is_empty()
     }
 
     /// Sets the primitives of a tile up, in order.
@@ -432,9 +471,12 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
         clears.clear_all(gpu, grid);
     }
-    let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
-    let mut tiles: Vec<usize> =
-        (0..grid.count_all()).filter(|&tile| !walk.parts.of(tile).is_empty() || is_wanted(tile)).collect();
+    let mut tiles = match walk.clears {
+        Some(clears) if clears.all => {
+            (0..grid.count_all()).filter(|&tile| walk.is_drawn_to(tile) || clears.wants(tile)).collect()
+        }
+        _ => walk.parts.tiles(),
+    };
     // The longer ones come first: at the end no thread waits long for another.
     tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
     let ok = AtomicBool::new(true);
@@ -456,7 +498,7 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
             let goes_on = ok.load(Ordering::Relaxed) && !expired;
             if let Some(clears) = walk.clears.filter(|_| goes_on) {
-                clears.clear(tile, grid.pixels(tile), !walk.parts.of(tile).is_empty());
+                clears.clear(tile, grid.pixels(tile), walk.is_drawn_to(tile));
             }
             let sight = tally.as_ref().map(|tally| &tally.sight);
             let before = sight.map(Seen::new);
@@ -490,7 +532,8 @@ mod tests {
         for corners in [large, small, outside, small] {
             triangles.push_pixels(corners);
         }
-        let windows = [Window::new(triangles, &grid, None)];
+        let clips = [Clip::of_all([0, 0, 500, 500])];
+        let windows = [Window::new(triangles, &grid, &clips, None)];
         let parts = TileParts::new(&windows, &grid);
         let of = |tile| parts.of(tile).iter().map(|&part| windows[0].bins.of(part)).collect::<Vec<_>>();
         assert_eq!(of(12), [&[0]]);
@@ -498,5 +541,27 @@ mod tests {
         assert!(of(12 + 7).is_empty(), "what only the bounds of a triangle touch");
         assert!(of(0).is_empty(), "another layer");
         assert_eq!(Grid::new([5, 5, 5, 9], 1).count(), 0);
+    }
+
+    /// Each triangle is put into those of its tiles that have a pixel of its clip.
+    #[test]
+    fn triangles_are_put_into_tiles_of_their_clips_only() {
+        let grid = Grid::new([64, 0, 400, 300], 1);
+        let mut triangles = Triangles::default();
+        triangles.start(Default::default(), 0, 0);
+        let (large, small) = ([[0, 0], [900, 0], [0, 900]], [[130, 70], [140, 70], [130, 90]]);
+        for corners in [large, small, large, small, large] {
+            triangles.push_pixels(corners);
+        }
+        let clips = [
+            Clip { end: 2, pixels: [120, 60, 128, 65] },
+            Clip { end: 4, pixels: [128, 64, 191, 128] },
+            Clip { end: 5, pixels: [0, 0, 64, 300] },
+        ];
+        let window = Window::new(triangles, &grid, &clips, None);
+        let tiles = |index: u16| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).collect();
+        let columns = 6;
+        let expected: [Vec<usize>; 5] = [vec![0, columns], vec![], vec![columns + 1], vec![columns + 1], vec![]];
+        assert_eq!([0, 1, 2, 3, 4].map(tiles), expected);
     }
 }
