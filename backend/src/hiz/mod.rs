@@ -18,6 +18,7 @@ mod early;
 mod kept;
 mod quads;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
@@ -396,7 +397,10 @@ fn is_empty([x0, y0, x1, y1]: [i64; 4]) -> bool {
 /// The structure of one level and layer of a depth image, by tiles. A tile is one worker's at a time.
 #[derive(Debug)]
 pub struct Hierarchy {
-    tiles: Vec<Mutex<Bounds>>,
+    /// Bounds of tiles, made when a tile is first asked for: programs use small parts of large images.
+    tiles: Vec<OnceLock<Box<Mutex<Bounds>>>>,
+    /// Which tests they are for.
+    hiz: Hiz,
     /// Tiles of a row.
     columns: i64,
     extent: [i64; 2],
@@ -412,17 +416,18 @@ impl Hierarchy {
     pub fn new([width, height]: [u32; 2], hiz: Hiz) -> Self {
         let count = |pixels: u32| i64::from(pixels.div_ceil(1 << TILE_LOG2));
         let (columns, rows) = (count(width), count(height));
-        let bounds = |tile: i64| {
-            let [x, y] = [tile % columns, tile / columns].map(|tile| tile << TILE_LOG2);
-            let side = 1 << TILE_LOG2;
-            let pixels = within([x, y, x + side, y + side], [0, 0, width.into(), height.into()]);
-            Mutex::new(Bounds::new(UNKNOWN, pixels, hiz))
-        };
         let reset_to = UNKNOWN.map(|depth| AtomicU32::new(depth.to_bits()));
         let extent = [width, height].map(i64::from);
-        let tiles = (0..columns * rows).map(bounds).collect();
+        let tiles = (0..columns * rows).map(|_| OnceLock::new()).collect();
         let (resets, balance) = (AtomicU32::new(0), Mutex::new(Balance::new(hiz)));
-        Self { tiles, columns, extent, resets, reset_to, balance }
+        Self { tiles, hiz, columns, extent, resets, reset_to, balance }
+    }
+
+    /// Bounds of the tile in a column and row that nothing is known of.
+    fn unknown(&self, place: [i64; 2]) -> Bounds {
+        let ([x, y], side) = (place.map(|tile| tile << TILE_LOG2), 1 << TILE_LOG2);
+        let pixels = within([x, y, x + side, y + side], [0, 0, self.extent[0], self.extent[1]]);
+        Bounds::new(UNKNOWN, pixels, self.hiz)
     }
 
     /// Pixels along each axis.
@@ -446,7 +451,8 @@ impl Hierarchy {
         if !(0..self.columns).contains(&column) {
             return None;
         }
-        let mut tile = self.tiles.get(usize::try_from(row * self.columns + column).ok()?)?.lock();
+        let tile = self.tiles.get(usize::try_from(row * self.columns + column).ok()?)?;
+        let mut tile = tile.get_or_init(|| Box::new(Mutex::new(self.unknown([column, row])))).lock();
         let resets = self.resets.load(Ordering::Relaxed);
         if tile.resets != resets {
             let range = [0, 1].map(|end: usize| f32::from_bits(self.reset_to[end].load(Ordering::Relaxed)));

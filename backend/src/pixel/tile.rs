@@ -480,7 +480,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let (false, Some(direction)) = (small, tests)
             && self.is_hidden_in_tile(direction, shape, window)
         {
-            self.tests[1] += 1;
+            // Its groups would be tested next.
+            self.tests[1] += groups_of(window).count() as u32;
             return;
         }
         let (is_triangle, wholly) = (rest.is_empty(), self.context.wholly());
