@@ -73,6 +73,14 @@ impl Direction {
         }
     }
 
+    /// Returns true if every depth in `range` passes against every depth in `stored`, by a comparison of this direction that also lets equal
+    /// depths pass or does not.
+    #[inline]
+    fn passes(self, stored: Range, range: Range, equal_too: bool) -> bool {
+        let (stored, new) = (self.nearness(self.front(stored)), self.nearness(self.far(range)));
+        new < stored || equal_too && new == stored
+    }
+
     /// A depth where smaller ones pass, whatever the direction: the smaller, the nearer.
     #[inline]
     pub fn nearness(self, depth: f32) -> f32 {
@@ -261,6 +269,12 @@ impl Bounds {
     #[inline]
     pub fn hides_in_tile(&self, direction: Direction, range: Range) -> bool {
         direction.hides(self.all, range)
+    }
+
+    /// Returns true if every depth in `range` passes a comparison against every depth of the tile.
+    pub fn lies_behind(&self, op: vk::CompareOp, range: Range) -> bool {
+        let equal_too = matches!(op, vk::CompareOp::LESS_OR_EQUAL | vk::CompareOp::GREATER_OR_EQUAL);
+        Direction::of(op).is_some_and(|direction| direction.passes(self.all, range, equal_too))
     }
 
     /// Whether a group hides `range`.

@@ -62,7 +62,8 @@ proptest! {
         }
     }
 
-    /// Layers over one group, in order: what the structure says is hidden fails every test, as the pixels have it.
+    /// Layers over one group, in order: what the structure says is hidden fails every test, as the pixels have it, and what it says all
+    /// lies behind passes every test.
     #[test]
     fn what_is_hidden_passes_nowhere(layers in prop::collection::vec(layer(), 1..12), cleared in prop::option::of(0.0f32..1.0)) {
         let hierarchy = Hierarchy::new([64, 64], Hiz::Always);
@@ -83,6 +84,8 @@ proptest! {
                     || bounds.hides_pixels(direction, (group, layer.pixels), range)
             };
             let hidden = direction.is_some_and(hides);
+            bounds.sum_up();
+            let seen = bounds.lies_behind(op, range);
             match direction.filter(|_| layer.certain && layer.writes) {
                 Some(direction) if layer.pixels == u64::MAX => bounds.teach(direction, group, range),
                 Some(direction) if layer.pixels & 1 == 0 => bounds.teach_part(direction, (group, layer.pixels), range),
@@ -95,6 +98,7 @@ proptest! {
                 let depth = depth_at(&shape, 8 + x, 16 + y, [0.5; 2]);
                 let passes = compare(op, depth, *stored);
                 prop_assert!(!(hidden && passes), "{depth} over {stored}");
+                prop_assert!(!seen || passes, "{depth} over {stored}");
                 // What is not certain writes somewhere.
                 let covered = layer.certain || bit % 3 == 0;
                 *stored = if passes && layer.writes && covered { depth } else { *stored };
@@ -144,6 +148,23 @@ fn tiles_hide_what_all_their_groups_hide() {
     assert!(bounds.hides_in_tile(Direction::Less, [0.15, 0.6]));
     bounds.forget(vk::CompareOp::ALWAYS);
     assert!(!bounds.hides_in_tile(Direction::Less, [2.0, 3.0]));
+}
+
+#[test]
+fn tiles_lie_behind_what_is_nearer_than_all_their_groups() {
+    use vk::CompareOp as C;
+    let mut bounds = Bounds::new([0.5; 2], TILE, Hiz::Auto);
+    let behind = |bounds: &Bounds, op, range| bounds.lies_behind(op, range);
+    assert!(behind(&bounds, C::LESS, [0.1, 0.4]) && !behind(&bounds, C::LESS, [0.1, 0.5]));
+    assert!(behind(&bounds, C::LESS_OR_EQUAL, [0.1, 0.5]) && !behind(&bounds, C::LESS_OR_EQUAL, [0.1, 0.6]));
+    assert!(behind(&bounds, C::GREATER, [0.6, 0.7]) && !behind(&bounds, C::GREATER, [0.5, 0.7]));
+    assert!(behind(&bounds, C::GREATER_OR_EQUAL, [0.5, 0.7]) && !behind(&bounds, C::GREATER_OR_EQUAL, [0.4, 0.7]));
+    assert!([C::NEVER, C::EQUAL, C::NOT_EQUAL, C::ALWAYS].iter().all(|&op| !behind(&bounds, op, [0.5; 2])));
+    bounds.loosen(Direction::Less, 5, [0.2, 0.3]);
+    bounds.sum_up();
+    assert!(behind(&bounds, C::LESS, [0.1, 0.15]) && !behind(&bounds, C::LESS, [0.1, 0.3]));
+    bounds.forget(C::LESS);
+    assert!(!behind(&bounds, C::LESS, [0.0, 0.0]) && behind(&bounds, C::GREATER, [0.6, 0.6]));
 }
 
 #[test]

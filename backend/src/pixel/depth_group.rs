@@ -130,6 +130,44 @@ kernel!(
     test_codes, test_code_lanes, (line: &mut Line, shape: &Shape, samples: Samples, how: (Outcomes, u32)) -> u64
 );
 
+#[inline(always)]
+fn float_lanes(shape: &Shape, samples: Samples) -> Line {
+    let mut words = [0; PIXELS];
+    for (bit, word) in words.iter_mut().enumerate() {
+        *word = samples.depth(shape, bit).to_bits();
+    }
+    words
+}
+
+#[inline(always)]
+fn code_lanes(shape: &Shape, samples: Samples, bits: u32) -> Line {
+    let mut words = [0; PIXELS];
+    for (bit, word) in words.iter_mut().enumerate() {
+        *word = depth_code(bits, samples.depth(shape, bit));
+    }
+    words
+}
+
+kernel!(
+    /// Depths of all pixels of a group.
+    floats, float_lanes, (shape: &Shape, samples: Samples) -> Line
+);
+
+kernel!(
+    /// The same as codes with so many bits.
+    codes, code_lanes, (shape: &Shape, samples: Samples, bits: u32) -> Line
+);
+
+/// Writes depths of a sample to all pixels of a group, whatever is stored: what [`test`] writes where all pixels pass.
+pub(super) fn write_all(stored: Stored<'_>, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2])) {
+    let samples = Samples { place, pixels: u64::MAX, at: at.map(|units| units as f32 / UNITS as f32) };
+    let line = match stored.1 {
+        32 => floats(shape, samples),
+        bits => codes(shape, samples, bits),
+    };
+    stored.write(stored.0.address(place[0], place[1], sample), &line, u64::MAX);
+}
+
 /// Depths that groups are tested against, and how many bits they have.
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a>(pub(super) &'a PlaneRef<'a>, pub(super) u32);
@@ -235,8 +273,10 @@ mod tests {
                 32 => test_floats(&mut line, &shape, samples, outcomes(op)),
                 bits => test_codes(&mut line, &shape, samples, (outcomes(op), bits)),
             };
+            let all = if bits == 32 { floats(&shape, samples) } else { codes(&shape, samples, bits) };
             for bit in 0..PIXELS {
                 let new = encoded(own(bit));
+                prop_assert_eq!(all[bit], new);
                 let passes = pixels >> bit & 1 != 0 && crate::pixel::compare(op, decoded(new), decoded(old[bit]));
                 prop_assert_eq!(left >> bit & 1 != 0, passes);
                 let others = if bits == 32 { 0 } else { !0 << bits };

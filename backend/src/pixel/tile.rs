@@ -1,11 +1,13 @@
 //! One tile: its primitives in API order, to covered quads, early tests, and fragment waves.
 
+mod filling;
 mod hidden;
 
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use self::filling::{Filling, clear};
 use self::hidden::Hidden;
 use super::DrawContext;
 use super::coverage::{Part, covers_group, covers_tile, see_groups};
@@ -62,8 +64,8 @@ pub struct TileScratch {
     board: Scoreboard,
 }
 
-/// Processes the primitives of a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area). Returns false when
-/// a program was interrupted.
+/// Clears what is to be cleared in a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area), and processes its
+/// primitives. Returns false when a program was interrupted.
 pub fn process_tile(
     walk: &Walk<'_>,
     number: usize,
@@ -73,7 +75,10 @@ pub fn process_tile(
 ) -> bool {
     let mut bounds = walk.bounds(number);
     let TileScratch { set_up, waves, small, neighbours, mixed, crumbs, tinies, board } = scratch;
+    let due = walk.clears.map_or(&[][..], |clears| clears.due(number, walk.is_drawn_to(number)));
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
+    let filling = Filling::of(walk, area, bounds.as_deref());
+    clear(due, area, filling.as_ref());
     let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {
         return true;
@@ -141,6 +146,7 @@ pub fn process_tile(
             tests: [0; 2],
             passed: 0,
             ok: true,
+            has_filling: filling.is_some(),
         };
         while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
             count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
@@ -229,6 +235,8 @@ struct Tile<'a, 's> {
     passed: u64,
     /// Whether no program was interrupted.
     ok: bool,
+    /// Whether the tile's first primitive is a [`Filling`], whose depths are written.
+    has_filling: bool,
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
@@ -507,7 +515,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// False where it is not as simple as that.
     fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
         let (context, side) = (self.context, SIDE as i64);
-        let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
+        let is_tested = context.tests.is_some() && !self.is_filling(id);
+        let is_plain = !is_tested && !context.masks_late() && context.rates.is_none();
         let is_aligned = window.iter().all(|pixel| pixel % side == 0);
         if !is_plain || !has_all_samples(&context.multisample) || !is_aligned {
             return false;
@@ -542,6 +551,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         true
     }
 
+    /// Whether a primitive's depths are written, and it overwrites all of the tile.
+    fn is_filling(&self, id: PrimitiveId) -> bool {
+        self.has_filling && id == filling::ID
+    }
+
     /// The parts of a primitive that is a polygon.
     fn polygon<'p>(&self, primitives: &'p Primitives, index: u32) -> &'p [Triangle] {
         if self.context.criterion.is_some() { primitives.polygon(index) } else { &[] }
@@ -558,10 +572,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (samples, late) = (context.multisample.samples, context.masks_late());
         let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
-        let tests = GroupTests::of(context, place);
+        let is_filling = self.is_filling(index);
+        let tests = if is_filling { None } else { GroupTests::of(context, place) };
         let inside = pixels_inside(group[0], group[1], window);
         let part = Part { triangle, rest, shape, group, inside, full, tests };
-        let tested = tests.is_some() || !context.tests_early() || context.tests.is_none();
+        let tested = is_filling || tests.is_some() || !context.tests_early() || context.tests.is_none();
         // What a fragment of several pixels sees of itself does not depend on what was known of depths.
         let leaning = range.filter(|_| context.rates.is_none());
         // What covers all of the group has taught it already.

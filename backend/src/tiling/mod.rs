@@ -259,11 +259,13 @@ impl TileClears<'_> {
         self.all && !self.kept.is_empty() && !self.done[tile].load(Ordering::Relaxed)
     }
 
-    /// Clears a tile, which something may be `drawn` to, unless that was done. It is one thread's.
-    fn clear(&self, tile: usize, area: [i64; 4], drawn: bool) {
-        if !self.done[tile].swap(true, Ordering::Relaxed) {
-            let planes = if drawn { &self.planes } else { &self.kept };
-            planes.iter().for_each(|plane| plane.clear(area));
+    /// The planes to clear in a tile, which something may be `drawn` to: none when that was done. The caller clears them, and is the only
+    /// thread that has the tile.
+    pub fn due(&self, tile: usize, drawn: bool) -> &[PlaneClear<'_>] {
+        match self.done[tile].swap(true, Ordering::Relaxed) {
+            true => &[],
+            false if drawn => &self.planes,
+            false => &self.kept,
         }
     }
 
@@ -295,6 +297,11 @@ pub struct Bin {
 }
 
 impl Bin {
+    /// The number of the draw state of its first primitive.
+    pub fn first_draw(&self) -> Option<usize> {
+        self.runs.first().map(|run| run.draw as usize)
+    }
+
     /// Adds the triangles of a window with these numbers there, behind `before` others.
     fn add_runs(&mut self, runs: &[Run], mut indices: &[u16], before: usize) {
         let (mut end, mut rest) = (before as u32, runs);
@@ -497,9 +504,6 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
             let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
             let goes_on = ok.load(Ordering::Relaxed) && !expired;
-            if let Some(clears) = walk.clears.filter(|_| goes_on) {
-                clears.clear(tile, grid.pixels(tile), walk.is_drawn_to(tile));
-            }
             let sight = tally.as_ref().map(|tally| &tally.sight);
             let before = sight.map(Seen::new);
             let number = grid.place(tile).1;

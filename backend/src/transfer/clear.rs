@@ -152,6 +152,11 @@ impl<'v> PlaneClear<'v> {
         self.aspect
     }
 
+    /// The plane.
+    pub(crate) fn plane(&self) -> &PlaneRef<'v> {
+        &self.plane
+    }
+
     /// Notes that all of a surface is cleared, which the plane is one of, see [`Surface::note_clear`].
     pub(crate) fn note(&self, in_use: &InUse<'_>, surface: &Surface) -> bool {
         surface.note_clear(in_use, self.aspect, &self.texels)

@@ -35,7 +35,7 @@ struct Group {
     draw: fn(&Gpu, &Scene) -> Case,
 }
 
-const GROUPS: [Group; 11] = [
+const GROUPS: [Group; 12] = [
     Group::new("random", ORDER, 200, Scene::random),
     Group::new("crowded", ORDER, 40, Scene::crowded),
     Group::new("long", ORDER, 40, Scene::long),
@@ -45,6 +45,7 @@ const GROUPS: [Group; 11] = [
     Group::new("wide", ORDER, 40, Scene::wide),
     Group::new("narrow", ORDER, 56, Scene::narrow),
     Group::new("masked", "Multisample Coverage", 50, Scene::masked),
+    Group::new("walls", ORDER, 72, Scene::with_walls),
     Group { draw: draw_twice, ..Group::new("gradients", POLYGONS, 40, Scene::with_gradients) },
     Group { draw: draw_whole_and_in_pieces, ..Group::new("meshes", POLYGONS, 40, Scene::of_meshes) },
 ];
@@ -309,6 +310,32 @@ impl Scene {
             let some = numbers.below(1 << 16);
             layer.samples = numbers.pick(&[u32::MAX, u32::MAX, 0b0110_1101_1001_0101, some]);
             layer.alpha_to_coverage = numbers.one_in(2);
+        }
+        scene
+    }
+
+    /// Such a scene in which draws begin with a triangle that covers all of the target or most of it, and may pass all tests against cleared
+    /// depths: a device may write it without a look at what was cleared.
+    fn with_walls(seed: u64) -> Self {
+        let programs = [Program::Plain, Program::Plain, Program::Plain, Program::Long, Program::Early, Program::Holes];
+        let programs = [&programs[..], &[Program::OwnDepth, Program::BySample]].concat();
+        let (mut scene, mut numbers) = (Self::random(seed), Numbers::new(seed));
+        scene.samples = [1, 1, 4, 1, 2, 1][seed as usize % 6];
+        scene.depth = [vk::Format::D32_SFLOAT, vk::Format::D16_UNORM][seed as usize / 6 % 2];
+        for (number, layer) in scene.layers.iter_mut().enumerate() {
+            if number > 0 && numbers.one_in(2) {
+                continue;
+            }
+            layer.program = numbers.pick(&programs);
+            layer.samples = if numbers.one_in(6) { 0b0101 } else { u32::MAX };
+            let op = numbers.pick(&[layer.op, layer.op, vk::CompareOp::ALWAYS]);
+            (layer.test, layer.op, layer.cull) = (!numbers.one_in(6), op, vk::CullModeFlags::NONE);
+            // Far beyond the target, or so that some tiles are cut.
+            let first = numbers.pick(&[-300, -300, 20]) * UNITS;
+            let slopes = numbers.one_in(2);
+            let mut wall = Triangle::random(&mut numbers, [WIDTH, HEIGHT], (3, slopes));
+            wall.corners = [[first, -300 * UNITS], [900 * UNITS, -300 * UNITS], [first, 900 * UNITS]];
+            layer.triangles.insert(0, wall);
         }
         scene
     }
