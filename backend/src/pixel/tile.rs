@@ -77,7 +77,7 @@ pub fn process_tile(
     let TileScratch { set_up, waves, small, neighbours, mixed, crumbs, tinies, board } = scratch;
     let due = walk.clears.map_or(&[][..], |clears| clears.due(number, walk.is_drawn_to(number)));
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
-    let filling = Filling::of(walk, area, bounds.as_deref());
+    let filling = Filling::of(walk, area, bounds.as_deref(), !due.is_empty());
     clear(due, area, filling.as_ref());
     let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {

@@ -563,7 +563,8 @@ mod tests {
             Clip { end: 5, pixels: [0, 0, 64, 300] },
         ];
         let window = Window::new(triangles, &grid, &clips, None);
-        let tiles = |index: u16| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).collect();
+        let holds = |tile: usize, index: u16| window.in_tile(tile).contains(&index);
+        let tiles = |index: u16| (0..grid.count()).filter(|&tile| holds(tile, index)).collect::<Vec<_>>();
         let columns = 6;
         let expected: [Vec<usize>; 5] = [vec![0, columns], vec![], vec![columns + 1], vec![columns + 1], vec![]];
         assert_eq!([0, 1, 2, 3, 4].map(tiles), expected);

@@ -29,10 +29,14 @@ pub(super) struct Filling<'a> {
 }
 
 impl<'a> Filling<'a> {
-    /// The first primitive of a tile with these pixels and bounds of depths, if it overwrites all of the tile.
-    pub(super) fn of(walk: &Visit<'a>, area: [i64; 4], bounds: Option<&Bounds>) -> Option<Self> {
+    /// The first primitive of a tile with these pixels and bounds of depths, if it overwrites all of the tile, and something is to be tested
+    /// or `is_cleared` before.
+    pub(super) fn of(walk: &Visit<'a>, area: [i64; 4], bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
         let (bin, run) = walk.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
         let (context, primitives) = (&walk.draws[run], &bin.primitives);
+        if !is_cleared && context.tests.is_none() {
+            return None;
+        }
         if !overwrites_all(context, area) || within(primitives.pixels(0), area) != area {
             return None;
         }
