@@ -38,7 +38,7 @@ impl<'a> PlaneRef<'a> {
     }
 
     /// Returns true if another plane has a share of its words.
-    pub(super) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         self.part.share != Share::Whole
     }
 

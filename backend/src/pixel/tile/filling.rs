@@ -116,8 +116,8 @@ fn tested_depth<'a>(
     let range = depths_over(shape, area, bits, context.multisample.samples);
     let passes = tests.depth_compare == vk::CompareOp::ALWAYS
         || bounds.is_some_and(|bounds| bounds.lies_behind(tests.depth_compare, range));
-    // Stencils may share the words of depths in fixed point.
-    let is_alone = bits == 32 || context.stencil.is_none();
+    // Stencil in the words of depths stays, also where the pass does not use it.
+    let is_alone = !plane.is_shared();
     let stored = Stored(plane, bits);
     let side = 1 << GROUP_LOG2;
     let has_lines =
