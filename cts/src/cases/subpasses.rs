@@ -222,6 +222,8 @@ pub(super) struct PipelineDesc<'a> {
     /// Pass and subpass; without a pass it is for rendering without one.
     pub(super) pass: (vk::RenderPass, u32),
     pub(super) layout: vk::PipelineLayout,
+    /// Pixels along each side of what is drawn to.
+    pub(super) side: u32,
     /// Vertex and fragment shader.
     pub(super) shaders: [&'a [u8]; 2],
     /// Components that are written, for each colour attachment.
@@ -241,6 +243,7 @@ impl PipelineDesc<'_> {
         Self {
             pass: (vk::RenderPass::null(), 0),
             layout,
+            side: SIZE,
             shaders: [RECT, COLOR],
             masks: &[vk::ColorComponentFlags::RGBA],
             samples: vk::SampleCountFlags::TYPE_1,
@@ -252,6 +255,9 @@ impl PipelineDesc<'_> {
     }
 }
 
+/// Depth and stencil in one word, where a device stores them so.
+pub(super) const PACKED: vk::Format = vk::Format::D24_UNORM_S8_UINT;
+
 /// What becomes of depth and stencil.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
@@ -261,13 +267,16 @@ pub(super) enum Depth {
     Kept,
     /// What is nearer is drawn.
     Less,
+    /// The same with depth beside a stencil that is not attached, in an image of [`PACKED`].
+    LessAlone,
     /// Depth is written, and stencil replaced by the dynamic reference, of one sample; those of these aspects are there.
     OfSample(u32, vk::ImageAspectFlags),
 }
 
 /// The tests of a pipeline.
 fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
-    let (is_less, of_sample) = (depth == Depth::Less, matches!(depth, Depth::OfSample(..)));
+    let is_less = matches!(depth, Depth::Less | Depth::LessAlone);
+    let of_sample = matches!(depth, Depth::OfSample(..));
     let replace = vk::StencilOpState {
         fail_op: vk::StencilOp::REPLACE,
         pass_op: vk::StencilOp::REPLACE,
@@ -317,9 +326,9 @@ pub(super) fn pipeline_with(gpu: &Gpu, desc: &PipelineDesc<'_>, between: Between
     let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
     let input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
-    let side = SIZE as f32;
+    let side = desc.side as f32;
     let viewports = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
-    let scissors = [whole()];
+    let scissors = [square(desc.side)];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let mask = [if let Depth::OfSample(sample, _) = desc.depth { 1 << sample } else { u32::MAX }];
@@ -356,9 +365,11 @@ pub(super) fn pipeline_with(gpu: &Gpu, desc: &PipelineDesc<'_>, between: Between
     let has = |aspect| match desc.depth {
         Depth::Unused => false,
         Depth::Less | Depth::Kept => true,
+        Depth::LessAlone => aspect == vk::ImageAspectFlags::DEPTH,
         Depth::OfSample(_, aspects) => aspects.contains(aspect),
     };
-    let format = |aspect| if has(aspect) { vk::Format::D32_SFLOAT_S8_UINT } else { vk::Format::UNDEFINED };
+    let whole = if desc.depth == Depth::LessAlone { PACKED } else { vk::Format::D32_SFLOAT_S8_UINT };
+    let format = |aspect| if has(aspect) { whole } else { vk::Format::UNDEFINED };
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
         .color_attachment_formats(&formats)
         .depth_attachment_format(format(vk::ImageAspectFlags::DEPTH))
@@ -395,6 +406,11 @@ fn pipeline(
     masks: &[vk::ColorComponentFlags],
 ) -> Result<vk::Pipeline, Outcome> {
     pipeline_of(gpu, &PipelineDesc { pass, shaders: [RECT, fragment], masks, ..PipelineDesc::plain(layout) })
+}
+
+/// All pixels of a square with so many along each side.
+pub(super) fn square(side: u32) -> vk::Rect2D {
+    vk::Rect2D { extent: vk::Extent2D { width: side, height: side }, ..Default::default() }
 }
 
 pub(super) fn whole() -> vk::Rect2D {
