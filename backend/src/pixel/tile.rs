@@ -98,21 +98,11 @@ pub fn process_tile(
             return false;
         }
         overwrites = now;
-        let tests = bounds.as_deref_mut().is_some_and(|bounds| bounds.balance().pays());
-        if let Some(bounds) = bounds.as_deref_mut() {
-            let segment = context.segment;
-            if tests && segment != taught && segment.is_some() {
-                let ahead = stretches.clone().take_while(|ahead| walk.draws[ahead.draw].segment == segment);
-                let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
-                let taught: u32 = ahead.map(|ahead| teach(walk, &ahead, area, (bounds, sight))).sum();
-                bounds.balance().tested(taught, 0);
-                bounds.sum_up();
-            }
-            taught = segment;
-            if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.teaches) {
-                bounds.forget(op);
-            }
-        }
+        let tests = bounds.as_deref_mut().is_some_and(|bounds| {
+            let is_new = context.segment != taught && context.segment.is_some();
+            update_bounds(walk, bounds, (context, is_new), stretches.clone(), (area, sight))
+        });
+        taught = context.segment;
         let sink = match overwrites {
             Some(_) => Sink::Board(board, waves),
             None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
@@ -159,6 +149,29 @@ pub fn process_tile(
         }
     }
     shade_board(walk, board, waves, sight)
+}
+
+/// Updates the bounds of a tile for the next draw: by all that the draws of its segment write, where that is new, or by what the draw alone may
+/// write. Returns true if tests against the bounds pay.
+fn update_bounds<'w>(
+    walk: &Visit<'w>,
+    bounds: &mut Bounds,
+    (context, is_new): (&DrawContext<'_>, bool),
+    stretches: impl Iterator<Item = Stretch<'w>>,
+    (area, sight): ([i64; 4], Option<&Sight>),
+) -> bool {
+    let tests = bounds.balance().pays();
+    if tests && is_new {
+        let ahead = stretches.take_while(|ahead| walk.draws[ahead.draw].segment == context.segment);
+        let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
+        let taught: u32 = ahead.map(|ahead| teach(walk, &ahead, area, (bounds, sight))).sum();
+        bounds.balance().tested(taught, 0);
+        bounds.sum_up();
+    }
+    if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.teaches) {
+        bounds.forget(op);
+    }
+    tests
 }
 
 /// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; whether they are, and whether
