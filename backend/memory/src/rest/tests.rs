@@ -482,7 +482,7 @@ fn what_rests_first() {
 /// not be larger than 4 MiB, which is as good as a full disk; a signal would end it.
 #[test]
 fn a_full_disk_is_found_when_memory_is_allocated() {
-    let test = "memory::rest::tests::on_a_full_disk";
+    let test = "rest::tests::on_a_full_disk";
     let output = std::process::Command::new("sh")
         .args(["-c", "ulimit -f 8192; exec \"$0\" --exact \"$1\" --ignored --nocapture"])
         .arg(std::env::current_exe().unwrap())
