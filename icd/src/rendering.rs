@@ -152,10 +152,10 @@ impl Attachments<'_> {
         stencil: Option<&vk::RenderingAttachmentInfo<'_>>,
     ) -> Result<Option<u32>> {
         let Some(either) = depth.or(stencil) else { return Ok(None) };
-        let load = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
-            info.map_or(vk::AttachmentLoadOp::DONT_CARE, |info| info.load_op)
-        };
         // An aspect that is not rendered to stays as it is.
+        let load = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
+            info.map_or(vk::AttachmentLoadOp::NONE_KHR, |info| info.load_op)
+        };
         let store = |info: Option<&vk::RenderingAttachmentInfo<'_>>| info.map_or(STORE, |info| info.store_op);
         let clear = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
             info.map_or(ClearValue::default(), |info| clear_value(&info.clear_value))
