@@ -2,6 +2,7 @@
 //!
 //! Large ones of a segment do so before any of them is drawn, where they cover groups wholly; small ones as they come, where that pays.
 
+use super::DrawContext;
 use super::coverage::{covered_wholly, covers_group, covers_tile};
 use crate::counters::Sight;
 use crate::hiz::{Bounds, Direction, Range, depths_over, group_number, groups_of, within};
@@ -14,8 +15,31 @@ pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
 }
 
+/// Updates the bounds of a tile for the next draw: by all that the draws of its segment write, where that is new, or by what the draw alone may
+/// write. Returns true if tests against the bounds pay.
+pub(super) fn update_bounds<'w>(
+    walk: &Visit<'w>,
+    bounds: &mut Bounds,
+    (context, is_new): (&DrawContext<'_>, bool),
+    stretches: impl Iterator<Item = Stretch<'w>>,
+    (area, sight): ([i64; 4], Option<&Sight>),
+) -> bool {
+    let tests = bounds.balance().pays();
+    if tests && is_new {
+        let ahead = stretches.take_while(|ahead| walk.draws[ahead.draw].segment == context.segment);
+        let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
+        let taught: u32 = ahead.map(|ahead| teach(walk, &ahead, area, (bounds, sight))).sum();
+        bounds.balance().tested(taught, 0);
+        bounds.sum_up();
+    }
+    if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.teaches) {
+        bounds.forget(op);
+    }
+    tests
+}
+
 /// Primitives of a segment teach the bounds of a tile, in the groups that they cover; how many were looked at for that.
-pub(super) fn teach(
+fn teach(
     walk: &Visit<'_>,
     stretch: &Stretch<'_>,
     area: [i64; 4],

@@ -19,7 +19,7 @@ use super::kernel::{Drawn, Way};
 use super::neighbours::{around, have_neighbours};
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
-use super::teaching::teach;
+use super::teaching::update_bounds;
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves, any_of};
 use crate::counters::{Counter, Map, Sight, count};
@@ -149,29 +149,6 @@ pub fn process_tile(
         }
     }
     shade_board(walk, board, waves, sight)
-}
-
-/// Updates the bounds of a tile for the next draw: by all that the draws of its segment write, where that is new, or by what the draw alone may
-/// write. Returns true if tests against the bounds pay.
-fn update_bounds<'w>(
-    walk: &Visit<'w>,
-    bounds: &mut Bounds,
-    (context, is_new): (&DrawContext<'_>, bool),
-    stretches: impl Iterator<Item = Stretch<'w>>,
-    (area, sight): ([i64; 4], Option<&Sight>),
-) -> bool {
-    let tests = bounds.balance().pays();
-    if tests && is_new {
-        let ahead = stretches.take_while(|ahead| walk.draws[ahead.draw].segment == context.segment);
-        let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
-        let taught: u32 = ahead.map(|ahead| teach(walk, &ahead, area, (bounds, sight))).sum();
-        bounds.balance().tested(taught, 0);
-        bounds.sum_up();
-    }
-    if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.teaches) {
-        bounds.forget(op);
-    }
-    tests
 }
 
 /// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; whether they are, and whether

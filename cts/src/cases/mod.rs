@@ -37,6 +37,7 @@ mod multiview;
 mod newer;
 mod order;
 mod ordered;
+mod packed;
 mod planar;
 mod programs;
 mod queues;
@@ -107,6 +108,7 @@ pub fn all() -> Vec<Entry> {
         order::cases,
         ordered::cases,
         visibility::cases,
+        packed::cases,
         scenes::cases,
         lookahead::cases,
         framebuffer::cases,
