@@ -1,4 +1,4 @@
-//! Whether a device is lost, and why.
+//! Health of a device: lost or not, and the reason.
 //!
 //! Source: Vulkan specification, "Lost Device".
 
@@ -11,7 +11,7 @@ use crate::debug::Messages;
 use crate::process;
 use crate::{Error, Result};
 
-/// Whether a device was lost, and who must hear of it.
+/// Health of a device: shared by its queues, its swapchains and the waits of the host.
 #[derive(Debug)]
 pub struct Health {
     lost: AtomicBool,
@@ -51,7 +51,7 @@ impl Health {
         self.lost.load(Ordering::Acquire) || self.is_forked()
     }
 
-    /// Returns true if a parent process created the device: its threads do not exist in a forked child.
+    /// Returns true if a parent process created the device. A forked child lacks its threads.
     #[inline]
     pub fn is_forked(&self) -> bool {
         self.forks != process::forks()
@@ -70,7 +70,7 @@ impl Health {
         self.why.lock().clone()
     }
 
-    /// Marks the device as lost since it ends: waits of other threads for it end, which its destruction must not race with.
+    /// Marks the device as lost because it is being destroyed, so that waits of other threads end.
     pub(crate) fn end(&self) {
         self.lost.store(true, Ordering::Release);
     }

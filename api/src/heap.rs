@@ -17,21 +17,22 @@ pub fn heap_size() -> u64 {
     }
 }
 
-/// The memory heap. A process has one, whichever instance it is asked for by: what is in use there is "how much memory the process
-/// is currently using" (`VkPhysicalDeviceMemoryBudgetPropertiesEXT`).
+/// Returns the memory heap. All instances of a process share one, because its budget is of the
+/// process (`VkPhysicalDeviceMemoryBudgetPropertiesEXT`).
 pub fn heap() -> Arc<Heap> {
     static HEAP: OnceLock<Arc<Heap>> = OnceLock::new();
     HEAP.get_or_init(|| Heap::new(heap_size())).clone()
 }
 
-/// What of the heap is in use, and how much of it may be, now: what the host could still give counts (`VK_EXT_memory_budget`).
+/// Returns the bytes of `heap` that are in use, and its budget: what is free in it, or what the
+/// host can still give, if that is less (`VK_EXT_memory_budget`).
 pub fn memory_budget(heap: &Heap) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     budget(heap, host::available_memory(Path::new(host::ROOT)).unwrap_or(u64::MAX))
 }
 
 fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
-    // What rests is in use, but takes less memory.
+    // Compacted images are in use, but take less memory.
     let (resident, room) = (heap.resident(), heap.size().saturating_sub(heap.used()));
     budget.heap_usage[0] = resident;
     // Never none at all.

@@ -1,5 +1,5 @@
-//! What all crates of the emulated GPU stand on: waves of lanes and functions over them, worker threads, memory that is kept, counters
-//! and knobs. Nothing here knows of Vulkan.
+//! Foundation of the emulated GPU's crates: waves of lanes and kernels over them, worker threads,
+//! pools of reusable objects, counters and knobs. Nothing here knows of Vulkan.
 
 pub mod bag;
 pub mod counters;

@@ -1,4 +1,4 @@
-//! Waves: 16 lanes that a program runs in step, and functions over all of them that are compiled for each kind of machine.
+//! Waves of 16 lanes, and kernels: functions over all lanes, compiled for each kind of machine.
 //!
 //! Every kernel exists three times, from one source: for the machine's baseline, for AVX2 with FMA, and for AVX-512. All do the same
 //! IEEE operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, or one,
@@ -171,7 +171,7 @@ fn append_lanes(
     end
 }
 
-/// The same by few instructions a lane.
+/// Appends as [`append_lanes`] does, by a few AVX-512 instructions a lane.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 fn append_widest(
@@ -192,7 +192,7 @@ fn append_widest(
     end
 }
 
-/// What the machine has: found out once, as kernels that are called often cost less than finding out.
+/// Instruction sets of the machine, detected once: a detection costs more than a short kernel.
 #[cfg(target_arch = "x86_64")]
 mod level {
     use std::sync::atomic::{AtomicU8, Ordering};
@@ -214,7 +214,7 @@ mod level {
 
     #[cold]
     fn find() -> u8 {
-        // What all machines with AVX2 have.
+        // Every machine with AVX2 has these, too.
         let counts_bits = std::is_x86_feature_detected!("bmi1")
             && std::is_x86_feature_detected!("bmi2")
             && std::is_x86_feature_detected!("lzcnt")

@@ -1,10 +1,11 @@
-//! Where the texels of a surface lie.
+//! Layout of surfaces in memory.
 //!
 //! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
 //! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
 //! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels. Depth of 24 bits
-//! and stencil share the words of one plane; writes of one aspect keep the bits of the other.
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks
+//! instead of texels. Depth of 24 bits and stencil share the words of one plane; writes of one
+//! aspect keep the bits of the other.
 
 use std::ops::Range;
 
@@ -163,8 +164,8 @@ impl SurfaceLayout {
         self.size
     }
 
-    /// The layout of one subresource, as the host sees linear surfaces; `None` when there is no such subresource. Of an aspect that shares
-    /// words with another it is the layout of the words.
+    /// Returns the layout of one subresource, as the host sees linear surfaces; `None` if it does not
+    /// exist. For an aspect that shares words with another this is the layout of the words.
     pub fn subresource(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Option<SubresourceLayout> {
         let plane = self.planes.iter().find(|plane| aspect.intersects(plane.aspects))?;
         let layout = plane.levels.get(level as usize)?;
@@ -220,7 +221,7 @@ fn level_layout(
     Some(LevelLayout { offset, slice_bytes, row_bytes, width, height, depth: extent.depth })
 }
 
-/// Bits of its words that a plane has for itself.
+/// Bits of a word that belong to a plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
     /// All.
@@ -255,7 +256,7 @@ impl Share {
         self.mask().trailing_zeros()
     }
 
-    /// Bytes that a texel of `bytes` bytes has to be written.
+    /// Returns how many of a texel's first `bytes` bytes a write may change.
     pub(super) fn written(self, bytes: usize) -> usize {
         if matches!(self, Self::Depth) { bytes.min(3) } else { bytes }
     }

@@ -171,8 +171,10 @@ impl Surface {
         self.seen.fetch_max(noted, Ordering::Release);
     }
 
-    /// Clears a plane of all levels and layers, all aspects of its words, to a texel, of which there are enough `copies` for a line, by noting it: nothing is written before
-    /// somebody needs it. `in_use` has begun to use the surface. False, and nothing is done, where that is not possible.
+    /// Notes that a plane is cleared at all levels and layers: texels are written when something
+    /// first needs them. `aspect` must name all aspects of the plane's words, and `copies` hold the
+    /// texel often enough for a line. `in_use` must have begun to use the surface. Returns false and
+    /// does nothing if the clear cannot be noted.
     pub fn note_clear(&self, in_use: &InUse<'_>, aspect: vk::ImageAspectFlags, copies: &[u8]) -> bool {
         let Some((memory, start)) = self.binding().filter(|_| self.may_rest()) else { return false };
         let plane = self.layout.planes().find(|(plane, _)| *plane == aspect);
