@@ -11,7 +11,7 @@ use crate::harness::{Case, Gpu, ImageDesc, Outcome, check, range};
 use crate::render::FULL;
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
-    all.push(Entry::new("packed.depth_beside_stencil", "VK_KHR_dynamic_rendering", depth_beside_stencil));
+    all.push(Entry::new("attachments.packed.depth_beside_stencil", "VK_KHR_dynamic_rendering", depth_beside_stencil));
 }
 
 /// Depth is attached alone, of an image that may have stencil in the same words, and is cleared and drawn over and over, in whole tiles and
