@@ -9,7 +9,7 @@ use vitric_backend::geometry::LINE_WIDTHS;
 use vitric_backend::geometry::tessellation::MOST_LEVEL;
 use vitric_backend::raster::{MOST_SAMPLES, Rate};
 use vitric_backend::shader::BUILD;
-use vitric_backend::shader::tessellation::MOST_PATCH_VERTICES;
+use vitric_backend::shader::interface::MOST_PATCH_VERTICES;
 use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 

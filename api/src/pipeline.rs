@@ -14,8 +14,8 @@ use ash::vk;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use vitric_backend::host_memory;
-use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::{self, Module, Specialization};
+use vitric_backend::shader::{Program, Shader};
 use vitric_backend::state::GraphicsPipeline;
 
 use crate::debug::Messages;
@@ -112,7 +112,8 @@ impl StageDesc {
         let module = &self.module.as_ref()?.module;
         let changed = self.views_are_devices.then(|| module.with_devices_for_views());
         let module = changed.as_ref().unwrap_or(module);
-        Some(spirv::compile(module, &self.entry, self.stage, &self.specialization).map(Arc::new))
+        let shader = spirv::compile(module, &self.entry, self.stage, &self.specialization);
+        Some(shader.map(|shader| Arc::new(Program::new(shader, &self.entry))))
     }
 
     /// What messages call it.
@@ -315,8 +316,8 @@ impl PipelineCache {
             return None;
         }
         let text = self.saved.lock().remove(&stage.key())?;
-        let program =
-            Program::restore(&text, &stage.entry).filter(|program| program.stage == stage.stage).map(Arc::new)?;
+        let shader = Shader::from_text(&text).filter(|shader| shader.stage == stage.stage)?;
+        let program = Arc::new(Program::new(shader, &stage.entry));
         self.restored.fetch_add(1, Ordering::Relaxed);
         self.programs.lock().insert(stage.clone(), Cached { program: program.clone(), saved: text.into() });
         Some(program)
@@ -386,7 +387,7 @@ impl PipelineCache {
     fn entries(&self) -> BTreeMap<Key, Arc<str>> {
         let mut entries: BTreeMap<_, _> = self.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
         entries.extend(self.programs.lock().iter().map(|(stage, cached)| {
-            let saved = cached.saved.get_or_init(|| cached.program.save().into());
+            let saved = cached.saved.get_or_init(|| cached.program.to_text().into());
             (stage.key(), saved.clone())
         }));
         entries
@@ -453,7 +454,7 @@ mod tests {
         let (programs, messages) = (Programs::default(), Messages::default());
         let again = programs.get(&messages, &stage("main", 1), Some(&cache)).unwrap();
         assert_eq!(cache.restored(), 1);
-        assert_eq!(again.save(), first.find(&stage("main", 1)).unwrap().save());
+        assert_eq!(again.to_text(), first.find(&stage("main", 1)).unwrap().to_text());
         programs.get(&messages, &stage("main", 3), Some(&cache)).unwrap();
         assert_eq!(cache.restored(), 1, "what was not saved is compiled");
         assert_eq!(PipelineCache::new(&cache.data(usize::MAX).0).saved.lock().len(), 3);
@@ -530,7 +531,7 @@ mod tests {
         assert!(Arc::ptr_eq(&made, &programs.get(&messages, &named, None).unwrap()));
         let later = PipelineCache::new(&cache.data(usize::MAX).0);
         let read = Programs::default().get(&messages, &named, Some(&later)).unwrap();
-        assert_eq!(read.save(), made.save());
+        assert_eq!(read.to_text(), made.to_text());
         let other = StageDesc { identifier: [0; 16], ..named };
         assert_eq!(programs.get(&messages, &other, Some(&later)).unwrap_err(), Error::CompileRequired);
     }

@@ -14,7 +14,7 @@ use vitric_backend::shader::ir::{BinaryOp, Builder, Function, Inst, TernaryOp, T
 use vitric_backend::shader::passes::Across;
 use vitric_backend::shader::runtime::{Bindings, Bound, Deadline, Descriptor, Environment};
 use vitric_backend::shader::x64::Target;
-use vitric_backend::shader::{Program, passes, spirv};
+use vitric_backend::shader::{Program, Shader, passes, spirv};
 use vitric_backend::texture::Sampler;
 
 const KERNELS: [(&str, vk::ShaderStageFlags, &[u8]); 4] = [
@@ -30,7 +30,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 
 fn compile(stage: vk::ShaderStageFlags, bytes: &[u8]) -> Program {
     let module = spirv::parse(&words(bytes)).expect("the shader parses");
-    spirv::compile(&module, "main", stage, &Vec::new()).expect("the shader compiles")
+    Program::new(spirv::compile(&module, "main", stage, &Vec::new()).expect("the shader compiles"), "main")
 }
 
 fn executors() -> Vec<(&'static str, Option<Target>)> {
@@ -159,10 +159,15 @@ fn restore_time(criterion: &mut Criterion) {
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
     let module = spirv::parse(&words).expect("a committed shader");
-    let compile = || spirv::compile(&module, "main", ash::vk::ShaderStageFlags::FRAGMENT, &Vec::new());
-    let saved = compile().expect("a committed shader").save();
+    let compile = || {
+        let shader = spirv::compile(&module, "main", ash::vk::ShaderStageFlags::FRAGMENT, &Vec::new());
+        Program::new(shader.expect("a committed shader"), "main")
+    };
+    let saved = compile().to_text();
     group.bench_function("compiled", |bencher| bencher.iter(compile));
-    group.bench_function("restored", |bencher| bencher.iter(|| Program::restore(&saved, "main")));
+    group.bench_function("restored", |bencher| {
+        bencher.iter(|| Shader::from_text(&saved).map(|shader| Program::new(shader, "main")))
+    });
     group.finish();
 }
 

@@ -128,7 +128,7 @@ fn compile(module: &spirv::Module, options: &Options) -> Result<(Program, Versio
             versions.push((name.to_owned(), function.to_string()));
         };
         match spirv::compile_observed(module, &options.entry, stage, &Vec::new(), &mut observe) {
-            Ok(program) => return Ok((program, versions)),
+            Ok(shader) => return Ok((Program::new(shader, &options.entry), versions)),
             // The entry point may be of another stage; the last stage's error would hide a better one.
             Err(error) if problem.is_empty() || !error.to_string().contains("no such entry point") => {
                 problem = error.to_string();

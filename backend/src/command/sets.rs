@@ -256,7 +256,8 @@ mod tests {
         let bytes = include_bytes!("../../tests/shaders/atomics.comp.spv");
         let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
         let module = spirv::parse(&words).unwrap();
-        Arc::new(spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap())
+        let shader = spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap();
+        Arc::new(Program::new(shader, "main"))
     }
 
     fn first_word(bindings: &Bindings, resource: u32) -> u32 {

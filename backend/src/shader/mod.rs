@@ -1,27 +1,28 @@
 //! The shader core: SPIR-V to IR, passes over the IR, linking, the code generator, and the wave interpreter (the oracle).
 
 pub mod inline;
+pub mod interface;
 pub mod interp;
 pub mod ir;
 pub mod link;
-mod mesh;
 pub mod passes;
 mod program;
 pub mod routines;
 pub mod runtime;
-mod saved;
 pub mod spirv;
-pub mod tessellation;
 #[cfg(test)]
 pub(crate) mod testing;
 mod workgroup;
 pub mod x64;
 
 pub use inline::Inlining;
-pub use mesh::{MeshFacts, MeshWord};
-pub use program::{
-    Builtin, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation,
-    LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES, PatchFacts, Place, Program, Resource, STREAMS, Slot,
+pub use interface::{
+    Builtin, Domain, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interface,
+    Interpolation, LOCAL_WORD, MOST_PATCH_VERTICES, MeshFacts, MeshWord, OutputSlot, PUSH_CONSTANT_BYTES, PatchFacts,
+    Place, Resource, STREAMS, Shader, Slot, Spacing,
 };
-pub use saved::BUILD;
+pub use program::Program;
 pub use workgroup::{WorkgroupScratch, Workgroups};
+
+/// Identifies the build that saves programs: what another one saved is of no use.
+pub const BUILD: &str = env!("VITRIC_BUILD");

@@ -205,7 +205,8 @@ fn draws_are_numbered() {
     let bytes = include_bytes!("../../../tests/shaders/draws.vert.spv");
     let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
     let module = spirv::parse(&words).unwrap();
-    let vertex = spirv::compile(&module, "main", vk::ShaderStageFlags::VERTEX, &Vec::new()).unwrap();
+    let shader = spirv::compile(&module, "main", vk::ShaderStageFlags::VERTEX, &Vec::new()).unwrap();
+    let vertex = Program::new(shader, "main");
     let slots: Vec<Slot> = (0..6).map(|component| location(component / 4, component % 4)).collect();
     let fragment = of(Builder::new().finish(), vk::ShaderStageFlags::FRAGMENT, &slots, &[]);
     let pipeline =

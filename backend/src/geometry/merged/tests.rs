@@ -16,7 +16,8 @@ use crate::shader::spirv;
 
 fn program(bytes: &[u8], stage: vk::ShaderStageFlags) -> Program {
     let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-    spirv::compile(&spirv::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap()
+    let shader = spirv::compile(&spirv::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap();
+    Program::new(shader, "main")
 }
 
 /// A pipeline whose geometry program hands triangles on, and says that it may emit a vertex more.

@@ -207,7 +207,7 @@ impl Patches {
         for patch in piece.patches.clone() {
             subdivision.subdivide(&self.levels[patch], mesh);
             let of_patch = (self.blocks + patch as u32 * self.block, self.first + patch as u32);
-            let has_third = subdivision.domain == crate::shader::tessellation::Domain::Triangles;
+            let has_third = subdivision.domain == crate::shader::interface::Domain::Triangles;
             match &piece.part {
                 None => subdivided.add(of_patch, (&mesh.vertices, &mesh.corners), has_third),
                 Some(part) => {

@@ -22,7 +22,7 @@
 //!   middle quad is divided along the other diagonal if both levels are odd and the row does not lie along u. A whole square is divided
 //!   from u = 1 to v = 1.
 
-use crate::shader::tessellation::{Domain, Spacing};
+use crate::shader::interface::{Domain, Spacing};
 
 /// The coordinate 1.
 pub const ONE: u32 = 1 << 24;

@@ -5,33 +5,23 @@ use std::time::Duration;
 use ash::vk;
 
 use super::*;
-use crate::shader::inline::Inlined;
 use crate::shader::ir::{BinaryOp, Builder, Type, verify};
 use crate::shader::passes::Across;
 use crate::shader::runtime::Bindings;
-use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
+use crate::shader::{InputSlot, Interface, Interpolation, OutputSlot, Place, Program, Shader, Slot};
 
 fn program(function: Function) -> Program {
     verify(&function).unwrap();
     let slot = Slot::Location { location: 0, component: 0, index: 0 };
-    Program {
-        stage: vk::ShaderStageFlags::COMPUTE,
-        code: Executable::new(function, |_| Across::Varies),
+    let interface = Interface {
         inputs: vec![InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center }],
         outputs: vec![OutputSlot { slot, ty: Type::I32, feedback: None }],
-        resources: Vec::new(),
-        images: 0,
-        shared_bytes: 0,
         local_size: [16, 1, 1],
-        in_squares: false,
-        groups_in_wave: 1,
-        inlined: Inlined::default(),
-        before: None,
-        fragment: FragmentFacts::default(),
-        geometry: None,
-        mesh: None,
-        patch: None,
-        pair: None,
+        ..Interface::new(vk::ShaderStageFlags::COMPUTE)
+    };
+    Program {
+        code: Executable::new(function, |_| Across::Varies),
+        ..Program::interpreted(Shader { interface, function: Function::default() })
     }
 }
 

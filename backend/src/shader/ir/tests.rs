@@ -1,7 +1,7 @@
 //! The text form and the strict verifier, on small functions and on everything the committed shaders become.
 
 use super::*;
-use crate::shader::spirv;
+use crate::shader::{passes, spirv};
 
 fn problem(text: &str) -> Option<&'static str> {
     let function = parse(text).unwrap();
@@ -25,8 +25,10 @@ fn corpus() -> Vec<(String, Function)> {
             let bytes = std::fs::read(entry.path()).unwrap();
             let words: Vec<u32> =
                 bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-            let program = spirv::compile(&spirv::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap();
-            out.push((name, program.code.function().clone()));
+            let shader = spirv::compile(&spirv::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap();
+            let mut function = shader.function.clone();
+            passes::prepare(&mut function, |slot| shader.across(slot));
+            out.push((name, function));
         }
     }
     assert!(out.len() > 40, "the committed shaders are missing");

@@ -15,14 +15,10 @@ mod usage;
 
 use ash::vk;
 
-use super::Program;
+use super::Shader;
 use super::passes::Observer;
 
 pub use module::Module;
-pub(super) use translate::{
-    MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch,
-};
-
 /// Why a module was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -64,7 +60,7 @@ pub fn compile(
     entry: &str,
     stage: vk::ShaderStageFlags,
     specialization: &Specialization,
-) -> Result<Program> {
+) -> Result<Shader> {
     compile_observed(module, entry, stage, specialization, &mut |_, _| {})
 }
 
@@ -78,7 +74,7 @@ pub fn compile_observed(
     stage: vk::ShaderStageFlags,
     specialization: &Specialization,
     observe: Observer<'_>,
-) -> Result<Program> {
+) -> Result<Shader> {
     translate::program(module, entry, stage, specialization, observe)
 }
 

@@ -18,14 +18,13 @@ use proptest::prelude::*;
 
 use super::{Target, generate_with};
 use crate::memory::{Addresses, Allocation, Heap};
-use crate::shader::inline::Inlined;
 use crate::shader::interp::{Executable, Wave};
 use crate::shader::ir::{
     AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, parse, verify, verify_strictly,
 };
 use crate::shader::passes::Across;
 use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
-use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
+use crate::shader::{InputSlot, Interface, Interpolation, OutputSlot, Place, Program, Shader, Slot};
 use crate::simd::{Lanes, Mask, WAVE};
 
 /// What a program did.
@@ -54,25 +53,14 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
     let input = InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center };
     let mut code = Executable::new(function.clone(), |_| Across::Varies);
     code.generate(target).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
-    Program {
-        stage: vk::ShaderStageFlags::COMPUTE,
-        code,
+    let interface = Interface {
         inputs: vec![input; inputs],
         outputs: vec![OutputSlot { slot, ty: Type::I32, feedback: None }; OUTPUTS],
-        resources: Vec::new(),
-        images: 0,
         shared_bytes: SHARED_BYTES,
         local_size: [16, 1, 1],
-        in_squares: false,
-        groups_in_wave: 1,
-        inlined: Inlined::default(),
-        before: None,
-        fragment: FragmentFacts::default(),
-        geometry: None,
-        mesh: None,
-        patch: None,
-        pair: None,
-    }
+        ..Interface::new(vk::ShaderStageFlags::COMPUTE)
+    };
+    Program { code, ..Program::interpreted(Shader { interface, function: Function::default() }) }
 }
 
 fn run(program: &Program, run: &Run) -> Outcome {

@@ -4,7 +4,7 @@ use ash::vk;
 use spirv::Decoration;
 
 use super::super::{Error, compile, parse};
-use crate::shader::{Feedback, Program, Slot};
+use crate::shader::{Feedback, Shader, Slot};
 
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
@@ -14,12 +14,12 @@ fn vertex() -> Vec<u32> {
     words(include_bytes!("../../../../../cts/shaders/captured.vert.spv"))
 }
 
-fn compiled(words: &[u32], stage: vk::ShaderStageFlags) -> Result<Program, Error> {
+fn compiled(words: &[u32], stage: vk::ShaderStageFlags) -> Result<Shader, Error> {
     compile(&parse(words)?, "main", stage, &Vec::new())
 }
 
 /// Location, component, and where it goes, of all user outputs that are captured.
-fn captured(program: &Program) -> Vec<(u32, u32, Feedback)> {
+fn captured(program: &Shader) -> Vec<(u32, u32, Feedback)> {
     let of = |output: &crate::shader::OutputSlot| match (output.slot, output.feedback) {
         (Slot::Location { location, component, .. }, Some(feedback)) => Some((location, component, feedback)),
         _ => None,
@@ -36,7 +36,7 @@ fn words_go_where_decorations_say() {
     let other = Feedback { buffer: 1, stride: 8, offset: 4, stream: 0 };
     let expected = [(1, 0, first(20)), (2, 0, first(4)), (2, 1, first(8)), (2, 2, first(12)), (3, 0, other)];
     assert_eq!(captured(&program), expected);
-    let restored = Program::restore(&program.save(), "main").unwrap();
+    let restored = Shader::from_text(&program.to_text(&program.function)).unwrap();
     assert_eq!(restored.outputs, program.outputs, "caches keep it");
 }
 

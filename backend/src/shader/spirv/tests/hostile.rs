@@ -81,7 +81,7 @@ fn types_that_grow_without_words_end() {
         [(Op::Label, &[9]), (Op::Variable, &[53, 10, 7]), (Op::Load, &[52, 11, 10]), (Op::Return, &[])];
     let words = compute(&types, &body);
     let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
-    assert!(compiled.is_ok_and(|program| program.code.function().insts.is_empty()));
+    assert!(compiled.is_ok_and(|shader| shader.function.insts.is_empty()));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn chained(calls: u32) -> Vec<u32> {
 }
 
 /// Compiles on a thread of its own.
-fn compile_with_stack(words: Vec<u32>, bytes: usize) -> Result<crate::shader::Program> {
+fn compile_with_stack(words: Vec<u32>, bytes: usize) -> Result<crate::shader::Shader> {
     let work = move || compile(&parse(&words)?, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
     std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
 }

@@ -5,6 +5,7 @@ use ash::vk;
 use super::images::{nearest, texel, view};
 use super::scene::{Scene, check_lanes, shader};
 use super::*;
+use crate::shader::Program;
 use crate::shader::runtime::Descriptor;
 
 /// Words of the buffers that there is room for.
@@ -70,7 +71,8 @@ fn arrays_of_images_are_values() {
 #[test]
 fn constants_that_index_out_of_range_give_zeros() {
     let module = parse(&shader("../modules/outside.frag.spv")).unwrap();
-    let program = compile(&module, "main", vk::ShaderStageFlags::FRAGMENT, &Vec::new()).unwrap();
+    let shader = compile(&module, "main", vk::ShaderStageFlags::FRAGMENT, &Vec::new()).unwrap();
+    let program = Program::new(shader, "main");
     let text = program.code.function().to_string();
     assert!(!text.contains("Input"), "nothing of another input is read: {text}");
     assert_eq!(program.outputs.len(), 4);

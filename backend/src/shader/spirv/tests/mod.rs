@@ -210,7 +210,7 @@ fn layouts_are_those_of_the_decorations() {
     }
 }
 
-fn program(file: &str, stage: vk::ShaderStageFlags) -> Program {
+fn program(file: &str, stage: vk::ShaderStageFlags) -> Shader {
     compile(&parse(&scene::shader(file)).unwrap(), "main", stage, &Vec::new()).unwrap()
 }
 

@@ -9,6 +9,7 @@ use ash::vk;
 use super::*;
 use crate::command::dispatch_for_test;
 use crate::memory::{Addresses, Allocation, Buffer, BufferRange, Heap};
+use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Descriptor};
 use crate::shader::x64::Target;
@@ -124,7 +125,8 @@ impl Scene {
         for form in std::iter::once(&".spv").chain(self.forms) {
             let file = self.file.replace(".spv", form);
             let module = parse(&shader(&file)).unwrap();
-            let mut program = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &self.specialization).unwrap();
+            let shader = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &self.specialization).unwrap();
+            let mut program = Program::new(shader, "main");
             for &executor in &executors {
                 for (buffer, bytes) in self.buffers.values().zip(&before) {
                     buffer.write(0, bytes);

@@ -17,12 +17,6 @@ use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 use crate::shader::{Builtin, GeometryFacts, Interpolation, LOCAL_WORD, Place, STREAMS, Slot};
 
-/// Most words of all vertices that an invocation emits: more than the device's limits allow.
-const MAX_EMITTED_WORDS: usize = 1 << 14;
-/// Most vertices that an invocation emits, and most invocations of a primitive: the same.
-const MAX_EMITTED: u32 = 1 << 10;
-const MAX_INSTANCES: u32 = 1 << 8;
-
 /// What a geometry program keeps while it runs.
 #[derive(Debug)]
 pub(super) struct Geometry {
@@ -63,18 +57,6 @@ fn facts(module: &Module, point: &EntryPoint) -> Result<GeometryFacts> {
         number(M::OutputVertices).ok_or(Error::Malformed("a geometry program without a number of vertices"))?;
     let invocations = number(M::Invocations).unwrap_or(1).max(1);
     Ok(GeometryFacts { vertices, output, max_vertices, invocations, inputs: Vec::new() })
-}
-
-/// Whether a geometry program of these facts, with so many words of output, is within what the units around it are made for.
-pub(crate) fn is_possible(facts: &GeometryFacts, outputs: usize) -> bool {
-    use vk::PrimitiveTopology as T;
-    let strips = matches!(facts.output, T::POINT_LIST | T::LINE_STRIP | T::TRIANGLE_STRIP);
-    strips
-        && matches!(facts.vertices, 1..=4 | 6)
-        && facts.max_vertices <= MAX_EMITTED
-        && (1..=MAX_INSTANCES).contains(&facts.invocations)
-        && outputs >= 2
-        && (outputs - 1).saturating_mul(facts.max_vertices as usize) <= MAX_EMITTED_WORDS
 }
 
 impl Translator<'_> {
@@ -250,7 +232,7 @@ impl Translator<'_> {
         let Some(geometry) = &self.geometry else { return Ok(()) };
         let (emitted, most) = (geometry.emitted, geometry.facts.max_vertices);
         self.outputs.extend([Builtin::StripStart, Builtin::EmitCount].map(|builtin| own_word(builtin, 0)));
-        if !is_possible(&geometry.facts, self.outputs.len()) {
+        if !geometry.facts.is_possible(self.outputs.len()) {
             return Err(Error::Unsupported("this many vertices of a geometry program".into()));
         }
         let b = &mut self.builder;

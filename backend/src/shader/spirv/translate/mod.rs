@@ -26,24 +26,23 @@ use foldhash::HashMap;
 use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
 
 use self::geometry::Geometry;
-pub(crate) use self::geometry::is_possible;
 use self::memory::{Base, Pointer};
 use self::mesh::Mesh;
 use self::nesting::Nesting;
 use self::number::Number;
 use self::scopes::Scopes;
 use self::tessellation::Tessellation;
-pub(crate) use self::tessellation::is_possible_patch;
 use super::constants::Constants;
 use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, Module, Ty};
 use super::usage::{Extracts, Usage};
 use super::{Error, Result, Specialization};
 use crate::host_memory;
-use crate::shader::inline::Inlined;
-use crate::shader::interp::Executable;
+use crate::shader::interface::{MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED};
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
-use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
+use crate::shader::{
+    Builtin, FragmentFacts, InputSlot, Interface, OutputSlot, PatchFacts, Resource, Shader, Slot, passes,
+};
 use crate::simd::{Lanes, WAVE};
 
 /// Most instructions of a translated program.
@@ -56,16 +55,8 @@ const ROOM: usize = 1 << 11;
 const MAX_BLOCKS: usize = 1 << 17;
 /// Most words that may be moved while translating: a bound on time and memory.
 const MAX_WORK: usize = 1 << 24;
-/// Most words of all locals together: 256 MiB a wave.
-pub(crate) const MAX_LOCAL_WORDS: u32 = 1 << 22;
-/// Most bytes of shared memory: far above the limit the device reports.
-pub(crate) const MAX_SHARED: u32 = 1 << 20;
-/// Most invocations of a workgroup: the limit that the device reports.
-pub(crate) const MAX_INVOCATIONS: u32 = 1 << 10;
 /// Most bytes of all locals of a workgroup's waves together.
 const MAX_LOCAL_BYTES: u64 = 1 << 30;
-/// Most words of a stage's inputs, and of its outputs: far above the limits the device reports.
-pub(crate) const MAX_INTERFACE: usize = 1 << 12;
 
 /// From this version of SPIR-V on `HelperInvocation` has to be volatile.
 const VOLATILE_HELPERS: u32 = 0x0001_0600;
@@ -184,7 +175,7 @@ pub(super) fn program(
     stage: vk::ShaderStageFlags,
     specialization: &Specialization,
     observe: passes::Observer<'_>,
-) -> Result<Program> {
+) -> Result<Shader> {
     nesting::with_stack(|nesting| program_within(module, entry, (stage, nesting), specialization, observe))
 }
 
@@ -194,7 +185,7 @@ fn program_within(
     (stage, nesting): (vk::ShaderStageFlags, Nesting),
     specialization: &Specialization,
     observe: passes::Observer<'_>,
-) -> Result<Program> {
+) -> Result<Shader> {
     let model = match stage {
         vk::ShaderStageFlags::VERTEX => ExecutionModel::Vertex,
         vk::ShaderStageFlags::FRAGMENT => ExecutionModel::Fragment,
@@ -697,7 +688,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    fn finish(self, point: &EntryPoint, stage: vk::ShaderStageFlags, observe: passes::Observer<'_>) -> Result<Program> {
+    fn finish(self, point: &EntryPoint, stage: vk::ShaderStageFlags, observe: passes::Observer<'_>) -> Result<Shader> {
         let mut function = self.builder.finish();
         function.insts = self.scopes.resolve(function.insts);
         verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;
@@ -724,35 +715,26 @@ impl<'a> Translator<'a> {
             place: word.place,
         };
         let output = |word: &Word| OutputSlot { slot: word.slot, ty: low_type(word.ty), feedback: word.feedback };
-        let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
-        let (local_size, in_squares) = (self.local_size, self.in_squares);
         let patch = self.tessellation.map(|patch| Box::new(patch.into_facts(self.vertex_inputs.clone())));
-        if !patch.as_deref().is_none_or(is_possible_patch) {
+        if !patch.as_deref().is_none_or(PatchFacts::is_possible) {
             return Err(Error::Unsupported("patches of this many vertices, or words".into()));
         }
         let images = function.number_images();
-        let code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size, in_squares));
-        let mut program = Program {
+        let interface = Interface {
             stage,
-            inputs,
+            inputs: self.inputs.iter().map(input).collect(),
             outputs: self.outputs.iter().map(output).collect(),
             resources: self.resources,
             images,
             shared_bytes: self.shared_bytes,
-            local_size,
-            in_squares,
-            groups_in_wave: 1,
-            inlined: Inlined::default(),
-            before: None,
+            local_size: self.local_size,
+            in_squares: self.in_squares,
             fragment: facts,
             geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
             mesh: self.mesh.map(|mesh| Box::new(mesh.into_facts())),
             patch,
-            code,
-            pair: None,
         };
-        program.generate_chosen(&point.name);
-        Ok(program)
+        Ok(Shader { interface, function })
     }
 }
 

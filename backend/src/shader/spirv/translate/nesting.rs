@@ -3,7 +3,7 @@
 use std::thread::{Builder, scope};
 
 use crate::host_memory;
-use crate::shader::Program;
+use crate::shader::Shader;
 use crate::shader::spirv::{Error, Result};
 
 /// How deeply a module may nest: the translator calls itself.
@@ -24,7 +24,7 @@ const DEEP: Nesting =
     Nesting { constructs: 1 << 13, types: 1 << 9, stack: if cfg!(debug_assertions) { 512 << 20 } else { 256 << 20 } };
 
 /// Translates on this thread, or if the module nests deeply on one that has the stack for it.
-pub(super) fn with_stack(mut translate: impl FnMut(Nesting) -> Result<Program> + Send) -> Result<Program> {
+pub(super) fn with_stack(mut translate: impl FnMut(Nesting) -> Result<Shader> + Send) -> Result<Shader> {
     match translate(SHALLOW) {
         Err(Error::Deep(_)) if !host_memory::has_room(DEEP.stack) => Err(Error::OutOfMemory),
         Err(Error::Deep(_)) => scope(|scope| {

@@ -8,15 +8,12 @@ use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use super::Translator;
 use super::geometry::{is_of_vertices, own_word};
 use super::memory::{Base, Pointer};
+use crate::shader::interface::{Domain, MAX_PATCH_WORDS, MOST_PATCH_VERTICES as MOST_VERTICES, Spacing};
 use crate::shader::ir::{BinaryOp as B, Inst, Space, Type, Value};
 use crate::shader::spirv::interface;
 use crate::shader::spirv::module::{EntryPoint, Module, Ty};
 use crate::shader::spirv::{Error, Result};
-use crate::shader::tessellation::{Domain, MOST_PATCH_VERTICES as MOST_VERTICES, Spacing};
 use crate::shader::{Builtin, PatchFacts, Slot};
-
-/// Most words of a patch, and of one of its vertices: more than the device's limits allow.
-const MOST_WORDS: usize = 512;
 
 /// What a tessellation program has besides.
 #[derive(Debug)]
@@ -120,7 +117,7 @@ impl Translator<'_> {
                 add(if word.ty.is_wide() { interface::high_word(word).slot } else { word.slot });
             }
         }
-        if known.len() > MOST_WORDS {
+        if known.len() > MAX_PATCH_WORDS {
             return Err(Error::Unsupported("this many words of a patch".into()));
         }
         let base = Base::Patch { first, unit, of_vertices };
@@ -196,12 +193,4 @@ impl Tessellation {
     pub(super) fn into_facts(self, inputs: Vec<Option<Slot>>) -> PatchFacts {
         PatchFacts { inputs, ..self.facts }
     }
-}
-
-/// Whether a tessellation program of these facts is within what the units around it are made for.
-pub(crate) fn is_possible_patch(facts: &PatchFacts) -> bool {
-    let PatchFacts { inputs, patch, vertex, vertices, .. } = facts;
-    let words = [inputs.len(), patch.len(), vertex.len()];
-    words.iter().all(|&words| words <= MOST_WORDS)
-        && vertices.is_none_or(|vertices| (1..=MOST_VERTICES).contains(&vertices))
 }

@@ -34,7 +34,9 @@ fn sampling_thrice(requests: &[Request; 2], in_region: bool) -> Program {
         let value = b.local_load(kept, slot, None, Type::I32);
         b.push(Inst::Output { slot, value });
     }
-    Program { images: 3, ..program(b.finish(), inputs as usize) }
+    let mut program = program(b.finish(), inputs as usize);
+    program.images = 3;
+    program
 }
 
 fn program(function: Function, inputs: usize) -> Program {

@@ -69,7 +69,7 @@ impl MeshFacts {
     }
 
     /// Whether a program that has so many words of output, and so many bytes of memory, can be like that.
-    pub(super) fn is_possible(&self, outputs: usize, memory: u32) -> bool {
+    pub fn is_possible(&self, outputs: usize, memory: u32) -> bool {
         let (of_vertices, of_primitives) = self.split();
         let is_small = self.vertices <= MOST && self.primitives <= MOST && self.words.len() <= MOST_WORDS;
         let is_placed = |first: u32| first.is_multiple_of(4) && first <= memory;

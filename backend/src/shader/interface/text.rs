@@ -7,26 +7,19 @@ use std::str::{FromStr, SplitAsciiWhitespace};
 
 use ash::vk;
 
-use super::inline::Inlined;
-use super::interp::Executable;
-use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
-use super::mesh::{MeshFacts, MeshWord};
-use super::program::{
-    Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, PatchFacts, Place, Program,
-    Resource, Slot,
+use super::{
+    Builtin, Domain, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interface, Interpolation, MAX_INTERFACE,
+    MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, MeshFacts, MeshWord, OutputSlot, PatchFacts, Place, Resource, Shader,
+    Slot, Spacing,
 };
-use super::spirv::{MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
-use crate::shader::tessellation::{Domain, Spacing};
-
-/// Identifies the build that saves programs: what another one saved is of no use.
-pub const BUILD: &str = env!("VITRIC_BUILD");
+use crate::shader::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 
 /// Most resources.
 const MOST_RESOURCES: usize = 1 << 16;
 
-impl Program {
-    /// The program as text.
-    pub fn save(&self) -> String {
+impl Interface {
+    /// Returns the text of a shader that has this interface and a function. [`Shader::from_text`] reads it.
+    pub fn to_text(&self, function: &Function) -> String {
         let [x, y, z] = self.local_size;
         let (stage, squares) = (self.stage.as_raw(), u32::from(self.in_squares));
         let mut out = format!("stage {stage}\nsize {x} {y} {z} {squares}\nshared {}\n", self.shared_bytes);
@@ -59,25 +52,23 @@ impl Program {
         for Resource { set, binding } in &self.resources {
             out += &format!("resource {set} {binding}\n");
         }
-        out + &format!("ir\n{}", self.code.function())
+        out + &format!("ir\n{function}")
     }
+}
 
-    /// Reads a program from the text that [`Program::save`] makes, and generates its code. `entry` is its entry point's name, for
-    /// tools. `None` when it is not a program.
-    pub fn restore(text: &str, entry: &str) -> Option<Self> {
+impl Shader {
+    /// Reads a shader from the text that [`Interface::to_text`] makes. Returns `None` when the text is not a shader.
+    pub fn from_text(text: &str) -> Option<Self> {
         let (interface, ir) = text.split_once("\nir\n")?;
-        let mut program = interface_of(interface)?;
+        let mut interface = interface_of(interface)?;
         let mut function = parse(ir).ok()?;
         verify(&function).ok()?;
         verify_strictly(&function).ok()?;
-        if !stays_within(&function, &program) {
+        if !stays_within(&function, &interface) {
             return None;
         }
-        program.images = function.number_images();
-        let (inputs, local_size, in_squares) = (&program.inputs, program.local_size, program.in_squares);
-        program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size, in_squares));
-        program.generate_chosen(entry);
-        Some(program)
+        interface.images = function.number_images();
+        Some(Self { interface, function })
     }
 }
 
@@ -179,115 +170,97 @@ impl Words<'_> {
     }
 }
 
-fn interface_of(text: &str) -> Option<Program> {
-    let mut program = Program {
-        stage: vk::ShaderStageFlags::empty(),
-        code: Executable::default(),
-        pair: None,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        resources: Vec::new(),
-        images: 0,
-        shared_bytes: 0,
-        local_size: [1; 3],
-        in_squares: false,
-        groups_in_wave: 1,
-        inlined: Inlined::default(),
-        before: None,
-        fragment: FragmentFacts::default(),
-        geometry: None,
-        mesh: None,
-        patch: None,
-    };
+fn interface_of(text: &str) -> Option<Interface> {
+    let mut interface = Interface::new(vk::ShaderStageFlags::empty());
     for line in text.lines() {
         let mut words = Words(line.split_ascii_whitespace());
-        interface_line(&mut program, &mut words)?;
+        interface_line(&mut interface, &mut words)?;
         if words.0.next().is_some() {
             return None;
         }
     }
-    let invocations = program.local_size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
-    let of_vertices = program.geometry.as_ref().map_or(0, |facts| facts.inputs.len());
-    let words = [program.inputs.len(), program.outputs.len(), of_vertices];
+    let invocations = interface.local_size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
+    let of_vertices = interface.geometry.as_ref().map_or(0, |facts| facts.inputs.len());
+    let words = [interface.inputs.len(), interface.outputs.len(), of_vertices];
     let fits = words.iter().all(|&count| count <= MAX_INTERFACE)
-        && program.resources.len() <= MOST_RESOURCES
-        && program.shared_bytes <= MAX_SHARED
-        && is_bounded(&program);
-    (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
+        && interface.resources.len() <= MOST_RESOURCES
+        && interface.shared_bytes <= MAX_SHARED
+        && is_bounded(&interface);
+    (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(interface)
 }
 
 /// Whether geometry, tessellation, task and mesh programs have what the units around them take for granted, and no others have any of it.
-fn is_bounded(program: &Program) -> bool {
+fn is_bounded(interface: &Interface) -> bool {
     use vk::ShaderStageFlags as S;
-    let is_geometry = program.stage == S::GEOMETRY;
-    let is_of_patches = matches!(program.stage, S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION);
-    let is_of_meshes = matches!(program.stage, S::TASK_EXT | S::MESH_EXT);
-    let good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
+    let is_geometry = interface.stage == S::GEOMETRY;
+    let is_of_patches = matches!(interface.stage, S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION);
+    let is_of_meshes = matches!(interface.stage, S::TASK_EXT | S::MESH_EXT);
+    let good = |facts: &GeometryFacts| facts.is_possible(interface.outputs.len());
     let good_mesh = |facts: &MeshFacts| {
-        let corners = if program.stage == S::TASK_EXT { 0..=0 } else { 1..=3 };
-        corners.contains(&facts.corners) && facts.is_possible(program.outputs.len(), program.shared_bytes)
+        let corners = if interface.stage == S::TASK_EXT { 0..=0 } else { 1..=3 };
+        corners.contains(&facts.corners) && facts.is_possible(interface.outputs.len(), interface.shared_bytes)
     };
-    program.geometry.is_some() == is_geometry
-        && program.patch.is_some() == is_of_patches
-        && program.mesh.is_some() == is_of_meshes
-        && program.geometry.as_deref().is_none_or(good)
-        && program.patch.as_deref().is_none_or(is_possible_patch)
-        && program.mesh.as_deref().is_none_or(good_mesh)
+    interface.geometry.is_some() == is_geometry
+        && interface.patch.is_some() == is_of_patches
+        && interface.mesh.is_some() == is_of_meshes
+        && interface.geometry.as_deref().is_none_or(good)
+        && interface.patch.as_deref().is_none_or(PatchFacts::is_possible)
+        && interface.mesh.as_deref().is_none_or(good_mesh)
 }
 
-fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
+fn interface_line(interface: &mut Interface, words: &mut Words<'_>) -> Option<()> {
     match words.0.next()? {
-        "stage" => program.stage = vk::ShaderStageFlags::from_raw(words.number()?),
+        "stage" => interface.stage = vk::ShaderStageFlags::from_raw(words.number()?),
         "size" => {
             let [x, y, z, squares] = words.numbers()?;
-            (program.local_size, program.in_squares) = ([x, y, z], squares != 0);
-            if program.in_squares && !(x.is_multiple_of(2) && y.is_multiple_of(2)) {
+            (interface.local_size, interface.in_squares) = ([x, y, z], squares != 0);
+            if interface.in_squares && !(x.is_multiple_of(2) && y.is_multiple_of(2)) {
                 return None;
             }
         }
-        "shared" => program.shared_bytes = words.number()?,
+        "shared" => interface.shared_bytes = words.number()?,
         "facts" => {
             let mut facts = FragmentFacts::default();
             for flag in facts.flags_mut() {
                 *flag = words.number::<u32>()? != 0;
             }
-            program.fragment = facts;
+            interface.fragment = facts;
         }
         "geometry" => {
             let [vertices, output, max_vertices, invocations] = words.numbers()?;
             let output = vk::PrimitiveTopology::from_raw(output.try_into().ok()?);
             let inputs = Vec::new();
-            program.geometry = Some(Box::new(GeometryFacts { vertices, output, max_vertices, invocations, inputs }));
+            interface.geometry = Some(Box::new(GeometryFacts { vertices, output, max_vertices, invocations, inputs }));
         }
-        "vertex" => program.geometry.as_mut()?.inputs.push(words.vertex_word()?),
+        "vertex" => interface.geometry.as_mut()?.inputs.push(words.vertex_word()?),
         "mesh" => {
             let [payload, counts, corners, vertices, primitives, of_vertices] = words.numbers()?;
             let (of_vertices, rest) = (of_vertices as usize, MeshFacts::default());
             let facts = MeshFacts { payload, counts, corners, vertices, primitives, of_vertices, ..rest };
-            program.mesh = Some(Box::new(facts));
+            interface.mesh = Some(Box::new(facts));
         }
-        "indices" => program.mesh.as_mut()?.indices = Some(words.number()?),
-        "culls" => program.mesh.as_mut()?.culls = Some(words.mesh_word()?),
+        "indices" => interface.mesh.as_mut()?.indices = Some(words.number()?),
+        "culls" => interface.mesh.as_mut()?.culls = Some(words.mesh_word()?),
         "word" => {
             let word = words.mesh_word()?;
-            program.mesh.as_mut()?.words.push(word);
+            interface.mesh.as_mut()?.words.push(word);
         }
-        "patch" => program.patch = Some(Box::new(patch_line(words)?)),
-        "given" => program.patch.as_mut()?.inputs.push(words.vertex_word()?),
-        "ofpatch" => program.patch.as_mut()?.patch.push(words.slot()?),
-        "ofvertex" => program.patch.as_mut()?.vertex.push(words.slot()?),
-        "input" => program.inputs.push(InputSlot {
+        "patch" => interface.patch = Some(Box::new(patch_line(words)?)),
+        "given" => interface.patch.as_mut()?.inputs.push(words.vertex_word()?),
+        "ofpatch" => interface.patch.as_mut()?.patch.push(words.slot()?),
+        "ofvertex" => interface.patch.as_mut()?.vertex.push(words.slot()?),
+        "input" => interface.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,
             interpolation: words.named(Interpolation::ALL)?,
             place: words.named(&[Place::Center, Place::Centroid, Place::Sample])?,
         }),
         "output" => {
-            program.outputs.push(OutputSlot { slot: words.slot()?, ty: words.ty()?, feedback: words.feedback()? });
+            interface.outputs.push(OutputSlot { slot: words.slot()?, ty: words.ty()?, feedback: words.feedback()? });
         }
         "resource" => {
             let [set, binding] = words.numbers()?;
-            program.resources.push(Resource { set, binding });
+            interface.resources.push(Resource { set, binding });
         }
         _ => return None,
     }
@@ -308,8 +281,8 @@ fn patch_line(words: &mut Words<'_>) -> Option<PatchFacts> {
 }
 
 /// Whether a function uses no more than its interface declares.
-fn stays_within(function: &Function, program: &Program) -> bool {
-    let resource = |number: u32| (number as usize) < program.resources.len();
+fn stays_within(function: &Function, interface: &Interface) -> bool {
+    let resource = |number: u32| (number as usize) < interface.resources.len();
     let space = |space: &Space| match space {
         Space::Buffer { resource: number, .. } => resource(*number),
         Space::Push | Space::Shared | Space::Clock | Space::Address { .. } => true,
@@ -323,10 +296,10 @@ fn stays_within(function: &Function, program: &Program) -> bool {
     };
     let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
     let inside = |inst: &Inst| match inst {
-        Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => (*slot as usize) < program.inputs.len(),
+        Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => (*slot as usize) < interface.inputs.len(),
         // Programs have none; only what the driver links does.
         Inst::Parameter { .. } => false,
-        Inst::Output { slot, .. } => (*slot as usize) < program.outputs.len(),
+        Inst::Output { slot, .. } => (*slot as usize) < interface.outputs.len(),
         Inst::Load { space: place, .. }
         | Inst::Store { space: place, .. }
         | Inst::StorePart { space: place, .. }
@@ -344,16 +317,16 @@ mod tests {
     use super::*;
     use crate::shader::spirv;
 
-    fn samples() -> Vec<Program> {
+    fn samples() -> Vec<Shader> {
         let files: [(&[u8], vk::ShaderStageFlags); 8] = [
-            (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
-            (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
-            (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
-            (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
-            (include_bytes!("../../../cts/shaders/mesh_own.mesh.spv"), vk::ShaderStageFlags::MESH_EXT),
-            (include_bytes!("../../../cts/shaders/mesh_tasks.task.spv"), vk::ShaderStageFlags::TASK_EXT),
-            (include_bytes!("../../tests/shaders/patches.tesc.spv"), vk::ShaderStageFlags::TESSELLATION_CONTROL),
-            (include_bytes!("../../tests/shaders/patches.tese.spv"), vk::ShaderStageFlags::TESSELLATION_EVALUATION),
+            (include_bytes!("../../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
+            (include_bytes!("../../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
+            (include_bytes!("../../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
+            (include_bytes!("../../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
+            (include_bytes!("../../../../cts/shaders/mesh_own.mesh.spv"), vk::ShaderStageFlags::MESH_EXT),
+            (include_bytes!("../../../../cts/shaders/mesh_tasks.task.spv"), vk::ShaderStageFlags::TASK_EXT),
+            (include_bytes!("../../../tests/shaders/patches.tesc.spv"), vk::ShaderStageFlags::TESSELLATION_CONTROL),
+            (include_bytes!("../../../tests/shaders/patches.tese.spv"), vk::ShaderStageFlags::TESSELLATION_EVALUATION),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =
@@ -365,17 +338,12 @@ mod tests {
 
     #[test]
     fn programs_come_back_as_they_were() {
-        for program in samples() {
-            let text = program.save();
-            let restored = Program::restore(&text, "main").unwrap();
-            assert_eq!(restored.save(), text);
-            assert_eq!(restored.code.function().insts, program.code.function().insts);
-            assert_eq!(restored.code.uniformity().values, program.code.uniformity().values);
-            assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
-            assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
-            assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
-            assert_eq!((restored.geometry, restored.patch), (program.geometry, program.patch));
-            assert_eq!(restored.mesh, program.mesh);
+        for shader in samples() {
+            let text = shader.to_text(&shader.function);
+            let restored = Shader::from_text(&text).unwrap();
+            assert_eq!(restored.to_text(&restored.function), text);
+            assert_eq!(restored.function.insts, shader.function.insts);
+            assert_eq!(restored.interface, shader.interface);
         }
     }
 
@@ -383,7 +351,7 @@ mod tests {
     fn what_goes_beyond_the_interface_is_refused() {
         let facts = FragmentFacts::default().flags().map(|_| "0").join(" ");
         let interface = format!("stage 32\nsize 16 1 1 0\nshared 0\nfacts {facts}\nresource 0 0\nir\n");
-        let restores = |ir: &str| Program::restore(&format!("{interface}{ir}"), "main").is_some();
+        let restores = |ir: &str| Shader::from_text(&format!("{interface}{ir}")).is_some();
         assert!(restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 0, %0\n"));
         assert!(!restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 1, %0\n"));
         assert!(!restores("%0: i32 = Input 0\n"));
@@ -391,18 +359,18 @@ mod tests {
         assert!(!restores("%0: f32 = Const 0x0\n%1: i32 = IAdd %0, %0\n"), "types");
         assert!(!restores("local 2999999\nlocal 2999999\n"));
         assert!(!restores("If %0\nEndIf\n"));
-        assert!(Program::restore("stage 32\nsize 70000 70000 1 0\nir\n", "main").is_none());
+        assert!(Shader::from_text("stage 32\nsize 70000 70000 1 0\nir\n").is_none());
     }
 
     #[test]
     fn damaged_texts_are_survived() {
-        for program in samples() {
-            let text = program.save();
+        for shader in samples() {
+            let text = shader.to_text(&shader.function);
             for at in (0..text.len()).step_by(61) {
-                drop(Program::restore(&text[..at], "main"));
+                drop(Shader::from_text(&text[..at]));
                 let mut bytes = text.clone().into_bytes();
                 bytes[at] ^= 1 << (at % 7);
-                drop(Program::restore(&String::from_utf8_lossy(&bytes), "main"));
+                drop(Shader::from_text(&String::from_utf8_lossy(&bytes)));
             }
         }
     }
