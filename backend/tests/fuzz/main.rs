@@ -113,7 +113,7 @@ fn try_module(words: &[u32]) -> usize {
         vk::ShaderStageFlags::MESH_EXT,
     ];
     let programs = stages.iter().filter_map(|&stage| spirv::compile(&module, "main", stage, &Vec::new()).ok());
-    programs.map(try_program).count()
+    programs.map(|shader| try_program(Program::new(shader, "main"))).count()
 }
 
 fn try_program(mut program: Program) {
@@ -168,7 +168,8 @@ fn fails(tape: &Tape) -> bool {
         let words = generate::module(tape);
         let module = spirv::parse(&words).expect("a generated module parses");
         let stage = vk::ShaderStageFlags::FRAGMENT;
-        try_program(spirv::compile(&module, "main", stage, &Vec::new()).expect("a generated module compiles"));
+        let shader = spirv::compile(&module, "main", stage, &Vec::new()).expect("a generated module compiles");
+        try_program(Program::new(shader, "main"));
     };
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(attempt)).is_err()
 }

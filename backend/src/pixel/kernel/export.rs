@@ -6,8 +6,8 @@ use ash::vk;
 
 use crate::format::{self, Class, FormatInfo};
 use crate::format_ir::{self as routines, Words, clamped};
+use crate::shader::elementary::{max_of_numbers, min_of_numbers};
 use crate::shader::ir::{BinaryOp as B, Builder, Type, Value};
-use crate::shader::routines::{max_of_numbers, min_of_numbers};
 use crate::state::BlendState;
 
 /// How fragments get into an attachment.

@@ -86,7 +86,11 @@ impl<'a> Access<'a> {
         };
         let Space::Address { high } = *space else { return None };
         let address = self.pair([*offset, high], lanes_of(lanes).next()?);
-        self.environment.bindings.addresses().range(address).map(|found| Reach::new(address, found))
+        self.environment
+            .bindings
+            .addresses()
+            .range(address)
+            .map(|(first, memory)| Reach::new(address, first, (memory.host_pointer(), memory.size())))
     }
 
     fn word(&self, value: Value, lane: usize) -> u32 {

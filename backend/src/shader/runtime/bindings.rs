@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
+use super::frame::{BufferEntry, NOTHING, ResourceEntry};
 use super::lookups::Found;
 use super::rows::{CACHE_LINE, prefetch_at};
 use super::{Descriptor, Lookups};
@@ -80,7 +80,7 @@ impl ResolvedSet {
     /// Of descriptors, in order.
     pub fn new(bounds: impl IntoIterator<Item = Bound>) -> Arc<Self> {
         let bounds: Box<[Bound]> = bounds.into_iter().collect();
-        let entries = bounds.iter().map(frame::entry).collect();
+        let entries = bounds.iter().map(entry).collect();
         let rests = |bound: &Bound| bound.image().is_some_and(Surface::may_rest);
         let may_rest = (0..).zip(&bounds).filter(|(_, bound)| rests(bound)).map(|(number, _)| number).collect();
         Arc::new(Self { bounds, entries, may_rest, used: Default::default(), found: Found::default() })
@@ -261,7 +261,7 @@ pub struct Ranges {
 impl Ranges {
     /// Of these buffers.
     pub fn new(bounds: Vec<Bound>) -> Self {
-        let entries = bounds.iter().map(frame::entry).collect();
+        let entries = bounds.iter().map(entry).collect();
         Self { bounds, entries }
     }
 
@@ -368,5 +368,17 @@ impl SharedMemory {
         // SAFETY: a 64-bit atomic has the size of two 32-bit ones and at least their alignment, all bits are valid for both,
         // and the slice borrows the memory.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * LINE * 2) }
+    }
+}
+
+/// A bound buffer as generated code sees it. The entry must not outlive what it was made of.
+fn entry(bound: &Bound) -> BufferEntry {
+    match bound {
+        Bound::Buffer(Some(memory), start, size) => {
+            // Memory is padded to whole words.
+            let inside = (*size).min(memory.size().saturating_sub(*start));
+            BufferEntry::new(memory.host_pointer().wrapping_add(*start as usize), inside)
+        }
+        _ => BufferEntry::EMPTY,
     }
 }

@@ -1,6 +1,6 @@
 //! The interpreter's operations over the 16 lanes of a wave: one loop per operation, of which the compiler makes vector code.
 
-use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp, WideOp};
+use crate::shader::ir::{BinaryOp, LESS_THAN_ONE, TernaryOp, UnaryOp, WideOp};
 use crate::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
 
 /// Runs `$body` with `$chosen` a constant for the listed operations, so that each gets a loop of its own: a constant item,
@@ -48,9 +48,6 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
         _ => each(|lane| TernaryOp::Select.apply(a[lane], b[lane], c[lane])),
     }
 }
-
-/// 1 less a little more than quotients of doubles may be wrong by, relatively.
-pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
 /// Quotient and rest of 64-bit integers without a branch: processors divide vectors of doubles only. A divisor of 0 counts as 1.
 ///

@@ -1,7 +1,7 @@
 //! Numeric routines of the host's side of the GPU, the same on every machine.
 //!
 //! The logarithm is evaluated in `f64` with plain IEEE operations (no library, no contraction) and rounded once. What
-//! programs call is in `shader::routines`.
+//! programs call is in `shader::elementary`.
 
 use std::f64::consts::LOG2_E;
 

@@ -6,7 +6,7 @@ mod bindings;
 mod clock;
 mod descriptor;
 mod environment;
-pub mod frame;
+pub use vitric_codegen::frame;
 mod image;
 pub mod kernels;
 mod lookups;

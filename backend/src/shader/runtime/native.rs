@@ -10,11 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::frame::{
-    ARGUMENTS, BufferEntry, Frame, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, RoutineEntry, STOP_BARRIER,
-    STOP_DONE, STOP_INTERRUPTED,
+    ARGUMENTS, BufferEntry, Frame, LEAST_TURN, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, RoutineEntry,
+    STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED,
 };
 use super::symbols::{self, Registered, Tools};
-use super::{Access, Environment, Masks, Stop, image};
+use super::{Access, Environment, Masks, SharedMemory, Stop, image};
 use crate::host_memory;
 use crate::shader::interp::Wave;
 use crate::shader::ir::{Inst, Token};
@@ -24,9 +24,6 @@ use crate::texture::Lookup;
 
 /// Instructions of loops between two looks at the clock: some 4,000 turns of the shortest ones, microseconds to milliseconds.
 const WORK_PER_CHECK: i32 = 4096 * LEAST_TURN as i32;
-
-/// Instructions that a turn of a loop counts for at least.
-pub const LEAST_TURN: u32 = 16;
 
 /// Code that can run.
 #[derive(Debug)]
@@ -281,7 +278,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).check).write(check);
             (&raw mut (*frame).resume).write(memory.resume);
             (&raw mut (*frame).push).write(push);
-            (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
+            (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, shared_entry));
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
             (&raw mut (*frame).nothing).write(&raw const NOTHING);
             (&raw mut (*frame).resources).write(table.as_ptr());
@@ -443,7 +440,7 @@ extern "C" fn check(frame: *mut Frame) {
     // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
     // lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
-    frame.check_deadline(host);
+    check_deadline(frame, host);
 }
 
 /// The same of a routine that generated code has entered: its host is the frame of that.
@@ -451,19 +448,23 @@ extern "C" fn check_of_routine(frame: *mut Frame) {
     // SAFETY: generated code passes the frame of the routine that it has entered, which is alive and not borrowed. So is the
     // caller's frame behind it, whose host lives until that code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*(*frame).host.cast::<Frame>()).host.cast::<Host<'_>>()) };
-    frame.check_deadline(host);
+    check_deadline(frame, host);
 }
 
-impl Frame {
-    fn check_deadline(&mut self, host: &Host<'_>) {
-        self.edges = WORK_PER_CHECK;
-        let since = &mut self.since;
-        let look = || host.environment.deadline.expired_in_run(since);
-        if catch_unwind(AssertUnwindSafe(look)).unwrap_or(true) {
-            // Later runs look at once.
-            self.edges = 0;
-            self.expired = 1;
-            self.stopped = STOP_INTERRUPTED;
-        }
+fn check_deadline(frame: &mut Frame, host: &Host<'_>) {
+    frame.edges = WORK_PER_CHECK;
+    let since = &mut frame.since;
+    let look = || host.environment.deadline.expired_in_run(since);
+    if catch_unwind(AssertUnwindSafe(look)).unwrap_or(true) {
+        // Later runs look at once.
+        frame.edges = 0;
+        frame.expired = 1;
+        frame.stopped = STOP_INTERRUPTED;
     }
+}
+
+/// Returns the range of a workgroup's shared memory.
+fn shared_entry(memory: &SharedMemory) -> BufferEntry {
+    let (base, size) = memory.raw();
+    BufferEntry::new(base, size)
 }

@@ -9,8 +9,8 @@ use super::cube::Face;
 use super::lod::{Chosen, Steps};
 use super::texel::{At, Source, Texel};
 use super::{Layout, Unit, word};
+use crate::shader::elementary;
 use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, UnaryOp as U, Value};
-use crate::shader::routines;
 
 /// Where in an image something is read.
 #[derive(Clone, Copy)]
@@ -147,8 +147,8 @@ impl Unit<'_> {
     /// The sum of two components, or the lesser or greater one.
     fn joined_pair(&mut self, a: Value, b: Value) -> Value {
         match self.state.reduction {
-            vk::SamplerReductionMode::MIN => routines::min_of_numbers(&mut self.b, a, b),
-            vk::SamplerReductionMode::MAX => routines::max_of_numbers(&mut self.b, a, b),
+            vk::SamplerReductionMode::MIN => elementary::min_of_numbers(&mut self.b, a, b),
+            vk::SamplerReductionMode::MAX => elementary::max_of_numbers(&mut self.b, a, b),
             _ => self.b.binary(B::FAdd, a, b),
         }
     }
@@ -160,7 +160,7 @@ impl Unit<'_> {
         // The level of the first lane that waits.
         let active = self.b.is_active();
         let waiting = self.b.ballot(active);
-        let lane = routines::find_lsb(&mut self.b, waiting);
+        let lane = elementary::find_lsb(&mut self.b, waiting);
         let number = self.b.shuffle(level, lane);
         let same = self.b.binary(B::IEq, level, number);
         self.b.push(Inst::If { condition: same });

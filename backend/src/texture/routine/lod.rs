@@ -5,8 +5,8 @@
 use ash::vk;
 
 use super::{Unit, word};
+use crate::shader::elementary;
 use crate::shader::ir::{BinaryOp as B, ImageOp, Lod, TernaryOp as T, Type, UnaryOp as U, Value};
-use crate::shader::routines;
 use crate::texture::MAX_LOD_BIAS;
 
 /// Level of detail where coordinates do not change at all.
@@ -105,11 +105,11 @@ impl Unit<'_> {
             (dx, dy)
         };
         let (along_x, along_y) = (self.scaled_square(dx), self.scaled_square(dy));
-        let longer = routines::max_of_numbers(&mut self.b, along_x, along_y);
+        let longer = elementary::max_of_numbers(&mut self.b, along_x, along_y);
         if !self.state.is_anisotropic {
             return Footprint { lod: self.log(longer), steps: None };
         }
-        let shorter = routines::min_of_numbers(&mut self.b, along_x, along_y);
+        let shorter = elementary::min_of_numbers(&mut self.b, along_x, along_y);
         let ratio = self.anisotropy(longer, shorter);
         let square = self.b.binary(B::FDiv, longer, ratio);
         let (by_x, root) = (self.b.binary(B::FLt, along_y, along_x), self.b.unary(U::Sqrt, ratio));
@@ -125,7 +125,7 @@ impl Unit<'_> {
     fn log(&mut self, square: Value) -> Value {
         let zero = self.b.float(0.0);
         let changes = self.b.binary(B::FLt, zero, square);
-        let log = routines::log2(&mut self.b, square);
+        let log = elementary::log2(&mut self.b, square);
         let (half, none) = (self.b.float(0.5), self.b.float(NO_CHANGE));
         let log = self.b.binary(B::FMul, log, half);
         self.b.select(changes, log, none)

@@ -1,0 +1,530 @@
+//! Encoding: machine IR with its allocation to bytes.
+//!
+//! The blob is the constant pool, then the code; all addresses in it are relative to itself, so it may lie anywhere and be
+//! kept in a cache. The entry saves those of the host's registers that the code uses, and points r15 to the wave's frame; spilled registers lie in the
+//! frame too, which is what lets a barrier return to the host and go on later.
+
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpKind, Register};
+use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClass};
+
+use super::Target;
+use super::allocate::{Allocatable, SLOT, implied, registers};
+use super::machine::{Base, Function, Kind, Mem, Operand};
+use super::operands::{self, Kind as OperandKind};
+use crate::frame::{Frame, RoutineEntry, STOP_BARRIER, STOP_DONE};
+
+/// Alignment of the code's first byte.
+const ALIGN: usize = 64;
+
+/// Where a jump's 32-bit displacement lies, and where it goes.
+struct Fixup {
+    at: usize,
+    to: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Block(Block),
+    Epilogue,
+    /// The out-of-line part of a back edge, by number.
+    Expired(usize),
+    /// Behind a back edge.
+    Behind(usize),
+    SaveAll,
+    /// Within what is one instruction of machine IR.
+    Label(usize),
+}
+
+/// Encoded code.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// Constant pool and code.
+    pub bytes: Vec<u8>,
+    /// Byte of the entry.
+    pub entry: usize,
+    /// Bytes of spill slots that a frame needs.
+    pub spill_bytes: usize,
+}
+
+struct Emitter<'a> {
+    encoder: Encoder,
+    target: Target,
+    spills: usize,
+    /// Registers of the host that the entry saves.
+    saved: Vec<Register>,
+    code: Vec<u8>,
+    /// Bytes before the code.
+    start: usize,
+    fixups: Vec<Fixup>,
+    blocks: Vec<usize>,
+    behind: Vec<usize>,
+    labels: Vec<usize>,
+    expired: Vec<usize>,
+    barriers: Vec<usize>,
+    /// Where the immediate of a barrier lies that is to become its offset from the entry.
+    resumes: Vec<(usize, usize)>,
+    input: &'a Allocatable<'a>,
+    output: &'a Output,
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+/// Encodes an allocated function. `spills` is where the spill slots start in the frame.
+///
+/// # Errors
+/// When an instruction has no encoding: a defect of lowering.
+pub fn encode(
+    function: &Function,
+    input: &Allocatable<'_>,
+    output: &Output,
+    target: Target,
+    spills: usize,
+) -> Result<Encoded> {
+    let start = function.pool.len().next_multiple_of(ALIGN);
+    let mut emitter = Emitter {
+        encoder: Encoder::new(64),
+        target,
+        spills,
+        saved: SAVED.into_iter().filter(|&register| register == Register::R15 || is_used(output, register)).collect(),
+        code: Vec::new(),
+        start,
+        fixups: Vec::new(),
+        blocks: vec![0; function.blocks.len()],
+        behind: Vec::new(),
+        labels: Vec::new(),
+        expired: Vec::new(),
+        barriers: Vec::new(),
+        resumes: Vec::new(),
+        input,
+        output,
+    };
+    emitter.prologue(function)?;
+    for block in 0..function.blocks.len() {
+        emitter.block(Block::new(block))?;
+    }
+    let epilogue = emitter.epilogue()?;
+    let save_all = emitter.back_edges()?;
+    emitter.fix(epilogue, save_all);
+    let mut bytes = function.pool.clone();
+    bytes.resize(start, 0);
+    bytes.extend_from_slice(&emitter.code);
+    Ok(Encoded { bytes, entry: start, spill_bytes: output.num_spillslots * SLOT })
+}
+
+/// Registers that belong to the host: whoever uses one saves it.
+const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+/// Whether allocated code uses a general register.
+fn is_used(output: &Output, register: Register) -> bool {
+    let is_it = |place: &Allocation| {
+        let of = place.as_reg().filter(|of| of.class() == RegClass::Int);
+        of.is_some_and(|of| Register::RAX + of.hw_enc() as u32 == register)
+    };
+    let moves = |(_, Edit::Move { from, to }): &(_, Edit)| is_it(from) || is_it(to);
+    output.allocs.iter().any(is_it) || output.edits.iter().any(moves)
+}
+
+/// General registers that a call may overwrite.
+const LOST: [Register; 9] = [
+    Register::RAX,
+    Register::RCX,
+    Register::RDX,
+    Register::RSI,
+    Register::RDI,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+];
+
+fn frame_memory(offset: usize) -> MemoryOperand {
+    MemoryOperand::with_base_displ(Register::R15, offset as i64)
+}
+
+impl Emitter<'_> {
+    fn emit(&mut self, inst: &Instruction) -> Result<()> {
+        let at = (self.start + self.code.len()) as u64;
+        self.encoder.encode(inst, at).map_err(|error| format!("{:?}: {error}", inst.code()))?;
+        self.code.extend_from_slice(&self.encoder.take_buffer());
+        Ok(())
+    }
+
+    fn with(&mut self, inst: std::result::Result<Instruction, iced_x86::IcedError>) -> Result<()> {
+        self.emit(&inst.map_err(|error| error.to_string())?)
+    }
+
+    fn jump(&mut self, code: Code, to: Place) -> Result<()> {
+        // The displacement is filled in when every place is known; here it leads to the next instruction.
+        let here = (self.start + self.code.len()) as u64;
+        self.with(Instruction::with_branch(code, here))?;
+        self.fixups.push(Fixup { at: self.code.len() - 4, to });
+        Ok(())
+    }
+
+    fn prologue(&mut self, function: &Function) -> Result<()> {
+        for register in self.saved.clone() {
+            self.with(Instruction::with1(Code::Push_r64, register))?;
+        }
+        if self.is_padded() {
+            self.with(Instruction::with2(Code::Sub_rm64_imm8, Register::RSP, 8))?;
+        }
+        self.with(Instruction::with2(Code::Mov_r64_rm64, Register::R15, Register::RDI))?;
+        let resumes = function.blocks.iter().flat_map(|block| &block.insts).any(|kind| *kind == Kind::Barrier);
+        if resumes {
+            // `resume` is the offset from the entry; 0 starts the program.
+            self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RAX, frame_memory(Frame::RESUME)))?;
+            self.with(Instruction::with2(Code::Test_rm64_r64, Register::RAX, Register::RAX))?;
+            self.jump(Code::Je_rel32_64, Place::Block(Block::new(0)))?;
+            let entry = MemoryOperand::with_base_displ(Register::RIP, self.start as i64);
+            self.with(Instruction::with2(Code::Lea_r64_m, Register::RCX, entry))?;
+            self.with(Instruction::with2(Code::Add_r64_rm64, Register::RAX, Register::RCX))?;
+            self.with(Instruction::with1(Code::Jmp_rm64, Register::RAX))?;
+        }
+        Ok(())
+    }
+
+    /// Whether calls would find the stack between two multiples of 16 bytes: the return address lies there, too.
+    fn is_padded(&self) -> bool {
+        self.saved.len().is_multiple_of(2)
+    }
+
+    fn epilogue(&mut self) -> Result<usize> {
+        let at = self.code.len();
+        self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
+        if self.is_padded() {
+            self.with(Instruction::with2(Code::Add_rm64_imm8, Register::RSP, 8))?;
+        }
+        for register in self.saved.clone().into_iter().rev() {
+            self.with(Instruction::with1(Code::Pop_r64, register))?;
+        }
+        self.with(Ok(Instruction::with(Code::Retnq)))?;
+        Ok(at)
+    }
+
+    fn block(&mut self, block: Block) -> Result<()> {
+        self.blocks[block.index()] = self.code.len();
+        if self.is_skipped(block) {
+            return Ok(());
+        }
+        let items: Vec<InstOrEdit<'_>> = self.output.block_insts_and_edits(self.input, block).collect();
+        for item in items {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.r#move(*from, *to)?,
+                InstOrEdit::Inst(inst) => self.inst(block, inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn inst(&mut self, block: Block, inst: Inst) -> Result<()> {
+        match self.input.inst(inst) {
+            plain @ Kind::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
+            Kind::Call { site, routine } => self.call(*site, *routine),
+            Kind::BackEdge { work } => self.back_edge(*work),
+            Kind::Barrier => self.barrier(),
+            Kind::Jump { to, .. } => self.go(block, *to),
+            Kind::Branch { code, then, otherwise } => {
+                let then = self.threaded(*then);
+                self.jump(*code, Place::Block(then))?;
+                self.go(block, *otherwise)
+            }
+            Kind::Return => {
+                self.stop(STOP_DONE)?;
+                self.jump(Code::Jmp_rel32_64, Place::Epilogue)
+            }
+        }
+    }
+
+    /// Where a block only jumps to, if that is all it does.
+    fn only_jumps(&self, block: Block) -> Option<Block> {
+        let Some(InstOrEdit::Inst(inst)) = self.output.block_insts_and_edits(self.input, block).next() else {
+            return None;
+        };
+        if let Kind::Jump { to, .. } = self.input.inst(inst) { Some(*to) } else { None }
+    }
+
+    /// Where a jump to a block ends that consists of jumps alone.
+    fn threaded(&self, mut to: Block) -> Block {
+        for _ in 0..self.blocks.len() {
+            match self.only_jumps(to) {
+                Some(next) => to = next,
+                None => break,
+            }
+        }
+        to
+    }
+
+    /// Whether nothing comes to a block: it only jumps, and not in a circle. The first one follows the prologue.
+    fn is_skipped(&self, block: Block) -> bool {
+        block.index() > 0 && self.only_jumps(block).is_some() && self.only_jumps(self.threaded(block)).is_none()
+    }
+
+    /// A jump, unless what follows is meant.
+    fn go(&mut self, from: Block, to: Block) -> Result<()> {
+        let to = self.threaded(to);
+        let follows = to.index() > from.index()
+            && (from.index() + 1..to.index()).all(|between| self.is_skipped(Block::new(between)));
+        if follows { Ok(()) } else { self.jump(Code::Jmp_rel32_64, Place::Block(to)) }
+    }
+
+    fn stop(&mut self, how: u32) -> Result<()> {
+        self.with(Instruction::with2(Code::Mov_rm32_imm32, frame_memory(Frame::STOPPED), how))
+    }
+
+    fn call(&mut self, site: u32, routine: Option<u32>) -> Result<()> {
+        let [by_runtime, end] = [0, 1].map(|label| Place::Label(self.labels.len() + label));
+        self.labels.extend([0; 2]);
+        if let Some(routine) = routine {
+            self.enter_routine(routine, by_runtime)?;
+            self.jump(Code::Jmp_rel32_64, end)?;
+            self.here(by_runtime);
+        }
+        self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
+        self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15))?;
+        self.with(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, site))?;
+        self.with(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CALL)))?;
+        self.here(end);
+        Ok(())
+    }
+
+    /// Enters the routine of an image instruction, whose active lanes its frame has, unless it was not found yet: then on to `otherwise`.
+    fn enter_routine(&mut self, number: u32, otherwise: Place) -> Result<()> {
+        use Register::{R15, RAX, RCX, RDI, XMM0};
+        let at = |base, offset: usize| MemoryOperand::with_base_displ(base, offset as i64);
+        let entry = |field: usize| at(RAX, number as usize * RoutineEntry::BYTES + field);
+        for (register, memory) in [(RAX, at(R15, Frame::ROUTINES)), (RCX, entry(RoutineEntry::CODE))] {
+            self.with(Instruction::with2(Code::Mov_r64_rm64, register, memory))?;
+            self.with(Instruction::with2(Code::Test_rm64_r64, register, register))?;
+            self.jump(Code::Je_rel32_64, otherwise)?;
+        }
+        self.with(Instruction::with2(Code::Mov_r64_rm64, RDI, at(R15, Frame::NESTED)))?;
+        self.with(Instruction::with2(Code::VEX_Vmovups_xmm_xmmm128, XMM0, entry(RoutineEntry::PUSH)))?;
+        self.with(Instruction::with2(Code::VEX_Vmovups_xmmm128_xmm, at(RDI, Frame::PUSH), XMM0))?;
+        self.with(Instruction::with2(Code::Mov_r64_rm64, RAX, entry(RoutineEntry::RESOURCES)))?;
+        self.with(Instruction::with2(Code::Mov_rm64_r64, at(RDI, Frame::RESOURCES), RAX))?;
+        self.with(Instruction::with1(Code::Call_rm64, RCX))
+    }
+
+    /// A label is here.
+    fn here(&mut self, label: Place) {
+        if let Place::Label(number) = label {
+            self.labels[number] = self.code.len();
+        }
+    }
+
+    fn back_edge(&mut self, work: u32) -> Result<()> {
+        let code = if work < 128 { Code::Sub_rm32_imm8 } else { Code::Sub_rm32_imm32 };
+        self.with(Instruction::with2(code, frame_memory(Frame::EDGES), work as i32))?;
+        self.jump(Code::Js_rel32_64, Place::Expired(self.behind.len()))?;
+        self.behind.push(self.code.len());
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Result<()> {
+        self.with(Instruction::with2(Code::Mov_rm64_imm32, frame_memory(Frame::RESUME), 0))?;
+        self.resumes.push((self.code.len() - 4, self.barriers.len()));
+        self.stop(STOP_BARRIER)?;
+        self.jump(Code::Jmp_rel32_64, Place::Epilogue)?;
+        self.barriers.push(self.code.len());
+        Ok(())
+    }
+
+    /// The out-of-line parts of back edges, and the stub that calls the runtime without losing a register. Returns where
+    /// the stub lies.
+    fn back_edges(&mut self) -> Result<usize> {
+        for number in 0..self.behind.len() {
+            self.expired.push(self.code.len());
+            self.jump(Code::Call_rel32_64, Place::SaveAll)?;
+            self.with(Instruction::with2(Code::Cmp_rm32_imm8, frame_memory(Frame::EXPIRED), 0))?;
+            self.jump(Code::Je_rel32_64, Place::Behind(number))?;
+            self.jump(Code::Jmp_rel32_64, Place::Epilogue)?;
+        }
+        let stub = self.code.len();
+        if !self.behind.is_empty() {
+            self.save_all()?;
+        }
+        Ok(stub)
+    }
+
+    fn save_all(&mut self) -> Result<()> {
+        let vectors = self.target.vector_count();
+        let bytes = self.target.vector_bytes();
+        let masks = if self.target == Target::Avx512 { 8 } else { 0 };
+        let area = (vectors * bytes + masks * SLOT).next_multiple_of(16) as i32;
+        let vector = |index: usize| self.target.vector(index);
+        let slot = |index: usize| MemoryOperand::with_base_displ(Register::RSP, (index * bytes) as i64);
+        let mask_slot =
+            |index: usize| MemoryOperand::with_base_displ(Register::RSP, (vectors * bytes + index * SLOT) as i64);
+        let (load, store) = (self.target.load(), self.target.store());
+        let mut insts = Vec::new();
+        insts.extend(LOST.map(|register| Instruction::with1(Code::Push_r64, register)));
+        insts.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, area));
+        insts.extend((0..vectors).map(|index| Instruction::with2(store, slot(index), vector(index))));
+        insts
+            .extend((0..masks).map(|index| {
+                Instruction::with2(Code::VEX_Kmovw_m16_kr, mask_slot(index), Register::K0 + index as u32)
+            }));
+        insts.push(Ok(Instruction::with(Code::VEX_Vzeroupper)));
+        insts.push(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15));
+        insts.push(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CHECK)));
+        insts.extend((0..vectors).map(|index| Instruction::with2(load, vector(index), slot(index))));
+        insts.extend(
+            (0..masks).map(|index| {
+                Instruction::with2(Code::VEX_Kmovw_kr_km16, Register::K0 + index as u32, mask_slot(index))
+            }),
+        );
+        insts.push(Instruction::with2(Code::Add_rm64_imm32, Register::RSP, area));
+        insts.extend(LOST.into_iter().rev().map(|register| Instruction::with1(Code::Pop_r64, register)));
+        insts.push(Ok(Instruction::with(Code::Retnq)));
+        insts.into_iter().try_for_each(|inst| self.with(inst))
+    }
+
+    fn fix(&mut self, epilogue: usize, save_all: usize) {
+        for fixup in &self.fixups {
+            let to = match fixup.to {
+                Place::Block(block) => self.blocks[block.index()],
+                Place::Epilogue => epilogue,
+                Place::Expired(number) => self.expired[number],
+                Place::Behind(number) => self.behind[number],
+                Place::SaveAll => save_all,
+                Place::Label(number) => self.labels[number],
+            };
+            let distance = to as i64 - (fixup.at as i64 + 4);
+            self.code[fixup.at..fixup.at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        for &(at, barrier) in &self.resumes {
+            let offset = self.barriers[barrier] as u32;
+            self.code[at..at + 4].copy_from_slice(&offset.to_le_bytes());
+        }
+    }
+
+    fn slot(&self, allocation: Allocation) -> Option<MemoryOperand> {
+        allocation.as_stack().map(|slot| frame_memory(self.spills + slot.index() * SLOT))
+    }
+
+    fn r#move(&mut self, from: Allocation, to: Allocation) -> Result<()> {
+        let inst = match (from.as_reg(), to.as_reg()) {
+            (Some(source), Some(target)) => {
+                let code = match source.class() {
+                    RegClass::Int => Code::Mov_r64_rm64,
+                    RegClass::Float => Code::VEX_Kmovw_kr_km16,
+                    RegClass::Vector => self.target.r#move(),
+                };
+                Instruction::with2(code, self.whole(target), self.whole(source))
+            }
+            (Some(source), None) => {
+                let code = match source.class() {
+                    RegClass::Int => Code::Mov_rm64_r64,
+                    RegClass::Float => Code::VEX_Kmovw_m16_kr,
+                    RegClass::Vector => self.target.store(),
+                };
+                let slot = self.slot(to).ok_or("a move to nowhere")?;
+                Instruction::with2(code, slot, self.whole(source))
+            }
+            (None, Some(target)) => {
+                let code = match target.class() {
+                    RegClass::Int => Code::Mov_r64_rm64,
+                    RegClass::Float => Code::VEX_Kmovw_kr_km16,
+                    RegClass::Vector => self.target.load(),
+                };
+                let slot = self.slot(from).ok_or("a move from nowhere")?;
+                Instruction::with2(code, self.whole(target), slot)
+            }
+            (None, None) => return Err("a move from memory to memory".into()),
+        };
+        self.with(inst)
+    }
+
+    /// The widest register of an allocation.
+    fn whole(&self, register: PReg) -> Register {
+        let number = register.hw_enc() as u32;
+        match register.class() {
+            RegClass::Int => Register::RAX + number,
+            RegClass::Float => Register::K0 + number,
+            RegClass::Vector => self.target.vector(number as usize),
+        }
+    }
+
+    fn plain(&mut self, kind: &Kind, allocations: &[Allocation]) -> Result<()> {
+        let Kind::Plain { code, operands, mask } = kind else { return Ok(()) };
+        let mut assigned = Vec::with_capacity(allocations.len());
+        let mut next = allocations.iter();
+        registers(kind, |operand| {
+            let allocation = next.next();
+            // Both halves of a change lie in one register.
+            if matches!(operand, Operand::Change { .. }) {
+                next.next();
+            }
+            assigned.push(allocation.and_then(|allocation| allocation.as_reg()));
+        });
+        let mut assigned = assigned.into_iter().map(|register| register.ok_or("an operand without a register"));
+        let mut inst = Instruction::default();
+        inst.set_code(*code);
+        // It is for atomic operations only.
+        inst.set_has_lock_prefix(matches!(code, Code::Xadd_rm32_r32 | Code::Cmpxchg_rm32_r32));
+        let kinds = operands::kinds(*code);
+        for (index, operand) in operands.iter().enumerate() {
+            if implied(*code) == Some(index) {
+                assigned.next();
+                continue;
+            }
+            let kind = *kinds.get(index).ok_or("an operand too many")?;
+            let index = index as u32;
+            match operand {
+                Operand::Imm(value) => set_immediate(&mut inst, index, kind, *value),
+                Operand::Mem(memory) => self.set_memory(&mut inst, index, (memory, kind), &mut assigned)?,
+                _ => {
+                    let register = assigned.next().ok_or("too few registers")??;
+                    set_register(&mut inst, index, kind.register(register.hw_enc() as u32));
+                }
+            }
+        }
+        if let Some(mask) = mask {
+            let register = assigned.next().ok_or("too few registers")??;
+            inst.set_op_mask(Register::K0 + register.hw_enc() as u32);
+            inst.set_zeroing_masking(mask.zeroing);
+        }
+        self.emit(&inst)
+    }
+
+    fn set_memory(
+        &self,
+        inst: &mut Instruction,
+        index: u32,
+        (memory, kind): (&Mem, OperandKind),
+        assigned: &mut impl Iterator<Item = std::result::Result<PReg, &'static str>>,
+    ) -> Result<()> {
+        inst.set_op_kind(index, OpKind::Memory);
+        inst.set_memory_displ_size(1);
+        inst.set_memory_displacement64(i64::from(memory.displacement) as u64);
+        match memory.base {
+            Base::Frame => inst.set_memory_base(Register::R15),
+            Base::Pool => {
+                inst.set_memory_base(Register::RIP);
+                inst.set_memory_displ_size(8);
+            }
+            Base::Register(_) => {
+                let base = assigned.next().ok_or("too few registers")??;
+                inst.set_memory_base(Register::RAX + base.hw_enc() as u32);
+            }
+        }
+        if let Some((_, scale)) = memory.index {
+            let register = assigned.next().ok_or("too few registers")??.hw_enc() as u32;
+            inst.set_memory_index(kind.index() + register);
+            inst.set_memory_index_scale(scale);
+        }
+        inst.set_is_broadcast(memory.broadcast);
+        Ok(())
+    }
+}
+
+fn set_register(inst: &mut Instruction, index: u32, register: Register) {
+    inst.set_op_kind(index, OpKind::Register);
+    inst.set_op_register(index, register);
+}
+
+fn set_immediate(inst: &mut Instruction, index: u32, kind: OperandKind, value: i32) {
+    let OperandKind::Immediate(op_kind) = kind else { return };
+    inst.set_op_kind(index, op_kind);
+    inst.set_immediate_i32(index, value);
+}

@@ -1,0 +1,87 @@
+//! What looks at other lanes, and lanes that become helpers.
+
+use iced_x86::Code;
+
+use super::super::machine::{Mem, Operand, VECTOR};
+use super::super::table::Shift;
+use super::{Held, Lower, Parts};
+use vitric_ir::{Inst, Value};
+use crate::frame::Frame;
+use crate::Target;
+
+impl Lower<'_> {
+    pub(super) fn cross_lane(&mut self, inst: &Inst) {
+        match inst {
+            Inst::Lane { result } => {
+                let parts = self.numbers_of_lanes();
+                self.hold(*result, Held::Vector(parts));
+            }
+            Inst::IsActive { result } => {
+                let active = self.active_mask();
+                self.hold(*result, Held::Mask(active));
+            }
+            Inst::Ballot { result, a } => {
+                let mask = self.mask(*a);
+                let bits = self.mask_bits(mask);
+                self.hold(*result, Held::Scalar(bits));
+            }
+            Inst::Shuffle { result, a, index } => self.shuffle(*result, *a, *index),
+            _ => {}
+        }
+    }
+
+    pub(super) fn numbers_of_lanes(&mut self) -> Parts {
+        let lanes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
+        let at = self.pooled(lanes);
+        self.load_lanes(Mem::pool(at, false), self.target.parts())
+    }
+
+    fn shuffle(&mut self, result: Value, a: Value, index: Value) {
+        let words = self.vector(a);
+        if self.target == Target::Avx2 && words.count == 1 {
+            return self.hold(result, Held::Vector(words));
+        }
+        self.pick(result, [0, 1].map(|half| Operand::Use(words.at(half))), index);
+    }
+
+    /// The words of sixteen, in one part or in halves, that the low four bits of `index` name.
+    pub(super) fn pick(&mut self, result: Value, words: [Operand; 2], index: Value) {
+        let index = self.vector(index);
+        let parts = match self.target {
+            Target::Avx512 => {
+                let sources = [Operand::Use(index.at(0)), words[0]];
+                Parts::one(self.define(VECTOR, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, &sources))
+            }
+            Target::Avx2 => {
+                // An instruction picks from one half by three bits; the fourth, as the sign, picks the half.
+                let half = self.shift(Shift::Left, index, 28);
+                self.parts(index.count, |lower, part| {
+                    let [low, high] = words.map(|words| {
+                        let sources = [Operand::Use(index.at(part)), words];
+                        lower.define(VECTOR, Code::VEX_Vpermd_ymm_ymm_ymmm256, &sources)
+                    });
+                    let sources = [low, high, half.at(part)].map(Operand::Use);
+                    lower.define(VECTOR, Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, &sources)
+                })
+            }
+        };
+        self.hold(result, Held::Vector(parts));
+    }
+
+    /// The active lanes run on without effect, and count as killed.
+    pub(super) fn demote(&mut self) {
+        let active = self.active_mask();
+        let bits = self.mask_bits(active);
+        self.plain(Code::Or_rm16_r16, &[Operand::Mem(Mem::frame(Frame::KILLED)), Operand::Use(bits)]);
+        let others = self.change(Code::Not_rm32, bits, &[]);
+        self.plain(Code::And_rm16_r16, &[Operand::Mem(Mem::frame(Frame::REAL)), Operand::Use(others)]);
+        if self.target == Target::Avx2 {
+            let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
+            let real = self.mask_and_not(active, real);
+            for part in 0..2 {
+                let memory = Operand::Mem(Mem::frame(Frame::REAL_LANES + part * 32));
+                self.plain(Code::VEX_Vmovups_ymmm256_ymm, &[memory, Operand::Use(real.at(part))]);
+            }
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Atomic operations on words of one range: lane after lane, or by one operation where lanes add one number to one word. Others are the
+//! runtime's.
+//!
+//! The processor has additions and exchanges of a word as one instruction; what else there is computes a word and stores it unless somebody
+//! was faster. What only invocations of one workgroup reach is theirs alone, as they run on one thread: it needs none of that. Lanes that all
+//! name one word without anybody knowing before are left to the runtime, which makes one operation of them. Loads are loads.
+
+use iced_x86::Code;
+use regalloc2::VReg;
+
+use super::super::machine::{Kind, Mem, Operand, SCALAR};
+use super::super::table::{Compare, Order, V};
+use super::emit::Source;
+use super::memory::Range;
+use super::{Held, Lower, Parts, Result};
+use vitric_ir::{AtomicOp, Inst, Space, Value};
+use crate::frame::{Frame, LANES_BYTES};
+use crate::Target;
+use vitric_base::simd::WAVE;
+
+/// All lanes, as bits.
+const ALL: i32 = (1 << WAVE) - 1;
+
+/// How a lane operates on a word.
+#[derive(Clone, Copy)]
+enum Way {
+    /// By an instruction that leaves in a register what was there.
+    Locked(Code),
+    /// By a new word, as often as somebody else was faster.
+    Computed(New),
+    /// By the operand, where the word is as the comparator.
+    Compared,
+}
+
+/// What a word becomes.
+#[derive(Clone, Copy)]
+enum New {
+    /// What an instruction makes of it and the operand.
+    Of(Code),
+    /// The operand, where a comparison with it says so.
+    Chosen(Code),
+    /// The operand.
+    Operand,
+}
+
+impl Way {
+    /// That of an operation on a word that others may reach, or not.
+    fn of(op: AtomicOp, is_alone: bool) -> Option<Self> {
+        use AtomicOp as A;
+        Some(match op {
+            // What is subtracted was negated.
+            A::Add | A::Sub if !is_alone => Self::Locked(Code::Xadd_rm32_r32),
+            A::Store | A::Exchange if !is_alone => Self::Locked(Code::Xchg_rm32_r32),
+            A::Add => Self::Computed(New::Of(Code::Add_r32_rm32)),
+            A::Sub => Self::Computed(New::Of(Code::Sub_r32_rm32)),
+            A::And => Self::Computed(New::Of(Code::And_r32_rm32)),
+            A::Or => Self::Computed(New::Of(Code::Or_r32_rm32)),
+            A::Xor => Self::Computed(New::Of(Code::Xor_r32_rm32)),
+            A::SMin => Self::Computed(New::Chosen(Code::Cmovg_r32_rm32)),
+            A::UMin => Self::Computed(New::Chosen(Code::Cmova_r32_rm32)),
+            A::SMax => Self::Computed(New::Chosen(Code::Cmovl_r32_rm32)),
+            A::UMax => Self::Computed(New::Chosen(Code::Cmovb_r32_rm32)),
+            A::Store | A::Exchange => Self::Computed(New::Operand),
+            A::CompareExchange => Self::Compared,
+            A::Load | A::FAdd | A::FMin | A::FMax => return None,
+        })
+    }
+}
+
+/// Words that lanes operate on.
+#[derive(Clone, Copy)]
+struct Places {
+    /// The range's first byte.
+    base: VReg,
+    /// Bytes from there.
+    offsets: Parts,
+    /// Lanes whose words are there.
+    lanes: Parts,
+    /// Whether no other thread reaches them.
+    is_alone: bool,
+    /// Other lanes, as bits, which the runtime has to look after; none where there are no such.
+    outside: Option<VReg>,
+}
+
+/// The number of a lane.
+#[derive(Clone, Copy)]
+enum Lane {
+    Known(usize),
+    Of(VReg),
+}
+
+impl Lane {
+    /// Its word of those from a byte of the frame on.
+    fn word(self, first: usize) -> Operand {
+        Operand::Mem(match self {
+            Self::Known(lane) => Mem::frame(first + lane * 4),
+            Self::Of(lane) => Mem::frame(first).indexed(lane, 4),
+        })
+    }
+
+    /// Its word of an argument.
+    fn argument(self, number: usize) -> Operand {
+        self.word(Frame::ARGUMENT + number * LANES_BYTES)
+    }
+}
+
+impl Lower<'_> {
+    /// An atomic operation on words of one range, or at addresses.
+    pub(super) fn atomic(&mut self, inst: &Inst) -> Result<()> {
+        let &Inst::Atomic { result, space, offset, op, value, comparator } = inst else { return Ok(()) };
+        if op == AtomicOp::Load && !matches!(space, Space::Address { .. }) {
+            self.atomic_load(result, space, offset);
+            return Ok(());
+        }
+        let is_alone = space == Space::Shared;
+        let Some(way) = Way::of(op, is_alone) else { return self.call(inst, false) };
+        let (places, reach) = match space {
+            Space::Address { high } => {
+                let (reach, effective) = (self.next_reach(), self.effective());
+                let (range, offsets, inside) = self.in_reach(reach, [offset, high]);
+                let outside = self.mask_and_not(inside, effective);
+                let outside = self.mask_bits(outside);
+                let lanes = self.aligned(offsets, effective);
+                (Places { base: range.base, offsets, lanes, is_alone, outside: Some(outside) }, Some(reach))
+            }
+            _ if self.is_uniform(offset) => {
+                return match op {
+                    AtomicOp::Add | AtomicOp::Sub if self.is_uniform(value) => {
+                        self.add_to_one(inst, (result, space, offset), (op, value))
+                    }
+                    _ => self.call(inst, false),
+                };
+            }
+            _ => {
+                let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
+                let lanes = self.fitting(range, offsets, effective);
+                (Places { base: range.base, offsets, lanes, is_alone, outside: None }, None)
+            }
+        };
+        let mut operands = [Some(value), comparator].map(|operand| operand.map(|operand| self.vector(operand)));
+        if let ([Some(value), _], AtomicOp::Sub, Way::Locked(_)) = (&mut operands, op, way) {
+            let zero = self.zero_vector();
+            *value = self.vector2(V::SubI, zero, Source::Parts(*value));
+        }
+        let arguments = [Some(places.offsets), operands[0], operands[1]];
+        for (number, argument) in arguments.into_iter().enumerate() {
+            argument.into_iter().for_each(|words| self.store_argument(number, words));
+        }
+        let bits = self.test_apart(&places);
+        let each = |lower: &mut Self| {
+            lower.atomic_of_lanes(way, &places, bits);
+            let found = lower.load_lanes(Mem::frame(Frame::RESULT), lower.target.parts());
+            // Others have found nothing.
+            let found = lower.keep(places.lanes, found);
+            lower.hold(result, Held::Vector(found));
+        };
+        self.call_unless((Code::Jne_rel32_64, inst, reach), each, Some(result))
+    }
+
+    /// The lanes of a mask that name words of a range.
+    fn fitting(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+        let inside = self.inside(range, offsets, lanes);
+        self.aligned(offsets, inside)
+    }
+
+    /// The lanes of a mask whose offsets are those of words.
+    fn aligned(&mut self, offsets: Parts, lanes: Parts) -> Parts {
+        let in_word = self.vector2(V::And, offsets, Source::Constant(3));
+        let aligned = self.compare(Compare::Signed(Order::Equal), in_word, Source::Constant(0));
+        self.mask_and(lanes, aligned)
+    }
+
+    /// Loads words, each by an instruction of its own, or as a lane of one: the processor loads aligned words at once, in order.
+    fn atomic_load(&mut self, result: Value, space: Space, offset: Value) {
+        let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
+        let lanes = self.fitting(range, offsets, effective);
+        let words = self.load_lanes_of(range, (offsets, false), lanes);
+        self.hold(result, Held::Vector(words));
+    }
+
+    /// Adds a number to a word, or takes it away, as often as there are lanes that do: each finds what those before it have left.
+    fn add_to_one(
+        &mut self,
+        inst: &Inst,
+        (result, space, offset): (Value, Space, Value),
+        (op, value): (AtomicOp, Value),
+    ) -> Result<()> {
+        let (range, effective) = (self.range(space), self.effective());
+        let (place, number) = (self.scalar(offset), self.scalar(value));
+        let bits = self.mask_bits(effective);
+        let count = self.define(SCALAR, Code::Popcnt_r32_rm32, &[Operand::Use(bits)]);
+        let mut sum = self.change(Code::Imul_r32_rm32, count, &[Operand::Use(number)]);
+        if op == AtomicOp::Sub {
+            sum = self.change(Code::Neg_rm32, sum, &[]);
+        }
+        // What is not aligned is outside of everything.
+        let outside = self.scalar_constant(u32::MAX);
+        let low = self.change(Code::Or_r64_rm64, range.base, &[Operand::Use(place)]);
+        self.plain(Code::Test_rm32_imm32, &[Operand::Use(low), Operand::Imm(3)]);
+        let mut inside = self.change(Code::Cmovne_r32_rm32, place, &[Operand::Use(outside)]);
+        if self.target == Target::Avx2 {
+            self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(ALL)]);
+            inside = self.change(Code::Cmovne_r32_rm32, inside, &[Operand::Use(outside)]);
+        }
+        self.plain(Code::Cmp_r32_rm32, &[Operand::Use(inside), Operand::Mem(range.limit)]);
+        let add = |lower: &mut Self| {
+            let word = Operand::Mem(Mem::at(range.base, 0).indexed(place, 1));
+            let old = if space == Space::Shared {
+                let old = lower.define(SCALAR, Code::Mov_r32_rm32, &[word]);
+                let new = lower.change(Code::Add_r32_rm32, sum, &[Operand::Use(old)]);
+                lower.plain(Code::Mov_rm32_r32, &[word, Operand::Use(new)]);
+                old
+            } else {
+                let old = lower.scalar_register();
+                lower.plain(Code::Xadd_rm32_r32, &[word, Operand::Change { from: sum, to: old }]);
+                old
+            };
+            let [old, number] = [old, number].map(|word| Parts::one(lower.broadcast(word)));
+            let ranks = lower.ranks(effective);
+            let before = lower.vector2(V::MulI, ranks, Source::Parts(number));
+            let found = lower.vector2(if op == AtomicOp::Add { V::AddI } else { V::SubI }, old, Source::Parts(before));
+            // Helpers find nothing.
+            let found = lower.keep(effective, found);
+            lower.hold(result, Held::Vector(found));
+        };
+        self.call_unless((Code::Jb_rel32_64, inst, None), add, Some(result))
+    }
+
+    /// How many lanes of a mask come before each of them; with AVX2 all lanes are in it.
+    fn ranks(&mut self, lanes: Parts) -> Parts {
+        let numbers = self.numbers_of_lanes();
+        if self.target == Target::Avx2 {
+            return numbers;
+        }
+        let ranks = self.vector_register();
+        let operands = [Operand::Def(ranks), Operand::Use(numbers.at(0))];
+        self.masked(Code::EVEX_Vpexpandd_zmm_k1z_zmmm512, &operands, lanes.at(0), true);
+        Parts::one(ranks)
+    }
+
+    /// Lanes as bits, whose offsets the frame has. Sets the flags as not equal where there are any, and all that operate, and not several on one
+    /// word that others may reach.
+    fn test_apart(&mut self, places: &Places) -> VReg {
+        let bits = self.mask_bits(places.lanes);
+        if places.is_alone {
+            self.plain(Code::Test_rm32_r32, &[Operand::Use(bits), Operand::Use(bits)]);
+            return bits;
+        }
+        let rest = self.define(SCALAR, Code::VEX_Blsr_r32_rm32, &[Operand::Use(bits)]);
+        let first = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(bits)]);
+        let first = self.define(SCALAR, Code::Mov_r32_rm32, &[Lane::Of(first).argument(0)]);
+        let first = Parts::one(self.broadcast(first));
+        let others = self.compare(Compare::Signed(Order::NotEqual), places.offsets, Source::Parts(first));
+        let others = self.mask_and(others, places.lanes);
+        let others = self.mask_bits(others);
+        self.plain(Code::Test_rm32_r32, &[Operand::Use(rest), Operand::Use(rest)]);
+        let mut apart = self.change(Code::Cmove_r32_rm32, others, &[Operand::Use(bits)]);
+        let nothing = Operand::Use(self.scalar_constant(0));
+        self.plain(Code::Test_rm32_imm32, &[Operand::Use(places.base), Operand::Imm(3)]);
+        apart = self.change(Code::Cmovne_r32_rm32, apart, &[nothing]);
+        if let Some(outside) = places.outside {
+            self.plain(Code::Test_rm32_r32, &[Operand::Use(outside), Operand::Use(outside)]);
+            apart = self.change(Code::Cmovne_r32_rm32, apart, &[nothing]);
+        }
+        self.plain(Code::Test_rm32_r32, &[Operand::Use(apart), Operand::Use(apart)]);
+        bits
+    }
+
+    /// The operations of lanes, which are given as bits, with what they find in the frame. Those of all lanes follow each other without a loop
+    /// where they are short.
+    fn atomic_of_lanes(&mut self, way: Way, places: &Places, bits: VReg) {
+        let each = |lower: &mut Self| lower.each_lane(bits, |lower, lane| lower.atomic_of_lane(way, places, lane));
+        if !matches!(way, Way::Locked(_)) {
+            return each(self);
+        }
+        let [all, some] = [0; 2].map(|_| self.out.block());
+        self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(ALL)]);
+        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: some, otherwise: all });
+        self.block = Some(all);
+        (0..WAVE).for_each(|lane| self.atomic_of_lane(way, places, Lane::Known(lane)));
+        let all = self.block.replace(some);
+        each(self);
+        let join = self.out.block();
+        for block in [all, self.block] {
+            self.block = block;
+            self.push(Kind::Jump { to: join, arguments: Vec::new() });
+        }
+        self.block = Some(join);
+    }
+
+    /// Does something for each lane of some, which there are, given as bits.
+    fn each_lane(&mut self, bits: VReg, act: impl FnOnce(&mut Self, Lane)) {
+        let (head, rest) = (self.out.block(), self.scalar_register());
+        self.out.blocks[head.index()].parameters = vec![rest];
+        self.push(Kind::Jump { to: head, arguments: vec![bits] });
+        self.block = Some(head);
+        let lane = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(rest)]);
+        act(self, Lane::Of(lane));
+        let next = self.define(SCALAR, Code::VEX_Blsr_r32_rm32, &[Operand::Use(rest)]);
+        let [again, done] = [0; 2].map(|_| self.out.block());
+        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: again, otherwise: done });
+        self.block = Some(again);
+        self.push(Kind::Jump { to: head, arguments: vec![next] });
+        self.block = Some(done);
+    }
+
+    /// The operation of a lane whose operands are in the frame, with its result there.
+    fn atomic_of_lane(&mut self, way: Way, places: &Places, lane: Lane) {
+        let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(0)]);
+        let value = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(1)]);
+        let word = Operand::Mem(Mem::at(places.base, 0).indexed(offset, 1));
+        let old = match way {
+            Way::Locked(code) => {
+                let old = self.scalar_register();
+                self.plain(code, &[word, Operand::Change { from: value, to: old }]);
+                old
+            }
+            Way::Compared => {
+                let comparator = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(2)]);
+                self.exchange_if(word, comparator, value)
+            }
+            Way::Computed(new) if places.is_alone => {
+                let old = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
+                let new = self.new_word(new, old, value);
+                self.plain(Code::Mov_rm32_r32, &[word, Operand::Use(new)]);
+                old
+            }
+            Way::Computed(new) => self.exchange(word, new, value),
+        };
+        self.plain(Code::Mov_rm32_r32, &[lane.word(Frame::RESULT), Operand::Use(old)]);
+    }
+
+    /// What a word becomes.
+    fn new_word(&mut self, new: New, old: VReg, value: VReg) -> VReg {
+        match new {
+            New::Of(code) => {
+                let copy = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(old)]);
+                self.change(code, copy, &[Operand::Use(value)])
+            }
+            New::Chosen(code) => {
+                self.plain(Code::Cmp_r32_rm32, &[Operand::Use(value), Operand::Use(old)]);
+                self.change(code, value, &[Operand::Use(old)])
+            }
+            New::Operand => value,
+        }
+    }
+
+    /// Stores what a word becomes, made anew where somebody else has changed it meanwhile. Returns what was there.
+    fn exchange(&mut self, word: Operand, new: New, value: VReg) -> VReg {
+        let (retry, old) = (self.out.block(), self.scalar_register());
+        self.out.blocks[retry.index()].parameters = vec![old];
+        let seen = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
+        self.push(Kind::Jump { to: retry, arguments: vec![seen] });
+        self.block = Some(retry);
+        let new = self.new_word(new, old, value);
+        let found = self.exchange_if(word, old, new);
+        let [lost, done] = [0; 2].map(|_| self.out.block());
+        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: lost, otherwise: done });
+        self.block = Some(lost);
+        self.push(Kind::Jump { to: retry, arguments: vec![found] });
+        self.block = Some(done);
+        found
+    }
+
+    /// Stores a new word where the old one is there. Returns what was there, and sets the flags as equal if that was the old one.
+    fn exchange_if(&mut self, word: Operand, old: VReg, new: VReg) -> VReg {
+        let found = self.scalar_register();
+        let change = Operand::Change { from: old, to: found };
+        self.plain(Code::Cmpxchg_rm32_r32, &[word, Operand::Use(new), change]);
+        found
+    }
+}

@@ -1,0 +1,133 @@
+//! Calls of the runtime: what generated code leaves to it.
+
+use iced_x86::Code;
+
+use super::super::machine::{Kind, Mem, Operand, VECTOR};
+use super::classify::Form;
+use super::{Held, Lower, Parts, Result};
+use vitric_ir::{Inst, Type, Value, numbered, results};
+use crate::frame::{ARGUMENTS, Frame, LANES_BYTES};
+use crate::{Site, Target};
+
+impl Lower<'_> {
+    /// Leaves an instruction to the runtime: its operands go to the frame's arguments, its results come from there.
+    pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
+        let (numbered, arguments) = numbered(inst);
+        if arguments.len() > ARGUMENTS {
+            return Err("an instruction with too many operands".into());
+        }
+        for (argument, &value) in arguments.iter().enumerate() {
+            let parts = self.vector(value);
+            self.store_argument(argument, parts);
+        }
+        let active = self.active_mask();
+        let bits = self.mask_bits(active);
+        self.plain(Code::Mov_rm16_r16, &[Operand::Mem(Mem::frame(Frame::CALL_ACTIVE)), Operand::Use(bits)]);
+        let (defined, number) = (results(&numbered), self.sites.len() as u32);
+        let site = Site::new(numbered, uniform);
+        let routine = site.one_image;
+        let lanes = routine.map(|_| self.lanes_of_routine(&site.inst));
+        self.sites.push(site);
+        self.push(Kind::Call { site: number, routine });
+        for (index, result) in defined.into_iter().enumerate() {
+            match lanes {
+                Some(lanes) => self.load_result_of(lanes, result, index),
+                None => self.load_result(result, index),
+            }
+        }
+        Ok(())
+    }
+
+    /// Does one thing where a jump is taken, else leaves the instruction to the runtime, which may note where it found memory.
+    pub(super) fn call_unless(
+        &mut self,
+        (code, inst, reach): (Code, &Inst, Option<u32>),
+        inside: impl FnOnce(&mut Self),
+        result: Option<Value>,
+    ) -> Result<()> {
+        let [then, otherwise, join] = [0; 3].map(|_| self.out.block());
+        self.push(Kind::Branch { code, then, otherwise });
+        let uniform = result.is_some_and(|result| self.is_uniform(result));
+        let form = result.map(|result| (result, self.forms.values[result.0 as usize]));
+        // What is converted on one way is not there on the other.
+        let mark = self.converted.mark();
+        self.block = Some(then);
+        inside(self);
+        let found = self.leave_for(join, form);
+        self.converted.forget(mark);
+        self.block = Some(otherwise);
+        self.call(inst, uniform)?;
+        if let Some(site) = self.sites.last_mut() {
+            site.reach = reach;
+        }
+        self.leave_for(join, form);
+        self.converted.forget(mark);
+        self.block = Some(join);
+        if let (Some(found), Some((result, form))) = (found, form) {
+            let parts = self.parts(found.count, |lower, part| lower.out.register(found.at(part).class()));
+            self.out.blocks[join.index()].parameters = (0..parts.count).map(|part| parts.at(part)).collect();
+            let held = if form == Form::Scalar { Held::Scalar(parts.at(0)) } else { Held::Vector(parts) };
+            self.hold(result, held);
+        }
+        Ok(())
+    }
+
+    /// Jumps to where ways meet, with a value in a form.
+    fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<Parts> {
+        let parts = value.map(|(value, form)| self.in_form(value, form));
+        let arguments = parts.map_or_else(Vec::new, |parts| (0..parts.count).map(|part| parts.at(part)).collect());
+        self.push(Kind::Jump { to: join, arguments });
+        parts
+    }
+
+    /// The lanes for which an image instruction runs its routine, which that finds in its frame.
+    fn lanes_of_routine(&mut self, inst: &Inst) -> Parts {
+        let has_effect = matches!(inst, Inst::Image(image) if image.op.has_effect());
+        let lanes = if has_effect { self.effective() } else { self.active_mask() };
+        let frame = self.pointer(Frame::NESTED);
+        let (code, at) = match self.target {
+            Target::Avx512 => (Code::VEX_Kmovw_m16_kr, Frame::ACTIVE),
+            Target::Avx2 => (Code::VEX_Vmovups_ymmm256_ymm, Frame::ACTIVE_LANES),
+        };
+        for part in 0..self.target.parts() {
+            let memory = self.part_of(Mem::at(frame, at), part);
+            self.plain(code, &[memory, Operand::Use(lanes.at(part))]);
+        }
+        lanes
+    }
+
+    /// A result of a routine: of the lanes that ran it, in others anything is there, and 0 is what they get.
+    fn load_result_of(&mut self, lanes: Parts, result: Value, index: usize) {
+        let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
+        let parts = self.parts(self.target.parts(), |lower, part| {
+            let memory = lower.part_of(memory, part);
+            match lower.target {
+                Target::Avx512 => {
+                    let result = lower.vector_register();
+                    let operands = [Operand::Def(result), memory];
+                    lower.masked(Code::EVEX_Vmovups_zmm_k1z_zmmm512, &operands, lanes.at(part), true);
+                    result
+                }
+                Target::Avx2 => {
+                    let sources = [Operand::Use(lanes.at(part)), memory];
+                    lower.define(VECTOR, Code::VEX_Vandps_ymm_ymm_ymmm256, &sources)
+                }
+            }
+        });
+        self.hold(result, Held::Vector(parts));
+    }
+
+    pub(super) fn load_result(&mut self, result: Value, index: usize) {
+        let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
+        if self.is_uniform(result) {
+            return self.load_uniform(result, memory);
+        }
+        let parts = self.load_lanes(memory, self.target.parts());
+        let held = if self.ir.types[result.0 as usize] == Type::Bool {
+            Held::Mask(self.words_to_mask(parts))
+        } else {
+            Held::Vector(parts)
+        };
+        self.hold(result, held);
+    }
+}

@@ -1,0 +1,170 @@
+//! Which form each value and each variable takes, before a register is spent.
+
+use foldhash::HashMap;
+
+use vitric_ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
+use vitric_ir::passes::uniformity::{Uniformity, Words};
+
+/// Where a value or a variable lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A general register, the same for all lanes.
+    Scalar,
+    /// Vectors; one for both halves when it is uniform.
+    Vector,
+    /// A mask.
+    Mask,
+}
+
+/// The forms of a function's values and variables.
+#[derive(Debug)]
+pub struct Forms {
+    /// For each value.
+    pub values: Vec<Form>,
+    /// For each word of the locals.
+    pub words: Vec<Form>,
+    /// The words of constants.
+    pub constants: HashMap<Value, u32>,
+    /// For each value whether one instruction uses it, once.
+    pub used_once: Vec<bool>,
+    /// For each value whether its only use is the condition of an `If`.
+    pub only_branches: Vec<bool>,
+    /// For each value whether it compares floats, and its only use is to be negated.
+    pub opposite: Vec<bool>,
+}
+
+/// Decides the forms.
+pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
+    let constant = |inst: &Inst| match inst {
+        Inst::Const { result, word } => Some((*result, *word)),
+        _ => None,
+    };
+    let (used_once, only_branches, opposite) = uses(function);
+    let mut forms = Forms {
+        values: vec![Form::Vector; function.types.len()],
+        words: word_forms(function, facts, words),
+        constants: function.insts.iter().filter_map(constant).collect(),
+        used_once,
+        only_branches,
+        opposite,
+    };
+    for inst in &function.insts {
+        let Some(result) = single_result(inst) else { continue };
+        let is_bool = function.types[result.0 as usize] == Type::Bool;
+        let form = if facts.values[result.0 as usize] && forms.is_scalar(function, inst, words) {
+            Form::Scalar
+        } else if is_bool {
+            Form::Mask
+        } else {
+            Form::Vector
+        };
+        forms.values[result.0 as usize] = form;
+    }
+    forms
+}
+
+/// Which values are used once, which of these as the condition of an `If`, and which comparisons of floats to be negated.
+fn uses(function: &Function) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
+    let none = || vec![false; function.types.len()];
+    let (mut uses, mut branches, mut compares, mut negated) =
+        (vec![0u32; function.types.len()], none(), none(), none());
+    for inst in &function.insts {
+        vitric_ir::operands(inst, |value| uses[value.0 as usize] += 1);
+        match inst {
+            Inst::If { condition } => branches[condition.0 as usize] = true,
+            Inst::Unary { op: UnaryOp::LogicalNot, a, .. } => negated[a.0 as usize] = true,
+            Inst::Binary { result, op: BinaryOp::FEq | BinaryOp::FNe | BinaryOp::FLt | BinaryOp::FLe, .. } => {
+                compares[result.0 as usize] = true;
+            }
+            _ => {}
+        }
+    }
+    let once: Vec<bool> = uses.into_iter().map(|uses| uses == 1).collect();
+    let of_those = |some: &[bool]| once.iter().zip(some).map(|(&once, &some)| once && some).collect::<Vec<_>>();
+    let only_branches = of_those(&branches);
+    let opposite = of_those(&negated).iter().zip(&compares).map(|(&negated, &compares)| negated && compares).collect();
+    (once, only_branches, opposite)
+}
+
+fn single_result(inst: &Inst) -> Option<Value> {
+    match vitric_ir::results(inst)[..] {
+        [result] => Some(result),
+        _ => None,
+    }
+}
+
+/// The form of a variable follows from the type of what is stored first.
+fn word_forms(function: &Function, facts: &Uniformity, words: &Words) -> Vec<Form> {
+    let mut forms: Vec<Option<Form>> = vec![None; words.count as usize];
+    for inst in &function.insts {
+        let (Some(word), Inst::LocalStore { value, .. }) = (words.of(inst), inst) else { continue };
+        let form = match (function.types[value.0 as usize], facts.words[word as usize]) {
+            (Type::Bool | Type::I32, true) => Form::Scalar,
+            (Type::Bool, false) => Form::Mask,
+            _ => Form::Vector,
+        };
+        forms[word as usize].get_or_insert(form);
+    }
+    forms.into_iter().map(|form| form.unwrap_or(Form::Vector)).collect()
+}
+
+impl Forms {
+    fn of(&self, value: Value) -> Form {
+        self.values[value.0 as usize]
+    }
+
+    /// Whether a uniform result is to be computed in general registers.
+    fn is_scalar(&self, function: &Function, inst: &Inst, words: &Words) -> bool {
+        let scalar = |value: &Value| self.of(*value) == Form::Scalar;
+        let is_float = |value: &Value| function.types[value.0 as usize] == Type::F32;
+        match inst {
+            Inst::Const { .. } => true,
+            Inst::Unary { op, a, .. } => is_scalar_unary(*op) && scalar(a),
+            Inst::Binary { op, a, b, .. } => self.is_scalar_binary(*op, *b) && scalar(a) && scalar(b),
+            Inst::Ternary { op: TernaryOp::Select | TernaryOp::SelectBool, a, b, c, .. } => {
+                [a, b, c].into_iter().all(scalar)
+            }
+            Inst::LocalLoad { .. } => words.of(inst).is_some_and(|word| self.words[word as usize] == Form::Scalar),
+            Inst::Load { result, .. }
+            | Inst::Input { result, .. }
+            | Inst::Parameter { result, of: None, .. }
+            | Inst::TableLoad { result, .. } => !is_float(result),
+            Inst::BufferLength { .. } | Inst::Ballot { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn is_scalar_binary(&self, op: BinaryOp, b: Value) -> bool {
+        match op {
+            BinaryOp::IAdd
+            | BinaryOp::ISub
+            | BinaryOp::IMul
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Xor
+            | BinaryOp::IEq
+            | BinaryOp::INe
+            | BinaryOp::SLt
+            | BinaryOp::SLe
+            | BinaryOp::ULt
+            | BinaryOp::ULe
+            | BinaryOp::LogicalAnd
+            | BinaryOp::LogicalOr
+            | BinaryOp::LogicalEq
+            | BinaryOp::LogicalNe => true,
+            // General registers take counts modulo 32.
+            BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => {
+                self.constants.get(&b).is_some_and(|&count| count < 32)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Operations of one word that general registers do.
+pub fn is_scalar_unary(op: UnaryOp) -> bool {
+    matches!(
+        op,
+        UnaryOp::Copy | UnaryOp::AsBool | UnaryOp::LogicalNot | UnaryOp::INeg | UnaryOp::BitNot | UnaryOp::BitCount
+    )
+}

@@ -1,0 +1,204 @@
+//! Appending machine instructions.
+
+use iced_x86::Code;
+use regalloc2::{RegClass, VReg};
+use smallvec::SmallVec;
+
+use super::super::machine::{Kind, MASK, Masking, Mem, Operand, SCALAR, VECTOR};
+use super::super::table::{Shift, V};
+use super::{Lower, Parts};
+use crate::Target;
+
+/// A source that may be memory.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// Registers.
+    Parts(Parts),
+    /// A word for all lanes.
+    Constant(u32),
+    /// A word for all lanes in memory: AVX-512 only.
+    Memory(Mem),
+}
+
+impl Source {
+    /// Registers that hold it, at least one.
+    fn count(self) -> usize {
+        if let Self::Parts(parts) = self { parts.count } else { 1 }
+    }
+}
+
+impl From<Parts> for Source {
+    fn from(parts: Parts) -> Self {
+        Self::Parts(parts)
+    }
+}
+
+impl Lower<'_> {
+    pub(super) fn push(&mut self, kind: Kind) {
+        if let Some(block) = self.block {
+            self.out.blocks[block.index()].insts.push(kind);
+        }
+    }
+
+    pub(super) fn plain(&mut self, code: Code, operands: &[Operand]) {
+        self.push(Kind::Plain { code, operands: SmallVec::from_slice(operands), mask: None });
+    }
+
+    pub(super) fn masked(&mut self, code: Code, operands: &[Operand], register: VReg, zeroing: bool) {
+        let mask = Some(Masking { register: Operand::Use(register), zeroing });
+        self.push(Kind::Plain { code, operands: SmallVec::from_slice(operands), mask });
+    }
+
+    pub(super) fn scalar_register(&mut self) -> VReg {
+        self.out.register(SCALAR)
+    }
+
+    pub(super) fn vector_register(&mut self) -> VReg {
+        self.out.register(VECTOR)
+    }
+
+    /// The class of the registers that hold masks.
+    pub(super) fn mask_class(&self) -> RegClass {
+        match self.target {
+            Target::Avx512 => MASK,
+            Target::Avx2 => VECTOR,
+        }
+    }
+
+    /// Appends an instruction that writes a fresh register to its first operand.
+    pub(super) fn define(&mut self, class: RegClass, code: Code, sources: &[Operand]) -> VReg {
+        let result = self.out.register(class);
+        let mut operands: SmallVec<[Operand; 4]> = SmallVec::new();
+        operands.push(Operand::Def(result));
+        operands.extend_from_slice(sources);
+        self.push(Kind::Plain { code, operands, mask: None });
+        result
+    }
+
+    /// Places bytes in the constant pool.
+    pub(super) fn pooled(&mut self, bytes: Vec<u8>) -> u32 {
+        let pool = &mut self.out.pool;
+        *self.pool.entry(bytes).or_insert_with_key(|bytes| {
+            let aligned = pool.len().next_multiple_of(bytes.len().min(64).next_power_of_two());
+            pool.resize(aligned, 0);
+            pool.extend_from_slice(bytes);
+            aligned as u32
+        })
+    }
+
+    /// A word for all lanes as a memory operand of a vector instruction.
+    pub(super) fn constant_operand(&mut self, word: u32) -> Mem {
+        match self.target {
+            Target::Avx512 => {
+                let at = self.pooled(word.to_le_bytes().to_vec());
+                Mem::pool(at, true)
+            }
+            Target::Avx2 => {
+                let at = self.pooled(word.to_le_bytes().repeat(8));
+                Mem::pool(at, false)
+            }
+        }
+    }
+
+    pub(super) fn source_operand(&mut self, source: Source, part: usize) -> Operand {
+        match source {
+            Source::Parts(parts) => Operand::Use(parts.at(part)),
+            Source::Constant(word) => Operand::Mem(self.constant_operand(word)),
+            Source::Memory(memory) => Operand::Mem(memory),
+        }
+    }
+
+    /// Builds parts one after the other.
+    pub(super) fn parts(&mut self, count: usize, mut part: impl FnMut(&mut Self, usize) -> VReg) -> Parts {
+        let registers: SmallVec<[VReg; 2]> = (0..count).map(|index| part(self, index)).collect();
+        Parts::new(&registers)
+    }
+
+    /// `op(a, b)` on vectors.
+    pub(super) fn vector2(&mut self, op: V, a: Parts, b: impl Into<Source>) -> Parts {
+        let b = b.into();
+        let code = op.code(self.target);
+        self.parts(a.count.max(b.count()), |lower, part| {
+            let source = lower.source_operand(b, part);
+            lower.define(VECTOR, code, &[Operand::Use(a.at(part)), source])
+        })
+    }
+
+    /// `op(a)` on vectors.
+    pub(super) fn vector1(&mut self, code: Code, a: Parts) -> Parts {
+        self.parts(a.count, |lower, part| lower.define(VECTOR, code, &[Operand::Use(a.at(part))]))
+    }
+
+    /// `op(a)` with an immediate.
+    pub(super) fn vector_immediate(&mut self, code: Code, a: Parts, immediate: i32) -> Parts {
+        self.parts(a.count, |lower, part| {
+            lower.define(VECTOR, code, &[Operand::Use(a.at(part)), Operand::Imm(immediate)])
+        })
+    }
+
+    /// All lanes shifted by a constant.
+    pub(super) fn shift(&mut self, shift: Shift, a: Parts, count: u32) -> Parts {
+        self.vector_immediate(shift.code(self.target), a, count as i32)
+    }
+
+    /// `op(a, b, c)` where the first operand is read and written.
+    pub(super) fn fused(&mut self, op: V, first: Parts, second: Parts, third: Source) -> Parts {
+        let code = op.code(self.target);
+        let count = first.count.max(second.count).max(third.count());
+        self.parts(count, |lower, part| {
+            let to = lower.vector_register();
+            let third = lower.source_operand(third, part);
+            let change = Operand::Change { from: first.at(part), to };
+            lower.plain(code, &[change, Operand::Use(second.at(part)), third]);
+            to
+        })
+    }
+
+    /// A word of memory in all lanes of a register, one for both halves.
+    pub(super) fn load_broadcast(&mut self, memory: Mem) -> VReg {
+        let code = match self.target {
+            Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+            Target::Avx2 => Code::VEX_Vbroadcastss_ymm_m32,
+        };
+        self.define(VECTOR, code, &[Operand::Mem(memory)])
+    }
+
+    /// A word for all lanes in a register, one for both halves.
+    pub(super) fn broadcast_constant(&mut self, word: u32) -> Parts {
+        if word == 0 {
+            return self.zero_vector();
+        }
+        let register = match self.target {
+            Target::Avx512 => {
+                let at = self.pooled(word.to_le_bytes().to_vec());
+                let memory = Operand::Mem(Mem::pool(at, false));
+                self.define(VECTOR, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, &[memory])
+            }
+            Target::Avx2 => {
+                let memory = Operand::Mem(self.constant_operand(word));
+                self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[memory])
+            }
+        };
+        Parts::one(register)
+    }
+
+    pub(super) fn zero_vector(&mut self) -> Parts {
+        // `xor a, a` would read a register that nothing wrote: load zeros instead of explaining that to the allocator.
+        let memory = Operand::Mem(self.constant_memory_zero());
+        let code = match self.target {
+            Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+            Target::Avx2 => Code::VEX_Vmovups_ymm_ymmm256,
+        };
+        Parts::one(self.define(VECTOR, code, &[memory]))
+    }
+
+    fn constant_memory_zero(&mut self) -> Mem {
+        match self.target {
+            Target::Avx512 => {
+                let at = self.pooled(vec![0; 4]);
+                Mem::pool(at, false)
+            }
+            Target::Avx2 => self.constant_operand(0),
+        }
+    }
+}

@@ -1,0 +1,687 @@
+//! Control flow: regions to blocks, lane masks, and variables merged where ways meet.
+//!
+//! A uniform `If` branches. A divergent one runs each half under its mask, and jumps over a half that no lane takes unless
+//! the half is short. A `Break` or `Continue` of all lanes that are there jumps; one that splits the wave moves its lanes
+//! to a mask that joins the active lanes again at the region's end or continuing part. Loops run while a lane is active.
+//! Every way that leads to a label records what it wrote since the region began; where the ways differ the label's block
+//! gets parameters.
+
+use iced_x86::Code;
+use regalloc2::{Block, VReg};
+
+use super::super::machine::{Kind, MASK, Mem, Operand, SCALAR, VECTOR};
+use super::super::table::{self, V};
+use super::classify::Form;
+use super::variables::{Content, Variable, Variables};
+use super::{Held, Lower, Parts, Result};
+use vitric_ir::{Inst, Region, Value};
+use crate::frame::Frame;
+use crate::frame::LEAST_TURN;
+use crate::Target;
+
+/// Instructions that an access of an image counts for, about.
+const WORK_OF_IMAGE: u32 = 64;
+
+/// Instructions that a turn of a loop counts for at most.
+const WORK_OF_LONGEST_TURN: u32 = 1 << 24;
+
+/// Instructions of a divergent half that is not worth a branch.
+const SHORT: u32 = 10;
+
+/// One way to a label.
+#[derive(Debug)]
+struct Edge {
+    /// The block whose last instruction is the jump there.
+    from: Block,
+    /// What was written since the region began.
+    written: Vec<(Variable, Content)>,
+}
+
+/// A place that several ways lead to.
+#[derive(Debug, Default)]
+pub struct Label {
+    edges: Vec<Edge>,
+}
+
+/// A region that is being lowered.
+#[derive(Debug)]
+pub struct Open {
+    region: u32,
+    /// Marks of variables and conversions at its start.
+    written: usize,
+    converted: usize,
+    /// The lanes that came.
+    entered: Content,
+    /// A divergent `If`: the lanes for the other half.
+    other: Content,
+    /// The other half, or the continuing part.
+    middle: Label,
+    end: Label,
+    /// A loop's header with its carried variables, and marks behind them.
+    header: Option<(Block, Vec<Variable>)>,
+    header_written: usize,
+    header_converted: usize,
+    /// Whether the `Else` or `Continuing` was met.
+    in_second: bool,
+}
+
+impl Lower<'_> {
+    /// Lowers a marker or jump; false for every other instruction.
+    pub(super) fn marker(&mut self, inst: &Inst) -> Result<bool> {
+        match inst {
+            Inst::If { condition } => self.begin_if(*condition),
+            Inst::Block => self.begin_block(),
+            Inst::Loop => self.begin_loop(),
+            Inst::Else => self.middle_of_if(),
+            Inst::Continuing => self.continuing(),
+            Inst::EndIf => self.end_if(),
+            Inst::EndBlock => self.end_block(),
+            Inst::EndLoop => self.end_loop(),
+            Inst::Break { depth } => self.leave(*depth, false),
+            Inst::Continue { depth } => self.leave(*depth, true),
+            Inst::Kill => self.kill(),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The lanes that run.
+    pub(super) fn active(&self) -> Content {
+        self.variables.get(self.variables.active())
+    }
+
+    pub(super) fn set_active(&mut self, lanes: Content) {
+        self.variables.set(self.variables.active(), lanes);
+    }
+
+    fn open(&mut self) -> usize {
+        let region = self.regions.of[self.at];
+        self.open.push(Open {
+            region,
+            written: self.variables.mark(),
+            converted: self.converted.mark(),
+            entered: self.active(),
+            other: None,
+            middle: Label::default(),
+            end: Label::default(),
+            header: None,
+            header_written: 0,
+            header_converted: 0,
+            in_second: false,
+        });
+        self.open.len() - 1
+    }
+
+    fn innermost(&mut self) -> &mut Open {
+        // Markers nest: the verifier saw to it.
+        self.open.last_mut().expect("an open region")
+    }
+
+    /// Whether lanes that are in a region may leave for somewhere outside of it while others stay.
+    fn leaks(&self, region: u32) -> bool {
+        self.facts.leaks[region as usize]
+    }
+
+    fn splits(&self, region: u32) -> bool {
+        self.facts.splits[region as usize]
+    }
+
+    // ---- labels -------------------------------------------------------------------------------------------------------
+
+    /// Jumps to a label of the open region `open`.
+    fn jump_label(&mut self, open: usize, to_middle: bool) {
+        let Some(from) = self.block.take() else { return };
+        self.out.blocks[from.index()].insts.push(Kind::Jump { to: Block::new(0), arguments: Vec::new() });
+        let is_continue = to_middle && self.open[open].header.is_some();
+        let mark = if is_continue { self.open[open].header_written } else { self.open[open].written };
+        let written = self.variables.written(mark);
+        let label = if to_middle { &mut self.open[open].middle } else { &mut self.open[open].end };
+        label.edges.push(Edge { from, written });
+    }
+
+    /// Branches: to a fresh block where lowering goes on, when `code` jumps; else to a label.
+    fn branch_or_label(&mut self, code: Code, open: usize, to_middle: bool) {
+        let (then, otherwise) = (self.out.block(), self.out.block());
+        self.push(Kind::Branch { code, then, otherwise });
+        self.block = Some(otherwise);
+        self.jump_label(open, to_middle);
+        self.block = Some(then);
+    }
+
+    /// Binds a label: goes on where its ways meet. Variables go back to what they were at the marks, then take what the
+    /// ways agree on or a parameter.
+    fn bind(&mut self, label: Label, region: u32, (written, converted): (usize, usize)) {
+        self.variables.undo(written);
+        self.converted.forget(converted);
+        if label.edges.is_empty() {
+            self.block = None;
+            return;
+        }
+        let block = self.out.block();
+        let mut changed: Vec<Variable> =
+            label.edges.iter().flat_map(|edge| edge.written.iter().map(|(variable, _)| *variable)).collect();
+        changed.sort_unstable();
+        changed.dedup();
+        let mut arguments: Vec<Vec<VReg>> = vec![Vec::new(); label.edges.len()];
+        for variable in changed {
+            if self.is_dead(variable, region) {
+                continue;
+            }
+            let before = self.variables.get(variable);
+            let contents: Vec<Content> = label.edges.iter().map(|edge| content_on(edge, variable, before)).collect();
+            let merged = if contents.iter().all(|content| *content == contents[0]) {
+                contents[0]
+            } else {
+                Some(self.merge(block, variable, &contents, (&label, &mut arguments)))
+            };
+            self.variables.set(variable, merged);
+        }
+        for (edge, arguments) in label.edges.iter().zip(arguments) {
+            self.finish_jump(edge.from, block, arguments);
+        }
+        self.block = Some(block);
+    }
+
+    /// Gives a block parameters for a variable.
+    fn merge(
+        &mut self,
+        block: Block,
+        variable: Variable,
+        contents: &[Content],
+        (label, arguments): (&Label, &mut [Vec<VReg>]),
+    ) -> Parts {
+        for ((content, edge), arguments) in contents.iter().zip(&label.edges).zip(arguments) {
+            let parts = self.materialise(edge.from, variable, *content);
+            arguments.extend((0..self.width(variable)).map(|part| parts.at(part)));
+        }
+        self.block_parameter(block, variable)
+    }
+
+    /// Fresh parameters of a block for a variable.
+    fn block_parameter(&mut self, block: Block, variable: Variable) -> Parts {
+        let class = match self.form(variable) {
+            Form::Scalar => SCALAR,
+            Form::Vector => VECTOR,
+            Form::Mask => self.mask_class(),
+        };
+        let registers: Vec<VReg> = (0..self.width(variable)).map(|_| self.out.register(class)).collect();
+        self.out.blocks[block.index()].parameters.extend(&registers);
+        Parts::new(&registers)
+    }
+
+    /// Registers that hold a variable.
+    fn width(&self, variable: Variable) -> usize {
+        let uniform = self.variables.as_word(variable).is_some_and(|word| self.facts.words[word as usize]);
+        if uniform || self.form(variable) == Form::Scalar { 1 } else { self.target.parts() }
+    }
+
+    fn form(&self, variable: Variable) -> Form {
+        self.variables.as_word(variable).map_or(Form::Mask, |word| self.forms.words[word as usize])
+    }
+
+    /// What a variable holds, in registers; zero is made at the end of a block that ends with its jump.
+    fn materialise(&mut self, block: Block, variable: Variable, content: Content) -> Parts {
+        if let Some(parts) = content {
+            return parts;
+        }
+        let last = self.out.blocks[block.index()].insts.pop();
+        let here = self.block.replace(block);
+        let zero = match self.form(variable) {
+            Form::Scalar => Parts::one(self.scalar_constant(0)),
+            Form::Vector => self.zero_vector(),
+            Form::Mask => self.constant_mask(false),
+        };
+        self.block = here;
+        self.out.blocks[block.index()].insts.extend(last);
+        zero
+    }
+
+    fn finish_jump(&mut self, from: Block, block: Block, with: Vec<VReg>) {
+        if let Some(Kind::Jump { to, arguments }) = self.out.blocks[from.index()].insts.last_mut() {
+            *to = block;
+            *arguments = with;
+        }
+    }
+
+    /// Whether nothing behind a region needs a variable.
+    fn is_dead(&self, variable: Variable, region: u32) -> bool {
+        if let Some(word) = self.variables.as_word(variable) {
+            return !self.facts.is_live(&self.regions, word, self.at as u32, region);
+        }
+        let Some(about) = self.variables.as_region(variable) else { return false };
+        let whole = self.regions.get(region);
+        if about == region { whole.is_target() && self.at as u32 == whole.end } else { self.is_within(about, region) }
+    }
+
+    // ---- masks --------------------------------------------------------------------------------------------------------
+
+    /// The mask that the frame starts with.
+    pub(super) fn start_mask(&mut self, bits: usize, lanes: usize) -> Parts {
+        match self.target {
+            Target::Avx512 => {
+                let class = self.mask_class();
+                Parts::one(self.define(class, Code::VEX_Kmovw_kr_km16, &[Operand::Mem(Mem::frame(bits))]))
+            }
+            Target::Avx2 => self.parts(2, |lower, part| {
+                let memory = Operand::Mem(Mem::frame(lanes + part * 32));
+                lower.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[memory])
+            }),
+        }
+    }
+
+    fn mask2(&mut self, code: Code, wide: V, a: Parts, b: Parts) -> Parts {
+        match self.target {
+            Target::Avx512 => {
+                let class = self.mask_class();
+                Parts::one(self.define(class, code, &[Operand::Use(a.at(0)), Operand::Use(b.at(0))]))
+            }
+            Target::Avx2 => self.vector2(wide, a, b),
+        }
+    }
+
+    pub(super) fn mask_and(&mut self, a: Parts, b: Parts) -> Parts {
+        self.mask2(Code::VEX_Kandw_kr_kr_kr, V::And, a, b)
+    }
+
+    /// Lanes of `b` that are not in `a`.
+    pub(super) fn mask_and_not(&mut self, a: Parts, b: Parts) -> Parts {
+        self.mask2(Code::VEX_Kandnw_kr_kr_kr, V::AndNot, a, b)
+    }
+
+    pub(super) fn mask_or(&mut self, a: Parts, b: Parts) -> Parts {
+        self.mask2(Code::VEX_Korw_kr_kr_kr, V::Or, a, b)
+    }
+
+    pub(super) fn mask_xor(&mut self, a: Parts, b: Parts) -> Parts {
+        self.mask2(Code::VEX_Kxorw_kr_kr_kr, V::Xor, a, b)
+    }
+
+    /// Lanes that are not in a mask.
+    pub(super) fn mask_not(&mut self, mask: Parts) -> Parts {
+        match self.target {
+            Target::Avx512 => Parts::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(mask.at(0))])),
+            Target::Avx2 => {
+                let all = self.constant_mask(true);
+                self.mask_xor(mask, all)
+            }
+        }
+    }
+
+    /// Sets the flags so that `jne` jumps when a lane is in the mask.
+    pub(super) fn test_mask(&mut self, mask: Parts) {
+        match self.target {
+            Target::Avx512 => {
+                let register = Operand::Use(mask.at(0));
+                self.plain(Code::VEX_Kortestw_kr_kr, &[register, register]);
+            }
+            Target::Avx2 => {
+                let any = if mask.count == 2 {
+                    self.define(VECTOR, V::Or.code(self.target), &[Operand::Use(mask.at(0)), Operand::Use(mask.at(1))])
+                } else {
+                    mask.at(0)
+                };
+                self.plain(Code::VEX_Vptest_ymm_ymmm256, &[Operand::Use(any), Operand::Use(any)]);
+            }
+        }
+    }
+
+    /// The union of two sets of lanes either of which may be empty.
+    fn union(&mut self, a: Content, b: Content) -> Content {
+        match (a, b) {
+            (Some(a), Some(b)) if a == b => Some(a),
+            (Some(a), Some(b)) => Some(self.mask_or(a, b)),
+            (some, None) | (None, some) => some,
+        }
+    }
+
+    /// The active lanes in registers.
+    pub(super) fn active_mask(&mut self) -> Parts {
+        match self.active() {
+            Some(parts) => parts,
+            None => self.constant_mask(false),
+        }
+    }
+
+    /// The active lanes as bits in a general register.
+    pub(super) fn mask_bits(&mut self, mask: Parts) -> VReg {
+        match self.target {
+            Target::Avx512 => self.define(SCALAR, Code::VEX_Kmovw_r32_kr, &[Operand::Use(mask.at(0))]),
+            Target::Avx2 => {
+                let low = self.define(SCALAR, Code::VEX_Vmovmskps_r32_ymm, &[Operand::Use(mask.at(0))]);
+                let high = self.define(SCALAR, Code::VEX_Vmovmskps_r32_ymm, &[Operand::Use(mask.at(1))]);
+                let high = self.change(Code::Shl_rm32_imm8, high, &[Operand::Imm(8)]);
+                self.change(Code::Or_r32_rm32, low, &[Operand::Use(high)])
+            }
+        }
+    }
+
+    // ---- regions ------------------------------------------------------------------------------------------------------
+
+    fn begin_if(&mut self, condition: Value) {
+        let open = self.open();
+        if self.block.is_none() {
+            return;
+        }
+        let region = self.open[open].region;
+        if !self.splits(region) {
+            let code = self.test_uniform(condition);
+            self.branch_or_label(code, open, true);
+            return;
+        }
+        let condition = self.mask(condition);
+        let active = self.active_mask();
+        let taken = if self.all_lanes == Some(active) { condition } else { self.mask_and(active, condition) };
+        let &Region { start, middle, end, .. } = self.regions.get(region);
+        // Without a second half nobody asks which lanes it has, but who waits for those of the first.
+        let is_asked = middle != end || self.leaks(region);
+        self.open[open].other = Some(if is_asked { self.mask_and_not(condition, active) } else { active });
+        if self.leaks(region) {
+            self.variables.set(self.variables.away(region), Some(taken));
+        }
+        if !self.is_short(start, middle) {
+            self.test_mask(taken);
+            self.branch_or_label(Code::Jne_rel32_64, open, true);
+        }
+        self.set_active(Some(taken));
+    }
+
+    /// Sets the flags by a uniform condition; returns the jump that is taken when it holds.
+    fn test_uniform(&mut self, condition: Value) -> Code {
+        match self.values[condition.0 as usize] {
+            Held::Flags(compare, a, b) => {
+                self.set_flags(a, b);
+                return table::jump(compare);
+            }
+            Held::Mask(mask) => self.test_mask(mask),
+            _ => {
+                let register = Operand::Use(self.scalar(condition));
+                self.plain(Code::Test_rm32_r32, &[register, register]);
+            }
+        }
+        Code::Jne_rel32_64
+    }
+
+    /// Whether the instructions between two markers cost less than a branch.
+    fn is_short(&self, start: u32, end: u32) -> bool {
+        let cheap = |inst: &Inst| {
+            matches!(
+                inst,
+                Inst::Const { .. }
+                    | Inst::Unary { .. }
+                    | Inst::Binary { .. }
+                    | Inst::Ternary { .. }
+                    | Inst::LocalLoad { index: None, .. }
+                    | Inst::LocalStore { index: None, .. }
+                    | Inst::Input { .. }
+                    | Inst::Parameter { of: None, .. }
+                    | Inst::Break { .. }
+                    | Inst::Continue { .. }
+            )
+        };
+        end - start <= SHORT && self.ir.insts[start as usize + 1..end as usize].iter().all(cheap)
+    }
+
+    /// Behind the first half of an `If`.
+    fn middle_of_if(&mut self) {
+        let open = self.open.len() - 1;
+        let (region, other, entered) = (self.open[open].region, self.open[open].other, self.open[open].entered);
+        let divergent = other.is_some();
+        if self.block.is_some() && divergent {
+            if self.leaks(region) {
+                // What is left of the lanes of the first half waits for the end.
+                self.variables.set(self.variables.away(region), self.active());
+            }
+            self.set_active(entered);
+        }
+        let (middle, end) = (self.regions.get(region).middle, self.regions.get(region).end);
+        // Lanes of a divergent first half come by the second one; those of a uniform one do not.
+        self.jump_label(open, divergent || middle == end);
+        let open = self.innermost();
+        open.in_second = true;
+        let (label, marks) = (std::mem::take(&mut open.middle), (open.written, open.converted));
+        self.bind(label, region, marks);
+        if !divergent || self.block.is_none() {
+            return;
+        }
+        self.set_active(other);
+        if middle == end {
+            self.rejoin(region, entered);
+        } else if !self.is_short(middle, end) {
+            let other = self.active_mask();
+            self.test_mask(other);
+            let open = self.open.len() - 1;
+            self.branch_or_label(Code::Jne_rel32_64, open, false);
+        }
+    }
+
+    /// The lanes of both halves go on.
+    fn rejoin(&mut self, region: u32, entered: Content) {
+        let lanes = if self.leaks(region) {
+            let away = self.variables.get(self.variables.away(region));
+            self.union(away, self.active())
+        } else {
+            entered
+        };
+        self.set_active(lanes);
+    }
+
+    fn end_if(&mut self) {
+        let number = self.open.len() - 1;
+        if !self.innermost().in_second {
+            self.middle_of_if();
+            self.open.pop();
+            return;
+        }
+        self.jump_label(number, false);
+        let Some(open) = self.open.pop() else { return };
+        self.bind(open.end, open.region, (open.written, open.converted));
+        if open.other.is_some() && self.block.is_some() {
+            self.rejoin(open.region, open.entered);
+        }
+    }
+
+    fn begin_block(&mut self) {
+        let open = self.open();
+        let away = self.variables.away(self.open[open].region);
+        self.variables.set(away, None);
+    }
+
+    fn end_block(&mut self) {
+        let number = self.open.len() - 1;
+        self.gather_leavers(number);
+        self.jump_label(number, false);
+        let Some(open) = self.open.pop() else { return };
+        self.close(open);
+    }
+
+    /// Lanes that left for a region's end join those that come there now.
+    fn gather_leavers(&mut self, open: usize) {
+        let region = self.open[open].region;
+        if self.block.is_some() && self.splits(region) {
+            let away = self.variables.get(self.variables.away(region));
+            let lanes = self.union(away, self.active());
+            self.set_active(lanes);
+        }
+    }
+
+    /// Binds a region's end. Unless lanes leaked, all that entered go on.
+    fn close(&mut self, open: Open) {
+        self.bind(open.end, open.region, (open.written, open.converted));
+        if self.block.is_some() && !self.leaks(open.region) {
+            self.set_active(open.entered);
+        }
+    }
+
+    fn begin_loop(&mut self) {
+        let open = self.open();
+        let region = self.open[open].region;
+        self.variables.set(self.variables.away(region), None);
+        if self.block.is_none() {
+            return;
+        }
+        if self.facts.may_be_empty {
+            let active = self.active_mask();
+            self.test_mask(active);
+            self.branch_or_label(Code::Jne_rel32_64, open, false);
+        }
+        let carried = self.carried(region);
+        let header = self.out.block();
+        let Some(before) = self.block else { return };
+        self.push(Kind::Jump { to: header, arguments: Vec::new() });
+        let arguments = self.arguments(before, &carried);
+        self.finish_jump(before, header, arguments);
+        for &variable in &carried {
+            let parts = self.block_parameter(header, variable);
+            self.variables.set(variable, Some(parts));
+        }
+        self.block = Some(header);
+        self.variables.set(self.variables.waiting(region), None);
+        let (written, converted) = (self.variables.mark(), self.converted.mark());
+        let open = &mut self.open[open];
+        open.header = Some((header, carried));
+        (open.header_written, open.header_converted) = (written, converted);
+    }
+
+    /// What the variables hold at the end of a block that ends with its jump.
+    fn arguments(&mut self, block: Block, variables: &[Variable]) -> Vec<VReg> {
+        let mut arguments = Vec::new();
+        for &variable in variables {
+            let parts = self.materialise(block, variable, self.variables.get(variable));
+            arguments.extend((0..self.width(variable)).map(|part| parts.at(part)));
+        }
+        arguments
+    }
+
+    /// Returns what a turn of a loop counts for, in instructions. Inner loops count their own turns, too.
+    fn turn(&self, region: u32) -> u32 {
+        let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
+        let of = |inst: &Inst| if matches!(inst, Inst::Image(_)) { WORK_OF_IMAGE } else { 1 };
+        let work = self.ir.insts[start as usize..end as usize].iter().map(of).sum::<u32>();
+        work.clamp(LEAST_TURN, WORK_OF_LONGEST_TURN)
+    }
+
+    /// The variables that a loop carries from turn to turn.
+    fn carried(&self, region: u32) -> Vec<Variable> {
+        let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
+        let mut carried: Vec<Variable> = Vec::new();
+        for (at, inst) in self.ir.insts[start as usize..end as usize].iter().enumerate() {
+            let inner = self.regions.of[start as usize + at];
+            match inst {
+                Inst::LocalStore { .. } => {
+                    let word = self.words.of(inst).filter(|&word| self.facts.is_carried(&self.regions, word, region));
+                    carried.extend(word.map(Variables::word));
+                }
+                Inst::Break { depth } => {
+                    let target = self.regions.target(inner, *depth).filter(|&target| self.splits(target));
+                    let outside = target.filter(|&target| target == region || !self.is_within(target, region));
+                    carried.extend(outside.map(|target| self.variables.away(target)));
+                }
+                Inst::Continue { depth } => {
+                    let target = self.regions.target(inner, *depth);
+                    let outside = target.filter(|&target| {
+                        self.facts.continues[target as usize] && target != region && !self.is_within(target, region)
+                    });
+                    carried.extend(outside.map(|target| self.variables.waiting(target)));
+                }
+                _ => {}
+            }
+        }
+        if self.changes_active(region) {
+            carried.push(self.variables.active());
+        }
+        carried.sort_unstable();
+        carried.dedup();
+        carried
+    }
+
+    fn is_within(&self, inner: u32, outer: u32) -> bool {
+        self.regions.chain(inner).any(|around| around == outer)
+    }
+
+    /// Whether not all lanes stay in a loop from turn to turn.
+    fn changes_active(&self, region: u32) -> bool {
+        self.splits(region) || self.facts.continues[region as usize] || self.leaks(region)
+    }
+
+    fn continuing(&mut self) {
+        let number = self.open.len() - 1;
+        if self.open[number].header.is_none() {
+            return;
+        }
+        self.jump_label(number, true);
+        let open = self.innermost();
+        let (label, marks) = (std::mem::take(&mut open.middle), (open.header_written, open.header_converted));
+        let region = open.region;
+        self.bind(label, region, marks);
+        if self.block.is_some() && self.facts.continues[region as usize] {
+            let waiting = self.variables.get(self.variables.waiting(region));
+            let lanes = self.union(waiting, self.active());
+            self.set_active(lanes);
+        }
+    }
+
+    fn end_loop(&mut self) {
+        let number = self.open.len() - 1;
+        let region = self.innermost().region;
+        if let (Some(_), Some((header, carried))) = (self.block, self.innermost().header.clone()) {
+            let work = self.turn(region);
+            self.push(Kind::BackEdge { work });
+            let leaves = self.changes_active(region).then(|| {
+                let active = self.active_mask();
+                self.test_mask(active);
+                let (again, out) = (self.out.block(), self.out.block());
+                self.push(Kind::Branch { code: Code::Jne_rel32_64, then: again, otherwise: out });
+                self.block = Some(again);
+                out
+            });
+            if let Some(latch) = self.block {
+                self.push(Kind::Jump { to: header, arguments: Vec::new() });
+                let arguments = self.arguments(latch, &carried);
+                self.finish_jump(latch, header, arguments);
+            }
+            self.block = leaves;
+            if leaves.is_some() {
+                let away = self.variables.get(self.variables.away(region));
+                self.set_active(away);
+                self.jump_label(number, false);
+            }
+        }
+        let Some(open) = self.open.pop() else { return };
+        self.close(open);
+    }
+
+    /// `Break` or `Continue`.
+    fn leave(&mut self, depth: u32, continues: bool) {
+        if self.block.is_none() {
+            return;
+        }
+        let Some(target) = self.regions.target(self.regions.of[self.at], depth) else { return };
+        let Some(open) = self.open.iter().position(|open| open.region == target) else { return };
+        if self.facts.is_whole(&self.regions, self.regions.of[self.at], target, continues) {
+            if !continues {
+                self.gather_leavers(open);
+            }
+            self.jump_label(open, continues);
+            return;
+        }
+        let variable = if continues { self.variables.waiting(target) } else { self.variables.away(target) };
+        let lanes = self.union(self.variables.get(variable), self.active());
+        self.variables.set(variable, lanes);
+        self.set_active(None);
+    }
+
+    fn kill(&mut self) {
+        let Some(active) = self.active() else { return };
+        if self.block.is_none() {
+            return;
+        }
+        let bits = self.mask_bits(active);
+        self.plain(Code::Or_rm16_r16, &[Operand::Mem(Mem::frame(Frame::KILLED)), Operand::Use(bits)]);
+        self.set_active(None);
+    }
+}
+
+fn content_on(edge: &Edge, variable: Variable, before: Content) -> Content {
+    let found = edge.written.binary_search_by_key(&variable, |(written, _)| *written);
+    found.map_or(before, |index| edge.written[index].1)
+}

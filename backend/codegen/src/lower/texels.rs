@@ -1,0 +1,235 @@
+//! Words from places that differ by lane. AVX2's gathers are slow, and all gathers of some processors (`Target::loads_by_lane`): there words
+//! are loaded lane by lane. With AVX2 the words of a texel, which lie side by side, are loaded at once and turned round; with AVX-512 two of them
+//! come by gathers of 64 bits, which take half as many loads.
+
+use iced_x86::Code;
+use regalloc2::VReg;
+use smallvec::SmallVec;
+
+use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
+use super::super::table::V;
+use super::convert::Of;
+use super::emit::Source;
+use super::memory::texels_of;
+use super::{Held, Lower, Parts};
+use vitric_ir::{BinaryOp, Inst, Space, Value};
+use crate::Target;
+
+/// Words of the largest texels.
+const WORDS: usize = 4;
+
+/// Bytes of a word.
+const WORD: usize = 4;
+
+/// Instructions that are looked through for the other words of a texel.
+const AHEAD: usize = 16;
+
+/// Lanes of half a wave.
+const HALF: usize = 8;
+
+impl Lower<'_> {
+    /// Loads all words of a texel where its first one is loaded; false where it is loaded word by word.
+    pub(super) fn load_texel(&mut self, space: Space, offset: Value) -> bool {
+        let Some(texels) = texels_of(space).filter(|_| !self.is_uniform(offset)) else { return false };
+        let words = self.words_of_texel(space, offset);
+        if self.target == Target::Avx512 {
+            return self.gather_texel(texels, offset, words);
+        }
+        let load = match words {
+            [Some(_), Some(_), Some(_), Some(_)] => Self::load_fours,
+            [Some(_), Some(_), None, None] => Self::load_pairs,
+            _ => return false,
+        };
+        let base = self.first_byte(texels.0, texels.1);
+        let (offsets, active) = (self.vector(offset), self.active_mask());
+        // Lanes that are off load the first texel.
+        let offsets = self.vector2(V::And, offsets, active);
+        let loaded = load(self, (base, offsets));
+        for (result, parts) in words.into_iter().flatten().zip(loaded) {
+            self.hold(result, Held::Vector(parts));
+        }
+        true
+    }
+
+    /// The values that are loaded, word by word, behind an offset which the instruction that is being lowered loads.
+    fn words_of_texel(&self, space: Space, first: Value) -> [Option<Value>; WORDS] {
+        let (mut words, mut constants) = ([None; WORDS], SmallVec::<[(Value, u32); 4]>::new());
+        let mut places = SmallVec::<[(Value, u32); 4]>::from_slice(&[(first, 0)]);
+        for inst in self.ir.insts[self.at..].iter().take(AHEAD) {
+            match *inst {
+                Inst::Const { result, word } => constants.push((result, word)),
+                Inst::Binary { result, op: BinaryOp::IAdd, a, b } if a == first => {
+                    let known = constants.iter().find(|(value, _)| *value == b).map(|(_, word)| *word);
+                    places.extend(known.or_else(|| self.constant(b)).map(|bytes| (result, bytes)));
+                }
+                Inst::Load { result, space: of, offset } if of == space => {
+                    let place = places.iter().find(|(value, _)| *value == offset).map(|(_, bytes)| *bytes as usize);
+                    if let Some(place) = place.filter(|place| place % WORD == 0 && place / WORD < WORDS) {
+                        words[place / WORD].get_or_insert(result);
+                    }
+                }
+                Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } => {}
+                _ => break,
+            }
+        }
+        words
+    }
+
+    /// The same with AVX-512: pairs of words, and what is left of three.
+    fn gather_texel(&mut self, (of, resource): (Of, u32), offset: Value, words: [Option<Value>; WORDS]) -> bool {
+        if !matches!(words, [Some(_), Some(_), None, None] | [Some(_), Some(_), Some(_), _]) {
+            return false;
+        }
+        let base = self.first_byte(of, resource);
+        let (offsets, lanes) = (self.vector(offset), self.active_mask());
+        let mut loaded = self.gather_pair((base, 0), offsets, lanes).to_vec();
+        match words {
+            [_, _, Some(_), Some(_)] => loaded.extend(self.gather_pair((base, 2 * WORD), offsets, lanes)),
+            [_, _, Some(_), None] => {
+                let third = self.vector2(V::AddI, offsets, Source::Constant(2 * WORD as u32));
+                loaded.push(self.gather(base, third, lanes));
+            }
+            _ => {}
+        }
+        for (result, parts) in words.into_iter().flatten().zip(loaded) {
+            self.hold(result, Held::Vector(parts));
+        }
+        true
+    }
+
+    /// Two words that follow each other `at` a distance from offsets, for each lane: eight lanes at once, whose words alternate then.
+    fn gather_pair(&mut self, (base, at): (VReg, usize), offsets: Parts, lanes: Parts) -> [Parts; 2] {
+        let (all, lanes) = (offsets.at(0), lanes.at(0));
+        let behind = [Operand::Use(all), Operand::Imm(1)];
+        let behind = self.define(VECTOR, Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, &behind);
+        let rest = [Operand::Use(lanes), Operand::Imm(HALF as i32)];
+        let rest = self.define(MASK, Code::VEX_Kshiftrw_kr_kr_imm8, &rest);
+        let [low, high] = [(all, lanes), (behind, rest)].map(|(offsets, lanes)| {
+            let (from, to) = (self.zero_vector().at(0), self.vector_register());
+            let memory = Operand::Mem(Mem::at(base, at).indexed(offsets, 1));
+            let operands = [Operand::Change { from, to }, memory];
+            self.masked_change(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, &operands, lanes);
+            to
+        });
+        [0, 1].map(|word| {
+            let which = (0..2 * HALF as u32).flat_map(|lane| (2 * lane + word).to_le_bytes()).collect();
+            let which = Operand::Mem(Mem::pool(self.pooled(which), false));
+            let which = self.define(VECTOR, Code::EVEX_Vmovups_zmm_k1z_zmmm512, &[which]);
+            let both = self.vector_register();
+            let operands = [Operand::Change { from: which, to: both }, Operand::Use(low), Operand::Use(high)];
+            self.plain(Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32, &operands);
+            Parts::one(both)
+        })
+    }
+
+    /// Where the words of four lanes begin, whose offsets are a quarter of a wave's. Registers take them directly: what is stored as a vector
+    /// comes back late as words.
+    fn four_places(&mut self, (base, offsets): (VReg, Parts), quarter: usize) -> [Operand; HALF / 2] {
+        let four = Operand::Use(self.quad(offsets, quarter));
+        let (first, second) = match self.target {
+            Target::Avx512 => (Code::EVEX_Vmovq_rm64_xmm, Code::EVEX_Vpextrq_rm64_xmm_imm8),
+            Target::Avx2 => (Code::VEX_Vmovq_rm64_xmm, Code::VEX_Vpextrq_rm64_xmm_imm8),
+        };
+        let pairs = [self.define(SCALAR, first, &[four]), self.define(SCALAR, second, &[four, Operand::Imm(1)])];
+        std::array::from_fn(|lane| {
+            let pair = pairs[lane / 2];
+            let offset = match lane % 2 {
+                0 => self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(pair)]),
+                _ => self.change(Code::Shr_rm64_imm8, pair, &[Operand::Imm(32)]),
+            };
+            Operand::Mem(Mem::at(base, 0).indexed(offset, 1))
+        })
+    }
+
+    /// The low and the high half of a vector; the high one may be memory.
+    fn joined_halves(&mut self, low: VReg, high: Operand) -> VReg {
+        let sources = [Operand::Use(low), high, Operand::Imm(1)];
+        self.define(VECTOR, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, &sources)
+    }
+
+    /// The words of texels of four.
+    fn load_fours(&mut self, places: (VReg, Parts)) -> Vec<Parts> {
+        let halves = [0, 1].map(|half| {
+            let low = self.four_places(places, 2 * half);
+            let low = low.map(|place| self.define(VECTOR, Code::VEX_Vmovups_xmm_xmmm128, &[place]));
+            let high = self.four_places(places, 2 * half + 1);
+            let [a, b, c, d] = std::array::from_fn(|lane| self.joined_halves(low[lane], high[lane]));
+            let mut both = |code, a, b| self.define(VECTOR, code, &[Operand::Use(a), Operand::Use(b)]);
+            let [low, high] = [Code::VEX_Vunpcklps_ymm_ymm_ymmm256, Code::VEX_Vunpckhps_ymm_ymm_ymmm256]
+                .map(|code| [both(code, a, b), both(code, c, d)]);
+            [low, high].map(|[a, c]| {
+                [Code::VEX_Vunpcklpd_ymm_ymm_ymmm256, Code::VEX_Vunpckhpd_ymm_ymm_ymmm256].map(|code| both(code, a, c))
+            })
+        });
+        let word = |word: usize| Parts::new(&halves.map(|half| half[word / 2][word % 2]));
+        (0..WORDS).map(word).collect()
+    }
+
+    /// A word of each lane at its offset; of lanes that are off the first one.
+    pub(super) fn load_by_lane(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
+        let offsets = self.keep(lanes, offsets);
+        match self.target {
+            Target::Avx512 => self.load_quarters(base, offsets),
+            Target::Avx2 => self.load_halves(base, offsets),
+        }
+    }
+
+    /// Each word goes to all lanes of a register of its own, which costs no more than to one, and they are put together by blending, which any unit
+    /// does: shuffles would wait for each other.
+    fn load_halves(&mut self, base: VReg, offsets: Parts) -> Parts {
+        self.parts(self.target.parts(), |lower, half| {
+            let [low, high] = [0, 1].map(|quarter| {
+                let [a, b, c, d] = lower.four_places((base, offsets), 2 * half + quarter);
+                let [low, high] = [[a, b], [c, d]].map(|pair| {
+                    let load = |word| lower.define(VECTOR, Code::VEX_Vpbroadcastd_ymm_xmmm32, &[word]);
+                    let [even, odd] = pair.map(load);
+                    lower.blended(even, odd, 0xaa)
+                });
+                lower.blended(low, high, 0xcc)
+            });
+            lower.blended(low, high, 0xf0)
+        })
+    }
+
+    /// Four words at a time, which are put side by side.
+    fn load_quarters(&mut self, base: VReg, offsets: Parts) -> Parts {
+        let [first, rest @ ..]: [VReg; 4] = std::array::from_fn(|quarter| {
+            let [first, rest @ ..] = self.four_places((base, offsets), quarter);
+            let first = self.define(VECTOR, Code::EVEX_Vmovd_xmm_rm32, &[first]);
+            (1..).zip(rest).fold(first, |words, (lane, word)| {
+                let operands = [Operand::Use(words), word, Operand::Imm(lane)];
+                self.define(VECTOR, Code::EVEX_Vpinsrd_xmm_xmm_rm32_imm8, &operands)
+            })
+        });
+        Parts::one((1..).zip(rest).fold(first, |words, (number, quarter)| {
+            let operands = [Operand::Use(words), Operand::Use(quarter), Operand::Imm(number)];
+            self.define(VECTOR, Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8, &operands)
+        }))
+    }
+
+    /// Words of `a`, and of `b` in some lanes of a half, which are given by bits.
+    fn blended(&mut self, a: VReg, b: VReg, lanes: i32) -> VReg {
+        let sources = [Operand::Use(a), Operand::Use(b), Operand::Imm(lanes)];
+        self.define(VECTOR, Code::VEX_Vpblendd_ymm_ymm_ymmm256_imm8, &sources)
+    }
+
+    /// The words of texels of two, or the first two words of larger ones.
+    fn load_pairs(&mut self, places: (VReg, Parts)) -> Vec<Parts> {
+        let halves = [0, 1].map(|half| {
+            let [low, high] = [0, 1].map(|quarter| {
+                let [first, second, third, fourth] = self.four_places(places, 2 * half + quarter);
+                [(first, second), (third, fourth)].map(|(first, second)| {
+                    let first = self.define(VECTOR, Code::VEX_Vmovq_xmm_xmmm64, &[first]);
+                    self.define(VECTOR, Code::VEX_Vmovhps_xmm_xmm_m64, &[Operand::Use(first), second])
+                })
+            });
+            let [a, b] = std::array::from_fn(|pair| self.joined_halves(low[pair], Operand::Use(high[pair])));
+            // Even words of both, and odd ones.
+            [0x88, 0xdd].map(|which| {
+                let sources = [Operand::Use(a), Operand::Use(b), Operand::Imm(which)];
+                self.define(VECTOR, Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8, &sources)
+            })
+        });
+        (0..2).map(|word| Parts::new(&halves.map(|half| half[word]))).collect()
+    }
+}

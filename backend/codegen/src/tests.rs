@@ -1,0 +1,89 @@
+//! Register allocation, encoding and instruction selection on random functions and on single operations.
+
+use regalloc2::Algorithm;
+use vitric_ir::passes::{self, Across};
+use vitric_ir::{BinaryOp, Builder, Function, Inst, Type, Value, random};
+
+use super::{Manner, Target, allocate, disassemble, generate_with, lower};
+
+/// Code is generated for all targets, whichever of them this machine runs.
+const TARGETS: [Target; 2] = [Target::Avx2, Target::Avx512];
+
+/// Returns a function of inputs of these types whose output is what `operation` makes of them.
+fn of_inputs(types: &[Type], operation: impl Fn(&mut Builder, &[Value]) -> Value) -> Function {
+    let mut b = Builder::new();
+    let inputs: Vec<Value> = (0..).zip(types).map(|(slot, &ty)| b.input(slot, ty)).collect();
+    let value = operation(&mut b, &inputs);
+    b.push(Inst::Output { slot: 0, value });
+    b.finish()
+}
+
+#[test]
+fn both_allocators_pass_regalloc_s_checker() {
+    for seed in 0..60 {
+        let mut function = random::function(seed);
+        let uniformity = passes::prepare(&mut function, |_| Across::Varies);
+        for target in TARGETS {
+            let lowered = lower::lower(&function, &uniformity, Manner::default(), target).unwrap();
+            let input = allocate::Allocatable::new(&lowered.function, target);
+            for algorithm in [Algorithm::Ion, Algorithm::Fastalloc] {
+                let output = input.run(algorithm).unwrap();
+                let environment = input.environment();
+                let mut checker = regalloc2::checker::Checker::new(&input, &environment);
+                checker.prepare(&output);
+                checker.run().unwrap_or_else(|errors| panic!("{target:?} {algorithm:?}: {errors:?}\n{function}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_encoded_decodes_without_an_invalid_instruction() {
+    for seed in 0..60 {
+        let mut function = random::function(seed);
+        let uniformity = passes::prepare(&mut function, |_| Across::Varies);
+        for target in TARGETS {
+            let code =
+                generate_with((&function, &uniformity, Manner::default()), target, Algorithm::Ion)
+                    .unwrap()
+                    .code;
+            let mut decoder = iced_x86::Decoder::new(64, &code.bytes[code.entry..], iced_x86::DecoderOptions::NONE);
+            let mut last = iced_x86::Instruction::default();
+            while decoder.can_decode() {
+                last = decoder.decode();
+                assert!(!last.is_invalid(), "{}", disassemble(&code.bytes, code.entry));
+            }
+            assert!(last.code() == iced_x86::Code::Retnq);
+        }
+    }
+}
+
+/// Comparisons, minima and blends in the code of an operation on two inputs, in their order or the other one.
+fn counts(op: BinaryOp, swapped: bool, target: Target) -> [usize; 3] {
+    let mut function = of_inputs(&[Type::F32; 2], |b, values| match swapped {
+        true => b.binary(op, values[1], values[0]),
+        false => b.binary(op, values[0], values[1]),
+    });
+    let uniformity = passes::prepare(&mut function, |_| Across::Varies);
+    let generated =
+        generate_with((&function, &uniformity, Manner::default()), target, Algorithm::Ion);
+    let code = generated.unwrap().code;
+    let text = disassemble(&code.bytes, code.entry);
+    ["vcmp", "vminps", "blend"].map(|name| text.lines().filter(|line| line.contains(name)).count())
+}
+
+#[test]
+fn the_least_of_numbers_is_under_a_mask_where_the_second_operand_is_older() {
+    for target in TARGETS {
+        for swapped in [false, true] {
+            let [plain, of_numbers] = [BinaryOp::FMin, BinaryOp::FMinNum].map(|op| counts(op, swapped, target));
+            // AVX2 has a wave in two registers.
+            let more = match (target, swapped) {
+                (Target::Avx2, _) => [2, 0, 2],
+                (Target::Avx512, false) => [1, 0, 1],
+                (Target::Avx512, true) => [1, 0, 0],
+            };
+            assert_eq!(of_numbers, std::array::from_fn(|at| plain[at] + more[at]), "{target:?} {swapped}");
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Scalar operations and what they compute: the one definition that folder and interpreter share.
+//!
+//! They are primitive: a code generator has a short sequence of instructions for each, and what more programs call is
+//! written with them (see `shader::routines`). Floats are IEEE single precision with every operation rounded on its own.
+//! Unsigned quotients and all remainders by zero have all bits set, a signed quotient by zero is 0. Shifts by 32 or more give 0,
+//! or the sign. Conversions to integers saturate, NaN is 0.
+//! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. `FMinNum` and `FMaxNum` give
+//! the operand that is a number if the other one is NaN, and `b` of equal operands. Comparisons of floats are ordered but for
+//! `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
+
+use super::{Type, WideOp};
+
+macro_rules! operations {
+    ($(#[$doc:meta])* $name:ident, $arity:literal { $($op:ident: $result:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "the names are SPIR-V's and GLSL.std.450's")]
+        pub enum $name { $($op,)* }
+
+        impl $name {
+            /// Every operation.
+            pub const ALL: &[Self] = &[$(Self::$op,)*];
+            /// Operands it takes.
+            pub const ARITY: usize = $arity;
+
+            /// Type of the result.
+            pub const fn result(self) -> Type {
+                match self { $(Self::$op => Type::$result,)* }
+            }
+        }
+    };
+}
+
+operations! {
+    /// Operations on one word.
+    UnaryOp, 1 {
+        Copy: I32, AsFloat: F32, AsBool: Bool, LogicalNot: Bool, INeg: I32, BitNot: I32, SAbs: I32, BitCount: I32,
+        FNeg: F32, FAbs: F32, Floor: F32, Ceil: F32, Trunc: F32, RoundEven: F32, Sqrt: F32,
+        FToS: I32, FToU: I32, SToF: F32, UToF: F32, HalfToFloat: F32, FloatToHalf: I32, IsNan: Bool,
+        DdxFine: F32, DdyFine: F32, DdxCoarse: F32, DdyCoarse: F32,
+    }
+}
+
+operations! {
+    /// Operations on two words.
+    BinaryOp, 2 {
+        IAdd: I32, ISub: I32, IMul: I32, SDiv: I32, UDiv: I32, SRem: I32, UMod: I32, UMulHi: I32, SMulHi: I32,
+        And: I32, Or: I32, Xor: I32, Shl: I32, ShrLogical: I32, ShrArithmetic: I32,
+        SMin: I32, SMax: I32, UMin: I32, UMax: I32,
+        IEq: Bool, INe: Bool, SLt: Bool, SLe: Bool, ULt: Bool, ULe: Bool,
+        LogicalAnd: Bool, LogicalOr: Bool, LogicalEq: Bool, LogicalNe: Bool,
+        FAdd: F32, FSub: F32, FMul: F32, FDiv: F32, FMin: F32, FMax: F32, FMinNum: F32, FMaxNum: F32,
+        FEq: Bool, FNe: Bool, FLt: Bool, FLe: Bool,
+    }
+}
+
+operations! {
+    /// Operations on three words.
+    TernaryOp, 3 {
+        Select: I32, SelectFloat: F32, SelectBool: Bool, Fma: F32,
+    }
+}
+
+/// Atomic read-modify-write operations. `FMin` and `FMax` store the number if one of the two operands is NaN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are SPIR-V's")]
+pub enum AtomicOp {
+    Load,
+    Store,
+    Exchange,
+    CompareExchange,
+    Add,
+    Sub,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FMin,
+    FMax,
+}
+
+impl AtomicOp {
+    /// Every operation.
+    pub const ALL: &[Self] = &[
+        Self::Load,
+        Self::Store,
+        Self::Exchange,
+        Self::CompareExchange,
+        Self::Add,
+        Self::Sub,
+        Self::SMin,
+        Self::UMin,
+        Self::SMax,
+        Self::UMax,
+        Self::And,
+        Self::Or,
+        Self::Xor,
+        Self::FAdd,
+        Self::FMin,
+        Self::FMax,
+    ];
+
+    /// The word that is stored when `old` was there; `None` leaves it.
+    #[inline(always)]
+    pub fn apply(self, old: u32, value: u32, comparator: u32) -> Option<u32> {
+        Some(match self {
+            Self::Load => return None,
+            Self::Store | Self::Exchange => value,
+            Self::CompareExchange => return (old == comparator).then_some(value),
+            Self::Add => old.wrapping_add(value),
+            Self::Sub => old.wrapping_sub(value),
+            Self::SMin => (old as i32).min(value as i32) as u32,
+            Self::UMin => old.min(value),
+            Self::SMax => (old as i32).max(value as i32) as u32,
+            Self::UMax => old.max(value),
+            Self::And => old & value,
+            Self::Or => old | value,
+            Self::Xor => old ^ value,
+            Self::FAdd => (f(old) + f(value)).to_bits(),
+            Self::FMin => BinaryOp::FMinNum.apply(old, value),
+            Self::FMax => BinaryOp::FMaxNum.apply(old, value),
+        })
+    }
+
+    /// The same for 64 bits.
+    #[inline(always)]
+    pub fn apply_wide(self, old: u64, value: u64, comparator: u64) -> Option<u64> {
+        Some(match self {
+            Self::Load => return None,
+            Self::Store | Self::Exchange => value,
+            Self::CompareExchange => return (old == comparator).then_some(value),
+            Self::Add => old.wrapping_add(value),
+            Self::Sub => old.wrapping_sub(value),
+            Self::SMin => (old as i64).min(value as i64) as u64,
+            Self::UMin => old.min(value),
+            Self::SMax => (old as i64).max(value as i64) as u64,
+            Self::UMax => old.max(value),
+            Self::And => old & value,
+            Self::Or => old | value,
+            Self::Xor => old ^ value,
+            Self::FAdd => (f64::from_bits(old) + f64::from_bits(value)).to_bits(),
+            Self::FMin | Self::FMax if f64::from_bits(value).is_nan() => old,
+            Self::FMin => WideOp::FMin.apply([value, old, 0]),
+            Self::FMax => WideOp::FMax.apply([value, old, 0]),
+        })
+    }
+}
+
+#[inline(always)]
+fn f(word: u32) -> f32 {
+    f32::from_bits(word)
+}
+
+#[inline(always)]
+fn float(apply: impl Fn(f32) -> f32, a: u32) -> u32 {
+    apply(f(a)).to_bits()
+}
+
+/// Applies a rounding. Processors make a signalling NaN a quiet one, which the host's functions may not.
+#[inline(always)]
+fn rounded(round: impl Fn(f32) -> f32, a: u32) -> u32 {
+    if f(a).is_nan() { a | 0x0040_0000 } else { float(round, a) }
+}
+
+impl UnaryOp {
+    /// Whether the result depends on other lanes of the quad.
+    pub const fn is_derivative(self) -> bool {
+        matches!(self, Self::DdxFine | Self::DdyFine | Self::DdxCoarse | Self::DdyCoarse)
+    }
+
+    /// The result for one lane. Derivatives are 0 here: they need the quad.
+    #[inline(always)]
+    pub fn apply(self, a: u32) -> u32 {
+        match self {
+            Self::Copy | Self::AsFloat => a,
+            Self::AsBool => u32::from(a != 0),
+            Self::LogicalNot => a ^ 1,
+            Self::INeg => a.wrapping_neg(),
+            Self::BitNot => !a,
+            Self::SAbs => (a as i32).wrapping_abs() as u32,
+            Self::BitCount => a.count_ones(),
+            Self::FNeg => a ^ 0x8000_0000,
+            Self::FAbs => a & 0x7fff_ffff,
+            Self::DdxFine | Self::DdyFine | Self::DdxCoarse | Self::DdyCoarse => 0,
+            Self::FToS => f(a) as i32 as u32,
+            Self::FToU => f(a) as u32,
+            Self::SToF => (a as i32 as f32).to_bits(),
+            Self::UToF => (a as f32).to_bits(),
+            Self::HalfToFloat => vitric_format::half_to_f32(a & 0xffff).to_bits(),
+            Self::FloatToHalf => vitric_format::f32_to_half(f(a)),
+            Self::IsNan => u32::from(f(a).is_nan()),
+            Self::Floor => rounded(f32::floor, a),
+            Self::Ceil => rounded(f32::ceil, a),
+            Self::Trunc => rounded(f32::trunc, a),
+            Self::RoundEven => rounded(f32::round_ties_even, a),
+            Self::Sqrt => float(f32::sqrt, a),
+        }
+    }
+}
+
+impl BinaryOp {
+    /// The result for one lane.
+    #[inline(always)]
+    pub fn apply(self, a: u32, b: u32) -> u32 {
+        let (sa, sb) = (a as i32, b as i32);
+        match self {
+            Self::IAdd => a.wrapping_add(b),
+            Self::ISub => a.wrapping_sub(b),
+            Self::IMul => a.wrapping_mul(b),
+            Self::SDiv => {
+                if b == 0 {
+                    0
+                } else {
+                    sa.wrapping_div(sb) as u32
+                }
+            }
+            Self::UDiv => a.checked_div(b).unwrap_or(u32::MAX),
+            Self::SRem => {
+                if b == 0 {
+                    u32::MAX
+                } else {
+                    sa.wrapping_rem(sb) as u32
+                }
+            }
+            Self::UMod => a.checked_rem(b).unwrap_or(u32::MAX),
+            Self::UMulHi => ((u64::from(a) * u64::from(b)) >> 32) as u32,
+            Self::SMulHi => ((i64::from(sa) * i64::from(sb)) >> 32) as u32,
+            Self::And | Self::LogicalAnd => a & b,
+            Self::Or | Self::LogicalOr => a | b,
+            Self::Xor | Self::LogicalNe => a ^ b,
+            Self::LogicalEq => u32::from(a == b),
+            Self::Shl => a.checked_shl(b).unwrap_or(0),
+            Self::ShrLogical => a.checked_shr(b).unwrap_or(0),
+            Self::ShrArithmetic => (sa >> b.min(31)) as u32,
+            Self::SMin => sa.min(sb) as u32,
+            Self::SMax => sa.max(sb) as u32,
+            Self::UMin => a.min(b),
+            Self::UMax => a.max(b),
+            Self::IEq => u32::from(a == b),
+            Self::INe => u32::from(a != b),
+            Self::SLt => u32::from(sa < sb),
+            Self::SLe => u32::from(sa <= sb),
+            Self::ULt => u32::from(a < b),
+            Self::ULe => u32::from(a <= b),
+            Self::FEq => u32::from(f(a) == f(b)),
+            Self::FNe => u32::from(f(a) != f(b)),
+            Self::FLt => u32::from(f(a) < f(b)),
+            Self::FLe => u32::from(f(a) <= f(b)),
+            _ => self.apply_float(f(a), f(b)).to_bits(),
+        }
+    }
+
+    #[inline(always)]
+    fn apply_float(self, a: f32, b: f32) -> f32 {
+        match self {
+            Self::FAdd => a + b,
+            Self::FSub => a - b,
+            Self::FMul => a * b,
+            Self::FDiv => a / b,
+            Self::FMin => {
+                if b < a {
+                    b
+                } else {
+                    a
+                }
+            }
+            Self::FMax => {
+                if a < b {
+                    b
+                } else {
+                    a
+                }
+            }
+            Self::FMinNum => {
+                if b.is_nan() || a < b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::FMaxNum => {
+                if b.is_nan() || b < a {
+                    a
+                } else {
+                    b
+                }
+            }
+            _ => a,
+        }
+    }
+}
+
+impl TernaryOp {
+    /// The result for one lane.
+    #[inline(always)]
+    pub fn apply(self, a: u32, b: u32, c: u32) -> u32 {
+        match self {
+            Self::Select | Self::SelectFloat | Self::SelectBool => {
+                if a != 0 {
+                    b
+                } else {
+                    c
+                }
+            }
+            Self::Fma => f(a).mul_add(f(b), f(c)).to_bits(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Region closure: a value that is used outside of the region that defines it goes through a local.
+//!
+//! Afterwards every use lies inside the region of its definition, so that executors may compute all lanes of a value
+//! whatever lanes are active: what a lane keeps while it is inactive is in locals, whose stores are masked.
+
+use crate::{Function, Inst, Local, Regions, Value, map_operands, operands, results};
+
+/// Routes escaping values through locals.
+pub fn run(function: &mut Function) {
+    let regions = Regions::new(function);
+    let escaping = escaping(function, &regions);
+    if escaping.iter().all(|escapes| !escapes) {
+        return;
+    }
+    let homes: Vec<Option<Local>> = escaping.iter().map(|escapes| escapes.then(|| new_local(function))).collect();
+    let mut out = Vec::with_capacity(function.insts.len() * 2);
+    let mut defined_in = vec![0; escaping.len()];
+    for (at, mut inst) in std::mem::take(&mut function.insts).into_iter().enumerate() {
+        let region = user_region(&regions, at, &inst);
+        load_operands(function, &mut inst, &mut out, |value| {
+            let definition = defined_in[value.0 as usize];
+            homes[value.0 as usize].filter(|_| !is_inside(&regions, region, definition))
+        });
+        let defined = results(&inst);
+        out.push(inst);
+        for value in defined {
+            defined_in[value.0 as usize] = regions.of[at];
+            if let Some(local) = homes[value.0 as usize] {
+                out.push(Inst::LocalStore { local, base: 0, index: None, value, all: false });
+            }
+        }
+    }
+    function.insts = out;
+}
+
+fn new_local(function: &mut Function) -> Local {
+    function.locals.push(1);
+    Local(function.locals.len() as u32 - 1)
+}
+
+/// A condition is used before its region starts.
+fn user_region(regions: &Regions, at: usize, inst: &Inst) -> u32 {
+    let region = regions.of[at];
+    if matches!(inst, Inst::If { .. }) { regions.get(region).parent } else { region }
+}
+
+fn is_inside(regions: &Regions, region: u32, definition: u32) -> bool {
+    let (inner, outer) = (regions.get(region), regions.get(definition));
+    definition == 0 || region != 0 && outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Which values are used outside of the region that defines them. Each half of an `If` or `Loop` counts as the region.
+fn escaping(function: &Function, regions: &Regions) -> Vec<bool> {
+    let mut escaping = vec![false; function.types.len()];
+    let mut defined_in = vec![0; function.types.len()];
+    for (at, inst) in function.insts.iter().enumerate() {
+        let region = user_region(regions, at, inst);
+        operands(inst, |value| {
+            escaping[value.0 as usize] |= !is_inside(regions, region, defined_in[value.0 as usize]);
+        });
+        for value in results(inst) {
+            defined_in[value.0 as usize] = regions.of[at];
+        }
+    }
+    escaping
+}
+
+/// Loads what `local` says before the instruction, and makes it use the loads.
+fn load_operands(
+    function: &mut Function,
+    inst: &mut Inst,
+    out: &mut Vec<Inst>,
+    local: impl Fn(Value) -> Option<Local>,
+) {
+    let mut loads: Vec<(Value, Value)> = Vec::new();
+    operands(inst, |value| {
+        if loads.iter().any(|(from, _)| *from == value) {
+            return;
+        }
+        if let Some(local) = local(value) {
+            function.types.push(function.types[value.0 as usize]);
+            let result = Value(function.types.len() as u32 - 1);
+            out.push(Inst::LocalLoad { result, local, base: 0, index: None });
+            loads.push((value, result));
+        }
+    });
+    if !loads.is_empty() {
+        map_operands(inst, |value| loads.iter().find(|(from, _)| *from == value).map_or(value, |(_, to)| *to));
+    }
+}

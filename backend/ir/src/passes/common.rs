@@ -1,0 +1,84 @@
+//! Common subexpressions: what an enclosing region computed already is not computed again.
+
+use foldhash::HashMap;
+
+use crate::{Function, Inst, Space, Value, map_operands, map_results, results};
+
+/// Replaces repeated computations by their first one.
+pub fn run(function: &mut Function) {
+    let facts =
+        Facts { stores: function.insts.iter().any(changes_memory), demotes: function.insts.contains(&Inst::Demote) };
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut first: HashMap<Key, Value> = HashMap::default();
+    let (mut made, mut marks): (Vec<Key>, Vec<usize>) = (Vec::new(), Vec::new());
+    function.insts.retain_mut(|inst| {
+        map_operands(inst, |value| replaced.get(&value).copied().unwrap_or(value));
+        match inst {
+            Inst::If { .. } | Inst::Block | Inst::Loop => marks.push(made.len()),
+            Inst::Else | Inst::Continuing => forget(&mut first, &mut made, marks.last().copied()),
+            Inst::EndIf | Inst::EndBlock | Inst::EndLoop => forget(&mut first, &mut made, marks.pop()),
+            _ => {}
+        }
+        let (Some(&result), Some(key)) = (results(inst).first(), key(inst, facts)) else { return true };
+        match first.get(&key) {
+            Some(&value) if function.types[value.0 as usize] == function.types[result.0 as usize] => {
+                replaced.insert(result, value);
+                false
+            }
+            Some(_) => true,
+            None => {
+                first.insert(key.clone(), result);
+                made.push(key);
+                true
+            }
+        }
+    });
+}
+
+/// What a function does somewhere.
+#[derive(Clone, Copy)]
+struct Facts {
+    /// Changes memory.
+    stores: bool,
+    /// Makes lanes helpers.
+    demotes: bool,
+}
+
+/// An instruction without its result.
+type Key = Inst;
+
+fn forget(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usize>) {
+    for key in made.drain(mark.unwrap_or(0)..) {
+        first.remove(&key);
+    }
+}
+
+/// Whether later loads may find other words than earlier ones.
+pub(super) fn changes_memory(inst: &Inst) -> bool {
+    // No other memory is a workgroup's own.
+    if let Inst::Store { space: Space::Shared, .. } | Inst::StorePart { space: Space::Shared, .. } = inst {
+        return false;
+    }
+    matches!(
+        inst,
+        Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Barrier
+    )
+}
+
+/// What an instruction computes, if that depends on nothing but its operands.
+fn key(inst: &Inst, facts: Facts) -> Option<Key> {
+    let pure = match inst {
+        Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
+        Inst::Input { .. } | Inst::Parameter { .. } | Inst::BufferLength { .. } | Inst::Lane { .. } => true,
+        Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
+        Inst::IsHelper { .. } => !facts.demotes,
+        Inst::Load { space, .. } if space.is_pushed() => true,
+        Inst::Load { space, .. } if space.is_buffer() => !facts.stores,
+        _ => false,
+    };
+    pure.then(|| {
+        let mut key = inst.clone();
+        map_results(&mut key, |_| Value(0));
+        key
+    })
+}

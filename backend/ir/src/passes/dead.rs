@@ -1,0 +1,203 @@
+//! Dead code: what no effect needs, loops too; then values are numbered anew, so that the registers of a wave lie close together.
+//!
+//! An effect needs what it uses, the regions around it, and all jumps to their ends; a load of a local all stores that it may see. A
+//! loop that does nothing is taken to end, unless nobody leaves it, nothing changes in it, or it looks at memory or images, where
+//! somebody else may change something.
+
+use foldhash::{HashMap, HashSet};
+
+use crate::{
+    AtomicOp, Function, Inst, Local, Region, RegionKind, Regions, Value, map_operands, map_results, operands, results,
+};
+
+/// Stores of a local that are looked through for each word.
+const MANY_STORES: usize = 64;
+
+/// Drops dead code and renumbers values.
+pub fn run(function: &mut Function) {
+    let regions = Regions::new(function);
+    let loops = lasting_loops(function, &regions);
+    let mut needed = needed(function, &regions, &loops).into_iter();
+    function.insts.retain(|_| needed.next() == Some(true));
+    drop_empty(function);
+    renumber(function);
+}
+
+/// Loops that stay though nothing in them may be needed.
+fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
+    let numbers = 1..regions.list.len() as u32;
+    let mut loops: Vec<u32> = numbers.filter(|&region| regions.get(region).kind == RegionKind::Loop).collect();
+    if loops.is_empty() {
+        return loops;
+    }
+    let [mut is_left, mut changes, mut looks] = [(); 3].map(|()| vec![false; regions.list.len()]);
+    let needed = needed(function, regions, &loops);
+    for (at, inst) in function.insts.iter().enumerate().filter(|&(at, _)| needed[at]) {
+        let around = regions.chain(regions.of[at]);
+        match inst {
+            Inst::Break { depth } => {
+                // A region comes after those around it.
+                let target = regions.target(regions.of[at], *depth).unwrap_or(0);
+                around.filter(|&region| region >= target).for_each(|region| is_left[region as usize] = true);
+            }
+            Inst::LocalStore { .. } => around.for_each(|region| changes[region as usize] = true),
+            Inst::Load { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Image(_) => {
+                around.for_each(|region| looks[region as usize] = true);
+            }
+            _ => {}
+        }
+    }
+    let lasts = |region: usize| looks[region] || !is_left[region] || !changes[region];
+    loops.retain(|&region| lasts(region as usize));
+    loops
+}
+
+/// What effects and some loops need.
+fn needed(function: &Function, regions: &Regions, loops: &[u32]) -> Vec<bool> {
+    let mut needs = Needs::new(function, regions);
+    for (at, inst) in function.insts.iter().enumerate() {
+        if has_effect(inst) {
+            needs.instruction(at);
+        }
+    }
+    loops.iter().for_each(|&region| needs.region(region));
+    needs.follow();
+    needs.needed
+}
+
+/// What is known to be needed.
+struct Needs<'f> {
+    function: &'f Function,
+    regions: &'f Regions,
+    /// By value where it is defined; by local its stores; by region the jumps to its end, or its beginning.
+    definitions: Vec<usize>,
+    stores: Vec<Vec<usize>>,
+    /// Stores of locals that have many, by word; those to any word, which are indexed, have none.
+    stores_by_word: HashMap<Local, HashMap<Option<u32>, Vec<usize>>>,
+    jumps: Vec<Vec<usize>>,
+    /// By instruction, and by region.
+    needed: Vec<bool>,
+    is_around: Vec<bool>,
+    /// Words of locals that are loaded; all of a local where that is not known.
+    loaded: HashSet<(Local, Option<u32>)>,
+    /// Needed instructions that were not looked at.
+    found: Vec<usize>,
+}
+
+impl<'f> Needs<'f> {
+    fn new(function: &'f Function, regions: &'f Regions) -> Self {
+        let mut definitions = vec![0; function.types.len()];
+        let mut stores = vec![Vec::new(); function.locals.len()];
+        let mut jumps = vec![Vec::new(); regions.list.len()];
+        for (at, inst) in function.insts.iter().enumerate() {
+            results(inst).iter().for_each(|value| definitions[value.0 as usize] = at);
+            match inst {
+                Inst::LocalStore { local, .. } => stores[local.0 as usize].push(at),
+                Inst::Break { depth } | Inst::Continue { depth } => {
+                    regions.target(regions.of[at], *depth).iter().for_each(|&region| jumps[region as usize].push(at));
+                }
+                _ => {}
+            }
+        }
+        let (needed, is_around) = (vec![false; function.insts.len()], vec![false; regions.list.len()]);
+        let (loaded, found, stores_by_word) = Default::default();
+        Self { function, regions, definitions, stores, stores_by_word, jumps, needed, is_around, loaded, found }
+    }
+
+    fn instruction(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.needed[at], true) {
+            self.found.push(at);
+        }
+    }
+
+    /// The markers of a region, the regions around it, and the jumps to its end.
+    fn region(&mut self, region: u32) {
+        for region in self.regions.chain(region) {
+            if std::mem::replace(&mut self.is_around[region as usize], true) {
+                return;
+            }
+            let &Region { start, middle, end, .. } = self.regions.get(region);
+            [start, middle, end].into_iter().for_each(|at| self.instruction(at as usize));
+            std::mem::take(&mut self.jumps[region as usize]).into_iter().for_each(|at| self.instruction(at));
+        }
+    }
+
+    /// What found instructions need in turn.
+    fn follow(&mut self) {
+        while let Some(at) = self.found.pop() {
+            let inst = &self.function.insts[at];
+            operands(inst, |value| self.instruction(self.definitions[value.0 as usize]));
+            self.region(self.regions.of[at]);
+            if let Inst::LocalLoad { local, base, index, .. } = *inst {
+                self.load(local, index.is_none().then_some(base));
+            }
+        }
+    }
+
+    /// Stores that a load of a word may see, or of any one.
+    fn load(&mut self, from: Local, word: Option<u32>) {
+        if !self.loaded.insert((from, word)) {
+            return;
+        }
+        let stores = std::mem::take(&mut self.stores[from.0 as usize]);
+        if word.is_some() && stores.len() > MANY_STORES {
+            let by_word = self.stores_by_word.entry(from).or_insert_with(|| by_word(self.function, &stores));
+            let seen = [word, None].map(|word| by_word.remove(&word).unwrap_or_default());
+            seen.into_iter().flatten().for_each(|at| self.instruction(at));
+        } else {
+            let sees =
+                |at: usize| word.is_none() || stored_word(&self.function.insts[at]).is_none_or(|at| Some(at) == word);
+            let seen: Vec<usize> = stores.iter().copied().filter(|&at| sees(at)).collect();
+            seen.into_iter().for_each(|at| self.instruction(at));
+        }
+        self.stores[from.0 as usize] = stores;
+    }
+}
+
+/// The word that a store is to; none if it is indexed.
+fn stored_word(inst: &Inst) -> Option<u32> {
+    if let Inst::LocalStore { base, index: None, .. } = inst { Some(*base) } else { None }
+}
+
+/// Stores by the words that they are to.
+fn by_word(function: &Function, stores: &[usize]) -> HashMap<Option<u32>, Vec<usize>> {
+    let mut out: HashMap<Option<u32>, Vec<usize>> = HashMap::default();
+    stores.iter().for_each(|&at| out.entry(stored_word(&function.insts[at])).or_default().push(at));
+    out
+}
+
+fn has_effect(inst: &Inst) -> bool {
+    match inst {
+        Inst::Atomic { op, .. } => *op != AtomicOp::Load,
+        Inst::Atomic64(atomic) => atomic.op != AtomicOp::Load,
+        Inst::Image(image) => image.op.has_effect(),
+        Inst::Output { .. } | Inst::Store { .. } | Inst::StorePart { .. } => true,
+        Inst::Kill | Inst::Demote | Inst::Barrier => true,
+        _ => false,
+    }
+}
+
+/// `Else`s with nothing behind them.
+fn drop_empty(function: &mut Function) {
+    let is_empty = |pair: &[Inst]| pair[0] == Inst::Else && pair[1] == Inst::EndIf;
+    let mut empty = function.insts.windows(2).map(is_empty).collect::<Vec<_>>().into_iter();
+    function.insts.retain(|_| empty.next() != Some(true));
+}
+
+/// Numbers values anew.
+pub(super) fn renumber(function: &mut Function) {
+    let mut numbers: Vec<Option<Value>> = vec![None; function.types.len()];
+    let mut types = Vec::new();
+    for inst in &function.insts {
+        for value in results(inst) {
+            numbers[value.0 as usize] = Some(Value(types.len() as u32));
+            types.push(function.types[value.0 as usize]);
+        }
+    }
+    let number = |value: Value| numbers[value.0 as usize].unwrap_or(value);
+    for inst in &mut function.insts {
+        map_operands(inst, number);
+        map_results(inst, number);
+    }
+    function.types = types;
+}

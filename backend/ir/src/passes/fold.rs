@@ -1,0 +1,267 @@
+//! Constant folding and identities. Constants end up at the head of the function, each once.
+//!
+//! The folder is `ops`' own definition of every operation, which is also the interpreter's.
+
+use foldhash::{HashMap, HashSet};
+
+use crate::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide, map_operands};
+
+/// What is known of values.
+struct Known {
+    words: HashMap<Value, u32>,
+    /// What stands for a value.
+    replaced: HashMap<Value, Value>,
+    /// Which value a `LogicalNot` or a comparison was made of.
+    made_by: HashMap<Value, Inst>,
+    /// Floats that are not constant and never NaN.
+    numbers: HashSet<Value>,
+}
+
+/// What becomes of an instruction.
+enum Folded {
+    Kept,
+    Constant(u32),
+    Same(Value),
+    Changed(Inst),
+    /// The low half of a word.
+    Low(Value),
+}
+
+/// Folds what is constant.
+pub fn run(function: &mut Function) {
+    let mut known = Known {
+        words: HashMap::default(),
+        replaced: HashMap::default(),
+        made_by: HashMap::default(),
+        numbers: HashSet::default(),
+    };
+    let mut constants: HashMap<(u32, Type), Value> = HashMap::default();
+    let (mut head, mut out) = (Vec::new(), Vec::with_capacity(function.insts.len()));
+    for mut inst in std::mem::take(&mut function.insts) {
+        map_operands(&mut inst, |value| known.replaced.get(&value).copied().unwrap_or(value));
+        if let Inst::Wide(wide) = &inst
+            && let Some(words) = known.wide(wide)
+        {
+            for (index, word) in words.into_iter().take(wide.results as usize).enumerate() {
+                let result = Value(wide.result.0 + index as u32);
+                head.push(Inst::Const { result, word });
+                known.words.insert(result, word);
+            }
+            continue;
+        }
+        let result = crate::results(&inst).first().copied();
+        if let Some(result) = result
+            && known.gives_number(&inst)
+        {
+            known.numbers.insert(result);
+        }
+        let folded = match &inst {
+            Inst::Const { word, .. } => Folded::Constant(*word),
+            _ => known.fold(function, &inst),
+        };
+        match (folded, result) {
+            (Folded::Low(a), Some(result)) => {
+                let key = (0xffff, Type::I32);
+                let b = *constants.entry(key).or_insert_with(|| {
+                    let mask = Value(function.types.len() as u32);
+                    function.types.push(Type::I32);
+                    head.push(Inst::Const { result: mask, word: key.0 });
+                    known.words.insert(mask, key.0);
+                    mask
+                });
+                out.push(Inst::Binary { result, op: BinaryOp::And, a, b });
+            }
+            (Folded::Constant(word), Some(result)) => {
+                let key = (word, function.types[result.0 as usize]);
+                let first = *constants.entry(key).or_insert_with(|| {
+                    head.push(Inst::Const { result, word });
+                    result
+                });
+                known.words.insert(result, word);
+                known.replaced.insert(result, first);
+            }
+            (Folded::Same(value), Some(result)) => drop(known.replaced.insert(result, value)),
+            (Folded::Changed(inst), Some(result)) => {
+                known.made_by.insert(result, inst.clone());
+                out.push(inst);
+            }
+            _ => {
+                if let (Inst::Unary { .. } | Inst::Binary { .. }, Some(result)) = (&inst, result) {
+                    known.made_by.insert(result, inst.clone());
+                }
+                out.push(inst);
+            }
+        }
+    }
+    head.append(&mut out);
+    function.insts = head;
+}
+
+impl Known {
+    /// The words of a wide operation's result, when all operands are constant.
+    fn wide(&self, wide: &Wide) -> Option<[u32; 2]> {
+        let words: Option<Vec<u32>> = wide.words.iter().map(|word| self.words.get(word).copied()).collect();
+        words.map(|words| wide.op.apply_words(&words))
+    }
+
+    fn word(&self, value: Value) -> Option<u32> {
+        self.words.get(&value).copied()
+    }
+
+    /// Returns true if a float is known not to be NaN.
+    fn is_number(&self, value: Value) -> bool {
+        match self.word(value) {
+            Some(word) => !f32::from_bits(word).is_nan(),
+            None => self.numbers.contains(&value),
+        }
+    }
+
+    /// Returns true if no operands, or those that are known, let an instruction give NaN. The least and greatest of two floats is
+    /// never NaN if the first is a number.
+    fn gives_number(&self, inst: &Inst) -> bool {
+        use UnaryOp as U;
+        match inst {
+            Inst::Unary { op: U::SToF | U::UToF, .. } => true,
+            Inst::Unary { op: U::FNeg | U::FAbs | U::Floor | U::Ceil | U::Trunc | U::RoundEven, a, .. }
+            | Inst::Binary { op: BinaryOp::FMin | BinaryOp::FMax, a, .. } => self.is_number(*a),
+            Inst::Binary { op: BinaryOp::FMinNum | BinaryOp::FMaxNum, a, b, .. } => {
+                self.is_number(*a) || self.is_number(*b)
+            }
+            Inst::Ternary { op: TernaryOp::SelectFloat, b, c, .. } => self.is_number(*b) && self.is_number(*c),
+            _ => false,
+        }
+    }
+
+    fn fold(&self, function: &Function, inst: &Inst) -> Folded {
+        match inst {
+            Inst::Unary { result, op, a } => self.unary(function, (*result, *op), *a),
+            Inst::Binary { result, op, a, b } => match (self.binary(*op, *a, *b), op) {
+                (Folded::Kept, BinaryOp::FMinNum) => self.of_number(*result, BinaryOp::FMin, (*a, *b)),
+                (Folded::Kept, BinaryOp::FMaxNum) => self.of_number(*result, BinaryOp::FMax, (*a, *b)),
+                (folded, _) => folded,
+            },
+            Inst::Ternary { op, a, b, c, .. } => self.ternary(*op, [*a, *b, *c]),
+            Inst::TableLoad { table, index, .. } => match self.word(*index) {
+                Some(index) => {
+                    let words = &function.tables[table.0 as usize];
+                    Folded::Constant(words.get(index as usize).copied().unwrap_or(0))
+                }
+                None => Folded::Kept,
+            },
+            _ => Folded::Kept,
+        }
+    }
+
+    fn unary(&self, function: &Function, (result, op): (Value, UnaryOp), a: Value) -> Folded {
+        if let Some(word) = self.word(a) {
+            return Folded::Constant(op.apply(word));
+        }
+        let same_type = function.types[a.0 as usize] == function.types[result.0 as usize];
+        match op {
+            UnaryOp::Copy | UnaryOp::AsFloat | UnaryOp::AsBool if same_type => Folded::Same(a),
+            UnaryOp::LogicalNot => self.negated(result, a),
+            UnaryOp::IsNan if self.is_number(a) => Folded::Constant(0),
+            // Halves that are only copied keep their bits, signalling NaNs theirs.
+            UnaryOp::FloatToHalf => match self.made_by.get(&a) {
+                Some(Inst::Unary { op: UnaryOp::HalfToFloat, a, .. }) => Folded::Low(*a),
+                _ => Folded::Kept,
+            },
+            _ => Folded::Kept,
+        }
+    }
+
+    /// `FMinNum` and `FMaxNum` with a second operand that is a number are the other operation with the operands exchanged.
+    fn of_number(&self, result: Value, op: BinaryOp, (a, b): (Value, Value)) -> Folded {
+        if self.is_number(b) { Folded::Changed(Inst::Binary { result, op, a: b, b: a }) } else { Folded::Kept }
+    }
+
+    /// The opposite of a comparison is a comparison.
+    fn negated(&self, result: Value, a: Value) -> Folded {
+        let (op, a, b) = match self.made_by.get(&a) {
+            Some(Inst::Unary { op: UnaryOp::LogicalNot, a, .. }) => return Folded::Same(*a),
+            Some(Inst::Binary { op, a, b, .. }) => (*op, *a, *b),
+            _ => return Folded::Kept,
+        };
+        let (op, a, b) = match op {
+            BinaryOp::IEq => (BinaryOp::INe, a, b),
+            BinaryOp::INe => (BinaryOp::IEq, a, b),
+            BinaryOp::SLt => (BinaryOp::SLe, b, a),
+            BinaryOp::SLe => (BinaryOp::SLt, b, a),
+            BinaryOp::ULt => (BinaryOp::ULe, b, a),
+            BinaryOp::ULe => (BinaryOp::ULt, b, a),
+            BinaryOp::FEq => (BinaryOp::FNe, a, b),
+            BinaryOp::FNe => (BinaryOp::FEq, a, b),
+            _ => return Folded::Kept,
+        };
+        Folded::Changed(Inst::Binary { result, op, a, b })
+    }
+
+    fn binary(&self, op: BinaryOp, a: Value, b: Value) -> Folded {
+        use BinaryOp as Op;
+        match (self.word(a), self.word(b)) {
+            (Some(a), Some(b)) => Folded::Constant(op.apply(a, b)),
+            (Some(word), None) if commutes(op) => self.with_constant(op, b, word),
+            (None, Some(word)) => self.with_constant(op, a, word),
+            _ => match op {
+                Op::ISub | Op::Xor | Op::LogicalNe if a == b => Folded::Constant(0),
+                Op::And | Op::Or | Op::LogicalAnd | Op::LogicalOr if a == b => Folded::Same(a),
+                _ => Folded::Kept,
+            },
+        }
+    }
+
+    /// `op(a, constant)`.
+    fn with_constant(&self, op: BinaryOp, a: Value, word: u32) -> Folded {
+        match self.made_by.get(&a) {
+            // Bits that are kept were kept before.
+            Some(Inst::Binary { op: BinaryOp::And, a: x, b: y, .. }) if op == BinaryOp::And => {
+                let mask = self.word(*x).or(self.word(*y));
+                if mask.is_some_and(|mask| mask & word == mask) { Folded::Same(a) } else { with_constant(op, a, word) }
+            }
+            _ => with_constant(op, a, word),
+        }
+    }
+
+    fn ternary(&self, op: TernaryOp, [a, b, c]: [Value; 3]) -> Folded {
+        if let (Some(a), Some(b), Some(c)) = (self.word(a), self.word(b), self.word(c)) {
+            return Folded::Constant(op.apply(a, b, c));
+        }
+        let selects = matches!(op, TernaryOp::Select | TernaryOp::SelectFloat | TernaryOp::SelectBool);
+        match self.word(a) {
+            Some(condition) if selects => Folded::Same(if condition != 0 { b } else { c }),
+            _ if selects && b == c => Folded::Same(b),
+            _ => Folded::Kept,
+        }
+    }
+}
+
+/// `op(a, constant)`.
+fn with_constant(op: BinaryOp, a: Value, word: u32) -> Folded {
+    use BinaryOp as Op;
+    match (op, word) {
+        (Op::IAdd | Op::ISub | Op::Or | Op::Xor | Op::Shl | Op::ShrLogical | Op::ShrArithmetic, 0)
+        | (Op::IMul | Op::UDiv | Op::SDiv, 1)
+        | (Op::And, u32::MAX)
+        | (Op::LogicalOr | Op::LogicalNe, 0)
+        | (Op::LogicalAnd | Op::LogicalEq, 1) => Folded::Same(a),
+        (Op::IMul | Op::And | Op::LogicalAnd, 0) => Folded::Constant(0),
+        (Op::LogicalOr, 1) => Folded::Constant(1),
+        _ => Folded::Kept,
+    }
+}
+
+fn commutes(op: BinaryOp) -> bool {
+    use BinaryOp as Op;
+    matches!(
+        op,
+        Op::IAdd
+            | Op::IMul
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::LogicalAnd
+            | Op::LogicalOr
+            | Op::LogicalEq
+            | Op::LogicalNe
+    )
+}

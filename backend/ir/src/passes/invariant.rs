@@ -1,0 +1,95 @@
+//! Loop-invariant motion: what a loop computes from values of outside moves in front of it.
+//!
+//! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants and
+//! parameters stay: executors make them anew. Instructions in an `If` stay too, but in kernels whose loops are known to get there; from those
+//! parameters move, as what moves may need them.
+
+use super::common::changes_memory;
+use crate::{Function, Inst, RegionKind, Regions, Space, operands, results};
+
+/// Most instructions that move in front of one loop: each keeps a register busy through it.
+const MOST: usize = 16;
+
+/// Moves invariant instructions out of loops.
+pub fn run(function: &mut Function) {
+    move_out(function, (MOST, false));
+}
+
+/// The same, also out of what is in an `If` in them, and however many.
+pub fn run_through_ifs(function: &mut Function) {
+    move_out(function, (usize::MAX, true));
+}
+
+fn move_out(function: &mut Function, (most, through_ifs): (usize, bool)) {
+    let regions = Regions::new(function);
+    if regions.list.iter().all(|region| region.kind != RegionKind::Loop) {
+        return;
+    }
+    let stores = function.insts.iter().any(changes_memory);
+    let mut defined_in = vec![0; function.types.len()];
+    let mut moved: Vec<Vec<Inst>> = vec![Vec::new(); regions.list.len()];
+    let mut stays = vec![true; function.insts.len()];
+    for (at, inst) in function.insts.iter().enumerate() {
+        let mut place = (regions.of[at], None);
+        if is_movable(inst, stores) || through_ifs && matches!(inst, Inst::Parameter { .. }) {
+            place = outermost(&regions, inst, (regions.of[at], through_ifs), &defined_in);
+        }
+        if let Some(in_front) = place.1
+            && moved[in_front as usize].len() < most
+        {
+            moved[in_front as usize].push(inst.clone());
+            stays[at] = false;
+        } else {
+            place.0 = regions.of[at];
+        }
+        results(inst).iter().for_each(|value| defined_in[value.0 as usize] = place.0);
+    }
+    let mut out = Vec::with_capacity(function.insts.len());
+    for (at, inst) in std::mem::take(&mut function.insts).into_iter().enumerate() {
+        if matches!(inst, Inst::Loop) {
+            out.append(&mut moved[regions.of[at] as usize]);
+        }
+        if stays[at] {
+            out.push(inst);
+        }
+    }
+    function.insts = out;
+}
+
+fn is_movable(inst: &Inst, stores: bool) -> bool {
+    match inst {
+        Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
+        Inst::Input { .. } | Inst::BufferLength { .. } => true,
+        Inst::Load { space, .. } if space.is_pushed() => true,
+        Inst::Load { space: Space::Buffer { .. }, .. } => !stores,
+        _ => false,
+    }
+}
+
+/// The region that an instruction may move to, and the loop in front of which it then stands.
+fn outermost(
+    regions: &Regions,
+    inst: &Inst,
+    (region, through_ifs): (u32, bool),
+    defined_in: &[u32],
+) -> (u32, Option<u32>) {
+    let (mut best, mut in_front) = (region, None);
+    let mut current = region;
+    let is_left = |kind| matches!(kind, RegionKind::Loop | RegionKind::Block) || through_ifs && kind == RegionKind::If;
+    while is_left(regions.get(current).kind) {
+        let mut outside = true;
+        operands(inst, |value| {
+            let definition = defined_in[value.0 as usize];
+            outside &= definition != current && !regions.chain(definition).any(|around| around == current);
+        });
+        if !outside {
+            break;
+        }
+        let parent = regions.get(current).parent;
+        if regions.get(current).kind == RegionKind::Loop {
+            (best, in_front) = (parent, Some(current));
+        }
+        current = parent;
+    }
+    (best, in_front)
+}

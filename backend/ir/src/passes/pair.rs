@@ -1,0 +1,199 @@
+//! Pairing: a function over two waves at once, operation by operation, so that one computes while the other waits for results.
+//!
+//! What is the same for both waves stays single: constants, parameters, inputs that are declared so, and what is computed of
+//! them. All conditions must be of that kind, so that both waves take the same way, and the function must have no effect but its
+//! outputs, or effects whose order between waves does not show (those of compute shaders, and of pixels at different places). Input
+//! word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the function and registers
+//! hold both waves. Source: DESIGN 4.
+
+use crate::{Function, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results};
+
+/// Instructions under which pairing gains nothing without a loop.
+const LEAST: usize = 48;
+
+/// Values of one wave that are live at once, at most: measured, as what is spilled now and then costs less than waiting.
+const MOST_LIVE: usize = 24;
+
+/// What is the same for both waves.
+struct Shared {
+    values: Vec<bool>,
+    locals: Vec<bool>,
+}
+
+/// Which functions may be paired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effects {
+    /// Those that only compute outputs.
+    Refused,
+    /// Those that reach memory, too, in all lanes of both waves.
+    Allowed,
+}
+
+/// Pairs a function with `inputs` input words and `outputs` output words. `None` where it cannot be done, or does not pay.
+pub fn run(
+    function: &Function,
+    (inputs, outputs): (u32, u32),
+    effects: Effects,
+    same_input: impl Fn(u32) -> bool,
+) -> Option<Function> {
+    if function.insts.len() < LEAST && !function.insts.contains(&Inst::Loop) {
+        return None;
+    }
+    let hinders = |inst| parts_waves(inst) || effects == Effects::Refused && has_effect(inst);
+    if function.insts.iter().any(hinders) {
+        return None;
+    }
+    let shared = Shared::new(function, same_input)?;
+    if most_live(function, &shared) > MOST_LIVE {
+        return None;
+    }
+    Some(paired(function, &shared, (inputs, outputs)))
+}
+
+/// Whether an instruction waits for other waves, or tells lanes apart that run from those that do not.
+pub fn parts_waves(inst: &Inst) -> bool {
+    use Inst::{Barrier, Demote, Interpolate, IsActive, IsHelper, Kill};
+    matches!(inst, Kill | Demote | Barrier | IsHelper { .. } | IsActive { .. } | Interpolate { .. })
+}
+
+/// Whether an instruction does more than compute.
+pub fn has_effect(inst: &Inst) -> bool {
+    match inst {
+        Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) => true,
+        Inst::Load { space: Space::Address { .. }, .. } => true,
+        Inst::Image(image) => image.op.has_effect(),
+        _ => false,
+    }
+}
+
+impl Shared {
+    /// `None` when a condition differs.
+    fn new(function: &Function, same_input: impl Fn(u32) -> bool) -> Option<Self> {
+        let mut shared = Self { values: vec![true; function.types.len()], locals: vec![true; function.locals.len()] };
+        loop {
+            let mut changed = false;
+            for inst in &function.insts {
+                let same = shared.is_same(inst, &same_input);
+                match inst {
+                    Inst::If { .. } if !same => return None,
+                    Inst::LocalStore { local: Local(local), .. } if !same => {
+                        changed |= std::mem::replace(&mut shared.locals[*local as usize], false);
+                    }
+                    _ if !same => {
+                        for result in results(inst) {
+                            changed |= std::mem::replace(&mut shared.values[result.0 as usize], false);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if !changed {
+                return Some(shared);
+            }
+        }
+    }
+
+    fn is_same(&self, inst: &Inst, same_input: &impl Fn(u32) -> bool) -> bool {
+        let mut same = match inst {
+            Inst::Input { slot, .. } => same_input(*slot),
+            Inst::Output { .. } => false,
+            inst if has_effect(inst) => false,
+            Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => self.locals[local.0 as usize],
+            _ => true,
+        };
+        operands(inst, |value| same &= self.values[value.0 as usize]);
+        same
+    }
+}
+
+/// Values and words of locals of one wave that are live at once.
+fn most_live(function: &Function, shared: &Shared) -> usize {
+    let differs = |value: Value| !shared.values[value.0 as usize] && function.types[value.0 as usize] != Type::Bool;
+    let loops = loops(function);
+    let mut defined = vec![0; function.types.len()];
+    let mut last = vec![0; function.types.len()];
+    for (at, inst) in function.insts.iter().enumerate() {
+        for result in results(inst) {
+            (defined[result.0 as usize], last[result.0 as usize]) = (at, at);
+        }
+        operands(inst, |value| {
+            let start = defined[value.0 as usize];
+            let around = loops.iter().filter(|(first, end)| start < *first && *first < at && at < *end);
+            let end = around.map(|(_, end)| *end).max().unwrap_or(at);
+            last[value.0 as usize] = end.max(last[value.0 as usize]);
+        });
+    }
+    let mut changes = vec![0isize; function.insts.len() + 1];
+    for value in (0..function.types.len() as u32).map(Value).filter(|value| differs(*value)) {
+        changes[defined[value.0 as usize]] += 1;
+        changes[last[value.0 as usize]] -= 1;
+    }
+    let words: u32 =
+        function.locals.iter().zip(&shared.locals).filter(|(_, shared)| !**shared).map(|(words, _)| words).sum();
+    let live = changes.iter().scan(0, |live, change| {
+        *live += change;
+        Some(*live)
+    });
+    live.max().unwrap_or(0) as usize + words as usize
+}
+
+/// First and last instruction of each loop.
+fn loops(function: &Function) -> Vec<(usize, usize)> {
+    let (mut open, mut all) = (Vec::new(), Vec::new());
+    for (at, inst) in function.insts.iter().enumerate() {
+        match inst {
+            Inst::Loop => open.push(at),
+            Inst::EndLoop => all.extend(open.pop().map(|start| (start, at))),
+            _ => {}
+        }
+    }
+    all
+}
+
+fn paired(function: &Function, shared: &Shared, (inputs, outputs): (u32, u32)) -> Function {
+    let (tables, routines) = (function.tables.clone(), function.routines.clone());
+    let mut out = Function { tables, routines, ..Function::default() };
+    let mut places = [Vec::new(), Vec::new()];
+    for (&words, &is_shared) in function.locals.iter().zip(&shared.locals) {
+        for (wave, places) in places.iter_mut().enumerate() {
+            if wave == 0 || !is_shared {
+                out.locals.push(words);
+            }
+            places.push(Local(out.locals.len() as u32 - 1));
+        }
+    }
+    let mut values = [(); 2].map(|()| vec![Value(0); function.types.len()]);
+    for inst in &function.insts {
+        let single = match inst {
+            Inst::Output { .. } => false,
+            inst if has_effect(inst) => false,
+            Inst::LocalStore { local, .. } => shared.locals[local.0 as usize],
+            _ => results(inst).iter().all(|result| shared.values[result.0 as usize]),
+        };
+        for wave in 0..if single { 1 } else { 2 } {
+            let mut copy = inst.clone();
+            map_operands(&mut copy, |value| values[wave][value.0 as usize]);
+            let first = Value(out.types.len() as u32);
+            for result in results(inst) {
+                for values in &mut values[wave..if single { 2 } else { wave + 1 }] {
+                    values[result.0 as usize] = Value(out.types.len() as u32);
+                }
+                out.types.push(function.types[result.0 as usize]);
+            }
+            map_results(&mut copy, |_| first);
+            of_wave(&mut copy, &places[wave], wave as u32 * inputs, wave as u32 * outputs, single);
+            out.insts.push(copy);
+        }
+    }
+    out
+}
+
+/// The slots and locals of a wave.
+fn of_wave(inst: &mut Inst, places: &[Local], inputs: u32, outputs: u32, single: bool) {
+    match inst {
+        Inst::Input { slot, .. } if !single => *slot += inputs,
+        Inst::Output { slot, .. } => *slot += outputs,
+        Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => *local = places[local.0 as usize],
+        _ => {}
+    }
+}

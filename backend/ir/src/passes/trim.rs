@@ -1,0 +1,65 @@
+//! Trimming: image instructions do not give the last results that nobody uses, so that routines need not make them.
+//!
+//! It is done once, when a program is made, and not again when kernels are linked of it: all of them share what the program's
+//! instructions have looked up, which gives as many results.
+
+use foldhash::HashSet;
+
+use super::dead;
+use crate::{Function, Inst, Value, operands};
+
+/// Drops results behind the last one that is used, but for the first.
+pub fn run(function: &mut Function) {
+    let mut used: HashSet<Value> = HashSet::default();
+    for inst in &function.insts {
+        operands(inst, |value| {
+            used.insert(value);
+        });
+    }
+    for inst in &mut function.insts {
+        if let Inst::Image(image) = inst {
+            let is_used = |result: &u32| used.contains(&Value(image.result.0 + result));
+            image.results = (0..image.results).rev().find(is_used).map_or(image.results.min(1), |last| last + 1);
+        }
+    }
+    dead::renumber(function);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Dim, Image, ImageOp, Type};
+
+    #[test]
+    fn results_behind_the_last_used_one_go() {
+        let mut b = Builder::new();
+        let at = b.input(0, Type::I32);
+        let fetch = Image {
+            op: ImageOp::Fetch { level: None, sample: None },
+            resource: 0,
+            element: None,
+            sampler: None,
+            dim: Dim::D1,
+            arrayed: false,
+            coords: vec![at],
+            offset: Vec::new(),
+            number: 0,
+            result: Value(0),
+            results: 4,
+        };
+        let first = b.image(fetch.clone(), Type::F32);
+        let second = b.image(fetch, Type::F32);
+        for (slot, value) in (0..).zip([first[0], first[2], second[0]]) {
+            b.push(Inst::Output { slot, value });
+        }
+        let mut function = b.finish();
+        run(&mut function);
+        let results = function.insts.iter().filter_map(|inst| match inst {
+            Inst::Image(image) => Some(image.results),
+            _ => None,
+        });
+        assert_eq!(results.collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(crate::verify(&function), Ok(()));
+        assert_eq!(function.types.len(), 5);
+    }
+}

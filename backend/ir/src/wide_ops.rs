@@ -1,0 +1,153 @@
+//! Operations on 64-bit numbers that pairs of words have no short sequence for: generated code does them on whole numbers, or the runtime.
+//!
+//! Floats are IEEE double precision with every operation rounded on its own. Integer division by zero gives 0. Conversions
+//! to integers saturate, NaN is 0. `FMin` and `FMax` treat NaN as the operations on single floats do.
+
+/// 1 less a little more than quotients of doubles may be wrong by, relatively.
+pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
+
+/// An operation on 64-bit numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of the operations on words; conversions name both sides")]
+pub enum WideOp {
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FMin,
+    FMax,
+    Fma,
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    RoundEven,
+    FEq,
+    FNe,
+    FLt,
+    FLe,
+    SDiv,
+    UDiv,
+    SRem,
+    UMod,
+    F32ToF64,
+    F64ToF32,
+    S64ToF64,
+    U64ToF64,
+    S64ToF32,
+    U64ToF32,
+    F64ToS64,
+    F64ToU64,
+}
+
+impl WideOp {
+    /// Every operation.
+    pub const ALL: &[Self] = &[
+        Self::FAdd,
+        Self::FSub,
+        Self::FMul,
+        Self::FDiv,
+        Self::FMin,
+        Self::FMax,
+        Self::Fma,
+        Self::Sqrt,
+        Self::Floor,
+        Self::Ceil,
+        Self::Trunc,
+        Self::RoundEven,
+        Self::FEq,
+        Self::FNe,
+        Self::FLt,
+        Self::FLe,
+        Self::SDiv,
+        Self::UDiv,
+        Self::SRem,
+        Self::UMod,
+        Self::F32ToF64,
+        Self::F64ToF32,
+        Self::S64ToF64,
+        Self::U64ToF64,
+        Self::S64ToF32,
+        Self::U64ToF32,
+        Self::F64ToS64,
+        Self::F64ToU64,
+    ];
+
+    /// Whether the result is a boolean.
+    pub const fn is_comparison(self) -> bool {
+        matches!(self, Self::FEq | Self::FNe | Self::FLt | Self::FLe)
+    }
+
+    /// Words of the operands together, and of the result.
+    pub const fn shape(self) -> (u32, u32) {
+        match self {
+            Self::Fma => (6, 2),
+            Self::F32ToF64 => (1, 2),
+            Self::F64ToF32 | Self::S64ToF32 | Self::U64ToF32 => (2, 1),
+            Self::Sqrt | Self::Floor | Self::Ceil | Self::Trunc | Self::RoundEven => (2, 2),
+            Self::S64ToF64 | Self::U64ToF64 | Self::F64ToS64 | Self::F64ToU64 => (2, 2),
+            _ if self.is_comparison() => (4, 1),
+            _ => (4, 2),
+        }
+    }
+
+    /// The result of operands of which narrow ones are extended with zeros; a narrow result likewise.
+    #[inline(always)]
+    pub fn apply(self, [a, b, c]: [u64; 3]) -> u64 {
+        let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+        match self {
+            Self::FEq => u64::from(x == y),
+            Self::FNe => u64::from(x != y),
+            Self::FLt => u64::from(x < y),
+            Self::FLe => u64::from(x <= y),
+            Self::SDiv if b == 0 => 0,
+            Self::SDiv => (a as i64).wrapping_div(b as i64) as u64,
+            Self::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
+            Self::SRem if b == 0 => u64::MAX,
+            Self::SRem => (a as i64).wrapping_rem(b as i64) as u64,
+            Self::UMod => a.checked_rem(b).unwrap_or(u64::MAX),
+            Self::F32ToF64 => f64::from(f32::from_bits(a as u32)).to_bits(),
+            Self::F64ToF32 => u64::from((x as f32).to_bits()),
+            Self::S64ToF64 => (a as i64 as f64).to_bits(),
+            Self::U64ToF64 => (a as f64).to_bits(),
+            Self::S64ToF32 => u64::from((a as i64 as f32).to_bits()),
+            Self::U64ToF32 => u64::from((a as f32).to_bits()),
+            Self::F64ToS64 => x as i64 as u64,
+            Self::F64ToU64 => x as u64,
+            _ => self.apply_float(x, y, f64::from_bits(c)).to_bits(),
+        }
+    }
+
+    #[inline(always)]
+    fn apply_float(self, x: f64, y: f64, z: f64) -> f64 {
+        match self {
+            Self::FAdd => x + y,
+            Self::FSub => x - y,
+            Self::FMul => x * y,
+            Self::FDiv => x / y,
+            Self::FMin if y < x => y,
+            Self::FMax if x < y => y,
+            Self::Fma => x.mul_add(y, z),
+            Self::Sqrt => x.sqrt(),
+            // Processors make a signalling NaN a quiet one, which the host's functions may not.
+            Self::Floor | Self::Ceil | Self::Trunc | Self::RoundEven if x.is_nan() => {
+                f64::from_bits(x.to_bits() | 1 << 51)
+            }
+            Self::Floor => x.floor(),
+            Self::Ceil => x.ceil(),
+            Self::Trunc => x.trunc(),
+            Self::RoundEven => x.round_ties_even(),
+            _ => x,
+        }
+    }
+
+    /// The result for the words of the operands, as they come in an instruction.
+    pub fn apply_words(self, words: &[u32]) -> [u32; 2] {
+        let pair = |index: usize| {
+            let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
+            word(2 * index) | word(2 * index + 1) << 32
+        };
+        let result = self.apply([pair(0), pair(1), pair(2)]);
+        [result as u32, (result >> 32) as u32]
+    }
+}

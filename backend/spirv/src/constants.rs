@@ -1,0 +1,304 @@
+//! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened scalars, each as the
+//! IR holds it, in 64 bits.
+
+use std::cell::RefCell;
+
+use foldhash::{HashMap, HashSet};
+use spirv::{Decoration, Op, StorageClass};
+
+use vitric_base::host_memory;
+use vitric_ir::{Builder, Type, Value};
+use vitric_ir::elementary;
+
+use super::module::{MAX_FLAT_WORDS, MAX_WORDS, Module, Ty};
+use super::parse::Instruction;
+use super::translate::number::{self, Number};
+use super::usage::Usage;
+use super::{Error, Result, Specialization};
+
+/// Most words of all constants of a program together: 128 MiB.
+const MAX_TOTAL: usize = 1 << 24;
+
+/// Words of each constant, with its type.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    values: HashMap<u32, (u32, Vec<u64>)>,
+    /// Words of types that were asked for: each is computed once, however types share parts.
+    sizes: RefCell<HashMap<u32, u32>>,
+    /// Types with scalars of 64 bits, and types without, of those that were asked for.
+    wide: RefCell<HashMap<u32, bool>>,
+    /// Deepest nesting of types.
+    max_nesting: u32,
+}
+
+impl Constants {
+    /// Evaluates the constants of a module, of large ones those that a program uses.
+    pub(super) fn new(
+        module: &Module,
+        specialization: &Specialization,
+        usage: &Usage,
+        max_nesting: u32,
+    ) -> Result<Self> {
+        let mut constants = Self { max_nesting, ..Self::default() };
+        let mut total = 0;
+        let used = used_composites(module, usage);
+        for inst in &module.constants {
+            let (ty, id) = (inst.word(0)?, inst.word(1)?);
+            if may_be_large(module, inst) && !used.contains(&id) {
+                continue;
+            }
+            let size = constants.words(module, ty)? as usize;
+            if total + size > MAX_TOTAL {
+                return Err(Error::Unsupported("this many constants".into()));
+            }
+            // The constant, and the table that it becomes.
+            if size > 1 << 16 && !host_memory::has_room(size * (size_of::<u64>() + size_of::<u32>())) {
+                return Err(Error::OutOfMemory);
+            }
+            let words = constants.evaluate(module, inst, ty, id, specialization)?;
+            if words.len() != size {
+                return Err(Error::Malformed("a constant of another type"));
+            }
+            total += size;
+            constants.values.insert(id, (ty, words));
+        }
+        Ok(constants)
+    }
+
+    /// Words and type of a constant.
+    pub(super) fn get(&self, id: u32) -> Option<(u32, &[u64])> {
+        self.values.get(&id).map(|(ty, words)| (*ty, words.as_slice()))
+    }
+
+    /// The word of a scalar constant.
+    pub(super) fn scalar(&self, id: u32) -> Option<u32> {
+        self.get(id)?.1.first().map(|&word| word as u32)
+    }
+
+    fn evaluate(
+        &self,
+        module: &Module,
+        inst: &Instruction,
+        ty: u32,
+        id: u32,
+        specialization: &Specialization,
+    ) -> Result<Vec<u64>> {
+        let special = module.decoration_word((id, None), Decoration::SpecId);
+        let given = special.and_then(|special| specialization.iter().find(|(id, _)| *id == special));
+        let given = given.map(|(_, word)| *word);
+        match inst.op {
+            Op::ConstantTrue => Ok(vec![1]),
+            Op::ConstantFalse => Ok(vec![0]),
+            Op::SpecConstantTrue => Ok(vec![given.map_or(1, |word| u64::from(word != 0))]),
+            Op::SpecConstantFalse => Ok(vec![given.map_or(0, |word| u64::from(word != 0))]),
+            Op::Constant | Op::SpecConstant => {
+                let literal = u64::from(inst.word(2)?) | u64::from(inst.words.get(3).copied().unwrap_or(0)) << 32;
+                Ok(vec![Number::of(module, ty)?.canonical(given.unwrap_or(literal))])
+            }
+            Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst.rest(2)),
+            Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
+                let part = self.composite(&[inst.word(2)?])?;
+                let count = self.words(module, ty)? as usize / part.len().max(1);
+                // Bounds the parts of a type of no words, too.
+                Ok(part.repeat(if part.is_empty() { 0 } else { count }))
+            }
+            Op::SpecConstantOp => self.operation(module, inst, ty),
+            _ => Ok(vec![0; self.words(module, ty)? as usize]),
+        }
+    }
+
+    fn composite(&self, parts: &[u32]) -> Result<Vec<u64>> {
+        let mut out = Vec::new();
+        for &part in parts {
+            out.extend_from_slice(self.get(part).ok_or(Error::Malformed("a constant of something else"))?.1);
+            if out.len() > MAX_TOTAL {
+                return Err(Error::Unsupported("a constant this large".into()));
+            }
+        }
+        Ok(out)
+    }
+
+    fn operation(&self, module: &Module, inst: &Instruction, ty: u32) -> Result<Vec<u64>> {
+        let op = Op::from_u32(inst.word(2)?).ok_or(Error::Malformed("unknown operation"))?;
+        let operand = |index: usize| {
+            let id = inst.word(index)?;
+            self.get(id).map(|(_, words)| words).ok_or(Error::Malformed("an operand is not constant"))
+        };
+        match op {
+            Op::CompositeExtract => {
+                let (ty, words) = self.get(inst.word(3)?).ok_or(Error::Malformed("an operand is not constant"))?;
+                let (first, part) = self.part(module, ty, inst.rest(4))?;
+                let count = self.words(module, part)?;
+                slice(words, first, count).map(<[u64]>::to_vec)
+            }
+            Op::CompositeInsert => {
+                let (ty, words) = self.get(inst.word(4)?).ok_or(Error::Malformed("an operand is not constant"))?;
+                let (first, object) = (self.part(module, ty, inst.rest(5))?.0, operand(3)?);
+                slice(words, first, object.len() as u32)?;
+                let mut out = words.to_vec();
+                out[first as usize..first as usize + object.len()].copy_from_slice(object);
+                Ok(out)
+            }
+            Op::VectorShuffle => {
+                let both = [operand(3)?, operand(4)?].concat();
+                inst.rest(5).iter().map(|&index| Ok(both.get(index as usize).copied().unwrap_or(0))).collect()
+            }
+            Op::Select => {
+                let (conditions, yes, no) = (operand(3)?, operand(4)?, operand(5)?);
+                let choose = |(at, (&yes, &no)): (usize, (&u64, &u64))| {
+                    let condition = conditions.get(if conditions.len() > 1 { at } else { 0 }).copied();
+                    if condition.unwrap_or(0) != 0 { yes } else { no }
+                };
+                Ok(yes.iter().zip(no).enumerate().map(choose).collect())
+            }
+            _ => {
+                let count = self.words(module, ty)? as usize;
+                let typed = |index| {
+                    let (ty, words) =
+                        self.get(inst.word(index)?).ok_or(Error::Malformed("an operand is not constant"))?;
+                    Ok((Number::of(module, ty)?, words))
+                };
+                let operands: Vec<(Number, &[u64])> = (3..inst.words.len()).map(typed).collect::<Result<_>>()?;
+                let to = Number::of(module, ty)?;
+                (0..count).map(|index| fold(op, &operands, index, to)).collect()
+            }
+        }
+    }
+
+    /// Words of a flattened value of a type.
+    pub(super) fn words(&self, module: &Module, ty: u32) -> Result<u32> {
+        self.words_nested(module, ty, 0)
+    }
+
+    fn words_nested(&self, module: &Module, ty: u32, nesting: u32) -> Result<u32> {
+        if nesting > self.max_nesting {
+            return Err(Error::Deep("types"));
+        }
+        if let Some(&words) = self.sizes.borrow().get(&ty) {
+            return Ok(words);
+        }
+        let inner = |ty: u32| self.words_nested(module, ty, nesting + 1);
+        let words = match module.ty(ty)? {
+            Ty::Bool | Ty::Int(_) | Ty::Float(_) => 1,
+            Ty::Pointer(class, _) if is_value(*class) => 1,
+            Ty::Vector(part, count) | Ty::Matrix(part, count) => u64::from(inner(*part)?) * u64::from(*count),
+            Ty::Array(part, length) => u64::from(inner(*part)?) * u64::from(self.length(*length)?),
+            Ty::Struct(parts) => parts.iter().map(|&part| inner(part).map(u64::from)).sum::<Result<u64>>()?,
+            _ => 0,
+        };
+        if words > u64::from(MAX_WORDS) {
+            return Err(Error::Unsupported("a value this large".into()));
+        }
+        self.sizes.borrow_mut().insert(ty, words as u32);
+        Ok(words as u32)
+    }
+
+    /// Words of a value that is flattened.
+    pub(super) fn flat_words(&self, module: &Module, ty: u32) -> Result<u32> {
+        match self.words(module, ty)? {
+            words if words > MAX_FLAT_WORDS => Err(Error::Unsupported(format!("{words} words as one value"))),
+            words => Ok(words),
+        }
+    }
+
+    /// Returns true if a value of a type has scalars of 64 bits.
+    pub(super) fn has_wide(&self, module: &Module, ty: u32) -> Result<bool> {
+        // Sized first: bounds the nesting, and passes over empty structures.
+        if self.words(module, ty)? == 0 {
+            return Ok(false);
+        }
+        if let Some(&wide) = self.wide.borrow().get(&ty) {
+            return Ok(wide);
+        }
+        let wide = match module.ty(ty)? {
+            Ty::Vector(part, _) | Ty::Matrix(part, _) | Ty::Array(part, _) => self.has_wide(module, *part)?,
+            Ty::Struct(parts) => {
+                parts.iter().try_fold(false, |wide, &part| Ok::<_, Error>(wide || self.has_wide(module, part)?))?
+            }
+            _ => Number::of(module, ty)?.bytes() == 8,
+        };
+        self.wide.borrow_mut().insert(ty, wide);
+        Ok(wide)
+    }
+
+    /// Length of an array from the id of its length.
+    pub(super) fn length(&self, id: u32) -> Result<u32> {
+        self.scalar(id).ok_or(Error::Malformed("an array's length is not constant"))
+    }
+
+    /// First word and type of the part of a composite that literal indices name.
+    pub(super) fn part(&self, module: &Module, ty: u32, indices: &[u32]) -> Result<(u32, u32)> {
+        let (mut first, mut ty) = (0, ty);
+        for &index in indices {
+            let (offset, part) = self.member(module, ty, index)?;
+            first += offset;
+            ty = part;
+        }
+        Ok((first, ty))
+    }
+
+    /// First word and type of member `index` of a composite.
+    pub(super) fn member(&self, module: &Module, ty: u32, index: u32) -> Result<(u32, u32)> {
+        let out_of_range = Error::Malformed("an index is out of range");
+        match module.ty(ty)? {
+            Ty::Vector(part, count) | Ty::Matrix(part, count) if index < *count => {
+                Ok((index * self.words(module, *part)?, *part))
+            }
+            Ty::Array(part, length) if index < self.length(*length)? => Ok((index * self.words(module, *part)?, *part)),
+            Ty::Struct(parts) => {
+                let part = *parts.get(index as usize).ok_or(out_of_range)?;
+                let before = parts[..index as usize].iter().map(|&part| self.words(module, part));
+                Ok((before.sum::<Result<u32>>()?, part))
+            }
+            _ => Err(out_of_range),
+        }
+    }
+}
+
+/// Returns true for a constant that may have many words.
+fn may_be_large(module: &Module, inst: &Instruction) -> bool {
+    inst.words.first().is_some_and(|ty| matches!(module.ty(*ty), Ok(Ty::Array(..) | Ty::Struct(_))))
+}
+
+/// The constants that a program names, initializes variables with, or makes others of.
+fn used_composites(module: &Module, usage: &Usage) -> HashSet<u32> {
+    let is_used = |id: u32, class: StorageClass| usage.mentions(id) || class == StorageClass::Output;
+    let variables = module.variables.iter().filter(|(id, _, class, _)| is_used(*id, *class));
+    let mut used: HashSet<u32> = variables.filter_map(|(_, _, _, initializer)| *initializer).collect();
+    // Constants come behind their parts.
+    for inst in module.constants.iter().rev() {
+        let Some(&id) = inst.words.get(1) else { continue };
+        if !may_be_large(module, inst) || used.contains(&id) || usage.mentions(id) {
+            used.insert(id);
+            used.extend(inst.rest(2));
+        }
+    }
+    used
+}
+
+/// Whether pointers of a storage class are values.
+pub(super) fn is_value(class: StorageClass) -> bool {
+    use StorageClass as S;
+    matches!(class, S::PhysicalStorageBuffer | S::StorageBuffer | S::Workgroup)
+}
+
+/// `count` words of a value from word `first` on.
+pub(super) fn slice<T>(words: &[T], first: u32, count: u32) -> Result<&[T]> {
+    let range = first as usize..first as usize + count as usize;
+    words.get(range).ok_or(Error::Malformed("a composite is smaller than its type"))
+}
+
+/// Component `index` of an operation on constants.
+fn fold(op: Op, operands: &[(Number, &[u64])], index: usize, to: Number) -> Result<u64> {
+    let component = |(number, words): &(Number, &[u64])| {
+        let word = words.get(index).or(words.first()).copied();
+        word.map(|word| (word, number.ir())).ok_or(Error::Malformed("an empty constant"))
+    };
+    let from = operands.first().map_or(to, |(number, _)| *number);
+    let operands: Vec<(u64, Type)> = operands.iter().map(component).collect::<Result<_>>()?;
+    let known = |builder: &mut Builder, values: &[Value]| match op {
+        Op::Bitcast => Ok(number::bitcast(builder, &values[..1], (from, to), 1)[0]),
+        _ => number::component(builder, op, values, (from, to), false),
+    };
+    elementary::evaluate(&operands, known)
+}

@@ -1,0 +1,78 @@
+//! Words to owned, bounded instructions.
+
+use spirv::Op;
+
+use super::{Error, Result};
+use vitric_base::host_memory;
+
+/// Largest id bound that is accepted.
+const MAX_BOUND: u32 = 1 << 22;
+
+/// Bytes that a parsed module takes for a word of its binary: instructions are kept twice, in order and in their functions.
+const PARSED_BYTES: usize = 128;
+
+/// One instruction: its operation and operand words, result type and id included.
+#[derive(Debug, Clone)]
+pub(super) struct Instruction {
+    pub(super) op: Op,
+    pub(super) words: Vec<u32>,
+}
+
+impl Instruction {
+    /// Operand word `index`.
+    pub(super) fn word(&self, index: usize) -> Result<u32> {
+        self.words.get(index).copied().ok_or(Error::Malformed("an instruction is too short"))
+    }
+
+    /// Operand words from `index` on; none when there are fewer.
+    pub(super) fn rest(&self, index: usize) -> &[u32] {
+        self.words.get(index..).unwrap_or(&[])
+    }
+
+    /// The literal string that starts at operand `index`, and the index after it.
+    pub(super) fn string(&self, index: usize) -> Result<(String, usize)> {
+        let mut bytes = Vec::new();
+        for (count, word) in self.rest(index).iter().enumerate() {
+            for byte in word.to_le_bytes() {
+                if byte == 0 {
+                    return Ok((String::from_utf8_lossy(&bytes).into_owned(), index + count + 1));
+                }
+                bytes.push(byte);
+            }
+        }
+        Err(Error::Malformed("a string does not end"))
+    }
+}
+
+/// The newest version of SPIR-V that is read: 1.6. What later ones bring may change what words mean.
+const NEWEST: u32 = 0x0001_0600;
+
+/// Splits a binary into instructions.
+pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
+    let [magic, version, _, bound, _, code @ ..] = words else { return Err(Error::Malformed("no header")) };
+    if *magic != spirv::MAGIC_NUMBER {
+        return Err(Error::Malformed("wrong magic number"));
+    }
+    if !(0x0001_0000..=NEWEST).contains(version) {
+        return Err(Error::Unsupported(format!("version {}.{}", version >> 16, version >> 8 & 0xff)));
+    }
+    if *bound > MAX_BOUND {
+        return Err(Error::Unsupported(format!("id bound {bound}")));
+    }
+    if !host_memory::has_room(code.len() * PARSED_BYTES) {
+        return Err(Error::OutOfMemory);
+    }
+    let mut out = Vec::new();
+    let mut rest = code;
+    while let [first, ..] = rest {
+        let count = (first >> 16) as usize;
+        if count == 0 || count > rest.len() {
+            return Err(Error::Malformed("an instruction reaches beyond the end"));
+        }
+        let number = first & 0xffff;
+        let op = Op::from_u32(number).ok_or_else(|| Error::Unsupported(format!("operation {number}")))?;
+        out.push(Instruction { op, words: rest[1..count].to_vec() });
+        rest = &rest[count..];
+    }
+    Ok(out)
+}

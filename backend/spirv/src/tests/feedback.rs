@@ -1,0 +1,83 @@
+//! Outputs that transform feedback writes, and those that it has no room for.
+
+use ash::vk;
+use spirv::Decoration;
+
+use crate::{Error, compile, parse};
+use vitric_ir::interface::{Feedback, Shader, Slot};
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+fn vertex() -> Vec<u32> {
+    words(include_bytes!("../../../../cts/shaders/captured.vert.spv"))
+}
+
+fn compiled(words: &[u32], stage: vk::ShaderStageFlags) -> Result<Shader, Error> {
+    compile(&parse(words)?, "main", stage, &Vec::new())
+}
+
+/// Location, component, and where it goes, of all user outputs that are captured.
+fn captured(program: &Shader) -> Vec<(u32, u32, Feedback)> {
+    let of = |output: &vitric_ir::interface::OutputSlot| match (output.slot, output.feedback) {
+        (Slot::Location { location, component, .. }, Some(feedback)) => Some((location, component, feedback)),
+        _ => None,
+    };
+    let mut found: Vec<_> = program.outputs.iter().filter_map(of).collect();
+    found.sort_by_key(|&(location, component, _)| (location, component));
+    found
+}
+
+#[test]
+fn words_go_where_decorations_say() {
+    let program = compiled(&vertex(), vk::ShaderStageFlags::VERTEX).unwrap();
+    let first = |offset| Feedback { buffer: 0, stride: 32, offset, stream: 0 };
+    let other = Feedback { buffer: 1, stride: 8, offset: 4, stream: 0 };
+    let expected = [(1, 0, first(20)), (2, 0, first(4)), (2, 1, first(8)), (2, 2, first(12)), (3, 0, other)];
+    assert_eq!(captured(&program), expected);
+    let restored = Shader::from_text(&program.to_text(&program.function)).unwrap();
+    assert_eq!(restored.outputs, program.outputs, "caches keep it");
+}
+
+#[test]
+fn streams_have_buffers_of_their_own() {
+    let bytes = words(include_bytes!("../../../../cts/shaders/captured_streams.geom.spv"));
+    let program = compiled(&bytes, vk::ShaderStageFlags::GEOMETRY).unwrap();
+    let places =
+        captured(&program).into_iter().map(|(location, _, feedback)| (location, feedback.stream, feedback.buffer));
+    assert_eq!(places.collect::<Vec<_>>(), [(1, 0, 3), (2, 1, 0), (2, 1, 0), (3, 2, 1), (4, 2, 2)]);
+}
+
+/// The module with another operand of the first decoration of a kind that has this one.
+fn patched(decoration: Decoration, from: u32, to: u32) -> Vec<u32> {
+    let mut module = vertex();
+    let op = 4 << 16 | spirv::Op::Decorate as u32;
+    let at = (0..module.len() - 3).find(|&at| module[at] == op && module[at + 2..at + 4] == [decoration as u32, from]);
+    module[at.unwrap() + 3] = to;
+    module
+}
+
+#[test]
+fn what_there_is_no_room_for_is_refused() {
+    for module in [
+        patched(Decoration::Offset, 20, 22),
+        patched(Decoration::Offset, 20, 32),
+        patched(Decoration::Offset, 4, 24),
+        patched(Decoration::Offset, 20, u32::MAX - 3),
+        patched(Decoration::XfbStride, 32, u32::MAX),
+    ] {
+        assert!(matches!(compiled(&module, vk::ShaderStageFlags::VERTEX), Err(Error::Malformed(_))));
+    }
+    // Of a buffer that there is not.
+    let module = patched(Decoration::XfbBuffer, 0, 4);
+    assert!(matches!(compiled(&module, vk::ShaderStageFlags::VERTEX), Err(Error::Malformed(_))));
+}
+
+#[test]
+fn what_has_doubles_begins_and_ends_at_whole_ones() {
+    let bytes = words(include_bytes!("../../../../cts/shaders/captured_doubles.vert.spv"));
+    let program = compiled(&bytes, vk::ShaderStageFlags::VERTEX).unwrap();
+    let offsets = captured(&program).into_iter().map(|(.., feedback)| feedback.offset);
+    assert_eq!(offsets.collect::<Vec<_>>(), [8, 16, 20, 24, 32, 40, 44, 48]);
+}

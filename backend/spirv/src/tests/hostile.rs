@@ -1,0 +1,262 @@
+//! Assembled modules that ask for too much: refused by name, or done at once.
+
+use ash::vk;
+
+use crate::{Error, Result, compile, parse};
+
+/// Assembles instructions: operation and operands.
+fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+    let mut words = vec![spirv::MAGIC_NUMBER, 0x1_0000, 0, 1 << 20, 0];
+    for (op, operands) in instructions {
+        words.push((operands.len() as u32 + 1) << 16 | *op as u32);
+        words.extend_from_slice(operands);
+    }
+    words
+}
+
+/// A compute entry point `main` (id 1) of type void() (ids 2, 3), around a function's blocks, with some declarations.
+fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+    use spirv::Op;
+    let name = u32::from_le_bytes(*b"main");
+    let mut all: Vec<(Op, &[u32])> = vec![(Op::TypeVoid, &[2]), (Op::TypeFunction, &[3, 2])];
+    all.extend_from_slice(declarations);
+    all.push((Op::Function, &[2, 1, 0, 3]));
+    all.extend_from_slice(body);
+    all.push((Op::FunctionEnd, &[]));
+    let entry = [spirv::ExecutionModel::GLCompute as u32, 1, name, 0];
+    let mut words = assemble(&[(Op::EntryPoint, &entry)]);
+    words.extend(&assemble(&all)[5..]);
+    words
+}
+
+fn refusal(words: &[u32]) -> Error {
+    compile(&parse(words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap_err()
+}
+
+#[test]
+fn the_smallest_program_compiles() {
+    let words = compute(&[], &[(spirv::Op::Label, &[9]), (spirv::Op::Return, &[])]);
+    assert!(compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).is_ok());
+}
+
+#[test]
+fn types_of_missing_extensions_are_named_where_they_are_used() {
+    use spirv::Op;
+    // An array of 4 of the type in private memory, whose pointer the function makes.
+    let uses = |ty: &[(Op, &[u32])]| {
+        let mut declarations: Vec<(Op, &[u32])> = vec![
+            (Op::TypeInt, &[4, 32, 0]),
+            (Op::TypeFloat, &[5, 32]),
+            (Op::Constant, &[4, 6, 4]),
+            (Op::TypeForwardPointer, &[9, 6]),
+        ];
+        declarations.extend_from_slice(ty);
+        let unused = compute(&declarations, &[(Op::Label, &[20]), (Op::Return, &[])]);
+        assert!(compile(&parse(&unused).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).is_ok());
+        declarations.extend_from_slice(&[(Op::TypeArray, &[8, 7, 6]), (Op::TypePointer, &[9, 7, 8])]);
+        refusal(&compute(&declarations, &[(Op::Label, &[20]), (Op::Variable, &[9, 21, 7]), (Op::Return, &[])]))
+    };
+    let matrix = uses(&[(Op::TypeCooperativeMatrixKHR, &[7, 5, 6, 6, 6, 6])]);
+    assert_eq!(matrix, Error::Unsupported("TypeCooperativeMatrixKHR".into()));
+    for (width, encoding) in [(16, 0), (8, 4214), (8, 4215)] {
+        let float = uses(&[(Op::TypeFloat, &[7, width, encoding])]);
+        assert_eq!(float, Error::Unsupported(format!("{width}-bit floats of encoding {encoding}")));
+    }
+}
+
+#[test]
+fn types_that_grow_without_words_end() {
+    use spirv::Op;
+    // 60 structures, each twice the one before, of nothing; then an array of 4 billion of the last.
+    let parts: Vec<[u32; 3]> = (0..60).map(|n| [101 + n, 100 + n, 100 + n]).collect();
+    let mut types: Vec<(Op, &[u32])> = vec![(Op::TypeStruct, &[100])];
+    types.extend(parts.iter().map(|part| (Op::TypeStruct, &part[..])));
+    types.extend([
+        (Op::TypeInt, &[50, 32, 0][..]),
+        (Op::Constant, &[50, 51, u32::MAX]),
+        (Op::TypeArray, &[52, 160, 51]),
+        (Op::TypePointer, &[53, 7, 52]),
+    ]);
+    let body: [(Op, &[u32]); 4] =
+        [(Op::Label, &[9]), (Op::Variable, &[53, 10, 7]), (Op::Load, &[52, 11, 10]), (Op::Return, &[])];
+    let words = compute(&types, &body);
+    let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    assert!(compiled.is_ok_and(|shader| shader.function.insts.is_empty()));
+}
+
+#[test]
+fn calls_in_a_circle_are_refused() {
+    use spirv::Op;
+    let body: [(Op, &[u32]); 3] = [(Op::Label, &[9]), (Op::FunctionCall, &[2, 10, 1]), (Op::Return, &[])];
+    assert_eq!(refusal(&compute(&[], &body)), Error::Malformed("calls recurse"));
+}
+
+/// A program whose selections nest.
+fn nested(depth: u32) -> Vec<u32> {
+    use spirv::Op;
+    // Each block selects into the next one; all merge blocks follow.
+    let level = |n: u32| ([1000 + n], [100_000 + n, 0], [60, 1001 + n, 100_000 + n], [100_000 + n]);
+    let operands: Vec<_> = (0..depth).map(level).collect();
+    let mut body: Vec<(Op, &[u32])> = Vec::new();
+    for (label, merge, branch, _) in &operands {
+        body.extend([(Op::Label, &label[..]), (Op::SelectionMerge, &merge[..]), (Op::BranchConditional, &branch[..])]);
+    }
+    let last = [1000 + depth];
+    body.extend([(Op::Label, &last[..]), (Op::Return, &[])]);
+    for (_, _, _, merge) in operands.iter().rev() {
+        body.extend([(Op::Label, &merge[..]), (Op::Return, &[])]);
+    }
+    let declarations: [(Op, &[u32]); 2] = [(Op::TypeBool, &[59]), (Op::ConstantTrue, &[59, 60])];
+    compute(&declarations, &body)
+}
+
+/// A program whose functions call the next one, each inside a selection.
+fn chained(calls: u32) -> Vec<u32> {
+    use spirv::Op;
+    let mut words = compute(
+        &[(Op::TypeBool, &[59]), (Op::ConstantTrue, &[59, 60])],
+        &[(Op::Label, &[9]), (Op::FunctionCall, &[2, 10, 1000]), (Op::Return, &[])],
+    );
+    for call in 0..calls {
+        let (function, first) = (1000 + call, 100_000 + call * 4);
+        let function_of: [(Op, &[u32]); 8] = [
+            (Op::Function, &[2, function, 0, 3]),
+            (Op::Label, &[first]),
+            (Op::SelectionMerge, &[first + 2, 0]),
+            (Op::BranchConditional, &[60, first + 1, first + 2]),
+            (Op::Label, &[first + 1]),
+            (Op::FunctionCall, &[2, first + 3, function + 1]),
+            (Op::Branch, &[first + 2]),
+            (Op::Label, &[first + 2]),
+        ];
+        let last = call + 1 == calls;
+        let kept: Vec<_> = function_of.into_iter().filter(|(op, _)| !(last && *op == Op::FunctionCall)).collect();
+        words.extend(&assemble(&kept)[5..]);
+        words.extend(&assemble(&[(Op::Return, &[]), (Op::FunctionEnd, &[])])[5..]);
+    }
+    words
+}
+
+/// Compiles on a thread of its own.
+fn compile_with_stack(words: Vec<u32>, bytes: usize) -> Result<vitric_ir::interface::Shader> {
+    let work = move || compile(&parse(&words)?, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
+}
+
+#[test]
+fn control_flow_and_calls_nest_as_deeply_as_specified() {
+    // Applications make pipelines on threads with little stack.
+    let stack = if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 };
+    for words in [nested(1023), nested(3000), chained(2000)] {
+        let compiled = compile_with_stack(words, stack);
+        assert!(compiled.is_ok(), "{:?}", compiled.err());
+    }
+}
+
+#[test]
+fn switches_have_as_many_cases_as_specified() {
+    use spirv::Op;
+    let (cases, merge) = (16_383, 200_000);
+    let mut choices = vec![61, merge];
+    let mut phi = vec![50, 70, 61, 9];
+    let mut blocks = Vec::new();
+    for case in 0..cases {
+        let label = 100_000 + case;
+        choices.extend([case, label]);
+        phi.extend([61, label]);
+        blocks.extend(assemble(&[(Op::Label, &[label]), (Op::Branch, &[merge])])[5..].to_vec());
+    }
+    let declarations: [(Op, &[u32]); 2] = [(Op::TypeInt, &[50, 32, 0]), (Op::Constant, &[50, 61, 3])];
+    let head: [(Op, &[u32]); 3] = [(Op::Label, &[9]), (Op::SelectionMerge, &[merge, 0]), (Op::Switch, &choices)];
+    let tail: [(Op, &[u32]); 3] = [(Op::Label, &[merge]), (Op::Phi, &phi), (Op::Return, &[])];
+    let mut words = compute(&declarations, &head);
+    words.truncate(words.len() - 1);
+    words.extend(blocks);
+    words.extend(&assemble(&tail)[5..]);
+    words.extend(&assemble(&[(Op::FunctionEnd, &[])])[5..]);
+    let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    assert!(compiled.is_ok(), "{:?}", compiled.err());
+}
+
+#[test]
+fn deeper_nesting_is_refused() {
+    assert_eq!(refusal(&nested(20_000)), Error::Deep("control flow"));
+    assert_eq!(refusal(&chained(20_000)), Error::Deep("control flow"));
+}
+
+#[test]
+fn a_huge_workgroup_is_refused() {
+    use spirv::Op;
+    for size in [[u32::MAX, u32::MAX, 2], [32, 33, 1]] {
+        let mode = [&[1, spirv::ExecutionMode::LocalSize as u32][..], &size].concat();
+        let body: [(Op, &[u32]); 2] = [(Op::Label, &[9]), (Op::Return, &[])];
+        assert!(matches!(refusal(&compute(&[(Op::ExecutionMode, &mode)], &body)), Error::Unsupported(_)));
+    }
+}
+
+#[test]
+fn interfaces_of_many_words_are_refused() {
+    use spirv::Op;
+    for (length, is_refused) in [(100, false), (5000, true)] {
+        let constant = [51, 52, length];
+        let all: [(Op, &[u32]); 15] = [
+            (Op::EntryPoint, &[spirv::ExecutionModel::Vertex as u32, 1, u32::from_le_bytes(*b"main"), 0, 70]),
+            (Op::Decorate, &[70, spirv::Decoration::Location as u32, 0]),
+            (Op::TypeVoid, &[2]),
+            (Op::TypeFunction, &[3, 2]),
+            (Op::TypeFloat, &[50, 32]),
+            (Op::TypeInt, &[51, 32, 0]),
+            (Op::Constant, &constant),
+            (Op::TypeArray, &[53, 50, 52]),
+            (Op::TypePointer, &[54, spirv::StorageClass::Input as u32, 53]),
+            (Op::Variable, &[54, 70, spirv::StorageClass::Input as u32]),
+            (Op::Function, &[2, 1, 0, 3]),
+            (Op::Label, &[9]),
+            (Op::Load, &[53, 71, 70]),
+            (Op::Return, &[]),
+            (Op::FunctionEnd, &[]),
+        ];
+        let module = assemble(&all);
+        let compiled = compile(&parse(&module).unwrap(), "main", vk::ShaderStageFlags::VERTEX, &Vec::new());
+        assert_eq!(compiled.is_err(), is_refused, "{length}: {:?}", compiled.err());
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let kernel = assemble(&[(spirv::Op::Capability, &[spirv::Capability::Kernel as u32])]);
+    assert_eq!(parse(&kernel).unwrap_err().to_string(), "unsupported SPIR-V: capability Kernel");
+}
+
+#[test]
+fn huge_types_and_constants_that_nothing_uses_compile() {
+    use spirv::Op;
+    let float = [50, 32];
+    let words = compute(
+        &[
+            (Op::TypeFloat, &float),
+            (Op::TypeInt, &[51, 32, 0]),
+            (Op::Constant, &[51, 52, 1_000_000_000]),
+            (Op::TypeArray, &[53, 50, 52]),
+            (Op::TypeArray, &[54, 53, 52]),
+            (Op::TypeStruct, &[55, 54, 53]),
+            (Op::ConstantNull, &[55, 56]),
+            (Op::ConstantNull, &[53, 57]),
+            (Op::TypePointer, &[58, spirv::StorageClass::Private as u32, 55]),
+            (Op::Variable, &[58, 59, spirv::StorageClass::Private as u32, 56]),
+            (Op::TypePointer, &[60, spirv::StorageClass::StorageBuffer as u32, 55]),
+            (Op::Variable, &[60, 61, spirv::StorageClass::StorageBuffer as u32]),
+            (Op::TypePointer, &[62, spirv::StorageClass::StorageBuffer as u32, 50]),
+            (Op::Constant, &[51, 63, 1]),
+        ],
+        &[
+            (Op::Label, &[9]),
+            (Op::AccessChain, &[62, 10, 61, 63, 52]),
+            (Op::Load, &[50, 11, 10]),
+            (Op::Store, &[10, 11]),
+            (Op::Return, &[]),
+        ],
+    );
+    let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    assert!(compiled.is_ok(), "{:?}", compiled.err());
+}

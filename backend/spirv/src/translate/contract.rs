@@ -1,0 +1,127 @@
+//! Contraction: a product that is added to or subtracted from something becomes a fused multiply-add.
+//!
+//! SPIR-V allows it unless one of the two instructions is decorated `NoContraction` (GLSL's `precise`), or the modes of floating point
+//! that it is decorated with, or that are the entry point's for numbers of its width, do not say so (`SPV_KHR_float_controls2`). It is
+//! decided here and not by a code generator, so that every executor rounds alike. Products are remembered within a block only: there all
+//! of their factors are at hand. A difference of two products is left alone, since `x * x - y * y` of equal numbers would
+//! not be 0.
+//!
+//! Where nothing asks to preserve NaN, infinity and the sign of zeros, what is multiplied by a constant 0 is not computed, and a constant 0 is
+//! not added: filters have such weights, and each saves a look-up.
+
+use spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
+
+use super::Translator;
+use super::number::Number;
+use vitric_ir::{BinaryOp, TernaryOp, UnaryOp, Value};
+use crate::module::EntryPoint;
+use crate::parse::Instruction;
+use crate::{Error, Result};
+
+/// Modes that allow it; the second one stands for all.
+const CONTRACTS: u32 = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
+
+/// Modes in which zeros have any sign.
+const ANY_ZERO: u32 = FPFastMathMode::NSZ.bits() | FPFastMathMode::FAST.bits();
+
+/// Modes in which, together, 0 times anything is 0.
+const ONLY_NUMBERS: u32 = FPFastMathMode::NOT_NAN.bits() | FPFastMathMode::NOT_INF.bits() | FPFastMathMode::NSZ.bits();
+
+/// What may be done with a product, a sum or a difference.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loose {
+    /// Whether operands are numbers, and zeros of any sign: so products with 0 are 0, and it adds nothing.
+    only_numbers: bool,
+}
+
+impl Translator<'_> {
+    /// Whether the result of an instruction, of numbers of one kind, may be combined with another's, and how. Halves are never.
+    pub(super) fn may_contract(&self, inst: &Instruction, number: Number) -> Option<Loose> {
+        let is_one = matches!(inst.op, Op::FMul | Op::VectorTimesScalar | Op::MatrixTimesScalar | Op::FAdd | Op::FSub);
+        let &id = inst.words.get(1).filter(|_| is_one && number != Number::Float(16))?;
+        let modes = self.fast_math_of(id, number);
+        let may =
+            modes.is_none_or(|modes| modes & CONTRACTS != 0) && !self.module.has((id, None), Decoration::NoContraction);
+        let only_numbers = match modes {
+            Some(modes) => modes & ONLY_NUMBERS == ONLY_NUMBERS || modes & FPFastMathMode::FAST.bits() != 0,
+            None => !self.preserved.contains(&number),
+        };
+        may.then_some(Loose { only_numbers: only_numbers && number == Number::Float(32) })
+    }
+
+    /// Whether the result of an instruction tells -0 from 0: only where its modes say so.
+    pub(super) fn has_signed_zeros(&self, inst: &Instruction) -> Result<bool> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let modes = self.fast_math_of(id, Number::of(self.module, ty)?);
+        Ok(modes.is_some_and(|modes| modes & ANY_ZERO == 0))
+    }
+
+    /// The modes of floating point of a result, of numbers of one kind; none where nothing is said of them.
+    fn fast_math_of(&self, id: u32, number: Number) -> Option<u32> {
+        let modes = self.module.decoration_word((id, None), Decoration::FPFastMathMode);
+        modes.or_else(|| self.fast_math.iter().find(|(of, _)| *of == number).map(|(_, modes)| *modes))
+    }
+
+    /// The modes of floating point of an entry point, by the numbers that they are for.
+    pub(super) fn fast_math_defaults(&self, point: &EntryPoint) -> Result<Vec<(Number, u32)>> {
+        let of_point = self
+            .module
+            .modes
+            .iter()
+            .filter(|(function, mode, _)| *function == point.function && *mode == ExecutionMode::FPFastMathDefault);
+        let modes = of_point.map(|(_, _, operands)| match operands[..] {
+            [ty, modes] => Ok((Number::of(self.module, ty)?, self.constants.scalar(modes).unwrap_or(0))),
+            _ => Err(Error::Malformed("a mode of floating point of another form")),
+        });
+        modes.collect()
+    }
+
+    /// Numbers of which an entry point preserves NaN, infinity and the sign of zeros.
+    pub(super) fn preserved_numbers(&self, point: &EntryPoint) -> Vec<Number> {
+        let modes = self.module.modes.iter();
+        let of_point = modes.filter(|(function, mode, _)| {
+            *function == point.function && *mode == ExecutionMode::SignedZeroInfNanPreserve
+        });
+        of_point.filter_map(|(_, _, operands)| operands.first().map(|&bits| Number::Float(bits))).collect()
+    }
+
+    fn is_zero(&self, value: Value) -> bool {
+        self.builder.as_constant(value).is_some_and(|word| word << 1 == 0)
+    }
+
+    /// A product that later additions may take over.
+    pub(super) fn loose_product(&mut self, loose: Loose, x: Value, y: Value) -> Value {
+        if loose.only_numbers && (self.is_zero(x) || self.is_zero(y)) {
+            return self.builder.float(0.0);
+        }
+        let product = self.builder.binary(BinaryOp::FMul, x, y);
+        self.products.insert(product, (x, y));
+        product
+    }
+
+    /// `x op y`, for an operation that may contract.
+    pub(super) fn contracted(&mut self, loose: Loose, op: Op, x: Value, y: Value) -> Value {
+        match op {
+            Op::FAdd | Op::FSub if loose.only_numbers && self.is_zero(y) => return x,
+            Op::FAdd if loose.only_numbers && self.is_zero(x) => return y,
+            _ => {}
+        }
+        let (left, right) = (self.products.get(&x).copied(), self.products.get(&y).copied());
+        let b = &mut self.builder;
+        match (op, left, right) {
+            (Op::FAdd, _, Some((p, q))) => b.ternary(TernaryOp::Fma, p, q, x),
+            (Op::FAdd, Some((p, q)), None) => b.ternary(TernaryOp::Fma, p, q, y),
+            (Op::FAdd, None, None) => b.binary(BinaryOp::FAdd, x, y),
+            (Op::FSub, Some((p, q)), None) => {
+                let negated = b.unary(UnaryOp::FNeg, y);
+                b.ternary(TernaryOp::Fma, p, q, negated)
+            }
+            (Op::FSub, None, Some((p, q))) => {
+                let negated = b.unary(UnaryOp::FNeg, p);
+                b.ternary(TernaryOp::Fma, negated, q, x)
+            }
+            (Op::FSub, ..) => b.binary(BinaryOp::FSub, x, y),
+            _ => self.loose_product(loose, x, y),
+        }
+    }
+}

@@ -1,0 +1,544 @@
+//! Structured control flow: merge instructions to nested regions of the IR.
+//!
+//! A *chain* is a run of blocks that ends by branching to its *fall-through* label. Branches to the merge block or continue
+//! target of an enclosing construct leave regions. Phis become locals that every predecessor stores to.
+
+use std::rc::Rc;
+
+use foldhash::{HashMap, HashSet};
+use spirv::Op;
+
+use super::number::Number;
+use super::scopes::{Exit, Target};
+use super::{Operand, Translator};
+use vitric_ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
+use crate::module::{Block, Function, is_terminator};
+use crate::parse::Instruction;
+use crate::{Error, Result};
+
+/// Predecessors of a phi that are looked through one by one.
+const MANY_PREDECESSORS: usize = 16;
+
+/// What stays the same while one function is translated.
+struct Body<'a> {
+    function: &'a Function,
+    /// Where the result goes, and its type.
+    result: (Local, Option<u32>),
+    /// Scope that a return leaves.
+    exit: u32,
+    phis: HashMap<u32, Local>,
+    /// Objects that phis with many predecessors take from each, by phi and predecessor.
+    incoming: HashMap<(u32, u32), u32>,
+    depth: u32,
+}
+
+/// The end of a chain: the label it falls through to; `None` at the end of the function.
+type FallThrough = Option<u32>;
+
+impl<'a> Translator<'a> {
+    /// Translates a function's blocks. Its result, of a type, is stored to a local.
+    pub(super) fn body(&mut self, function: &'a Function, result: (Local, Option<u32>)) -> Result<()> {
+        let entry = function.blocks.first().ok_or(Error::Malformed("a function without blocks"))?;
+        let exit = self.scopes.open(&mut self.builder, Inst::Block);
+        let targets = std::mem::take(&mut self.scopes.targets);
+        let mut body =
+            Body { function, result, exit, phis: HashMap::default(), incoming: HashMap::default(), depth: 0 };
+        self.declare_phis(&mut body)?;
+        self.chain(&mut body, entry.label, None)?;
+        self.scopes.targets = targets;
+        self.builder.push(Inst::EndBlock);
+        Ok(())
+    }
+
+    fn declare_phis(&mut self, body: &mut Body<'_>) -> Result<()> {
+        // A small function may be called often, and a large one too: every call walks it once.
+        self.spend(body.function.blocks.iter().map(|block| 1 + block.insts.len()).sum())?;
+        for inst in body.function.blocks.iter().flat_map(|block| &block.insts) {
+            if inst.op == Op::Phi {
+                let (words, id) = (self.words_of(inst.word(0)?)?, inst.word(1)?);
+                body.phis.insert(id, self.local_for(id, words)?);
+                let pairs = inst.rest(2).as_chunks::<2>().0;
+                if pairs.len() > MANY_PREDECESSORS {
+                    self.spend(pairs.len())?;
+                    body.incoming.extend(pairs.iter().map(|&[object, from]| ((id, from), object)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Translates blocks from `label` on until one branches to `end`.
+    fn chain(&mut self, body: &mut Body<'a>, label: u32, end: FallThrough) -> Result<()> {
+        body.depth += 1;
+        self.depth += 1;
+        if self.depth > self.nesting.constructs {
+            return Err(Error::Deep("control flow"));
+        }
+        let mut next = Some(label);
+        while let Some(label) = next {
+            self.check_size()?;
+            let block = block(body.function, label)?;
+            next = match block.continues {
+                Some(continues) => self.loop_construct(body, block, continues, end)?,
+                None => {
+                    self.instructions(body, block)?;
+                    self.terminator(body, block, block.merge, end)?
+                }
+            };
+        }
+        body.depth -= 1;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn instructions(&mut self, body: &Body<'a>, block: &'a Block) -> Result<()> {
+        self.products.clear();
+        for (index, inst) in block.insts.iter().enumerate() {
+            let next = block.insts.get(index + 1).filter(|next| next.op == Op::Store);
+            self.next_store = next.and_then(|next| next.words.first_chunk().copied());
+            match inst.op {
+                Op::Phi => self.load_phi(body, inst)?,
+                op if is_terminator(op) => return Ok(()),
+                _ => self.instruction(inst)?,
+            }
+            self.spend(1)?;
+        }
+        Ok(())
+    }
+
+    fn load_phi(&mut self, body: &Body<'a>, inst: &Instruction) -> Result<()> {
+        let local = *body.phis.get(&inst.word(1)?).ok_or(Error::Malformed("an unknown phi"))?;
+        self.define_from_local(inst, local)
+    }
+
+    /// Stores what the phis of `to` take when coming from `from`.
+    fn store_phis(&mut self, body: &Body<'a>, from: &Block, to: u32) -> Result<()> {
+        for inst in block(body.function, to)?.insts.iter().take_while(|inst| inst.op == Op::Phi) {
+            self.spend(1)?;
+            let (pairs, id) = (inst.rest(2).as_chunks::<2>().0, inst.word(1)?);
+            let object = match pairs.len() > MANY_PREDECESSORS {
+                true => body.incoming.get(&(id, from.label)).copied(),
+                false => pairs.iter().find(|[_, label]| *label == from.label).map(|[object, _]| *object),
+            };
+            let Some(object) = object else { continue };
+            let local = *body.phis.get(&id).ok_or(Error::Malformed("an unknown phi"))?;
+            self.store_local((local, Some(inst.word(0)?)), object)?;
+        }
+        Ok(())
+    }
+
+    /// Translates a block's terminator. Returns the block that the chain goes on with.
+    ///
+    /// `merge` is the selection's merge block: a loop header's merge instruction is not its branch's.
+    fn terminator(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        merge: Option<u32>,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let inst = block.insts.last().ok_or(Error::Malformed("an empty block"))?;
+        match inst.op {
+            Op::Branch => self.branch(body, block, inst.word(0)?, end),
+            Op::BranchConditional => self.conditional(body, block, merge, end),
+            Op::Switch => self.switch(body, block, inst, end),
+            Op::Return => Ok(self.leave_function(body, end)),
+            Op::ReturnValue => {
+                self.store_local(body.result, inst.word(0)?)?;
+                Ok(self.leave_function(body, end))
+            }
+            Op::Kill | Op::TerminateInvocation => {
+                self.facts.may_discard = true;
+                self.builder.push(Inst::Kill);
+                Ok(None)
+            }
+            Op::EmitMeshTasksEXT => {
+                self.leave_counts(inst)?;
+                match self.frames.len() {
+                    1 => return Ok(self.leave_function(body, end)),
+                    _ => self.builder.push(Inst::Kill),
+                }
+                Ok(None)
+            }
+            Op::Unreachable => Ok(None),
+            _ => Err(Error::Malformed("a block does not end")),
+        }
+    }
+
+    fn leave_function(&mut self, body: &Body<'_>, end: FallThrough) -> FallThrough {
+        // In tail position the function ends here anyway.
+        if end.is_some() || body.depth > 1 {
+            self.builder.push(Inst::Break { depth: body.exit });
+        }
+        None
+    }
+
+    /// Goes from `from` to `label`: leaves regions, or names the block to go on with.
+    fn branch(&mut self, body: &Body<'a>, from: &Block, label: u32, end: FallThrough) -> Result<FallThrough> {
+        self.store_phis(body, from, label)?;
+        let target = self.scopes.targets.iter().rev().find(|target| target.label == label).copied();
+        if let Some(flag) = target.and_then(|target| target.flag) {
+            let one = self.builder.int(1);
+            self.builder.local_store(flag, 0, None, one);
+        }
+        if end == Some(label) {
+            return Ok(None);
+        }
+        match target.map(|target| target.exit) {
+            Some(Exit::Break(scope)) => self.builder.push(Inst::Break { depth: scope }),
+            Some(Exit::Continue(scope)) => self.builder.push(Inst::Continue { depth: scope }),
+            None => return Ok(Some(label)),
+        }
+        Ok(None)
+    }
+
+    fn is_exit(&self, label: u32, end: FallThrough) -> bool {
+        end == Some(label) || self.scopes.targets.iter().any(|target| target.label == label)
+    }
+
+    fn conditional(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        merge: Option<u32>,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let inst = block.insts.last().ok_or(Error::Malformed("an empty block"))?;
+        let condition = self.word(inst.word(0)?)?;
+        let (yes, no) = (inst.word(1)?, inst.word(2)?);
+        if let Some(merge) = merge {
+            let scope = self.scopes.open(&mut self.builder, Inst::Block);
+            self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+            self.arms(body, block, condition, (yes, no), Some(merge))?;
+            self.scopes.targets.pop();
+            self.builder.push(Inst::EndBlock);
+            return Ok(self.after(merge, end));
+        }
+        // Without a merge: a conditional exit, and the chain goes on with the other side.
+        match (self.is_exit(yes, end), self.is_exit(no, end)) {
+            (true, false) => self.exit_if(body, block, condition, yes).map(|()| Some(no)).and_then(|next| {
+                self.store_phis(body, block, no)?;
+                Ok(next)
+            }),
+            (false, true) => {
+                let inverted = self.builder.unary(UnaryOp::LogicalNot, condition);
+                self.exit_if(body, block, inverted, no)?;
+                self.store_phis(body, block, yes)?;
+                Ok(Some(yes))
+            }
+            _ => {
+                self.arms(body, block, condition, (yes, no), end)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The merge block goes on the chain, unless it is where the chain ends or lies outside.
+    fn after(&self, merge: u32, end: FallThrough) -> FallThrough {
+        if end == Some(merge) { None } else { Some(merge) }
+    }
+
+    fn exit_if(&mut self, body: &mut Body<'a>, block: &'a Block, condition: Value, label: u32) -> Result<()> {
+        self.builder.push(Inst::If { condition });
+        // No fall-through: the region must really be left.
+        self.branch(body, block, label, None)?;
+        self.builder.push(Inst::EndIf);
+        Ok(())
+    }
+
+    fn arms(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        condition: Value,
+        (yes, no): (u32, u32),
+        end: FallThrough,
+    ) -> Result<()> {
+        if yes == no {
+            return self.arm(body, block, yes, end);
+        }
+        let joins = self.joins(body.function, (yes, no), end)?;
+        for &label in joins.iter().rev() {
+            let scope = self.scopes.open(&mut self.builder, Inst::Block);
+            self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: None });
+        }
+        let arms_end = joins.first().copied().or(end);
+        self.builder.push(Inst::If { condition });
+        self.arm(body, block, yes, arms_end)?;
+        self.builder.push(Inst::Else);
+        self.arm(body, block, no, arms_end)?;
+        self.builder.push(Inst::EndIf);
+        for (index, &label) in joins.iter().enumerate() {
+            self.scopes.targets.pop();
+            self.builder.push(Inst::EndBlock);
+            body.depth += 1;
+            self.chain(body, label, joins.get(index + 1).copied().or(end))?;
+            body.depth -= 1;
+        }
+        Ok(())
+    }
+
+    /// Where ways from two arms meet before they leave the construct: blocks of their own, each of which stands before
+    /// those that it leads to.
+    fn joins(&mut self, function: &Function, (yes, no): (u32, u32), end: FallThrough) -> Result<Vec<u32>> {
+        if !function.has_joins {
+            return Ok(Vec::new());
+        }
+        let (one, other) = (self.reach(function, yes, end)?, self.reach(function, no, end)?);
+        let mut entered: HashSet<u32> = HashSet::from_iter([yes, no]);
+        for &label in one.symmetric_difference(&other) {
+            entered.extend(block(function, label)?.successors(function));
+        }
+        let mut joins = Vec::new();
+        for &label in one.intersection(&other).filter(|label| entered.contains(label)) {
+            joins.push((self.reach(function, label, end)?.len(), label));
+        }
+        // What is reached from a block is less than what is reached from one before it.
+        joins.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(joins.into_iter().map(|(_, label)| label).collect())
+    }
+
+    /// The blocks that ways from `start` come to inside the constructs that are open.
+    fn reach(&mut self, function: &Function, start: u32, end: FallThrough) -> Result<HashSet<u32>> {
+        let mut seen = HashSet::default();
+        let mut open = vec![start];
+        while let Some(label) = open.pop() {
+            if self.is_exit(label, end) || !seen.insert(label) {
+                continue;
+            }
+            let next = block(function, label)?.successors(function);
+            self.spend(1 + next.len())?;
+            open.extend(next);
+        }
+        Ok(seen)
+    }
+
+    fn arm(&mut self, body: &mut Body<'a>, block: &'a Block, label: u32, end: FallThrough) -> Result<()> {
+        // An arm is inside a region: a return in it must leave it.
+        body.depth += 1;
+        if let Some(label) = self.branch(body, block, label, end)? {
+            self.chain(body, label, end)?;
+        }
+        body.depth -= 1;
+        Ok(())
+    }
+
+    fn loop_construct(
+        &mut self,
+        body: &mut Body<'a>,
+        header: &'a Block,
+        continues: u32,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let merge = header.merge.ok_or(Error::Malformed("a loop without a merge block"))?;
+        let scope = self.scopes.open(&mut self.builder, Inst::Loop);
+        self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+        self.scopes.targets.push(Target { label: continues, exit: Exit::Continue(scope), flag: None });
+        body.depth += 1;
+        self.instructions(body, header)?;
+        let body_end = Some(continues);
+        if let Some(next) = self.terminator(body, header, None, body_end)? {
+            self.chain(body, next, body_end)?;
+        }
+        self.scopes.targets.pop();
+        self.builder.push(Inst::Continuing);
+        if continues != header.label {
+            self.chain(body, continues, Some(header.label))?;
+        }
+        body.depth -= 1;
+        self.scopes.targets.pop();
+        self.builder.push(Inst::EndLoop);
+        Ok(self.after(merge, end))
+    }
+
+    fn switch(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        inst: &'a Instruction,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let merge = block.merge.ok_or(Error::Malformed("a switch without a merge block"))?;
+        let (selector_type, words) = self.typed_words(inst.word(0)?)?;
+        let selector = *words.first().ok_or(Error::Malformed("an empty value"))?;
+        let cases = cases(body.function, inst, Number::of(self.module, selector_type)?)?;
+        self.spend(cases.len())?;
+        let scope = self.scopes.open(&mut self.builder, Inst::Block);
+        self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+        let cases = self.in_order_of_falling(body.function, cases)?;
+        let fell = self.builder.local(1);
+        let zero = self.builder.int(0);
+        self.builder.local_store(fell, 0, None, zero);
+        let matches: Vec<Value> = cases.iter().map(|case| self.matches(selector, case, &cases)).collect();
+        for (index, (case, &matched)) in cases.iter().zip(&matches).enumerate() {
+            if self.is_exit(case.label, None) {
+                self.exit_if(body, block, matched, case.label)?;
+                continue;
+            }
+            // Cases that leave the switch at once are not fallen into.
+            let next = cases[index + 1..].iter().map(|case| case.label).find(|&label| !self.is_exit(label, None));
+            self.case(body, block, case.label, matched, (fell, next))?;
+        }
+        self.scopes.targets.pop();
+        self.builder.push(Inst::EndBlock);
+        Ok(self.after(merge, end))
+    }
+
+    /// Brings each case before the one that it falls into, which follows it at once.
+    fn in_order_of_falling(&mut self, function: &Function, cases: Vec<Case>) -> Result<Vec<Case>> {
+        let inside = |(index, case): (usize, &Case)| (!self.is_exit(case.label, None)).then_some((case.label, index));
+        let labels: HashMap<u32, usize> = cases.iter().enumerate().filter_map(inside).collect();
+        let mut falls = vec![None; cases.len()];
+        let mut is_fallen_into = vec![false; cases.len()];
+        for (&label, &index) in &labels {
+            falls[index] = self.falls_into(function, label, &labels)?;
+            if let Some(next) = falls[index] {
+                is_fallen_into[next] = true;
+            }
+        }
+        let mut cases: Vec<Option<Case>> = cases.into_iter().map(Some).collect();
+        let mut order = Vec::with_capacity(cases.len());
+        let first = (0..cases.len()).filter(|&index| !is_fallen_into[index]);
+        // What is left in circles, which no valid module has, comes last.
+        for start in first.chain(0..cases.len()) {
+            let mut next = Some(start);
+            while let Some(case) = next.and_then(|index| cases[index].take()) {
+                order.push(case);
+                next = next.and_then(|index| falls[index]);
+            }
+        }
+        Ok(order)
+    }
+
+    /// The other case that ways from the case `start` come to without leaving the switch.
+    fn falls_into(&mut self, function: &Function, start: u32, labels: &HashMap<u32, usize>) -> Result<Option<usize>> {
+        let mut seen = HashSet::from_iter([start]);
+        let mut open = vec![start];
+        while let Some(label) = open.pop() {
+            let successors = block(function, label)?.successors(function);
+            self.spend(1 + successors.len())?;
+            for next in successors {
+                if let Some(&case) = labels.get(&next).filter(|_| next != start) {
+                    return Ok(Some(case));
+                }
+                if !self.is_exit(next, None) && seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn case(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        label: u32,
+        matched: Value,
+        (fell, next): (Local, FallThrough),
+    ) -> Result<()> {
+        self.store_matched_phis(body, block, label, matched)?;
+        let word = self.builder.local_load(fell, 0, None, Type::I32);
+        let through = self.builder.unary(UnaryOp::AsBool, word);
+        let condition = self.builder.binary(BinaryOp::LogicalOr, matched, through);
+        self.builder.push(Inst::If { condition });
+        let scope = self.scopes.open(&mut self.builder, Inst::Block);
+        let zero = self.builder.int(0);
+        self.builder.local_store(fell, 0, None, zero);
+        if let Some(label) = next {
+            self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: Some(fell) });
+        }
+        body.depth += 1;
+        self.chain(body, label, next)?;
+        body.depth -= 1;
+        if next.is_some() {
+            self.scopes.targets.pop();
+        }
+        self.builder.push(Inst::EndBlock);
+        self.builder.push(Inst::EndIf);
+        Ok(())
+    }
+
+    /// Stores the phis of a case for the lanes that come from the switch: those that fall through stored theirs on the way.
+    fn store_matched_phis(&mut self, body: &Body<'a>, block: &Block, label: u32, matched: Value) -> Result<()> {
+        let has_phis = self::block(body.function, label)?.insts.first().is_some_and(|inst| inst.op == Op::Phi);
+        if has_phis {
+            self.builder.push(Inst::If { condition: matched });
+            self.store_phis(body, block, label)?;
+            self.builder.push(Inst::EndIf);
+        }
+        Ok(())
+    }
+
+    /// Whether the selector chooses `case`: one of its literals, or for the default none of any.
+    fn matches(&mut self, selector: Value, case: &Case, all: &[Case]) -> Value {
+        let mut any = self.builder.constant(0, Type::Bool);
+        for &literal in &case.literals {
+            any = self.or_equal(any, selector, literal);
+        }
+        if case.is_default {
+            let mut other = self.builder.constant(0, Type::Bool);
+            for &literal in all.iter().filter(|case| !case.is_default).flat_map(|case| &case.literals) {
+                other = self.or_equal(other, selector, literal);
+            }
+            let none = self.builder.unary(UnaryOp::LogicalNot, other);
+            any = self.builder.binary(BinaryOp::LogicalOr, any, none);
+        }
+        any
+    }
+
+    fn or_equal(&mut self, any: Value, selector: Value, literal: u64) -> Value {
+        let literal = match self.builder.is_wide(selector) {
+            true => self.builder.wide_constant(literal, Type::I64),
+            false => self.builder.int(literal as u32),
+        };
+        let equal = self.builder.binary(BinaryOp::IEq, selector, literal);
+        self.builder.binary(BinaryOp::LogicalOr, any, equal)
+    }
+
+    pub(super) fn function_call(&mut self, inst: &Instruction) -> Result<()> {
+        let (ty, id, callee) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
+        let arguments: Vec<(u32, Operand)> = inst.rest(3).iter().map(|&id| self.operand(id)).collect::<Result<_>>()?;
+        let is_void = matches!(self.module.ty(ty)?, crate::module::Ty::Void);
+        let local = self.call(callee, &arguments, (!is_void).then_some(ty))?;
+        match is_void {
+            true => self.define(id, ty, Operand::Words(Rc::from([]))),
+            false => self.define_from_local(inst, local),
+        }
+    }
+}
+
+fn block(function: &Function, label: u32) -> Result<&Block> {
+    let index = function.by_label.get(&label).ok_or(Error::Malformed("a branch to no block"))?;
+    Ok(&function.blocks[*index])
+}
+
+/// A block that a switch may enter.
+struct Case {
+    label: u32,
+    literals: Vec<u64>,
+    is_default: bool,
+}
+
+/// The blocks a switch may enter, in the order of the function's blocks.
+fn cases(function: &Function, inst: &Instruction, selector: Number) -> Result<Vec<Case>> {
+    let default = inst.word(1)?;
+    let mut cases = vec![Case { label: default, literals: Vec::new(), is_default: true }];
+    let mut numbers: HashMap<u32, usize> = HashMap::from_iter([(default, 0)]);
+    // A literal takes as many words as the selector.
+    let words = if selector == Number::Int(64) { 2 } else { 1 };
+    for choice in inst.rest(2).chunks_exact(words + 1) {
+        let bits = choice[..words].iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
+        let (literal, label) = (selector.canonical(bits), choice[words]);
+        let number = *numbers.entry(label).or_insert(cases.len());
+        match cases.get_mut(number) {
+            Some(case) => case.literals.push(literal),
+            None => cases.push(Case { label, literals: vec![literal], is_default: false }),
+        }
+    }
+    for case in &cases {
+        block(function, case.label)?;
+    }
+    cases.sort_by_key(|case| function.by_label.get(&case.label).copied());
+    Ok(cases)
+}

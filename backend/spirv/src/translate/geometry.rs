@@ -1,0 +1,263 @@
+//! Geometry programs: inputs of several vertices, and vertices that are emitted.
+//!
+//! Both lie in local memory, as [`GeometryFacts`] says: inputs are loaded by the address of their vertex, outputs are locals until a
+//! vertex is emitted, which stores them. Source: SPIR-V specification, `OpEmitVertex`, `OpEndPrimitive`; Vulkan specification, "Geometry
+//! Shading".
+
+use ash::vk;
+use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op};
+
+use super::Translator;
+use super::memory::{Base, Pointer};
+use super::number::Number;
+use vitric_ir::{BinaryOp as B, Inst, Local, Space, Type, Value};
+use crate::interface::{self, Word};
+use crate::module::{EntryPoint, Module, Ty};
+use crate::parse::Instruction;
+use crate::{Error, Result};
+use vitric_ir::interface::{Builtin, GeometryFacts, Interpolation, LOCAL_WORD, Place, STREAMS, Slot};
+
+/// What a geometry program keeps while it runs.
+#[derive(Debug)]
+pub(super) struct Geometry {
+    facts: GeometryFacts,
+    /// Addresses of the vertices, for those that are chosen while running, and the slot of the first.
+    addresses: (Local, u32),
+    /// Slots of [`Builtin::EmitBase`], mask, first and span.
+    emit: [u32; 4],
+    /// Vertices emitted so far.
+    emitted: Local,
+    /// For each stream whether its strip has a vertex.
+    continues: Local,
+}
+
+/// The facts of a geometry program's entry point, but for its inputs.
+fn facts(module: &Module, point: &EntryPoint) -> Result<GeometryFacts> {
+    use ExecutionMode as M;
+    let has = |mode| module.mode(point.function, mode).is_some();
+    let inputs = [
+        (M::InputPoints, 1),
+        (M::InputLines, 2),
+        (M::Triangles, 3),
+        (M::InputLinesAdjacency, 4),
+        (M::InputTrianglesAdjacency, 6),
+    ];
+    let outputs = [
+        (M::OutputPoints, vk::PrimitiveTopology::POINT_LIST),
+        (M::OutputLineStrip, vk::PrimitiveTopology::LINE_STRIP),
+        (M::OutputTriangleStrip, vk::PrimitiveTopology::TRIANGLE_STRIP),
+    ];
+    let input = inputs.into_iter().find(|&(mode, _)| has(mode));
+    let output = outputs.into_iter().find(|&(mode, _)| has(mode));
+    let (Some((_, vertices)), Some((_, output))) = (input, output) else {
+        return Err(Error::Malformed("a geometry program without kinds of primitives"));
+    };
+    let number = |mode| module.mode(point.function, mode).and_then(|words| words.first().copied());
+    let max_vertices =
+        number(M::OutputVertices).ok_or(Error::Malformed("a geometry program without a number of vertices"))?;
+    let invocations = number(M::Invocations).unwrap_or(1).max(1);
+    Ok(GeometryFacts { vertices, output, max_vertices, invocations, inputs: Vec::new() })
+}
+
+impl Translator<'_> {
+    /// Declares what a geometry program finds besides what it declares itself.
+    pub(super) fn begin_geometry(&mut self, point: &EntryPoint) -> Result<()> {
+        if self.model != ExecutionModel::Geometry {
+            return Ok(());
+        }
+        let facts = facts(self.module, point)?;
+        let first = self.inputs.len() as u32;
+        let addresses = (0..facts.vertices).map(|vertex| (Builtin::VertexAddress, vertex));
+        let emit =
+            [Builtin::EmitBase, Builtin::EmitMask, Builtin::EmitFirst, Builtin::EmitSpan].map(|builtin| (builtin, 0));
+        self.inputs.extend(addresses.chain(emit).map(|(builtin, word)| own_word(builtin, word)));
+        let local = self.new_local(facts.vertices)?;
+        for vertex in 0..facts.vertices {
+            let address = self.builder.input(first + vertex, Type::I32);
+            self.builder.local_store(local, vertex, None, address);
+        }
+        let (emitted, continues) = (self.new_local(1)?, self.new_local(STREAMS)?);
+        let emit = [0, 1, 2, 3].map(|word| first + facts.vertices + word);
+        self.geometry = Some(Geometry { facts, addresses: (local, first), emit, emitted, continues });
+        Ok(())
+    }
+
+    /// Whether an input has an element for each vertex.
+    pub(super) fn is_per_vertex(&self, id: u32) -> bool {
+        let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
+        let is_given = self.geometry.is_some() || self.model == ExecutionModel::TessellationControl;
+        is_given && builtin.is_none_or(is_of_vertices)
+    }
+
+    /// Declares an input with an element for each vertex.
+    pub(super) fn declare_vertices(&mut self, id: u32, ty: u32) -> Result<Base> {
+        let Ty::Array(element, _) = *self.module.ty(ty)? else {
+            return Err(Error::Malformed("an input of vertices that is no array"));
+        };
+        let words = interface::words(self.module, &self.constants, self.model, id, element)?;
+        let used = self.used_words(id, element, words.len(), true)?;
+        let is_wide = words.iter().any(|word| word.ty.is_wide());
+        let first = self.vertex_inputs.len() as u32;
+        for (word, used) in words.iter().zip(used) {
+            self.vertex_inputs.push(used.then_some(word.slot));
+            if is_wide {
+                let high = word.ty.is_wide().then(|| interface::high_word(word).slot);
+                self.vertex_inputs.push(high.filter(|_| used));
+            }
+        }
+        super::is_interface(self.vertex_inputs.len())?;
+        Ok(Base::Vertices { first, unit: if is_wide { 2 } else { 1 } })
+    }
+
+    /// The address of a vertex.
+    fn vertex_address(&mut self, element: Option<Value>) -> Result<Value> {
+        let Some(element) = element else { return Err(Error::Malformed("an input of no vertex")) };
+        let Some(geometry) = &self.geometry else { return self.tabled_vertex(element) };
+        let ((local, first), count) = (geometry.addresses, geometry.facts.vertices);
+        match self.builder.as_constant(element) {
+            // Which vertex that is is undefined behind the last one.
+            Some(vertex) => Ok(self.builder.input(first + vertex.min(count - 1), Type::I32)),
+            None => Ok(self.builder.local_load(local, 0, Some(element), Type::I32)),
+        }
+    }
+
+    /// Loads what a pointer into vertices points to, of one vertex or of all; `first` is the first word of the variable.
+    pub(super) fn load_vertices(&mut self, first: u32, pointer: &Pointer) -> Result<Vec<Value>> {
+        if pointer.element.is_some() {
+            return self.load_vertex(first, pointer);
+        }
+        let Ty::Array(element, length) = *self.module.ty(pointer.ty)? else {
+            return Err(Error::Malformed("an input of vertices that is no array"));
+        };
+        let mut words = Vec::new();
+        for vertex in 0..self.constants.length(length)? {
+            let mut of_vertex = pointer.clone();
+            (of_vertex.ty, of_vertex.element) = (element, Some(self.builder.int(vertex)));
+            words.extend(self.load_vertex(first, &of_vertex)?);
+        }
+        Ok(words)
+    }
+
+    fn load_vertex(&mut self, first: u32, pointer: &Pointer) -> Result<Vec<Value>> {
+        let mut address = self.vertex_address(pointer.element)?;
+        if let Some(dynamic) = pointer.dynamic {
+            let word = self.builder.int(LOCAL_WORD);
+            let bytes = self.builder.binary(B::IMul, dynamic, word);
+            address = self.builder.binary(B::IAdd, address, bytes);
+        }
+        let mut places = Vec::new();
+        self.places(pointer, &mut places)?;
+        self.spend(places.len())?;
+        let load = |(place, number): (u32, Number)| self.vertex_word(address, first.wrapping_add(place), number.ir());
+        places.into_iter().map(load).collect()
+    }
+
+    /// Loads a word of the vertex at an address.
+    fn vertex_word(&mut self, address: Value, slot: u32, ty: Type) -> Result<Value> {
+        if slot as usize >= self.vertex_inputs.len() {
+            return Ok(self.zero(ty));
+        }
+        let mut word = |slot: u32, ty| {
+            let offset = self.builder.int(slot * LOCAL_WORD);
+            let at = self.builder.binary(B::IAdd, address, offset);
+            self.builder.load(Space::Shared, at, ty)
+        };
+        if !ty.is_wide() {
+            return Ok(word(slot, ty));
+        }
+        let (low, high) = (word(slot, Type::I32), word(slot.wrapping_add(1), Type::I32));
+        Ok(self.builder.join(low, high, ty))
+    }
+
+    /// `OpEmitVertex`, `OpEndPrimitive`, and the same of a stream.
+    pub(super) fn emit_vertex(&mut self, inst: &Instruction) -> Result<()> {
+        let stream = match inst.op {
+            Op::EmitStreamVertex | Op::EndStreamPrimitive => self.constants.scalar(inst.word(0)?),
+            _ => Some(0),
+        };
+        let stream = stream.filter(|&stream| stream < STREAMS).ok_or(Error::Malformed("no such stream"))?;
+        let Some(&Geometry { emitted, continues, emit, .. }) = self.geometry.as_ref() else {
+            return Err(Error::Malformed("a vertex is emitted by another stage"));
+        };
+        if matches!(inst.op, Op::EndPrimitive | Op::EndStreamPrimitive) {
+            let zero = self.builder.int(0);
+            self.builder.local_store(continues, stream, None, zero);
+            return Ok(());
+        }
+        self.spend(self.outputs.len())?;
+        let number = self.builder.local_load(emitted, 0, None, Type::I32);
+        let [_, _, first, span] = emit.map(|slot| self.builder.input(slot, Type::I32));
+        let b = &mut self.builder;
+        let after = b.binary(B::ISub, number, first);
+        let condition = b.binary(B::ULt, after, span);
+        b.push(Inst::If { condition });
+        self.store_record(number, (stream, continues))?;
+        let b = &mut self.builder;
+        b.push(Inst::EndIf);
+        let one = b.int(1);
+        b.local_store(continues, stream, None, one);
+        let number = b.binary(B::IAdd, number, one);
+        b.local_store(emitted, 0, None, number);
+        Ok(())
+    }
+
+    /// Stores the outputs as vertex `number`.
+    fn store_record(&mut self, number: Value, (stream, continues): (u32, Local)) -> Result<()> {
+        let Some(&Geometry { emit: [base, mask, ..], .. }) = self.geometry.as_ref() else { return Ok(()) };
+        let values = self.output_values();
+        let b = &mut self.builder;
+        let flags = b.local_load(continues, stream, None, Type::I32);
+        let one = b.int(1);
+        let begins = b.binary(B::Xor, flags, one);
+        let of_stream = b.int(stream << 1);
+        let flags = b.binary(B::Or, begins, of_stream);
+        let [base, mask] = [base, mask].map(|slot| b.input(slot, Type::I32));
+        let record = b.binary(B::And, number, mask);
+        let bytes = b.int((values.len() as u32 + 1) * LOCAL_WORD);
+        let start = b.binary(B::IMul, record, bytes);
+        let (lane, two) = (b.lane(), b.int(2));
+        let lane = b.binary(B::Shl, lane, two);
+        let start = b.binary(B::IAdd, start, base);
+        let start = b.binary(B::IAdd, start, lane);
+        for (word, value) in values.into_iter().chain([flags]).enumerate() {
+            let offset = b.int(word as u32 * LOCAL_WORD);
+            let offset = b.binary(B::IAdd, start, offset);
+            b.push(Inst::Store { space: Space::Shared, offset, value });
+        }
+        Ok(())
+    }
+
+    /// Ends a geometry program: the words that its records and its real output have besides what it declares.
+    pub(super) fn end_geometry(&mut self) -> Result<()> {
+        let Some(geometry) = &self.geometry else { return Ok(()) };
+        let (emitted, most) = (geometry.emitted, geometry.facts.max_vertices);
+        self.outputs.extend([Builtin::StripStart, Builtin::EmitCount].map(|builtin| own_word(builtin, 0)));
+        if !geometry.facts.is_possible(self.outputs.len()) {
+            return Err(Error::Unsupported("this many vertices of a geometry program".into()));
+        }
+        let b = &mut self.builder;
+        let (count, most) = (b.local_load(emitted, 0, None, Type::I32), b.int(most));
+        let value = b.binary(B::UMin, count, most);
+        b.push(Inst::Output { slot: self.outputs.len() as u32 - 1, value });
+        Ok(())
+    }
+}
+
+impl Geometry {
+    /// What is known of the program.
+    pub(super) fn into_facts(self, inputs: Vec<Option<Slot>>) -> GeometryFacts {
+        GeometryFacts { inputs, ..self.facts }
+    }
+}
+
+/// A word of the interface that no variable of the program has.
+pub(super) fn own_word(builtin: Builtin, word: u32) -> Word {
+    let slot = Slot::Builtin(builtin, word);
+    Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center, feedback: None }
+}
+
+/// Whether a built-in input is one of each vertex.
+pub(super) fn is_of_vertices(builtin: BuiltIn) -> bool {
+    use BuiltIn as B;
+    matches!(builtin, B::Position | B::PointSize | B::ClipDistance | B::CullDistance | B::Layer | B::ViewportIndex)
+}

@@ -1,0 +1,772 @@
+//! Pointers: symbolic until they are loaded or stored.
+//!
+//! Locals and inputs are laid out tightly in scalars, shared memory in words (in 64 bits where a variable has such scalars);
+//! buffers, push constants, addressed memory and shared blocks by the module's `Offset`, `ArrayStride` and `MatrixStride`. An
+//! offset is a constant part plus an optional dynamic one, in scalars for locals and inputs, and in bytes for everything else.
+//!
+//! A pointer becomes a value where a program keeps or chooses one: 64 bits, which are an address, or the buffer and its
+//! descriptor's element over the byte offset.
+
+use std::rc::Rc;
+
+use spirv::{Decoration, StorageClass};
+
+use super::number::{self, Number};
+use super::{Operand, Translator};
+use vitric_ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
+use crate::module::Ty;
+use crate::parse::Instruction;
+use crate::{Error, Result};
+use vitric_ir::interface::{Builtin, PUSH_CONSTANT_BYTES, Slot};
+use vitric_base::simd::WAVE;
+
+/// What a pointer points into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    Local(Local),
+    /// A local that never changes: its words, and the high halves of these where some have 64 bits. Locals may share either.
+    Table(Table, Option<Table>),
+    /// First input slot.
+    Input(u32),
+    /// Inputs of vertices: the first of their words, and how many words a scalar takes.
+    Vertices {
+        first: u32,
+        unit: u32,
+    },
+    /// Words of a patch, or of its vertices: the first input slot of their offsets, and how many words a scalar takes.
+    Patch {
+        first: u32,
+        unit: u32,
+        of_vertices: bool,
+    },
+    /// First byte.
+    Shared(u32),
+    Push,
+    /// Index into the program's resources.
+    Resource(u32),
+    /// Memory of the device, by address.
+    Address(Value),
+    /// Chosen while running: a value as `Translator::pointer_value` makes them.
+    Chosen(Value, StorageClass),
+}
+
+/// Bits of a descriptor's element in a pointer's value.
+const ELEMENT_BITS: u32 = 20;
+
+/// How a matrix lies in memory with explicit layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MatrixLayout {
+    stride: u32,
+    row_major: bool,
+}
+
+/// [`Pointer::unit`] of memory that the module lays out.
+pub(super) const EXPLICIT: u32 = 0;
+
+/// A pointer.
+#[derive(Debug, Clone)]
+pub(super) struct Pointer {
+    pub(super) base: Base,
+    /// Type of what it points to.
+    pub(super) ty: u32,
+    pub(super) constant: u32,
+    pub(super) dynamic: Option<Value>,
+    /// Element of an array of resources, or number of a vertex.
+    pub(super) element: Option<Value>,
+    matrix: Option<MatrixLayout>,
+    /// Bytes between components of a vector in memory with explicit layout.
+    component_stride: u32,
+    /// Units of an offset from element to element of what it points into; 0 where that is not known.
+    pub(super) step: u32,
+    /// `OpImageTexelPointer`: coordinates and sample.
+    pub(super) texel: Option<(Vec<Value>, Value)>,
+    /// Units of an offset per scalar, where the layout is tight.
+    pub(super) unit: u32,
+}
+
+/// An element of an array: `first + round * step`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Element {
+    pub(super) first: u32,
+    pub(super) round: Option<Value>,
+    pub(super) step: u32,
+}
+
+impl Pointer {
+    /// A pointer to a whole variable of type `ty`.
+    pub(super) fn new(base: Base, ty: u32) -> Self {
+        let constant = if let Base::Shared(offset) = base { offset } else { 0 };
+        let unit = match base {
+            Base::Local(_) | Base::Table(..) | Base::Input(_) => 1,
+            Base::Vertices { unit, .. } | Base::Patch { unit, .. } => unit,
+            Base::Shared(_) => 4,
+            _ => EXPLICIT,
+        };
+        let (component_stride, step) = (0, 0);
+        Self {
+            base,
+            ty,
+            constant,
+            dynamic: None,
+            element: None,
+            matrix: None,
+            component_stride,
+            step,
+            texel: None,
+            unit,
+        }
+    }
+
+    /// A pointer into shared memory: `unit` bytes a scalar, or [`EXPLICIT`].
+    pub(super) fn shared(offset: u32, ty: u32, unit: u32) -> Self {
+        Self { unit, ..Self::new(Base::Shared(offset), ty) }
+    }
+
+    /// Whether it points to all vertices of a patch.
+    fn is_of_all_vertices(&self) -> bool {
+        matches!(self.base, Base::Patch { of_vertices: true, .. }) && self.element.is_none()
+    }
+
+    /// Returns true if it points to memory, and not to words of inputs or patches.
+    pub(super) fn is_plain(&self) -> bool {
+        !matches!(self.base, Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. })
+    }
+
+    fn is_explicit(&self) -> bool {
+        self.unit == EXPLICIT
+    }
+}
+
+impl Translator<'_> {
+    pub(super) fn access_chain(&mut self, inst: &Instruction) -> Result<()> {
+        let (result, id) = (inst.word(0)?, inst.word(1)?);
+        let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
+        for &index in inst.rest(3) {
+            self.step(&mut pointer, index)?;
+        }
+        self.define(id, result, Operand::Pointer(Rc::new(pointer)))
+    }
+
+    /// Moves a pointer into member `index` (an id) of what it points to.
+    fn step(&mut self, pointer: &mut Pointer, index: u32) -> Result<()> {
+        let constant = self.constants.scalar(index);
+        let ty = pointer.ty;
+        match self.module.ty(ty)?.clone() {
+            Ty::Struct(members) => {
+                let index = constant.ok_or(Error::Malformed("a structure is indexed by a variable"))?;
+                let member = *members.get(index as usize).ok_or(Error::Malformed("an index is out of range"))?;
+                self.step_member(pointer, ty, index)?;
+                pointer.ty = member;
+                Ok(())
+            }
+            Ty::Array(element, _) | Ty::RuntimeArray(element) => {
+                pointer.ty = element;
+                let has_vertices =
+                    matches!(pointer.base, Base::Vertices { .. } | Base::Patch { of_vertices: true, .. });
+                if has_vertices && pointer.element.is_none() {
+                    pointer.element = Some(self.index(index)?);
+                    return Ok(());
+                }
+                if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? {
+                    let index = self.index(index)?;
+                    return self.step_descriptor(pointer, ty, index);
+                }
+                let stride = self.array_stride(pointer, ty, element)?;
+                self.advance(pointer, index, constant, stride)
+            }
+            Ty::Matrix(column, _) => {
+                let stride = self.column_stride(pointer, column)?;
+                pointer.ty = column;
+                self.advance(pointer, index, constant, stride)
+            }
+            Ty::Vector(part, _) => {
+                pointer.ty = part;
+                let stride = if pointer.is_explicit() { self.component_stride(pointer, part)? } else { pointer.unit };
+                self.advance(pointer, index, constant, stride)
+            }
+            _ => Err(Error::Malformed("an access chain into a scalar")),
+        }
+    }
+
+    /// Moves into an array of resources; arrays of arrays are numbered row by row.
+    fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: Value) -> Result<()> {
+        let length = match self.module.ty(array)? {
+            Ty::Array(_, length) => self.constants.length(*length)?,
+            _ => 1,
+        };
+        pointer.element = Some(match pointer.element {
+            None => index,
+            Some(outer) => {
+                let length = self.builder.int(length);
+                let row = self.builder.binary(BinaryOp::IMul, outer, length);
+                self.builder.binary(BinaryOp::IAdd, row, index)
+            }
+        });
+        Ok(())
+    }
+
+    /// Arrays of resources have no stride: their elements are descriptors.
+    fn is_descriptor_array(&self, array: u32, element: u32) -> Result<bool> {
+        let opaque = matches!(self.module.ty(element)?, Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_));
+        Ok(opaque || !self.module.has((array, None), Decoration::ArrayStride))
+    }
+
+    fn step_member(&mut self, pointer: &mut Pointer, ty: u32, index: u32) -> Result<()> {
+        let target = (ty, Some(index));
+        pointer.step = 0;
+        if !pointer.is_explicit() {
+            let offset = self.constants.member(self.module, ty, index)?.0 * pointer.unit;
+            pointer.constant = pointer.constant.wrapping_add(offset);
+            return Ok(());
+        }
+        let offset = self.module.decoration_word(target, Decoration::Offset).unwrap_or(0);
+        pointer.constant = pointer.constant.wrapping_add(offset);
+        if let Some(stride) = self.module.decoration_word(target, Decoration::MatrixStride) {
+            let row_major = self.module.has(target, Decoration::RowMajor);
+            pointer.matrix = Some(MatrixLayout { stride, row_major });
+        }
+        Ok(())
+    }
+
+    fn array_stride(&self, pointer: &Pointer, array: u32, element: u32) -> Result<u32> {
+        match pointer.is_explicit() {
+            true => Ok(self.module.decoration_word((array, None), Decoration::ArrayStride).unwrap_or(4)),
+            false => Ok(self.words_of(element)? * pointer.unit),
+        }
+    }
+
+    /// Bytes (or words) from column to column; sets the stride of components.
+    fn column_stride(&self, pointer: &mut Pointer, column: u32) -> Result<u32> {
+        if !pointer.is_explicit() {
+            return Ok(self.words_of(column)? * pointer.unit);
+        }
+        let layout = pointer.matrix.unwrap_or(MatrixLayout { stride: 16, row_major: false });
+        if layout.row_major {
+            pointer.component_stride = layout.stride;
+            return self.component_bytes(column);
+        }
+        pointer.component_stride = 0;
+        Ok(layout.stride)
+    }
+
+    /// Bytes from component to component of a vector.
+    fn component_stride(&self, pointer: &Pointer, part: u32) -> Result<u32> {
+        match pointer.component_stride {
+            0 => self.component_bytes(part),
+            stride => Ok(stride),
+        }
+    }
+
+    fn component_bytes(&self, ty: u32) -> Result<u32> {
+        Ok(Number::of(self.module, ty)?.bytes())
+    }
+
+    fn advance(&mut self, pointer: &mut Pointer, index: u32, constant: Option<u32>, stride: u32) -> Result<()> {
+        pointer.step = stride;
+        if let Some(constant) = constant {
+            pointer.constant = pointer.constant.wrapping_add(constant.wrapping_mul(stride));
+            return Ok(());
+        }
+        let index = self.index(index)?;
+        self.advance_by(pointer, index, stride);
+        Ok(())
+    }
+
+    /// Moves a pointer by `index` times `stride`.
+    fn advance_by(&mut self, pointer: &mut Pointer, index: Value, stride: u32) {
+        let stride = self.builder.int(stride);
+        let scaled = self.builder.binary(BinaryOp::IMul, index, stride);
+        pointer.dynamic = Some(match pointer.dynamic {
+            Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, scaled),
+            None => scaled,
+        });
+    }
+
+    /// Moves a pointer into the part of a composite that a literal index names.
+    pub(super) fn step_literal(&mut self, pointer: &mut Pointer, index: u32) -> Result<()> {
+        let ty = pointer.ty;
+        // Bounds the index.
+        let is_runtime = matches!(self.module.ty(ty)?, Ty::RuntimeArray(_));
+        let part = if is_runtime { None } else { Some(self.constants.member(self.module, ty, index)?.1) };
+        match *self.module.ty(ty)? {
+            Ty::Struct(_) => self.step_member(pointer, ty, index)?,
+            Ty::Array(element, _) | Ty::RuntimeArray(element)
+                if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? =>
+            {
+                pointer.ty = element;
+                let index = self.builder.int(index);
+                return self.step_descriptor(pointer, ty, index);
+            }
+            Ty::Array(element, _) => {
+                let stride = self.array_stride(pointer, ty, element)?;
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            }
+            Ty::Matrix(column, _) => {
+                let stride = self.column_stride(pointer, column)?;
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            }
+            Ty::Vector(component, _) => {
+                let stride = match pointer.is_explicit() {
+                    true => self.component_stride(pointer, component)?,
+                    false => pointer.unit,
+                };
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            }
+            _ => return Err(Error::Malformed("an index into a scalar")),
+        }
+        pointer.ty = part.ok_or(Error::Malformed("an index into a scalar"))?;
+        Ok(())
+    }
+
+    /// The pointer to an element of an array.
+    pub(super) fn element(&mut self, array: &Pointer, element: Element) -> Result<Pointer> {
+        let &Ty::Array(ty, _) = self.module.ty(array.ty)? else { return Err(Error::Malformed("not an array")) };
+        let stride = self.array_stride(array, array.ty, ty)?;
+        let mut pointer = Pointer { ty, ..array.clone() };
+        pointer.constant = pointer.constant.wrapping_add(element.first.wrapping_mul(stride));
+        if let Some(round) = element.round {
+            self.advance_by(&mut pointer, round, stride.wrapping_mul(element.step));
+        }
+        Ok(pointer)
+    }
+
+    /// Returns true for images, samplers, their combinations, and composites of them.
+    pub(super) fn is_opaque(&self, ty: u32) -> Result<bool> {
+        match self.module.ty(ty)? {
+            Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_) => Ok(true),
+            // Such composites have no words. Asking for these bounds the nesting, too.
+            &Ty::Array(element, _) => Ok(self.words_of(ty)? == 0 && self.is_opaque(element)?),
+            Ty::Struct(members) => match members.first() {
+                Some(&first) => Ok(self.words_of(ty)? == 0 && self.is_opaque(first)?),
+                None => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+
+    /// Loads what a pointer points to, flattened.
+    pub(super) fn load(&mut self, pointer: &Pointer) -> Result<Vec<Value>> {
+        let mut places = Vec::new();
+        if let Base::Vertices { first, .. } = pointer.base {
+            return self.load_vertices(first, pointer);
+        }
+        if pointer.is_of_all_vertices() {
+            let vertices = self.each_vertex(pointer)?;
+            let loaded = vertices.iter().map(|vertex| self.load(vertex)).collect::<Result<Vec<_>>>()?;
+            return Ok(loaded.concat());
+        }
+        self.places(pointer, &mut places)?;
+        places.into_iter().map(|(offset, number)| self.load_word(pointer, offset, number)).collect()
+    }
+
+    /// Stores a flattened value.
+    pub(super) fn store(&mut self, pointer: &Pointer, words: &[Value]) -> Result<()> {
+        if pointer.is_of_all_vertices() {
+            let vertices = self.each_vertex(pointer)?;
+            let of_each = (words.len() / vertices.len().max(1)).max(1);
+            return vertices
+                .iter()
+                .zip(words.chunks(of_each))
+                .try_for_each(|(vertex, words)| self.store(vertex, words));
+        }
+        let mut places = Vec::new();
+        self.places(pointer, &mut places)?;
+        if places.len() != words.len() {
+            return Err(Error::Malformed("a store of another type"));
+        }
+        for ((offset, number), &value) in places.into_iter().zip(words) {
+            self.store_word(pointer, offset, (value, number))?;
+        }
+        Ok(())
+    }
+
+    /// The constant offset and type of each word of what a pointer points to.
+    pub(super) fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Number)>) -> Result<()> {
+        if self.constants.flat_words(self.module, pointer.ty)? == 0 {
+            return Ok(());
+        }
+        if !pointer.is_explicit() {
+            let numbers = self.numbers(pointer.ty)?.into_iter().enumerate();
+            let place = |index: usize| pointer.constant.wrapping_add(index as u32 * pointer.unit);
+            out.extend(numbers.map(|(index, number)| (place(index), number)));
+            return Ok(());
+        }
+        match self.module.ty(pointer.ty)?.clone() {
+            Ty::Struct(members) => {
+                for (index, &member) in members.iter().enumerate() {
+                    let offset = self.module.decoration_word((pointer.ty, Some(index as u32)), Decoration::Offset);
+                    let mut part = Pointer { ty: member, ..pointer.clone() };
+                    part.constant = part.constant.wrapping_add(offset.unwrap_or(0));
+                    self.member_layout(&mut part, pointer.ty, index as u32);
+                    self.places(&part, out)?;
+                }
+                Ok(())
+            }
+            Ty::Array(element, length) => {
+                let stride = self.array_stride(pointer, pointer.ty, element)?;
+                self.repeat_places(pointer, element, self.constants.length(length)?, stride, out)
+            }
+            Ty::Matrix(column, count) => {
+                let mut whole = pointer.clone();
+                let stride = self.column_stride(&mut whole, column)?;
+                self.repeat_places(&whole, column, count, stride, out)
+            }
+            Ty::Vector(part, count) => {
+                self.repeat_places(pointer, part, count, self.component_stride(pointer, part)?, out)
+            }
+            _ => {
+                out.push((pointer.constant, Number::of(self.module, pointer.ty)?));
+                Ok(())
+            }
+        }
+    }
+
+    fn member_layout(&self, part: &mut Pointer, ty: u32, index: u32) {
+        let target = (ty, Some(index));
+        if let Some(stride) = self.module.decoration_word(target, Decoration::MatrixStride) {
+            part.matrix = Some(MatrixLayout { stride, row_major: self.module.has(target, Decoration::RowMajor) });
+        }
+    }
+
+    fn repeat_places(
+        &self,
+        pointer: &Pointer,
+        element: u32,
+        count: u32,
+        stride: u32,
+        out: &mut Vec<(u32, Number)>,
+    ) -> Result<()> {
+        for index in 0..count {
+            let constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            self.places(&Pointer { ty: element, constant, ..pointer.clone() }, out)?;
+        }
+        Ok(())
+    }
+
+    fn load_word(&mut self, pointer: &Pointer, offset: u32, number: Number) -> Result<Value> {
+        let ty = number.ir();
+        match pointer.base {
+            Base::Local(local) => Ok(self.builder.local_load(local, offset, pointer.dynamic, ty)),
+            Base::Table(low, high) => Ok(self.load_table((low, high), offset, pointer, ty)),
+            Base::Input(first) => self.load_input(first, offset, pointer, ty),
+            _ => {
+                let is_part = pointer.is_explicit() && number.bytes() < 4;
+                let loaded = if is_part { number.ir() } else { ty };
+                let load =
+                    |this: &mut Self, space, offset| Ok(Some(this.load_scalar(space, offset, (number, is_part))));
+                let value = self.at_place(pointer, offset, loaded, load)?;
+                Ok(value.unwrap_or_else(|| self.zero(ty)))
+            }
+        }
+    }
+
+    /// Loads a number at a byte offset, or the part of a word that it is.
+    fn load_scalar(&mut self, space: Space, offset: Value, (number, is_part): (Number, bool)) -> Value {
+        let b = &mut self.builder;
+        if is_part {
+            let (aligned, rest, eight) = (b.int(!3), b.int(3), b.int(3));
+            let first = b.binary(BinaryOp::And, offset, aligned);
+            let bytes = b.binary(BinaryOp::And, offset, rest);
+            let word = b.load(space, first, Type::I32);
+            let shift = b.binary(BinaryOp::Shl, bytes, eight);
+            let part = b.binary(BinaryOp::ShrLogical, word, shift);
+            return number::decode(b, part, number);
+        }
+        if number.bytes() == 8 {
+            let (low, second) = (b.load(space, offset, Type::I32), self.following(space, offset));
+            let high = self.builder.load(second.0, second.1, Type::I32);
+            return self.builder.join(low, high, number.ir());
+        }
+        let ty = if number.ir() == Type::F32 { Type::F32 } else { Type::I32 };
+        let word = b.load(space, offset, ty);
+        b.cast(word, number.ir())
+    }
+
+    /// The word behind one. Numbers of 64 bits are aligned, so that an address does not carry.
+    fn following(&mut self, space: Space, offset: Value) -> (Space, Value) {
+        let four = self.builder.int(4);
+        (space, self.builder.binary(BinaryOp::IAdd, offset, four))
+    }
+
+    /// The types of the scalars of a flattened value.
+    pub(super) fn numbers(&self, ty: u32) -> Result<Vec<Number>> {
+        let mut out = Vec::with_capacity(self.constants.flat_words(self.module, ty)? as usize);
+        self.append_numbers(ty, &mut out)?;
+        Ok(out)
+    }
+
+    /// A dynamically indexed input goes through a local that all words of the variable are copied to.
+    fn load_input(&mut self, first: u32, offset: u32, pointer: &Pointer, ty: Type) -> Result<Value> {
+        let Some(dynamic) = pointer.dynamic else {
+            let count = self.input_sizes.get(&first).copied().unwrap_or(0);
+            return Ok(if offset < count { self.input_word(first + offset, ty) } else { self.zero(ty) });
+        };
+        let (local, count) = self.input_copy(first)?;
+        // The copy is made once for all words of a load: they follow each other.
+        if self.copied_at != Some((local, self.builder.len())) {
+            for word in 0..count {
+                let value = self.input_word(first + word, self.inputs[(first + word) as usize].ty);
+                self.builder.local_store(local, word, None, value);
+            }
+        }
+        let value = self.builder.local_load(local, offset, Some(dynamic), ty);
+        self.copied_at = Some((local, self.builder.len()));
+        Ok(value)
+    }
+
+    fn input_word(&mut self, slot: u32, ty: Type) -> Value {
+        match self.high_inputs.get(&slot).copied() {
+            Some(high) => {
+                let [low, high] = [slot, high].map(|slot| self.builder.input(slot, Type::I32));
+                self.builder.join(low, high, ty)
+            }
+            None => self.computed_input(slot).unwrap_or_else(|| self.builder.input(slot, ty)),
+        }
+    }
+
+    /// The word of a built-in that follows from the lane's number, or is the same everywhere.
+    fn computed_input(&mut self, slot: u32) -> Option<Value> {
+        let Slot::Builtin(builtin, word) = self.inputs[slot as usize].slot else { return None };
+        let is_mask = matches!(
+            builtin,
+            Builtin::SubgroupEqMask
+                | Builtin::SubgroupGeMask
+                | Builtin::SubgroupGtMask
+                | Builtin::SubgroupLeMask
+                | Builtin::SubgroupLtMask
+        );
+        Some(match builtin {
+            Builtin::SubgroupSize => self.builder.int(WAVE as u32),
+            Builtin::NumSubgroups => {
+                let invocations: u32 = self.local_size.iter().product();
+                self.builder.int(invocations.div_ceil(WAVE as u32))
+            }
+            Builtin::SubgroupLocalInvocationId => self.builder.lane(),
+            Builtin::DeviceIndex => self.builder.int(0),
+            Builtin::ViewIndex => self.view_index(),
+            // What it was at the start is read from the input.
+            Builtin::HelperInvocation if self.helpers_change => {
+                let result = self.builder.value(Type::Bool);
+                self.builder.push(Inst::IsHelper { result });
+                result
+            }
+            // A wave has fewer lanes than the first word has bits.
+            _ if is_mask && word > 0 => self.builder.int(0),
+            _ if is_mask => self.lane_mask(builtin),
+            _ => return None,
+        })
+    }
+
+    /// The number of the view that is rendered: it stands behind the push constants.
+    pub(super) fn view_index(&mut self) -> Value {
+        let offset = self.builder.int(PUSH_CONSTANT_BYTES as u32);
+        self.builder.load(Space::Push, offset, Type::I32)
+    }
+
+    /// The local that input variable `first` is copied to, and its words.
+    pub(super) fn input_copy(&mut self, first: u32) -> Result<(Local, u32)> {
+        let count = self.input_sizes.get(&first).copied().unwrap_or(0);
+        if let Some(&local) = self.input_copies.get(&first) {
+            return Ok((local, count));
+        }
+        let local = self.new_local(count)?;
+        self.input_copies.insert(first, local);
+        Ok((local, count))
+    }
+
+    fn load_table(&mut self, (table, high): (Table, Option<Table>), offset: u32, pointer: &Pointer, ty: Type) -> Value {
+        let constant = self.builder.int(offset);
+        let index = match pointer.dynamic {
+            Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
+            None => constant,
+        };
+        if ty.is_wide() {
+            let low = self.table_word(table, index, Type::I32);
+            let high = match high {
+                Some(high) => self.table_word(high, index, Type::I32),
+                None => self.builder.int(0),
+            };
+            return self.builder.join(low, high, ty);
+        }
+        self.table_word(table, index, ty)
+    }
+
+    fn table_word(&mut self, table: Table, index: Value, ty: Type) -> Value {
+        let result = self.builder.value(ty);
+        self.builder.push(Inst::TableLoad { result, table, index });
+        result
+    }
+
+    fn store_word(&mut self, pointer: &Pointer, offset: u32, (value, number): (Value, Number)) -> Result<()> {
+        match pointer.base {
+            Base::Local(local) => self.builder.local_store(local, offset, pointer.dynamic, value),
+            // What is stored is what the table holds.
+            Base::Table(..) => {}
+            Base::Input(_) | Base::Vertices { .. } | Base::Push => {
+                return Err(Error::Malformed("a store to what cannot be written"));
+            }
+            _ => {
+                let is_part = pointer.is_explicit() && number.bytes() < 4;
+                self.at_place(pointer, offset, Type::I32, |this, space, offset| {
+                    this.facts.side_effects |= space != Space::Shared;
+                    this.store_scalar(space, offset, (value, number, is_part));
+                    Ok(None)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn store_scalar(&mut self, space: Space, offset: Value, (value, number, is_part): (Value, Number, bool)) {
+        if is_part {
+            let value = number::code(&mut self.builder, value, number);
+            self.builder.push(Inst::StorePart { space, offset, value, bytes: number.bytes() });
+            return;
+        }
+        let [low, high] = self.builder.split(value);
+        self.builder.push(Inst::Store { space, offset, value: low });
+        if self.builder.is_wide(value) {
+            let (space, offset) = self.following(space, offset);
+            self.builder.push(Inst::Store { space, offset, value: high });
+        }
+    }
+
+    /// The byte offset of what lies at constant offset `offset`.
+    fn byte_offset(&mut self, pointer: &Pointer, offset: u32) -> Value {
+        let constant = self.builder.int(offset);
+        match pointer.dynamic {
+            Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
+            None => constant,
+        }
+    }
+
+    /// Does something at the space and byte offset that constant offset `offset` of a pointer is. Where the buffer is chosen
+    /// while running, it is done for each that it may be; the result has type `ty`.
+    pub(super) fn at_place(
+        &mut self,
+        pointer: &Pointer,
+        offset: u32,
+        ty: Type,
+        mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
+    ) -> Result<Option<Value>> {
+        if let Base::Patch { .. } = pointer.base {
+            // Outside of the variable there is nothing.
+            let at = self.patch_place(pointer, offset)?;
+            return at.map_or(Ok(None), |at| act(self, Space::Shared, at));
+        }
+        let offset = self.byte_offset(pointer, offset);
+        let space = match pointer.base {
+            Base::Shared(_) => Space::Shared,
+            Base::Push => Space::Push,
+            Base::Resource(resource) => Space::Buffer { resource, element: pointer.element },
+            Base::Address(address) => {
+                let offset = self.builder.extend(offset, true);
+                let address = self.builder.binary(BinaryOp::IAdd, address, offset);
+                let [low, high] = self.builder.split(address);
+                return act(self, Space::Address { high }, low);
+            }
+            Base::Chosen(value, class) => return self.at_chosen((value, class), offset, ty, act),
+            Base::Local(_) | Base::Table(..) | Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. } => {
+                return Err(Error::Malformed("not in memory"));
+            }
+        };
+        act(self, space, offset)
+    }
+
+    fn at_chosen(
+        &mut self,
+        (pointer, class): (Value, StorageClass),
+        offset: Value,
+        ty: Type,
+        mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
+    ) -> Result<Option<Value>> {
+        let [first, place] = self.builder.split(pointer);
+        let offset = self.builder.binary(BinaryOp::IAdd, first, offset);
+        if class == StorageClass::Workgroup {
+            return act(self, Space::Shared, offset);
+        }
+        let (bits, mask) = (self.builder.int(ELEMENT_BITS), self.builder.int((1 << ELEMENT_BITS) - 1));
+        let element = Some(self.builder.binary(BinaryOp::And, place, mask));
+        let chosen = self.builder.binary(BinaryOp::ShrLogical, place, bits);
+        let candidates = self.storage_buffers.clone();
+        if let [resource] = candidates[..] {
+            return act(self, Space::Buffer { resource, element }, offset);
+        }
+        let result = self.new_local(1)?;
+        let mut any = None;
+        for resource in candidates {
+            let number = self.builder.int(resource + 1);
+            let condition = self.builder.binary(BinaryOp::IEq, chosen, number);
+            self.builder.push(Inst::If { condition });
+            if let Some(value) = act(self, Space::Buffer { resource, element }, offset)? {
+                self.builder.local_store(result, 0, None, value);
+                any = Some(());
+            }
+            self.builder.push(Inst::EndIf);
+        }
+        Ok(any.map(|()| self.builder.local_load(result, 0, None, ty)))
+    }
+
+    /// A pointer as a value: its address, or the buffer's number and its element over the byte offset.
+    pub(super) fn pointer_value(&mut self, pointer: &Pointer) -> Result<Value> {
+        let offset = self.byte_offset(pointer, pointer.constant);
+        let b = &mut self.builder;
+        match pointer.base {
+            Base::Address(base) | Base::Chosen(base, StorageClass::PhysicalStorageBuffer) => {
+                let offset = b.extend(offset, true);
+                Ok(b.binary(BinaryOp::IAdd, base, offset))
+            }
+            Base::Chosen(base, _) => {
+                let [first, place] = b.split(base);
+                let offset = b.binary(BinaryOp::IAdd, first, offset);
+                Ok(b.join(offset, place, Type::I64))
+            }
+            // Shared memory has a number, too, so that its first byte is not null.
+            Base::Shared(_) | Base::Resource(_) => {
+                let number = if let Base::Resource(resource) = pointer.base { resource + 1 } else { 1 };
+                let number = b.int(number << ELEMENT_BITS);
+                let place = match pointer.element {
+                    Some(element) => b.binary(BinaryOp::Or, number, element),
+                    None => number,
+                };
+                Ok(b.join(offset, place, Type::I64))
+            }
+            _ => Err(Error::Malformed("a pointer or image is used as a value")),
+        }
+    }
+
+    /// The pointer that a value of pointer type `pointer` is.
+    pub(super) fn pointer_of_value(&self, pointer: u32, value: Value) -> Result<Pointer> {
+        let (class, ty) = self.module.pointee(pointer)?;
+        let base = match class {
+            StorageClass::PhysicalStorageBuffer => Base::Address(value),
+            _ => Base::Chosen(value, class),
+        };
+        let explicit = class != StorageClass::Workgroup || self.shared_is_explicit;
+        let unit = if explicit { EXPLICIT } else { self.shared_unit(ty)? };
+        Ok(Pointer { unit, ..Pointer::new(base, ty) })
+    }
+
+    /// `OpPtrAccessChain`: a step over elements of the size that the pointer's type is decorated with, then into one.
+    pub(super) fn pointer_chain(&mut self, inst: &Instruction) -> Result<()> {
+        let (result, id) = (inst.word(0)?, inst.word(1)?);
+        let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
+        let (pointer_type, _) = self.operand(inst.word(2)?)?;
+        let stride = self.element_stride(&pointer, pointer_type)?;
+        let index = inst.word(3)?;
+        let constant = self.constants.scalar(index);
+        self.advance(&mut pointer, index, constant, stride)?;
+        for &index in inst.rest(4) {
+            self.step(&mut pointer, index)?;
+        }
+        self.define(id, result, Operand::Pointer(Rc::new(pointer)))
+    }
+
+    /// Bytes from element to element of the array that a pointer of some type points into.
+    pub(super) fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
+        match pointer.is_explicit() {
+            true => Ok(self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0)),
+            false => Ok(self.words_of(pointer.ty)? * pointer.unit),
+        }
+    }
+}

@@ -1,0 +1,781 @@
+//! Translation of an entry point, with every call inlined.
+
+mod composite;
+mod contract;
+mod dot;
+mod flow;
+mod geometry;
+mod glsl;
+mod image;
+mod instruction;
+mod large;
+mod memory;
+mod mesh;
+mod nesting;
+pub(super) mod number;
+mod places;
+mod scalar;
+mod scopes;
+mod subgroup;
+mod tessellation;
+
+use std::rc::Rc;
+
+use ash::vk;
+use foldhash::HashMap;
+use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
+
+use self::geometry::Geometry;
+use self::memory::{Base, Pointer};
+use self::mesh::Mesh;
+use self::nesting::Nesting;
+use self::number::Number;
+use self::scopes::Scopes;
+use self::tessellation::Tessellation;
+use super::constants::Constants;
+use super::interface::{self, Word};
+use super::module::{EntryPoint, Function, Module, Ty};
+use super::usage::{Extracts, Usage};
+use super::{Error, Result, Specialization};
+use vitric_base::host_memory;
+use vitric_ir::interface::{MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED};
+use vitric_ir::{Builder, Inst, Local, Table, Type, Value, verify};
+use vitric_ir::interface::{
+    Builtin, FragmentFacts, InputSlot, Interface, OutputSlot, PatchFacts, Resource, Shader, Slot,
+};
+use vitric_ir::passes;
+use vitric_base::simd::{Lanes, WAVE};
+
+/// Most instructions of a translated program.
+const MAX_INSTRUCTIONS: usize = 1 << 19;
+/// Bytes that compiling takes for an instruction of the IR, passes and generated code included: three times as much as was measured.
+const COMPILED_BYTES: usize = 2 << 10;
+/// Instructions that the margin of the host's memory is enough for.
+const ROOM: usize = 1 << 11;
+/// Most blocks that are translated, calls inlined.
+const MAX_BLOCKS: usize = 1 << 17;
+/// Most words that may be moved while translating: a bound on time and memory.
+const MAX_WORK: usize = 1 << 24;
+/// Most bytes of all locals of a workgroup's waves together.
+const MAX_LOCAL_BYTES: u64 = 1 << 30;
+
+/// From this version of SPIR-V on `HelperInvocation` has to be volatile.
+const VOLATILE_HELPERS: u32 = 0x0001_0600;
+
+/// Members of a built-in block that are looked for one by one: more than there are built-ins.
+const MAX_BLOCK_BUILTINS: usize = 64;
+
+/// Modes in which fragments of a pixel, or of a sample of it, exclude each other.
+const INTERLOCKS: [ExecutionMode; 4] = [
+    ExecutionMode::PixelInterlockOrderedEXT,
+    ExecutionMode::PixelInterlockUnorderedEXT,
+    ExecutionMode::SampleInterlockOrderedEXT,
+    ExecutionMode::SampleInterlockUnorderedEXT,
+];
+
+/// What an id stands for while translating.
+#[derive(Debug, Clone)]
+enum Operand {
+    /// A flattened value.
+    Words(Rc<[Value]>),
+    /// A pointer, or an image, sampler or their combination loaded from one.
+    Pointer(Rc<Pointer>),
+    /// `OpSampledImage`: image and sampler.
+    Pair(Rc<Pointer>, Rc<Pointer>),
+    /// A value of many words, which lie where nothing changes them as long as the value is used.
+    Large(Rc<Pointer>),
+    /// Such a value of which only some parts are used: the words of these, by number.
+    Parts(Rc<HashMap<u32, Value>>),
+}
+
+/// Ids of the function that is being inlined, with their types.
+type Frame = HashMap<u32, (u32, Operand)>;
+
+struct Translator<'a> {
+    module: &'a Module,
+    constants: Constants,
+    model: ExecutionModel,
+    builder: Builder,
+    scopes: Scopes,
+    globals: Frame,
+    frames: Vec<Frame>,
+    constant_operands: HashMap<u32, (u32, Operand)>,
+    inputs: Vec<Word>,
+    outputs: Vec<Word>,
+    /// Where each output word is kept until the end.
+    output_words: Vec<(Local, u32)>,
+    resources: Vec<Resource>,
+    local_size: [u32; 3],
+    /// Whether four invocations of a workgroup are a square of it, and not a part of a row.
+    in_squares: bool,
+    shared_bytes: u32,
+    /// Where blocks of shared memory begin.
+    shared_start: u32,
+    /// Whether shared memory has blocks with an explicit layout.
+    shared_is_explicit: bool,
+    /// The resources that a chosen pointer may point into.
+    storage_buffers: Vec<u32>,
+    /// The resources that no program writes.
+    uniform_buffers: Vec<u32>,
+    facts: FragmentFacts,
+    /// Whether `HelperInvocation` says what lanes are now, and not what they were at the start.
+    helpers_change: bool,
+    /// True if the entry point asks for maximal reconvergence: helper invocations count in all operations then.
+    is_maximal: bool,
+    usage: Usage,
+    /// How composites are taken apart: found when it is first asked for.
+    extracts: Option<Extracts>,
+    /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
+    locals: HashMap<u32, (Local, u32)>,
+    /// Of locals that never change: their words, and the high halves of these where some have 64 bits.
+    tables: HashMap<u32, (Table, Option<Table>)>,
+    /// The slots of the high words of 64-bit inputs and outputs, by those of the low ones.
+    high_inputs: HashMap<u32, u32>,
+    high_outputs: HashMap<(Local, u32), u32>,
+    /// Words of each input variable, by its first slot, and copies for dynamic indexing.
+    input_sizes: HashMap<u32, u32>,
+    input_copies: HashMap<u32, Local>,
+    copied_at: Option<(Local, usize)>,
+    /// The entry point's modes of floating point, where they are not the usual ones.
+    fast_math: Vec<(Number, u32)>,
+    /// Numbers of which the entry point preserves NaN, infinity and the sign of zeros.
+    preserved: Vec<Number>,
+    /// Whether the function that is translated tells -0 from 0.
+    signed_zeros: bool,
+    /// Whether four invocations have rates of change between them: always those of fragments.
+    has_derivatives: bool,
+    /// Factors of the products of this block that may become part of a sum.
+    products: HashMap<Value, (Value, Value)>,
+    /// Whether transform feedback writes outputs.
+    is_captured: bool,
+    /// What geometry programs have besides.
+    geometry: Option<Geometry>,
+    /// What task and mesh programs have besides.
+    mesh: Option<Mesh>,
+    /// What tessellation programs have.
+    tessellation: Option<Tessellation>,
+    /// Words of vertices that geometry and control programs are given.
+    vertex_inputs: Vec<Option<Slot>>,
+    local_words: u32,
+    blocks: usize,
+    work: usize,
+    depth: u32,
+    nesting: Nesting,
+    /// Instructions that there is memory for.
+    room: usize,
+    /// Functions that are being inlined.
+    calls: Vec<u32>,
+    /// The pointer and the object of the next instruction, if that is a store.
+    next_store: Option<[u32; 2]>,
+}
+
+/// Translates an entry point of a module: here, or if it nests deeply on a thread that has the stack for it.
+pub(super) fn program(
+    module: &Module,
+    entry: &str,
+    stage: vk::ShaderStageFlags,
+    specialization: &Specialization,
+    observe: passes::Observer<'_>,
+) -> Result<Shader> {
+    nesting::with_stack(|nesting| program_within(module, entry, (stage, nesting), specialization, observe))
+}
+
+fn program_within(
+    module: &Module,
+    entry: &str,
+    (stage, nesting): (vk::ShaderStageFlags, Nesting),
+    specialization: &Specialization,
+    observe: passes::Observer<'_>,
+) -> Result<Shader> {
+    let model = match stage {
+        vk::ShaderStageFlags::VERTEX => ExecutionModel::Vertex,
+        vk::ShaderStageFlags::FRAGMENT => ExecutionModel::Fragment,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL => ExecutionModel::TessellationControl,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION => ExecutionModel::TessellationEvaluation,
+        vk::ShaderStageFlags::GEOMETRY => ExecutionModel::Geometry,
+        vk::ShaderStageFlags::COMPUTE => ExecutionModel::GLCompute,
+        vk::ShaderStageFlags::TASK_EXT => ExecutionModel::TaskEXT,
+        vk::ShaderStageFlags::MESH_EXT => ExecutionModel::MeshEXT,
+        _ => return Err(Error::Unsupported("this stage".into())),
+    };
+    let found = module.entry_points.iter().find(|point| point.name == entry && point.model == model);
+    let point = found.ok_or(Error::Malformed("there is no such entry point"))?;
+    let mut translator = Translator::new(module, model, (specialization, nesting), point)?;
+    translator.local_size = local_size(module, &translator.constants, point)?;
+    translator.fast_math = translator.fast_math_defaults(point)?;
+    translator.preserved = translator.preserved_numbers(point);
+    let groups = [ExecutionMode::DerivativeGroupLinearKHR, ExecutionMode::DerivativeGroupQuadsKHR];
+    let in_groups = groups.map(|mode| module.mode(point.function, mode).is_some());
+    translator.has_derivatives |= in_groups.contains(&true);
+    // What has no whole squares is in no order of squares.
+    let is_even = translator.local_size[..2].iter().all(|size| size.is_multiple_of(2));
+    translator.in_squares = in_groups[1] && is_even;
+    translator.begin_geometry(point)?;
+    translator.begin_mesh(point)?;
+    translator.begin_tessellation(point)?;
+    translator.declare_variables(point)?;
+    translator.declare_mesh_outputs(point)?;
+    translator.entry(point)?;
+    translator.finish(point, stage, observe)
+}
+
+impl<'a> Translator<'a> {
+    fn new(
+        module: &'a Module,
+        model: ExecutionModel,
+        (specialization, nesting): (&Specialization, Nesting),
+        point: &EntryPoint,
+    ) -> Result<Self> {
+        let usage = Usage::new(module, point.function);
+        Ok(Self {
+            module,
+            constants: Constants::new(module, specialization, &usage, nesting.types)?,
+            model,
+            builder: Builder::new(),
+            scopes: Scopes::default(),
+            globals: Frame::default(),
+            frames: Vec::new(),
+            constant_operands: HashMap::default(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            output_words: Vec::new(),
+            resources: Vec::new(),
+            local_size: [1; 3],
+            in_squares: false,
+            shared_bytes: 0,
+            shared_start: 0,
+            shared_is_explicit: false,
+            storage_buffers: Vec::new(),
+            uniform_buffers: Vec::new(),
+            facts: FragmentFacts::default(),
+            helpers_change: module.version >= VOLATILE_HELPERS,
+            is_maximal: module.mode(point.function, ExecutionMode::MaximallyReconvergesKHR).is_some(),
+            usage,
+            extracts: None,
+            locals: HashMap::default(),
+            tables: HashMap::default(),
+            high_inputs: HashMap::default(),
+            high_outputs: HashMap::default(),
+            input_sizes: HashMap::default(),
+            input_copies: HashMap::default(),
+            copied_at: None,
+            fast_math: Vec::new(),
+            preserved: Vec::new(),
+            signed_zeros: false,
+            has_derivatives: model == ExecutionModel::Fragment,
+            products: HashMap::default(),
+            is_captured: module.mode(point.function, ExecutionMode::Xfb).is_some(),
+            geometry: None,
+            mesh: None,
+            tessellation: None,
+            vertex_inputs: Vec::new(),
+            local_words: 0,
+            blocks: 0,
+            work: 0,
+            depth: 0,
+            nesting,
+            room: ROOM,
+            calls: Vec::new(),
+            next_store: None,
+        })
+    }
+
+    fn words_of(&self, ty: u32) -> Result<u32> {
+        self.constants.words(self.module, ty)
+    }
+
+    /// Returns true for a value that lies in memory instead of being flattened.
+    fn is_large(&self, ty: u32) -> Result<bool> {
+        Ok(self.words_of(ty)? > large::FLAT_WORDS)
+    }
+
+    /// The scalar types of a flattened value.
+    fn scalars(&self, ty: u32) -> Result<Vec<Type>> {
+        Ok(self.numbers(ty)?.into_iter().map(Number::ir).collect())
+    }
+
+    fn append_numbers(&self, ty: u32, out: &mut Vec<Number>) -> Result<()> {
+        // Sized first, so that neither a hostile length nor empty structures without end are walked.
+        if self.words_of(ty)? == 0 {
+            return Ok(());
+        }
+        let (part, count) = match self.module.ty(ty)? {
+            Ty::Vector(part, count) | Ty::Matrix(part, count) => (*part, *count),
+            Ty::Array(part, length) => (*part, self.constants.length(*length)?),
+            Ty::Struct(parts) => return parts.iter().try_for_each(|&part| self.append_numbers(part, out)),
+            _ => {
+                out.push(Number::of(self.module, ty)?);
+                return Ok(());
+            }
+        };
+        (0..count).try_for_each(|_| self.append_numbers(part, out))
+    }
+
+    fn declare_variables(&mut self, point: &EntryPoint) -> Result<()> {
+        for &(id, pointer, class, initializer) in &self.module.variables {
+            let (_, ty) = self.module.pointee(pointer)?;
+            // From SPIR-V 1.4 on interfaces list variables of every class. Of the others than inputs and outputs only those count
+            // that a reachable function names.
+            let used = point.interface.contains(&id);
+            let is_interface = matches!(class, StorageClass::Input | StorageClass::Output);
+            if !(self.usage.mentions(id) || used && is_interface) {
+                continue;
+            }
+            let base = match class {
+                StorageClass::Input | StorageClass::Output if used && self.is_of_patch(id, class) => {
+                    self.declare_patch((id, ty), initializer)?
+                }
+                StorageClass::Input if used && self.is_per_vertex(id) => self.declare_vertices(id, ty)?,
+                StorageClass::Input if used => self.declare_input(id, ty)?,
+                // Behind all others.
+                StorageClass::Output if self.model == ExecutionModel::MeshEXT => continue,
+                StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
+                StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT => continue,
+                StorageClass::Private | StorageClass::Function => {
+                    if let Some(table) = self.constant_table(id, ty, initializer)? {
+                        table
+                    } else {
+                        let local = self.new_local(self.words_of(ty)?)?;
+                        self.initialize(Base::Local(local), ty, initializer)?;
+                        Base::Local(local)
+                    }
+                }
+                StorageClass::Workgroup => {
+                    let target = self.declare_shared(ty)?;
+                    self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(target))));
+                    continue;
+                }
+                StorageClass::PushConstant => Base::Push,
+                StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::StorageBuffer => {
+                    let resource = self.declare_resource(id);
+                    match class {
+                        StorageClass::StorageBuffer => self.storage_buffers.push(resource),
+                        StorageClass::Uniform if !self.is_buffer_block(ty)? => self.uniform_buffers.push(resource),
+                        _ => {}
+                    }
+                    Base::Resource(resource)
+                }
+                other => return Err(Error::Unsupported(format!("storage class {other:?}"))),
+            };
+            self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(Pointer::new(base, ty)))));
+        }
+        self.end_declarations();
+        Ok(())
+    }
+
+    fn declare_input(&mut self, id: u32, ty: u32) -> Result<Base> {
+        let words = interface::words(self.module, &self.constants, self.model, id, ty)?;
+        let sample = |word: &Word| {
+            word.place == vitric_ir::interface::Place::Sample
+                || matches!(word.slot, Slot::Builtin(Builtin::SampleId | Builtin::SamplePosition, _))
+        };
+        self.facts.per_sample |= words.iter().any(sample);
+        self.helpers_change |= self.module.has((id, None), Decoration::Volatile);
+        let coverage = |word: &Word| matches!(word.slot, Slot::Builtin(Builtin::SampleMask, _));
+        self.facts.sees_coverage |= words.iter().any(coverage);
+        let first = self.inputs.len() as u32;
+        self.input_sizes.insert(first, words.len() as u32);
+        self.inputs.extend(words);
+        is_interface(self.inputs.len())?;
+        for slot in first as usize..self.inputs.len() {
+            if self.inputs[slot].ty.is_wide() {
+                self.high_inputs.insert(slot as u32, self.inputs.len() as u32);
+                self.inputs.push(interface::high_word(&self.inputs[slot]));
+            }
+        }
+        Ok(Base::Input(first))
+    }
+
+    fn declare_output(&mut self, id: u32, ty: u32, initializer: Option<u32>) -> Result<Base> {
+        let mut words = interface::words(self.module, &self.constants, self.model, id, ty)?;
+        if !self.is_captured {
+            words.iter_mut().for_each(|word| word.feedback = None);
+        }
+        let has = |builtin| words.iter().any(|word| matches!(word.slot, Slot::Builtin(b, _) if b == builtin));
+        self.facts.writes_depth |= has(Builtin::FragDepth);
+        self.facts.writes_stencil |= has(Builtin::FragStencilRef);
+        self.facts.writes_sample_mask |= has(Builtin::SampleMask);
+        is_interface(self.outputs.len() + words.len())?;
+        let local = self.new_local(words.len() as u32)?;
+        let written = self.used_words(id, ty, words.len(), false)?;
+        let is_output = |(index, word): &(usize, Word)| written[*index] || word.feedback.is_some();
+        for (index, word) in words.into_iter().enumerate().filter(is_output) {
+            self.output_words.push((local, index as u32));
+            self.outputs.push(word);
+            if word.ty.is_wide() {
+                self.high_outputs.insert((local, index as u32), self.outputs.len() as u32);
+                self.output_words.push((local, index as u32));
+                self.outputs.push(interface::high_word(&word));
+            }
+        }
+        self.initialize(Base::Local(local), ty, initializer)?;
+        Ok(Base::Local(local))
+    }
+
+    /// Which words of an interface variable are in use: built-in blocks are declared whole, however little of them is written, or
+    /// read of each element of an array.
+    fn used_words(&self, id: u32, ty: u32, words: usize, of_elements: bool) -> Result<Vec<bool>> {
+        let Ty::Struct(members) = self.module.ty(ty)? else { return Ok(vec![true; words]) };
+        let mut out = Vec::with_capacity(words);
+        for (index, &member) in members.iter().enumerate() {
+            let builtin = self.module.has((ty, Some(index as u32)), Decoration::BuiltIn);
+            let scalar = |id| self.constants.scalar(id);
+            let named = || match of_elements {
+                true => self.usage.uses_member_of_elements(id, index as u32, scalar),
+                false => self.usage.uses_member(id, index as u32, scalar),
+            };
+            let used = !builtin || index >= MAX_BLOCK_BUILTINS || named();
+            out.resize(out.len() + self.words_of(member)? as usize, used);
+        }
+        out.resize(words, true);
+        Ok(out)
+    }
+
+    /// Shared variables follow each other; blocks with an explicit layout all start at one place.
+    fn declare_shared(&mut self, ty: u32) -> Result<Pointer> {
+        let target = if self.module.has((ty, None), Decoration::Block) {
+            self.shared_is_explicit = true;
+            let size = self.explicit_size(ty, 0)?;
+            self.shared_bytes = self.shared_bytes.max(self.shared_start.saturating_add(size));
+            Pointer::shared(self.shared_start, ty, memory::EXPLICIT)
+        } else {
+            let unit = self.shared_unit(ty)?;
+            let offset = self.shared_bytes.next_multiple_of(unit);
+            self.shared_bytes = offset.saturating_add(self.words_of(ty)?.saturating_mul(unit));
+            Pointer::shared(offset, ty, unit)
+        };
+        if self.shared_bytes > MAX_SHARED {
+            return Err(Error::Unsupported("this much shared memory".into()));
+        }
+        Ok(target)
+    }
+
+    /// Bytes of a scalar of a shared variable.
+    fn shared_unit(&self, ty: u32) -> Result<u32> {
+        Ok(if self.constants.has_wide(self.module, ty)? { 8 } else { 4 })
+    }
+
+    /// Bytes of a value with an explicit layout, saturating.
+    fn explicit_size(&self, ty: u32, nesting: u32) -> Result<u32> {
+        if nesting > self.nesting.types {
+            return Err(Error::Deep("types"));
+        }
+        // Sized first, so that neither empty structures without end nor too many parts are walked.
+        match self.words_of(ty)? {
+            0 => return Ok(0),
+            words if words > MAX_SHARED => return Err(Error::Unsupported("a block this large".into())),
+            _ => {}
+        }
+        let word = |target, decoration| self.module.decoration_word(target, decoration);
+        let inner = |ty| self.explicit_size(ty, nesting + 1);
+        match self.module.ty(ty)? {
+            Ty::Struct(members) => {
+                let mut size = 0;
+                for (index, &member) in members.iter().enumerate() {
+                    let target = (ty, Some(index as u32));
+                    let bytes = match (word(target, Decoration::MatrixStride), self.module.ty(member)?) {
+                        // Row-major matrices take at most as many rows as a matrix can have.
+                        (Some(stride), Ty::Matrix(..)) => stride.saturating_mul(4),
+                        _ => inner(member)?,
+                    };
+                    size = size.max(word(target, Decoration::Offset).unwrap_or(0).saturating_add(bytes));
+                }
+                Ok(size)
+            }
+            Ty::Array(element, length) => {
+                let stride = word((ty, None), Decoration::ArrayStride).unwrap_or(inner(*element)?);
+                Ok(stride.saturating_mul(self.constants.length(*length)?))
+            }
+            Ty::Vector(part, count) | Ty::Matrix(part, count) => Ok(inner(*part)?.saturating_mul(*count)),
+            _ => Ok(Number::of(self.module, ty)?.bytes()),
+        }
+    }
+
+    /// Returns true for blocks, and arrays of these, that are storage buffers of the first kind.
+    fn is_buffer_block(&self, ty: u32) -> Result<bool> {
+        let mut block = ty;
+        // Bounded, since a hostile type may be an array of itself.
+        for _ in 0..self.nesting.types {
+            match *self.module.ty(block)? {
+                Ty::Array(element, _) | Ty::RuntimeArray(element) => block = element,
+                _ => break,
+            }
+        }
+        Ok(self.module.has((block, None), Decoration::BufferBlock))
+    }
+
+    fn declare_resource(&mut self, id: u32) -> u32 {
+        let word = |decoration| self.module.decoration_word((id, None), decoration).unwrap_or(0);
+        let resource = Resource { set: word(Decoration::DescriptorSet), binding: word(Decoration::Binding) };
+        self.resources.push(resource);
+        self.resources.len() as u32 - 1
+    }
+
+    fn initialize(&mut self, base: Base, ty: u32, initializer: Option<u32>) -> Result<()> {
+        let Some(initializer) = initializer else { return Ok(()) };
+        self.store_operand(&Pointer::new(base, ty), initializer)
+    }
+
+    fn entry(&mut self, point: &EntryPoint) -> Result<()> {
+        self.call(point.function, &[], None)?;
+        if self.geometry.is_some() {
+            return self.end_geometry();
+        }
+        // What a mesh program gives is in memory.
+        if self.mesh.is_some() {
+            return Ok(());
+        }
+        for (slot, value) in (0..).zip(self.output_values()) {
+            self.builder.push(Inst::Output { slot, value });
+        }
+        Ok(())
+    }
+
+    /// The words of all outputs as they are now.
+    fn output_values(&mut self) -> Vec<Value> {
+        let mut values = Vec::with_capacity(self.outputs.len());
+        for slot in 0..self.outputs.len() {
+            let (local, word) = self.output_words[slot];
+            // The slot of a high word follows that of the low one, which gives both.
+            if self.high_outputs.get(&(local, word)) == Some(&(slot as u32)) {
+                continue;
+            }
+            let value = self.builder.local_load(local, word, None, self.outputs[slot].ty);
+            let [low, high] = self.builder.split(value);
+            values.push(low);
+            if self.builder.is_wide(value) {
+                values.push(high);
+            }
+        }
+        values
+    }
+
+    /// Inlines a function; the local that its result of type `result` is in.
+    fn call(&mut self, id: u32, arguments: &[(u32, Operand)], result: Option<u32>) -> Result<Local> {
+        if self.calls.contains(&id) {
+            return Err(Error::Malformed("calls recurse"));
+        }
+        self.depth += 1;
+        let function: &'a Function = self.module.functions.get(&id).ok_or(Error::Malformed("no such function"))?;
+        if function.parameters.len() != arguments.len() {
+            return Err(Error::Malformed("a call with the wrong number of arguments"));
+        }
+        self.spend(arguments.len() + self.calls.len() / 64)?;
+        self.calls.push(id);
+        self.frames.push(function.parameters.iter().copied().zip(arguments.iter().cloned()).collect());
+        let words = result.map_or(Ok(0), |ty| self.words_of(ty))?;
+        let local = self.local_for(id, words)?;
+        self.body(function, (local, result))?;
+        self.frames.pop();
+        self.calls.pop();
+        self.depth -= 1;
+        Ok(local)
+    }
+
+    /// Bounds the work a hostile module can cause: called for every block that is translated.
+    fn check_size(&mut self) -> Result<()> {
+        self.blocks += 1;
+        if self.blocks > MAX_BLOCKS {
+            return Err(Error::Unsupported("a program this long".into()));
+        }
+        self.spend(1)
+    }
+
+    /// The local of variable, phi or function `id`.
+    fn local_for(&mut self, id: u32, words: u32) -> Result<Local> {
+        match self.locals.get(&id) {
+            Some(&(local, known)) if known == words => Ok(local),
+            _ => {
+                let local = self.new_local(words)?;
+                self.locals.insert(id, (local, words));
+                Ok(local)
+            }
+        }
+    }
+
+    fn new_local(&mut self, words: u32) -> Result<Local> {
+        self.local_words = self.local_words.saturating_add(words);
+        if self.local_words > MAX_LOCAL_WORDS {
+            return Err(Error::Unsupported("this many local variables".into()));
+        }
+        Ok(self.builder.local(words))
+    }
+
+    /// The same, for every instruction and every value that is `work` words long. Memory is asked for by twice what there is.
+    fn spend(&mut self, work: usize) -> Result<()> {
+        self.work += work;
+        if self.builder.len() > self.room {
+            self.room = self.builder.len() * 2;
+            if !host_memory::has_room(self.room * COMPILED_BYTES) {
+                return Err(Error::OutOfMemory);
+            }
+        }
+        if self.builder.len() > MAX_INSTRUCTIONS || self.work > MAX_WORK {
+            return Err(Error::Unsupported("a program this long".into()));
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, id: u32, ty: u32, operand: Operand) -> Result<()> {
+        match self.frames.last_mut() {
+            Some(frame) => frame.insert(id, (ty, operand)),
+            None => self.globals.insert(id, (ty, operand)),
+        };
+        Ok(())
+    }
+
+    fn define_words(&mut self, id: u32, ty: u32, words: Vec<Value>) -> Result<()> {
+        if words.len() != self.words_of(ty)? as usize {
+            return Err(Error::Malformed("a result of another type"));
+        }
+        self.spend(words.len())?;
+        self.define(id, ty, Operand::Words(words.into()))
+    }
+
+    /// What an id stands for, and its type.
+    fn operand(&mut self, id: u32) -> Result<(u32, Operand)> {
+        let local = self.frames.last().and_then(|frame| frame.get(&id));
+        if let Some(found) = local.or_else(|| self.globals.get(&id)).or_else(|| self.constant_operands.get(&id)) {
+            return Ok(found.clone());
+        }
+        let (ty, words) = self.constants.get(id).ok_or(Error::Malformed("an id is used before its definition"))?;
+        if words.len() > large::FLAT_WORDS as usize {
+            let base = self.table_of(id, ty)?;
+            let found = (ty, Operand::Large(Rc::new(Pointer::new(base, ty))));
+            self.constant_operands.insert(id, found.clone());
+            return Ok(found);
+        }
+        let words = words.to_vec();
+        let scalars = self.scalars(ty)?;
+        let constant = |(&bits, ty): (&u64, Type)| match ty {
+            Type::I64 | Type::F64 => self.builder.wide_constant(bits, ty),
+            _ => self.builder.constant(bits as u32, ty),
+        };
+        let values: Vec<Value> = words.iter().zip(scalars).map(constant).collect();
+        let found = (ty, Operand::Words(values.into()));
+        self.constant_operands.insert(id, found.clone());
+        Ok(found)
+    }
+
+    fn words(&mut self, id: u32) -> Result<Rc<[Value]>> {
+        match self.operand(id)?.1 {
+            Operand::Words(words) => Ok(words),
+            Operand::Pointer(pointer) => Ok(Rc::from([self.pointer_value(&pointer)?])),
+            Operand::Large(pointer) => Ok(self.load(&pointer)?.into()),
+            Operand::Pair(..) | Operand::Parts(_) => Err(Error::Malformed("a pointer or image is used as a value")),
+        }
+    }
+
+    fn typed_words(&mut self, id: u32) -> Result<(u32, Rc<[Value]>)> {
+        let (ty, _) = self.operand(id)?;
+        Ok((ty, self.words(id)?))
+    }
+
+    fn word(&mut self, id: u32) -> Result<Value> {
+        self.words(id)?.first().copied().ok_or(Error::Malformed("an empty value"))
+    }
+
+    /// An index, which may have any width: of one of 64 bits the low word, since nothing has more elements than that numbers.
+    fn index(&mut self, id: u32) -> Result<Value> {
+        let index = self.word(id)?;
+        Ok(if self.builder.is_wide(index) { self.builder.split(index)[0] } else { index })
+    }
+
+    fn pointer(&mut self, id: u32) -> Result<Rc<Pointer>> {
+        match self.operand(id)? {
+            (_, Operand::Pointer(pointer)) => Ok(pointer),
+            (ty, Operand::Words(words)) if words.len() == 1 => self.pointer_of_value(ty, words[0]).map(Rc::new),
+            _ => Err(Error::Malformed("not a pointer")),
+        }
+    }
+
+    fn finish(self, point: &EntryPoint, stage: vk::ShaderStageFlags, observe: passes::Observer<'_>) -> Result<Shader> {
+        let mut function = self.builder.finish();
+        function.insts = self.scopes.resolve(function.insts);
+        verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;
+        passes::optimize(&mut function, observe);
+        passes::trim_images(&mut function);
+        debug_assert_eq!(verify(&function), Ok(()));
+        let waves = self.local_size.iter().map(|&size| u64::from(size)).product::<u64>().div_ceil(WAVE as u64);
+        let locals: u64 = function.locals.iter().map(|&words| u64::from(words)).sum();
+        if waves * locals * size_of::<Lanes>() as u64 > MAX_LOCAL_BYTES {
+            return Err(Error::Unsupported("workgroups with this many local variables".into()));
+        }
+        if !host_memory::has_room((waves * locals) as usize * size_of::<Lanes>()) {
+            return Err(Error::OutOfMemory);
+        }
+        let mut facts = self.facts;
+        let has_mode = |mode| self.module.mode(point.function, mode).is_some();
+        facts.post_depth = has_mode(ExecutionMode::PostDepthCoverage);
+        facts.early_tests = has_mode(ExecutionMode::EarlyFragmentTests) || facts.post_depth;
+        facts.interlock = INTERLOCKS.into_iter().any(has_mode);
+        let input = |word: &super::interface::Word| InputSlot {
+            slot: word.slot,
+            ty: low_type(word.ty),
+            interpolation: word.interpolation,
+            place: word.place,
+        };
+        let output = |word: &Word| OutputSlot { slot: word.slot, ty: low_type(word.ty), feedback: word.feedback };
+        let patch = self.tessellation.map(|patch| Box::new(patch.into_facts(self.vertex_inputs.clone())));
+        if !patch.as_deref().is_none_or(PatchFacts::is_possible) {
+            return Err(Error::Unsupported("patches of this many vertices, or words".into()));
+        }
+        let images = function.number_images();
+        let interface = Interface {
+            stage,
+            inputs: self.inputs.iter().map(input).collect(),
+            outputs: self.outputs.iter().map(output).collect(),
+            resources: self.resources,
+            images,
+            shared_bytes: self.shared_bytes,
+            local_size: self.local_size,
+            in_squares: self.in_squares,
+            fragment: facts,
+            geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
+            mesh: self.mesh.map(|mesh| Box::new(mesh.into_facts())),
+            patch,
+        };
+        Ok(Shader { interface, function })
+    }
+}
+
+/// Whether a stage may have so many words of inputs, or of outputs.
+///
+/// # Errors
+/// They are far more than any limit allows.
+fn is_interface(words: usize) -> Result<()> {
+    if words > MAX_INTERFACE { Err(Error::Unsupported("interfaces this large".into())) } else { Ok(()) }
+}
+
+/// The type of a word of the interface: 64-bit scalars are two integers.
+fn low_type(ty: Type) -> Type {
+    if ty.is_wide() { Type::I32 } else { ty }
+}
+
+/// Workgroup size: the built-in constant when there is one, else the execution mode.
+fn local_size(module: &Module, constants: &Constants, point: &EntryPoint) -> Result<[u32; 3]> {
+    let size = declared_size(module, constants, point);
+    let product = size.iter().try_fold(1u32, |product, &count| product.checked_mul(count));
+    match product {
+        Some(1..=MAX_INVOCATIONS) => Ok(size),
+        _ => Err(Error::Unsupported(format!("workgroups of {size:?}"))),
+    }
+}
+
+fn declared_size(module: &Module, constants: &Constants, point: &EntryPoint) -> [u32; 3] {
+    let workgroup_size = spirv::BuiltIn::WorkgroupSize as u32;
+    for inst in &module.constants {
+        let Some(&id) = inst.words.get(1) else { continue };
+        if module.decoration_word((id, None), Decoration::BuiltIn) == Some(workgroup_size)
+            && let Some((_, &[x, y, z])) = constants.get(id)
+        {
+            return [x, y, z].map(|size| size as u32);
+        }
+    }
+    let mode = |mode| module.mode(point.function, mode);
+    match (mode(ExecutionMode::LocalSize), mode(ExecutionMode::LocalSizeId)) {
+        (Some(&[x, y, z]), _) => [x, y, z],
+        (_, Some(&[x, y, z])) => [x, y, z].map(|id| constants.scalar(id).unwrap_or(1)),
+        _ => [1; 3],
+    }
+}

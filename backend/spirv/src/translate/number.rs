@@ -1,0 +1,342 @@
+//! Scalars of every width: how the IR holds them, and what operations do to them.
+//!
+//! The IR has words, and pairs of words for 64 bits. A narrower integer is a word whose upper bits are 0, signed or not; a
+//! half is the single float of the same value. So an operation on narrow numbers is the operation on words with signed
+//! operands extended first, and its result brought back to the type's values: upper bits cut off, or rounded to a half.
+
+use spirv::{GlslStd450Op as G, Op};
+
+use super::scalar;
+use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value, WideOp};
+use vitric_ir::elementary as r;
+use crate::module::{Module, Ty};
+use crate::{Error, Result};
+
+/// A scalar type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    Bool,
+    /// An integer of 8, 16, 32 or 64 bits. Operations tell signed from unsigned, not types.
+    Int(u32),
+    /// A float of 16, 32 or 64 bits.
+    Float(u32),
+}
+
+impl Number {
+    /// The scalar type of scalars, vectors and matrices, and of pointers that are values.
+    pub(crate) fn of(module: &Module, ty: u32) -> Result<Self> {
+        // A hostile vector may be its own component: nothing is walked further than a matrix needs.
+        let mut ty = module.ty(ty)?;
+        for _ in 0..2 {
+            if let Ty::Vector(part, _) | Ty::Matrix(part, _) = ty {
+                ty = module.ty(*part)?;
+            }
+        }
+        match ty {
+            Ty::Bool => Ok(Self::Bool),
+            Ty::Int(bits) => Ok(Self::Int(*bits)),
+            Ty::Float(bits) => Ok(Self::Float(*bits)),
+            Ty::Pointer(..) => Ok(Self::Int(64)),
+            _ => Err(Error::Malformed("not a scalar type")),
+        }
+    }
+
+    /// How the IR holds it.
+    pub(crate) fn ir(self) -> Type {
+        match self {
+            Self::Bool => Type::Bool,
+            Self::Int(64) => Type::I64,
+            Self::Int(_) => Type::I32,
+            Self::Float(64) => Type::F64,
+            Self::Float(_) => Type::F32,
+        }
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn bytes(self) -> u32 {
+        match self {
+            Self::Bool => 4,
+            Self::Int(bits) | Self::Float(bits) => bits / 8,
+        }
+    }
+
+    fn is_narrow(self) -> bool {
+        matches!(self, Self::Int(8 | 16) | Self::Float(16))
+    }
+
+    /// A literal's or constant's bits as the IR holds them.
+    pub(crate) fn canonical(self, bits: u64) -> u64 {
+        match self {
+            Self::Bool => u64::from(bits != 0),
+            Self::Int(64) | Self::Float(64) => bits,
+            Self::Float(16) => u64::from(vitric_format::half_to_f32(bits as u32 & 0xffff).to_bits()),
+            Self::Int(32) | Self::Float(_) => bits & 0xffff_ffff,
+            Self::Int(width) => bits & ((1 << width) - 1),
+        }
+    }
+}
+
+/// Brings a result of an operation on words back to a type's values.
+pub(crate) fn narrow(b: &mut Builder, value: Value, to: Number) -> Value {
+    match to {
+        Number::Int(bits @ (8 | 16)) => {
+            let mask = b.int((1 << bits) - 1);
+            b.binary(B::And, value, mask)
+        }
+        Number::Float(16) => {
+            let half = b.unary(U::FloatToHalf, value);
+            b.unary(U::HalfToFloat, half)
+        }
+        _ => value,
+    }
+}
+
+/// A narrow integer as a signed word.
+pub(crate) fn signed(b: &mut Builder, value: Value, from: Number) -> Value {
+    let Number::Int(bits @ (8 | 16)) = from else { return value };
+    let (zero, count) = (b.int(0), b.int(bits));
+    r::extract_signed(b, value, zero, count)
+}
+
+/// Whether an operation looks at the sign of its integer operands.
+fn is_signed(op: Op) -> bool {
+    use Op as O;
+    matches!(
+        op,
+        O::SDiv
+            | O::SRem
+            | O::SMod
+            | O::SLessThan
+            | O::SLessThanEqual
+            | O::SGreaterThan
+            | O::SGreaterThanEqual
+            | O::SConvert
+            | O::ConvertSToF
+            | O::SMulExtended
+    )
+}
+
+/// Whether an extended operation does.
+pub(crate) fn is_signed_extended(op: G) -> bool {
+    matches!(op, G::SAbs | G::SSign | G::SMin | G::SMax | G::SClamp | G::FindSMsb | G::Ldexp)
+}
+
+/// One component of an operation that acts component by component. `operands` are of type `from` (a selection's and shift's
+/// others of their own), the result is of type `to`. `second` asks for the second member of operations that return two.
+pub(crate) fn component(
+    b: &mut Builder,
+    op: Op,
+    operands: &[Value],
+    (from, to): (Number, Number),
+    second: bool,
+) -> Result<Value> {
+    let mut operands: smallvec::SmallVec<[Value; 4]> = operands.iter().copied().collect();
+    let Some(&x) = operands.first() else { return Err(Error::Malformed("an operation without operands")) };
+    if is_signed(op) {
+        operands.iter_mut().for_each(|operand| *operand = signed(b, *operand, from));
+    } else if op == Op::ShiftRightArithmetic {
+        operands[0] = signed(b, x, from);
+    }
+    if is_conversion(op) {
+        return Ok(convert(b, op, operands[0], (from, to)));
+    }
+    limit_bit_numbers(b, op, &mut operands, from);
+    let above = if second { upper_part(b, op, &operands, from) } else { None };
+    let mut value = above.map_or_else(|| scalar::component(b, op, &operands, second), Ok)?;
+    if let (Op::BitReverse, Number::Int(bits @ (8 | 16))) = (op, from) {
+        // A narrow number's bits come to lie at the word's upper end.
+        let above = b.int(32 - bits);
+        value = b.binary(B::ShrLogical, value, above);
+    }
+    Ok(if to.is_narrow() { narrow(b, value, to) } else { value })
+}
+
+/// Keeps the low bits of a shift's count and of a bit field's offset, as processors do: a number of bits modulo the width.
+/// A count of bits to extract keeps its low byte, as on NVIDIA's processors. SPIR-V leaves greater ones undefined.
+fn limit_bit_numbers(b: &mut Builder, op: Op, operands: &mut [Value], number: Number) {
+    let Number::Int(bits) = number else { return };
+    match op {
+        Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
+            keep_low_bits(b, operands.get_mut(1), bits - 1);
+        }
+        Op::BitFieldSExtract | Op::BitFieldUExtract => {
+            keep_low_bits(b, operands.get_mut(1), bits - 1);
+            keep_low_bits(b, operands.get_mut(2), 0xff);
+        }
+        Op::BitFieldInsert => keep_low_bits(b, operands.get_mut(2), bits - 1),
+        _ => {}
+    }
+}
+
+/// Masks the low word of an operand, which is all that is left.
+fn keep_low_bits(b: &mut Builder, operand: Option<&mut Value>, mask: u32) {
+    let Some(operand) = operand else { return };
+    let low = b.split(*operand)[0];
+    *operand = match b.as_constant(low) {
+        Some(constant) => b.int(constant & mask),
+        None => {
+            let mask = b.int(mask);
+            b.binary(B::And, low, mask)
+        }
+    };
+}
+
+/// The second result of an operation on narrow integers: in a word it stands above the first.
+fn upper_part(b: &mut Builder, op: Op, operands: &[Value], number: Number) -> Option<Value> {
+    let Number::Int(bits @ (8 | 16)) = number else { return None };
+    let op = match op {
+        Op::IAddCarry => B::IAdd,
+        Op::UMulExtended | Op::SMulExtended => B::IMul,
+        _ => return None,
+    };
+    let &[x, y] = operands else { return None };
+    let (whole, bits) = (b.binary(op, x, y), b.int(bits));
+    Some(b.binary(B::ShrLogical, whole, bits))
+}
+
+/// The signed word that is nearest to a signed integer of any width.
+pub(crate) fn nearest_word(b: &mut Builder, value: Value) -> Value {
+    if !b.is_wide(value) {
+        return value;
+    }
+    let [low, high] = b.split(value);
+    let (sign, most) = (b.int(31), b.int(i32::MAX as u32));
+    let extended = b.binary(B::ShrArithmetic, low, sign);
+    let fits = b.binary(B::IEq, extended, high);
+    let negative = b.binary(B::ShrArithmetic, high, sign);
+    let nearest = b.binary(B::Xor, negative, most);
+    b.select(fits, low, nearest)
+}
+
+/// The unsigned word that is nearest to an unsigned integer of any width.
+fn nearest_unsigned_word(b: &mut Builder, value: Value) -> Value {
+    if !b.is_wide(value) {
+        return value;
+    }
+    let ([low, high], none, most) = (b.split(value), b.int(0), b.int(u32::MAX));
+    let fits = b.binary(B::IEq, high, none);
+    b.select(fits, low, most)
+}
+
+fn is_conversion(op: Op) -> bool {
+    use Op as O;
+    matches!(
+        op,
+        O::UConvert | O::SConvert | O::FConvert | O::ConvertFToS | O::ConvertFToU | O::ConvertSToF | O::ConvertUToF
+    )
+}
+
+fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> Value {
+    let wide = matches!(from, Number::Int(64) | Number::Float(64));
+    let value = match (op, to) {
+        (Op::UConvert | Op::SConvert, Number::Int(64)) if !wide => b.extend(x, op == Op::SConvert),
+        (Op::UConvert | Op::SConvert, Number::Int(64)) => x,
+        (Op::UConvert | Op::SConvert, _) => b.split(x)[0],
+        (Op::FConvert, Number::Float(64)) if !wide => b.wide(WideOp::F32ToF64, &[x], Type::F64),
+        (Op::FConvert, Number::Float(16)) if wide => single_to_odd(b, x),
+        (Op::FConvert, Number::Float(32)) if wide => b.wide(WideOp::F64ToF32, &[x], Type::F32),
+        (Op::FConvert, _) => x,
+        (Op::ConvertFToS | Op::ConvertFToU, _) => {
+            let x = if wide || to != Number::Int(64) { x } else { b.wide(WideOp::F32ToF64, &[x], Type::F64) };
+            let whole = b.unary(if op == Op::ConvertFToS { U::FToS } else { U::FToU }, x);
+            match (to, op) {
+                (Number::Int(64), _) => whole,
+                // As single floats have it.
+                (_, Op::ConvertFToS) => nearest_word(b, whole),
+                _ => nearest_unsigned_word(b, whole),
+            }
+        }
+        (_, Number::Float(64)) => {
+            let is_signed = op == Op::ConvertSToF;
+            let x = if wide { x } else { b.extend(x, is_signed) };
+            b.wide(if is_signed { WideOp::S64ToF64 } else { WideOp::U64ToF64 }, &[x], Type::F64)
+        }
+        _ => b.unary(if op == Op::ConvertSToF { U::SToF } else { U::UToF }, x),
+    };
+    narrow(b, value, to)
+}
+
+/// A double as the single float towards zero, which becomes odd where it is another number: rounded again, to a half, it gives
+/// what the double would have.
+fn single_to_odd(b: &mut Builder, x: Value) -> Value {
+    let nearest = b.wide(WideOp::F64ToF32, &[x], Type::F32);
+    let back = b.wide(WideOp::F32ToF64, &[nearest], Type::F64);
+    let (size, whole, one) = (b.unary(U::FAbs, back), b.unary(U::FAbs, x), b.int(1));
+    let (is_over, is_exact) = (b.binary(B::FLt, whole, size), b.binary(B::FEq, whole, size));
+    let code = b.cast(nearest, Type::I32);
+    let below = b.binary(B::ISub, code, one);
+    let towards_zero = b.select(is_over, below, code);
+    let odd = b.binary(B::Or, towards_zero, one);
+    let code = b.select(is_exact, code, odd);
+    b.cast(code, Type::F32)
+}
+
+/// A float rounded to a half towards zero, for results decorated so.
+pub(crate) fn half_towards_zero(b: &mut Builder, x: Value, from: Number) -> Value {
+    let x = if from == Number::Float(64) { single_to_odd(b, x) } else { x };
+    let half = b.unary(U::FloatToHalf, x);
+    let rounded = b.unary(U::HalfToFloat, half);
+    let (size, whole) = (b.unary(U::FAbs, rounded), b.unary(U::FAbs, x));
+    let over = b.binary(B::FLt, whole, size);
+    let one = b.int(1);
+    let below = b.binary(B::ISub, half, one);
+    let below = b.unary(U::HalfToFloat, below);
+    b.select(over, below, rounded)
+}
+
+/// The same bits as components of another type, little end first.
+pub(crate) fn bitcast(b: &mut Builder, values: &[Value], (from, to): (Number, Number), count: usize) -> Vec<Value> {
+    let words = to_words(b, values, from);
+    from_words(b, &words, to, count)
+}
+
+fn to_words(b: &mut Builder, values: &[Value], from: Number) -> Vec<Value> {
+    if let Number::Int(64) | Number::Float(64) = from {
+        return values.iter().flat_map(|&value| b.split(value)).collect();
+    }
+    let codes: Vec<Value> = values.iter().map(|&value| code(b, value, from)).collect();
+    let per_word = (4 / from.bytes().max(1)) as usize;
+    let pack = |chunk: &[Value]| {
+        let mut word = chunk[0];
+        for (index, &part) in chunk.iter().enumerate().skip(1) {
+            let shift = b.int(index as u32 * from.bytes() * 8);
+            let part = b.binary(B::Shl, part, shift);
+            word = b.binary(B::Or, word, part);
+        }
+        word
+    };
+    codes.chunks(per_word).map(pack).collect()
+}
+
+/// The bits of a number of at most 32 bits, as they are in memory.
+pub(crate) fn code(b: &mut Builder, value: Value, from: Number) -> Value {
+    if from == Number::Float(16) { b.unary(U::FloatToHalf, value) } else { b.cast(value, Type::I32) }
+}
+
+/// The number with bits as they are in memory: a word, whose upper bits may be anything when the number is narrow.
+pub(crate) fn decode(b: &mut Builder, word: Value, to: Number) -> Value {
+    match to {
+        Number::Float(16) => b.unary(U::HalfToFloat, word),
+        Number::Int(8 | 16) => narrow(b, word, to),
+        _ => b.cast(word, to.ir()),
+    }
+}
+
+fn from_words(b: &mut Builder, words: &[Value], to: Number, count: usize) -> Vec<Value> {
+    let zero = b.int(0);
+    let word = |index: usize| words.get(index).copied().unwrap_or(zero);
+    if let Number::Int(64) | Number::Float(64) = to {
+        return (0..count).map(|index| b.join(word(2 * index), word(2 * index + 1), to.ir())).collect();
+    }
+    let per_word = 4 / to.bytes().max(1) as usize;
+    let part = |index: usize| {
+        let shift = b.int((index % per_word) as u32 * to.bytes() * 8);
+        let part = if index.is_multiple_of(per_word) {
+            word(index / per_word)
+        } else {
+            b.binary(B::ShrLogical, word(index / per_word), shift)
+        };
+        decode(b, part, to)
+    };
+    (0..count).map(part).collect()
+}

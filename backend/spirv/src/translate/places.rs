@@ -1,0 +1,121 @@
+//! Work on what pointers point to, other than loads and stores: comparisons, lengths, atomics and interpolation.
+
+use std::rc::Rc;
+
+use spirv::{Decoration, Op};
+
+use super::Translator;
+use super::memory::{Base, Pointer};
+use super::number::Number;
+use vitric_ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Space, Type, Value};
+use crate::module::Ty;
+use crate::parse::Instruction;
+use crate::{Error, Result};
+
+impl Translator<'_> {
+    /// Units from element to element of what two pointers of some type point into. The type need not say it, unless one was
+    /// made by `OpPtrAccessChain`.
+    fn common_stride(&self, [a, b]: [Rc<Pointer>; 2], pointer_type: u32) -> Result<u32> {
+        let strides = [a.step, b.step, self.element_stride(&a, pointer_type)?];
+        match strides.into_iter().find(|stride| *stride != 0) {
+            Some(stride) => Ok(stride),
+            None => self.explicit_size(a.ty, 0),
+        }
+    }
+
+    /// Comparisons and differences of pointers.
+    pub(super) fn compare_pointers(&mut self, inst: &Instruction) -> Result<()> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let (pointer_type, _) = self.operand(inst.word(2)?)?;
+        let (a, b) = (self.word(inst.word(2)?)?, self.word(inst.word(3)?)?);
+        let value = match inst.op {
+            Op::PtrEqual => self.builder.binary(BinaryOp::IEq, a, b),
+            Op::PtrNotEqual => self.builder.binary(BinaryOp::INe, a, b),
+            _ => {
+                let pointers = [self.pointer(inst.word(2)?)?, self.pointer(inst.word(3)?)?];
+                let stride = self.common_stride(pointers, pointer_type)?;
+                let [left, right] = [a, b].map(|pointer| self.builder.split(pointer)[0]);
+                let bytes = self.builder.binary(BinaryOp::ISub, left, right);
+                let stride = self.builder.int(stride.max(1));
+                self.builder.binary(BinaryOp::SDiv, bytes, stride)
+            }
+        };
+        let number = Number::of(self.module, ty)?;
+        let value = if number == Number::Int(64) { self.builder.extend(value, true) } else { value };
+        self.define_words(id, ty, vec![value])
+    }
+
+    /// `OpArrayLength`: elements of the runtime array that is a block's last member.
+    pub(super) fn array_length(&mut self, inst: &Instruction) -> Result<()> {
+        let pointer = self.pointer(inst.word(2)?)?;
+        let member = inst.word(3)?;
+        let Base::Resource(resource) = pointer.base else { return Err(Error::Malformed("not a buffer")) };
+        let Ty::Struct(members) = self.module.ty(pointer.ty)? else { return Err(Error::Malformed("not a block")) };
+        let array = *members.get(member as usize).ok_or(Error::Malformed("an index is out of range"))?;
+        let stride = self.module.decoration_word((array, None), Decoration::ArrayStride).unwrap_or(4);
+        let offset = self.module.decoration_word((pointer.ty, Some(member)), Decoration::Offset).unwrap_or(0);
+        let result = self.builder.value(Type::I32);
+        self.builder.push(Inst::BufferLength { result, resource, element: pointer.element });
+        let (offset, stride) = (self.builder.int(offset), self.builder.int(stride.max(1)));
+        let bytes = self.builder.binary(BinaryOp::UMax, result, offset);
+        let bytes = self.builder.binary(BinaryOp::ISub, bytes, offset);
+        let length = self.builder.binary(BinaryOp::UDiv, bytes, stride);
+        self.define_words(inst.word(1)?, inst.word(0)?, vec![length])
+    }
+
+    /// An atomic on the word a pointer points to.
+    pub(super) fn atomic_word(
+        &mut self,
+        pointer: &Pointer,
+        op: AtomicOp,
+        value: Value,
+        comparator: Option<Value>,
+    ) -> Result<Value> {
+        let number = Number::of(self.module, pointer.ty)?;
+        if number.bytes() < 4 {
+            return Err(Error::Unsupported("an atomic of fewer than 32 bits".into()));
+        }
+        let ty = if number.bytes() == 8 { Type::I64 } else { Type::I32 };
+        let result = self.at_place(pointer, pointer.constant, ty, |this, space, offset| {
+            this.facts.side_effects |= op != AtomicOp::Load && space != Space::Shared;
+            let b = &mut this.builder;
+            if ty == Type::I64 {
+                return Ok(Some(b.atomic64(space, offset, op, value, comparator)));
+            }
+            let [value, comparator] = [Some(value), comparator].map(|word| word.map(|word| b.cast(word, Type::I32)));
+            Ok(value.map(|value| b.atomic(space, offset, op, value, comparator)))
+        })?;
+        let result = result.unwrap_or_else(|| self.zero(ty));
+        Ok(self.builder.cast(result, number.ir()))
+    }
+
+    /// Loads an input interpolated at another place than the declared one.
+    pub(super) fn interpolate_input(&mut self, pointer: &Pointer, at: InterpolateAt) -> Result<Vec<Value>> {
+        let Base::Input(first) = pointer.base else { return Err(Error::Malformed("interpolation of no input")) };
+        let scalars = self.scalars(pointer.ty)?;
+        let Some(dynamic) = pointer.dynamic else {
+            let count = self.input_sizes.get(&first).copied().unwrap_or(0);
+            let word = |(word, ty): (usize, Type)| match pointer.constant.checked_add(word as u32) {
+                Some(word) if word < count => self.interpolate_word(first + word, ty, at),
+                _ => self.zero(ty),
+            };
+            return Ok(scalars.into_iter().enumerate().map(word).collect());
+        };
+        let (local, count) = self.input_copy(first)?;
+        for word in 0..count {
+            let value = self.interpolate_word(first + word, self.inputs[(first + word) as usize].ty, at);
+            self.builder.local_store(local, word, None, value);
+        }
+        let load = |(word, ty)| {
+            let base = pointer.constant.wrapping_add(word as u32);
+            self.builder.local_load(local, base, Some(dynamic), ty)
+        };
+        Ok(scalars.into_iter().enumerate().map(load).collect())
+    }
+
+    fn interpolate_word(&mut self, slot: u32, ty: Type, at: InterpolateAt) -> Value {
+        let result = self.builder.value(ty);
+        self.builder.push(Inst::Interpolate { result, slot, at });
+        result
+    }
+}
