@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
-use vitric_backend::command::{Brought, Command, CommandList};
-use vitric_backend::host_memory;
+use vitric_base::host_memory;
+use vitric_gpu::command::{Brought, Command, CommandList};
 
 use crate::families::{self, FAMILIES};
 use crate::{Error, Result};

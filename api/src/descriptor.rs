@@ -4,7 +4,7 @@
 
 use ash::vk;
 use smallvec::{SmallVec, smallvec};
-use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
+use vitric_exec::runtime::{DescriptorSet, SetLayout};
 
 use crate::{Error, Result};
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use vitric_backend::shader::runtime::SetBinding;
+    use vitric_exec::runtime::SetBinding;
 
     fn layout(counts: &[u32]) -> Arc<SetLayout> {
         let binding = |(number, &count): (usize, &u32)| SetBinding {

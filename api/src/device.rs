@@ -6,23 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
-use vitric_backend::geometry::{MergedMode, Posh};
-use vitric_backend::gpu::{Gpu, GpuConfig};
-use vitric_backend::hiz::Hiz;
-use vitric_backend::knobs;
-use vitric_backend::memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
-use vitric_backend::shader::Inlining;
+use vitric_base::knobs;
+use vitric_exec::Inlining;
+use vitric_gpu::geometry::{MergedMode, Posh};
+use vitric_gpu::gpu::{Gpu, GpuConfig};
+use vitric_gpu::hiz::Hiz;
+use vitric_memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
 
 use crate::debug::Messages;
 use crate::extensions::{self, Level};
 use crate::families::{self, Wanted};
 use crate::health::Health;
-use crate::host;
-use crate::physical;
 use crate::queue::{self, Queue};
-use crate::report;
-use crate::structures;
-use crate::{Error, Result};
+use crate::{Error, Result, host, physical, report, structures};
 
 /// A device.
 #[derive(Debug)]

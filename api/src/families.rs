@@ -5,7 +5,7 @@
 //! supported queue types of each command.
 
 use ash::vk::{self, QueueFlags as Q};
-use vitric_backend::command::Command;
+use vitric_gpu::command::Command;
 
 use crate::debug::Messages;
 use crate::{Error, Result};

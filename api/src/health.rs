@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use crate::debug::Messages;
-use crate::process;
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// Health of a device: shared by its queues, its swapchains and the waits of the host.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
-use vitric_backend::knobs;
-use vitric_backend::memory::Heap;
+use vitric_base::knobs;
+use vitric_memory::Heap;
 
 use crate::host;
 
@@ -42,7 +42,7 @@ fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetProperti
 
 #[cfg(test)]
 mod tests {
-    use vitric_backend::memory::Allocation;
+    use vitric_memory::Allocation;
 
     use super::*;
 

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_backend::format;
-use vitric_backend::memory::{Surface, SurfaceDesc};
+use vitric_format as format;
+use vitric_memory::{Surface, SurfaceDesc};
 
 use crate::physical::{ImageKind, image_format_properties};
 use crate::{Error, Result};

@@ -3,15 +3,16 @@
 //! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
 
 use ash::vk;
-use vitric_backend::command::{MOST_SETS, MOST_VIEWPORTS};
-use vitric_backend::format::{self, features as format_features};
-use vitric_backend::geometry::LINE_WIDTHS;
-use vitric_backend::geometry::tessellation::MOST_LEVEL;
-use vitric_backend::raster::{MOST_SAMPLES, Rate};
-use vitric_backend::shader::BUILD;
-use vitric_backend::shader::interface::MOST_PATCH_VERTICES;
-use vitric_backend::state::MOST_BINDINGS;
-use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
+use vitric_exec::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
+use vitric_format as format;
+use vitric_format::features as format_features;
+use vitric_gpu::BUILD;
+use vitric_gpu::command::{MOST_SETS, MOST_VIEWPORTS};
+use vitric_gpu::geometry::LINE_WIDTHS;
+use vitric_gpu::geometry::tessellation::MOST_LEVEL;
+use vitric_gpu::raster::{MOST_SAMPLES, Rate};
+use vitric_gpu::state::MOST_BINDINGS;
+use vitric_ir::interface::MOST_PATCH_VERTICES;
 
 use crate::families::PRIORITIES;
 use crate::heap;
@@ -31,7 +32,7 @@ const MAX_COLORS: u32 = 8;
 /// Steps of the sizes of points and the widths of lines, pixels.
 const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
 /// Invocations of a subgroup, in every program.
-pub const SUBGROUP_SIZE: u32 = vitric_backend::simd::WAVE as u32;
+pub const SUBGROUP_SIZE: u32 = vitric_base::simd::WAVE as u32;
 /// Samplers that may be alive at once.
 pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers, and of uniform and storage buffers in them, bytes. WebGPU demands at least 32, GPUs have up to 256.
@@ -157,7 +158,7 @@ fn descriptor_limits(rest: Limits) -> Limits {
     Limits {
         max_uniform_buffer_range: 1 << 20,
         max_storage_buffer_range: 1 << 30,
-        max_push_constants_size: vitric_backend::shader::PUSH_CONSTANT_BYTES as u32,
+        max_push_constants_size: vitric_ir::interface::PUSH_CONSTANT_BYTES as u32,
         max_bound_descriptor_sets: MOST_SETS as u32,
         max_per_stage_descriptor_samplers: 1024,
         max_per_stage_descriptor_uniform_buffers: 1024,
@@ -222,7 +223,7 @@ fn stage_limits(rest: Limits) -> Limits {
 /// Of viewports, primitives and what they are drawn to.
 fn raster_limits(rest: Limits) -> Limits {
     Limits {
-        sub_pixel_precision_bits: vitric_backend::raster::SUBPIXEL_BITS,
+        sub_pixel_precision_bits: vitric_gpu::raster::SUBPIXEL_BITS,
         max_viewports: MOST_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],

@@ -13,14 +13,15 @@ use std::sync::{Arc, OnceLock, Weak};
 use ash::vk;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
-use vitric_backend::host_memory;
-use vitric_backend::shader::spirv::{self, Module, Specialization};
-use vitric_backend::shader::{Program, Shader};
-use vitric_backend::state::GraphicsPipeline;
+use vitric_base::host_memory;
+use vitric_exec::Program;
+use vitric_gpu::state::GraphicsPipeline;
+use vitric_ir::interface::Shader;
+use vitric_spirv as spirv;
+use vitric_spirv::{Module, Specialization};
 
 use crate::debug::Messages;
-use crate::physical;
-use crate::{Error, Result};
+use crate::{Error, Result, physical};
 
 /// Programs beyond which those that died are swept out.
 const SWEEP: usize = 256;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Sender, unbounded};
 use parking_lot::Mutex;
-use vitric_backend::command::CommandList;
-use vitric_backend::gpu::Gpu;
-use vitric_backend::host_memory;
+use vitric_base::host_memory;
+use vitric_gpu::command::CommandList;
+use vitric_gpu::gpu::Gpu;
 
 use crate::command::Pending;
 use crate::health::Health;

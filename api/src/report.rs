@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use vitric_backend::counters::{Counters, MAPS, Maps, Sample, Samples, TABLE};
-use vitric_backend::gpu::Gpu;
-use vitric_backend::knobs;
+use vitric_base::counters::{Counters, MAPS, Maps, Sample, Samples, TABLE};
+use vitric_base::knobs;
+use vitric_gpu::gpu::Gpu;
 
 /// Version of the schema: it grows when something that was there goes or means another thing.
 pub const VERSION: u32 = 2;
@@ -85,7 +85,7 @@ fn new_file(folder: &Path) -> Result<File> {
 
 /// Writes the report piece by piece: samples are many.
 fn report(counters: &Counters, samples: &Samples, out: &mut impl Write) -> Result<()> {
-    let entry = |(entry, value): (&vitric_backend::counters::Entry, u64)| json!({ "name": entry.name, "unit": entry.unit, "doc": entry.doc, "value": value });
+    let entry = |(entry, value): (&vitric_base::counters::Entry, u64)| json!({ "name": entry.name, "unit": entry.unit, "doc": entry.doc, "value": value });
     let counted: Value = TABLE.iter().zip(counters.values()).map(entry).collect();
     let maps: Value = counters.maps().iter().map(maps).collect();
     let left_out = samples.left_out;
@@ -115,7 +115,7 @@ fn maps(maps: &Maps) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use vitric_backend::counters::{Counter, SampleKind, Sampler};
+    use vitric_base::counters::{Counter, SampleKind, Sampler};
 
     use super::*;
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex, RwLock};
-use vitric_backend::knobs::{self, Vsync};
-use vitric_backend::memory::{PlaneRef, Surface};
+use vitric_base::knobs::{self, Vsync};
+use vitric_memory::{PlaneRef, Surface};
 
 use crate::device::Device;
 use crate::health::Health;
@@ -467,7 +467,7 @@ fn read_rows(plane: &PlaneRef<'_>, y: u32, texel: impl Fn(u32) -> [u8; 4], mut r
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vitric_backend::memory::{Allocation, Heap, SurfaceDesc};
+    use vitric_memory::{Allocation, Heap, SurfaceDesc};
 
     fn desc_of(format: vk::Format, alpha: vk::CompositeAlphaFlagsKHR) -> SwapchainDesc {
         SwapchainDesc {

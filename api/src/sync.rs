@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use vitric_backend::memory::{Counter, Shares};
+use vitric_memory::{Counter, Shares};
 
 use crate::health::Health;
 use crate::{Error, Result};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::debug::AddressReport;
 use vitric_api::{Error, Result};
-use vitric_backend::memory::{AddressKind, Allocation, Buffer, BufferAddress};
+use vitric_memory::{AddressKind, Allocation, Buffer, BufferAddress};
 
 use crate::objects::{DeviceObject, device, need};
 use crate::raw;

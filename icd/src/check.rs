@@ -14,8 +14,8 @@ use ash::vk::{self, DescriptorType as T, SamplerAddressMode as Address};
 use vitric_api::debug::Messages;
 use vitric_api::physical::{self, LAZY, sample_counts};
 use vitric_api::{Error, Result};
-use vitric_backend::command::MOST_SETS;
-use vitric_backend::format;
+use vitric_format as format;
+use vitric_gpu::command::MOST_SETS;
 
 use crate::objects::DeviceObject;
 use crate::raw;
@@ -406,7 +406,7 @@ table! {
         p_push_constant_ranges: each(push_constant_range_count),
     };
     vk::PushConstantRange = "VkPushConstantRange" {} then |range, check| {
-        let (end, most) = (u64::from(range.offset) + u64::from(range.size), vitric_backend::shader::PUSH_CONSTANT_BYTES);
+        let (end, most) = (u64::from(range.offset) + u64::from(range.size), vitric_ir::interface::PUSH_CONSTANT_BYTES);
         check.within("size", end, 0..=most as u64)
     };
     vk::FramebufferCreateInfo<'_> = "VkFramebufferCreateInfo" {} then framebuffer;

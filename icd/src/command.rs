@@ -7,9 +7,9 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
-use vitric_backend::command::{Brought, Command, PassBegin};
-use vitric_backend::memory::{Buffer, BufferRange, SurfaceView};
-use vitric_backend::state::{DepthBias, DepthBiasUnit, LineStipple};
+use vitric_gpu::command::{Brought, Command, PassBegin};
+use vitric_gpu::state::{DepthBias, DepthBiasUnit, LineStipple};
+use vitric_memory::{Buffer, BufferRange, SurfaceView};
 
 use crate::objects::{
     CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, good, need, optional,

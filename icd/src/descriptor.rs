@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use vitric_api::descriptor::{self, DescriptorPool, Share, Shortage};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
-use vitric_backend::shader::runtime::{DescriptorSet, Named, SetBinding, SetLayout};
+use vitric_exec::runtime::{DescriptorSet, Named, SetBinding, SetLayout};
 
 use crate::handles::Retired;
 use crate::objects::{

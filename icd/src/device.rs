@@ -9,11 +9,10 @@ use vitric_api::debug::Messages;
 use vitric_api::device::{Device, check_features};
 use vitric_api::families::{Wanted, check_global_priority};
 use vitric_api::queue::{Batch, Queue};
-use vitric_api::report;
 use vitric_api::structures::{self, Structures};
 use vitric_api::sync::{Payload, Semaphore};
-use vitric_api::{Error, Result};
-use vitric_backend::state::DepthLimits;
+use vitric_api::{Error, Result, report};
+use vitric_gpu::state::DepthLimits;
 
 use crate::objects::{self, CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
 use crate::slots::{self, Ending};

@@ -3,7 +3,7 @@
 
 use ash::vk;
 use vitric_api::Error;
-use vitric_backend::command::{Command, MultiDraw};
+use vitric_gpu::command::{Command, MultiDraw};
 
 use crate::command::{indirect, plain, record};
 use crate::objects::need;

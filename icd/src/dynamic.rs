@@ -5,10 +5,8 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_backend::command::Command;
-use vitric_backend::state::{
-    BlendEquation, SetBlend, SetState, StencilOps, VertexAttribute, VertexBinding, VertexInput,
-};
+use vitric_gpu::command::Command;
+use vitric_gpu::state::{BlendEquation, SetBlend, SetState, StencilOps, VertexAttribute, VertexBinding, VertexInput};
 
 use crate::check::{self, COMPARES, Check, pipelines};
 use crate::command::{self, plain};

@@ -9,7 +9,6 @@ use std::ffi::{CStr, c_char};
 use std::sync::LazyLock;
 
 use ash::vk;
-
 use vitric_api::extensions;
 use vitric_api::physical::API_VERSION;
 

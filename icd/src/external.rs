@@ -17,7 +17,7 @@ use ash::vk::{
 use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE};
 use vitric_api::sync::Primitive;
 use vitric_api::{Error, Result};
-use vitric_backend::memory::{Allocation, ImportFailed};
+use vitric_memory::{Allocation, ImportFailed};
 
 use crate::objects::{DeviceObject, device, need};
 use crate::raw;

@@ -3,8 +3,8 @@
 use ash::vk;
 use smallvec::SmallVec;
 use vitric_api::Result;
-use vitric_backend::command::{Command, CounterBuffer};
-use vitric_backend::memory::BufferRange;
+use vitric_gpu::command::{Command, CounterBuffer};
+use vitric_memory::BufferRange;
 
 use crate::command::record;
 use crate::objects::{DeviceObject, need, optional};

@@ -7,9 +7,9 @@ use std::ffi::c_void;
 
 use ash::vk;
 use vitric_api::{Error, Result};
-use vitric_backend::format;
-use vitric_backend::memory::{Allocation, Buffer, Heap, Surface};
-use vitric_backend::transfer::Direction;
+use vitric_format as format;
+use vitric_gpu::transfer::Direction;
+use vitric_memory::{Allocation, Buffer, Heap, Surface};
 
 use crate::objects::{DeviceObject, device, need};
 use crate::{check, raw};

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::debug::Messages;
 use vitric_api::extensions::{self, Extension, Level};
-use vitric_api::heap;
 use vitric_api::physical::API_VERSION;
-use vitric_api::{Error, Result};
+use vitric_api::{Error, Result, heap};
 
 use crate::debug::Witness;
 use crate::handles::Table;

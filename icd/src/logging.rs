@@ -1,7 +1,7 @@
 //! The log sink: standard error, filtered by `VITRIC_LOG`. A host that has a logger of its own keeps it.
 
 use env_filter::{Builder, Filter};
-use vitric_backend::knobs;
+use vitric_base::knobs;
 
 struct Sink(Filter);
 

@@ -8,8 +8,8 @@ use vitric_api::families::check_sharing;
 use vitric_api::image::{self, ImageDesc};
 use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, max_buffer_bytes};
 use vitric_api::{Error, Result};
-use vitric_backend::format;
-use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
+use vitric_format as format;
+use vitric_memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use crate::objects::{DeviceObject, destroy, device, need};
 use crate::{address, check, external, host, raw};

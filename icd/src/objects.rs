@@ -15,11 +15,11 @@ use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
 use vitric_api::sync::{Fence, Semaphore};
-use vitric_backend::command::{Event, QueryPool};
-use vitric_backend::memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
-use vitric_backend::shader::runtime::{self, DescriptorSet, SetLayout};
-use vitric_backend::state::{ComputePipeline, DepthLimits, GraphicsPipeline, PassDesc};
-use vitric_backend::texture::{Conversion, Sampler};
+use vitric_exec::runtime::{self, DescriptorSet, SetLayout};
+use vitric_exec::texture::{Conversion, Sampler};
+use vitric_gpu::command::{Event, QueryPool};
+use vitric_gpu::state::{ComputePipeline, DepthLimits, GraphicsPipeline, PassDesc};
+use vitric_memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 
 use crate::debug::Witness;
 use crate::handles::{Retired, Table};

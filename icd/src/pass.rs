@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result};
-use vitric_backend::state::{AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, SubpassDesc};
+use vitric_gpu::state::{AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, SubpassDesc};
 
 use crate::objects::{Framebuffer, destroy, device, need};
 use crate::{check, raw};

@@ -10,15 +10,16 @@ use ash::vk::{self, Handle};
 use vitric_api::physical::SUBGROUP_SIZE;
 use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, identify};
 use vitric_api::{Error, Result};
-use vitric_backend::command::MOST_VIEWPORTS;
-use vitric_backend::format::{self, FormatInfo};
-use vitric_backend::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
-use vitric_backend::shader::Program;
-use vitric_backend::shader::spirv::Specialization;
-use vitric_backend::state::{
+use vitric_exec::Program;
+use vitric_format as format;
+use vitric_format::FormatInfo;
+use vitric_gpu::command::MOST_VIEWPORTS;
+use vitric_gpu::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
+use vitric_gpu::state::{
     BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, DynamicState, LineMode,
     LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
+use vitric_spirv::Specialization;
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
 use crate::{check, raw};

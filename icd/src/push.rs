@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result};
-use vitric_backend::command::Command;
-use vitric_backend::shader::runtime::{Named, SetLayout};
+use vitric_exec::runtime::{Named, SetLayout};
+use vitric_gpu::command::Command;
 
 use crate::command::{bind_sets, push_constants, record};
 use crate::descriptor::{pushed, pushed_with};

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use ash::vk;
 use vitric_api::Error;
 use vitric_api::queue::QueryWait;
-use vitric_backend::command::{QueryKind, QueryPool};
+use vitric_gpu::command::{QueryKind, QueryPool};
 
 use crate::objects::{destroy as destroy_handle, device, need};
 use crate::{check, raw};

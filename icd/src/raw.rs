@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ash::vk::{self, TaggedStructure};
 use vitric_api::{Error, Result};
-use vitric_backend::host_memory;
+use vitric_base::host_memory;
 
 /// An input structure.
 pub fn input<'a, T>(pointer: *const T) -> Option<&'a T> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ash::vk::{self, ImageAspectFlags as Aspect, ResolveModeFlags as Mode};
 use vitric_api::{Error, Result};
-use vitric_backend::command::{Command, PassBegin};
-use vitric_backend::memory::SurfaceView;
-use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
+use vitric_gpu::command::{Command, PassBegin};
+use vitric_gpu::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
+use vitric_memory::SurfaceView;
 
 use crate::command::{device_area, end_pass, record};
 use crate::objects::{DeviceObject, need};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_backend::texture::{Conversion, Sampler, border};
+use vitric_exec::texture::{Conversion, Sampler, border};
 
 use crate::memory::component_mapping;
 use crate::objects::{destroy as destroy_handle, device, need};

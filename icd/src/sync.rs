@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::sync::{Kind, Payload, Primitive, wait_for_fences, wait_for_semaphores};
 use vitric_api::{Error, Result};
-use vitric_backend::command::Event;
+use vitric_gpu::command::Event;
 
 use crate::objects::{destroy, device, need};
 use crate::{check, raw};

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use ash::vk;
 use vitric_api::Error;
-use vitric_backend::command::{AttachmentsClear, Command};
-use vitric_backend::state::ClearValue;
+use vitric_gpu::command::{AttachmentsClear, Command};
+use vitric_gpu::state::ClearValue;
 
 use crate::command::{plain, record, record_with};
 use crate::objects::need;

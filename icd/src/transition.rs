@@ -2,9 +2,9 @@
 //! Source: Vulkan specification, "Image Layout Transitions".
 
 use ash::vk;
-use vitric_backend::command::Command;
-use vitric_backend::format;
-use vitric_backend::memory::{Hint, Surface};
+use vitric_format as format;
+use vitric_gpu::command::Command;
+use vitric_memory::{Hint, Surface};
 
 use crate::command::recorded;
 use crate::objects::need;
@@ -66,7 +66,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use vitric_backend::memory::SurfaceDesc;
+    use vitric_memory::SurfaceDesc;
 
     use super::*;
 

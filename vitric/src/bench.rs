@@ -3,14 +3,16 @@
 //! Times are those of whole processes, from start to end; the configurations take turns, so that what else the machine does falls on all.
 //! They are taken without counters, and one more run of each configuration counts.
 
-use crate::{Failure, counted};
-use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
-use vitric_backend::counters::TABLE;
-use vitric_backend::knobs;
+
+use serde_json::Value;
+use vitric_base::counters::TABLE;
+use vitric_base::knobs;
+
+use crate::{Failure, counted};
 
 #[derive(Debug, Default, PartialEq)]
 struct Args {

@@ -1,11 +1,13 @@
 //! `vitric gallery`: the sample scenes on the linked driver, as pictures and a page.
 
-use crate::{Failure, compaction, driver, heatmaps};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
 use vitric_samples::gallery::{Progress, make};
 use vitric_samples::{Options, SceneInfo, find, scenes};
+
+use crate::{Failure, compaction, driver, heatmaps};
 
 struct Args {
     options: Options,

@@ -27,8 +27,8 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
 
 fn show_knobs() {
     println!("knobs (environment variables, with their values now)");
-    for knob in vitric_backend::knobs::table() {
-        println!("  {}={}", knob.name, vitric_backend::knobs::values().text(knob.name));
+    for knob in vitric_base::knobs::table() {
+        println!("  {}={}", knob.name, vitric_base::knobs::values().text(knob.name));
         println!("      {} Default: {}.", knob.doc, knob.default);
     }
     println!();

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use ash::vk;
-use vitric_backend::shader::interp::Wave;
-use vitric_backend::shader::ir::Type;
-use vitric_backend::shader::runtime::{Bindings, Deadline, Environment, SharedMemory};
-use vitric_backend::shader::{Program, passes, spirv, x64};
-use vitric_backend::simd::Lanes;
+use vitric_base::simd::Lanes;
+use vitric_codegen as x64;
+use vitric_exec::Program;
+use vitric_exec::interp::Wave;
+use vitric_exec::runtime::{Bindings, Deadline, Environment, SharedMemory};
+use vitric_ir::{Type, passes};
+use vitric_spirv as spirv;
 
 use super::Failure;
 
@@ -124,7 +126,7 @@ fn compile(module: &spirv::Module, options: &Options) -> Result<(Program, Versio
     let mut problem = String::new();
     for stage in stages {
         let mut versions = Vec::new();
-        let mut observe = |name: &str, function: &vitric_backend::shader::ir::Function| {
+        let mut observe = |name: &str, function: &vitric_ir::Function| {
             versions.push((name.to_owned(), function.to_string()));
         };
         match spirv::compile_observed(module, &options.entry, stage, &Vec::new(), &mut observe) {
@@ -193,6 +195,6 @@ fn run_wave(program: &Program) -> Vec<Lanes> {
             _ => lane as u32,
         });
     }
-    while wave.run(program, &environment) == vitric_backend::shader::runtime::Stop::Barrier {}
+    while wave.run(program, &environment) == vitric_exec::runtime::Stop::Barrier {}
     wave.outputs.to_vec()
 }

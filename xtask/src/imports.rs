@@ -6,9 +6,8 @@
 //! import anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;

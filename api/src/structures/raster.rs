@@ -1,9 +1,8 @@
 //! Features and properties of vertices, primitives and their rasterization beyond those of Vulkan's versions.
 
 use ash::vk;
-use vitric_backend::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
-
-use vitric_backend::shader::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
+use vitric_gpu::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
+use vitric_ir::interface::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
 
 use super::{MAX_VIEWS, Structures};
 use crate::physical;

@@ -1,7 +1,7 @@
 //! Features and properties of state, descriptors and commands beyond those of Vulkan's versions.
 
 use ash::vk;
-use vitric_backend::command::MOST_NESTED;
+use vitric_gpu::command::MOST_NESTED;
 
 use super::Structures;
 use crate::physical::{MAX_MULTI_DRAWS, MAX_PUSH_DESCRIPTORS, cache_uuid};

@@ -5,8 +5,8 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use vitric_ir::Token;
 use vitric_base::simd::{Lanes, Mask, WAVE};
+use vitric_ir::Token;
 
 /// Results of calls.
 pub const RESULTS: usize = 4;

@@ -16,16 +16,14 @@ mod machine;
 mod operands;
 mod table;
 
-use vitric_base::simd::WAVE;
 use std::sync::OnceLock;
 
 use iced_x86::{Code, Register};
 use regalloc2::Algorithm;
-
+use vitric_base::simd::WAVE;
+use vitric_base::{host_memory, knobs};
 use vitric_ir::passes::uniformity::Uniformity;
 use vitric_ir::{Function, Inst, Space};
-use vitric_base::host_memory;
-use vitric_base::knobs;
 
 pub use encode::Encoded;
 pub use listing::disassemble;

@@ -111,7 +111,7 @@ mod tests {
     /// Encodings that the generator's sources name.
     fn used() -> Vec<Code> {
         let mut names = std::collections::HashSet::new();
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shader/x64");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let sources = [folder.clone(), folder.join("lower")].map(|folder| std::fs::read_dir(folder).unwrap());
         for file in sources.into_iter().flatten().map(|entry| entry.unwrap().path()) {
             let Ok(text) = std::fs::read_to_string(&file) else { continue };

@@ -1,9 +1,9 @@
 //! Which encoding an operation has on each target.
 
 use iced_x86::Code;
+use vitric_ir::{BinaryOp, UnaryOp};
 
 use super::Target;
-use vitric_ir::{BinaryOp, UnaryOp};
 
 /// An operation on vectors: destination, then one or two sources, the last of which may be memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,8 +34,7 @@ pub use ops::{AtomicOp, BinaryOp, TernaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
 pub use regions::{Region, RegionKind, Regions};
 pub use strict::verify_strictly;
-pub use verify::{VerifyError, verify};
-pub use verify::{operands, results};
+pub use verify::{VerifyError, operands, results, verify};
 pub use wide_ops::{LESS_THAN_ONE, WideOp};
 
 use std::sync::Arc;
@@ -545,4 +544,3 @@ impl Function {
         count
     }
 }
-

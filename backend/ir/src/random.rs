@@ -1,8 +1,6 @@
 //! Random functions for tests of executors: valid by construction, and they end.
 
-use crate::{
-    AtomicOp, BinaryOp, Builder, Function, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value,
-};
+use crate::{AtomicOp, BinaryOp, Builder, Function, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value};
 
 /// Words of input that functions read.
 pub const INPUTS: usize = 4;

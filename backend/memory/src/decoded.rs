@@ -19,11 +19,11 @@ use std::sync::{Arc, Weak};
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-
-use super::{Allocation, Heap, PlaneRef, Surface, SurfaceDesc, SurfaceViewDesc};
 use vitric_base::counters::Counter;
 use vitric_base::workers::Workers;
 use vitric_format::{self as format, FormatInfo, MOST_DECODED};
+
+use super::{Allocation, Heap, PlaneRef, Surface, SurfaceDesc, SurfaceViewDesc};
 
 /// Least number of blocks that a thread decodes at a time.
 const MIN_BLOCKS: u32 = 256;

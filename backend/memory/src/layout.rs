@@ -11,7 +11,6 @@ use std::ops::Range;
 
 use ash::vk;
 use smallvec::SmallVec;
-
 use vitric_format as format;
 
 /// Alignment of surfaces in memory, bytes.

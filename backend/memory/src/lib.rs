@@ -25,7 +25,6 @@ pub use decoded::{DecodedCache, DecodedTexels, DecodedUse};
 pub use layout::{SubresourceLayout, SurfaceDesc, SurfaceLayout, level_extent};
 pub use near::FarFile;
 pub use plane::PlaneRef;
-pub use rest::Reading;
-pub use rest::{Hint, InUse, NearConfig, Residency};
+pub use rest::{Hint, InUse, NearConfig, Reading, Residency};
 pub use shared::Shares;
 pub use surface::{DECODED, LevelPlace, Surface, SurfaceView, SurfaceViewDesc, Swizzle, ViewMemory};

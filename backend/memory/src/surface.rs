@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use parking_lot::Mutex;
+use vitric_format::{self as format, Class, FormatInfo, PLANE_ASPECTS};
 
 use super::decoded::DecodedTexels;
 use super::layout::{SurfaceDesc, SurfaceLayout, level_extent};
@@ -14,7 +15,6 @@ use super::near::codec::{Codec, LINE, Line};
 use super::plane::PlaneRef;
 use super::rest::{Hints, Kind, Reading};
 use super::{Allocation, Hint, InUse};
-use vitric_format::{self as format, Class, FormatInfo, PLANE_ASPECTS};
 
 /// The aspect of texels that blocks are decoded to, as words of the uncompressed format. Only views of the driver's own name it.
 pub const DECODED: vk::ImageAspectFlags = vk::ImageAspectFlags::METADATA;

@@ -5,10 +5,8 @@ use std::cell::RefCell;
 
 use foldhash::{HashMap, HashSet};
 use spirv::{Decoration, Op, StorageClass};
-
 use vitric_base::host_memory;
-use vitric_ir::{Builder, Type, Value};
-use vitric_ir::elementary;
+use vitric_ir::{Builder, Type, Value, elementary};
 
 use super::module::{MAX_FLAT_WORDS, MAX_WORDS, Module, Ty};
 use super::parse::Instruction;

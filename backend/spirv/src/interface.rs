@@ -1,13 +1,13 @@
 //! Interface variables: flattened to words, each with its location and component or its built-in.
 
 use spirv::{BuiltIn, Decoration, ExecutionModel};
+use vitric_ir::Type;
+use vitric_ir::interface::{Builtin, Feedback, Interpolation, Place, Slot};
 
 use super::constants::Constants;
 use super::module::{Module, Ty};
 use super::translate::number::Number;
 use super::{Error, Result};
-use vitric_ir::Type;
-use vitric_ir::interface::{Builtin, Feedback, Interpolation, Place, Slot};
 
 /// One word of an interface variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

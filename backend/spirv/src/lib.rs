@@ -16,7 +16,6 @@ mod translate;
 mod usage;
 
 use ash::vk;
-
 use vitric_ir::interface::Shader;
 use vitric_ir::passes::Observer;
 

@@ -1,9 +1,9 @@
 //! Words to owned, bounded instructions.
 
 use spirv::Op;
+use vitric_base::host_memory;
 
 use super::{Error, Result};
-use vitric_base::host_memory;
 
 /// Largest id bound that is accepted.
 const MAX_BOUND: u32 = 1 << 22;

@@ -3,9 +3,9 @@
 use ash::vk::{self, DynamicState as D, GraphicsPipelineLibraryFlagsEXT as Subsets};
 use vitric_api::Result;
 use vitric_api::physical::sample_counts;
-use vitric_backend::command::MOST_VIEWPORTS;
-use vitric_backend::format;
-use vitric_backend::state::DynamicState;
+use vitric_format as format;
+use vitric_gpu::command::MOST_VIEWPORTS;
+use vitric_gpu::state::DynamicState;
 
 use super::{COMPARES, Check, Checked, limits, max_colors, rule, table};
 use crate::objects::DeviceObject;
@@ -144,7 +144,7 @@ table! {
     vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'_> =
         "VkPipelineRasterizationProvokingVertexStateCreateInfoEXT" { provoking_vertex_mode: any_of(PROVOKING), };
     vk::PipelineRasterizationStateStreamCreateInfoEXT<'_> = "VkPipelineRasterizationStateStreamCreateInfoEXT" {
-        rasterization_stream: within(0..=u64::from(vitric_backend::shader::STREAMS - 1)),
+        rasterization_stream: within(0..=u64::from(vitric_ir::interface::STREAMS - 1)),
     };
     vk::PipelineTessellationDomainOriginStateCreateInfo<'_> = "VkPipelineTessellationDomainOriginStateCreateInfo" {
         domain_origin: any_of(ORIGINS),
@@ -210,7 +210,7 @@ pub fn patch_vertices(value: u32, check: Check<'_>) -> Result<()> {
 /// # Errors
 /// When there is no such: a message was sent.
 pub fn stream(value: u32, check: Check<'_>) -> Result<()> {
-    check.within("rasterization_stream", value.into(), 0..=u64::from(vitric_backend::shader::STREAMS - 1))
+    check.within("rasterization_stream", value.into(), 0..=u64::from(vitric_ir::interface::STREAMS - 1))
 }
 
 /// Checks a number of viewports.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, Handle, PipelineCreateFlags as Flags};
 use vitric_api::{Error, Result};
-use vitric_backend::format::FormatInfo;
-use vitric_backend::raster::{RateState, SampleLocations};
-use vitric_backend::shader::Program;
-use vitric_backend::state::{
+use vitric_exec::Program;
+use vitric_format::FormatInfo;
+use vitric_gpu::raster::{RateState, SampleLocations};
+use vitric_gpu::state::{
     BlendState, ByProgram, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple,
     MultisampleState, PatchPrograms, PatchState, RasterState, Variants, VertexInput,
 };

@@ -11,10 +11,9 @@ use std::sync::{Arc, Weak};
 
 use ash::vk::{self, Handle};
 use parking_lot::Mutex;
-use vitric_api::families;
 use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
-use vitric_api::{Error, Result};
+use vitric_api::{Error, Result, families};
 
 use crate::objects::{self, InstanceObject, Marked, destroy, device, need};
 use crate::{check, raw};

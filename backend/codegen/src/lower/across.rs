@@ -1,13 +1,13 @@
 //! What looks at other lanes, and lanes that become helpers.
 
 use iced_x86::Code;
+use vitric_ir::{Inst, Value};
 
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::Shift;
 use super::{Held, Lower, Parts};
-use vitric_ir::{Inst, Value};
-use crate::frame::Frame;
 use crate::Target;
+use crate::frame::Frame;
 
 impl Lower<'_> {
     pub(super) fn cross_lane(&mut self, inst: &Inst) {

@@ -4,15 +4,15 @@
 //! else the runtime does it, lane by lane, and notes where the first lane's address led.
 
 use iced_x86::Code;
+use vitric_ir::{Inst, Value};
 
 use super::super::machine::{Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::memory::Range;
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{Inst, Value};
-use crate::frame::{Frame, REACHES, Reach};
 use crate::Target;
+use crate::frame::{Frame, REACHES, Reach};
 
 /// Bytes from the low to the high word of a number in memory.
 const HIGH: i32 = 4;

@@ -3,13 +3,13 @@
 use iced_x86::Code;
 use regalloc2::VReg;
 use smallvec::SmallVec;
+use vitric_ir::{BinaryOp, TernaryOp, Type, UnaryOp, Value};
 
 use super::super::machine::{Kind, MASK, Masking, Operand, VECTOR};
 use super::super::table::{self, Compare, Order, Shift, V};
 use super::classify::Form;
 use super::emit::Source;
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{BinaryOp, TernaryOp, Type, UnaryOp, Value};
 use crate::Target;
 
 /// 2^31 as a float.

@@ -7,16 +7,16 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_base::simd::WAVE;
+use vitric_ir::{AtomicOp, Inst, Space, Value};
 
 use super::super::machine::{Kind, Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::memory::Range;
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{AtomicOp, Inst, Space, Value};
-use crate::frame::{Frame, LANES_BYTES};
 use crate::Target;
-use vitric_base::simd::WAVE;
+use crate::frame::{Frame, LANES_BYTES};
 
 /// All lanes, as bits.
 const ALL: i32 = (1 << WAVE) - 1;

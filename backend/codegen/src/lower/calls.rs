@@ -1,11 +1,11 @@
 //! Calls of the runtime: what generated code leaves to it.
 
 use iced_x86::Code;
+use vitric_ir::{Inst, Type, Value, numbered, results};
 
 use super::super::machine::{Kind, Mem, Operand, VECTOR};
 use super::classify::Form;
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{Inst, Type, Value, numbered, results};
 use crate::frame::{ARGUMENTS, Frame, LANES_BYTES};
 use crate::{Site, Target};
 

@@ -1,9 +1,8 @@
 //! Which form each value and each variable takes, before a register is spent.
 
 use foldhash::HashMap;
-
-use vitric_ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 use vitric_ir::passes::uniformity::{Uniformity, Words};
+use vitric_ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 
 /// Where a value or a variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

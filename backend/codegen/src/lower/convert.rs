@@ -3,13 +3,13 @@
 use foldhash::HashMap;
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_ir::Value;
 
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::classify::Form;
 use super::emit::Source;
 use super::{Held, Lower, Parts};
-use vitric_ir::Value;
 use crate::Target;
 
 /// Whose resources and push constants are meant: those of what was looked up for an image instruction, or the program's own.

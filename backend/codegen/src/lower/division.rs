@@ -6,12 +6,12 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_ir::BinaryOp;
 
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::{Lower, Parts};
-use vitric_ir::BinaryOp;
 use crate::Target;
 
 const SIGN: u32 = 0x8000_0000;

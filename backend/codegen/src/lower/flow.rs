@@ -8,16 +8,15 @@
 
 use iced_x86::Code;
 use regalloc2::{Block, VReg};
+use vitric_ir::{Inst, Region, Value};
 
 use super::super::machine::{Kind, MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{self, V};
 use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{Inst, Region, Value};
-use crate::frame::Frame;
-use crate::frame::LEAST_TURN;
 use crate::Target;
+use crate::frame::{Frame, LEAST_TURN};
 
 /// Instructions that an access of an image counts for, about.
 const WORK_OF_IMAGE: u32 = 64;

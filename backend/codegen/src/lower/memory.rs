@@ -6,6 +6,8 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_base::simd::{Mask, WAVE};
+use vitric_ir::{Inst, Local, Part, Space, Value, results};
 
 use super::super::machine::{Base, Kind, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
@@ -14,10 +16,8 @@ use super::convert::{Key, Of};
 use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{Inst, Local, Part, Space, Value, results};
 use crate::frame::{BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
 use crate::{Outputs, Target};
-use vitric_base::simd::{Mask, WAVE};
 
 /// log2 of the size of a buffer entry.
 const ENTRY_SHIFT: i32 = 4;

@@ -24,19 +24,18 @@ mod variables;
 mod wide;
 mod wide_division;
 
+use classify::Forms;
+use flow::Open;
 use foldhash::HashMap;
 use regalloc2::{Block, VReg};
+use variables::Variables;
+use vitric_ir::passes::uniformity::{Uniformity, Words};
+use vitric_ir::{Function, Inst, Regions, Value};
 
 use super::machine::{self, Kind, Mem};
 use super::table::Compare;
 use super::{Manner, Site, Target};
-use vitric_ir::{Function, Inst, Regions, Value};
-use vitric_ir::passes::uniformity::{Uniformity, Words};
 use crate::frame::{Frame, LANES_BYTES};
-
-use classify::Forms;
-use flow::Open;
-use variables::Variables;
 
 /// Instructions of IR beyond which a function is interpreted.
 const MOST_INSTRUCTIONS: usize = 400_000;

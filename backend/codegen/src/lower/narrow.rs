@@ -2,12 +2,12 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_ir::{Space, Value};
 
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::{Lower, Parts};
-use vitric_ir::{Space, Value};
 use crate::Target;
 
 impl Lower<'_> {

@@ -3,14 +3,14 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_ir::{Space, Value};
 
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::convert::Key;
 use super::memory::Range;
 use super::{Lower, Parts};
-use vitric_ir::{Space, Value};
-use crate::frame::{Frame, LANES_BYTES};
 use crate::Target;
+use crate::frame::{Frame, LANES_BYTES};
 
 /// Quads of a wave.
 const QUADS: usize = 4;

@@ -2,11 +2,11 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_ir::{BinaryOp, UnaryOp, Value};
 
 use super::super::machine::{Operand, SCALAR};
 use super::super::table::{self, Compare};
 use super::{Held, Lower};
-use vitric_ir::{BinaryOp, UnaryOp, Value};
 
 impl Lower<'_> {
     pub(super) fn scalar_unary(&mut self, result: Value, op: UnaryOp, a: Value) {

@@ -4,16 +4,16 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_base::simd::WAVE;
+use vitric_ir::{BinaryOp, Inst, Table, Value};
 
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, Shift};
 use super::emit::Source;
 use super::memory::LANE_BYTES;
 use super::{Held, Lower, Parts, Result};
-use vitric_ir::{BinaryOp, Inst, Table, Value};
-use crate::frame::Frame;
 use crate::Target;
-use vitric_base::simd::WAVE;
+use crate::frame::Frame;
 
 /// Words that an instruction picks one from, in two registers.
 const PAIR: usize = 32;

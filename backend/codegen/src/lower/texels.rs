@@ -5,6 +5,7 @@
 use iced_x86::Code;
 use regalloc2::VReg;
 use smallvec::SmallVec;
+use vitric_ir::{BinaryOp, Inst, Space, Value};
 
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
@@ -12,7 +13,6 @@ use super::convert::Of;
 use super::emit::Source;
 use super::memory::texels_of;
 use super::{Held, Lower, Parts};
-use vitric_ir::{BinaryOp, Inst, Space, Value};
 use crate::Target;
 
 /// Words of the largest texels.

@@ -5,12 +5,12 @@
 //! in both, and is computed once.
 
 use iced_x86::Code;
+use vitric_ir::{Value, Wide, WideOp};
 
 use super::super::machine::{MASK, Mem, Operand, VECTOR};
 use super::super::table::{self, V};
 use super::convert::Key;
 use super::{Held, Lower, Parts};
-use vitric_ir::{Value, Wide, WideOp};
 use crate::Target;
 
 /// 64-bit numbers of a wave's lanes: of the first two of four neighbours, and of the other two.

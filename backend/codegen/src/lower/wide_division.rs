@@ -6,12 +6,11 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use vitric_ir::{LESS_THAN_ONE, Wide, WideOp};
 
 use super::super::machine::{MASK, Mem, Operand, VECTOR};
 use super::super::table::V;
 use super::{Lower, Parts};
-use vitric_ir::{Wide, WideOp};
-use vitric_ir::LESS_THAN_ONE;
 use crate::Target;
 
 const TO_DOUBLE: Code = Code::EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er;

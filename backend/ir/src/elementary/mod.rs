@@ -24,8 +24,7 @@ pub use rounding::{
 };
 pub use trigonometric::{acos, asin, atan, atan2, cos, sin, tan};
 
-use crate::{BinaryOp as B, Builder, Inst, TernaryOp as T, Type, UnaryOp as U, Value};
-use crate::passes;
+use crate::{BinaryOp as B, Builder, Inst, TernaryOp as T, Type, UnaryOp as U, Value, passes};
 
 /// The sign bit of a float.
 const SIGN: u32 = 0x8000_0000;

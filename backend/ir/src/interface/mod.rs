@@ -7,10 +7,10 @@ mod text;
 use std::ops::{Deref, DerefMut};
 
 use ash::vk;
-
-use crate::{Function, Type};
-use crate::passes::Across;
 use vitric_base::simd::WAVE;
+
+use crate::passes::Across;
+use crate::{Function, Type};
 
 pub use mesh::{MeshFacts, MeshWord};
 pub use tessellation::{Domain, MAX_PATCH_WORDS, MOST_PATCH_VERTICES, PatchFacts, Spacing};

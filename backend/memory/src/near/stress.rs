@@ -1,7 +1,7 @@
 //! Writers, readers, the daemon, evictions, clears and discards at the same time, each read compared with what was written.
 //!
 //! `VITRIC_STRESS` is how many seconds it runs: 5 without it, 20 in `cargo xtask test`. Ten minutes:
-//! `VITRIC_STRESS=600 cargo test -p vitric-backend --lib near::stress`.
+//! `VITRIC_STRESS=600 cargo test -p vitric-memory --lib near::stress`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

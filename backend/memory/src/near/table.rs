@@ -15,8 +15,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::codec::Control;
 use vitric_base::sync::{Machine, Word, World};
+
+use super::codec::Control;
 
 /// Lines of a group.
 pub const LINES: usize = 8;

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use vitric_base::workers::Workers;
 
 use super::super::near::codec::{Codec, Line};
 use super::super::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
@@ -16,7 +17,6 @@ use super::super::{Allocation, Heap};
 use super::idle::{self, Outcome};
 use super::span::{Numbers, Running};
 use super::{GROUPS, Held, LOOKS, Lines, Listed, SPAN};
-use vitric_base::workers::Workers;
 
 /// How often the thread looks for what is idle.
 pub(super) const LOOK: Duration = Duration::from_millis(100);

@@ -37,11 +37,12 @@ pub use self::device::{InUse, NearConfig, Residency};
 pub use self::hints::Hint;
 pub(super) use self::hints::Hints;
 pub use self::reading::Reading;
+use vitric_base::workers::Workers;
+
 use self::span::{Span, State};
 use super::Allocation;
 use super::near::codec::{Codec, Line};
 use super::near::{GROUP, LINES, Stat};
-use vitric_base::workers::Workers;
 
 /// Bytes of a span.
 pub(super) const SPAN: usize = 64 << 10;

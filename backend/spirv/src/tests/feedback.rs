@@ -2,9 +2,9 @@
 
 use ash::vk;
 use spirv::Decoration;
+use vitric_ir::interface::{Feedback, Shader, Slot};
 
 use crate::{Error, compile, parse};
-use vitric_ir::interface::{Feedback, Shader, Slot};
 
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()

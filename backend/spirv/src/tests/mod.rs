@@ -1,7 +1,6 @@
 //! Hostile binaries: an error or a program, never a panic or a hang.
 
 use ash::vk;
-
 use vitric_ir::interface::{Builtin, Shader, Slot};
 
 use super::{Error, compile, parse};

@@ -1,7 +1,6 @@
 //! Shaders as text.
 
 use ash::vk;
-
 use vitric_ir::interface::{FragmentFacts, Shader};
 
 fn samples() -> Vec<Shader> {
@@ -16,8 +15,7 @@ fn samples() -> Vec<Shader> {
         (include_bytes!("../../../tests/shaders/patches.tese.spv"), vk::ShaderStageFlags::TESSELLATION_EVALUATION),
     ];
     let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         crate::compile(&crate::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap()
     };
     files.into_iter().map(compile).collect()

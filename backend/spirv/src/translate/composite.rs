@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use spirv::Op;
+use vitric_ir::{BinaryOp, TernaryOp, Value};
 
 use super::Translator;
 use super::number::Number;
-use vitric_ir::{BinaryOp, TernaryOp, Value};
 use crate::constants::slice;
 use crate::module::Ty;
 use crate::parse::Instruction;

@@ -10,10 +10,10 @@
 //! not added: filters have such weights, and each saves a look-up.
 
 use spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
+use vitric_ir::{BinaryOp, TernaryOp, UnaryOp, Value};
 
 use super::Translator;
 use super::number::Number;
-use vitric_ir::{BinaryOp, TernaryOp, UnaryOp, Value};
 use crate::module::EntryPoint;
 use crate::parse::Instruction;
 use crate::{Error, Result};

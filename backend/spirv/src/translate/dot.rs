@@ -1,11 +1,10 @@
 //! Integer dot products, of vectors and of four bytes packed in a word. Source: `SPV_KHR_integer_dot_product`.
 
 use spirv::Op;
+use vitric_ir::{BinaryOp as B, Builder, Type, Value, elementary};
 
 use super::Translator;
 use super::number::{self, Number};
-use vitric_ir::{BinaryOp as B, Builder, Type, Value};
-use vitric_ir::elementary;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use foldhash::{HashMap, HashSet};
 use spirv::Op;
+use vitric_ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
 
 use super::number::Number;
 use super::scopes::{Exit, Target};
 use super::{Operand, Translator};
-use vitric_ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
 use crate::module::{Block, Function, is_terminator};
 use crate::parse::Instruction;
 use crate::{Error, Result};

@@ -6,16 +6,16 @@
 
 use ash::vk;
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op};
+use vitric_ir::interface::{Builtin, GeometryFacts, Interpolation, LOCAL_WORD, Place, STREAMS, Slot};
+use vitric_ir::{BinaryOp as B, Inst, Local, Space, Type, Value};
 
 use super::Translator;
 use super::memory::{Base, Pointer};
 use super::number::Number;
-use vitric_ir::{BinaryOp as B, Inst, Local, Space, Type, Value};
 use crate::interface::{self, Word};
 use crate::module::{EntryPoint, Module, Ty};
 use crate::parse::Instruction;
 use crate::{Error, Result};
-use vitric_ir::interface::{Builtin, GeometryFacts, Interpolation, LOCAL_WORD, Place, STREAMS, Slot};
 
 /// What a geometry program keeps while it runs.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 use std::rc::Rc;
 
 use spirv::GlslStd450Op as G;
+use vitric_ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value, elementary as r};
 
 use super::Translator;
 use super::number::{self, Number};
-use vitric_ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
-use vitric_ir::elementary as r;
 use crate::module::Ty;
 use crate::parse::Instruction;
 use crate::{Error, Result};

@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use spirv::{Dim as SpirvDim, ImageOperands, Op};
+use vitric_ir::interface::{Builtin, Interpolation, Place, Slot};
+use vitric_ir::{AtomicOp, BinaryOp, Dim, Image, ImageOp, Lod, Type, UnaryOp, Value};
 
 use super::memory::{Base, Pointer};
 use super::{Operand, Translator};
-use vitric_ir::{AtomicOp, BinaryOp, Dim, Image, ImageOp, Lod, Type, UnaryOp, Value};
 use crate::interface::Word;
 use crate::module::{ImageType, Ty};
 use crate::parse::Instruction;
 use crate::{Error, Result};
-use vitric_ir::interface::{Builtin, Interpolation, Place, Slot};
 
 /// Whether an operation is an image instruction.
 pub(super) fn is_image(op: Op) -> bool {

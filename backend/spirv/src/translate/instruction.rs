@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 use spirv::{Decoration, ExecutionModel, Op, Scope};
+use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 
 use super::number::{self, Number};
 use super::{Operand, Translator};
-use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use foldhash::HashMap;
 use spirv::Op;
+use vitric_ir::{BinaryOp, Inst, Local, Type, Value};
 
 use super::memory::{Base, Element, Pointer};
 use super::{Operand, Translator};
-use vitric_ir::{BinaryOp, Inst, Local, Type, Value};
 use crate::module::Ty;
 use crate::parse::Instruction;
 use crate::usage::Extracts;

@@ -10,15 +10,15 @@
 use std::rc::Rc;
 
 use spirv::{Decoration, StorageClass};
+use vitric_base::simd::WAVE;
+use vitric_ir::interface::{Builtin, PUSH_CONSTANT_BYTES, Slot};
+use vitric_ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
 
 use super::number::{self, Number};
 use super::{Operand, Translator};
-use vitric_ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
 use crate::module::Ty;
 use crate::parse::Instruction;
 use crate::{Error, Result};
-use vitric_ir::interface::{Builtin, PUSH_CONSTANT_BYTES, Slot};
-use vitric_base::simd::WAVE;
 
 /// What a pointer points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

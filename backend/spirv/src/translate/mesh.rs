@@ -5,16 +5,16 @@
 use std::rc::Rc;
 
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
+use vitric_ir::interface::{Builtin, MeshFacts, MeshWord, Slot};
+use vitric_ir::{BinaryOp as B, Inst, Space, Type};
 
 use super::geometry::own_word;
 use super::memory::Pointer;
 use super::{Operand, Translator};
-use vitric_ir::{BinaryOp as B, Inst, Space, Type};
 use crate::interface::{self, Word};
 use crate::module::{EntryPoint, Ty};
 use crate::parse::Instruction;
 use crate::{Error, Result};
-use vitric_ir::interface::{Builtin, MeshFacts, MeshWord, Slot};
 
 /// Words of the numbers that a program leaves.
 const COUNTS: u32 = 3;

@@ -24,6 +24,13 @@ use std::rc::Rc;
 use ash::vk;
 use foldhash::HashMap;
 use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
+use vitric_base::host_memory;
+use vitric_base::simd::{Lanes, WAVE};
+use vitric_ir::interface::{
+    Builtin, FragmentFacts, InputSlot, Interface, MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED,
+    OutputSlot, PatchFacts, Resource, Shader, Slot,
+};
+use vitric_ir::{Builder, Inst, Local, Table, Type, Value, passes, verify};
 
 use self::geometry::Geometry;
 use self::memory::{Base, Pointer};
@@ -37,14 +44,6 @@ use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, Module, Ty};
 use super::usage::{Extracts, Usage};
 use super::{Error, Result, Specialization};
-use vitric_base::host_memory;
-use vitric_ir::interface::{MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED};
-use vitric_ir::{Builder, Inst, Local, Table, Type, Value, verify};
-use vitric_ir::interface::{
-    Builtin, FragmentFacts, InputSlot, Interface, OutputSlot, PatchFacts, Resource, Shader, Slot,
-};
-use vitric_ir::passes;
-use vitric_base::simd::{Lanes, WAVE};
 
 /// Most instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;

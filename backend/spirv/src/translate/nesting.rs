@@ -4,6 +4,7 @@ use std::thread::{Builder, scope};
 
 use vitric_base::host_memory;
 use vitric_ir::interface::Shader;
+
 use crate::{Error, Result};
 
 /// How deeply a module may nest: the translator calls itself.

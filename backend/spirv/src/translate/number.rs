@@ -5,10 +5,9 @@
 //! operands extended first, and its result brought back to the type's values: upper bits cut off, or rounded to a half.
 
 use spirv::{GlslStd450Op as G, Op};
+use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value, WideOp, elementary as r};
 
 use super::scalar;
-use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value, WideOp};
-use vitric_ir::elementary as r;
 use crate::module::{Module, Ty};
 use crate::{Error, Result};
 

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use spirv::{Decoration, Op};
+use vitric_ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Space, Type, Value};
 
 use super::Translator;
 use super::memory::{Base, Pointer};
 use super::number::Number;
-use vitric_ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Space, Type, Value};
 use crate::module::Ty;
 use crate::parse::Instruction;
 use crate::{Error, Result};

@@ -1,9 +1,8 @@
 //! SPIR-V operations that act component by component, as operations of the IR.
 
 use spirv::Op;
+use vitric_ir::{BinaryOp as B, Builder, UnaryOp as U, Value, elementary as r};
 
-use vitric_ir::{BinaryOp as B, Builder, UnaryOp as U, Value};
-use vitric_ir::elementary as r;
 use crate::{Error, Result};
 
 /// One component. `second` asks for the second member of operations that return two.

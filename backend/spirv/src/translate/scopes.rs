@@ -4,7 +4,6 @@
 //! nothing breaks out of and turns numbers into depths.
 
 use foldhash::HashSet;
-
 use vitric_ir::{Builder, Inst};
 
 /// The number of a scope.

@@ -8,15 +8,14 @@
 
 use smallvec::SmallVec;
 use spirv::{ExecutionModel, GroupOperation, Op};
+use vitric_base::simd::WAVE;
+use vitric_ir::interface::Builtin;
+use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value, elementary};
 
 use super::Translator;
 use super::number::{self, Number};
-use vitric_ir::interface::Builtin;
-use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
-use vitric_ir::elementary;
 use crate::parse::Instruction;
 use crate::{Error, Result};
-use vitric_base::simd::WAVE;
 
 /// How the lanes of each subset of a partition follow each other.
 struct Chain {

@@ -4,16 +4,16 @@
 //! puts the words that they name. Source: Vulkan specification, "Tessellation Control Shaders", "Tessellation Evaluation Shaders".
 
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
+use vitric_ir::interface::{
+    Builtin, Domain, MAX_PATCH_WORDS, MOST_PATCH_VERTICES as MOST_VERTICES, PatchFacts, Slot, Spacing,
+};
+use vitric_ir::{BinaryOp as B, Inst, Space, Type, Value};
 
 use super::Translator;
 use super::geometry::{is_of_vertices, own_word};
 use super::memory::{Base, Pointer};
-use vitric_ir::interface::{Domain, MAX_PATCH_WORDS, MOST_PATCH_VERTICES as MOST_VERTICES, Spacing};
-use vitric_ir::{BinaryOp as B, Inst, Space, Type, Value};
-use crate::interface;
 use crate::module::{EntryPoint, Module, Ty};
-use crate::{Error, Result};
-use vitric_ir::interface::{Builtin, PatchFacts, Slot};
+use crate::{Error, Result, interface};
 
 /// What a tessellation program has besides.
 #[derive(Debug)]

@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::Mutex;
-use vitric_api::families;
 use vitric_api::swapchain::{PresentTarget, Refresh};
-use vitric_api::{Error, Result};
+use vitric_api::{Error, Result, families};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{ConnectionExt, CreateGCAux, Gcontext, ImageFormat, ImageOrder, Setup, VisualClass};
 use x11rb::xcb_ffi::XCBConnection;

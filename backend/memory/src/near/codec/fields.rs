@@ -5,9 +5,9 @@
 //! what they borrow from each other is given back when residuals are set apart.
 
 use smallvec::SmallVec;
+use vitric_format::FormatInfo;
 
 use super::lanes::Lanes;
-use vitric_format::FormatInfo;
 
 /// Most numbers of a word.
 const MOST: usize = 8;

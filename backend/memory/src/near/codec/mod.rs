@@ -17,10 +17,11 @@ mod fields;
 mod lanes;
 mod shape;
 
+use vitric_format::FormatInfo;
+
 use self::fields::{Arithmetic, Bytes, Fields, Halves, Kind, Words};
 use self::lanes::{Lanes, Portable, Rows};
 use self::shape::{ROW, Shape};
-use vitric_format::FormatInfo;
 
 /// Bytes of a line.
 pub const LINE: usize = 256;

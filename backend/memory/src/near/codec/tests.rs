@@ -2,9 +2,9 @@
 
 use ash::vk;
 use proptest::prelude::*;
+use vitric_format as format;
 
 use super::*;
-use vitric_format as format;
 
 fn color(format: vk::Format) -> Codec {
     Codec::of_color(format::info(format).unwrap())

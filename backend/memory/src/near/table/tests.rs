@@ -3,9 +3,9 @@
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64 as Modelled;
 use loom::thread;
+use vitric_base::sync::model::{Model, explore as model};
 
 use super::*;
-use vitric_base::sync::model::{Model, explore as model};
 
 /// A memory of three pages of a word each. A group of two lines lies in pages 0 and 1; packed, both lie in page 2, as halves of a word.
 struct Memory {

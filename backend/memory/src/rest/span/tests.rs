@@ -5,9 +5,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU64 as Modelled;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+use vitric_base::sync::model::{Model, explore};
 
 use super::*;
-use vitric_base::sync::model::{Model, explore};
 
 /// A span of one word, whose bytes loom watches: reads and writes that no order keeps apart fail the test.
 struct Memory {

@@ -1,0 +1,568 @@
+//! The state of one wave, and its execution.
+
+use smallvec::SmallVec;
+use vitric_ir::{Image, Inst, UnaryOp, Value, numbered, results};
+
+use super::{Environment, Executable, Lanes, Mask, Stop, Vectors, WAVE};
+use crate::Program;
+use crate::runtime::frame::RESULTS;
+use crate::runtime::native::{FrameMemory, Launch, Session};
+use crate::runtime::{self, Access, Masks, kernels, lanes_of};
+
+/// Instructions between two looks at the clock: some 100 microseconds.
+const WORK_PER_CHECK: usize = 4096;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Frame {
+    /// Lanes that entered.
+    entered: Mask,
+    /// `If`: lanes for the `Else`.
+    other: Mask,
+    /// Lanes that left for the end of this region.
+    broken: Mask,
+    /// Lanes that wait for the continuing part.
+    continued: Mask,
+    /// Whether `Break` and `Continue` count it.
+    is_target: bool,
+}
+
+/// Runs of one program with all lanes. It has no barriers. What it does not write, locals and outputs, holds anything.
+pub struct Runs<'a> {
+    runner: Runner<'a>,
+    inputs: Vectors,
+    /// Words of output.
+    pub outputs: Vectors,
+}
+
+enum Runner<'a> {
+    Native(Session<'a, Environment<'a>>),
+    Interpreter(&'a mut Wave, &'a Program, Environment<'a>),
+}
+
+impl Runs<'_> {
+    /// Sets an input word that is the same in all lanes, as the program knows; it stays from run to run.
+    #[inline]
+    pub fn set(&mut self, slot: usize, word: u32) {
+        match self.runner {
+            // Generated code reads the first lane of it.
+            Runner::Native(_) => self.inputs[slot][0] = word,
+            Runner::Interpreter(..) => self.inputs[slot] = [word; WAVE],
+        }
+    }
+
+    /// How many input words there are.
+    pub fn words(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// An input word, lane by lane.
+    #[inline]
+    pub fn lanes(&mut self, slot: usize) -> &mut Lanes {
+        &mut self.inputs[slot]
+    }
+
+    /// Runs with these parameters until the end, or the deadline.
+    #[inline]
+    pub fn run(&mut self, parameters: &[u32]) -> Stop {
+        match &mut self.runner {
+            Runner::Native(session) => session.run(parameters, &self.inputs, &mut self.outputs),
+            Runner::Interpreter(..) => self.interpret(parameters),
+        }
+    }
+
+    // Apart, so that callers of generated code do not hold the interpreter.
+    #[cold]
+    fn interpret(&mut self, parameters: &[u32]) -> Stop {
+        let Runner::Interpreter(wave, program, environment) = &mut self.runner else { return Stop::Done };
+        wave.start(program, Mask::MAX, 0);
+        wave.inputs.copy_from_slice(&self.inputs);
+        let environment = Environment { parameters, ..*environment };
+        let stop = wave.run(program, &environment);
+        self.outputs.copy_from_slice(&wave.outputs);
+        stop
+    }
+}
+
+/// Calls of one program without barriers, for any lanes, each from start to end.
+pub struct Calls<'a> {
+    program: &'a Program,
+    runner: Caller<'a>,
+}
+
+enum Caller<'a> {
+    Native(Session<'a, &'a Environment<'a>>),
+    Interpreter(&'a mut Wave, &'a Environment<'a>),
+}
+
+impl Calls<'_> {
+    /// Runs for these lanes. `inputs` are at least the words that the program reads, `outputs` at least those it writes; lanes that do not
+    /// run keep theirs.
+    pub fn call(&mut self, lanes: Mask, inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
+        match &mut self.runner {
+            Caller::Native(session) => {
+                assert!(outputs.len() >= self.program.outputs.len(), "fewer output words than the program has");
+                let kept: SmallVec<[Lanes; RESULTS]> =
+                    if lanes == Mask::MAX { SmallVec::new() } else { (&*outputs).into() };
+                let stop = session.call(lanes, inputs, outputs);
+                outputs.iter_mut().zip(&kept).for_each(|(output, kept)| kernels::blend(!lanes, output, kept));
+                stop
+            }
+            Caller::Interpreter(wave, environment) => {
+                wave.start(self.program, lanes, 0);
+                for (word, input) in wave.inputs.iter_mut().zip(inputs) {
+                    *word = *input;
+                }
+                let stop = wave.run(self.program, environment);
+                for (output, word) in outputs.iter_mut().zip(wave.outputs.iter()) {
+                    kernels::blend(lanes, output, word);
+                }
+                stop
+            }
+        }
+    }
+}
+
+/// Entries of waves, at their start or behind a barrier, between two looks at the clock.
+const ENTRIES_PER_CHECK: usize = 256;
+
+/// Runs waves of one program, which have been started, to each barrier in turn, until all are done. False when one was interrupted.
+pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environment<'_>) -> bool {
+    let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
+    let mut entries = 0;
+    while stops.contains(&Stop::Barrier) {
+        // A loop whose turns all pass a barrier may run no back edge often enough to look.
+        if entries >= ENTRIES_PER_CHECK && environment.deadline.expired() {
+            return false;
+        }
+        entries = entries % ENTRIES_PER_CHECK + waves.len();
+        for (wave, stop) in waves.iter_mut().zip(&mut stops) {
+            if *stop == Stop::Barrier {
+                *stop = wave.run(program, environment);
+            }
+        }
+        if stops.contains(&Stop::Interrupted) || environment.deadline.was_hit() {
+            return false;
+        }
+    }
+    true
+}
+
+/// A wave: 16 lanes of one program.
+#[derive(Debug, Default)]
+pub struct Wave {
+    pc: usize,
+    active: Mask,
+    gone: Mask,
+    killed: Mask,
+    helpers: Mask,
+    /// Instructions until the next look at the clock, from run to run.
+    work: usize,
+    /// Time of the first look in this run, see `Deadline::expired_in_run`.
+    since: u64,
+    frames: Vec<Frame>,
+    registers: Vec<Lanes>,
+    locals: Vec<Lanes>,
+    frame: FrameMemory,
+    /// Runs the routines that an interpreted program calls.
+    nested: Option<Box<Wave>>,
+    /// Words of input, filled in before the wave runs.
+    pub inputs: Vectors,
+    /// Words of output.
+    pub outputs: Vectors,
+}
+
+impl Wave {
+    /// Gets ready to run `program` from its start with these lanes. `helpers` are lanes that run without effect. Inputs
+    /// are to be filled in afterwards; outputs are 0.
+    pub fn start(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
+        self.outputs.clear();
+        self.start_linked(program, lanes, helpers);
+    }
+
+    /// The same for a program that writes all its outputs in every lane that lives to its end: others hold anything.
+    pub fn start_linked(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
+        let code = &program.code;
+        self.active = lanes;
+        self.gone = !lanes;
+        self.killed = 0;
+        self.helpers = helpers;
+        self.inputs.resize(program.inputs.len());
+        self.outputs.resize(program.outputs.len());
+        if let Some(native) = code.native() {
+            return self.frame.start(native);
+        }
+        self.since = 0;
+        self.frames.clear();
+        self.locals.clear();
+        self.locals.resize(code.local_words as usize, [0; WAVE]);
+        self.load_constants(code);
+        self.pc = code.constants;
+    }
+
+    fn load_constants(&mut self, code: &Executable) {
+        self.registers.clear();
+        self.registers.resize(code.function.types.len(), [0; WAVE]);
+        for inst in &code.function.insts[..code.constants] {
+            if let Inst::Const { result, word } = inst {
+                self.registers[result.0 as usize] = [*word; WAVE];
+            }
+        }
+    }
+
+    /// Lanes that were killed.
+    pub fn killed(&self) -> Mask {
+        self.killed
+    }
+
+    /// Runs until the end, a barrier, or the deadline.
+    pub fn run(&mut self, program: &Program, environment: &Environment<'_>) -> Stop {
+        let code = &program.code;
+        if let Some(native) = code.native() {
+            let (active, helpers) = (self.active, self.helpers);
+            let launch = Launch { active, helpers, inputs: &self.inputs, outputs: &mut self.outputs };
+            let (stop, killed, helpers) = self.frame.run(native, environment, launch);
+            self.killed |= killed;
+            self.helpers = helpers;
+            return stop;
+        }
+        if self.is_interrupted(code.function.insts.len() - self.pc.min(code.function.insts.len()), environment) {
+            return Stop::Interrupted;
+        }
+        while let Some(inst) = code.function.insts.get(self.pc) {
+            match inst {
+                Inst::Unary { result, op, a } => self.unary(*result, *op, *a),
+                Inst::Binary { result, op, a, b } => {
+                    let lanes = kernels::binary(*op, self.register(*a), self.register(*b));
+                    self.set(*result, lanes);
+                }
+                Inst::Ternary { result, op, a, b, c } => {
+                    let lanes = kernels::ternary(*op, self.register(*a), self.register(*b), self.register(*c));
+                    self.set(*result, lanes);
+                }
+                Inst::Barrier => {
+                    self.pc += 1;
+                    return Stop::Barrier;
+                }
+                Inst::EndLoop => {
+                    if self.end_loop(code, environment) {
+                        return Stop::Interrupted;
+                    }
+                    continue;
+                }
+                _ if self.control(code, inst) => continue,
+                _ => self.execute(code, environment, inst),
+            }
+            self.pc += 1;
+        }
+        Stop::Done
+    }
+
+    /// Gets ready for calls of a program without barriers in one environment, one after the other.
+    pub fn calls<'a>(&'a mut self, program: &'a Program, environment: &'a Environment<'a>) -> Calls<'a> {
+        match program.code.native() {
+            Some(native) => {
+                self.frame.start(native);
+                Calls { program, runner: Caller::Native(Session::new(&mut self.frame, native, environment)) }
+            }
+            None => Calls { program, runner: Caller::Interpreter(self, environment) },
+        }
+    }
+
+    /// Calls a program without barriers once, as `Calls::call` does.
+    pub fn call(
+        &mut self,
+        program: &Program,
+        environment: &Environment<'_>,
+        lanes: Mask,
+        inputs: &[Lanes],
+        outputs: &mut [Lanes],
+    ) -> Stop {
+        self.calls(program, environment).call(lanes, inputs, outputs)
+    }
+
+    /// Gets ready for many runs of a program with all lanes, one after the other, in one environment.
+    pub fn runs<'a>(&'a mut self, program: &'a Program, environment: Environment<'a>) -> Runs<'a> {
+        let (inputs, outputs) = (Vectors::zeroed(program.inputs.len()), Vectors::zeroed(program.outputs.len()));
+        let runner = match program.code.native() {
+            Some(native) => {
+                self.frame.start(native);
+                Runner::Native(Session::new(&mut self.frame, native, environment))
+            }
+            None => Runner::Interpreter(self, program, environment),
+        };
+        Runs { runner, inputs, outputs }
+    }
+
+    /// Executes a marker and moves on; false when `inst` is none.
+    fn control(&mut self, code: &Executable, inst: &Inst) -> bool {
+        let target = code.jumps[self.pc] as usize;
+        let next = match inst {
+            Inst::If { condition } => self.begin_if(*condition, target),
+            Inst::Else => self.begin_else(target),
+            Inst::EndIf => self.end_region(),
+            Inst::Block => self.begin_target(),
+            Inst::Loop => self.begin_target(),
+            Inst::EndBlock => self.end_region(),
+            Inst::Continuing => self.continuing(),
+            Inst::Break { depth } => self.leave(*depth, target, |frame, lanes| frame.broken |= lanes),
+            Inst::Continue { depth } => self.leave(*depth, target, |frame, lanes| frame.continued |= lanes),
+            Inst::Kill => self.kill(target),
+            _ => return false,
+        };
+        self.pc = next;
+        true
+    }
+
+    fn begin_if(&mut self, condition: Value, target: usize) -> usize {
+        let taken = self.active & kernels::nonzero(&self.registers[condition.0 as usize]);
+        let frame = Frame { entered: self.active, other: self.active & !taken, ..Frame::default() };
+        self.frames.push(frame);
+        self.active = taken;
+        if taken == 0 { target } else { self.pc + 1 }
+    }
+
+    fn begin_else(&mut self, target: usize) -> usize {
+        self.active = self.frames.last().map_or(0, |frame| frame.other) & !self.gone;
+        if self.active == 0 { target } else { self.pc + 1 }
+    }
+
+    fn begin_target(&mut self) -> usize {
+        self.frames.push(Frame { entered: self.active, is_target: true, ..Frame::default() });
+        self.pc + 1
+    }
+
+    fn end_region(&mut self) -> usize {
+        let frame = self.frames.pop().unwrap_or_default();
+        self.gone &= !frame.broken;
+        self.active = frame.entered & !self.gone;
+        self.pc + 1
+    }
+
+    fn continuing(&mut self) -> usize {
+        if let Some(frame) = self.frames.last_mut() {
+            self.active |= frame.continued;
+            self.gone &= !frame.continued;
+            frame.continued = 0;
+        }
+        self.pc + 1
+    }
+
+    /// Goes round again or leaves the loop. Returns whether the deadline passed.
+    fn end_loop(&mut self, code: &Executable, environment: &Environment<'_>) -> bool {
+        if self.active == 0 {
+            self.pc = self.end_region();
+            return false;
+        }
+        let first = code.jumps[self.pc] as usize + 1;
+        let work = self.pc - first;
+        self.pc = first;
+        self.is_interrupted(work, environment)
+    }
+
+    /// Looks at the clock when enough instructions, of which `work` more come now, have run since the last look.
+    fn is_interrupted(&mut self, work: usize, environment: &Environment<'_>) -> bool {
+        if let Some(left) = self.work.checked_sub(work + 1) {
+            self.work = left;
+            return false;
+        }
+        let is_over = environment.deadline.expired_in_run(&mut self.since);
+        self.work = if is_over { 0 } else { WORK_PER_CHECK };
+        is_over
+    }
+
+    fn leave(&mut self, depth: u32, target: usize, note: impl Fn(&mut Frame, Mask)) -> usize {
+        let lanes = self.active;
+        let mut frames = self.frames.iter_mut().rev().filter(|frame| frame.is_target);
+        if let Some(frame) = frames.nth(depth as usize) {
+            note(frame, lanes);
+        }
+        self.gone |= lanes;
+        self.active = 0;
+        target
+    }
+
+    fn kill(&mut self, target: usize) -> usize {
+        self.killed |= self.active;
+        self.gone |= self.active;
+        self.active = 0;
+        target
+    }
+
+    fn register(&self, value: Value) -> &Lanes {
+        &self.registers[value.0 as usize]
+    }
+
+    fn lane(&self, value: Value, lane: usize) -> u32 {
+        self.registers[value.0 as usize][lane]
+    }
+
+    fn set(&mut self, result: Value, lanes: Lanes) {
+        self.registers[result.0 as usize] = lanes;
+    }
+
+    fn masks(&self) -> Masks {
+        Masks { active: self.active, effective: self.active & !self.helpers }
+    }
+
+    fn execute(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
+        match inst {
+            Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(code, inst),
+            // Fragment kernels have none: their inputs are where they are asked for.
+            Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => {
+                self.set(*result, self.inputs[*slot as usize])
+            }
+            Inst::Parameter { result, word, of } => {
+                let words = &environment.parameters[*word as usize * WAVE..];
+                let of = of.map(|of| self.register(of).map(|of| of as usize % WAVE));
+                self.set(*result, of.unwrap_or_default().map(|of| words[of]));
+            }
+            Inst::Output { slot, value } => self.output(*slot, *value),
+            Inst::Image(image) => self.image(environment, image),
+            Inst::IsHelper { result } => {
+                let helpers = self.helpers;
+                self.set(*result, std::array::from_fn(|lane| u32::from(helpers >> lane & 1)));
+            }
+            Inst::Const { result, word } => self.set(*result, [*word; WAVE]),
+            Inst::Lane { result } => self.set(*result, std::array::from_fn(|lane| lane as u32)),
+            Inst::IsActive { result } => {
+                let active = self.active;
+                self.set(*result, std::array::from_fn(|lane| u32::from(active >> lane & 1)));
+            }
+            Inst::Ballot { result, a } => {
+                let bits = kernels::nonzero(self.register(*a));
+                self.set(*result, [u32::from(bits); WAVE]);
+            }
+            Inst::Shuffle { result, a, index } => {
+                let (words, index) = (self.register(*a), self.register(*index));
+                let lanes = index.map(|lane| words[lane as usize % WAVE]);
+                self.set(*result, lanes);
+            }
+            Inst::Demote => {
+                self.killed |= self.active;
+                self.helpers |= self.active;
+            }
+            _ => self.access(code, environment, inst),
+        }
+    }
+
+    fn image(&mut self, environment: &Environment<'_>, image: &Image) {
+        let mut nested = self.nested.take().unwrap_or_default();
+        let (numbered, operands) = self.numbered(image);
+        let mut results = [[0; WAVE]; 4];
+        runtime::image(&operands, self.masks(), environment, &numbered, &mut nested, &mut results);
+        self.nested = Some(nested);
+        for index in 0..image.results {
+            self.set(Value(image.result.0 + index), results[index as usize]);
+        }
+    }
+
+    /// The same instruction with its operands numbered as generated code numbers those of a call, and the operands.
+    fn numbered(&self, image: &Image) -> (Image, Vec<Lanes>) {
+        let (inst, values) = numbered(&Inst::Image(Box::new(image.clone())));
+        let operands = values.iter().map(|&value| *self.register(value)).collect();
+        let Inst::Image(image) = inst else { unreachable!("it was made above") };
+        (*image, operands)
+    }
+
+    fn access(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
+        let access = Access { registers: &self.registers, masks: self.masks(), environment };
+        match inst {
+            Inst::Load { result, .. } | Inst::Atomic { result, .. } | Inst::BufferLength { result, .. } => {
+                let uniform = code.uniformity.values[result.0 as usize];
+                let [lanes, _] = access.execute(inst, uniform);
+                self.set(*result, lanes);
+            }
+            Inst::Wide(_) | Inst::Atomic64(_) => {
+                for (result, lanes) in results(inst).into_iter().zip(access.execute(inst, false)) {
+                    self.set(result, lanes);
+                }
+            }
+            _ => drop(access.execute(inst, false)),
+        }
+    }
+
+    fn unary(&mut self, result: Value, op: UnaryOp, a: Value) {
+        let a = *self.register(a);
+        let lanes = if op.is_derivative() { derivative(op, &a) } else { kernels::unary(op, &a) };
+        self.set(result, lanes);
+    }
+
+    fn output(&mut self, slot: u32, value: Value) {
+        let lanes = *self.register(value);
+        let output = &mut self.outputs[slot as usize];
+        kernels::blend(self.active, output, &lanes);
+    }
+
+    fn local(&mut self, code: &Executable, inst: &Inst) {
+        match inst {
+            Inst::LocalLoad { result, local, base, index } => {
+                let (first, words) = self.local_range(code, local.0);
+                let lanes = match index {
+                    None if *base < words => self.locals[(first + base) as usize],
+                    None => [0; WAVE],
+                    Some(index) => self.gather_local(first, words, *base, *index),
+                };
+                self.set(*result, lanes);
+            }
+            Inst::LocalStore { local, base, index, value, all } => {
+                let range = self.local_range(code, local.0);
+                // Behind a jump of all lanes no code runs until the region ends.
+                let lanes = if *all && self.active != 0 { Mask::MAX } else { self.active };
+                self.local_store(range, *base, *index, (*value, lanes));
+            }
+            Inst::TableLoad { result, table, index } => {
+                let words = &code.function.tables[table.0 as usize];
+                let lanes = self.register(*index).map(|index| words.get(index as usize).copied().unwrap_or(0));
+                self.set(*result, lanes);
+            }
+            _ => {}
+        }
+    }
+
+    fn local_store(
+        &mut self,
+        (first, words): (u32, u32),
+        base: u32,
+        index: Option<Value>,
+        (value, mask): (Value, Mask),
+    ) {
+        let lanes = &self.registers[value.0 as usize];
+        let Some(index) = index else {
+            if base < words {
+                kernels::blend(mask, &mut self.locals[(first + base) as usize], lanes);
+            }
+            return;
+        };
+        for lane in lanes_of(mask) {
+            let word = base.wrapping_add(self.registers[index.0 as usize][lane]);
+            if word < words {
+                self.locals[(first + word) as usize][lane] = lanes[lane];
+            }
+        }
+    }
+
+    fn local_range(&self, code: &Executable, local: u32) -> (u32, u32) {
+        (code.local_bases[local as usize], code.function.locals[local as usize])
+    }
+
+    fn gather_local(&self, first: u32, words: u32, base: u32, index: Value) -> Lanes {
+        std::array::from_fn(|lane| {
+            let word = base.wrapping_add(self.lane(index, lane));
+            if word < words { self.locals[(first + word) as usize][lane] } else { 0 }
+        })
+    }
+}
+
+/// Derivatives in a quad of lanes (0,0) (1,0) (0,1) (1,1). Coarse ones are those of the first row and column.
+fn derivative(op: UnaryOp, a: &Lanes) -> Lanes {
+    let difference = |to: usize, from: usize| (f32::from_bits(a[to]) - f32::from_bits(a[from])).to_bits();
+    std::array::from_fn(|lane| {
+        let quad = lane & !3;
+        match op {
+            UnaryOp::DdxFine => difference(lane | 1, lane & !1),
+            UnaryOp::DdyFine => difference(lane | 2, lane & !2),
+            UnaryOp::DdxCoarse => difference(quad + 1, quad),
+            _ => difference(quad + 2, quad),
+        }
+    })
+}

@@ -1,0 +1,314 @@
+//! Memory instructions over the lanes of a wave, as the interpreter and generated code execute them.
+//!
+//! Operands come as lanes by the number of the value: the interpreter's registers, or what generated code stored for a call.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use vitric_base::simd::{Lanes, Mask, WAVE};
+use vitric_ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
+use vitric_memory::Allocation;
+
+use super::atomics::{Atomics, perform, perform_wide};
+use super::frame::Reach;
+use super::{Environment, SharedMemory, clock, kernels};
+
+/// Which lanes an instruction is executed for.
+#[derive(Debug, Clone, Copy)]
+pub struct Masks {
+    /// Lanes that run.
+    pub active: Mask,
+    /// Lanes that run and whose effects count: no helpers.
+    pub effective: Mask,
+}
+
+/// The lanes of a mask, ascending.
+pub fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros() as usize;
+        (rest != 0).then(|| {
+            rest &= rest - 1;
+            lane
+        })
+    })
+}
+
+/// Bytes from the first word of a block to that of each lane (`Space::Block`).
+static BLOCK: Lanes = {
+    let (mut lanes, mut lane) = ([0; WAVE], 0);
+    while lane < WAVE as u32 {
+        lanes[lane as usize] = lane % 8 * 4 + lane / 8 * Space::BLOCK_ROW;
+        lane += 1;
+    }
+    lanes
+};
+
+/// One memory instruction over a wave.
+#[derive(Clone, Copy)]
+pub struct Access<'a> {
+    /// Operands, by the number of the value.
+    pub registers: &'a [Lanes],
+    /// Lanes to execute it for.
+    pub masks: Masks,
+    /// What the wave runs in.
+    pub environment: &'a Environment<'a>,
+}
+
+impl<'a> Access<'a> {
+    /// Executes an instruction that reaches memory or is left to the runtime. The words of its results are
+    /// 0 in lanes it is not executed for. With `uniform` operands a load is done once, for all lanes.
+    pub fn execute(&self, inst: &Inst, uniform: bool) -> [Lanes; 2] {
+        let one = |lanes| [lanes, [0; WAVE]];
+        match inst {
+            Inst::Wide(wide) => self.wide(wide),
+            Inst::Atomic64(atomic) => self.atomics_wide(atomic),
+            Inst::Load { space, offset, .. } if uniform => one([self.load(1, *space, *offset)[0]; WAVE]),
+            Inst::Load { space, offset, .. } => one(self.load(self.masks.active, *space, *offset)),
+            Inst::Store { space, offset, value } => self.store(*space, *offset, (*value, 4)),
+            Inst::StorePart { space, offset, value, bytes } => self.store(*space, *offset, (*value, *bytes as usize)),
+            Inst::Atomic { space, offset, op, value, comparator, .. } => {
+                one(self.atomics(*space, *offset, (*op, *value, *comparator)))
+            }
+            Inst::BufferLength { resource, element, .. } => one(std::array::from_fn(|lane| {
+                self.environment.bindings.length(*resource, self.optional(*element, lane))
+            })),
+            _ => [[0; WAVE]; 2],
+        }
+    }
+
+    /// Where the first lane of a load or store by address finds its memory, if there is any.
+    pub fn reach(&self, inst: &Inst) -> Option<Reach> {
+        let (space, offset, lanes) = match inst {
+            Inst::Load { space, offset, .. } => (space, offset, self.masks.active),
+            Inst::Store { space, offset, .. } => (space, offset, self.masks.effective),
+            _ => return None,
+        };
+        let Space::Address { high } = *space else { return None };
+        let address = self.pair([*offset, high], lanes_of(lanes).next()?);
+        self.environment
+            .bindings
+            .addresses()
+            .range(address)
+            .map(|(first, memory)| Reach::new(address, first, (memory.host_pointer(), memory.size())))
+    }
+
+    fn word(&self, value: Value, lane: usize) -> u32 {
+        self.registers[value.0 as usize][lane]
+    }
+
+    fn lanes(&self, value: Value) -> &'a Lanes {
+        &self.registers[value.0 as usize]
+    }
+
+    fn pair(&self, [low, high]: [Value; 2], lane: usize) -> u64 {
+        u64::from(self.word(low, lane)) | u64::from(self.word(high, lane)) << 32
+    }
+
+    fn optional(&self, value: Option<Value>, lane: usize) -> u32 {
+        value.map_or(0, |value| self.word(value, lane))
+    }
+
+    /// An operation on 64-bit numbers, in all lanes.
+    fn wide(&self, wide: &Wide) -> [Lanes; 2] {
+        static NOTHING: Lanes = [0; WAVE];
+        let mut operands = [[&NOTHING; 2]; 3];
+        for (operand, &word) in operands.as_flattened_mut().iter_mut().zip(&wide.words) {
+            *operand = self.lanes(word);
+        }
+        kernels::wide(wide.op, &operands)
+    }
+
+    /// Loads the words of the lanes of a mask.
+    fn load(&self, mask: Mask, space: Space, offset: Value) -> Lanes {
+        let mut lanes = [0; WAVE];
+        let offsets = self.lanes(offset);
+        let mut each = |word: &dyn Fn(u32) -> u32| lanes_of(mask).for_each(|lane| lanes[lane] = word(offsets[lane]));
+        match space {
+            Space::Push => each(&|offset| push_word(self.environment.push, offset)),
+            Space::Levels(behind) => each(&|offset| push_word(self.environment.push, offset.wrapping_add(behind))),
+            Space::OfImage { image, part: Part::Levels(behind) } => {
+                let push = self.environment.bindings.lookups().found(image).map_or(&[][..], |found| &found.push);
+                each(&|offset| push_word(push, offset.wrapping_add(behind)));
+            }
+            Space::Shared => each(&|offset| {
+                let word = self.environment.shared.and_then(|shared| shared.word(offset));
+                word.map_or(0, |word| word.load(Ordering::Relaxed))
+            }),
+            _ => self.at_places(mask, space, offset, 4, |lane, memory, at| {
+                let mut word = [0; 4];
+                memory.read(at, &mut word);
+                lanes[lane] = u32::from_le_bytes(word);
+            }),
+        }
+        lanes
+    }
+
+    /// Stores the first bytes of the lanes' words; there is no result. Parts of words at offsets that are no multiples of their size are
+    /// dropped.
+    fn store(&self, space: Space, offset: Value, (value, bytes): (Value, usize)) -> [Lanes; 2] {
+        let (mut effective, words) = (self.masks.effective, self.lanes(value));
+        if bytes < 4 {
+            let aligned = lanes_of(effective).filter(|&lane| self.word(offset, lane).is_multiple_of(bytes as u32));
+            effective = aligned.fold(0, |lanes, lane| lanes | 1 << lane);
+        }
+        if space != Space::Shared {
+            self.at_places(effective, space, offset, bytes as u64, |lane, memory, at| match bytes {
+                4 => memory.write(at, &words[lane].to_le_bytes()),
+                _ => memory.write(at, &words[lane].to_le_bytes()[..bytes]),
+            });
+            return [[0; WAVE]; 2];
+        }
+        for lane in lanes_of(effective) {
+            let offset = self.word(offset, lane);
+            let Some(slot) = self.environment.shared.and_then(|shared| shared.word(offset)) else { continue };
+            // A part of a word: lanes of a workgroup run on one thread.
+            let mut word = slot.load(Ordering::Relaxed).to_le_bytes();
+            let first = offset as usize % 4;
+            for (byte, new) in word[first..].iter_mut().zip(&words[lane].to_le_bytes()[..bytes]) {
+                *byte = *new;
+            }
+            slot.store(u32::from_le_bytes(word), Ordering::Relaxed);
+        }
+        [[0; WAVE]; 2]
+    }
+
+    fn atomics(&self, space: Space, offset: Value, (op, value, comparator): (AtomicOp, Value, Option<Value>)) -> Lanes {
+        let mut found = [0; WAVE];
+        let atomics = Atomics {
+            op,
+            lanes: self.masks.effective,
+            offsets: self.lanes(offset),
+            values: self.lanes(value),
+            comparators: comparator.map(|lanes| self.lanes(lanes)),
+        };
+        match space {
+            Space::Shared => {
+                let words = self.environment.shared.map_or(&[][..], SharedMemory::words);
+                atomics.perform_alone(words, &mut found);
+            }
+            Space::Address { .. } => self.at_places(atomics.lanes, space, offset, 4, |lane, memory, at| {
+                let comparator = atomics.comparators.map_or(0, |lanes| lanes[lane]);
+                let word = memory.atomic_u32(at);
+                found[lane] = word.map_or(0, |word| perform(word, op, atomics.values[lane], comparator));
+            }),
+            _ => self.in_buffers(atomics.lanes, space, |lanes, (memory, start, size)| {
+                atomics.of(lanes).perform(memory.atomic_words(start, size), &mut found);
+            }),
+        }
+        found
+    }
+
+    fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {
+        let (effective, mut lanes) = (self.masks.effective, [[0; WAVE]; 2]);
+        let mut set = |lane: usize, old: u64| [lanes[0][lane], lanes[1][lane]] = [old as u32, (old >> 32) as u32];
+        let perform = |lane, word: Option<&AtomicU64>| {
+            let comparator = atomic.comparator.map_or(0, |words| self.pair(words, lane));
+            word.map_or(0, |word| perform_wide(word, atomic.op, self.pair(atomic.value, lane), comparator))
+        };
+        match atomic.space {
+            Space::Clock => lanes_of(effective).for_each(|lane| set(lane, clock::now())),
+            Space::Shared => lanes_of(effective).for_each(|lane| {
+                let offset = self.word(atomic.offset, lane);
+                set(lane, perform(lane, self.environment.shared.and_then(|shared| shared.wide_word(offset))));
+            }),
+            space => self.at_places(effective, space, atomic.offset, 8, |lane, memory, at| {
+                set(lane, perform(lane, memory.atomic_u64(at)));
+            }),
+        }
+        lanes
+    }
+
+    /// Hands on where the lanes of a mask access `bytes` bytes of a buffer or at an address: those that are inside. Memory is looked
+    /// up once for all lanes that are in it.
+    #[inline]
+    fn at_places(
+        &self,
+        mask: Mask,
+        space: Space,
+        offset: Value,
+        bytes: u64,
+        mut act: impl FnMut(usize, &'a Allocation, u64),
+    ) {
+        let offsets = self.lanes(offset);
+        let in_block: Lanes;
+        let offsets = match space {
+            Space::Block(_) => {
+                in_block = std::array::from_fn(|lane| offsets[lane].wrapping_add(BLOCK[lane]));
+                &in_block
+            }
+            _ => offsets,
+        };
+        let Space::Address { high } = space else {
+            return self.in_buffers(mask, space, |lanes, buffer| in_buffer(buffer, offsets, (lanes, bytes), &mut act));
+        };
+        let highs = self.lanes(high);
+        let address = |lane: usize| u64::from(offsets[lane]) | u64::from(highs[lane]) << 32;
+        let mut rest = mask;
+        while rest != 0 {
+            let found = self.environment.bindings.addresses().range(address(rest.trailing_zeros() as usize));
+            let Some((first, memory)) = found else {
+                rest &= rest - 1;
+                continue;
+            };
+            for lane in lanes_of(rest) {
+                let at = address(lane).wrapping_sub(first);
+                // The allocation says itself what bytes behind the first one are in it.
+                if at < memory.size() {
+                    act(lane, memory, at);
+                    rest &= !(1 << lane);
+                }
+            }
+        }
+    }
+
+    /// Hands on the buffers of the lanes of a mask, each with all lanes that have it: memory, first byte, and bytes.
+    #[inline]
+    fn in_buffers(&self, mask: Mask, space: Space, mut act: impl FnMut(Mask, (&'a Allocation, u64, u64))) {
+        let Environment { bindings, ranges, .. } = *self.environment;
+        let mut hand_on = |lanes, buffer: Option<_>| buffer.into_iter().for_each(|buffer| act(lanes, buffer));
+        match space {
+            Space::Buffer { resource, element: Some(element) } => {
+                let elements = self.lanes(element);
+                let mut rest = mask;
+                while rest != 0 {
+                    let chosen = elements[rest.trailing_zeros() as usize];
+                    let alike =
+                        lanes_of(rest).filter(|&lane| elements[lane] == chosen).fold(0, |all, lane| all | 1 << lane);
+                    hand_on(alike, bindings.buffer(resource, chosen));
+                    rest &= !alike;
+                }
+            }
+            Space::Buffer { resource, element: None } | Space::Texels(resource) => {
+                hand_on(mask, bindings.buffer(resource, 0));
+            }
+            Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
+                hand_on(mask, bindings.lookups().found(image).and_then(|found| found.bindings.buffer(resource, 0)));
+            }
+            Space::Range(number) | Space::Quads(number) | Space::Block(number) => hand_on(mask, ranges.buffer(number)),
+            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock | Space::Address { .. } => {}
+            Space::OfImage { part: Part::Levels(_), .. } => {}
+        }
+    }
+}
+
+/// Hands on where the lanes of a mask access `bytes` bytes of a buffer, rounded up to whole words: those that are inside.
+#[inline]
+fn in_buffer<'a>(
+    (memory, start, size): (&'a Allocation, u64, u64),
+    offsets: &Lanes,
+    (mask, bytes): (Mask, u64),
+    act: &mut impl FnMut(usize, &'a Allocation, u64),
+) {
+    let size = size.next_multiple_of(4);
+    for lane in lanes_of(mask) {
+        let at = u64::from(offsets[lane]);
+        if at + bytes <= size {
+            act(lane, memory, start + at);
+        }
+    }
+}
+
+fn push_word(push: &[u8], offset: u32) -> u32 {
+    let bytes = push.get(offset as usize..).and_then(|rest| rest.first_chunk::<4>());
+    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}

@@ -1,0 +1,207 @@
+//! Image instructions: routines run those that sample or access texels, for the lanes that name the same image and sampler.
+//! Texels that no routine knows are accessed for one lane after the other.
+
+use std::sync::Arc;
+
+use vitric_base::simd::{Lanes, Mask, WAVE};
+use vitric_ir::{Dim, Image, ImageOp, Value};
+use vitric_memory::SurfaceView;
+
+use super::{Descriptor, Environment, Masks, lanes_of};
+use crate::interp::Wave;
+use crate::texture::{self, TexelPosition};
+
+/// Whether an instruction accesses single texels.
+pub(super) fn is_access(op: &ImageOp) -> bool {
+    matches!(op, ImageOp::Fetch { .. } | ImageOp::Read { .. } | ImageOp::Write { .. } | ImageOp::Atomic { .. })
+}
+
+/// Executes an image instruction for the active lanes: up to four results, 0 in all other lanes. `registers` are the
+/// operands, by the number of the value, from 0 on. `nested` runs routines.
+pub fn image(
+    registers: &[Lanes],
+    masks: Masks,
+    environment: &Environment<'_>,
+    image: &Image,
+    nested: &mut Wave,
+    results: &mut [Lanes; 4],
+) {
+    *results = [[0; WAVE]; 4];
+    let lanes = match image.op {
+        // Queries may be uniform: every lane has the answer.
+        ImageOp::Size { level } => return answer(registers, environment, image, level, results),
+        ImageOp::Levels | ImageOp::Samples => return answer(registers, environment, image, None, results),
+        ref op if op.has_effect() => masks.effective,
+        _ => masks.active,
+    };
+    by_routines(registers, lanes, environment, image, nested, results);
+}
+
+/// The answer to a query, in every lane: looked up once where all lanes ask the same.
+fn answer(
+    registers: &[Lanes],
+    environment: &Environment<'_>,
+    image: &Image,
+    level: Option<Value>,
+    results: &mut [Lanes; 4],
+) {
+    let is_same = |value: Value| registers[value.0 as usize] == [registers[value.0 as usize][0]; WAVE];
+    if image.element.is_none_or(is_same) && level.is_none_or(is_same) {
+        *results = Call { registers, environment, image, lane: 0 }.execute().map(|word| [word; WAVE]);
+    } else {
+        lane_by_lane(registers, Mask::MAX, environment, image, results);
+    }
+}
+
+fn lane_by_lane(
+    registers: &[Lanes],
+    lanes: Mask,
+    environment: &Environment<'_>,
+    image: &Image,
+    results: &mut [Lanes; 4],
+) {
+    for lane in lanes_of(lanes) {
+        let words = Call { registers, environment, image, lane }.execute();
+        for (result, word) in results.iter_mut().zip(words) {
+            result[lane] = word;
+        }
+    }
+}
+
+/// Runs the routine of each image and sampler that lanes name, for those lanes.
+fn by_routines(
+    registers: &[Lanes],
+    lanes: Mask,
+    environment: &Environment<'_>,
+    image: &Image,
+    nested: &mut Wave,
+    results: &mut [Lanes; 4],
+) {
+    let word = |value: Option<Value>, lane: usize| value.map_or(0, |value| registers[value.0 as usize][lane]);
+    let elements =
+        |lane: usize| (word(image.element, lane), word(image.sampler.and_then(|(_, element)| element), lane));
+    let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
+    let mut rest = lanes;
+    while let Some(first) = lanes_of(rest).next() {
+        let wanted = elements(first);
+        let same = match is_one {
+            true => rest,
+            false => lanes_of(rest).filter(|&lane| elements(lane) == wanted).fold(0, |mask, lane| mask | 1 << lane),
+        };
+        rest &= !same;
+        environment.bindings.lookups().with(environment.bindings, image, wanted, |lookup| {
+            let Some(lookup) = lookup else {
+                return lane_by_lane(registers, same, environment, image, results);
+            };
+            let environment =
+                Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, environment.deadline) };
+            nested.call(&lookup.routine.program, &environment, same, registers, results);
+        });
+    }
+}
+
+/// One lane's execution of one instruction.
+struct Call<'a> {
+    registers: &'a [Lanes],
+    environment: &'a Environment<'a>,
+    image: &'a Image,
+    lane: usize,
+}
+
+impl<'a> Call<'a> {
+    fn execute(&self) -> [u32; 4] {
+        match &self.image.op {
+            ImageOp::Fetch { level, sample } => self.fetch(*level, *sample),
+            ImageOp::Read { sample } => self.read(*sample),
+            ImageOp::Write { sample, texel } => self.write(*sample, texel),
+            ImageOp::Atomic { op, sample, value, comparator } => {
+                let position = self.position(0, *sample);
+                let operands = [self.operand(value), self.operand(comparator)];
+                let before = texture::atomic(self.descriptor(), position, *op, operands, value.len() as u32 * 4);
+                [before as u32, (before >> 32) as u32, 0, 0]
+            }
+            ImageOp::Size { level } => texture::size(self.descriptor(), self.optional(*level), self.image.arrayed),
+            ImageOp::Levels => [self.view().map_or(0, |view| view.desc.levels), 0, 0, 0],
+            ImageOp::Samples => [self.view().map_or(0, |view| view.surface.desc().samples), 0, 0, 0],
+            ImageOp::Sample { .. } | ImageOp::Gather { .. } | ImageOp::QueryLod => [0; 4],
+        }
+    }
+
+    fn word(&self, value: Value) -> u32 {
+        self.registers[value.0 as usize][self.lane]
+    }
+
+    /// A number of one or two words; 0 without any.
+    fn operand(&self, words: &[Value]) -> u64 {
+        words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(self.word(word)))
+    }
+
+    fn optional(&self, value: Option<Value>) -> u32 {
+        value.map_or(0, |value| self.word(value))
+    }
+
+    fn descriptor(&self) -> Option<&'a Descriptor> {
+        let element = self.optional(self.image.element);
+        self.environment.bindings.descriptor(self.image.resource, element)
+    }
+
+    fn view(&self) -> Option<&'a Arc<SurfaceView>> {
+        self.descriptor().and_then(texture::view)
+    }
+
+    /// Dimensions of a coordinate, without the layer.
+    fn dimensions(&self) -> usize {
+        self.image.coords.len().saturating_sub(usize::from(self.image.arrayed))
+    }
+
+    fn offset(&self) -> [i32; 3] {
+        let mut out = [0; 3];
+        for (slot, &value) in out.iter_mut().zip(&self.image.offset) {
+            *slot = self.word(value) as i32;
+        }
+        out
+    }
+
+    /// Texel coordinates; `level` is of the view.
+    fn position(&self, level: u32, sample: Option<Value>) -> TexelPosition {
+        let mut coords = [0i32; 3];
+        for (slot, &value) in coords.iter_mut().zip(&self.image.coords) {
+            *slot = self.word(value) as i32;
+        }
+        let mut position = TexelPosition { coords: [coords[0], 0, 0], layer: 0, level, sample: self.optional(sample) };
+        // A storage cube's third coordinate is its layer and face, arrayed or not.
+        let dimensions = if self.image.dim == Dim::Cube { 3 } else { self.dimensions() };
+        for (index, &coordinate) in coords.iter().enumerate().take(dimensions).skip(1) {
+            position.coords[index] = coordinate;
+        }
+        if self.image.arrayed && self.image.dim != Dim::Cube {
+            position.layer = coords[dimensions];
+        }
+        for (slot, offset) in position.coords.iter_mut().zip(self.offset()) {
+            *slot = slot.wrapping_add(offset);
+        }
+        if self.image.dim == Dim::Cube {
+            // Storage cubes are addressed by face (and layer times 6).
+            position.layer = std::mem::take(&mut position.coords[2]);
+        }
+        position
+    }
+
+    fn fetch(&self, level: Option<Value>, sample: Option<Value>) -> [u32; 4] {
+        let position = self.position(self.optional(level), sample);
+        texture::fetch(self.descriptor(), position)
+    }
+
+    fn read(&self, sample: Option<Value>) -> [u32; 4] {
+        // Samples of an attachment of one that is rendered to with several have the same value.
+        let is_one = || self.view().is_some_and(|view| view.surface.desc().samples == 1);
+        let sample = sample.filter(|_| self.image.dim != Dim::Subpass || !is_one());
+        texture::read(self.descriptor(), self.position(0, sample))
+    }
+
+    fn write(&self, sample: Option<Value>, texel: &[Value; 4]) -> [u32; 4] {
+        let words = texel.map(|value| self.word(value));
+        texture::write(self.descriptor(), self.position(0, sample), words);
+        [0; 4]
+    }
+}

@@ -1,0 +1,49 @@
+//! The texture unit: sampling, gathering, and access to single texels.
+//!
+//! Sampling and gathering are routines of IR (`routine`); tests compare them with a plain model (`reference`). Access to single
+//! texels works on one lane. Results are four words, red to alpha, as in `format`. Source: Vulkan specification, "Image Operations".
+
+mod access;
+#[cfg(test)]
+mod reference;
+mod routine;
+mod sampler;
+mod texel;
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_memory::SurfaceView;
+
+use crate::runtime::Descriptor;
+
+pub use access::{TexelPosition, atomic, fetch, read, size, write};
+pub use routine::{Lookup, Routine, Routines};
+use sampler::model_weights;
+pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
+
+/// Returns `a op b`, of depths or of stencil values.
+#[inline]
+pub fn compare<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> bool {
+    match op {
+        vk::CompareOp::LESS => a < b,
+        vk::CompareOp::EQUAL => a == b,
+        vk::CompareOp::LESS_OR_EQUAL => a <= b,
+        vk::CompareOp::GREATER => a > b,
+        vk::CompareOp::NOT_EQUAL => a != b,
+        vk::CompareOp::GREATER_OR_EQUAL => a >= b,
+        vk::CompareOp::ALWAYS => true,
+        _ => false,
+    }
+}
+
+/// The image view of a descriptor that has one.
+pub fn view(descriptor: &Descriptor) -> Option<&Arc<SurfaceView>> {
+    match descriptor {
+        Descriptor::SampledImage(view)
+        | Descriptor::CombinedImageSampler(view, _)
+        | Descriptor::StorageImage(view)
+        | Descriptor::InputAttachment(view) => Some(view),
+        _ => None,
+    }
+}

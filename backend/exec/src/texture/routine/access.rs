@@ -1,0 +1,175 @@
+//! Single texels: fetches, loads, stores and atomics. Outside of the view, reads give what push constants say, and writes are dropped.
+
+use vitric_ir::{AtomicOp, BinaryOp as B, Dim, Inst, Space, Type, UnaryOp as U, Value};
+
+use super::address::Level;
+use super::texel::Texel;
+use super::{Unit, word};
+use crate::format_ir as routines;
+
+impl Unit<'_> {
+    /// A texel of the level that each lane names.
+    pub(super) fn fetched_texel(&mut self, level: Option<Value>, sample: Option<Value>) -> Texel {
+        let Some(level) = level else {
+            if self.state.hides_base {
+                return self.outside();
+            }
+            let base = self.b.int(0);
+            return self.read_level(base, sample);
+        };
+        let (level, last) = (self.operand(level, Type::I32), self.word(word::LAST_LEVEL, Type::I32));
+        let mut number = self.b.binary(B::UMin, level, last);
+        if self.state.hides_base {
+            let least = self.word(word::LEAST_LEVEL, Type::F32);
+            let least = self.b.unary(U::FToS, least);
+            number = self.b.binary(B::UMax, number, least);
+        }
+        let texel = if self.state.single_level {
+            let base = self.b.int(0);
+            self.read_level(base, sample)
+        } else {
+            self.by_level(number, |unit, number, result| {
+                let texel = unit.read_level(number, sample);
+                unit.store(result, texel);
+            })
+        };
+        let exists = self.b.binary(B::IEq, number, level);
+        self.or_outside(exists, texel)
+    }
+
+    fn read_level(&mut self, level: Value, sample: Option<Value>) -> Texel {
+        let level = self.level(level);
+        let (inside, address) = self.located(&level, sample);
+        let texel = self.loaded(address);
+        let texel = self.finished(texel);
+        self.or_outside(inside, texel)
+    }
+
+    /// What is read where there is no such texel or level.
+    fn outside(&mut self) -> Texel {
+        let ty = self.component_type();
+        std::array::from_fn(|component| self.word(word::BORDER + component as u32, ty))
+    }
+
+    fn or_outside(&mut self, condition: Value, texel: Texel) -> Texel {
+        let outside = self.outside();
+        std::array::from_fn(|component| self.b.select(condition, texel[component], outside[component]))
+    }
+
+    /// Stores a texel; `None` where the format is never written.
+    pub(super) fn write(&mut self, texel: [Value; 4], sample: Option<Value>) -> Option<()> {
+        let ty = self.component_type();
+        let texel = texel.map(|component| self.operand(component, ty));
+        let words = routines::encode(&mut self.b, self.info, texel)?;
+        self.where_inside(sample, |unit, space, address| {
+            let bytes = unit.texel_bytes();
+            if bytes < 4 {
+                unit.b.push(Inst::StorePart { space, offset: address, value: words[0], bytes });
+                return;
+            }
+            for (index, &value) in (0..).zip(&words) {
+                let at = unit.b.int(index * 4);
+                let offset = unit.b.binary(B::IAdd, address, at);
+                unit.b.push(Inst::Store { space, offset, value });
+            }
+        });
+        Some(())
+    }
+
+    /// An atomic on a texel of as many words as its operands have: the words before; `None` for formats of other sizes.
+    pub(super) fn atomic(
+        &mut self,
+        op: AtomicOp,
+        operands: [&[Value]; 2],
+        sample: Option<Value>,
+    ) -> Option<Vec<Value>> {
+        let count = operands[0].len() as u32;
+        if self.texel_bytes() != count * 4 {
+            return None;
+        }
+        let old = self.b.local(count);
+        self.where_inside(sample, |unit, space, offset| {
+            let [value, comparator] = operands.map(|words| unit.number(words));
+            let value = value.unwrap_or(offset);
+            let before = match count {
+                2 => unit.b.atomic64(space, offset, op, value, comparator),
+                _ => unit.b.atomic(space, offset, op, value, comparator),
+            };
+            for (word, value) in (0..count).zip(unit.b.split(before)) {
+                unit.b.local_store(old, word, None, value);
+            }
+        });
+        Some((0..count).map(|word| self.b.local_load(old, word, None, Type::I32)).collect())
+    }
+
+    /// An operand of one or two words.
+    fn number(&mut self, words: &[Value]) -> Option<Value> {
+        let low = self.operand(*words.first()?, Type::I32);
+        let Some(&high) = words.get(1) else { return Some(low) };
+        let high = self.operand(high, Type::I32);
+        Some(self.b.join(low, high, Type::I64))
+    }
+
+    /// Builds `work`, given memory and a texel's address in it, for lanes whose texel there is.
+    fn where_inside(&mut self, sample: Option<Value>, work: impl FnOnce(&mut Self, Space, Value)) {
+        let base = self.b.int(0);
+        let level = self.level(base);
+        let (inside, address) = self.located(&level, sample);
+        self.b.push(Inst::If { condition: inside });
+        work(self, Space::Buffer { resource: 0, element: None }, address);
+        self.b.push(Inst::EndIf);
+    }
+
+    /// Whether there is such a texel, and its address.
+    fn located(&mut self, level: &Level, sample: Option<Value>) -> (Value, Value) {
+        let ([x, y, slice], limits) = (self.position(), self.limits(level));
+        let mut inside = self.b.binary(B::ULt, x, limits[0]);
+        for (index, limit) in [(y, limits[1]), (slice, limits[2])] {
+            let also = self.b.binary(B::ULt, index, limit);
+            inside = self.b.binary(B::LogicalAnd, inside, also);
+        }
+        let mut address = self.address([x, y, slice], level);
+        if let Some(sample) = sample.filter(|_| !self.is_replicated()) {
+            let sample = self.operand(sample, Type::I32);
+            let count = self.b.int(1 << self.state.samples_log2);
+            let exists = self.b.binary(B::ULt, sample, count);
+            inside = self.b.binary(B::LogicalAnd, inside, exists);
+            let bytes = self.b.int(64 * self.texel_bytes());
+            let step = self.b.binary(B::IMul, sample, bytes);
+            address = self.b.binary(B::IAdd, address, step);
+        }
+        (inside, address)
+    }
+
+    /// Whether all samples have one value: those of an attachment of one sample that is rendered to with several.
+    fn is_replicated(&self) -> bool {
+        self.request.dim == Dim::Subpass && self.state.samples_log2 == 0
+    }
+
+    /// Column, row, and slice or layer.
+    fn position(&mut self) -> [Value; 3] {
+        let request = self.request;
+        let mut coords: Vec<Value> = request.coords.iter().map(|&value| self.operand(value, Type::I32)).collect();
+        // A storage cube's third coordinate is its face (and layer times 6).
+        let has_layer = request.arrayed || request.dim == Dim::Cube;
+        let layer = if has_layer { coords.pop() } else { None };
+        for (coordinate, &offset) in coords.iter_mut().zip(&request.offset) {
+            let offset = self.operand(offset, Type::I32);
+            *coordinate = self.b.binary(B::IAdd, *coordinate, offset);
+        }
+        coords.resize(3, self.b.int(0));
+        if self.state.dimensions < 3 {
+            coords[2] = layer.unwrap_or_else(|| self.b.int(0));
+        }
+        [coords[0], coords[1], coords[2]]
+    }
+
+    fn limits(&mut self, level: &Level) -> [Value; 3] {
+        let [width, height, depth] = level.size;
+        if self.state.dimensions == 3 {
+            return [width, height, depth];
+        }
+        let (last, one) = (self.word(word::LAST_LAYER, Type::I32), self.b.int(1));
+        [width, height, self.b.binary(B::IAdd, last, one)]
+    }
+}

@@ -1,0 +1,272 @@
+//! Addressing: from coordinates to the texels along an axis, and to where texels lie.
+
+use ash::vk;
+use vitric_format::WHOLE;
+use vitric_ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U, Value};
+
+use super::{Layout, Unit, word};
+
+/// Texel coordinates are kept between this and its negative, where single floats hold every half, and one less than the half below has a
+/// sum with [`WHOLE`] that is a whole number.
+pub(in crate::texture) const FARTHEST: f32 = 4_194_303.0;
+
+/// Texels of a line along each axis.
+const SIDE: u32 = 8;
+
+/// A level that is being read: words that are the same in all lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    /// Bytes from the first level's words in the push constants to this one's.
+    first: Value,
+    /// Texels along each axis.
+    pub(super) size: [Value; 3],
+    /// Number of the level.
+    pub(super) number: Value,
+}
+
+/// A texel along an axis.
+#[derive(Clone, Copy)]
+pub(super) struct Tap {
+    /// Its index, inside of the image.
+    pub(super) index: Value,
+    /// Whether it was inside, where what is outside is the border.
+    pub(super) inside: Option<Value>,
+}
+
+/// The two texels that linear filtering reads along an axis, and the share of the second.
+pub(super) struct Pair {
+    pub(super) taps: [Tap; 2],
+    pub(super) share: Value,
+}
+
+impl Unit<'_> {
+    /// A level, by its number.
+    pub(super) fn level(&mut self, number: Value) -> Level {
+        let bytes = self.b.int(word::LEVEL * 4);
+        let first = self.b.binary(B::IMul, number, bytes);
+        let zero = self.b.int(0);
+        let mut level = Level { first, size: [zero; 3], number };
+        level.size = [0, 1, 2].map(|axis| self.level_word(&level, word::SIZE + axis));
+        level
+    }
+
+    fn level_word(&mut self, level: &Level, word: u32) -> Value {
+        self.typed_level_word(level, word, Type::I32)
+    }
+
+    fn typed_level_word(&mut self, level: &Level, word: u32, ty: Type) -> Value {
+        self.b.load(Space::Levels((word::LEVELS + word) * 4), level.first, ty)
+    }
+
+    /// Texels along an axis, a float.
+    pub(super) fn length(&mut self, level: &Level, axis: usize) -> Value {
+        self.typed_level_word(level, word::LENGTH + axis as u32, Type::F32)
+    }
+
+    /// The last index along an axis.
+    pub(super) fn last(&mut self, level: &Level, axis: usize) -> Value {
+        self.level_word(level, word::LAST + axis as u32)
+    }
+
+    /// A coordinate in texels; NaN is far outside.
+    fn texels(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
+        let mut texels = coordinate;
+        if !self.state.unnormalized {
+            let length = self.length(level, axis);
+            texels = self.b.binary(B::FMul, coordinate, length);
+        }
+        let (low, high) = (self.b.float(-FARTHEST), self.b.float(FARTHEST));
+        let texels = self.b.binary(B::FMax, low, texels);
+        self.b.binary(B::FMin, texels, high)
+    }
+
+    /// A whole number of texels as an integer. A conversion would ask whether it is a number, and within range: it is.
+    fn whole(&mut self, texels: Value) -> Value {
+        let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
+        let sum = self.b.binary(B::FAdd, texels, whole);
+        let sum = self.b.cast(sum, Type::I32);
+        let index = self.b.binary(B::ISub, sum, bits);
+        self.whole.push((index, texels));
+        index
+    }
+
+    /// The same as a float again.
+    fn as_float(&mut self, index: Value) -> Value {
+        match self.whole.iter().find(|(known, _)| *known == index) {
+            Some(&(_, texels)) => texels,
+            None => self.b.unary(U::SToF, index),
+        }
+    }
+
+    /// An index, moved by the instruction's offset.
+    fn moved(&mut self, low: Value, axis: usize) -> Value {
+        let index = self.whole(low);
+        match self.request.offset.get(axis) {
+            Some(&offset) => {
+                let offset = self.operand(offset, Type::I32);
+                // Valid ones are small.
+                let (least, most) = (self.b.int(-64i32 as u32), self.b.int(63));
+                let offset = self.b.binary(B::SMax, offset, least);
+                let offset = self.b.binary(B::SMin, offset, most);
+                self.b.binary(B::IAdd, index, offset)
+            }
+            None => index,
+        }
+    }
+
+    /// The texel that a coordinate lies in, before it is wrapped.
+    pub(super) fn nearest(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
+        let texels = self.texels(coordinate, level, axis);
+        let low = self.b.unary(U::Floor, texels);
+        self.moved(low, axis)
+    }
+
+    /// The lower of the two texels whose centres a coordinate lies between, before it is wrapped, and the share of the other.
+    pub(super) fn between(&mut self, coordinate: Value, level: &Level, axis: usize) -> (Value, Value) {
+        let (texels, half) = (self.texels(coordinate, level, axis), self.b.float(0.5));
+        let centred = self.b.binary(B::FSub, texels, half);
+        let low = self.b.unary(U::Floor, centred);
+        let share = self.b.binary(B::FSub, centred, low);
+        (self.moved(low, axis), share)
+    }
+
+    /// The same as texels inside.
+    pub(super) fn pair(&mut self, coordinate: Value, level: &Level, axis: usize) -> Pair {
+        let (low, share) = self.between(coordinate, level, axis);
+        let (first, one) = (self.wrapped(low, level, axis), self.b.int(1));
+        let second = match self.state.address_mode[axis] {
+            vk::SamplerAddressMode::REPEAT if !self.state.powers_of_two[axis] => {
+                let next = self.b.binary(B::IAdd, first.index, one);
+                Tap { index: self.turned_back(next, level.size[axis]), inside: None }
+            }
+            _ => {
+                let high = self.b.binary(B::IAdd, low, one);
+                self.wrapped(high, level, axis)
+            }
+        };
+        Pair { taps: [first, second], share }
+    }
+
+    /// Wraps an index as the sampler says.
+    pub(super) fn wrapped(&mut self, index: Value, level: &Level, axis: usize) -> Tap {
+        let (size, last) = (level.size[axis], self.last(level, axis));
+        let index = match self.state.address_mode[axis] {
+            vk::SamplerAddressMode::REPEAT if self.state.powers_of_two[axis] => self.b.binary(B::And, index, last),
+            vk::SamplerAddressMode::REPEAT => self.remainder(index, level, (axis, false)),
+            vk::SamplerAddressMode::MIRRORED_REPEAT => {
+                let both = self.b.binary(B::IAdd, size, last);
+                let turn = if self.state.powers_of_two[axis] {
+                    self.b.binary(B::And, index, both)
+                } else {
+                    self.remainder(index, level, (axis, true))
+                };
+                let back = self.b.binary(B::ISub, both, turn);
+                self.b.binary(B::SMin, turn, back)
+            }
+            vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE => {
+                let all = self.b.int(31);
+                let sign = self.b.binary(B::ShrArithmetic, index, all);
+                let index = self.b.binary(B::Xor, index, sign);
+                self.b.binary(B::SMin, index, last)
+            }
+            vk::SamplerAddressMode::CLAMP_TO_BORDER => {
+                let inside = self.b.binary(B::ULt, index, size);
+                let index = self.b.binary(B::UMin, index, last);
+                return Tap { index, inside: Some(inside) };
+            }
+            _ => {
+                let zero = self.b.int(0);
+                let index = self.b.binary(B::SMax, index, zero);
+                self.b.binary(B::SMin, index, last)
+            }
+        };
+        Tap { index, inside: None }
+    }
+
+    /// `index` modulo the size along an axis, or `twice` that, not negative.
+    fn remainder(&mut self, index: Value, level: &Level, (axis, twice): (usize, bool)) -> Value {
+        // Indices are less than 2^22 and what offsets may add. So the product is wrong by little more than half of the divisor's inverse at
+        // most, and its floor right but where the quotient is a whole number: there it may be one less, and what is left the divisor.
+        let inverse = self.typed_level_word(level, word::INVERSE + axis as u32, Type::F32);
+        let (mut size, mut divisor) = (level.size[axis], self.length(level, axis));
+        let dividend = self.as_float(index);
+        let mut quotient = self.b.binary(B::FMul, dividend, inverse);
+        if twice {
+            let half = self.b.float(0.5);
+            quotient = self.b.binary(B::FMul, quotient, half);
+            (size, divisor) = (self.b.binary(B::IAdd, size, size), self.b.binary(B::FAdd, divisor, divisor));
+        }
+        // Of the negative quotient: that is what is taken away.
+        let turns = self.b.unary(U::Ceil, quotient);
+        let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
+        let rest = self.whole(rest);
+        self.turned_back(rest, size)
+    }
+
+    /// An index that is at most the size, 0 where it is that.
+    fn turned_back(&mut self, index: Value, size: Value) -> Value {
+        // All others become large without their sign.
+        let before = self.b.binary(B::ISub, index, size);
+        self.b.binary(B::UMin, index, before)
+    }
+
+    /// Bytes of a texel in memory.
+    pub(super) fn texel_bytes(&self) -> u32 {
+        let plane = self.info.planes().find(|plane| plane.aspect == self.state.aspect);
+        plane.map_or(self.info.bytes, |plane| plane.stride)
+    }
+
+    /// Address of the (first sample of the) texel at a column, row, and slice or layer.
+    pub(super) fn address(&mut self, [x, y, slice]: [Value; 3], level: &Level) -> Value {
+        let (column, row) = (self.column(x), self.row(y, level));
+        // The texels of a row share this sum.
+        let slice = self.slice(slice, level);
+        let row = self.b.binary(B::IAdd, row, slice);
+        self.b.binary(B::IAdd, row, column)
+    }
+
+    /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.
+    fn column(&mut self, x: Value) -> Value {
+        if self.state.layout == Layout::Lines {
+            let (place, line) = (self.place_in_line(x, |x| x & 1 | (x & 6) << 1), self.b.int(!7));
+            let line = self.b.binary(B::And, x, line);
+            let from_first = self.times(line, self.texel_bytes() << (3 + self.state.samples_log2));
+            return self.b.binary(B::IAdd, place, from_first);
+        }
+        self.times(x, self.texel_bytes())
+    }
+
+    /// What a row adds.
+    fn row(&mut self, y: Value, level: &Level) -> Value {
+        let pitch = self.level_word(level, word::ROW);
+        if self.state.layout != Layout::Lines {
+            return self.b.binary(B::IMul, y, pitch);
+        }
+        let (place, three) = (self.place_in_line(y, |y| (y & 1) << 1 | (y & 6) << 3), self.b.int(3));
+        let line = self.b.binary(B::ShrLogical, y, three);
+        let line = self.b.binary(B::IMul, line, pitch);
+        self.b.binary(B::IAdd, place, line)
+    }
+
+    /// What a layer or slice adds, and the level.
+    fn slice(&mut self, slice: Value, level: &Level) -> Value {
+        let (pitch, start) = (self.level_word(level, word::SLICE), self.level_word(level, word::OFFSET));
+        let slice = self.b.binary(B::IMul, slice, pitch);
+        self.b.binary(B::IAdd, slice, start)
+    }
+
+    /// Bytes to the place that the three low bits of a coordinate have in a line. Such a table is one permutation of a register.
+    fn place_in_line(&mut self, coordinate: Value, place: impl Fn(u32) -> u32) -> Value {
+        let (bytes, low) = (self.texel_bytes(), self.b.int(SIDE - 1));
+        let table = self.b.table((0..SIDE).map(|coordinate| place(coordinate) * bytes).collect());
+        let index = self.b.binary(B::And, coordinate, low);
+        self.b.table_load(table, index, Type::I32)
+    }
+
+    fn times(&mut self, value: Value, factor: u32) -> Value {
+        let is_shift = factor.is_power_of_two();
+        let (op, by) = if is_shift { (B::Shl, factor.ilog2()) } else { (B::IMul, factor) };
+        let by = self.b.int(by);
+        self.b.binary(op, value, by)
+    }
+}

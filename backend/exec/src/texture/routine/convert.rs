@@ -1,0 +1,114 @@
+//! Luma and chroma: sampled each from its plane, then converted to red, green and blue.
+//!
+//! Chroma is reconstructed implicitly: filtered where its samples lie, by its own filter. Source: Vulkan specification, "Chroma
+//! Reconstruction" (implicit) and "Sampler Y'CbCr Conversion"; Khronos Data Format Specification for the models.
+
+use ash::vk::{self, SamplerYcbcrModelConversion as Model};
+use vitric_format as format;
+use vitric_format::FormatInfo;
+use vitric_ir::{BinaryOp as B, TernaryOp as T, Value};
+use vitric_memory::{SurfaceView, Swizzle};
+
+use super::address::Level;
+use super::filter::Place;
+use super::texel::Texel;
+use super::{Unit, word};
+use crate::runtime::Bound;
+use crate::texture::{Conversion, model_weights};
+
+/// Planes as resources, and the words of each, like a level's; `None` when nothing is bound, or out of reach.
+pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound>, Vec<u32>)> {
+    let extent = view.extent(0);
+    let mut words = vec![0; (word::LEVELS + word::LEVEL * 3) as usize];
+    let mut memories = Vec::new();
+    for (number, plane) in (0..).zip(info.planes()) {
+        let memory = view.memory(plane.aspect).filter(|memory| memory.bytes <= super::MOST_BYTES)?;
+        let place = view.level_place(plane.aspect, 0)?;
+        let (width, height) = (extent.width.div_ceil(plane.block[0]), extent.height.div_ceil(plane.block[1]));
+        super::put_level(&mut words, number, [width, height, 1], place);
+        memories.push(Bound::Buffer(Some(memory.memory), memory.start, memory.bytes));
+    }
+    Some((memories, words))
+}
+
+impl Unit<'_> {
+    /// What a sampler with a conversion gives.
+    pub(super) fn converted(&mut self, place: &Place, conversion: &Conversion) -> Option<Texel> {
+        // Without a level of detail nobody asks.
+        let magnifies = if self.state.ignores_lod() { self.b.int(0) } else { self.chosen().magnifies };
+        let planar = self.info;
+        let [luma, ..] = self.of_plane(planar, 0, |unit, level| unit.filtered(place, level, magnifies))?;
+        let filter = conversion.chroma_filter;
+        let chroma = |unit: &mut Self, plane: usize| {
+            unit.of_plane(planar, plane, |unit, level| {
+                let place = unit.at_chroma(place, level, conversion, planar);
+                unit.of_level(&place, level, filter)
+            })
+        };
+        let [blue, second, ..] = chroma(self, 1)?;
+        let red = if planar.planar[2].is_some() { chroma(self, 2)?[0] } else { second };
+        self.info = planar;
+        let one = self.b.float(1.0);
+        let texel = self.mapped([red, luma, blue, one], conversion.components);
+        Some(self.by_model(texel, conversion, u32::from(planar.channels[0].bits)))
+    }
+
+    /// A texel of a plane, as its format says.
+    fn of_plane(
+        &mut self,
+        planar: &FormatInfo,
+        plane: usize,
+        texel: impl FnOnce(&mut Self, &Level) -> Texel,
+    ) -> Option<Texel> {
+        self.info = format::info(planar.planar[plane]?.format)?;
+        self.resource = plane as u32;
+        let number = self.b.int(plane as u32);
+        let level = self.level(number);
+        let texel = texel(self, &level);
+        Some(self.values(texel))
+    }
+
+    /// Coordinates moved to where samples of chroma lie. The nearest one is the same wherever they do.
+    fn at_chroma(&mut self, place: &Place, level: &Level, conversion: &Conversion, planar: &FormatInfo) -> Place {
+        let block = planar.planes().nth(1).map_or([1; 2], |plane| plane.block);
+        let mut coords = place.coords;
+        for axis in 0..2 {
+            let even = conversion.chroma_offsets[axis] == vk::ChromaLocation::COSITED_EVEN;
+            if block[axis] == 2 && even && conversion.chroma_filter == vk::Filter::LINEAR {
+                // Half a texel of luma.
+                let (size, quarter) = (self.length(level, axis), self.b.float(0.25));
+                let step = self.b.binary(B::FDiv, quarter, size);
+                coords[axis] = self.b.binary(B::FAdd, coords[axis], step);
+            }
+        }
+        Place { coords, ..*place }
+    }
+
+    fn mapped(&mut self, texel: Texel, components: [Swizzle; 4]) -> Texel {
+        components.map(|swizzle| match swizzle {
+            Swizzle::Zero => self.b.float(0.0),
+            Swizzle::One => self.b.float(1.0),
+            Swizzle::Component(component) => texel[usize::from(component & 3)],
+        })
+    }
+
+    /// Range expansion and model conversion, of components with so many bits.
+    fn by_model(&mut self, [red, green, blue, alpha]: Texel, conversion: &Conversion, bits: u32) -> Texel {
+        if conversion.model == Model::RGB_IDENTITY {
+            return [red, green, blue, alpha];
+        }
+        let [luma, chroma] = conversion.expansion(bits);
+        let expanded = |unit: &mut Self, value: Value, [scale, start]: [f32; 2]| {
+            let (scale, start) = (unit.b.float(scale), unit.b.float(start));
+            unit.b.ternary(T::Fma, value, scale, start)
+        };
+        let (y, cb, cr) = (expanded(self, green, luma), expanded(self, blue, chroma), expanded(self, red, chroma));
+        let Some([r_cr, g_cb, g_cr, b_cb]) = model_weights(conversion.model) else { return [cr, y, cb, alpha] };
+        let mut plus = |value: Value, weight: f32, sum: Value| {
+            let weight = self.b.float(weight);
+            self.b.ternary(T::Fma, value, weight, sum)
+        };
+        let green = plus(cb, g_cb, y);
+        [plus(cr, r_cr, y), plus(cr, g_cr, green), plus(cb, b_cb, y), alpha]
+    }
+}

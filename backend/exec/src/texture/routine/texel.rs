@@ -1,0 +1,308 @@
+//! Texels as filtering wants them: loaded, decoded, replaced by the border, compared.
+
+use ash::vk;
+use vitric_format as format;
+use vitric_format::Class;
+use vitric_ir::{BinaryOp as B, Dim, Image, ImageOp, Space, Type, UnaryOp as U, Value};
+use vitric_memory::Swizzle;
+
+use super::address::{Level, Tap};
+use super::{Layout, Unit, word};
+use crate::format_ir as routines;
+
+/// Four components of each lane.
+pub(super) type Texel = [Value; 4];
+
+/// A texel that filtering combines with others component by component.
+pub(super) enum Source {
+    /// Its words, which take fewer registers than what is in them, and where it lies.
+    Words(routines::Words, At),
+    /// Its components.
+    Decoded(Texel),
+}
+
+/// Where a texel lies.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) x: Tap,
+    pub(super) y: Tap,
+    /// Layer, slice or face.
+    pub(super) slice: Tap,
+    /// Its address, where texels are loaded.
+    pub(super) address: Option<Value>,
+}
+
+impl Unit<'_> {
+    /// Whether components are integers.
+    pub(super) fn is_integer(&self) -> bool {
+        self.state.aspect == vk::ImageAspectFlags::STENCIL || self.info.class.is_integer()
+    }
+
+    pub(super) fn component_type(&self) -> Type {
+        if self.is_integer() { Type::I32 } else { Type::F32 }
+    }
+
+    /// Whether texels are compared with a reference.
+    pub(super) fn reference(&self) -> Option<Value> {
+        match &self.request.op {
+            ImageOp::Sample { reference, .. } | ImageOp::Gather { reference, .. } => *reference,
+            _ => None,
+        }
+    }
+
+    /// The greatest code of components that are filtered as codes.
+    pub(super) fn scale(&self) -> Option<u32> {
+        let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.state.layout != Layout::Fetched;
+        if plain && self.reference().is_none() { routines::greatest_code(self.info) } else { None }
+    }
+
+    /// A texel: what filtering combines.
+    pub(super) fn texel(&mut self, at: &At, level: &Level) -> Texel {
+        let texel = match at.address {
+            Some(address) => self.loaded(address),
+            None if self.state.layout == Layout::Blocks => {
+                let words = self.fetched(at, level, Type::I32);
+                self.decoded(&words[..self.texel_bytes().div_ceil(4) as usize])
+            }
+            None => {
+                let ty = self.component_type();
+                self.fetched(at, level, ty)
+            }
+        };
+        let texel = self.or_border(texel, at);
+        match self.reference() {
+            Some(reference) => self.compared(texel[0], reference),
+            None => texel,
+        }
+    }
+
+    /// The same, decoded when filtering asks for a component, where it is one word.
+    pub(super) fn source(&mut self, at: &At, level: &Level) -> Source {
+        let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.reference().is_none();
+        let is_short = self.texel_bytes() <= 4 && routines::has_components(self.info);
+        match at.address.filter(|_| plain && is_short) {
+            Some(address) => Source::Words(self.words(address), *at),
+            None => Source::Decoded(self.texel(at, level)),
+        }
+    }
+
+    /// A component, 0 to 3.
+    pub(super) fn component_of(&mut self, source: &Source, component: u8) -> Value {
+        match source {
+            Source::Decoded(texel) => texel[usize::from(component)],
+            Source::Words(words, at) => {
+                let value = self.decoded_component(words, component);
+                match self.is_inside(at) {
+                    Some(inside) => {
+                        let border = self.border_component(component);
+                        self.b.select(inside, value, border)
+                    }
+                    None => value,
+                }
+            }
+        }
+    }
+
+    pub(super) fn loaded(&mut self, address: Value) -> Texel {
+        let words = self.words(address);
+        self.decoded(&words)
+    }
+
+    fn words(&mut self, address: Value) -> routines::Words {
+        let bytes = self.texel_bytes();
+        let buffer = self.memory();
+        match bytes {
+            3 | 6 => self.straddling(buffer, address, bytes),
+            1 | 2 => {
+                let (word, shift) = self.word_and_shift(address);
+                let word = self.b.load(buffer, word, Type::I32);
+                std::iter::once(self.b.binary(B::ShrLogical, word, shift)).collect()
+            }
+            _ => self.words_at(buffer, address, bytes / 4),
+        }
+    }
+
+    /// Where texels are loaded from. Those that are filtered are always there (`last_byte`), single ones may not be, nor may the word behind
+    /// a texel that begins anywhere; planes are not asked for.
+    fn memory(&self) -> Space {
+        let filters = matches!(self.request.op, ImageOp::Sample { .. } | ImageOp::Gather { .. });
+        let is_known = filters && self.state.conversion.is_none() && !matches!(self.texel_bytes(), 3 | 6);
+        match is_known {
+            true => Space::Texels(self.resource),
+            false => Space::Buffer { resource: self.resource, element: None },
+        }
+    }
+
+    /// The word that a byte lies in, and by how many bits.
+    fn word_and_shift(&mut self, address: Value) -> (Value, Value) {
+        let [word, byte] = [!3, 3].map(|mask| {
+            let mask = self.b.int(mask);
+            self.b.binary(B::And, address, mask)
+        });
+        let three = self.b.int(3);
+        (word, self.b.binary(B::Shl, byte, three))
+    }
+
+    fn words_at(&mut self, buffer: Space, address: Value, count: u32) -> routines::Words {
+        let word = |index: u32| {
+            let at = self.b.int(index * 4);
+            let offset = self.b.binary(B::IAdd, address, at);
+            self.b.load(buffer, offset, Type::I32)
+        };
+        (0..count).map(word).collect()
+    }
+
+    /// A texel of three components of one or two bytes: it begins at any one of them, and ends in the word behind.
+    fn straddling(&mut self, buffer: Space, address: Value, bytes: u32) -> routines::Words {
+        let (first, shift) = self.word_and_shift(address);
+        let (words, all) = (self.words_at(buffer, first, 2), self.b.int(32));
+        let back = self.b.binary(B::ISub, all, shift);
+        // Shifts by 32 give 0.
+        let [low, high] = [words[0], words[1]].map(|word| self.b.binary(B::ShrLogical, word, shift));
+        let crossed = self.b.binary(B::Shl, words[1], back);
+        let low = self.b.binary(B::Or, low, crossed);
+        if bytes > 4 { [low, high].into_iter().collect() } else { std::iter::once(low).collect() }
+    }
+
+    fn decoded(&mut self, words: &[Value]) -> Texel {
+        let (zero, one) = (self.b.float(0.0), self.b.float(1.0));
+        match self.state.aspect {
+            vk::ImageAspectFlags::DEPTH => {
+                let depth = routines::decode_depth(&mut self.b, self.info.depth_bits, words[0]);
+                [depth, zero, zero, one]
+            }
+            vk::ImageAspectFlags::STENCIL => {
+                let (zero, one) = (self.b.int(0), self.b.int(1));
+                [self.stencil(words[0]), zero, zero, one]
+            }
+            _ if self.scale().is_some() => [0, 1, 2, 3].map(|component| self.decoded_component(words, component)),
+            _ => routines::decode(&mut self.b, self.info, words),
+        }
+    }
+
+    /// Stencil of a word: the high byte where depth shares it, else the low one.
+    fn stencil(&mut self, word: Value) -> Value {
+        let (op, operand) = if self.info.is_packed() { (B::ShrLogical, 24) } else { (B::And, 0xff) };
+        let operand = self.b.int(operand);
+        self.b.binary(op, word, operand)
+    }
+
+    fn decoded_component(&mut self, words: &[Value], component: u8) -> Value {
+        match self.scale() {
+            Some(_) => routines::decode_code(&mut self.b, self.info, words, component),
+            None => routines::decode_component(&mut self.b, self.info, words, component),
+        }
+    }
+
+    /// A texel, or its words, that the runtime decodes.
+    fn fetched(&mut self, at: &At, level: &Level, ty: Type) -> Texel {
+        let (dim, arrayed) = match (self.state.dimensions, self.state.is_cube) {
+            (1, _) => (Dim::D1, true),
+            (3, _) => (Dim::D3, false),
+            _ => (Dim::D2, true),
+        };
+        let mut coords = vec![at.x.index, at.y.index, at.slice.index];
+        if self.state.dimensions == 1 {
+            coords.remove(1);
+        }
+        let image = Image {
+            op: ImageOp::Fetch { level: Some(level.number), sample: None },
+            resource: 1,
+            element: None,
+            sampler: None,
+            dim,
+            arrayed,
+            coords,
+            offset: Vec::new(),
+            number: 0,
+            result: Value(0),
+            results: 4,
+        };
+        let texel = self.b.image(image, ty);
+        // The view's component mapping is in there, but for words.
+        [texel[0], texel[1], texel[2], texel[3]]
+    }
+
+    /// Whether a texel is there, if it may not be.
+    fn is_inside(&mut self, at: &At) -> Option<Value> {
+        let known = [at.x.inside, at.y.inside, at.slice.inside].into_iter().flatten();
+        known.reduce(|inside, known| self.b.binary(B::LogicalAnd, inside, known))
+    }
+
+    fn or_border(&mut self, texel: Texel, at: &At) -> Texel {
+        let Some(inside) = self.is_inside(at) else { return texel };
+        let border = [0, 1, 2, 3].map(|component| self.border_component(component));
+        // What the runtime fetches is mapped already.
+        let border = if self.state.layout == Layout::Fetched { self.swizzled(border) } else { border };
+        std::array::from_fn(|component| self.b.select(inside, texel[component], border[component]))
+    }
+
+    fn border_component(&mut self, component: u8) -> Value {
+        let (ty, scale) = (self.component_type(), self.scale());
+        let value = self.word(word::BORDER + u32::from(component), ty);
+        match scale {
+            Some(scale) => {
+                let scale = self.b.float(scale as f32);
+                self.b.binary(B::FMul, value, scale)
+            }
+            None => value,
+        }
+    }
+
+    /// 1 where a depth passes the comparison, else 0.
+    fn compared(&mut self, depth: Value, reference: Value) -> Texel {
+        let (zero, one) = (self.b.float(0.0), self.b.float(1.0));
+        let mut reference = self.operand(reference, Type::F32);
+        if self.info.class == Class::Unorm {
+            let clamped = self.b.binary(B::FMax, reference, zero);
+            reference = self.b.binary(B::FMin, clamped, one);
+        }
+        let (a, d) = (reference, depth);
+        let passes = match self.state.compare.unwrap_or(vk::CompareOp::NEVER) {
+            vk::CompareOp::LESS => self.b.binary(B::FLt, a, d),
+            vk::CompareOp::EQUAL => self.b.binary(B::FEq, a, d),
+            vk::CompareOp::LESS_OR_EQUAL => self.b.binary(B::FLe, a, d),
+            vk::CompareOp::GREATER => self.b.binary(B::FLt, d, a),
+            vk::CompareOp::NOT_EQUAL => self.b.binary(B::FNe, a, d),
+            vk::CompareOp::GREATER_OR_EQUAL => self.b.binary(B::FLe, d, a),
+            vk::CompareOp::ALWAYS => return [one, zero, zero, one],
+            _ => return [zero, zero, zero, one],
+        };
+        [self.b.select(passes, one, zero), zero, zero, one]
+    }
+
+    /// From what filtering combines to what the instruction gives.
+    pub(super) fn finished(&mut self, texel: Texel) -> Texel {
+        let texel = self.values(texel);
+        // Comparisons have one component.
+        if self.reference().is_some() || self.state.layout == Layout::Fetched { texel } else { self.swizzled(texel) }
+    }
+
+    /// Values of what may be codes.
+    pub(super) fn values(&mut self, texel: Texel) -> Texel {
+        match self.scale() {
+            Some(scale) => texel.map(|code| routines::over_code(&mut self.b, code, scale)),
+            None => texel,
+        }
+    }
+
+    fn swizzled(&mut self, texel: Texel) -> Texel {
+        let ty = self.component_type();
+        let class = if ty == Type::I32 { Class::Uint } else { Class::Unorm };
+        self.state.swizzle.map(|swizzle| match swizzle {
+            Swizzle::Zero => self.b.constant(0, ty),
+            Swizzle::One => self.b.constant(format::one(class), ty),
+            Swizzle::Component(component) => texel[usize::from(component & 3)],
+        })
+    }
+
+    /// The number of a layer that comes as a float.
+    pub(super) fn layer(&mut self, layer: Value) -> Value {
+        let layer = self.operand(layer, Type::F32);
+        let rounded = self.b.unary(U::RoundEven, layer);
+        let index = self.b.unary(U::FToS, rounded);
+        let (last, zero) = (self.word(word::LAST_LAYER, Type::I32), self.b.int(0));
+        let index = self.b.binary(B::SMax, index, zero);
+        self.b.binary(B::SMin, index, last)
+    }
+}

@@ -1,0 +1,173 @@
+//! Reading one texel of a view, decoded and swizzled.
+
+use ash::vk;
+use vitric_format as format;
+use vitric_format::{Class, FormatInfo, Texel};
+use vitric_memory::{DECODED, PlaneRef, SurfaceView, Swizzle};
+
+/// A view prepared for reading texels: format and aspect resolved.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) view: &'a SurfaceView,
+    pub(super) info: &'static FormatInfo,
+    aspect: vk::ImageAspectFlags,
+    quick: Option<Quick>,
+}
+
+/// Four bytes a texel, the commonest formats: decoded by table.
+#[derive(Clone, Copy)]
+struct Quick {
+    /// Blue comes first.
+    swapped: bool,
+    srgb: bool,
+}
+
+impl Quick {
+    fn new(format: vk::Format) -> Option<Self> {
+        let (swapped, srgb) = match format {
+            vk::Format::R8G8B8A8_UNORM | vk::Format::A8B8G8R8_UNORM_PACK32 => (false, false),
+            vk::Format::R8G8B8A8_SRGB | vk::Format::A8B8G8R8_SRGB_PACK32 => (false, true),
+            vk::Format::B8G8R8A8_UNORM => (true, false),
+            vk::Format::B8G8R8A8_SRGB => (true, true),
+            _ => return None,
+        };
+        Some(Self { swapped, srgb })
+    }
+
+    #[inline]
+    fn decode(self, [first, green, third, alpha]: [u8; 4]) -> Texel {
+        let (red, blue) = if self.swapped { (third, first) } else { (first, third) };
+        let unorm = |code: u8| UNORM8[usize::from(code)];
+        if self.srgb {
+            let [red, green, blue] = [red, green, blue].map(|code| format::srgb8_to_linear(code).to_bits());
+            return [red, green, blue, unorm(alpha)];
+        }
+        [unorm(red), unorm(green), unorm(blue), unorm(alpha)]
+    }
+}
+
+/// The words of 8-bit unsigned fixed point, by the quotient that `format` decodes with.
+static UNORM8: [u32; 256] = {
+    let mut words = [0; 256];
+    let mut code = 0;
+    while code < 256 {
+        words[code] = (code as f32 / 255.0).to_bits();
+        code += 1;
+    }
+    words
+};
+
+impl<'a> Reader<'a> {
+    /// `None` when the view's format is not supported.
+    pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
+        let (info, aspect) = view.sampled()?;
+        Some(Self { view, info, aspect, quick: Quick::new(info.format) })
+    }
+
+    /// The aspect that is read.
+    pub(super) fn aspect(&self) -> vk::ImageAspectFlags {
+        self.aspect
+    }
+
+    /// Whether colour is read, not depth or stencil.
+    pub(super) fn is_color(&self) -> bool {
+        !self.aspect.intersects(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
+    }
+
+    /// Whether texels come in compressed blocks.
+    pub(super) fn is_compressed(&self) -> bool {
+        self.info.compression.is_some()
+    }
+
+    /// Class of the words that texels consist of.
+    pub(super) fn class(&self) -> Class {
+        let is_words = self.aspect == vk::ImageAspectFlags::STENCIL || self.aspect == DECODED;
+        if is_words { Class::Uint } else { self.info.class }
+    }
+
+    /// One level and slice (layer, or depth of 3D views).
+    pub(super) fn plane(&self, level: u32, slice: u32) -> Option<PlaneRef<'a>> {
+        self.view.plane(self.aspect, level, slice)
+    }
+
+    /// A texel before swizzling; zeros outside.
+    #[inline(always)]
+    pub(super) fn texel(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
+        match self.aspect {
+            vk::ImageAspectFlags::DEPTH => {
+                let depth = format::decode_depth(self.info.depth_bits, plane.read_word(x, y, sample));
+                [depth.to_bits(), 0, 0, 1.0f32.to_bits()]
+            }
+            vk::ImageAspectFlags::STENCIL => [plane.read_word(x, y, sample), 0, 0, 1],
+            DECODED => format::block_words(self.info, &self.block(plane, x, y), x, y),
+            _ => self.color(plane, x, y, sample),
+        }
+    }
+
+    #[inline(always)]
+    fn color(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
+        if let Some(quick) = self.quick {
+            let mut bytes = [0; 4];
+            plane.read(x, y, sample, &mut bytes);
+            return quick.decode(bytes);
+        }
+        if self.info.compression.is_some() {
+            return format::block_texel(self.info, &self.block(plane, x, y), x, y);
+        }
+        let mut bytes = [0; 16];
+        plane.read(x, y, sample, &mut bytes[..self.info.bytes as usize]);
+        format::decode(self.info, &bytes)
+    }
+
+    /// The block that a texel lies in, zeros behind it.
+    fn block(&self, plane: &PlaneRef<'_>, x: u32, y: u32) -> [u8; 16] {
+        let ([width, height], mut bytes) = (self.info.block_extent(), [0; 16]);
+        plane.read(x / width, y / height, 0, &mut bytes[..self.info.bytes as usize]);
+        bytes
+    }
+
+    /// The view's component mapping.
+    #[inline]
+    pub(super) fn swizzle(&self, texel: Texel) -> Texel {
+        if self.view.desc.swizzle == Swizzle::IDENTITY {
+            return texel;
+        }
+        self.view.desc.swizzle.map(|swizzle| match swizzle {
+            Swizzle::Zero => 0,
+            Swizzle::One => format::one(self.class()),
+            Swizzle::Component(component) => texel[usize::from(component & 3)],
+        })
+    }
+
+    /// What is read outside of the view: zeros, but for components that its format lacks, by the view's mapping.
+    pub(super) fn outside(&self) -> Texel {
+        self.swizzle(self.border([0; 4]))
+    }
+
+    /// A border colour as a texel of the view's format: components that it lacks read as they do of any texel.
+    pub(super) fn border(&self, color: Texel) -> Texel {
+        let own = format::info(self.view.desc.format).unwrap_or(self.info);
+        let has = |component: u8| match self.is_color() {
+            true => own.component_bits(component) > 0,
+            false => component == 0,
+        };
+        let missing = [0, 0, 0, format::one(self.class())];
+        std::array::from_fn(|index| if has(index as u8) { color[index] } else { missing[index] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_formats_decode_as_the_table_says() {
+        for format in (0..200).map(vk::Format::from_raw) {
+            let (Some(quick), Some(info)) = (Quick::new(format), format::info(format)) else { continue };
+            for code in 0..=255u8 {
+                let bytes = [code, code.wrapping_mul(3), code.wrapping_add(99), !code];
+                assert_eq!(quick.decode(bytes), format::decode(info, &bytes), "{format:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Workgroups: the waves of one run to each barrier in turn, in the memory that they share.
+
+use std::ops::Range;
+
+use vitric_base::simd::{Lanes, Mask, WAVE, each};
+use vitric_ir::interface::{Builtin, Slot};
+
+use super::Program;
+use super::interp::{Deadline, Environment, Stop, Wave, run_together};
+use super::runtime::{Bindings, SharedMemory};
+
+/// Workgroups of a program, and what they run in.
+#[derive(Clone, Copy)]
+pub struct Workgroups<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// What it finds in the bound sets.
+    pub bindings: &'a Bindings,
+    /// Push constants, and what programs are told beside them.
+    pub push: &'a [u8],
+    /// When it must stop.
+    pub deadline: &'a Deadline,
+    /// Number of the first workgroup.
+    pub base: [u32; 3],
+    /// How many there are along x, y and z.
+    pub groups: [u32; 3],
+    /// Number of the draw.
+    pub draw: u32,
+}
+
+/// What a worker keeps from workgroup to workgroup.
+#[derive(Default)]
+pub struct WorkgroupScratch {
+    /// Size of the workgroup, whether its quads are squares, bytes of memory, and workgroups of a wave.
+    shape: ([u32; 3], bool, u32, u32),
+    waves: Vec<Wave>,
+    /// For each wave of a workgroup its invocations' place in the group, and their index.
+    places: Vec<[Lanes; 4]>,
+    shared: SharedMemory,
+}
+
+impl WorkgroupScratch {
+    /// The memory of the workgroup that was run last.
+    pub fn memory(&mut self) -> &[u32] {
+        self.shared.lanes_mut().as_flattened()
+    }
+
+    /// Suits it to workgroups of a program.
+    fn suit(&mut self, program: &Program) {
+        let shape = (program.local_size, program.in_squares, program.shared_bytes, program.groups_in_wave);
+        if self.shape == shape && !self.waves.is_empty() {
+            return;
+        }
+        let invocations: u32 = program.local_size.iter().product();
+        self.places = (0..invocations.div_ceil(WAVE as u32)).map(|wave| places(program, wave)).collect();
+        self.waves.resize_with(self.places.len(), Wave::default);
+        self.shared = SharedMemory::new(program.shared_bytes);
+        self.shape = shape;
+    }
+}
+
+/// Places of a wave's invocations in their workgroup, and their index.
+fn places(program: &Program, wave: u32) -> [Lanes; 4] {
+    let [width, height, _] = program.local_size;
+    let invocations: u32 = program.local_size.iter().product();
+    let index = |lane: usize| match (wave * WAVE as u32 + lane as u32, program.in_squares) {
+        (number, false) if program.groups_in_wave > 1 => number % invocations,
+        (number, false) => number,
+        // Four in a square, squares in two rows.
+        (number, true) => {
+            let (rows, rest) = (number / (2 * width), number % (2 * width));
+            (rows * 2 + (rest >> 1 & 1)) * width + rest / 4 * 2 + (rest & 1)
+        }
+    };
+    [
+        std::array::from_fn(|lane| index(lane) % width),
+        std::array::from_fn(|lane| index(lane) / width % height),
+        std::array::from_fn(|lane| index(lane) / width / height),
+        std::array::from_fn(index),
+    ]
+}
+
+impl Workgroups<'_> {
+    /// Invocations of a workgroup.
+    pub fn invocations(&self) -> usize {
+        self.program.local_size.iter().map(|&count| count as usize).product()
+    }
+
+    /// How many workgroups there are, saturating.
+    pub fn count(&self) -> usize {
+        self.groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize))
+    }
+
+    /// Runs workgroups, by their numbers. False when one was interrupted.
+    pub fn run_all(&self, scratch: &mut WorkgroupScratch, mut numbers: Range<usize>) -> bool {
+        match self.program.groups_in_wave as usize {
+            1 => numbers.all(|number| self.run(scratch, number, &[])),
+            groups => {
+                let mut firsts = numbers.clone().step_by(groups);
+                firsts.all(|first| self.run_sharing(scratch, first..numbers.end.min(first + groups)))
+            }
+        }
+    }
+
+    /// Runs workgroups that share a wave.
+    fn run_sharing(&self, scratch: &mut WorkgroupScratch, numbers: Range<usize>) -> bool {
+        scratch.suit(self.program);
+        let (WorkgroupScratch { waves, places, .. }, invocations) = (scratch, self.invocations());
+        let (wave, places) = (&mut waves[0], &places[0]);
+        wave.start(self.program, ((1u32 << (numbers.len() * invocations)) - 1) as Mask, 0);
+        let (mut groups, mut group) = ([[0; WAVE]; 3], self.place(numbers.start));
+        for lanes in (0..WAVE).step_by(invocations).take(numbers.len()) {
+            for (axis, groups) in groups.iter_mut().enumerate() {
+                groups[lanes..lanes + invocations].fill(self.base[axis].wrapping_add(group[axis]));
+            }
+            group = self.next(group);
+        }
+        self.fill((&groups, 0), places, &mut wave.inputs);
+        let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
+        wave.run(self.program, &environment) != Stop::Interrupted
+    }
+
+    /// Where a workgroup lies, by its number, without the base.
+    fn place(&self, number: usize) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(|count| count as usize);
+        [number % x, number / x % y, number / x / y].map(|place| place as u32)
+    }
+
+    /// Where the one behind it lies.
+    fn next(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        let [width, height, _] = self.groups;
+        match (x + 1 < width, y + 1 < height) {
+            (true, _) => [x + 1, y, z],
+            (_, true) => [0, y + 1, z],
+            _ => [0, 0, z.wrapping_add(1)],
+        }
+    }
+
+    /// Runs a workgroup, by its number, whose memory begins with a payload and is zeros behind it. False when it was interrupted.
+    pub fn run(&self, scratch: &mut WorkgroupScratch, number: usize, payload: &[u32]) -> bool {
+        scratch.suit(self.program);
+        let place = self.place(number);
+        let group = &[0, 1, 2].map(|axis| [self.base[axis].wrapping_add(place[axis]); WAVE]);
+        let WorkgroupScratch { waves, places, shared, .. } = scratch;
+        if let Some(pair) = &self.program.pair {
+            return self.run_pairs(pair, group, waves, places);
+        }
+        shared.clear();
+        shared.fill(payload);
+        let environment =
+            Environment { push: self.push, shared: Some(shared), ..Environment::new(self.bindings, self.deadline) };
+        let invocations = self.invocations();
+        for (number, (wave, places)) in waves.iter_mut().zip(places).enumerate() {
+            let lanes = (invocations - number * WAVE).min(WAVE);
+            wave.start(self.program, ((1u32 << lanes) - 1) as u16, 0);
+            self.fill((group, number as u32), places, &mut wave.inputs);
+        }
+        run_together(self.program, waves, &environment)
+    }
+
+    /// Runs two waves at once, which never wait for others.
+    fn run_pairs(&self, pair: &Program, group: &[Lanes; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) -> bool {
+        let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
+        let (wave, words) = (&mut waves[0], self.program.inputs.len());
+        for (first, both) in (0..).step_by(2).zip(places.as_chunks::<2>().0) {
+            wave.start(pair, Mask::MAX, 0);
+            for ((number, inputs), places) in (first..).zip(wave.inputs.chunks_exact_mut(words.max(1))).zip(both) {
+                self.fill((group, number), places, inputs);
+            }
+            if wave.run(pair, &environment) == Stop::Interrupted {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Inputs of a wave: the workgroup of each lane, and its number there.
+    fn fill(&self, (groups, number): (&[Lanes; 3], u32), places: &[Lanes; 4], inputs: &mut [Lanes]) {
+        for (lanes, input) in inputs.iter_mut().zip(&self.program.inputs) {
+            let Slot::Builtin(builtin, component) = input.slot else { continue };
+            let axis = component as usize % 3;
+            *lanes = match builtin {
+                Builtin::NumWorkgroups => [self.groups[axis]; WAVE],
+                Builtin::WorkgroupId => groups[axis],
+                Builtin::LocalInvocationId => places[axis],
+                Builtin::GlobalInvocationId => {
+                    let size = self.program.local_size[axis];
+                    each(|lane| groups[axis][lane].wrapping_mul(size).wrapping_add(places[axis][lane]))
+                }
+                Builtin::LocalInvocationIndex => places[3],
+                Builtin::SubgroupId => [number; WAVE],
+                Builtin::DrawIndex => [self.draw; WAVE],
+                _ => [0; WAVE],
+            };
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A fuzz target: bytes to SPIR-V to IR to code, and a wave of it on every executor.
+//!
+//! Modules are made by mutating the committed shaders, and each other, by whole instructions and by single operands; those
+//! that broke something once lie in `regressions` and come first. Nothing may panic, hang or take unbounded memory; what
+//! passes the strict verifier computes the same on all executors. The number of mutants is fixed and so is the seed:
+//! `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER` give longer and other runs. Before it is tried, a mutant is written to
+//! `/dev/shm/vitric-fuzz.spv`, where it stays when the process dies of it. (On a disk that others use, replacing a file waits
+//! for the last one to be written: this took most of the time.)
+//!
+//! A second target makes modules that are valid by construction (`generate`), which must compile; one that fails is shrunk.
+
+mod generate;
+mod mutate;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ash::vk;
+use generate::Tape;
+use mutate::Mutator;
+use vitric_base::simd::{Lanes, Mask};
+use vitric_codegen::Target;
+use vitric_exec::Program;
+use vitric_exec::interp::Wave;
+use vitric_exec::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
+use vitric_ir::passes::Across;
+use vitric_ir::{Type, verify_strictly};
+use vitric_memory::{Allocation, Heap};
+use vitric_spirv as spirv;
+
+/// Mutants of a run, unless the environment says otherwise.
+const MUTANTS: u64 = 150_000;
+/// Generated modules of a run, for each hundred mutants.
+const GENERATED: u64 = 4;
+/// Time that a mutant's wave may run.
+const WAVE_TIME: Duration = Duration::from_millis(20);
+/// Instructions of IR from which on a mutant is not run on all executors.
+const LARGE: usize = 20_000;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// The modules in a folder, by name.
+fn modules(name: &str) -> Vec<Vec<u32>> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder(name)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "spv"));
+    files.sort();
+    let words = |path: &PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+    };
+    files.iter().map(words).collect()
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// What a wave did. NaNs are one: which one comes out of an operation on two is open.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    stop: Stop,
+    killed: Mask,
+    outputs: Vec<Lanes>,
+    memory: Vec<u8>,
+}
+
+fn run(program: &Program) -> Outcome {
+    let memory = Allocation::new(&Heap::new(1 << 16), 256).unwrap();
+    memory.write(0, &(0..=255u8).collect::<Vec<_>>());
+    let bound = || vec![Bound::Buffer(Some(memory.clone()), 4, 246)];
+    let bindings = Bindings::new(program.resources.iter().map(|_| bound()).collect());
+    let (shared, deadline) = (SharedMemory::new(program.shared_bytes), Deadline::after(WAVE_TIME));
+    let environment = Environment { push: &[7; 64], shared: Some(&shared), ..Environment::new(&bindings, &deadline) };
+    let mut wave = Wave::default();
+    wave.start(program, 0xfff7, 0x0100);
+    for (slot, lanes) in wave.inputs.iter_mut().enumerate() {
+        let input = &program.inputs[slot];
+        *lanes = std::array::from_fn(|lane| match input.slot.across(program.local_size, program.in_squares) {
+            Across::Same => slot as u32,
+            Across::Counts => (lane + slot) as u32,
+            Across::Varies if input.ty == Type::Bool => lane as u32 & 1,
+            Across::Varies => (lane * (slot + 1)) as u32,
+        });
+    }
+    let mut stop = wave.run(program, &environment);
+    // Alone at a barrier a wave goes on; one that always comes back to it is stopped by the clock.
+    while stop == Stop::Barrier && !deadline.expired() {
+        stop = wave.run(program, &environment);
+    }
+    let mut bytes = vec![0; 256];
+    memory.read(0, &mut bytes);
+    let mut outputs = wave.outputs.to_vec();
+    for word in outputs.as_flattened_mut() {
+        *word = if f32::from_bits(*word).is_nan() { 0x7fc0_0000 } else { *word };
+    }
+    Outcome { stop, killed: wave.killed(), outputs, memory: bytes }
+}
+
+/// Compiles a module for every stage and runs what comes of it. Returns how many stages compiled.
+fn try_module(words: &[u32]) -> usize {
+    let Ok(module) = spirv::parse(words) else { return 0 };
+    let stages = [
+        vk::ShaderStageFlags::VERTEX,
+        vk::ShaderStageFlags::GEOMETRY,
+        vk::ShaderStageFlags::FRAGMENT,
+        vk::ShaderStageFlags::COMPUTE,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION,
+        vk::ShaderStageFlags::TASK_EXT,
+        vk::ShaderStageFlags::MESH_EXT,
+    ];
+    let programs = stages.iter().filter_map(|&stage| spirv::compile(&module, "main", stage, &Vec::new()).ok());
+    programs.map(|shader| try_program(Program::new(shader, "main"))).count()
+}
+
+fn try_program(mut program: Program) {
+    if program.code.function().insts.len() > LARGE {
+        return;
+    }
+    let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported());
+    let mut first: Option<Outcome> = None;
+    for executor in std::iter::once(None).chain(targets.map(Some)) {
+        if program.generate(executor).is_err() {
+            continue;
+        }
+        let outcome = run(&program);
+        if outcome.stop != Stop::Done {
+            return;
+        }
+        let strict = verify_strictly(program.code.function()).is_ok();
+        let expected = first.get_or_insert_with(|| run(&program));
+        // Float atomics may make any NaN: memory counts where no float can come from.
+        let same = expected.outputs == outcome.outputs && expected.killed == outcome.killed;
+        let function = program.code.function();
+        assert!(!strict || same, "{executor:?} does something else:\n{function}\n{expected:?}\n{outcome:?}");
+    }
+}
+
+#[test]
+fn mutants_are_survived_and_compute_the_same_everywhere() {
+    let current = Path::new("/dev/shm/vitric-fuzz.spv");
+    for words in modules("tests/fuzz/regressions") {
+        try_module(&words);
+    }
+    let mut mutator = Mutator::new(
+        [modules("../tests/shaders"), modules("../tests/modules")].concat(),
+        number("VITRIC_FUZZ_SEED", 1),
+    );
+    let (count, mut compiled) = (number("VITRIC_FUZZ", MUTANTS), 0);
+    for _ in 0..count {
+        let words = mutator.next();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(current, bytes).unwrap();
+        let stages = try_module(&words);
+        compiled += usize::from(stages > 0);
+        if stages > 0 {
+            mutator.keep(words);
+        }
+    }
+    println!("{compiled} of {count} mutants compile");
+    assert!(compiled as u64 * 20 > count, "hardly any mutant is worth the time: {compiled} of {count} compile");
+}
+
+/// Whether a generated module does not compile, or computes something else on some executor.
+fn fails(tape: &Tape) -> bool {
+    let attempt = || {
+        let words = generate::module(tape);
+        let module = spirv::parse(&words).expect("a generated module parses");
+        let stage = vk::ShaderStageFlags::FRAGMENT;
+        let shader = spirv::compile(&module, "main", stage, &Vec::new()).expect("a generated module compiles");
+        try_program(Program::new(shader, "main"));
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(attempt)).is_err()
+}
+
+#[test]
+fn generated_modules_compile_and_compute_the_same_everywhere() {
+    let (seed, count) = (number("VITRIC_FUZZ_SEED", 1), number("VITRIC_FUZZ", MUTANTS) * GENERATED / 100);
+    let corpus = std::fs::read_dir(folder("tests/fuzz/tapes")).into_iter().flatten().flatten();
+    let kept = corpus.map(|entry| Tape(std::fs::read(entry.path()).unwrap()));
+    let fresh = (0..count).map(|number| Tape::new(seed << 32 | number, 40 + number as usize % 400));
+    let mut instructions = 0;
+    for tape in kept.chain(fresh) {
+        instructions += generate::module(&tape).len();
+        if fails(&tape) {
+            let shrunk = generate::shrunk(tape, fails);
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing.tape");
+            std::fs::write(&file, &shrunk.0).unwrap();
+            let bytes: Vec<u8> = generate::module(&shrunk).iter().flat_map(|word| word.to_le_bytes()).collect();
+            std::fs::write(file.with_extension("spv"), bytes).unwrap();
+            panic!("{} fails (to be kept in tests/fuzz/tapes, once it is understood)", file.display());
+        }
+    }
+    println!("{instructions} words of SPIR-V");
+}

@@ -1,0 +1,40 @@
+//! Implicit images: what attachments of one sample are rendered to with several.
+//! Source: `VK_EXT_multisampled_render_to_single_sampled`.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_memory::{Allocation, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
+
+/// An image like the part of one that a view of an attachment shows, with so many samples and memory of its own, of the same heap: one that was
+/// kept ([`keep`]), if it fits. Its texels are anything. `None` where there is no memory left, or the attachment has none.
+pub(super) fn view(of: &SurfaceView, samples: u32) -> Option<SurfaceView> {
+    let vk::Extent3D { width, height, .. } = of.extent(0);
+    let desc = SurfaceDesc {
+        kind: vk::ImageType::TYPE_2D,
+        format: of.desc.format,
+        extent: vk::Extent3D { width, height, depth: 1 },
+        levels: 1,
+        layers: of.desc.layers,
+        samples,
+        linear: false,
+        decoded: false,
+    };
+    let kept = of.surface.take_stand_in().filter(|kept| *kept.desc() == desc);
+    let surface = kept.or_else(|| with_memory(desc, &of.surface))?;
+    let desc = SurfaceViewDesc { base_level: 0, levels: 1, base_layer: 0, swizzle: Swizzle::IDENTITY, ..of.desc };
+    Some(SurfaceView { surface, desc })
+}
+
+/// Keeps what stood in the place of an attachment for the next subpass that renders to it.
+pub(super) fn keep(of: &SurfaceView, made: &SurfaceView) {
+    of.surface.keep_stand_in(Arc::clone(&made.surface));
+}
+
+fn with_memory(desc: SurfaceDesc, like: &Surface) -> Option<Arc<Surface>> {
+    let (memory, _) = like.binding()?;
+    let surface = Surface::new(desc)?;
+    let memory = Allocation::new(memory.heap(), surface.layout().size()).ok()?;
+    surface.bind(memory, 0);
+    Some(surface)
+}

@@ -1,0 +1,427 @@
+//! Render passes: load and clear on first use, resolves at the end of subpasses. Loads and stores need nothing: attachments are
+//! written in place. Clears wait until their tiles are walked. Attachments of one sample that are rendered to with several have an
+//! image in their place for the time of a subpass.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_base::workers::Workers;
+use vitric_format as format;
+use vitric_format::DEPTH_STENCIL;
+use vitric_memory::{InUse, SurfaceView};
+
+use super::viewports::rect as pixels;
+use super::{PassBegin, implicit};
+use crate::gpu::DeviceLost;
+use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
+use crate::transfer::{self, PlaneClear};
+
+/// Most layers of passes without attachments.
+const MOST_LAYERS: u32 = 2048;
+
+/// An attachment that is to be cleared on load.
+pub(super) struct LoadClear {
+    attachment: u32,
+    view: Arc<SurfaceView>,
+    aspects: vk::ImageAspectFlags,
+    value: ClearValue,
+    /// Aspects that nobody needs but those who draw to them.
+    lost: vk::ImageAspectFlags,
+}
+
+impl LoadClear {
+    /// Its planes.
+    pub(super) fn planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
+        PlaneClear::of_view(&self.view, self.aspects, 0, self.value)
+    }
+
+    /// Those that are needed also where nothing is drawn.
+    pub(super) fn kept_planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
+        PlaneClear::of_view(&self.view, self.aspects & !self.lost, 0, self.value)
+    }
+
+    /// The attachment's number.
+    pub(super) fn attachment(&self) -> u32 {
+        self.attachment
+    }
+
+    /// What of it is cleared.
+    pub(super) fn view(&self) -> &SurfaceView {
+        &self.view
+    }
+
+    /// Notes that all of it is cleared, plane by plane where that is possible: those need not be cleared any more. Nothing was drawn to it.
+    pub(super) fn note(&mut self, in_use: &InUse<'_>) {
+        let noted = self.kept_planes().filter(|plane| plane.note(in_use, &self.view.surface));
+        let noted = noted.fold(vk::ImageAspectFlags::empty(), |noted, plane| noted | plane.aspect());
+        self.aspects &= !(noted | self.lost);
+    }
+
+    /// `lost` says of an attachment what aspects nobody needs from now on.
+    pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
+        let lost = lost(self.attachment);
+        // Aspects that share words are lost together.
+        let is_kept = is_packed(&self.view) && !lost.contains(DEPTH_STENCIL);
+        self.lost = if is_kept { vk::ImageAspectFlags::empty() } else { lost };
+    }
+}
+
+/// Returns true if depth and stencil of an attachment share words.
+fn is_packed(view: &SurfaceView) -> bool {
+    format::info(view.desc.format).is_some_and(|info| info.is_packed())
+}
+
+/// A running render pass.
+pub struct Pass {
+    desc: Arc<PassDesc>,
+    views: Vec<Arc<SurfaceView>>,
+    /// The views in whose place there are implicit ones during the subpass, with the numbers of their attachments.
+    replaced: Vec<(u32, Arc<SurfaceView>)>,
+    /// Pixels that the pass touches.
+    pub area: vk::Rect2D,
+    /// Layers that it touches.
+    pub layers: u32,
+    clears: Vec<ClearValue>,
+    /// For each attachment the views in which it was used; all of them, without views.
+    used: Vec<u32>,
+    subpass: usize,
+    /// The view that is rendered.
+    view: u32,
+    /// The attachments that this subpass was the first to use, and in which views.
+    fresh: Vec<(u32, u32)>,
+    /// Clears that nobody took yet.
+    load_clears: Vec<LoadClear>,
+}
+
+impl Pass {
+    /// Begins a pass with its first subpass.
+    ///
+    /// # Errors
+    /// Where there is no memory for implicit images.
+    pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Result<Self, DeviceLost> {
+        // No more than there can be.
+        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MOST_LAYERS);
+        let mut pass = Self {
+            desc: begin.pass.clone(),
+            views: begin.views.clone(),
+            replaced: Vec::new(),
+            area: begin.area,
+            layers: begin.layers.min(most),
+            clears: begin.clears.clone(),
+            used: vec![0; begin.pass.attachments.len()],
+            subpass: 0,
+            view: 0,
+            fresh: Vec::new(),
+            load_clears: Vec::new(),
+        };
+        pass.load(workers)?;
+        Ok(pass)
+    }
+
+    /// The running subpass.
+    pub fn subpass(&self) -> &SubpassDesc {
+        &self.desc.subpasses[self.subpass]
+    }
+
+    /// What the pass is made of.
+    pub(super) fn desc(&self) -> &PassDesc {
+        &self.desc
+    }
+
+    /// The application's view of an attachment, whatever is in its place.
+    pub(super) fn own_view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
+        let replaced = self.replaced.iter().find(|(replaced, _)| *replaced == attachment);
+        replaced.map(|(_, view)| view).or_else(|| self.view(attachment))
+    }
+
+    /// Whether subpasses render several views.
+    pub(super) fn has_views(&self) -> bool {
+        self.subpass().view_mask != 0
+    }
+
+    /// The aspects of an attachment that nobody needs when the pass ends here: they are not stored, and nothing is resolved from them.
+    pub(super) fn lost(&self, attachment: u32) -> vk::ImageAspectFlags {
+        let mut lost = vk::ImageAspectFlags::empty();
+        let is_source = self.is_resolved(attachment);
+        let Some(desc) = self.desc.attachments.get(attachment as usize).filter(|_| !is_source) else { return lost };
+        if desc.store == vk::AttachmentStoreOp::DONT_CARE {
+            lost |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
+        }
+        if desc.stencil_store == vk::AttachmentStoreOp::DONT_CARE {
+            lost |= vk::ImageAspectFlags::STENCIL;
+        }
+        lost
+    }
+
+    /// Whether something is resolved from an attachment when the subpass ends.
+    pub(super) fn is_resolved(&self, attachment: u32) -> bool {
+        let subpass = self.subpass();
+        let mut resolved = subpass.colors.iter().zip(&subpass.resolves);
+        resolved.any(|(color, target)| *color == Some(attachment) && target.is_some())
+            || subpass.depth_stencil == Some(attachment) && subpass.depth_resolve.is_some()
+            || self.replaced.iter().any(|(replaced, _)| *replaced == attachment)
+    }
+
+    /// Whether an attachment's contents are lost as a whole when the pass ends: it was used, and no aspect is stored.
+    pub(super) fn loses(&self, attachment: usize, desc: &AttachmentDesc, view: &SurfaceView) -> bool {
+        let is_used = self.used.get(attachment).is_some_and(|views| *views != 0);
+        let Some(info) = format::info(view.surface.desc().format).filter(|_| is_used) else { return false };
+        let lost = vk::AttachmentStoreOp::DONT_CARE;
+        let has_others = !info.stencil || info.depth_bits > 0;
+        (desc.store == lost || !has_others) && (desc.stencil_store == lost || !info.stencil)
+    }
+
+    /// The views of all attachments.
+    pub fn views(&self) -> &[Arc<SurfaceView>] {
+        &self.views
+    }
+
+    /// The depth attachment of the subpass.
+    pub fn depth_view(&self) -> Option<&Arc<SurfaceView>> {
+        self.subpass().depth_stencil.and_then(|attachment| self.view(attachment))
+    }
+
+    /// The view of an attachment.
+    pub fn view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
+        self.views.get(attachment as usize)
+    }
+
+    /// Takes the clears of the attachments that the subpass was the first to use; they must be done before anything sees those.
+    pub(super) fn take_clears(&mut self) -> Vec<LoadClear> {
+        std::mem::take(&mut self.load_clears)
+    }
+
+    /// Goes on with another view of the subpass.
+    pub(super) fn set_view(&mut self, view: u32) {
+        self.view = view;
+    }
+
+    /// The view that is rendered: the layer of attachments; 0 without views.
+    pub fn view_index(&self) -> u32 {
+        self.view
+    }
+
+    /// Whether only the first layer of attachments is rendered to.
+    pub fn has_one_layer(&self) -> bool {
+        self.layers == 1 && self.subpass().view_mask == 0
+    }
+
+    /// Views, a bit each; all of them, without views.
+    fn view_mask(&self) -> u32 {
+        if self.subpass().view_mask == 0 { u32::MAX } else { self.subpass().view_mask }
+    }
+
+    /// The layers that the subpass uses of those in some views.
+    fn layers(&self, views: u32) -> impl Iterator<Item = u32> + use<> {
+        let has_views = self.subpass().view_mask != 0;
+        let count = if has_views { u32::BITS } else { self.layers };
+        (0..count).filter(move |layer| !has_views || views >> layer & 1 != 0)
+    }
+
+    /// Ends a subpass and begins the next.
+    ///
+    /// # Errors
+    /// Where there is no memory for implicit images.
+    pub(crate) fn next_subpass(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
+        self.resolve(workers);
+        self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
+        self.view = 0;
+        self.load(workers)
+    }
+
+    /// Ends the pass.
+    pub(crate) fn end(mut self, workers: &Workers) {
+        self.resolve(workers);
+    }
+
+    /// Attachments that are written when the subpass ends, as implicit images are resolved.
+    pub fn replaced(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+        self.replaced.iter().map(|(_, view)| view)
+    }
+
+    /// Implicit images, which hold what attachments held when the subpass began.
+    pub fn implicit(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+        self.replaced.iter().filter_map(|&(attachment, _)| self.view(attachment))
+    }
+
+    /// Whether the subpass has depths.
+    pub fn has_depth(&self) -> bool {
+        self.depth_bits() > 0 && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
+    }
+
+    /// Layers of the depth attachment that draws go to, counted from its first: of a subpass with views, the one that is rendered.
+    pub fn depth_layers(&self) -> Range<u32> {
+        if self.subpass().view_mask == 0 { 0..self.layers } else { self.view..self.view + 1 }
+    }
+
+    /// Attachments that this subpass was the first to use, but for its depths: they may have been cleared.
+    pub fn fresh_others(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+        let depth = self.subpass().depth_stencil.filter(|_| self.has_depth());
+        self.fresh.iter().filter(move |(fresh, _)| Some(*fresh) != depth).filter_map(|(fresh, _)| self.view(*fresh))
+    }
+
+    /// The depth, as the attachment holds it, that the pixels of the render area have in a layer: it was cleared on load.
+    pub fn cleared_depth(&self, layer: u32) -> Option<f32> {
+        let attachment = self.subpass().depth_stencil?;
+        let &(_, views) = self.fresh.iter().find(|(fresh, _)| *fresh == attachment)?;
+        let desc = self.desc.attachments.get(attachment as usize)?;
+        let is_fresh = self.subpass().view_mask == 0 || views >> layer & 1 != 0;
+        let depth = self.clears.get(attachment as usize)?.depth();
+        let stored = format::stored_depth(self.depth_bits(), depth);
+        (desc.load == vk::AttachmentLoadOp::CLEAR && is_fresh).then_some(stored)
+    }
+
+    /// Bits of the subpass's depths; 0 where there are none.
+    pub fn depth_bits(&self) -> u32 {
+        self.depth_view().and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits)
+    }
+
+    /// Clears attachments that this subpass is the first to use.
+    fn load(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
+        self.fresh.clear();
+        let subpass = self.desc.subpasses[self.subpass].clone();
+        let views = self.view_mask();
+        self.replace(&subpass, workers)?;
+        for attachment in subpass.attachments() {
+            let used = &mut self.used[attachment as usize];
+            let fresh = views & !*used;
+            *used |= views;
+            self.load_attachment(attachment, fresh, workers);
+            if fresh != 0 {
+                self.fresh.push((attachment, fresh));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts implicit images in the places of attachments of one sample that are rendered to with several.
+    fn replace(&mut self, subpass: &SubpassDesc, workers: &Workers) -> Result<(), DeviceLost> {
+        let Some(implicit) = subpass.implicit else { return Ok(()) };
+        for attachment in subpass.colors.iter().chain([&subpass.depth_stencil]).copied().flatten() {
+            let is_replaced = self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
+            let view = self.view(attachment).filter(|view| view.surface.desc().samples == 1 && !is_replaced).cloned();
+            let Some(view) = view.filter(|_| implicit.samples > 1) else { continue };
+            let made = implicit::view(&view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
+            for layer in self.layers(self.view_mask()) {
+                // What is cleared or undefined needs none of it, but to know that of each layer and aspect would gain little.
+                transfer::replicate(workers, (&view, &made), layer, self.area);
+            }
+            self.views[attachment as usize] = Arc::new(made);
+            self.replaced.push((attachment, view));
+        }
+        Ok(())
+    }
+
+    /// Resolves implicit images to the attachments in whose places they were.
+    fn put_back(&mut self, workers: &Workers) {
+        let Some(implicit) = self.subpass().implicit else { return };
+        for (attachment, view) in std::mem::take(&mut self.replaced) {
+            let made = std::mem::replace(&mut self.views[attachment as usize], view.clone());
+            let (depth, stencil) = (implicit.depth, implicit.stencil);
+            for layer in self.layers(self.view_mask()) {
+                transfer::resolve_view(workers, (&made, &view), layer, self.area);
+                let how = DepthResolve { attachment, depth, stencil };
+                transfer::resolve_depth_stencil((&made, &view), layer, self.area, how);
+            }
+            implicit::keep(&view, &made);
+        }
+    }
+
+    fn load_attachment(&mut self, attachment: u32, views: u32, workers: &Workers) {
+        let desc = &self.desc.attachments[attachment as usize];
+        let clear = vk::AttachmentLoadOp::CLEAR;
+        let mut aspects = vk::ImageAspectFlags::empty();
+        if desc.load == clear {
+            aspects |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
+        }
+        if desc.stencil_load == clear {
+            aspects |= vk::ImageAspectFlags::STENCIL;
+        }
+        let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
+        if aspects.is_empty() || views == 0 {
+            return;
+        }
+        if is_packed(view) && desc.stencil_load == vk::AttachmentLoadOp::DONT_CARE {
+            // Words that depth has for itself are filled without reading them.
+            aspects |= vk::ImageAspectFlags::STENCIL;
+        }
+        if self.has_one_layer() {
+            let (view, lost) = (view.clone(), vk::ImageAspectFlags::empty());
+            return self.load_clears.push(LoadClear { attachment, view, aspects, value, lost });
+        }
+        for layer in self.layers(views) {
+            let planes = PlaneClear::of_view(view, aspects, layer, value);
+            planes.for_each(|plane| plane.clear_on(workers, pixels(self.area)));
+        }
+    }
+
+    /// Clears parts of the subpass's attachments. `cleared` is told of depths: layer, pixels, and what they are now.
+    pub(crate) fn clear_attachments(
+        &self,
+        attachments: &[(vk::ImageAspectFlags, u32, ClearValue)],
+        rects: &[vk::ClearRect],
+        workers: &Workers,
+        mut cleared: impl FnMut(u32, [i64; 4], f32),
+    ) {
+        for &(aspects, color, value) in attachments {
+            let is_color = aspects.contains(vk::ImageAspectFlags::COLOR);
+            let attachment = match is_color {
+                true => self.subpass().colors.get(color as usize).copied().flatten(),
+                false => self.subpass().depth_stencil,
+            };
+            let Some(view) = attachment.and_then(|attachment| self.view(attachment)) else { continue };
+            let aspects = aspects & !self.subpass().unused_aspects;
+            for (layer, area) in rects.iter().flat_map(|rect| self.cleared_layers(rect)) {
+                let planes = PlaneClear::of_view(view, aspects, layer, value);
+                planes.for_each(|plane| plane.clear_on(workers, area));
+                if aspects.contains(vk::ImageAspectFlags::DEPTH) {
+                    cleared(layer, area, format::stored_depth(self.depth_bits(), value.depth()));
+                }
+            }
+        }
+    }
+
+    /// The layers of attachments that a rectangle clears, and their pixels.
+    fn cleared_layers(&self, rect: &vk::ClearRect) -> impl Iterator<Item = (u32, [i64; 4])> + use<> {
+        // With views, the one that is rendered is layer 0.
+        let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
+        let (area, count, view) = (pixels(intersect(rect.rect, self.area)), self.layers, self.view);
+        layers.filter(move |&layer| layer < count).map(move |layer| (view + layer, area))
+    }
+
+    /// Resolves attachments that have another one to be resolved to, and implicit images.
+    fn resolve(&mut self, workers: &Workers) {
+        self.resolve_attachments(workers);
+        self.put_back(workers);
+    }
+
+    fn resolve_attachments(&self, workers: &Workers) {
+        let subpass = self.subpass();
+        for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
+            let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));
+            if let (Some(source), Some(target)) = views {
+                for layer in self.layers(self.view_mask()) {
+                    transfer::resolve_view(workers, (source, target), layer, self.area);
+                }
+            }
+        }
+        let Some(resolve) = subpass.depth_resolve else { return };
+        if let (Some(source), Some(target)) = (self.depth_view(), self.view(resolve.attachment)) {
+            for layer in self.layers(self.view_mask()) {
+                transfer::resolve_depth_stencil((source, target), layer, self.area, resolve);
+            }
+        }
+    }
+}
+
+fn intersect(a: vk::Rect2D, b: vk::Rect2D) -> vk::Rect2D {
+    let axis = |a0: i32, a_size: u32, b0: i32, b_size: u32| {
+        let low = i64::from(a0.max(b0));
+        let high = (i64::from(a0) + i64::from(a_size)).min(i64::from(b0) + i64::from(b_size));
+        (low as i32, (high - low).max(0) as u32)
+    };
+    let (x, width) = axis(a.offset.x, a.extent.width, b.offset.x, b.extent.width);
+    let (y, height) = axis(a.offset.y, a.extent.height, b.offset.y, b.extent.height);
+    vk::Rect2D { offset: vk::Offset2D { x, y }, extent: vk::Extent2D { width, height } }
+}

@@ -1,0 +1,494 @@
+//! Draws whose tiles were not walked yet: windows gather over the draws of a pass, until something must see what they drew.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ash::vk;
+use smallvec::SmallVec;
+use vitric_exec::runtime::Bindings;
+
+use super::draw::pixel_context;
+use super::pass::LoadClear;
+use super::processor::{Dynamic, PUSH_BYTES, Processor};
+use super::viewports::touched;
+use crate::geometry::Triangles;
+use crate::gpu::{DeviceLost, Stage};
+use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
+use crate::pixel::{DrawContext, PixelContext};
+use crate::state::GraphicsPipeline;
+use crate::tiling::{self, Ahead, Beside, Clip, Grid, Run, Runs, Teaching, TileClears, TileParts, Walk, Window};
+
+/// Primitives beyond which tiles are walked: what they hold should stay in the caches.
+pub(super) const MOST_PENDING: usize = 1 << 15;
+
+/// Primitives of a window that are tested before they are put into tiles; also at least as many as there are tiles.
+const FEWEST_TESTED: usize = 256;
+
+/// Draw states beyond which tiles are walked.
+const MOST_DRAWS: usize = 1 << 14;
+
+/// States of the pixel units among which that of a draw is looked for.
+const MOST_RECENT: usize = 16;
+
+/// What the pixel units do for draws, but for resources and push constants: few of a pass.
+pub(super) struct PixelState {
+    pub(super) pipeline: Arc<GraphicsPipeline>,
+    pub(super) dynamic: Dynamic,
+    /// The layer of the attachments.
+    pub(super) layer: u32,
+    /// What it does with visibility structures, if there are any.
+    visibility: Visibility,
+    /// Commands that have draws with it, and the number of the last one.
+    commands: u32,
+    last_command: u32,
+}
+
+/// What a draw's fragments depend on, as the command processor has it.
+pub(super) struct Drawn<'a> {
+    pub(super) pipeline: &'a Arc<GraphicsPipeline>,
+    pub(super) dynamic: &'a Dynamic,
+    pub(super) visibility: Visibility,
+    /// Resources of the fragment program.
+    pub(super) bindings: Option<&'a Arc<Bindings>>,
+    pub(super) push: &'a [u8; PUSH_BYTES],
+}
+
+/// The same, kept. Draws that follow each other and depend on the same have one.
+struct DrawState {
+    /// Number of the pixel units' state.
+    pixel: usize,
+    bindings: Option<Arc<Bindings>>,
+    /// Number of the push constants, if the fragment program reads any.
+    push: Option<usize>,
+}
+
+impl PixelState {
+    /// Of draws to the first layer; what they do with visibility structures is not filled in.
+    pub(super) fn of(dynamic: &Dynamic, pipeline: &Arc<GraphicsPipeline>) -> Self {
+        let (visibility, commands, last_command) = Default::default();
+        Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, commands, last_command }
+    }
+
+    fn teaching(&self, depth: &Hierarchy, depth_bits: u32) -> Teaching {
+        Teaching {
+            visibility: self.visibility,
+            scissor: touched(&self.dynamic, &self.pipeline),
+            depths: (depth_bits, self.pipeline.multisample.samples),
+            extent: depth.extent(),
+        }
+    }
+
+    /// Notes that a command has draws with it.
+    fn draw_by(&mut self, command: u32) {
+        if std::mem::replace(&mut self.last_command, command) != command {
+            self.commands = self.commands.saturating_add(1);
+        }
+    }
+
+    fn serves(&self, drawn: &Drawn<'_>, layer: u32) -> bool {
+        Arc::ptr_eq(&self.pipeline, drawn.pipeline)
+            && self.layer == layer
+            && self.dynamic.is_same_for_fragments(drawn.dynamic)
+    }
+}
+
+/// Clears on load, which wait for their tiles.
+struct Clears {
+    attachments: Vec<LoadClear>,
+    /// For each tile whether it was cleared.
+    done: Vec<AtomicBool>,
+}
+
+/// Windows that wait, and the states of their draws.
+#[derive(Default)]
+pub(super) struct Pending {
+    grid: Grid,
+    draws: Vec<DrawState>,
+    pixels: Vec<PixelState>,
+    /// Number of the command, or the deferred draw, that makes primitives now.
+    command: u32,
+    /// Push constants of draws.
+    pushed: Vec<[u8; PUSH_BYTES]>,
+    windows: Vec<Window>,
+    /// The window that is being filled, if any is.
+    open: Vec<Triangles>,
+    /// The draws of its triangles.
+    runs: Runs,
+    /// What closed windows take up, in primitives.
+    closed: usize,
+    /// The visibility structures of the depth attachment's layers, from the first of the render area's on.
+    depths: Vec<Arc<Hierarchy>>,
+    /// Bits of depth.
+    depth_bits: u32,
+    /// What is known ahead of those that wait.
+    ahead: Known,
+    clears: Option<Clears>,
+    /// For each tile, where somebody counts, whether a walk of the pass has worked on it.
+    visited: Vec<AtomicBool>,
+}
+
+/// What is known of depths behind the draws that wait.
+#[derive(Default)]
+struct Known {
+    early: Early,
+    /// Whether it begins with what the last walk has left.
+    is_fresh: bool,
+    /// Draws and windows that it has followed.
+    draws: usize,
+    windows: usize,
+}
+
+impl Known {
+    /// A walk, or a clear, changed depths.
+    fn outdated(self) -> Self {
+        Self { early: self.early, ..Self::default() }
+    }
+}
+
+impl Pending {
+    /// Nothing yet, of a pass with this render area in some layers.
+    pub(super) fn new(area: [i64; 4], layers: u32) -> Self {
+        Self { grid: Grid::new(area, layers), ..Self::default() }
+    }
+
+    /// Attachments are to be cleared before they are drawn to.
+    pub(super) fn begin_clears(&mut self, attachments: Vec<LoadClear>) {
+        let done = || (0..self.grid.count()).map(|_| AtomicBool::new(false)).collect();
+        self.clears = (!attachments.is_empty()).then(|| Clears { done: done(), attachments });
+    }
+
+    /// `lost` says which aspects of attachments nobody needs but those draws that wait.
+    pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
+        self.clears.iter_mut().flat_map(|clears| &mut clears.attachments).for_each(|clear| clear.lose(&lost));
+    }
+
+    /// Calls `note` for what is to be cleared, if nothing was drawn to any tile, nor waits to be; what has nothing left then is not cleared.
+    pub(super) fn note_clears(&mut self, note: impl FnMut(&mut LoadClear)) {
+        let is_drawn_to = !self.windows.is_empty() || self.open.iter().any(|open| !open.is_empty());
+        let is_cleared = |done: &AtomicBool| done.load(Ordering::Relaxed);
+        let fresh = self.clears.take_if(|clears| !is_drawn_to && !clears.done.iter().any(is_cleared));
+        let Some(mut clears) = fresh else { return };
+        clears.attachments.iter_mut().for_each(note);
+        clears.attachments.retain(|clear| clear.planes().next().is_some());
+        self.clears = Some(clears).filter(|clears| !clears.attachments.is_empty());
+    }
+
+    /// Begins with the visibility structures of the depth attachment's layers that are drawn to; the last ones may have none.
+    pub(super) fn begin_depth(&mut self, depths: Vec<Arc<Hierarchy>>, depth_bits: u32) {
+        (self.depths, self.depth_bits) = (depths, depth_bits);
+        self.forget_ahead();
+    }
+
+    /// Depths changed other than by draws that wait.
+    pub(super) fn forget_ahead(&mut self) {
+        self.ahead = std::mem::take(&mut self.ahead).outdated();
+    }
+
+    /// Follows the draws that wait so far, for triangles that come behind them. False where nothing is known for these, or
+    /// following costs more than it may be worth.
+    fn follow(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
+        let (Some(direction), Some(depth)) = (visibility.tests, self.depths.first().cloned()) else { return false };
+        if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !Ahead::takes_any(triangles) {
+            return false;
+        }
+        depth.balance().expect(triangles.len() as u32);
+        let pays = depth.balance().pays();
+        let taught = pays.then(|| self.follow_all(direction)).flatten();
+        depth.balance().tested(taught.unwrap_or(0), 0);
+        taught.is_some()
+    }
+
+    /// Follows all draws that wait, for others that come behind them. Returns how many triangles have taught something; `None` where nothing
+    /// is known for these draws.
+    fn follow_all(&mut self, direction: Direction) -> Option<u32> {
+        let mut taught = 0;
+        let Known { early, is_fresh, draws, windows } = &mut self.ahead;
+        if !*is_fresh || early.direction() != Some(direction) {
+            let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
+            early.begin(direction, bounds);
+            (*is_fresh, *draws, *windows) = (true, 0, 0);
+        }
+        let recedes =
+            |draw: &DrawState| self.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op));
+        if self.draws[*draws..].iter().any(recedes) {
+            // Until these are walked.
+            return None;
+        }
+        *draws = self.draws.len();
+        for window in &self.windows[*windows..] {
+            if let Some(depth) = self.depths.get(window.layer() as usize) {
+                let teaching = |draw: usize| self.pixels[self.draws[draw].pixel].teaching(depth, self.depth_bits);
+                taught += tiling::teach(early, window, &self.grid, teaching);
+            }
+        }
+        *windows = self.windows.len();
+        Some(taught)
+    }
+
+    /// What is known behind all draws that wait, of depths that are compared in a direction.
+    pub(super) fn know(&mut self, direction: Direction, early: &mut Early) {
+        self.close();
+        match self.follow_all(direction) {
+            Some(_) => early.clone_from(&self.ahead.early),
+            None => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
+        }
+    }
+
+    /// Bits of depth.
+    pub(super) fn depth_bits(&self) -> u32 {
+        self.depth_bits
+    }
+
+    /// The visibility structure of one of those layers.
+    pub(super) fn depth(&self, layer: usize) -> Option<&Hierarchy> {
+        self.depths.get(layer).map(|depth| &**depth)
+    }
+
+    /// The tiles of the pass.
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_idle(&self) -> bool {
+        self.windows.is_empty() && self.open.iter().all(Triangles::is_empty) && self.clears.is_none()
+    }
+
+    /// Whether tiles should be walked before so many primitives more come.
+    pub(super) fn is_full(&self, primitives: usize) -> bool {
+        let open: usize = self.open.iter().map(Triangles::weight).sum();
+        self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
+    }
+
+    /// Begins another command, or a draw that was deferred.
+    pub(super) fn begin_command(&mut self) {
+        self.command = self.command.wrapping_add(1);
+    }
+
+    /// The number of a draw's state in a layer.
+    pub(super) fn draw(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
+        let reads_push = drawn.pipeline.fragment.as_ref().is_some_and(|program| program.code.reads_push());
+        if let Some(last) = self.draws.last()
+            && self.pixels[last.pixel].serves(drawn, layer)
+            && last.bindings.as_ref().map(Arc::as_ptr) == drawn.bindings.map(Arc::as_ptr)
+            && (!reads_push || last.push.is_some_and(|push| self.pushed[push] == *drawn.push))
+        {
+            let pixel = last.pixel;
+            self.pixels[pixel].draw_by(self.command);
+            return self.draws.len() - 1;
+        }
+        let draw = DrawState {
+            pixel: self.pixel(drawn, layer),
+            bindings: drawn.bindings.cloned(),
+            push: reads_push.then(|| self.push(drawn.push)),
+        };
+        self.draws.push(draw);
+        self.draws.len() - 1
+    }
+
+    /// The number of the pixel units' state.
+    fn pixel(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
+        let recent = self.pixels.len().saturating_sub(MOST_RECENT);
+        if let Some(known) = self.pixels[recent..].iter().position(|state| state.serves(drawn, layer)) {
+            self.pixels[recent + known].draw_by(self.command);
+            return recent + known;
+        }
+        let (pipeline, dynamic, visibility) = (drawn.pipeline.clone(), *drawn.dynamic, drawn.visibility);
+        pipeline.fragment.iter().for_each(|program| program.inlined.begin_pass());
+        let (commands, last_command) = (1, self.command);
+        self.pixels.push(PixelState { pipeline, dynamic, layer, visibility, commands, last_command });
+        self.pixels.len() - 1
+    }
+
+    /// The number of push constants.
+    fn push(&mut self, push: &[u8; PUSH_BYTES]) -> usize {
+        if self.pushed.last() != Some(push) {
+            self.pushed.push(*push);
+        }
+        self.pushed.len() - 1
+    }
+
+    /// Takes the window that is being filled, if so many primitives of a draw may go on with it. Small draws share windows; large
+    /// ones have their own, so that what is known of their triangles ahead of tiles is that of one draw.
+    pub(super) fn open(&mut self, draw: usize, primitives: usize) -> Vec<Triangles> {
+        let is_large = |count: usize| count >= FEWEST_TESTED;
+        let is_other = self.runs.iter().any(|run| run.draw != draw as u32);
+        if is_other && (is_large(primitives) || self.open.iter().any(|open| is_large(open.len()))) {
+            self.close();
+        }
+        std::mem::take(&mut self.open)
+    }
+
+    /// Ends the window that is being filled.
+    pub(super) fn close(&mut self) {
+        let runs = std::mem::take(&mut self.runs);
+        // What is empty may be filled with other triangles, but for their plan.
+        if let Some(triangles) = self.open.pop().filter(|triangles| !triangles.is_empty()) {
+            self.add(triangles, runs);
+        }
+    }
+
+    /// Adds a window, the last of all.
+    fn add(&mut self, triangles: Triangles, runs: Runs) {
+        let state = &self.pixels[self.draws[runs[0].draw as usize].pixel];
+        let (visibility, samples) = (state.visibility, state.pipeline.multisample.samples);
+        let follows = runs.len() == 1 && self.follow(&visibility, &triangles);
+        let direction = visibility.tests.filter(|_| follows);
+        let ahead =
+            direction.and_then(|direction| Ahead::new(&self.ahead.early, direction, (self.depth_bits, samples)));
+        let clips: SmallVec<[Clip; 2]> = runs.iter().map(|run| self.clip(run)).collect();
+        let mut window = Window::new(triangles, &self.grid, &clips, ahead);
+        window.runs = runs;
+        if let (true, Some(depth)) = (follows, self.depths.first()) {
+            depth.balance().tested(window.tests.queries, window.tests.kills);
+        }
+        self.extend(window);
+    }
+
+    /// The pixels that triangles of a run may touch.
+    fn clip(&self, run: &Run) -> Clip {
+        let state = &self.pixels[self.draws[run.draw as usize].pixel];
+        Clip { end: run.end, pixels: touched(&state.dynamic, &state.pipeline) }
+    }
+
+    /// Gives back what was taken, filled with triangles of a draw: the last is filled on, unless it has reached its size.
+    pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
+        if let [only] = &filled[..]
+            && only.weight() < size
+        {
+            add_run(&mut self.runs, only.len(), draw);
+            self.open = filled;
+            return;
+        }
+        let last = filled.len().saturating_sub(1);
+        let mut runs = std::mem::take(&mut self.runs);
+        let mut kept = None;
+        for (number, triangles) in filled.drain(..).enumerate() {
+            add_run(&mut runs, triangles.len(), draw);
+            if number == last && triangles.weight() < size {
+                kept = Some((triangles, runs));
+                break;
+            }
+            let runs = std::mem::take(&mut runs);
+            if !triangles.is_empty() {
+                self.add(triangles, runs);
+            }
+        }
+        self.open = filled;
+        if let Some((triangles, runs)) = kept {
+            self.open.push(triangles);
+            self.runs = runs;
+        }
+    }
+
+    /// Adds windows of one draw, each in its layer.
+    pub(super) fn extend_layers(&mut self, drawn: &Drawn<'_>, windows: impl Iterator<Item = Window>) {
+        for mut window in windows {
+            let draw = self.draw(drawn, window.layer());
+            add_run(&mut window.runs, window.triangles.len(), draw);
+            self.extend(window);
+        }
+    }
+
+    fn extend(&mut self, window: Window) {
+        self.closed += window.triangles.weight();
+        self.windows.push(window);
+    }
+}
+
+/// What follows up to a number of triangles is of a draw.
+fn add_run(runs: &mut Runs, end: usize, draw: usize) {
+    let (end, draw) = (end as u32, draw as u32);
+    let begin = runs.last().map_or(0, |last| last.end);
+    match runs.last_mut() {
+        Some(last) if last.draw == draw => last.end = end,
+        _ if begin < end => runs.push(Run { end, draw }),
+        _ => {}
+    }
+}
+
+impl Processor<'_> {
+    /// Walks the tiles of all draws that wait, and clears those that nothing was drawn to: the attachments are as the commands left
+    /// them.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
+    pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
+        self.drain()?;
+        if self.pending.is_idle() {
+            return Ok(());
+        }
+        let clears = self.pending.clears.is_some();
+        self.walk(clears, (0, &|_| ()))?;
+        self.pending.clears = None;
+        Ok(())
+    }
+
+    /// Walks the tiles of all draws that wait, while something else is done, too.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
+    pub(super) fn flush_beside(&mut self, beside: Beside<'_>) -> Result<(), DeviceLost> {
+        self.walk(false, beside)
+    }
+
+    /// Walks tiles: those of all draws that wait, or all that were not cleared, too.
+    fn walk(&mut self, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
+        self.pending.close();
+        let pending = &mut self.pending;
+        let (grid, depths, clears) = (pending.grid, std::mem::take(&mut pending.depths), pending.clears.take());
+        let (depth_bits, ahead) = (pending.depth_bits, std::mem::take(&mut pending.ahead).outdated());
+        let visited = std::mem::take(&mut pending.visited);
+        let next = Pending { grid, depths, depth_bits, ahead, clears, visited, ..Pending::default() };
+        let pending = std::mem::replace(&mut self.pending, next);
+        if pending.windows.is_empty() && beside.0 == 0 && !clears_all {
+            return Ok(());
+        }
+        let suspended = self.begin_tiles();
+        if self.counters().is_some() {
+            self.pending.visited.resize_with(grid.count_all(), AtomicBool::default);
+        }
+        let Some(pass) = &self.pass else { return Ok(()) };
+        let (none, occlusion) = (Bindings::default(), self.occlusion.counter());
+        let packs = self.gpu.config().packs_always;
+        // Statistics are those of a machine that drops nothing.
+        let drops = self.statistics.counters().is_none();
+        // A command that waits alone has all of the time.
+        let several = pending.pixels.iter().filter(|_| pending.pixels.len() > 1);
+        let parts: Vec<_> = several.map(|state| self.deadline.part(state.commands)).collect();
+        let context = |(number, state)| {
+            let deadline = parts.get(number).unwrap_or(&*self.deadline);
+            PixelContext { drops, ..pixel_context(state, pass, deadline, occlusion) }.complete(packs)
+        };
+        let pixels: Vec<_> = pending.pixels.iter().enumerate().map(context).collect();
+        let of_draw = pending.draws.iter().map(|draw| DrawContext {
+            pixel: &pixels[draw.pixel],
+            bindings: draw.bindings.as_deref().unwrap_or(&none),
+            push: draw.push.map_or(&[], |push| &pending.pushed[push]),
+        });
+        let draws: Vec<_> = of_draw.collect();
+        let clears = self.pending.clears.as_ref().map(|Clears { attachments, done }| {
+            let planes = attachments.iter().flat_map(LoadClear::planes).collect();
+            let kept = attachments.iter().flat_map(LoadClear::kept_planes).collect();
+            TileClears { planes, kept, done, all: clears_all }
+        });
+        let (depths, scoreboard) = (&self.pending.depths, drops && self.gpu.config().scoreboard);
+        let (windows, clears) = (&pending.windows, clears.as_ref());
+        let parts = &TileParts::new(windows, &grid);
+        let walk = Walk {
+            grid: &grid,
+            draws: &draws,
+            windows,
+            parts,
+            clears,
+            depths,
+            scoreboard,
+            counters: self.counters().map(|counters| &**counters),
+            visited: &self.pending.visited,
+        };
+        let done = tiling::walk(self.gpu, walk, beside);
+        pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
+        self.end_tiles(&suspended);
+        if done { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Fragment)) }
+    }
+}

@@ -1,0 +1,328 @@
+//! Query pools: results that become available when the device has written them.
+//!
+//! A query is *reset* (unavailable, zero), *active* between begin and end, or *available*. Source: Vulkan specification,
+//! "Queries".
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use ash::vk;
+use parking_lot::{Condvar, Mutex};
+use vitric_base::counters::{Counter, Counters, Counts};
+
+/// Queries of a pool, at most.
+const MOST_QUERIES: u32 = 1 << 22;
+
+/// What the queries of a pool count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryKind {
+    /// Samples that pass the per-fragment tests; exact, whether asked to be precise or not.
+    Occlusion,
+    /// Nanoseconds since the device was created.
+    Timestamp,
+    /// Pipeline statistics: those named.
+    Statistics(vk::QueryPipelineStatisticFlags),
+    /// Primitives of a stream of vertices that transform feedback has written, and those that it would have with room for all.
+    Stream,
+    /// Primitives of a stream of vertices, whether transform feedback is active or not.
+    Generated,
+    /// Primitives that mesh programs give.
+    MeshPrimitives,
+}
+
+impl QueryKind {
+    /// Values each query holds.
+    pub fn values(self) -> usize {
+        match self {
+            Self::Occlusion | Self::Timestamp | Self::Generated | Self::MeshPrimitives => 1,
+            Self::Stream => 2,
+            Self::Statistics(flags) => flags.as_raw().count_ones() as usize,
+        }
+    }
+}
+
+/// What a kind of statistics is counted by; nothing counts those of stages that there are not.
+fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
+    type Flags = vk::QueryPipelineStatisticFlags;
+    Some(match statistic {
+        Flags::INPUT_ASSEMBLY_VERTICES => Counter::InputVertices,
+        Flags::INPUT_ASSEMBLY_PRIMITIVES => Counter::InputPrimitives,
+        Flags::VERTEX_SHADER_INVOCATIONS => Counter::Vertices,
+        Flags::GEOMETRY_SHADER_INVOCATIONS => Counter::GeometryInvocations,
+        Flags::GEOMETRY_SHADER_PRIMITIVES => Counter::GeometryPrimitives,
+        Flags::TASK_SHADER_INVOCATIONS_EXT => Counter::TaskInvocations,
+        Flags::MESH_SHADER_INVOCATIONS_EXT => Counter::MeshInvocations,
+        Flags::TESSELLATION_CONTROL_SHADER_PATCHES => Counter::Patches,
+        Flags::TESSELLATION_EVALUATION_SHADER_INVOCATIONS => Counter::EvaluatedVertices,
+        Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
+        Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
+        Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,
+        Flags::COMPUTE_SHADER_INVOCATIONS => Counter::Invocations,
+        _ => return None,
+    })
+}
+
+/// The statistics named, of what was counted, in the order of their bits. Source: Vulkan specification, "Pipeline Statistics Queries".
+fn statistics(named: vk::QueryPipelineStatisticFlags, counts: &Counts) -> Vec<u64> {
+    let bits = (0..u32::BITS).map(|bit| vk::QueryPipelineStatisticFlags::from_raw(1 << bit));
+    bits.filter(|&bit| named.contains(bit))
+        .map(|bit| counter(bit).map_or(0, |counter| counts[counter as usize]))
+        .collect()
+}
+
+#[derive(Debug, Clone, Default)]
+struct Query {
+    values: Vec<u64>,
+    available: bool,
+}
+
+/// A pool of queries of one kind.
+#[derive(Debug)]
+pub struct QueryPool {
+    kind: QueryKind,
+    queries: Mutex<Vec<Query>>,
+    written: Condvar,
+}
+
+impl QueryPool {
+    /// A pool of `count` reset queries; `None` when they are more than a host should keep.
+    pub fn new(kind: QueryKind, count: u32) -> Option<Arc<Self>> {
+        if count > MOST_QUERIES {
+            return None;
+        }
+        let reset = Query { values: vec![0; kind.values()], available: false };
+        let queries = Mutex::new(vec![reset; count as usize]);
+        Some(Arc::new(Self { kind, queries, written: Condvar::new() }))
+    }
+
+    /// What the queries count.
+    pub fn kind(&self) -> QueryKind {
+        self.kind
+    }
+
+    /// Queries in the pool.
+    pub fn count(&self) -> u32 {
+        self.queries.lock().len() as u32
+    }
+
+    /// Resets `count` queries from `first` on; those outside the pool are ignored.
+    pub fn reset(&self, first: u32, count: u32) {
+        let mut queries = self.queries.lock();
+        for query in queries.iter_mut().skip(first as usize).take(count as usize) {
+            query.values.fill(0);
+            query.available = false;
+        }
+    }
+
+    /// Makes `values` the available result of a query; ignored outside the pool.
+    pub fn write(&self, query: u32, values: &[u64]) {
+        if let Some(query) = self.queries.lock().get_mut(query as usize) {
+            for (slot, value) in query.values.iter_mut().zip(values) {
+                *slot = *value;
+            }
+            query.available = true;
+        }
+        self.written.notify_all();
+    }
+
+    /// The values of a query and whether they are available; `None` outside the pool.
+    pub fn read(&self, query: u32) -> Option<(Vec<u64>, bool)> {
+        let queries = self.queries.lock();
+        queries.get(query as usize).map(|query| (query.values.clone(), query.available))
+    }
+
+    /// Waits until a query is available or `give_up` returns true (asked every few milliseconds), then reads it.
+    pub fn wait(&self, query: u32, give_up: impl Fn() -> bool) -> Option<(Vec<u64>, bool)> {
+        let mut queries = self.queries.lock();
+        loop {
+            let entry = queries.get(query as usize)?;
+            if entry.available || give_up() {
+                return Some((entry.values.clone(), entry.available));
+            }
+            self.written.wait_for(&mut queries, std::time::Duration::from_millis(5));
+        }
+    }
+
+    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it: all of it is from one moment. With
+    /// `WAIT` that is the moment from which on the query is available, or `give_up` says true.
+    pub fn result(&self, query: u32, flags: vk::QueryResultFlags, give_up: impl Fn() -> bool) -> QueryResult {
+        let waits = flags.contains(vk::QueryResultFlags::WAIT);
+        let read = if waits { self.wait(query, give_up) } else { self.read(query) };
+        let Some((values, available)) = read else { return QueryResult::default() };
+        let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
+        let mut bytes = Vec::new();
+        let mut put = |value: u64| match wide {
+            true => bytes.extend_from_slice(&value.to_le_bytes()),
+            false => bytes.extend_from_slice(&(value as u32).to_le_bytes()),
+        };
+        let shows_values = available || flags.contains(vk::QueryResultFlags::PARTIAL);
+        if shows_values {
+            values.iter().for_each(|&value| put(value));
+        }
+        if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
+            put(u64::from(available));
+        }
+        let at = if shows_values { 0 } else { values.len() * if wide { 8 } else { 4 } };
+        QueryResult { at, bytes, available }
+    }
+}
+
+/// A query that counts, and what was counted when it began.
+type Active<C> = (Arc<QueryPool>, u32, C);
+
+/// Takes a query out of those that count.
+fn take<C>(active: &mut Vec<Active<C>>, pool: &Arc<QueryPool>, query: u32) -> Option<C> {
+    let at = active.iter().position(|(of, number, _)| Arc::ptr_eq(of, pool) && *number == query)?;
+    Some(active.swap_remove(at).2)
+}
+
+/// Occlusion queries that count at one time. Vulkan allows one; layers begin several, and every GPU counts for each.
+#[derive(Debug, Default)]
+pub(super) struct OcclusionQueries {
+    samples: AtomicU64,
+    active: Vec<Active<u64>>,
+}
+
+impl OcclusionQueries {
+    /// Returns the counter of samples that pass, when a query counts.
+    pub(super) fn counter(&self) -> Option<&AtomicU64> {
+        (!self.active.is_empty()).then_some(&self.samples)
+    }
+
+    /// Begins a query, again if it counts already.
+    pub(super) fn begin(&mut self, pool: Arc<QueryPool>, query: u32) {
+        take(&mut self.active, &pool, query);
+        self.active.push((pool, query, *self.samples.get_mut()));
+    }
+
+    /// Ends a query. Does nothing when it does not count.
+    pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) {
+        if let Some(begin) = take(&mut self.active, pool, query) {
+            pool.write(query, &[*self.samples.get_mut() - begin]);
+        }
+    }
+}
+
+/// Queries of pipeline statistics that count at one time, as with occlusion.
+#[derive(Debug, Default)]
+pub(super) struct StatisticsQueries {
+    counters: Option<Arc<Counters>>,
+    active: Vec<Active<Counts>>,
+}
+
+impl StatisticsQueries {
+    /// Returns what counts for them, when any counts.
+    pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
+        self.counters.as_ref()
+    }
+
+    /// Begins a query, again if it counts already; the first one with new counters.
+    pub(super) fn begin(&mut self, (pool, query): (Arc<QueryPool>, u32), new: impl FnOnce() -> Counters) {
+        take(&mut self.active, &pool, query);
+        let counters = self.counters.get_or_insert_with(|| Arc::new(new()));
+        self.active.push((pool, query, counters.values()));
+    }
+
+    /// Ends a query. Returns the counters when it was the last one.
+    pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) -> Option<Arc<Counters>> {
+        let begin = take(&mut self.active, pool, query)?;
+        let mut counts = self.counters.as_ref()?.values();
+        counts.iter_mut().zip(begin).for_each(|(count, begin)| *count = count.saturating_sub(begin));
+        if let QueryKind::Statistics(named) = pool.kind() {
+            pool.write(query, &statistics(named, &counts));
+        }
+        self.counters.take_if(|_| self.active.is_empty())
+    }
+}
+
+/// What is written of one query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryResult {
+    /// The byte of the query's place at which it begins: unavailable values are not written, what is there stays, unless `PARTIAL` asks
+    /// for them.
+    pub at: usize,
+    /// The bytes; none of a query outside the pool.
+    pub bytes: Vec<u8>,
+    /// Whether the query was available.
+    pub available: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn queries_of_a_kind_count_side_by_side() {
+        let pool = QueryPool::new(QueryKind::Occlusion, 3).unwrap();
+        let mut queries = OcclusionQueries::default();
+        assert!(queries.counter().is_none());
+        let pass = |queries: &OcclusionQueries, samples| {
+            queries.counter().unwrap().fetch_add(samples, std::sync::atomic::Ordering::Relaxed);
+        };
+        queries.begin(pool.clone(), 0);
+        queries.begin(pool.clone(), 1);
+        pass(&queries, 5);
+        queries.end(&pool, 1);
+        queries.begin(pool.clone(), 2);
+        pass(&queries, 7);
+        queries.end(&pool, 0);
+        queries.end(&pool, 2);
+        queries.end(&pool, 2);
+        assert!(queries.counter().is_none());
+        let counted = [0, 1, 2].map(|query| pool.read(query).unwrap());
+        assert_eq!(counted, [12, 5, 7].map(|samples| (vec![samples], true)));
+    }
+
+    #[test]
+    fn statistics_count_side_by_side() {
+        let named = vk::QueryPipelineStatisticFlags::CLIPPING_INVOCATIONS;
+        let pool = QueryPool::new(QueryKind::Statistics(named), 2).unwrap();
+        let mut queries = StatisticsQueries::default();
+        let count = |queries: &StatisticsQueries, many| queries.counters().unwrap().count(Counter::ClipInputs, many);
+        queries.begin((pool.clone(), 0), Counters::without_maps);
+        count(&queries, 2);
+        queries.begin((pool.clone(), 1), Counters::without_maps);
+        count(&queries, 3);
+        assert!(queries.end(&pool, 0).is_none(), "another one counts");
+        count(&queries, 4);
+        assert!(queries.end(&pool, 1).is_some());
+        assert!(queries.counters().is_none());
+        assert_eq!([0, 1].map(|query| pool.read(query).unwrap()), [5, 7].map(|count| (vec![count], true)));
+    }
+
+    #[test]
+    fn results_and_their_availability_are_of_one_moment() {
+        let pool = QueryPool::new(QueryKind::Timestamp, 1).unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for _ in 0..20_000 {
+                    pool.reset(0, 1);
+                    pool.write(0, &[7]);
+                }
+            });
+            while !writer.is_finished() {
+                let result = pool.result(0, vk::QueryResultFlags::TYPE_64, || false);
+                let expected = if result.available { &7u64.to_le_bytes()[..] } else { &[] };
+                assert_eq!(result.bytes, expected);
+            }
+        });
+    }
+
+    #[test]
+    fn results_are_waited_for_until_they_are_there_or_given_up() {
+        let pool = QueryPool::new(QueryKind::Timestamp, 1).unwrap();
+        let flags = vk::QueryResultFlags::WAIT | vk::QueryResultFlags::WITH_AVAILABILITY;
+        let given_up = pool.result(0, flags, || true);
+        assert_eq!(given_up, QueryResult { at: 4, bytes: vec![0; 4], available: false });
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| pool.result(0, flags, || false));
+            std::thread::sleep(Duration::from_millis(20));
+            pool.write(0, &[9]);
+            let expected = QueryResult { at: 0, bytes: vec![9, 0, 0, 0, 1, 0, 0, 0], available: true };
+            assert_eq!(waiter.join().unwrap(), expected);
+        });
+        assert_eq!(pool.result(1, flags, || false), QueryResult::default());
+    }
+}

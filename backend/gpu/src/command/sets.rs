@@ -1,0 +1,321 @@
+//! The descriptor sets of a bind point, and what programs find in them.
+//!
+//! Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound must not be
+//! updated until the commands are done. What a program finds is found again only when a set that it uses, or the program itself, is
+//! another one. Source: Vulkan specification, "Descriptor Set Updates", "Descriptor Set Binding".
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use vitric_exec::Program;
+use vitric_exec::runtime::{Bindings, Bound, DescriptorSet, Named, Names, NoNames, ResolvedSet, SetLayout, is_dynamic};
+use vitric_exec::texture::Routines;
+use vitric_ir::interface::Resource;
+use vitric_memory::{Addresses, InUse};
+
+/// `maxBoundDescriptorSets`.
+pub const MOST_SETS: usize = 8;
+
+/// Programs of a bind point, at most: those of all stages that draw.
+const MOST_PROGRAMS: usize = 5;
+
+/// What all programs of a device share.
+pub(super) struct OfDevice<'g> {
+    pub(super) routines: Arc<Routines>,
+    pub(super) addresses: Arc<Addresses>,
+    /// Where sets find what they name.
+    pub(super) names: Arc<dyn Names>,
+    /// What keeps images awake, where they may rest.
+    pub(super) in_use: Option<InUse<'g>>,
+}
+
+impl Default for OfDevice<'_> {
+    fn default() -> Self {
+        let (routines, addresses, in_use) = Default::default();
+        Self { routines, addresses, names: Arc::new(NoNames), in_use }
+    }
+}
+
+/// A bound set with its dynamic offsets.
+#[derive(Clone)]
+struct BoundSet {
+    /// Its name; 0 where its descriptors were pushed.
+    name: u64,
+    set: Arc<DescriptorSet>,
+    offsets: SmallVec<[u32; 4]>,
+    /// What it held when it was first asked for.
+    resolved: Option<Arc<ResolvedSet>>,
+    /// Its dynamic buffers, in order, with their offsets.
+    moved: Option<Arc<ResolvedSet>>,
+}
+
+/// What a program found.
+#[derive(Clone)]
+struct Found {
+    program: Arc<Program>,
+    bindings: Arc<Bindings>,
+    /// Sets that were bound since, a bit each.
+    changed: u32,
+    /// How often images had lost contents when these began to be used.
+    losses: u64,
+    /// How often decoded texels in use had become out of date.
+    decoded_losses: u64,
+}
+
+/// The sets of a bind point, and what the bound pipeline's programs find in them.
+#[derive(Clone, Default)]
+pub(super) struct BoundSets {
+    sets: [Option<BoundSet>; MOST_SETS],
+    /// By stage.
+    found: [Option<Found>; MOST_PROGRAMS],
+}
+
+impl BoundSets {
+    /// Binds sets from slot `first` on, with their dynamic offsets. False when all of that was bound already.
+    pub(super) fn bind(&mut self, first: u32, sets: &[u64], mut offsets: &[u32], names: &dyn Names) -> bool {
+        let mut changed = 0;
+        for (slot, &name) in (first as usize..MOST_SETS).zip(sets) {
+            let set = match &self.sets[slot] {
+                Some(bound) if name != 0 && bound.name == name => Some(bound.set.clone()),
+                _ => names.set(name),
+            };
+            let count = set.as_ref().map_or(0, |set| set.layout().dynamic_count() as usize);
+            let (own, rest) = offsets.split_at(count.min(offsets.len()));
+            offsets = rest;
+            let is_bound = match (&self.sets[slot], &set) {
+                (Some(bound), Some(set)) => {
+                    Arc::ptr_eq(&bound.set, set) && bound.name == name && *bound.offsets == *own
+                }
+                (None, None) => true,
+                _ => false,
+            };
+            if !is_bound {
+                let offsets = SmallVec::from_slice(own);
+                self.sets[slot] = set.map(|set| BoundSet { name, set, offsets, resolved: None, moved: None });
+                changed |= 1 << slot;
+            }
+        }
+        self.changed(changed);
+        changed != 0
+    }
+
+    fn changed(&mut self, slots: u32) {
+        self.found.iter_mut().flatten().for_each(|found| found.changed |= slots);
+    }
+
+    /// Writes descriptors of a set without an object: one that goes on with those pushed before, if they were of such a set.
+    pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Named)]) {
+        let Some(slot) = self.sets.get_mut(set as usize) else { return };
+        let before = slot.take().map(|bound| bound.set).filter(|set| set.layout().is_like(layout));
+        let target = match before {
+            // Nobody else goes on with it: draws have resolved what they need.
+            Some(set) if Arc::strong_count(&set) == 1 => set,
+            Some(set) => set.copied(),
+            None => DescriptorSet::new(layout.clone()),
+        };
+        let mut end = 0;
+        for (place, named) in writes {
+            if let Some(slot) = target.slots().get(*place as usize) {
+                slot.put(*named);
+                end = end.max(*place as usize + 1);
+            }
+        }
+        target.wrote(end);
+        *slot = Some(BoundSet { name: 0, set: target, offsets: SmallVec::new(), resolved: None, moved: None });
+        self.changed(1 << set);
+    }
+
+    /// The resources of the bound pipeline's program of a stage, numbered from 0.
+    pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice<'_>) -> Arc<Bindings> {
+        let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
+        let decoded_losses = device.routines.decoded().losses();
+        if let Some(found) = &mut self.found[stage]
+            && Arc::ptr_eq(&found.program, program)
+            && !used(found.changed)
+            && found.decoded_losses == decoded_losses
+        {
+            if let Some(in_use) = device.in_use.as_ref().filter(|in_use| in_use.losses() != found.losses) {
+                found.losses = in_use.losses();
+                found.bindings.begin_use(in_use);
+            }
+            return found.bindings.clone();
+        }
+        let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
+        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource, &*device.names));
+        let losses = device.in_use.as_ref().map_or(0, InUse::losses);
+        if let Some(in_use) = &device.in_use {
+            bindings.begin_use(in_use);
+        }
+        let bindings = Arc::new(bindings);
+        let (program, kept) = (program.clone(), bindings.clone());
+        self.found[stage] = Some(Found { program, bindings: kept, changed: 0, losses, decoded_losses });
+        bindings
+    }
+
+    /// Adds what a resource is bound to.
+    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, names: &dyn Names) {
+        let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
+        let BoundSet { set, offsets, resolved, moved, .. } = bound;
+        let Some(entry) = set.layout().find(binding) else { return bindings.add_nothing() };
+        let count = entry.elements() as usize;
+        if is_dynamic(entry.kind) {
+            let moved = moved.get_or_insert_with(|| with_offsets(set, offsets, names));
+            let before = set.layout().bindings.iter().take_while(|other| other.binding < binding);
+            let before = before.filter(|other| is_dynamic(other.kind)).map(|other| other.count as usize).sum();
+            return bindings.add(moved, before..before + count);
+        }
+        let resolved = resolved.get_or_insert_with(|| set.resolved(names));
+        bindings.add(resolved, entry.first as usize..entry.first as usize + count);
+    }
+}
+
+/// The dynamic buffers of a set, in order, with their offsets.
+fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn Names) -> Arc<ResolvedSet> {
+    let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
+    ResolvedSet::new(set.dynamic(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ash::vk;
+
+    use vitric_exec::runtime::SetBinding;
+    use vitric_exec::texture::Sampler;
+    use vitric_memory::{Allocation, Buffer, BufferView, Heap, SurfaceView};
+    use vitric_spirv as spirv;
+
+    /// What has names: those of buffers begin with 1, those of sets with 101.
+    #[derive(Debug, Default)]
+    struct Objects {
+        buffers: Vec<Arc<Buffer>>,
+        sets: Vec<Arc<DescriptorSet>>,
+    }
+
+    impl Names for Objects {
+        fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
+            self.buffers.get(name.checked_sub(1)? as usize).cloned()
+        }
+
+        fn texels(&self, _: u64) -> Option<Arc<BufferView>> {
+            None
+        }
+
+        fn image(&self, _: u64) -> Option<Arc<SurfaceView>> {
+            None
+        }
+
+        fn sampler(&self, _: u64) -> Option<Arc<Sampler>> {
+            None
+        }
+
+        fn set(&self, name: u64) -> Option<Arc<DescriptorSet>> {
+            self.sets.get(name.checked_sub(101)? as usize).cloned()
+        }
+    }
+
+    /// A device with two sets.
+    fn device(heap: &Arc<Heap>, words: [[u32; 2]; 2]) -> OfDevice<'static> {
+        let mut objects = Objects::default();
+        words.into_iter().for_each(|words| add(heap, words, &mut objects));
+        OfDevice { names: Arc::new(objects), ..OfDevice::default() }
+    }
+
+    /// Adds a set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
+    fn add(heap: &Arc<Heap>, words: [u32; 2], objects: &mut Objects) {
+        let memory = Allocation::new(heap, 32).unwrap();
+        memory.write(0, &words[0].to_le_bytes());
+        memory.write(16, &words[1].to_le_bytes());
+        let buffer = Buffer::new(32);
+        assert!(buffer.bind(memory, 0));
+        let binding = SetBinding {
+            binding: 0,
+            kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+            count: 1,
+            stages: vk::ShaderStageFlags::COMPUTE,
+            immutable_samplers: Vec::new(),
+            first: 0,
+        };
+        let set = DescriptorSet::new(Arc::new(SetLayout::new(vec![binding])));
+        objects.buffers.push(buffer);
+        let object = objects.buffers.len() as u64;
+        set.slots()[0].put(Named {
+            kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+            object,
+            other: 0,
+            size: vk::WHOLE_SIZE,
+        });
+        set.wrote(1);
+        objects.sets.push(set);
+    }
+
+    /// A program whose resources are the buffers at bindings 0 and 1 of set 0.
+    fn program() -> Arc<Program> {
+        let bytes = include_bytes!("../../../tests/shaders/atomics.comp.spv");
+        let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        let module = spirv::parse(&words).unwrap();
+        let shader = spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap();
+        Arc::new(Program::new(shader, "main"))
+    }
+
+    fn first_word(bindings: &Bindings, resource: u32) -> u32 {
+        let mut word = [0; 4];
+        if let Some((memory, at)) = bindings.place(resource, 0, 0, 4) {
+            memory.read(at, &mut word);
+        }
+        u32::from_le_bytes(word)
+    }
+
+    #[test]
+    fn resources_are_resolved_once_for_each_bind() {
+        let heap = Heap::new(1 << 16);
+        let program = program();
+        let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
+        let device = device(&heap, [[11, 12], [21, 22]]);
+        let mut bound = BoundSets::default();
+        let mut word = |bind: Option<(usize, u32)>| {
+            if let Some((number, offset)) = bind {
+                bound.bind(0, &[101 + number as u64], &[offset], &*device.names);
+            }
+            let bindings = bound.resolve(0, &program, &device);
+            (first_word(&bindings, resource), bindings)
+        };
+        let (nothing, unbound) = word(None);
+        assert_eq!(nothing, 0);
+        let (first, bindings) = word(Some((0, 0)));
+        assert_eq!(first, 11);
+        assert!(!Arc::ptr_eq(&bindings, &unbound));
+        assert!(Arc::ptr_eq(&bindings, &word(None).1), "a second draw resolves nothing");
+        assert!(Arc::ptr_eq(&bindings, &word(Some((0, 0))).1), "what is bound again is the same");
+        assert_eq!(word(Some((0, 16))).0, 12, "another dynamic offset");
+        assert_eq!(word(Some((1, 0))).0, 21, "another set");
+        let last = word(None).1;
+        bound.bind(1, &[101], &[0], &*device.names);
+        assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &device)), "a set that it does not use");
+        let again = bound.resolve(1, &program, &device);
+        assert!(!Arc::ptr_eq(&last, &again), "another stage");
+        let other = self::program();
+        let again = bound.resolve(0, &other, &device);
+        assert!(!Arc::ptr_eq(&last, &again), "another program");
+        assert_eq!(first_word(&again, resource), 21);
+        bound.bind(0, &[103], &[0], &*device.names);
+        assert_eq!(first_word(&bound.resolve(0, &program, &device), resource), 0, "what is gone is not bound");
+    }
+
+    #[test]
+    fn what_is_pushed_replaces_what_was() {
+        let heap = Heap::new(1 << 16);
+        let (program, device) = (program(), device(&heap, [[11, 0], [21, 0]]));
+        let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
+        let binding = device.names.set(101).unwrap().layout().bindings[0].clone();
+        let binding = SetBinding { kind: vk::DescriptorType::STORAGE_BUFFER, ..binding };
+        let layout = Arc::new(SetLayout::new(vec![binding]));
+        let mut bound = BoundSets::default();
+        let words = [1, 2].map(|object| {
+            let named = Named { kind: vk::DescriptorType::STORAGE_BUFFER, object, other: 0, size: vk::WHOLE_SIZE };
+            bound.push(0, &layout, &[(0, named)]);
+            bound.resolve(0, &program, &device)
+        });
+        assert_eq!(words.map(|bindings| first_word(&bindings, resource)), [11, 21]);
+    }
+}

@@ -1,0 +1,635 @@
+//! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
+//!
+//! Culled triangles do not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes go through the corners as
+//! they lie on the grid, like edges: rounding of the viewport transform does not move values that are exact on whole pixels. They are solved
+//! in `f64` relative to the first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification,
+//! "Rasterization".
+
+use ash::vk;
+use smallvec::SmallVec;
+use vitric_base::simd::{Lanes, Vectors, WAVE, kernel};
+use vitric_exec::runtime::rows::{BLOCK, Chunk, gather, prefetch};
+use vitric_ir::interface::{Builtin, Interpolation, Slot};
+
+use super::cull::{Axes, Floats, Ints, Rules, area, each, fronts, grid_area, on_grid, three, turn_clockwise, two};
+use super::kernel::output;
+use super::lines::Cover;
+use super::primitives::{Plane, Primitives, SIDES, Shape};
+use super::setup::{PrimitiveContext, depth_bias};
+use super::triangles::{Entry, Triangles};
+use super::varies::Varies;
+use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS, snap};
+use crate::state::DepthBias;
+
+/// How an input word of the fragment program gets from vertices to fragments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Not at all: it is no varying.
+    None,
+    Flat,
+    Linear,
+    Perspective,
+    /// It is a coordinate of points along this axis.
+    Point(usize),
+    /// A distance from a side of a smooth line, in the window.
+    Side,
+    /// The value of the vertex with a number.
+    Vertex(usize),
+    /// How much of the vertex with a number is in it, with or without perspective.
+    Weight(usize, bool),
+}
+
+/// How the triangles of a draw become primitives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    pub(super) rules: Rules,
+    bias: Option<DepthBias>,
+    depth_bits: u32,
+    pub(super) ways: SmallVec<[Way; 16]>,
+}
+
+impl Plan {
+    pub(super) fn new(context: &PrimitiveContext) -> Self {
+        let inputs = context.fragment.as_ref().map_or(&[][..], |program| &program.inputs);
+        let ways = inputs.iter().map(|input| match input.interpolation {
+            _ if !input.slot.is_varying() => match input.slot {
+                Slot::Builtin(Builtin::PointCoord, component) => Way::Point(component as usize & 1),
+                _ => Way::None,
+            },
+            interpolation => match (input.slot, interpolation.vertex()) {
+                (Slot::Builtin(Builtin::BaryCoord, vertex), _) => Way::Weight(vertex as usize, true),
+                (Slot::Builtin(Builtin::BaryCoordNoPersp, vertex), _) => Way::Weight(vertex as usize, false),
+                (_, Some(vertex)) => Way::Vertex(vertex),
+                _ if interpolation == Interpolation::Flat => Way::Flat,
+                _ if interpolation == Interpolation::NoPerspective => Way::Linear,
+                _ => Way::Perspective,
+            },
+        });
+        // The size of fragments is that of the provoking vertex.
+        let rate = context.gives_rate.then_some(Way::Flat);
+        let sides = [Way::Side; SIDES].into_iter().take(if context.smooth { SIDES } else { 0 });
+        Self {
+            rules: Rules::new(context),
+            // Edges and corners of polygons come with that of the polygon.
+            bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
+            depth_bits: context.depth_bits,
+            ways: ways.chain(rate).chain(sides).collect(),
+        }
+    }
+
+    /// Chunks of a vertex's row.
+    #[inline]
+    pub(super) fn row_chunks(&self) -> usize {
+        (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
+    }
+
+    /// Reference point and depths of a triangle with these corners in the window, to the bit as [`Batch::set_up`] has them.
+    pub(super) fn depth_shape(&self, corners: [[f32; 3]; 3]) -> Shape {
+        let grid = corners.map(|[x, y, _]| [snap(x), snap(y)]);
+        let edge = |to: usize| [0, 1].map(|axis| f64::from(grid[to][axis] - grid[0][axis]));
+        let rise = |to: usize| f64::from(corners[to][2]) - f64::from(corners[0][2]);
+        let ([[xb, yb], [xc, yc]], [to_b, to_c]) = ([1, 2].map(edge), [1, 2].map(rise));
+        let inverse_area = inverse_of_area(xb * yc - yb * xc);
+        let dx = ((to_b * yc - to_c * yb) * inverse_area) as f32;
+        let dy = ((to_c * xb - to_b * xc) * inverse_area) as f32;
+        let depths = corners.map(|[_, _, z]| z);
+        let moved = |bias| depth_bias(bias, self.depth_bits, [dx, dy], depths.into_iter());
+        let origin = self.bias.map_or(depths[0], |bias| depths[0] + moved(bias));
+        let reference = grid[0].map(|units| units as f32 / UNITS as f32);
+        let depth = Plane { origin, dx, dy };
+        Shape { reference, depth, depth_range: self.rules.depths_of(depths), ..Shape::default() }
+    }
+
+    /// Words of a primitive.
+    pub(super) fn primitive_words(&self) -> usize {
+        Shape::WORDS + self.ways.len() * 3
+    }
+}
+
+/// Up to sixteen triangles that are to be set up, each lane one.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(super) struct Wanted<'t> {
+    /// The vertices, corner by corner.
+    rows: [[&'t [Chunk]; WAVE]; 3],
+    facing: Lanes,
+    id: Lanes,
+    /// The pixels that may be covered.
+    pixels: [Ints; 4],
+    /// Lanes that cover something else than their corners say.
+    covers: Vec<(usize, Cover)>,
+    /// Lanes that cover polygons.
+    pub(super) polygons: Vec<(usize, Vec<Triangle>)>,
+    count: usize,
+}
+
+impl<'t> Wanted<'t> {
+    /// None.
+    pub(super) const NONE: Self = Self {
+        rows: [[&[]; WAVE]; 3],
+        facing: [0; WAVE],
+        id: [0; WAVE],
+        pixels: [[0; WAVE]; 4],
+        covers: Vec::new(),
+        polygons: Vec::new(),
+        count: 0,
+    };
+
+    /// Looks up to 16 triangles up, and has the machine bring their vertices.
+    pub(super) fn look_up(&mut self, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
+        self.covers.clear();
+        self.polygons.clear();
+        let mut count = 0;
+        for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
+            let (Entry { rows, id, facing, cover }, pixels) = triangles.entry(index);
+            if let Some(cover) = cover.map(|number| triangles.cover(number)) {
+                self.covers.push((lane, *cover));
+                self.polygons.extend(triangles.polygon(cover).map(|parts| (lane, parts)));
+            }
+            for (of_corner, number) in self.rows.iter_mut().zip(rows) {
+                let row = triangles.row(number);
+                row.iter().step_by(2).for_each(prefetch);
+                of_corner[lane] = row;
+            }
+            (self.facing[lane], self.id[lane]) = (facing as u32, id);
+            for (bounds, bound) in self.pixels.iter_mut().zip(pixels) {
+                bounds[lane] = bound.into();
+            }
+            count = lane + 1;
+        }
+        self.count = count;
+        if count < WAVE {
+            self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
+            for rows in &mut self.rows {
+                // Nobody reads what becomes of these.
+                let first = rows[0];
+                rows[count..].fill(first);
+            }
+        }
+    }
+
+    /// Whether any covers something else than its corners say.
+    pub(super) fn has_covers(&self) -> bool {
+        !self.covers.is_empty()
+    }
+
+    /// Whether any may cover a group, and about how many pixels they cover in a tile.
+    pub(super) fn measure(&self) -> (bool, i32) {
+        measure(&self.pixels)
+    }
+}
+
+/// The words of triangles on their way, each lane one. Two are under way at once: what sixteen rows were stored to in parts is not at
+/// hand as a whole just afterwards.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Corner by corner: place in the window, 1/w, and the input words of the fragment program.
+    words: [Vectors; 3],
+}
+
+impl Batch {
+    /// A word of each corner.
+    #[inline(always)]
+    fn words(&self, word: usize) -> [&Lanes; 3] {
+        three(|corner| &self.words[corner][word])
+    }
+
+    /// A word of each corner that is a float.
+    #[inline(always)]
+    fn floats(&self, word: usize) -> [&Floats; 3] {
+        three(|corner| bytemuck::must_cast_ref(&self.words[corner][word]))
+    }
+
+    #[inline(always)]
+    fn place(&self) -> Axes<&Floats> {
+        two(|axis| self.floats(output::WINDOW + axis))
+    }
+
+    #[inline(always)]
+    fn depth(&self) -> [&Floats; 3] {
+        self.floats(output::WINDOW + 2)
+    }
+
+    #[inline(always)]
+    fn inverse_w(&self) -> [&Floats; 3] {
+        self.floats(output::WINDOW + 3)
+    }
+
+    /// Brings the words of triangles together.
+    pub(super) fn gather(&mut self, plan: &Plan, wanted: &Wanted<'_>) {
+        for (rows, words) in wanted.rows.iter().zip(&mut self.words).filter(|_| wanted.count > 0) {
+            words.resize(plan.row_chunks() * BLOCK);
+            gather(rows, words);
+        }
+    }
+
+    /// Sets the triangles up that were gathered, whose words are to be `words`. Returns what changes within any of them.
+    pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) -> Varies {
+        let varies = solve(self, wanted, plan, words);
+        for (words, pixels) in part::<4>(words, Shape::PIXELS).iter_mut().zip(&wanted.pixels) {
+            *words = bytemuck::must_cast(*pixels);
+        }
+        if wanted.has_covers() {
+            replace(&wanted.covers, words);
+        }
+        if let Some(bias) = plan.bias {
+            self.bias(plan, bias, words);
+        }
+        bound_depths(&wanted.pixels, &plan.rules, words);
+        if plan.rules.samples == 1 {
+            cover(&wanted.pixels, words);
+        }
+        varies
+    }
+
+    fn bias(&self, plan: &Plan, bias: DepthBias, words: &mut [Lanes]) {
+        let ([origin, dx, dy], depths) = ([0, 1, 2].map(|word| (Shape::DEPTH + word) as usize), self.depth());
+        for lane in 0..WAVE {
+            let slopes = [dx, dy].map(|word| f32::from_bits(words[word][lane]));
+            let moved = depth_bias(bias, plan.depth_bits, slopes, depths.iter().map(|corner| corner[lane]));
+            words[origin][lane] = (f32::from_bits(words[origin][lane]) + moved).to_bits();
+        }
+    }
+}
+
+/// Replaces what triangles cover.
+#[cold]
+fn replace(covers: &[(usize, Cover)], words: &mut [Lanes]) {
+    let corners: &mut [Lanes; 6] = part(words, Shape::CORNERS);
+    let mut grid = two(|axis| three(|corner| each(|lane| corners[corner * 2 + axis][lane] as i32)));
+    for (lane, cover) in covers {
+        for (corner, place) in cover.corners.iter().enumerate() {
+            (grid[0][corner][*lane], grid[1][corner][*lane]) = (place[0], place[1]);
+        }
+    }
+    let area = each(|lane| grid_area(&grid, lane));
+    turn_clockwise(&mut grid, &area);
+    put_coverage(&grid, words);
+}
+
+/// Some of the words of primitives, from `first` on.
+#[inline(always)]
+fn part<const N: usize>(words: &mut [Lanes], first: u32) -> &mut [Lanes; N] {
+    words[first as usize..].first_chunk_mut().expect("every primitive has these words")
+}
+
+/// The words of the edge from a corner to the next.
+#[inline(always)]
+fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3]) {
+    let (next, units) = ((edge + 1) % 3, UNITS as i32);
+    for lane in 0..WAVE {
+        let (a, b) = (y[edge][lane] - y[next][lane], x[next][lane] - x[edge][lane]);
+        // Left edges go up, top edges go right: with the inside positive and y down.
+        let leading = if a == 0 { b } else { a };
+        let along_x = a.wrapping_mul((units / 2).wrapping_sub(x[edge][lane]));
+        let along_y = b.wrapping_mul((units / 2).wrapping_sub(y[edge][lane]));
+        dx[lane] = a.wrapping_mul(units) as u32;
+        dy[lane] = b.wrapping_mul(units) as u32;
+        origin[lane] = along_x.wrapping_add(along_y).wrapping_sub(i32::from(leading <= 0)) as u32;
+    }
+}
+
+/// Returns what slopes are multiplied by, given an area in units: from units to pixels. Slopes of a triangle without an area are 0.
+#[inline(always)]
+fn inverse_of_area(area: f64) -> f64 {
+    if area == 0.0 { 0.0 } else { UNITS as f64 / area }
+}
+
+/// Edges from the first corner to the others in units of the grid, and the reciprocal of the area they span.
+struct Solver {
+    x: [[f64; WAVE]; 2],
+    y: [[f64; WAVE]; 2],
+    inverse_area: [f64; WAVE],
+}
+
+impl Solver {
+    #[inline(always)]
+    fn new(grid: &Axes<Ints>) -> Self {
+        let edge = |axis: &[Ints; 3], to: usize| each(|lane| f64::from(axis[to][lane] - axis[0][lane]));
+        let [x, y] = two(|axis| [edge(&grid[axis], 1), edge(&grid[axis], 2)]);
+        Self { inverse_area: each(|lane| inverse_of_area(area([&x, &y], lane))), x, y }
+    }
+
+    /// The plane through values at the corners: origin and slopes.
+    #[inline(always)]
+    fn plane(&self, [a, b, c]: [&Floats; 3], [origin, dx, dy]: &mut [Lanes; 3]) {
+        for lane in 0..WAVE {
+            let rise = |to: &Floats| f64::from(to[lane]) - f64::from(a[lane]);
+            let (to_b, to_c) = (rise(b), rise(c));
+            let slope_x = (to_b * self.y[1][lane] - to_c * self.y[0][lane]) * self.inverse_area[lane];
+            let slope_y = (to_c * self.x[0][lane] - to_b * self.x[1][lane]) * self.inverse_area[lane];
+            origin[lane] = a[lane].to_bits();
+            dx[lane] = (slope_x as f32).to_bits();
+            dy[lane] = (slope_y as f32).to_bits();
+        }
+    }
+
+    /// The same where slopes of nothing may have either sign; whether there are any slopes. Most planes of what is flat or has one colour have none.
+    #[inline(always)]
+    fn may_slope(&self, values: [&Floats; 3], words: &mut [Lanes; 3]) -> bool {
+        let slopes = !are_same(values);
+        match slopes {
+            true => self.plane(values, words),
+            false => *words = [each(|lane| values[0][lane].to_bits()), [0; WAVE], [0; WAVE]],
+        }
+        slopes
+    }
+}
+
+/// Whether triangles have the same value at all corners, each its own, so that a plane gives just that everywhere: finite ones, and no negative
+/// zeros.
+#[inline(always)]
+fn are_same([a, b, c]: [&Floats; 3]) -> bool {
+    let mut differs = 0;
+    for lane in 0..WAVE {
+        let [a, b, c] = [a, b, c].map(|values| values[lane].to_bits());
+        let is_special = a << 1 >= f32::INFINITY.to_bits() << 1 || a == (-0.0f32).to_bits();
+        differs |= a ^ b | a ^ c | u32::from(is_special);
+    }
+    differs == 0
+}
+
+/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking. Says
+/// whether it may change within triangles.
+#[inline(always)]
+fn input_words(
+    solver: &Solver,
+    (way, provoking): (Way, usize),
+    values: [&Lanes; 3],
+    inverse_w: [&Floats; 3],
+    words: &mut [Lanes; 3],
+) -> bool {
+    let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
+    match way {
+        Way::None => {}
+        Way::Flat => words[0] = *values[provoking],
+        Way::Vertex(_) => words[0] = *values[0],
+        Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
+        Way::Linear | Way::Side | Way::Weight(_, false) => {
+            let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
+            return solver.may_slope([&a, &b, &c], words);
+        }
+        Way::Perspective | Way::Weight(_, true) => {
+            let [a, b, c] = three(|corner| each(|lane| value(corner, lane) * inverse_w[corner][lane]));
+            return solver.may_slope([&a, &b, &c], words);
+        }
+    }
+    true
+}
+
+/// Edges and corners.
+#[inline(always)]
+fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
+    for edge in 0..3 {
+        edge_words(grid, edge, part(words, Shape::EDGES + edge as u32 * 3));
+    }
+    for (corner, words) in part::<6>(words, Shape::CORNERS).as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        *words = two(|axis| each(|lane| grid[axis][corner][lane] as u32));
+    }
+}
+
+#[inline(always)]
+fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies {
+    let (place, Plan { rules, ways, .. }) = (batch.place(), plan);
+    let front = fronts(&place, &wanted.facing, rules);
+    let mut grid = on_grid(&place);
+    let (solver, inverse_w) = (Solver::new(&grid), batch.inverse_w());
+    let area = each(|lane| grid_area(&grid, lane));
+    turn_clockwise(&mut grid, &area);
+    let w_slopes = solver.may_slope(inverse_w, part(words, Shape::INVERSE_W));
+    let depth_slopes = solver.may_slope(batch.depth(), part(words, Shape::DEPTH));
+    put_coverage(&grid, words);
+    let w_varies = w_slopes || inverse_w[0].iter().any(|value| *value != 1.0);
+    let mut varies = Varies::NONE.with_w(w_varies).with_depth(depth_slopes);
+    for (index, way) in ways.iter().enumerate() {
+        let (values, words) = (batch.words(output::VARYINGS + index), part(words, Primitives::first_word(index)));
+        let changes = input_words(&solver, (*way, rules.provoking), values, inverse_w, words);
+        varies = varies.with_input(index, changes);
+    }
+    *part(words, Shape::REFERENCE) = two(|axis| each(|lane| (grid[axis][0][lane] as f32 / UNITS as f32).to_bits()));
+    let depths = batch.depth();
+    let range = |end: usize| each(|lane| rules.depths_of(depths.map(|corner| corner[lane]))[end].to_bits());
+    *part(words, Shape::DEPTH_RANGE) = two(range);
+    *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), wanted.id];
+    varies.settled()
+}
+
+kernel!(
+    /// Sets triangles up: their words but for depth bias and the range of depths. Says what changes within any of them.
+    solve, solve_lanes, (batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies
+);
+
+/// The least and the greatest depth at the pixels that a triangle may cover, as `hiz::depths_over` has them for floats.
+#[inline(always)]
+fn bound_depths_lanes(pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes]) {
+    let [first, last] = if rules.samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
+    let word = |first: u32, number: usize| each(|lane| f32::from_bits(words[first as usize + number][lane]));
+    let (reference, [origin, dx, dy]) =
+        (two(|axis| word(Shape::REFERENCE, axis)), three(|part| word(Shape::DEPTH, part)));
+    let [near, far] = two(|end| word(Shape::DEPTH_RANGE, end));
+    let low = |axis: usize| each(|lane| pixels[axis][lane] as f32 - reference[axis][lane] + first);
+    let high = |axis: usize| each(|lane| (pixels[axis + 2][lane] - 1) as f32 - reference[axis][lane] + last);
+    let (xs, ys) = ([low(0), high(0)], [low(1), high(1)]);
+    let corner = |x: usize, y: usize| {
+        each(|lane| (origin[lane] + dx[lane] * xs[x][lane] + dy[lane] * ys[y][lane]).max(near[lane]).min(far[lane]))
+    };
+    let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1)];
+    words[Shape::DEPTHS as usize] = each(|lane| a[lane].min(b[lane]).min(c[lane].min(d[lane])).to_bits());
+    words[Shape::DEPTHS as usize + 1] = each(|lane| a[lane].max(b[lane]).max(c[lane].max(d[lane])).to_bits());
+}
+
+kernel!(
+    /// Fills the range of depths in.
+    bound_depths, bound_depths_lanes, (pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes])
+);
+
+/// Whether triangles may cover a group, as `may_cover_group` says, and half of the pixels that they may cover in a tile.
+#[inline(always)]
+fn measure_lanes([x0, y0, x1, y1]: &[Ints; 4]) -> (bool, i32) {
+    let (group, tile) = (1 << GROUP_LOG2, 1 << TILE_LOG2);
+    let (mut large, mut count) = (0, 0);
+    for lane in 0..WAVE {
+        let (width, height) = (x1[lane] - x0[lane], y1[lane] - y0[lane]);
+        let is_long = (width >= group) & (height >= group);
+        let [wide, high] = [width, height].map(|pixels| pixels.min(4 * group * group) + 1);
+        large |= u32::from(is_long & (wide * high >= 4 * group * group));
+        count += width.min(tile) * height.min(tile) / 2;
+    }
+    (large != 0, count)
+}
+
+kernel!(
+    /// What triangles with these pixels may cover.
+    measure, measure_lanes, (pixels: &[Ints; 4]) -> (bool, i32)
+);
+
+/// Which of a triangle's first pixels its edges have inside.
+#[inline(always)]
+fn cover_lanes([x, y, ..]: &[Ints; 4], words: &mut [Lanes]) {
+    let mut covered = [0; WAVE];
+    let edges: &[Lanes; 9] = part(words, Shape::EDGES);
+    for lane in 0..WAVE {
+        let edge = |edge: usize| {
+            let [dx, dy, origin] = three(|word| edges[edge * 3 + word][lane]);
+            let along_x = dx.wrapping_mul(x[lane] as u32);
+            (dx, dy, origin.wrapping_add(along_x).wrapping_add(dy.wrapping_mul(y[lane] as u32)))
+        };
+        let (a, b, c) = (edge(0), edge(1), edge(2));
+        // No loops, so that all lanes become one.
+        let at = |(dx, dy, first): (u32, u32, u32), column: u32, row: u32| {
+            first.wrapping_add(dx.wrapping_mul(column)).wrapping_add(dy.wrapping_mul(row))
+        };
+        let pixel = |column: u32, row: u32| {
+            let outside = at(a, column, row) | at(b, column, row) | at(c, column, row);
+            (!outside >> 31) << (row * Shape::COVERED_SIDE + column)
+        };
+        let line = |row: u32| pixel(0, row) | pixel(1, row) | pixel(2, row) | pixel(3, row);
+        covered[lane] = line(0) | line(1) | line(2) | line(3);
+    }
+    words[Shape::COVERED as usize] = covered;
+}
+
+kernel!(
+    /// Fills in which of the first pixels are covered, with one sample a pixel.
+    cover, cover_lanes, (pixels: &[Ints; 4], words: &mut [Lanes])
+);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::geometry::Words;
+    use crate::geometry::cull::{Facing, Waiting};
+    use crate::hiz::depths_over;
+
+    /// A coordinate of a small triangle, of a large one, or no number at all.
+    fn coordinate() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            8 => -4.0f32..40.0,
+            2 => (-4i32..40).prop_map(|pixel| pixel as f32 + 0.5),
+            1 => -5e4f32..5e4,
+            1 => prop::sample::select(vec![f32::NAN, f32::INFINITY, -1e30, 0.0]),
+        ]
+    }
+
+    fn corner() -> impl Strategy<Value = [f32; 4]> {
+        (coordinate(), coordinate(), -0.5f32..1.5, 0.01f32..4.0).prop_map(|(x, y, z, w)| [x, y, z, 1.0 / w])
+    }
+
+    /// The plane through three values, as it is defined.
+    fn plane(corners: &[[f32; 4]; 3], values: [f32; 3]) -> Plane {
+        let edge = |to: usize, axis: usize| f64::from(snap(corners[to][axis]) - snap(corners[0][axis]));
+        let rise = |to: usize| f64::from(values[to]) - f64::from(values[0]);
+        let inverse_area = UNITS as f64 / (edge(1, 0) * edge(2, 1) - edge(1, 1) * edge(2, 0));
+        let dx = (rise(1) * edge(2, 1) - rise(2) * edge(1, 1)) * inverse_area;
+        let dy = (rise(2) * edge(1, 0) - rise(1) * edge(2, 0)) * inverse_area;
+        Plane { origin: values[0], dx: dx as f32, dy: dy as f32 }
+    }
+
+    /// Edges that words describe: whether all of them have the pixel's centre inside.
+    fn covers(words: Words<'_>, [x, y]: [i64; 2]) -> bool {
+        [0, 3, 6].map(|edge| [0, 1, 2].map(|word| words.get(Shape::EDGES + edge + word))).iter().all(
+            |&[dx, dy, origin]| {
+                let along = dx.wrapping_mul(x as u32).wrapping_add(dy.wrapping_mul(y as u32));
+                origin.wrapping_add(along) as i32 >= 0
+            },
+        )
+    }
+
+    /// Culls one triangle and sets it up, with a flat, a linear and a perspective input whose values are the depths; among others.
+    fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> Primitives {
+        let plan = Plan {
+            rules: *rules,
+            ways: [Way::Flat, Way::Linear, Way::Perspective, Way::None].into_iter().collect(),
+            ..Plan::default()
+        };
+        let (mut triangles, mut waiting, mut primitives) =
+            (Triangles::default(), Waiting::default(), Primitives::default());
+        triangles.start(plan.clone(), 0, 0);
+        let nowhere = [[0.0; 4]; 3];
+        for corners in [&nowhere, corners, &nowhere] {
+            let rows = corners.map(|[x, y, z, inverse_w]| triangles.add_row([x, y, z, inverse_w], |_, _| z.to_bits()));
+            waiting.push(Entry { rows, id: 7, facing: Facing::Own, cover: None }, &triangles);
+        }
+        waiting.flush(&mut triangles, None);
+        let all: Vec<u32> = (0..triangles.len() as u32).collect();
+        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
+        if let Some(index) = (0..triangles.len() as u32).next() {
+            assert_eq!(triangles.triangle(index), primitives.triangle(index));
+            let bias = DepthBias { constant: 3.0, slope: 1.5, clamp: 0.01, ..DepthBias::default() };
+            for plan in [plan.clone(), Plan { bias: Some(bias), depth_bits: 24, ..plan }] {
+                let mut biased = Primitives::default();
+                biased.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
+                let (early, late) = (plan.depth_shape(triangles.places(index)), biased.shape(index));
+                let bits = |shape: &Shape| [shape.depth.origin, shape.depth.dx, shape.depth.dy].map(f32::to_bits);
+                assert_eq!((early.reference, early.depth_range), (late.reference, late.depth_range));
+                assert!(bits(&early) == bits(&late) || late.depth.origin.is_nan() || late.depth.dx.is_nan());
+            }
+        }
+        primitives
+    }
+
+    proptest! {
+        #[test]
+        fn triangles_are_set_up_as_defined(
+            corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
+            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]), own_depths: bool,
+        ) {
+            let (depth_range, centred) = ([0.25, 0.75], samples == 1);
+            let rules = Rules { clockwise_is_front, culls, depth_range, own_depths, samples, centred, provoking };
+            let primitives = set_up(&corners, &rules);
+            let lives = !primitives.is_empty();
+            let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);
+            let finite = corners.iter().all(|[x, y, ..]| x.is_finite() && y.is_finite());
+            let triangle = Triangle::new(grid).filter(|_| finite);
+            let Some(triangle) = triangle else { prop_assert!(!lives); return Ok(()) };
+            let pixels = if samples == 1 { triangle.centre_bounds() } else { triangle.pixel_bounds() };
+            let turn = |a: [f32; 4], b: [f32; 4]| f64::from(a[0]) * f64::from(b[1]) - f64::from(b[0]) * f64::from(a[1]);
+            let area = turn(corners[0], corners[1]) + turn(corners[1], corners[2]) + turn(corners[2], corners[0]);
+            let front = (area > 0.0) == clockwise_is_front;
+            let expected = pixels[0] < pixels[2] && pixels[1] < pixels[3] && !culls[usize::from(front)];
+            let edge = |to: usize, axis: usize| f64::from(corners[to][axis]) - f64::from(corners[0][axis]);
+            let is_solvable = edge(1, 0) * edge(2, 1) - edge(1, 1) * edge(2, 0) != 0.0;
+            prop_assert_eq!(lives, expected && is_solvable);
+            if !lives {
+                return Ok(());
+            }
+            prop_assert_eq!(primitives.triangle(0), triangle);
+            let kept = pixels.map(|bound| bound.clamp(-32_768, 32_767));
+            prop_assert_eq!(primitives.pixels(0), kept);
+            let shape = primitives.shape(0);
+            let depths = corners.map(|corner| corner[2].clamp(0.25, 0.75));
+            let least = |depths: [f32; 3]| depths.into_iter().fold(f32::INFINITY, f32::min);
+            let own = [least(depths), -least(depths.map(|depth| -depth))];
+            let range = if own_depths { own } else { depth_range };
+            prop_assert_eq!((shape.front, shape.depth_range, shape.id), (front, range, 7));
+            prop_assert_eq!(shape.inverse_w, plane(&corners, corners.map(|corner| corner[3])));
+            prop_assert_eq!(shape.depth, plane(&corners, corners.map(|corner| corner[2])));
+            let words = primitives.words(0);
+            let input =
+                |index: usize| [0, 1, 2].map(|word| f32::from_bits(words.get(Primitives::first_word(index) + word)));
+            let [flat, linear, perspective] = [input(0), input(1), input(2)];
+            prop_assert_eq!(flat, [corners[provoking][2], 0.0, 0.0]);
+            prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);
+            let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
+            prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);
+            let [low, high] = depths_over(&shape, kept, 32, samples);
+            prop_assert!(primitives.outline(0).depths == [low, high] || low.is_nan());
+            for bit in (0..16).filter(|_| samples == 1 && (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 4)) {
+                let centre = [kept[0] + bit % 4, kept[1] + bit / 4].map(|pixel| pixel * UNITS + UNITS / 2);
+                let is_covered = triangle.covers_point(centre[0], centre[1]);
+                prop_assert_eq!(words.get(Shape::COVERED) >> bit & 1 != 0, is_covered);
+            }
+            // Edge words are exact near triangles that are small.
+            if (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 30) {
+                for x in pixels[0] - 2..pixels[2] + 2 {
+                    for y in pixels[1] - 2..pixels[3] + 2 {
+                        let centre = [x, y].map(|pixel| pixel * UNITS + UNITS / 2);
+                        prop_assert_eq!(covers(words, [x, y]), triangle.covers_point(centre[0], centre[1]));
+                    }
+                }
+            }
+        }
+    }
+}

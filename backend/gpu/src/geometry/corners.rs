@@ -1,0 +1,150 @@
+//! The corners of a draw's primitives: vertex after vertex, by an index buffer, or assembled.
+
+use std::ops::Range;
+
+use vitric_memory::Buffer;
+
+/// Numbers of vertices, so many for each primitive of an instance.
+pub enum Corners<'a> {
+    /// One after the other: the first, and how many.
+    Sequence(u32, usize),
+    /// By indices without restarts.
+    Indexed(Indices<'a>),
+    /// By strips, fans, and what restarts end.
+    Assembled(Vec<u32>),
+}
+
+/// Indices of a buffer.
+#[derive(Clone, Copy)]
+pub struct Indices<'a> {
+    /// Where they are; without a buffer all are 0.
+    pub buffer: Option<&'a Buffer>,
+    /// Byte of the first one.
+    pub offset: u64,
+    /// Bytes of one, 1, 2 or 4.
+    pub size: u64,
+    /// What is added to them.
+    pub base: u32,
+    /// How many there are.
+    pub count: usize,
+    /// How many of them the buffer has: the others are 0.
+    pub room: usize,
+}
+
+/// Where indices lie: the buffer's address, byte and size of the first, how many the buffer has, and which of them.
+pub(super) type IndexPlace = (Option<usize>, [u64; 2], usize, Range<usize>);
+
+/// Indices that are read at once.
+const PIECE: usize = 1024;
+
+impl Indices<'_> {
+    /// Where some of them lie.
+    pub(super) fn place(&self, range: Range<usize>) -> IndexPlace {
+        (self.buffer.map(|buffer| std::ptr::from_ref(buffer).addr()), [self.offset, self.size], self.room, range)
+    }
+
+    /// Some of them, with what is added, instead of what is there.
+    pub(super) fn read_based(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        self.read_anew(range, out);
+        if self.base != 0 {
+            out.iter_mut().for_each(|index| *index = index.wrapping_add(self.base));
+        }
+    }
+
+    /// The same without what is added.
+    pub(super) fn read_anew(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        if self.size == 4 {
+            // What is there is written over.
+            out.resize(range.len(), 0);
+            self.read_words(range, out);
+        } else {
+            out.clear();
+            self.read(range, out);
+        }
+    }
+
+    /// Appends some of them, without what is added.
+    pub fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        if self.size == 4 {
+            let first = out.len();
+            out.resize(first + range.len(), 0);
+            return self.read_words(range, &mut out[first..]);
+        }
+        let mut bytes = [0; PIECE * 2];
+        for start in range.clone().step_by(PIECE) {
+            let bytes = &mut bytes[..(range.end - start).min(PIECE) * self.size as usize];
+            let inside = self.room.saturating_sub(start).min(bytes.len() / self.size as usize) * self.size as usize;
+            let (inside, outside) = bytes.split_at_mut(inside);
+            outside.fill(0);
+            if let Some(buffer) = self.buffer {
+                buffer.read(self.offset.saturating_add(start as u64 * self.size), inside);
+            }
+            match self.size {
+                1 => out.extend(bytes.iter().map(|&index| u32::from(index))),
+                _ => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index)))),
+            }
+        }
+    }
+
+    /// Reads some indices of four bytes.
+    fn read_words(&self, range: Range<usize>, out: &mut [u32]) {
+        let (words, outside) = out.split_at_mut(self.room.saturating_sub(range.start).min(range.len()));
+        outside.fill(0);
+        match self.buffer {
+            Some(buffer) => {
+                let offset = self.offset.saturating_add(range.start as u64 * self.size);
+                buffer.read(offset, bytemuck::cast_slice_mut(words));
+            }
+            None => words.fill(0),
+        }
+        words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+    }
+}
+
+impl Corners<'_> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Sequence(_, count) => *count,
+            Self::Indexed(indices) => indices.count,
+            Self::Assembled(vertices) => vertices.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vitric_memory::{Allocation, Heap};
+
+    #[test]
+    fn corners_are_read_by_pieces() {
+        let words: Vec<u16> = (0..6000).map(|index| (index * 7 % 5003) as u16).collect();
+        let buffer = Buffer::new(12_000);
+        assert!(buffer.bind(Allocation::new(&Heap::new(1 << 20), 12_000).unwrap(), 0));
+        buffer.write(0, bytemuck::cast_slice(&words));
+        let indices = Indices { buffer: Some(&buffer), offset: 4, size: 2, base: 9, count: 5000, room: 5998 };
+        for range in [0..5000, 1000..3049, 17..17, 4990..5000] {
+            let mut read = vec![1];
+            indices.read(range.clone(), &mut read);
+            let expected = words[range.start + 2..range.end + 2].iter().map(|&word| u32::from(word));
+            assert!(read.into_iter().eq(std::iter::once(1).chain(expected)), "{range:?}");
+        }
+        let mut read = Vec::new();
+        Indices { room: 1500, ..indices }.read(1490..3010, &mut read);
+        let known = words[1492..1502].iter().map(|&word| u32::from(word)).chain(std::iter::repeat_n(0, 1510));
+        assert!(read.into_iter().eq(known), "what the buffer has not got is 0");
+        let mut read = Vec::new();
+        Indices { buffer: None, room: 0, ..indices }.read(0..3, &mut read);
+        assert_eq!(read, [0; 3]);
+        let mut read = Vec::new();
+        Indices { size: 1, offset: 7, ..indices }.read(0..3, &mut read);
+        assert_eq!(
+            read,
+            bytemuck::cast_slice::<_, u8>(&words)[7..10].iter().map(|&byte| u32::from(byte)).collect::<Vec<_>>()
+        );
+        let mut read = Vec::new();
+        Indices { size: 4, offset: 0, ..indices }.read(2999..3000, &mut read);
+        assert_eq!(read, [u32::from(words[5999]) << 16 | u32::from(words[5998])]);
+    }
+}

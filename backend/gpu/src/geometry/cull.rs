@@ -1,0 +1,381 @@
+//! Sixteen triangles at a time: where they face, whether they are culled, and which pixels they may cover.
+//!
+//! What is left waits for its tiles. Source: Vulkan specification, "Basic Polygon Rasterization", "Polygon Mode".
+
+use ash::vk;
+use vitric_base::simd::{Lanes, WAVE, kernel};
+
+use super::kernel::outside;
+use super::lines::Cover;
+use super::setup::PrimitiveContext;
+use super::shading::Spot;
+use super::triangles::{Entry, FACING, Triangles};
+use crate::raster::{UNITS, snap};
+use crate::state::DepthLimits;
+
+pub(super) type Floats = [f32; WAVE];
+pub(super) type Ints = [i32; WAVE];
+
+/// x and y, corner by corner.
+pub(super) type Axes<T> = [[T; 3]; 2];
+
+/// What is known of a triangle's facing before it is set up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Facing {
+    #[default]
+    Back,
+    Front,
+    /// What its winding says; it may be culled.
+    Own,
+}
+
+/// What does not differ from triangle to triangle.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Rules {
+    pub(super) clockwise_is_front: bool,
+    /// Back faces, front faces.
+    pub(super) culls: [bool; 2],
+    pub(super) depth_range: [f32; 2],
+    /// Whether depths of fragments stay between those of their primitive's corners.
+    pub(super) own_depths: bool,
+    pub(super) samples: u32,
+    /// Whether pixels are covered where their centres are.
+    pub(super) centred: bool,
+    /// The corner that gives flat inputs.
+    pub(super) provoking: usize,
+}
+
+impl Rules {
+    pub(super) fn new(context: &PrimitiveContext) -> Self {
+        let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
+        let culls = |face| context.raster.cull_mode.contains(face);
+        Self {
+            clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
+            culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
+            depth_range: match context.raster.depth_limits {
+                DepthLimits::Viewport => [near.min(far), near.max(far)],
+                DepthLimits::ZeroOne => [0.0, 1.0],
+                DepthLimits::Format => [f32::NEG_INFINITY, f32::INFINITY],
+            },
+            own_depths: context.own_depths,
+            samples: context.samples,
+            centred: context.is_centred(),
+            provoking: if context.raster.provoking_last { 2 } else { 0 },
+        }
+    }
+}
+
+impl Rules {
+    /// What depths of a triangle's fragments are clamped to, from those of its corners. Planes are those of corners that are not on the grid:
+    /// where they are steep, pixels at the edges may have depths that no corner has; they are not to have any that lies outside.
+    #[inline(always)]
+    pub(super) fn depths_of(&self, [a, b, c]: [f32; 3]) -> [f32; 2] {
+        let [near, far] = self.depth_range;
+        match self.own_depths {
+            true => [a.min(b).min(c), a.max(b).max(c)].map(|depth| depth.max(near).min(far)),
+            false => [near, far],
+        }
+    }
+}
+
+/// Triangles that wait to be looked at, each lane one.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct Waiting {
+    place: Axes<Floats>,
+    rows: [Lanes; 3],
+    facing: Lanes,
+    id: Lanes,
+    /// Numbers of what they cover, by lanes, where it is not what their corners say.
+    covers: Vec<(usize, u32)>,
+    count: usize,
+    /// Lanes whose triangle lies outside of the view volume as a whole, by bits.
+    rejected: u32,
+    /// The pixels that they may cover, and what is kept of them, while they are looked at.
+    pixels: [Ints; 4],
+    packed: [Lanes; 6],
+}
+
+impl Waiting {
+    /// Whether there is no room for another one.
+    pub(super) fn is_full(&self) -> bool {
+        self.count == WAVE
+    }
+
+    /// Adds a triangle with these vertices of `triangles`; there must be room.
+    #[inline]
+    pub(super) fn push(&mut self, entry: Entry, triangles: &Triangles) {
+        let (lane, Entry { rows, id, facing, cover }) = (self.count, entry);
+        for (corner, row) in rows.into_iter().enumerate() {
+            let [x, y, ..] = triangles.row(row)[0];
+            self.place[0][corner][lane] = f32::from_bits(x);
+            self.place[1][corner][lane] = f32::from_bits(y);
+            self.rows[corner][lane] = row;
+        }
+        (self.facing[lane], self.id[lane]) = (facing as u32, id);
+        self.covers.extend(cover.map(|number| (lane, number)));
+        self.count += 1;
+    }
+
+    /// Takes sixteen triangles where none waits, unless any of them is to be clipped: vertices with these numbers, three each, `first_row`
+    /// before their rows, and the triangles' own numbers. They face where their winding says. Returns how many lie outside as a whole,
+    /// which become nothing.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        (spots, corners): (&[Spot], &[u32; 3 * WAVE]),
+        first_row: u32,
+        id: Lanes,
+    ) -> Option<u32> {
+        let (mut cut, mut rejected) = (0, 0);
+        for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
+            let (mut any, mut all) = (0, u32::MAX);
+            for (corner, &vertex) in corners.iter().enumerate() {
+                let spot = spots[vertex as usize];
+                (any, all) = (any | spot.outside, all & spot.outside);
+                self.place[0][corner][lane] = spot.x;
+                self.place[1][corner][lane] = spot.y;
+                self.rows[corner][lane] = first_row + vertex;
+            }
+            let is_rejected = all & outside::REJECTED != 0;
+            rejected |= u32::from(is_rejected) << lane;
+            cut |= if is_rejected { 0 } else { any };
+        }
+        if cut & !outside::BESIDE != 0 {
+            return None;
+        }
+        self.rejected = rejected;
+        (self.facing, self.id, self.count) = ([Facing::Own as u32; WAVE], id, WAVE);
+        Some(rejected.count_ones())
+    }
+
+    /// Adds those that are left to `out`, cut to the pixels `[x0, y0, x1, y1]` where there is a cut.
+    pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
+        let (count, rejected) = (std::mem::take(&mut self.count), std::mem::take(&mut self.rejected));
+        if rejected.count_ones() as usize == count {
+            return;
+        }
+        let Self { place, rows, facing, id, covers, pixels, packed, .. } = self;
+        let (mut lives, rules) = ([false; WAVE], out.plan().rules);
+        cull(place, facing, &rules, (&mut lives, pixels));
+        if !covers.is_empty() {
+            replace(covers, &rules, out, (&mut lives, pixels));
+        }
+        if let Some(cut) = cut {
+            cut_to(cut, (&mut lives, pixels));
+        }
+        pack((rows, facing, id), pixels, packed);
+        lives[count..].fill(false);
+        lives.iter_mut().enumerate().for_each(|(lane, lives)| *lives &= rejected >> lane & 1 == 0);
+        out.push_lanes(packed, &lives, covers);
+        covers.clear();
+    }
+}
+
+/// Looks at what triangles cover instead of at their corners.
+#[cold]
+fn replace(
+    covers: &[(usize, u32)],
+    rules: &Rules,
+    of: &Triangles,
+    (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
+) {
+    let covers = || covers.iter().map(|&(lane, number)| (lane, of.cover(number)));
+    let mut grid = [[[0; WAVE]; 3]; 2];
+    for (lane, cover) in covers() {
+        for (corner, place) in cover.corners.iter().enumerate() {
+            (grid[0][corner][lane], grid[1][corner][lane]) = (place[0], place[1]);
+        }
+    }
+    let touched = bounds(&grid, rules.centred);
+    for (lane, Cover { window, .. }) in covers() {
+        let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
+            0 | 1 => touched[bound][lane].max(window[bound]),
+            _ => touched[bound][lane].min(window[bound]),
+        });
+        (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
+        lives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
+    }
+}
+
+/// Cuts triangles to some pixels.
+#[cold]
+fn cut_to(area: [i64; 4], (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
+    for (bound, lanes) in pixels.iter_mut().enumerate() {
+        let limit = area[bound] as i32;
+        *lanes = lanes.map(|pixel| if bound < 2 { pixel.max(limit) } else { pixel.min(limit) });
+    }
+    for (lane, lives) in lives.iter_mut().enumerate() {
+        *lives &= pixels[0][lane] < pixels[2][lane] && pixels[1][lane] < pixels[3][lane];
+    }
+}
+
+#[inline(always)]
+pub(super) fn each<T: Copy + Default>(apply: impl Fn(usize) -> T) -> [T; WAVE] {
+    let mut out = [T::default(); WAVE];
+    for (lane, out) in out.iter_mut().enumerate() {
+        *out = apply(lane);
+    }
+    out
+}
+
+/// Like `array::map` of numbers, which the compiler does not always inline.
+#[inline(always)]
+pub(super) fn two<T>(apply: impl Fn(usize) -> T) -> [T; 2] {
+    [apply(0), apply(1)]
+}
+
+#[inline(always)]
+pub(super) fn three<T>(apply: impl Fn(usize) -> T) -> [T; 3] {
+    [apply(0), apply(1), apply(2)]
+}
+
+/// Whether a triangle's own winding is clockwise on a screen with y down: by positions that are not snapped.
+#[inline(always)]
+pub(super) fn is_clockwise([x, y]: &Axes<&Floats>, lane: usize) -> bool {
+    let wide = |corner: usize| [f64::from(x[corner][lane]), f64::from(y[corner][lane])];
+    let turn = |[x0, y0]: [f64; 2], [x1, y1]: [f64; 2]| x0 * y1 - x1 * y0;
+    0.0 + turn(wide(0), wide(1)) + turn(wide(1), wide(2)) + turn(wide(2), wide(0)) > 0.0
+}
+
+/// Twice the signed area on the grid: positive when clockwise.
+#[inline(always)]
+pub(super) fn grid_area(grid: &Axes<Ints>, lane: usize) -> i64 {
+    let step = |axis: usize, to: usize| i64::from(grid[axis][to][lane] - grid[axis][0][lane]);
+    step(0, 1) * step(1, 2) - step(1, 1) * step(0, 2)
+}
+
+/// Which triangles face the front.
+#[inline(always)]
+pub(super) fn fronts(place: &Axes<&Floats>, facing: &Lanes, rules: &Rules) -> [bool; WAVE] {
+    each(|lane| {
+        let own = is_clockwise(place, lane) == rules.clockwise_is_front;
+        (facing[lane] == Facing::Front as u32) | ((facing[lane] == Facing::Own as u32) & own)
+    })
+}
+
+/// Corners on the grid, units.
+#[inline(always)]
+pub(super) fn on_grid(place: &Axes<&Floats>) -> Axes<Ints> {
+    two(|axis| three(|corner| each(|lane| snap(place[axis][corner][lane]))))
+}
+
+/// Edges from the first corner to the others, x and y, pixels.
+#[inline(always)]
+pub(super) fn edges([x, y]: &Axes<&Floats>) -> [[[f64; WAVE]; 2]; 2] {
+    let edge = |axis: &[&Floats; 3], to: usize| each(|lane| f64::from(axis[to][lane]) - f64::from(axis[0][lane]));
+    [[edge(x, 1), edge(x, 2)], [edge(y, 1), edge(y, 2)]]
+}
+
+/// The area of the parallelogram that edges span, with a sign.
+#[inline(always)]
+pub(super) fn area([x, y]: [&[[f64; WAVE]; 2]; 2], lane: usize) -> f64 {
+    x[0][lane] * y[1][lane] - y[0][lane] * x[1][lane]
+}
+
+/// Makes corners clockwise.
+#[inline(always)]
+pub(super) fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
+    for [_, second, third] in grid {
+        for lane in 0..WAVE {
+            // Without a branch: all bits where the corners change places.
+            let (b, c, turns) = (second[lane], third[lane], (area[lane] >> 63) as i32);
+            second[lane] = b ^ ((b ^ c) & turns);
+            third[lane] = c ^ ((b ^ c) & turns);
+        }
+    }
+}
+
+/// First pixels and last ones, x and y, the last ones not included, which triangles may cover: all, or those whose centres they may.
+#[inline(always)]
+fn bounds(grid: &Axes<Ints>, centred: bool) -> [Ints; 4] {
+    let units = UNITS as i32;
+    let [before, after] = if centred { [units / 2 - 1, units / 2] } else { [0, 0] };
+    let first = |axis: usize| {
+        let [a, b, c] = &grid[axis];
+        each(|lane| (a[lane].min(b[lane]).min(c[lane]) + before) >> UNITS.ilog2())
+    };
+    let end = |axis: usize| {
+        let [a, b, c] = &grid[axis];
+        each(|lane| ((a[lane].max(b[lane]).max(c[lane]) - after) >> UNITS.ilog2()) + 1)
+    };
+    [first(0), first(1), end(0), end(1)]
+}
+
+#[inline(always)]
+fn cull_lanes(
+    place: &Axes<Floats>,
+    facing: &Lanes,
+    rules: &Rules,
+    (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
+) {
+    let place = two(|axis| three(|corner| &place[axis][corner]));
+    let front = fronts(&place, facing, rules);
+    let grid = on_grid(&place);
+    *pixels = bounds(&grid, rules.centred);
+    let [x, y] = edges(&place);
+    let [culls_back, culls_front] = rules.culls;
+    *lives = each(|lane| {
+        let has_pixels = (pixels[0][lane] < pixels[2][lane]) & (pixels[1][lane] < pixels[3][lane]);
+        let area = area([&x, &y], lane);
+        let is_solvable = (area != 0.0) & area.is_finite();
+        let culled = if front[lane] { culls_front } else { culls_back };
+        (grid_area(&grid, lane) != 0) & has_pixels & is_solvable & !(culled & (facing[lane] == Facing::Own as u32))
+    });
+}
+
+#[inline(always)]
+fn pack_lanes(
+    (rows, facing, id): (&[Lanes; 3], &Lanes, &Lanes),
+    [x0, y0, x1, y1]: &[Ints; 4],
+    packed: &mut [Lanes; 6],
+) {
+    let short = |pixel: i32| pixel.clamp(i16::MIN.into(), i16::MAX.into()) as u32;
+    let pair = |x: &Ints, y: &Ints| each(|lane| short(x[lane]) & 0xffff | short(y[lane]) << 16);
+    let first = each(|lane| rows[0][lane] | facing[lane] << FACING);
+    *packed = [first, rows[1], rows[2], *id, pair(x0, y0), pair(x1, y1)];
+}
+
+kernel!(
+    /// The words of triangles as they wait for their tiles: rows, how they face, numbers, and pixels, saturated.
+    pack, pack_lanes, (triangles: (&[Lanes; 3], &Lanes, &Lanes), pixels: &[Ints; 4], packed: &mut [Lanes; 6])
+);
+
+kernel!(
+    /// Which triangles are left, and the pixels that they may cover.
+    pub(super) cull, cull_lanes,
+    (place: &Axes<Floats>, facing: &Lanes, rules: &Rules, out: (&mut [bool; WAVE], &mut [Ints; 4]))
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_sixteen_those_beside_the_view_become_nothing() {
+        let spot = |x: f32, y: f32, outside: u32| Spot { x, y, outside };
+        let (left, above, near) = (1 << outside::SIDE, 4 << outside::SIDE, 1 << outside::PLANE);
+        let spots = [
+            spot(0.0, 0.0, 0),
+            spot(9.0, 0.0, 0),
+            spot(0.0, 9.0, 0),
+            spot(-9.0, 0.0, left),
+            spot(-9.0, -9.0, left | above),
+            spot(0.0, -9.0, above),
+            spot(-9.0, 9.0, left | near),
+        ];
+        let take = |triangle: &dyn Fn(usize) -> [u32; 3]| {
+            let corners: Vec<u32> = (0..WAVE).flat_map(triangle).collect();
+            let mut waiting = Waiting::default();
+            let taken = waiting.take((&spots, corners.as_slice().try_into().unwrap()), 100, [7; WAVE]);
+            (taken, waiting)
+        };
+        let (taken, waiting) = take(&|lane| if lane % 4 == 1 { [3, 4, 6] } else { [0, 1, 2] });
+        assert_eq!((taken, waiting.rejected), (Some(4), 0x2222));
+        assert_eq!((waiting.rows[2][0], waiting.is_full()), (102, true));
+        assert_eq!(take(&|_| [3, 4, 3]).0, Some(16));
+        // What reaches into the view from beside it is not clipped, what comes from behind the eye is.
+        assert_eq!(take(&|_| [3, 5, 1]).0, Some(0));
+        assert_eq!(take(&|lane| if lane == 9 { [0, 1, 6] } else { [0, 1, 2] }).0, None);
+    }
+}

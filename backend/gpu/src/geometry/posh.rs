@@ -1,0 +1,575 @@
+//! Position-only shading: the cull pipe, which is ahead of the pipe that shades vertices in full.
+//!
+//! It runs what a vertex program does for positions and clip and cull distances, on every vertex of a piece of a draw, and rejects
+//! primitives that lie outside of the view volume, are culled by their facing, or touch no sample. A bit for each primitive says whether it is
+//! visible. The replay shades the vertices of those in full, and nothing else. A primitive that crosses the view volume is passed on: there
+//! is no clipper here. Source: DESIGN 3.3.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use vitric_base::simd::{Lanes, WAVE, kernel};
+use vitric_ir::{Function, Inst};
+
+use super::batch::Plan;
+use super::cull::{Axes, Facing, Floats, Ints, Rules, cull};
+use super::extent::{self, Extent};
+use super::kernel::{PositionKernel, outside, position};
+use super::reuse::Reuse;
+use super::shading::{Positions, VertexSource, shade_positions};
+use crate::raster::{Triangle, may_cover_group, snap};
+use crate::tiling::{Hiding, Lesson};
+
+/// Which draws go through the cull pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Posh {
+    /// None.
+    Off,
+    /// Those that are expected to gain.
+    #[default]
+    Auto,
+    /// All that can.
+    Always,
+}
+
+/// What shading a vertex costs besides its program, in instructions.
+const VERTEX_COST: u32 = 32;
+
+/// Fewest primitives of a draw: for less it is not worth while.
+pub const FEWEST: usize = 64;
+
+/// Primitives that are found to be hidden, or not, together.
+pub const BLOCK: usize = 128;
+
+/// Blocks whose positions are shaded at once, ahead of draws: many, as vertices that others of them share are shaded again.
+pub const BLOCKS: usize = 32;
+
+/// Pixels of a piece's bounds for each of its primitives, from which on these teach the visibility structure.
+const TEACHING: i64 = 128;
+
+/// Primitives that are drawn for each one that was tested in vain before the next are.
+const REST: u64 = 16;
+
+/// Shares are out of so many.
+const WHOLE: u32 = 1 << 16;
+
+/// What the pipes of a vertex program cost, and what the last pieces of its draws have shown.
+#[derive(Debug)]
+pub struct Balance {
+    /// Of a vertex in the cull pipe, and in the other one.
+    costs: [u32; 2],
+    /// The share of primitives that were visible in the piece that was looked at last. It decides on speed only.
+    visible: AtomicU32,
+    /// Primitives to be drawn before any is to wait for later draws again: what these hid the last time was not worth it.
+    rest: AtomicU64,
+}
+
+impl Balance {
+    /// Of the programs of both pipes.
+    pub(super) fn new(positions: &Function, full: &Function) -> Self {
+        let costs = [positions, full].map(|function| cost(function) + VERTEX_COST);
+        Self { costs, visible: AtomicU32::new(WHOLE), rest: AtomicU64::new(0) }
+    }
+
+    /// Whether positions first are expected to cost less: vertices of visible primitives are shaded twice.
+    fn tips(&self) -> bool {
+        let [positions, full] = self.costs.map(u64::from);
+        let visible = u64::from(self.visible.load(Ordering::Relaxed));
+        positions * u64::from(WHOLE) + visible * full < full * u64::from(WHOLE)
+    }
+
+    /// So many primitives of a piece were visible.
+    pub(super) fn learn(&self, visible: usize, of: usize) {
+        let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
+        self.visible.store(share as u32, Ordering::Relaxed);
+    }
+
+    /// Whether so many primitives more should be drawn without waiting for what later draws hide.
+    pub fn rests(&self, primitives: usize) -> bool {
+        let rest = self.rest.load(Ordering::Relaxed);
+        if rest > 0 {
+            self.rest.store(rest.saturating_sub(primitives as u64), Ordering::Relaxed);
+        }
+        rest > 0
+    }
+
+    /// So many primitives waited in vain.
+    pub fn waited_in_vain(&self, primitives: usize) {
+        self.rest.store(primitives as u64 * REST, Ordering::Relaxed);
+    }
+}
+
+/// Instructions that a function is expected to run: those of loops several times.
+fn cost(function: &Function) -> u32 {
+    const TURNS: u32 = 8;
+    let mut weight = 1u32;
+    function.insts.iter().fold(0u32, |sum, inst| {
+        match inst {
+            Inst::Loop => weight = weight.saturating_mul(TURNS),
+            Inst::EndLoop => weight /= TURNS,
+            _ => {}
+        }
+        sum.saturating_add(weight)
+    })
+}
+
+/// What the cull pipe keeps from piece to piece.
+#[derive(Debug, Default)]
+pub(super) struct CullScratch {
+    pub(super) positions: Positions,
+    /// For each vertex between the least and the greatest one its place among those to be shaded, plus one.
+    places: Vec<u32>,
+    /// The visible primitives, by their numbers in the piece.
+    pub(super) visible: Vec<u32>,
+}
+
+/// What the cull pipe did with a piece.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Culled {
+    /// Vertices whose positions were shaded.
+    pub(super) vertices: usize,
+    /// Primitives outside of the view volume, by clip or cull distances too, or at no place.
+    pub(super) by_volume: usize,
+    /// Primitives culled by their facing, or that touch no sample.
+    pub(super) by_facing: usize,
+    /// Primitives that other draws hide.
+    pub(super) by_others: usize,
+}
+
+/// What the cull pipe knows of a piece ahead of its primitives.
+#[derive(Debug, Default)]
+pub struct Sketch {
+    /// Where all of it lies.
+    pub whole: Extent,
+    /// Where its blocks lie, if that was asked for, and it is not outside as a whole.
+    pub blocks: Vec<Extent>,
+    /// What its primitives teach.
+    pub lessons: Vec<Lesson>,
+    /// Vertices whose positions were shaded.
+    pub vertices: usize,
+}
+
+impl Posh {
+    /// Whether anything may go through the cull pipe of a draw of so many primitives.
+    pub fn takes_draw(self, primitives: usize) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Auto => primitives >= FEWEST,
+            Self::Always => true,
+        }
+    }
+
+    /// Whether a piece goes through it.
+    pub(super) fn takes_piece(self, balance: &Balance) -> bool {
+        self == Self::Always || balance.tips()
+    }
+}
+
+/// Finds the visible ones of triangles with these corners, and numbers the vertices that they have. `Ok(None)` where the vertices lie too far
+/// apart for shading all between the least and the greatest one.
+///
+/// # Errors
+/// The program was interrupted.
+pub(super) fn cull_piece(
+    (source, kernel): (&VertexSource<'_>, &PositionKernel),
+    corners: &[u32],
+    (rules, hiding): (&Rules, Option<&Hiding<'_>>),
+    (scratch, reuse): (&mut CullScratch, &mut Reuse),
+) -> Result<Option<Culled>, Interrupted> {
+    let span = shade_span((source, kernel), &Named::of(corners), &mut scratch.positions)?;
+    Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
+}
+
+/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they teach that draws behind others do.
+/// `Ok(None)` where the vertices lie too far apart.
+///
+/// # Errors
+/// The program was interrupted.
+pub(super) fn sketch_piece(
+    draw: (&VertexSource<'_>, &PositionKernel),
+    (named, with_blocks): (&Named<'_>, bool),
+    plan: &Plan,
+    positions: &mut Positions,
+) -> Result<Option<Sketch>, Interrupted> {
+    let Some((first, vertices)) = shade_span(draw, named, positions)? else { return Ok(None) };
+    let corners = named.vertices;
+    let words = positions.words();
+    let extent = |least: u32, greatest: u32| {
+        let range = (least - first) as usize..(greatest - first) as usize + 1;
+        Extent::of(words.map(|words| &words[range.clone()]))
+    };
+    let mut sketch = Sketch { whole: extent(first, first + (vertices as u32 - 1)), vertices, ..Sketch::default() };
+    // Of what is outside as a whole nobody asks for blocks.
+    if with_blocks && sketch.whole != Extent::Outside {
+        let block = |corners: &[u32]| {
+            let [least, greatest] = span(corners);
+            extent(least, greatest)
+        };
+        sketch.blocks = corners.chunks(3 * BLOCK).map(block).collect();
+    }
+    let primitives = corners.len() / 3;
+    let teaches = match sketch.whole {
+        Extent::Outside => false,
+        // What a wall consists of may cross the view volume.
+        Extent::Anywhere => primitives <= FEWEST,
+        Extent::Within([x0, y0, x1, y1], _) => {
+            let [width, height] = [(x0, x1), (y0, y1)].map(|(low, high)| i64::from(high) - i64::from(low));
+            width * height >= TEACHING * primitives as i64
+        }
+    };
+    if teaches {
+        sketch.lessons = lessons((positions, first), corners, plan);
+    }
+    Ok(Some(sketch))
+}
+
+/// What those of some triangles teach that cover whole groups.
+fn lessons((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) -> Vec<Lesson> {
+    let mut lessons = Vec::new();
+    let [x, y, z, _] = positions.words();
+    for corners in corners.chunks(3 * WAVE) {
+        let found = sixteen(positions, (corners, first), &plan.rules);
+        let mut rest = found.seen & !found.crossing & ((1u32 << (corners.len() / 3)) - 1);
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let pixels = found.pixels.map(|bounds| i64::from(bounds[lane]));
+            if !may_cover_group(pixels) {
+                continue;
+            }
+            let places = [0, 1, 2].map(|corner: usize| {
+                let vertex = (corners[lane * 3 + corner] - first) as usize;
+                [x, y, z].map(|words| f32::from_bits(words[vertex]))
+            });
+            let grid = places.map(|[x, y, _]| [x, y].map(|place| i64::from(snap(place))));
+            let triangle = Triangle::new(grid);
+            lessons.extend(triangle.map(|triangle| Lesson { triangle, shape: plan.depth_shape(places), pixels }));
+        }
+    }
+    lessons
+}
+
+/// Vertices that the corners of a piece name.
+pub(super) struct Named<'c> {
+    pub(super) vertices: &'c [u32],
+    /// The least and the greatest one.
+    pub(super) span: [u32; 2],
+    /// What is added to each.
+    pub(super) added: u32,
+}
+
+impl<'c> Named<'c> {
+    /// Those, with nothing added.
+    pub(super) fn of(vertices: &'c [u32]) -> Self {
+        Self { vertices, span: span(vertices), added: 0 }
+    }
+}
+
+/// Shades the positions of all vertices between the least and the greatest one. The least, with nothing added, and how many there are; `None`
+/// where they lie too far apart.
+fn shade_span(
+    (source, kernel): (&VertexSource<'_>, &PositionKernel),
+    &Named { vertices, span: [least, greatest], added }: &Named<'_>,
+    positions: &mut Positions,
+) -> Result<Option<(u32, usize)>, Interrupted> {
+    let span = greatest.wrapping_sub(least) as usize;
+    let [first, last] = [least, greatest].map(|vertex| vertex.wrapping_add(added));
+    if span >= vertices.len() || first > last {
+        return Ok(None);
+    }
+    if !shade_positions((source, kernel), first..=last, positions) {
+        return Err(Interrupted);
+    }
+    Ok(Some((least, span + 1)))
+}
+
+#[inline(always)]
+fn span_lanes(corners: &[u32]) -> [u32; 2] {
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    for &corner in corners {
+        least = least.min(corner);
+        greatest = greatest.max(corner);
+    }
+    [least, greatest]
+}
+
+kernel!(
+    /// The least and the greatest of the vertices that corners name.
+    span, span_lanes, (corners: &[u32]) -> [u32; 2]
+);
+
+/// Finds the visible ones when positions of the vertices from the least on are known, of which there are so many.
+fn find_visible(
+    (corners, least, vertices): (&[u32], u32, usize),
+    (rules, hiding): (&Rules, Option<&Hiding<'_>>),
+    scratch: &mut CullScratch,
+    reuse: &mut Reuse,
+) -> Culled {
+    let CullScratch { positions, places, visible } = scratch;
+    places.clear();
+    visible.clear();
+    reuse.clear();
+    let mut culled = Culled { vertices, by_volume: corners.len() / 3, ..Culled::default() };
+    let outside = positions.words()[position::OUTSIDE];
+    let blocks = corners.chunks(3 * BLOCK).enumerate().filter(|(_, corners)| {
+        let [first, last] = span(corners).map(|vertex| (vertex - least) as usize);
+        !extent::is_outside(&outside[first..=last])
+    });
+    let waves = blocks.flat_map(|(block, corners)| (block * (BLOCK / WAVE)..).zip(corners.chunks(3 * WAVE)));
+    for (number, corners) in waves {
+        places.resize(vertices, 0);
+        let found = sixteen(positions, (corners, least), rules);
+        let all = (1u32 << (corners.len() / 3)) - 1;
+        culled.by_volume -= (all & found.inside).count_ones() as usize;
+        culled.by_facing += (all & found.inside & !found.seen).count_ones() as usize;
+        let hidden = hiding.map_or(0, |hiding| found.hidden(all, (positions, corners, least), hiding));
+        culled.by_others += hidden.count_ones() as usize;
+        let mut rest = found.seen & all & !hidden;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            visible.push((number * WAVE + lane) as u32);
+            for &vertex in &corners[lane * 3..lane * 3 + 3] {
+                let place = &mut places[(vertex - least) as usize];
+                if *place == 0 {
+                    reuse.vertices.push(vertex);
+                    *place = reuse.vertices.len() as u32;
+                }
+                reuse.places.push(*place - 1);
+            }
+        }
+    }
+    culled
+}
+
+/// The time of the draw is up.
+#[derive(Debug)]
+pub struct Interrupted;
+
+/// What was found of up to sixteen triangles, a bit each.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those that may be seen.
+    seen: u32,
+    /// Those that are not wholly outside.
+    inside: u32,
+    /// Those that cross the view volume.
+    crossing: u32,
+    /// The pixels that the others may cover.
+    pixels: [Ints; 4],
+}
+
+impl Found {
+    /// Those of `all` that may be seen but for what hides them.
+    fn hidden(&self, all: u32, (positions, corners, least): (&Positions, &[u32], u32), hiding: &Hiding<'_>) -> u32 {
+        let (mut rest, mut hidden, [_, _, z, _]) = (self.seen & !self.crossing & all, 0, positions.words());
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let pixels = hiding.touchable(self.pixels.map(|bounds| i64::from(bounds[lane])));
+            let depth = |corner: usize| f32::from_bits(z[(corners[lane * 3 + corner] - least) as usize]);
+            let [a, b, c] = [0, 1, 2].map(depth);
+            let hides = |pixels| hiding.hides(pixels, [a.min(b).min(c), a.max(b).max(c)]);
+            hidden |= u32::from(pixels.is_none_or(hides)) << lane;
+        }
+        hidden
+    }
+}
+
+/// Looks at up to sixteen triangles.
+fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules) -> Found {
+    let (mut place, mut out) = (Axes::<Floats>::default(), [[0; WAVE]; 3]);
+    let [x, y, _, outside] = positions.words();
+    for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
+        for (corner, &vertex) in corners.iter().enumerate() {
+            let vertex = (vertex - least) as usize;
+            place[0][corner][lane] = f32::from_bits(x[vertex]);
+            place[1][corner][lane] = f32::from_bits(y[vertex]);
+            out[corner][lane] = outside[vertex];
+        }
+    }
+    let [rejected, crossing] = volumes(&out);
+    let inside = !rejected & 0xffff;
+    if inside == 0 {
+        return Found::default();
+    }
+    let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
+    cull(&place, &[Facing::Own as u32; WAVE], rules, (&mut lives, &mut pixels));
+    let lives = lives.iter().rev().fold(0, |bits, &lives| bits << 1 | u32::from(lives));
+    Found { seen: inside & (lives | crossing), inside, crossing, pixels }
+}
+
+#[inline(always)]
+fn volume_bits([a, b, c]: &[Lanes; 3]) -> [u32; 2] {
+    let (mut rejected, mut crossing) = (0, 0);
+    for (lane, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
+        let (any, all) = (a | b | c, a & b & c);
+        let is_nowhere = any >> outside::NOWHERE & 1 != 0;
+        rejected |= u32::from(is_nowhere | (all & outside::REJECTED != 0)) << lane;
+        crossing |= u32::from(any & outside::CLIPPED != 0) << lane;
+    }
+    [rejected, crossing]
+}
+
+kernel!(
+    /// Of triangles with corners that lie outside of these planes: those that are outside as a whole, and those that cross one, by bits.
+    volumes, volume_bits, (outside: &[Lanes; 3]) -> [u32; 2]
+);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use vitric_ir::{Builder, Type};
+
+    const RULES: Rules = Rules {
+        clockwise_is_front: true,
+        culls: [true, false],
+        depth_range: [0.0, 1.0],
+        own_depths: true,
+        samples: 1,
+        centred: true,
+        provoking: 0,
+    };
+
+    fn find(vertices: &[([f32; 2], u32)], corners: &[u32], least: u32) -> (Culled, Vec<u32>, Reuse) {
+        let (mut scratch, mut reuse) = (CullScratch::default(), Reuse::default());
+        scratch.positions =
+            Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), 0, outside]));
+        let culled = find_visible((corners, least, vertices.len()), (&RULES, None), &mut scratch, &mut reuse);
+        (culled, scratch.visible, reuse)
+    }
+
+    #[test]
+    fn what_is_outside_or_turned_away_or_empty_is_not_visible() {
+        let (left, right, clip) = (1 << outside::PLANE, 2 << outside::PLANE, 1 << outside::CLIP);
+        let vertices = [
+            ([0.0, 0.0], 0),
+            ([9.0, 0.0], 0),
+            ([0.0, 9.0], 0),
+            ([-9.0, 0.0], left),
+            ([-9.0, 9.0], left | clip),
+            ([20.0, 0.0], right | clip),
+            ([f32::NAN, 0.0], 1 << outside::NOWHERE),
+            ([1.0, 1.0], 1 << outside::CULL),
+            ([0.2, 0.2], 0),
+            ([0.3, 0.2], 0),
+            ([-4.0, 1.0], 1 << outside::SIDE),
+            ([-4.0, 2.0], 3 << outside::SIDE),
+        ];
+        let triangles = [
+            ([0, 1, 2], true),
+            ([0, 2, 1], false),    // turned away
+            ([3, 4, 3], false),    // left of everything
+            ([3, 5, 0], true),     // crosses two planes: nobody knows here how it faces
+            ([5, 4, 5], false),    // behind the clip plane
+            ([0, 1, 6], false),    // nowhere
+            ([7, 7, 7], false),    // culled by distance
+            ([0, 9, 8], false),    // between the centres of pixels
+            ([7, 1, 2], true),     // a cull distance is about all corners
+            ([10, 11, 10], false), // beside the view volume, within the guard band
+            ([10, 1, 2], true),    // from there into it
+        ];
+        let corners: Vec<u32> = triangles.iter().flat_map(|(corners, _)| corners.map(|corner| corner + 40)).collect();
+        let (culled, visible, reuse) = find(&vertices, &corners, 40);
+        let expected: Vec<u32> = (0..).zip(&triangles).filter(|(_, (_, seen))| *seen).map(|(index, _)| index).collect();
+        assert_eq!(visible, expected);
+        assert_eq!(culled, Culled { vertices: 12, by_volume: 5, by_facing: 2, by_others: 0 });
+        let back: Vec<u32> = reuse.places.iter().map(|&place| reuse.vertices[place as usize]).collect();
+        assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42, 50, 41, 42]);
+        assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47, 50], "each once, in the order of first use");
+    }
+
+    #[test]
+    fn what_is_whole_and_large_teaches() {
+        let right = 2 << outside::PLANE;
+        let vertices = [
+            ([0.0, 0.0], 0.25, 0),
+            ([40.0, 0.0], 0.5, 0),
+            ([0.0, 40.0], 0.75, 0),
+            ([90.0, 0.0], 0.5, right),
+            ([7.0, 0.0], 0.5, 0),
+        ];
+        let words = |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
+        let positions = Positions::of(vertices.iter().map(words));
+        let mut plan = Plan::default();
+        plan.rules = RULES;
+        // Turned away, crossing the view volume, and too narrow for a group.
+        let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
+        let lessons = lessons((&positions, 0), &corners, &plan);
+        assert_eq!(lessons.len(), 1);
+        let Lesson { triangle, shape, pixels } = lessons[0];
+        assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));
+        assert_eq!((shape.depth.origin, shape.depth_range), (0.25, [0.25, 0.75]));
+    }
+
+    #[test]
+    fn who_waited_in_vain_rests() {
+        let balance = Balance::new(&Builder::new().finish(), &Builder::new().finish());
+        assert!(!balance.rests(1000));
+        balance.waited_in_vain(100);
+        assert!(balance.rests(1000) && balance.rests(599) && balance.rests(1) && !balance.rests(1));
+    }
+
+    proptest! {
+        /// Vertices of visible primitives are numbered as those of all primitives would be.
+        #[test]
+        fn visible_primitives_keep_their_vertices(corners in prop::collection::vec(prop::array::uniform3(0u32..20), 1..80)) {
+            let vertices: Vec<_> = (0..20).map(|index| ([(index * 37 % 23) as f32, (index * 11 % 19) as f32], 0)).collect();
+            let corners = corners.concat();
+            let (culled, visible, reuse) = find(&vertices, &corners, 0);
+            prop_assert_eq!(visible.len() + culled.by_facing, corners.len() / 3);
+            let mut model = Reuse::default();
+            let left: Vec<u32> = visible.iter().flat_map(|&index| corners[index as usize * 3..][..3].to_vec()).collect();
+            model.number(&left);
+            prop_assert_eq!((model.vertices, model.places), (reuse.vertices, reuse.places));
+        }
+    }
+
+    #[test]
+    fn of_blocks_is_seen_what_is_of_their_triangles() {
+        let (left, right) = (1 << outside::PLANE, 2 << outside::PLANE);
+        let place = |index: u32| [(index * 37 % 23) as f32, (index * 11 % 19) as f32];
+        // Vertices by blocks: those of the second lie outside together, those of the third on either side, some of the first do.
+        let blocks = [[0, 0, 0, right], [left, left | right, left, left], [left, right, right, right], [0; 4]];
+        let sides = |index: u32| blocks[index as usize / 20][index as usize % 4];
+        let vertices: Vec<_> = (0..80).map(|index| (place(index), sides(index))).collect();
+        let triangle =
+            |number: u32| [7, 11, 13].map(|step: u32| number / BLOCK as u32 * 20 + (number * step + step / 3) % 20);
+        let triangles: Vec<[u32; 3]> = (0..BLOCK as u32 * 3 + 21).map(triangle).collect();
+        let (culled, visible, _) = find(&vertices, triangles.as_flattened(), 0);
+        let alone = triangles.iter().map(|corners| find(&vertices, corners, 0).0);
+        let sums = alone.clone().fold([0; 2], |[a, b], culled| [a + culled.by_volume, b + culled.by_facing]);
+        assert_eq!([culled.by_volume, culled.by_facing], sums);
+        assert!(culled.by_volume > BLOCK && culled.by_facing > 0 && !visible.is_empty());
+        let is_seen = alone.map(|culled| culled.by_volume + culled.by_facing == 0);
+        let seen: Vec<u32> = (0..).zip(is_seen).filter(|(_, seen)| *seen).map(|(number, _)| number).collect();
+        assert_eq!(visible, seen);
+    }
+
+    #[test]
+    fn positions_come_first_where_that_is_expected_to_cost_less() {
+        let program = |operations: u32| {
+            let mut b = Builder::new();
+            let mut value = b.input(0, Type::I32);
+            b.push(Inst::Loop);
+            for _ in 0..operations {
+                value = b.binary(vitric_ir::BinaryOp::IAdd, value, value);
+            }
+            b.push(Inst::Break { depth: 0 });
+            b.push(Inst::Continuing);
+            b.push(Inst::EndLoop);
+            b.finish()
+        };
+        let balance = Balance::new(&program(1), &program(100));
+        assert!(!balance.tips(), "as long as nothing is known all is taken to be visible");
+        balance.learn(10, 100);
+        assert!(balance.tips());
+        balance.learn(95, 100);
+        assert!(!balance.tips());
+        let even = Balance::new(&program(10), &program(10));
+        even.learn(1, 100);
+        assert!(!even.tips(), "what shades nothing but positions gains nothing");
+        assert!(cost(&program(9)) > 8 * 9);
+    }
+}

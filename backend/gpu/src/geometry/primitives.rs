@@ -1,0 +1,292 @@
+//! Primitives that are set up for a tile: coverage, and the words from which everything about their fragments is computed.
+//!
+//! A primitive's words are its [`Shape`], its edges and the range of its depths, then three for each input word of the fragment
+//! program: origin and slopes of its plane, already divided by w where perspective-correct; a flat word is the first of its three; a
+//! coordinate of points is the point's edge and the reciprocal of its size. Fragment kernels read them as parameters.
+
+use vitric_base::simd::{Lanes, Vectors, WAVE};
+
+use super::batch::{Batch, Plan, Wanted};
+use super::triangles::Triangles;
+use super::varies::Varies;
+use crate::raster::Triangle;
+
+/// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Plane {
+    /// At the reference point.
+    pub origin: f32,
+    /// Change from pixel to pixel in x.
+    pub dx: f32,
+    /// Change from pixel to pixel in y.
+    pub dy: f32,
+}
+
+impl Plane {
+    /// The value at an offset from the reference point, each operation rounded: how depth is computed everywhere.
+    #[inline]
+    pub fn at(&self, x: f32, y: f32) -> f32 {
+        self.origin + self.dx * x + self.dy * y
+    }
+
+    /// The same with fused operations: how inputs are interpolated everywhere.
+    #[inline]
+    pub fn interpolated(&self, x: f32, y: f32) -> f32 {
+        self.dx.mul_add(x, self.dy.mul_add(y, self.origin))
+    }
+}
+
+/// Where a primitive lies, and what it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Shape {
+    /// Window position the planes are relative to, pixels.
+    pub reference: [f32; 2],
+    /// Reciprocal of clip w.
+    pub inverse_w: Plane,
+    /// Window depth, bias included.
+    pub depth: Plane,
+    /// Depth is clamped to these.
+    pub depth_range: [f32; 2],
+    /// Front facing.
+    pub front: bool,
+    /// Number of the primitive in its draw's instance.
+    pub id: u32,
+}
+
+impl Shape {
+    /// Words of a shape, and of what else every primitive has.
+    pub const WORDS: usize = 34;
+    /// First word of the reference point: x, y.
+    pub const REFERENCE: u32 = 0;
+    /// First word of the plane of 1/w: origin, dx, dy.
+    pub const INVERSE_W: u32 = 2;
+    /// First word of the plane of depth.
+    pub const DEPTH: u32 = 5;
+    /// First word of the range of depths: least, greatest.
+    pub const DEPTH_RANGE: u32 = 8;
+    /// Word that is 1 for front faces.
+    pub const FRONT: u32 = 10;
+    /// Word of the primitive's number.
+    pub const ID: u32 = 11;
+    /// First word of the edges, of three each, modulo 2^32: their changes from pixel to pixel in x and y, and their values at the
+    /// centre of pixel (0, 0), less what an edge needs to cover a point. Centres are covered where none is negative; near
+    /// triangles of less than [`Self::WIDE`] units along each axis the values fit.
+    pub const EDGES: u32 = 12;
+    /// Units along an axis from which on a triangle is wide.
+    pub const WIDE: i64 = 1 << 14;
+    /// First word of the least and the greatest depth at the pixels that may be covered.
+    pub const DEPTHS: u32 = 21;
+    /// First word of the corners on the grid, clockwise, units: x and y of each.
+    pub const CORNERS: u32 = 23;
+    /// Word of what it covers of the first 4x4 pixels of those that it may cover: a bit each, row after row. With one sample a pixel.
+    pub const COVERED: u32 = 29;
+    /// First word of the pixels that it may cover: x and y of the first, and behind the last.
+    pub const PIXELS: u32 = 30;
+    /// Pixels of a side of those of [`Self::COVERED`].
+    pub const COVERED_SIDE: u32 = 4;
+}
+
+/// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
+pub const SIDES: usize = 4;
+
+/// Where a primitive is: what is asked first.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline {
+    /// The pixels that it may cover: `[x0, y0, x1, y1]`, the last ones not included.
+    pub pixels: [i64; 4],
+    /// The least and the greatest depth at the pixels that it may cover, before they are rounded to a format.
+    pub depths: [f32; 2],
+}
+
+/// The words of a primitive, each [`WAVE`] behind the one before: those of sixteen primitives are interleaved.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a>(&'a [u32]);
+
+impl<'a> Words<'a> {
+    /// Of no primitive.
+    pub const NONE: Self = Self(&[]);
+
+    /// A word.
+    #[inline]
+    pub fn get(self, word: u32) -> u32 {
+        self.0[word as usize * WAVE]
+    }
+
+    fn float(self, word: u32) -> f32 {
+        f32::from_bits(self.get(word))
+    }
+
+    fn plane(self, word: u32) -> Plane {
+        Plane { origin: self.float(word), dx: self.float(word + 1), dy: self.float(word + 2) }
+    }
+
+    /// As parameters of a program.
+    #[inline]
+    pub fn parameters(self) -> &'a [u32] {
+        self.0
+    }
+}
+
+/// Primitives that are set up, in order, of draws with one plan.
+#[derive(Debug, Default)]
+pub struct Primitives {
+    /// Sixteen primitives' words after those of others, at least as many as there are primitives.
+    words: Vectors,
+    count: usize,
+    /// What those cover that are polygons, by their numbers.
+    polygons: Vec<(u32, Vec<Triangle>)>,
+    stride: usize,
+    /// Whether any may cover a group.
+    has_large: bool,
+    /// About how many pixels they cover in a tile.
+    pixel_count: i64,
+    /// What changes within any.
+    varies: Varies,
+    /// Whether any covers something else than its corners say.
+    has_covers: bool,
+}
+
+impl Primitives {
+    /// Sets triangles up, which replace those that there are. `find` finds them by their numbers.
+    pub fn set_up<'t>(
+        &mut self,
+        plan: &Plan,
+        (triangles, find): (&[u32], impl Fn(u32) -> (&'t Triangles, u32)),
+        batches: &mut [Batch; 2],
+    ) {
+        self.stride = plan.primitive_words();
+        self.count = triangles.len();
+        self.polygons.clear();
+        (self.has_large, self.pixel_count, self.varies, self.has_covers) = (false, 0, Varies::NONE, false);
+        let words = triangles.len().div_ceil(WAVE) * self.stride;
+        // A wave reads words of primitives that follow one of sixteen.
+        if self.words.len() <= words {
+            self.words.resize(words + 1);
+        }
+        let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
+        (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
+        let [now, next, later] = &mut [const { Wanted::NONE }; 3];
+        let (mut now, mut next, mut later) = (now, next, later);
+        let [mut batch, mut next_batch] = batches.each_mut();
+        next.look_up(some(0));
+        next_batch.gather(plan, next);
+        later.look_up(some(WAVE));
+        for (first, words) in (0..triangles.len()).step_by(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
+            (now, next, later) = (next, later, now);
+            std::mem::swap(&mut batch, &mut next_batch);
+            some(first + 3 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
+            later.look_up(some(first + 2 * WAVE));
+            next_batch.gather(plan, next);
+            self.polygons.extend(now.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
+            let (has_large, pixel_count) = now.measure();
+            self.has_large |= has_large;
+            self.pixel_count += i64::from(pixel_count);
+            self.varies = self.varies.or(batch.set_up(plan, now, words));
+            self.has_covers |= now.has_covers();
+        }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Where a primitive is.
+    #[inline]
+    pub fn outline(&self, index: u32) -> Outline {
+        let words: &[u32; Shape::WORDS * WAVE - WAVE + 1] =
+            self.words(index).0.first_chunk().expect("every primitive has these words");
+        let word = |word: u32| words[word as usize * WAVE];
+        let pixel = |bound| i64::from(word(Shape::PIXELS + bound) as i32);
+        let depth = |end| f32::from_bits(word(Shape::DEPTHS + end));
+        Outline { pixels: [pixel(0), pixel(1), pixel(2), pixel(3)], depths: [depth(0), depth(1)] }
+    }
+
+    /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
+    #[inline]
+    pub fn pixels(&self, index: u32) -> [i64; 4] {
+        self.outline(index).pixels
+    }
+
+    /// Whether any has a whole group of pixels among those that it may cover.
+    pub fn has_large(&self) -> bool {
+        self.has_large
+    }
+
+    /// About how many pixels they cover in a tile: half of those that they may cover.
+    pub fn pixel_count(&self) -> i64 {
+        self.pixel_count
+    }
+
+    /// Whether any covers something else than its corners say: then its edges alone do not tell which pixels it has.
+    pub fn has_covers(&self) -> bool {
+        self.has_covers
+    }
+
+    /// What changes within any of them.
+    pub fn varies(&self) -> Varies {
+        self.varies
+    }
+
+    /// A primitive's words, each with fifteen of those that follow it.
+    #[inline]
+    pub fn words(&self, index: u32) -> Words<'_> {
+        let (block, lane) = (index as usize / WAVE * self.stride, index as usize % WAVE);
+        Words(&self.words.as_flattened()[block * WAVE + lane..][..self.stride * WAVE])
+    }
+
+    /// The words of the sixteen primitives that one is of, lane by lane, and what lies behind them.
+    #[inline]
+    pub fn block(&self, index: u32) -> &[Lanes] {
+        &self.words[index as usize / WAVE * self.stride..][..self.stride + 1]
+    }
+
+    /// The parts of what a primitive covers, where that is a polygon; none where it is a triangle.
+    pub fn polygon(&self, index: u32) -> &[Triangle] {
+        let found = self.polygons.binary_search_by_key(&index, |(number, _)| *number);
+        found.map_or(&[], |found| &self.polygons[found].1)
+    }
+
+    /// A primitive's coverage.
+    pub fn triangle(&self, index: u32) -> Triangle {
+        let words = self.words(index);
+        let unit = |number: u32| i64::from(words.get(Shape::CORNERS + number) as i32);
+        let corner = |number: u32| [unit(number * 2), unit(number * 2 + 1)];
+        Triangle::clockwise([corner(0), corner(1), corner(2)])
+    }
+
+    /// Whether a primitive's corners are so far from each other that the words of its edges may not fit ([`Shape::EDGES`]).
+    pub fn is_wide(&self, index: u32) -> bool {
+        let words = self.words(index);
+        (0..2).any(|axis| {
+            let places = [0, 2, 4].map(|corner| words.get(Shape::CORNERS + corner + axis) as i32);
+            let ends =
+                places.iter().fold((i32::MAX, i32::MIN), |(low, high), &place| (low.min(place), high.max(place)));
+            i64::from(ends.1) - i64::from(ends.0) >= Shape::WIDE
+        })
+    }
+
+    /// A primitive's shape.
+    #[inline]
+    pub fn shape(&self, index: u32) -> Shape {
+        let words = self.words(index);
+        Shape {
+            reference: [0, 1].map(|axis| words.float(Shape::REFERENCE + axis)),
+            inverse_w: words.plane(Shape::INVERSE_W),
+            depth: words.plane(Shape::DEPTH),
+            depth_range: [0, 1].map(|end| words.float(Shape::DEPTH_RANGE + end)),
+            front: words.get(Shape::FRONT) != 0,
+            id: words.get(Shape::ID),
+        }
+    }
+
+    /// First of the words of an input.
+    pub fn first_word(input: usize) -> u32 {
+        (Shape::WORDS + input * 3) as u32
+    }
+}

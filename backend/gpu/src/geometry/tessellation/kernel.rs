@@ -1,0 +1,373 @@
+//! The programs of a pipeline with tessellation, linked: vertex programs whose results control programs read, control programs, and
+//! evaluation programs as vertex kernels.
+//!
+//! Each is a program of its own; what their resources are is known of the control program, for all of them.
+
+use std::sync::{Arc, OnceLock};
+
+use vitric_exec::Program;
+use vitric_exec::link::{self, Before, Linker};
+use vitric_ir::interface::{Builtin, PatchFacts, Slot};
+use vitric_ir::passes::{self, Across};
+use vitric_ir::{Builder, Inst, InterpolateAt, Type, Value};
+
+use super::Subdivision;
+use crate::geometry::VertexKernel;
+use crate::geometry::kernel::{Results, VertexLinker, fetch_across};
+use crate::state::GraphicsPipeline;
+
+/// Input words of a control program.
+pub(super) mod control {
+    /// Address of the patch's block.
+    pub const BASE: u32 = 0;
+    /// Address of the table of its vertices.
+    pub const TABLE: u32 = 1;
+    /// Number of the invocation, which is that of the vertex.
+    pub const INVOCATION: u32 = 2;
+    /// Number of the patch.
+    pub const PRIMITIVE: u32 = 3;
+    /// Vertices that come.
+    pub const VERTICES: u32 = 4;
+    /// How many there are.
+    pub const COUNT: usize = 5;
+}
+
+/// Input words of an evaluation program.
+pub(super) mod evaluation {
+    /// Coordinates u, v and w.
+    pub const PLACE: u32 = 0;
+    /// Address of the patch's block.
+    pub const BASE: u32 = 3;
+    /// Number of the patch.
+    pub const PRIMITIVE: u32 = 4;
+    /// How many there are.
+    pub const COUNT: usize = 5;
+}
+
+/// An offset at which no memory is: what is loaded there is 0.
+const NOWHERE: u32 = 0x8000_0000;
+
+/// Where the words of a patch are, in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Words of the patch.
+    pub patch: u32,
+    /// Words of a vertex.
+    pub vertex: u32,
+    /// Vertices.
+    pub vertices: u32,
+}
+
+impl Block {
+    fn of(facts: &PatchFacts, vertices: u32) -> Self {
+        Self { patch: facts.patch.len() as u32, vertex: facts.vertex.len() as u32, vertices }
+    }
+
+    /// All words.
+    pub fn words(self) -> u32 {
+        self.patch + self.vertex * self.vertices
+    }
+}
+
+/// What an evaluation program becomes.
+#[derive(Debug)]
+pub(crate) enum Evaluation {
+    /// Vertices for set-up.
+    Vertices(VertexKernel),
+    /// Words of vertices, as a geometry program reads them.
+    Words(Program),
+}
+
+/// The tessellation programs of a pipeline.
+#[derive(Debug)]
+pub struct TessellationKernel {
+    /// The vertex program: its outputs are the words of vertices that the control program reads.
+    pub(super) points: Program,
+    pub(super) control: Arc<Program>,
+    pub(crate) evaluation: Evaluation,
+    pub(super) block: Block,
+    /// Words of the block that are levels: four outer and two inner ones.
+    pub(super) levels: [Option<u32>; 6],
+    /// Whether programs may run in any order.
+    is_pure: bool,
+}
+
+/// The tessellation programs of a pipeline, linked and compiled once.
+#[derive(Debug, Default)]
+pub struct LazyTessellationKernel {
+    programs: OnceLock<Option<TessellationKernel>>,
+    captured: OnceLock<Option<VertexKernel>>,
+}
+
+impl LazyTessellationKernel {
+    /// The programs; none, where the pipeline has none.
+    pub fn get(&self, pipeline: &GraphicsPipeline) -> Option<&TessellationKernel> {
+        pipeline.patches.as_ref()?;
+        self.programs.get_or_init(|| TessellationKernel::new(pipeline)).as_ref()
+    }
+
+    /// The kernel of the evaluation program that gives also what transform feedback writes.
+    pub fn captured(&self, pipeline: &GraphicsPipeline) -> Option<&VertexKernel> {
+        let make = || Linked::new(pipeline)?.vertices(pipeline, true);
+        self.captured.get_or_init(make).as_ref()
+    }
+}
+
+/// What programs before the geometry program have of resources and image instructions.
+pub(crate) fn before_geometry(pipeline: &GraphicsPipeline) -> Before {
+    let patches = pipeline.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
+    before([&pipeline.vertex].into_iter().chain(patches).map(|program| &**program))
+}
+
+fn before<'a>(programs: impl IntoIterator<Item = &'a Program>) -> Before {
+    let add = |sum: Before, program: &Program| Before {
+        resources: sum.resources + program.resources.len() as u32,
+        images: sum.images + program.images,
+    };
+    programs.into_iter().fold(Before::default(), add)
+}
+
+impl TessellationKernel {
+    fn new(pipeline: &GraphicsPipeline) -> Option<Self> {
+        let linked = Linked::new(pipeline)?;
+        let level = |builtin, word| {
+            let slot = Slot::Builtin(builtin, word);
+            linked.written.patch.iter().position(|&known| known == slot).map(|word| word as u32)
+        };
+        let (outer, inner) = (Builtin::TessLevelOuter, Builtin::TessLevelInner);
+        let evaluation = match pipeline.geometry.as_ref().and_then(|program| program.geometry.as_ref()) {
+            Some(facts) => Evaluation::Words(linked.words(&facts.inputs)),
+            None => Evaluation::Vertices(linked.vertices(pipeline, false)?),
+        };
+        Some(Self {
+            points: points(pipeline, &linked.written.inputs),
+            control: Arc::new(linked.control(pipeline)),
+            evaluation,
+            block: linked.block,
+            levels: [
+                level(outer, 0),
+                level(outer, 1),
+                level(outer, 2),
+                level(outer, 3),
+                level(inner, 0),
+                level(inner, 1),
+            ],
+            is_pure: !pipeline.has_side_effects(),
+        })
+    }
+
+    /// The control program: its resources are those of all programs before rasterization.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.control
+    }
+
+    /// Whether programs may run in any order.
+    pub fn is_pure(&self) -> bool {
+        self.is_pure
+    }
+
+    /// What makes vertices for set-up; nothing, where a geometry program does.
+    pub fn vertices(&self) -> Option<&VertexKernel> {
+        match &self.evaluation {
+            Evaluation::Vertices(kernel) => Some(kernel),
+            Evaluation::Words(_) => None,
+        }
+    }
+}
+
+/// The programs of a pipeline as they are linked.
+struct Linked<'a> {
+    control: &'a Program,
+    evaluation: &'a Program,
+    /// What the control program writes.
+    written: &'a PatchFacts,
+    read: &'a PatchFacts,
+    block: Block,
+    vertex: &'a Program,
+}
+
+impl<'a> Linked<'a> {
+    fn new(pipeline: &'a GraphicsPipeline) -> Option<Self> {
+        let programs = pipeline.patches.as_ref()?;
+        let (control, evaluation) = (&*programs.control, &*programs.evaluation);
+        let (written, read) = (control.patch.as_deref()?, evaluation.patch.as_deref()?);
+        let block = Block::of(written, written.vertices.or(read.vertices)?);
+        Some(Self { control, evaluation, written, read, block, vertex: &pipeline.vertex })
+    }
+
+    /// The control program, with the resources of all.
+    fn control(&self, pipeline: &GraphicsPipeline) -> Program {
+        let before = before([self.vertex]);
+        let mut linker = PatchLinker { b: Builder::new(), linked: self, program: self.control, before };
+        link::append(&mut linker, self.control);
+        let mut across = [Across::Varies; control::COUNT];
+        across[control::VERTICES as usize] = Across::Same;
+        let mut linked = routine(linker.b, self.control, &across, 0);
+        let all = [self.vertex, self.control, self.evaluation].into_iter().chain(pipeline.geometry.as_deref());
+        for program in all {
+            linked.resources.extend_from_slice(&program.resources);
+            linked.images += program.images;
+        }
+        linked.fragment.side_effects = pipeline.has_side_effects();
+        linked
+    }
+
+    /// The evaluation program's outputs, behind what computes them.
+    fn evaluate(&self) -> (Builder, Vec<Value>) {
+        let before = before([self.vertex, self.control]);
+        let mut linker = PatchLinker { b: Builder::new(), linked: self, program: self.evaluation, before };
+        let words = link::append(&mut linker, self.evaluation);
+        (linker.b, words)
+    }
+
+    fn vertices(&self, pipeline: &GraphicsPipeline, captures: bool) -> Option<VertexKernel> {
+        let (b, words) = self.evaluate();
+        let across = [Across::Varies; evaluation::COUNT];
+        let results = Results::new(b, self.evaluation, words, &pipeline.raster);
+        Some(results.kernel(pipeline, &across, (!pipeline.has_side_effects(), captures)))
+    }
+
+    fn words(&self, slots: &[Option<Slot>]) -> Program {
+        let (b, words) = self.evaluate();
+        let b = output_words(b, (self.evaluation, &words), slots);
+        routine(b, self.evaluation, &[Across::Varies; evaluation::COUNT], slots.len())
+    }
+
+    /// Bytes from the start of the block to a word of the patch that a program names.
+    fn of_patch(&self, facts: &PatchFacts, word: u32) -> u32 {
+        place(facts.patch.get(word as usize), &self.written.patch).map_or(NOWHERE, |place| place * 4)
+    }
+
+    /// The same for a word of the first vertex.
+    fn of_vertex(&self, facts: &PatchFacts, word: u32) -> u32 {
+        place(facts.vertex.get(word as usize), &self.written.vertex)
+            .map_or(NOWHERE, |place| (self.block.patch + place) * 4)
+    }
+}
+
+/// Where a word is among others.
+fn place(slot: Option<&Slot>, among: &[Slot]) -> Option<u32> {
+    among.iter().position(|known| Some(known) == slot).map(|place| place as u32)
+}
+
+/// The vertex program of a pipeline: its outputs are these words.
+fn points(pipeline: &GraphicsPipeline, slots: &[Option<Slot>]) -> Program {
+    let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
+    let words = link::append(&mut linker, &pipeline.vertex);
+    let b = output_words(linker.into_builder(), (&pipeline.vertex, &words), slots);
+    routine(b, &pipeline.vertex, &fetch_across(), slots.len())
+}
+
+/// Writes words of a program's outputs; 0 where it has none.
+fn output_words(mut b: Builder, (program, words): (&Program, &[Value]), slots: &[Option<Slot>]) -> Builder {
+    for (number, slot) in (0..).zip(slots) {
+        let word = slot.and_then(|slot| program.output(slot)).map(|output| words[output]);
+        let value = word.unwrap_or_else(|| b.int(0));
+        b.push(Inst::Output { slot: number, value });
+    }
+    b
+}
+
+/// A linked program of a stage.
+fn routine(b: Builder, program: &Program, across: &[Across], outputs: usize) -> Program {
+    let mut function = b.finish();
+    passes::optimize(&mut function, &mut |_, _| {});
+    let mut linked = Program::routine(function, across, outputs);
+    linked.stage = program.stage;
+    linked.code.generate_chosen(linked.stage, "kernel");
+    linked
+}
+
+/// Appends a tessellation program.
+struct PatchLinker<'a> {
+    b: Builder,
+    linked: &'a Linked<'a>,
+    program: &'a Program,
+    before: Before,
+}
+
+impl PatchLinker<'_> {
+    /// Words of a control program that are inputs of its own.
+    fn of_control(builtin: Builtin) -> Option<u32> {
+        Some(match builtin {
+            Builtin::PatchBase => control::BASE,
+            Builtin::VertexTable => control::TABLE,
+            Builtin::InvocationId => control::INVOCATION,
+            Builtin::PrimitiveId => control::PRIMITIVE,
+            Builtin::PatchVertices => control::VERTICES,
+            _ => return None,
+        })
+    }
+
+    /// The same of an evaluation program.
+    fn of_evaluation(builtin: Builtin, word: u32) -> Option<u32> {
+        Some(match builtin {
+            Builtin::TessCoord => evaluation::PLACE + word.min(2),
+            Builtin::PatchBase => evaluation::BASE,
+            Builtin::PrimitiveId => evaluation::PRIMITIVE,
+            _ => return None,
+        })
+    }
+
+    /// What is known when programs are linked.
+    fn constant(&self, builtin: Builtin, word: u32) -> u32 {
+        let is_control = std::ptr::eq(self.program, self.linked.control);
+        let facts = if is_control { self.linked.written } else { self.linked.read };
+        match builtin {
+            Builtin::PatchOffset => self.linked.of_patch(facts, word),
+            Builtin::VertexOffset => self.linked.of_vertex(facts, word),
+            Builtin::VertexBytes => self.linked.block.vertex * 4,
+            Builtin::PatchVertices => self.linked.block.vertices,
+            _ => 0,
+        }
+    }
+}
+
+impl Linker for PatchLinker<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.b
+    }
+
+    fn input(&mut self, slot: usize, ty: Type) -> Value {
+        let Slot::Builtin(builtin, word) = self.program.inputs[slot].slot else { return self.b.constant(0, ty) };
+        let input = match std::ptr::eq(self.program, self.linked.control) {
+            true => Self::of_control(builtin),
+            false => Self::of_evaluation(builtin, word),
+        };
+        match input {
+            Some(input) => {
+                let value = self.b.input(input, Type::I32);
+                self.b.cast(value, ty)
+            }
+            None => {
+                let word = self.constant(builtin, word);
+                self.b.constant(word, ty)
+            }
+        }
+    }
+
+    fn interpolated(&mut self, slot: usize, _: InterpolateAt, ty: Type) -> Value {
+        self.input(slot, ty)
+    }
+
+    fn before(&self) -> Before {
+        self.before
+    }
+}
+
+impl GraphicsPipeline {
+    /// What the tessellator does, where there is one. Either of the programs says it.
+    pub fn subdivision(&self) -> Option<Subdivision> {
+        let programs = self.patches.as_ref()?;
+        let [evaluation, control] = [&programs.evaluation, &programs.control].map(|program| program.patch.as_deref());
+        let (evaluation, control) = (evaluation?, control?);
+        let is_clockwise = evaluation.clockwise.or(control.clockwise).unwrap_or(false);
+        Some(Subdivision {
+            domain: evaluation.domain.or(control.domain).unwrap_or_default(),
+            spacing: evaluation.spacing.or(control.spacing).unwrap_or_default(),
+            points: evaluation.points || control.points,
+            // With the origin in the upper left corner v goes down.
+            positive: is_clockwise != self.patch_state.lower_left,
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! Patches on their way: control programs run for some of them, and pieces of what they become are subdivided.
+
+use std::ops::Range;
+
+use vitric_base::simd::{Lanes, Mask, Vectors, WAVE};
+use vitric_exec::interp::{Environment, Wave, run_together};
+use vitric_exec::runtime::SharedMemory;
+use vitric_ir::interface::LOCAL_WORD;
+
+use super::kernel::{TessellationKernel, control, evaluation};
+use super::{Levels, Mesh, Subdivision};
+use crate::geometry::VertexSource;
+use crate::geometry::reuse::Reuse;
+use crate::geometry::shading::{Feed, shade_words};
+
+/// Patches whose control programs leave their blocks in one memory.
+pub const AT_ONCE: usize = 128;
+
+/// What a worker keeps from patch to patch.
+#[derive(Default)]
+pub struct PatchScratch {
+    waves: [Wave; 2],
+    pub(in crate::geometry) vertex: Wave,
+    pub(in crate::geometry) words: Vectors,
+    /// Words of vertices, sixteen by sixteen, for geometry programs.
+    pub(in crate::geometry) shaded: Vectors,
+    reuse: Reuse,
+    mesh: Mesh,
+    /// What was subdivided last.
+    pub(in crate::geometry) subdivided: Subdivided,
+}
+
+/// Patches for which the control program has run.
+#[derive(Default)]
+pub struct Patches {
+    memory: SharedMemory,
+    /// Byte at which the first block begins.
+    blocks: u32,
+    /// Bytes of a block.
+    block: u32,
+    /// Number of the first patch.
+    first: u32,
+    levels: Vec<Levels>,
+}
+
+/// A piece of some patches: patches, or primitives of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Numbers of the patches, among those that lie in one memory.
+    pub patches: Range<usize>,
+    /// Where it is a part of one patch: primitives of that.
+    pub part: Option<Range<usize>>,
+    /// Primitives.
+    pub primitives: usize,
+}
+
+/// Where things are in the local memory of control programs, bytes: words of vertices, tables of their addresses, blocks.
+struct Layout {
+    tables: u32,
+    blocks: u32,
+    end: u32,
+}
+
+impl TessellationKernel {
+    /// Runs vertex and control programs for patches of so many vertices, by the numbers of these; the first patch has a number. How many
+    /// vertices were shaded, and `None` when a program was interrupted.
+    pub fn control(
+        &self,
+        source: &VertexSource<'_>,
+        (first, vertices, corners): (u32, usize, &[u32]),
+        scratch: &mut PatchScratch,
+        out: &mut Patches,
+    ) -> Option<usize> {
+        scratch.reuse.number(corners);
+        let layout = self.place(scratch.reuse.vertices.len(), corners.len(), corners.len() / vertices);
+        let Patches { memory, .. } = out;
+        memory.reserve(layout.end);
+        memory.clear();
+        self.shade(source, scratch, memory)?;
+        self.fill_tables(&layout, &scratch.reuse.places, memory);
+        (out.first, out.blocks, out.block) = (first, layout.blocks, self.block.words() * 4);
+        let environment = Environment { shared: Some(&out.memory), ..*source.environment };
+        let count = corners.len() / vertices;
+        let of_wave = (WAVE / self.block.vertices as usize).max(1);
+        for start in (0..count).step_by(of_wave) {
+            let patches = start..count.min(start + of_wave);
+            if !self.run_control((&environment, &layout, first), (patches, vertices), scratch) {
+                return None;
+            }
+        }
+        out.levels.clear();
+        out.levels.extend((0..count).map(|patch| self.levels(&out.memory, layout.blocks + patch as u32 * out.block)));
+        Some(scratch.reuse.vertices.len())
+    }
+
+    fn place(&self, vertices: usize, corners: usize, patches: usize) -> Layout {
+        let tables = (vertices.div_ceil(WAVE) * self.points.outputs.len()) as u32 * LOCAL_WORD;
+        let blocks = (tables + corners as u32 * 4).next_multiple_of(LOCAL_WORD);
+        Layout { tables, blocks, end: blocks + patches as u32 * self.block.words() * 4 }
+    }
+
+    /// Shades the vertices that patches name: their words lie at the start of the memory, as those of sixteen lanes.
+    fn shade(&self, source: &VertexSource<'_>, scratch: &mut PatchScratch, memory: &mut SharedMemory) -> Option<()> {
+        let PatchScratch { vertex, words, reuse, .. } = scratch;
+        let (slots, lanes) = (self.points.outputs.len(), memory.lanes_mut());
+        let vertices = (reuse.vertices.len(), source.feed(&reuse.vertices));
+        shade_words(&self.points, source.environment, vertices, (vertex, words), |number, words| {
+            lanes[number * slots..][..slots].copy_from_slice(words);
+        })
+    }
+
+    /// The address of each corner's vertex.
+    fn fill_tables(&self, layout: &Layout, places: &[u32], memory: &mut SharedMemory) {
+        let (slots, lanes) = (self.points.outputs.len() as u32, WAVE as u32);
+        let table = &mut memory.lanes_mut().as_flattened_mut()[layout.tables as usize / 4..];
+        for (entry, place) in table.iter_mut().zip(places) {
+            *entry = place / lanes * slots * LOCAL_WORD + place % lanes * 4;
+        }
+    }
+
+    /// Runs the control program for patches that one wave holds, or for one that two hold.
+    fn run_control(
+        &self,
+        (environment, layout, first): (&Environment<'_>, &Layout, u32),
+        (patches, given): (Range<usize>, usize),
+        scratch: &mut PatchScratch,
+    ) -> bool {
+        let vertices = self.block.vertices as usize;
+        let invocations = patches.len() * vertices;
+        let waves = &mut scratch.waves[..invocations.div_ceil(WAVE)];
+        for (number, wave) in waves.iter_mut().enumerate() {
+            let lanes = (invocations - number * WAVE).min(WAVE);
+            wave.start(&self.control, ((1u32 << lanes) - 1) as Mask, 0);
+            wave.inputs[control::VERTICES as usize] = [given as u32; WAVE];
+            for lane in 0..lanes {
+                let invocation = number * WAVE + lane;
+                let patch = patches.start + invocation / vertices;
+                let mut set = |word: u32, value: u32| wave.inputs[word as usize][lane] = value;
+                set(control::BASE, layout.blocks + patch as u32 * self.block.words() * 4);
+                set(control::TABLE, layout.tables + (patch * given) as u32 * 4);
+                set(control::INVOCATION, (invocation % vertices) as u32);
+                set(control::PRIMITIVE, first + patch as u32);
+            }
+        }
+        run_together(&self.control, waves, environment)
+    }
+
+    fn levels(&self, memory: &SharedMemory, block: u32) -> Levels {
+        let level = |word: usize| {
+            let word = self.levels[word].and_then(|word| memory.word(block + word * 4));
+            word.map_or(0.0, |word| f32::from_bits(word.load(std::sync::atomic::Ordering::Relaxed)))
+        };
+        Levels { outer: [0, 1, 2, 3].map(level), inner: [4, 5].map(level) }
+    }
+}
+
+impl Patches {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// The memory that the blocks lie in.
+    pub(in crate::geometry) fn memory(&self) -> &SharedMemory {
+        &self.memory
+    }
+
+    /// Cuts all of them into pieces of about `size` primitives, none of more than `most`, but for those of one primitive.
+    pub fn pieces(&self, subdivision: &Subdivision, (size, most): (usize, usize)) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (patch, levels) in self.levels.iter().enumerate() {
+            let (_, count) = subdivision.count(levels);
+            match pieces.last_mut() {
+                _ if count == 0 => {}
+                _ if count > most => {
+                    let parts = (0..count).step_by(most.max(1)).map(|start| start..count.min(start + most.max(1)));
+                    let piece = |part: Range<usize>| Piece {
+                        patches: patch..patch + 1,
+                        primitives: part.len(),
+                        part: Some(part),
+                    };
+                    pieces.extend(parts.map(piece));
+                }
+                Some(last) if last.part.is_none() && last.primitives + count <= size => {
+                    last.patches.end = patch + 1;
+                    last.primitives += count;
+                }
+                _ => pieces.push(Piece { patches: patch..patch + 1, part: None, primitives: count }),
+            }
+        }
+        pieces
+    }
+
+    /// Subdivides a piece.
+    pub(in crate::geometry) fn subdivide(
+        &self,
+        subdivision: &Subdivision,
+        piece: &Piece,
+        PatchScratch { mesh, subdivided, reuse, .. }: &mut PatchScratch,
+    ) {
+        let corners_of_each = subdivision.corners();
+        subdivided.clear();
+        for patch in piece.patches.clone() {
+            subdivision.subdivide(&self.levels[patch], mesh);
+            let of_patch = (self.blocks + patch as u32 * self.block, self.first + patch as u32);
+            let has_third = subdivision.domain == vitric_ir::interface::Domain::Triangles;
+            match &piece.part {
+                None => subdivided.add(of_patch, (&mesh.vertices, &mesh.corners), has_third),
+                Some(part) => {
+                    reuse.number(&mesh.corners[part.start * corners_of_each..part.end * corners_of_each]);
+                    let vertices: Vec<_> =
+                        reuse.vertices.iter().map(|&vertex| mesh.vertices[vertex as usize]).collect();
+                    subdivided.add(of_patch, (&vertices, &reuse.places), has_third);
+                }
+            }
+            let primitives = subdivided.corners.len() / corners_of_each;
+            subdivided.numbers.resize(primitives, self.first + patch as u32);
+        }
+    }
+}
+
+/// Patches that were subdivided: vertices for the evaluation program, and primitives of these.
+#[derive(Debug, Default)]
+pub(crate) struct Subdivided {
+    vertices: Vec<Generated>,
+    /// Vertices of the primitives.
+    pub corners: Vec<u32>,
+    /// The patch of each primitive.
+    pub numbers: Vec<u32>,
+}
+
+/// A vertex as the tessellator makes it.
+#[derive(Debug, Clone, Copy)]
+struct Generated {
+    /// Coordinates u, v and w.
+    place: [f32; 3],
+    /// Address of its patch's block.
+    base: u32,
+    /// Number of the patch.
+    primitive: u32,
+}
+
+impl Subdivided {
+    /// How many vertices.
+    pub fn count(&self) -> usize {
+        self.vertices.len()
+    }
+
+    fn clear(&mut self) {
+        self.vertices.clear();
+        self.corners.clear();
+        self.numbers.clear();
+    }
+
+    fn add(&mut self, (base, primitive): (u32, u32), (vertices, corners): (&[[u32; 2]], &[u32]), has_third: bool) {
+        let first = self.vertices.len() as u32;
+        let one = super::tessellator::ONE;
+        let scale = 1.0 / one as f32;
+        self.vertices.extend(vertices.iter().map(|&[u, v]| {
+            let w = if has_third { one - u - v } else { 0 };
+            Generated { place: [u, v, w].map(|coordinate| coordinate as f32 * scale), base, primitive }
+        }));
+        self.corners.extend(corners.iter().map(|corner| first + corner));
+    }
+
+    /// Its vertices, wave by wave.
+    pub fn feed(&self) -> impl Feed {
+        Coordinates { vertices: &self.vertices, inputs: [[0; WAVE]; evaluation::COUNT] }
+    }
+}
+
+/// Inputs of evaluation programs.
+struct Coordinates<'a> {
+    vertices: &'a [Generated],
+    inputs: [Lanes; evaluation::COUNT],
+}
+
+impl Feed for Coordinates<'_> {
+    fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
+        let vertices = &self.vertices[number * WAVE..];
+        let vertices = &vertices[..vertices.len().min(WAVE)];
+        for (lane, Generated { place, base, primitive }) in vertices.iter().enumerate() {
+            for (word, coordinate) in place.iter().enumerate() {
+                self.inputs[evaluation::PLACE as usize + word][lane] = coordinate.to_bits();
+            }
+            self.inputs[evaluation::BASE as usize][lane] = *base;
+            self.inputs[evaluation::PRIMITIVE as usize][lane] = *primitive;
+        }
+        (((1u32 << vertices.len()) - 1) as Mask, &self.inputs)
+    }
+}

@@ -1,0 +1,335 @@
+//! Triangles that wait for their tiles: the vertices they share, and no more than sorting them into tiles needs.
+//!
+//! What is to be known for their fragments is computed tile by tile, see `batch`: it is much longer than a vertex, and would go to
+//! memory and come back.
+
+use vitric_base::simd::{Lanes, Vectors, WAVE};
+use vitric_exec::runtime::rows::{BLOCK, Chunk, prefetch};
+
+use super::batch::{Plan, Way};
+use super::cull::Facing;
+use super::kernel::output;
+use super::lines::Cover;
+use super::primitives::Shape;
+#[cfg(test)]
+use crate::raster::UNITS;
+use crate::raster::{Triangle, snap};
+
+/// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
+pub type Pixels = [i16; 4];
+
+/// A triangle but for its pixels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    /// Rows of the vertices, the first of which is provoking.
+    pub(super) rows: [u32; 3],
+    /// Number of the primitive that it is of, in its draw's instance.
+    pub(super) id: u32,
+    pub(super) facing: Facing,
+    /// Number of what it covers, where that is not what its corners say.
+    pub(super) cover: Option<u32>,
+}
+
+/// A triangle as it waits. Tiles take triangles in an order of their own, so each is to lie in one line of a cache.
+#[derive(Debug, Clone, Copy)]
+struct Packed {
+    /// Rows of the vertices; above those of the first how it faces.
+    rows: [u32; 3],
+    id: u32,
+    /// First pixels, and those behind the last ones: x in the low half, y in the high one.
+    pixels: [u32; 2],
+}
+
+impl Packed {
+    fn pixels(&self) -> Pixels {
+        let [first, end] = self.pixels;
+        [first as i16, (first >> 16) as i16, end as i16, (end >> 16) as i16]
+    }
+}
+
+/// Where [`Facing`] is in the first row's number: windows have fewer vertices.
+pub(super) const FACING: u32 = 30;
+
+/// Triangles of draws that are set up in the same way, in order.
+#[derive(Debug)]
+pub struct Triangles {
+    plan: Plan,
+    /// Chunks of a row, by the plan.
+    row_chunks: usize,
+    /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
+    rows: Vectors,
+    vertices: usize,
+    packed: Vec<Packed>,
+    covers: Vec<Cover>,
+    /// Corners of polygons, clockwise, units.
+    polygons: Vec<Vec<[i64; 2]>>,
+    /// For each triangle the number of what it covers, [`NO_COVER`] where its corners say it; empty where none has one.
+    cover_of: Vec<u32>,
+    /// The layer of the attachments that they are drawn to.
+    layer: u32,
+}
+
+const NO_COVER: u32 = u32::MAX;
+
+impl Default for Triangles {
+    fn default() -> Self {
+        let plan = Plan::default();
+        Self {
+            row_chunks: plan.row_chunks(),
+            plan,
+            rows: Vectors::default(),
+            vertices: 0,
+            packed: Vec::new(),
+            covers: Vec::new(),
+            polygons: Vec::new(),
+            cover_of: Vec::new(),
+            layer: 0,
+        }
+    }
+}
+
+impl Triangles {
+    /// Begins with none, with room for so many, in a layer.
+    pub(crate) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
+        self.row_chunks = plan.row_chunks();
+        (self.plan, self.layer) = (plan, layer);
+        self.vertices = 0;
+        self.covers.clear();
+        self.polygons.clear();
+        self.cover_of.clear();
+        self.packed.clear();
+        self.packed.reserve(room);
+    }
+
+    /// Begins with none, and the vertices of others.
+    pub(super) fn go_on(&mut self, others: &Self) {
+        self.start(others.plan.clone(), 0, others.layer);
+        self.covers.clone_from(&others.covers);
+        self.polygons.clone_from(&others.polygons);
+        self.rows.clone_from(&others.rows);
+        self.vertices = others.vertices;
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty()
+    }
+
+    /// What they take up, in triangles that share vertices as those of meshes do, or share none: culled ones leave their vertices.
+    pub fn weight(&self) -> usize {
+        self.len().max(self.vertices / 4)
+    }
+
+    /// Forgets the vertices from a number on, of which no triangle is.
+    pub(super) fn forget_rows(&mut self, from: usize) {
+        self.vertices = from;
+    }
+
+    /// Vertices that have rows.
+    pub(super) fn vertices(&self) -> usize {
+        self.vertices
+    }
+
+    /// The layer of the attachments that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.layer
+    }
+
+    /// How they are set up.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The pixels that a triangle may cover.
+    #[inline]
+    pub fn pixels(&self, index: u32) -> Pixels {
+        self.packed[index as usize].pixels()
+    }
+
+    /// A triangle's coverage.
+    pub fn triangle(&self, index: u32) -> Triangle {
+        let place = |row: u32| {
+            let [x, y, ..] = self.row(row)[0].map(f32::from_bits);
+            [snap(x), snap(y)].map(i64::from)
+        };
+        let (Entry { rows, cover, .. }, _) = self.entry(index);
+        if let Some(parts) = cover.and_then(|number| self.polygon(self.cover(number))) {
+            // What touches the polygon touches this part.
+            return parts[0];
+        }
+        let corners = match cover {
+            Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
+            None => [place(rows[0]), place(rows[1]), place(rows[2])],
+        };
+        Triangle::new(corners).expect("what has no area is culled")
+    }
+
+    /// The depths of its corners, before they are biased and clamped.
+    #[inline]
+    pub fn depths(&self, index: u32) -> [f32; 3] {
+        let depth = |row: u32| f32::from_bits(self.row(row)[0][output::WINDOW + 2]);
+        let [first, second, third] = self.rows_of(index);
+        [depth(first), depth(second), depth(third)]
+    }
+
+    /// Where a triangle lies and how its depths change, as its tiles will have it; what else shapes say is left out.
+    pub fn shape(&self, index: u32) -> Shape {
+        self.plan.depth_shape(self.places(index))
+    }
+
+    /// The corners of a triangle in the window: x, y and depth.
+    pub(super) fn places(&self, index: u32) -> [[f32; 3]; 3] {
+        let place = |row: u32| {
+            let [x, y, depth, ..] = self.row(row)[0].map(f32::from_bits);
+            [x, y, depth]
+        };
+        let [first, second, third] = self.rows_of(index);
+        [place(first), place(second), place(third)]
+    }
+
+    /// Rows of a triangle's vertices.
+    #[inline]
+    fn rows_of(&self, index: u32) -> [u32; 3] {
+        let [first, second, third] = self.packed[index as usize].rows;
+        [first & ((1 << FACING) - 1), second, third]
+    }
+
+    /// A triangle, and the pixels that it may cover.
+    #[inline]
+    pub(super) fn entry(&self, index: u32) -> (Entry, Pixels) {
+        let packed = self.packed[index as usize];
+        let Packed { rows: [first, second, third], id, .. } = packed;
+        let facing = match first >> FACING {
+            0 => Facing::Back,
+            1 => Facing::Front,
+            _ => Facing::Own,
+        };
+        let cover = self.cover_of.get(index as usize).copied().filter(|&number| number != NO_COVER);
+        (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, packed.pixels())
+    }
+
+    /// A triangle will be taken soon.
+    #[inline]
+    pub(super) fn expect(&self, index: u32) {
+        prefetch(&self.packed[index as usize]);
+    }
+
+    /// What a triangle covers.
+    pub(super) fn cover(&self, number: u32) -> &Cover {
+        &self.covers[number as usize]
+    }
+
+    /// Whether a triangle stands for a polygon, of which [`Self::triangle`] gives a part.
+    pub fn is_polygon(&self, index: u32) -> bool {
+        !self.polygons.is_empty()
+            && self.entry(index).0.cover.is_some_and(|number| self.cover(number).polygon.is_some())
+    }
+
+    /// The parts of a polygon that is covered.
+    pub(super) fn polygon(&self, cover: &Cover) -> Option<Vec<Triangle>> {
+        cover.polygon.map(|number| Triangle::of_polygon(&self.polygons[number as usize]))
+    }
+
+    /// Adds the corners of a polygon, clockwise, at least three; its number.
+    pub(super) fn add_polygon(&mut self, corners: Vec<[i64; 2]>) -> u32 {
+        self.polygons.push(corners);
+        self.polygons.len() as u32 - 1
+    }
+
+    /// Adds what a triangle covers; its number.
+    pub(super) fn add_cover(&mut self, cover: Cover) -> u32 {
+        self.covers.push(cover);
+        self.covers.len() as u32 - 1
+    }
+
+    /// Chunks of a vertex's row.
+    pub(super) fn row_chunks(&self) -> usize {
+        self.row_chunks
+    }
+
+    /// The words of a vertex.
+    #[inline]
+    pub(super) fn row(&self, row: u32) -> &[Chunk] {
+        let chunks = self.row_chunks;
+        &self.rows.as_flattened().as_chunks().0[row as usize * chunks..][..chunks]
+    }
+
+    /// Rows for so many vertices, to be filled in, and the number of the first.
+    pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
+        let (first, chunks) = (self.vertices, self.row_chunks);
+        self.vertices += count;
+        let lines = (self.vertices * chunks * BLOCK).div_ceil(WAVE);
+        if self.rows.len() < lines {
+            self.rows.resize(lines);
+        }
+        (&mut self.rows.as_flattened_mut().as_chunks_mut().0[first * chunks..self.vertices * chunks], first as u32)
+    }
+
+    /// Adds a vertex at a place in the window, with 1/w, and the words that belong where the plan's ways lead; the number of its row.
+    pub(super) fn add_row(&mut self, place: [f32; 4], word: impl Fn(usize, &Way) -> u32) -> u32 {
+        let number = self.add_rows(1).1;
+        let Self { plan, rows, row_chunks, .. } = self;
+        let row = &mut rows.as_flattened_mut()[number as usize * *row_chunks * BLOCK..];
+        let (first, words) = row.split_at_mut(place.len());
+        first.copy_from_slice(&place.map(f32::to_bits));
+        // A loop, as iterators that are chained are not inlined here.
+        for (index, (to, way)) in words.iter_mut().zip(&plan.ways).enumerate() {
+            *to = word(index, way);
+        }
+        number
+    }
+
+    /// Adds triangles lane by lane, those that live: their words as [`super::cull`] packs them. Of some it is said by lane what they cover.
+    #[inline]
+    pub(super) fn push_lanes(&mut self, words: &[Lanes; 6], lives: &[bool; WAVE], covers: &[(usize, u32)]) {
+        debug_assert!(words[1].iter().chain(&words[2]).all(|row| row >> FACING == 0), "a window of 2^30 vertices");
+        let of_lane = |lane: usize| {
+            let word = |number: usize| words[number][lane];
+            Packed { rows: [word(0), word(1), word(2)], id: word(3), pixels: [word(4), word(5)] }
+        };
+        if lives == &[true; WAVE] && covers.is_empty() && self.cover_of.is_empty() {
+            self.packed.extend((0..WAVE).map(of_lane));
+            return;
+        }
+        for lane in (0..WAVE).filter(|&lane| lives[lane]) {
+            let cover = covers.iter().find(|cover| cover.0 == lane);
+            if cover.is_some() || !self.cover_of.is_empty() {
+                self.cover_of.resize(self.packed.len(), NO_COVER);
+                self.cover_of.push(cover.map_or(NO_COVER, |cover| cover.1));
+            }
+            self.packed.push(of_lane(lane));
+        }
+    }
+}
+
+#[cfg(test)]
+impl Triangles {
+    /// Adds a triangle with corners in the window: x, y, and depth from 0 to 1. False when it covers nothing.
+    pub fn push_corners(&mut self, corners: [[f32; 3]; 3]) -> bool {
+        (self.plan.rules.depth_range, self.plan.rules.own_depths) = ([0.0, 1.0], true);
+        let grid = corners.map(|[x, y, _]| [x, y].map(|pixels| i64::from(snap(pixels))));
+        let Some(triangle) = Triangle::new(grid) else { return false };
+        let rows = corners.map(|[x, y, z]| self.add_row([x, y, z, 1.0], |_, _| 0));
+        let covered = triangle.pixel_bounds().map(|bound| bound as i16);
+        self.push(rows, covered);
+        true
+    }
+
+    /// Adds a clockwise triangle with corners between pixels.
+    pub fn push_pixels(&mut self, corners: [[i64; 2]; 3]) {
+        let rows = corners.map(|[x, y]| self.add_row([x as f32, y as f32, 0.0, 0.0], |_, _| 0));
+        let covered = Triangle::clockwise(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).pixel_bounds();
+        self.push(rows, covered.map(|bound| bound as i16));
+    }
+
+    fn push(&mut self, [first, second, third]: [u32; 3], covered: Pixels) {
+        let [x0, y0, x1, y1] = covered.map(|pixel| u32::from(pixel as u16));
+        let rows = [first | (Facing::Own as u32) << FACING, second, third];
+        self.packed.push(Packed { rows, id: 0, pixels: [x0 | y0 << 16, x1 | y1 << 16] });
+    }
+}

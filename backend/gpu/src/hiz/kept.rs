@@ -1,0 +1,317 @@
+//! The visibility structures of depth images, kept with their images from pass to pass and from submission to submission.
+//!
+//! An image's structure is found again by each pass that uses the image, whatever its render area, as long as nothing else may have
+//! written the image's memory. Who writes memory in another way than by depth tests says so: transfers, programs with side effects,
+//! attachments of other images in the same memory, the host. Clears are followed exactly. Programs, the host and copies leave nothing of
+//! what was known. The same calls tell the cache of decoded texels (`memory/decoded.rs`) that blocks may have changed.
+//! Source: DESIGN 3.2, "the pyramid belongs to the depth image".
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use ash::vk;
+use parking_lot::Mutex;
+use vitric_format as format;
+use vitric_memory::{Allocation, DecodedCache, Surface, SurfaceView};
+
+use super::{Hierarchy, Hiz};
+
+/// Tiles of all structures that are kept, about; the ones that were used last stay.
+const MOST_TILES: usize = 1 << 14;
+
+/// Some bytes of an allocation.
+#[derive(Debug, Clone)]
+pub struct Bytes<'a> {
+    memory: &'a Arc<Allocation>,
+    bytes: Range<u64>,
+}
+
+impl<'a> Bytes<'a> {
+    /// So many bytes from `start` on.
+    pub fn new(memory: &'a Arc<Allocation>, start: u64, size: u64) -> Self {
+        Self { memory, bytes: start..start.saturating_add(size) }
+    }
+
+    /// All bytes of a surface that is bound.
+    pub fn of(surface: &'a Surface) -> Option<Self> {
+        let (memory, start) = surface.binding()?;
+        Some(Self::new(memory, start, surface.layout().size()))
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.memory, other.memory)
+            && self.bytes.start < other.bytes.end
+            && other.bytes.start < self.bytes.end
+    }
+}
+
+/// The structure of one level and layer of an image.
+#[derive(Debug)]
+struct Kept {
+    surface: Weak<Surface>,
+    level: u32,
+    layer: u32,
+    hierarchy: Arc<Hierarchy>,
+}
+
+impl Kept {
+    fn is_of(&self, surface: &Arc<Surface>) -> bool {
+        std::ptr::eq(self.surface.as_ptr(), Arc::as_ptr(surface))
+    }
+
+    /// Whether the image lies in memory that `wrote` says was written; also when the image is gone.
+    fn is_lost(&self, wrote: impl Fn(&Bytes<'_>) -> bool) -> bool {
+        let surface = self.surface.upgrade();
+        surface.is_none_or(|surface| Bytes::of(&surface).is_none_or(|bytes| wrote(&bytes)))
+    }
+}
+
+/// The structures of a device's depth images.
+#[derive(Debug, Default)]
+pub struct KeptDepths {
+    /// Which tests they are for.
+    hiz: Hiz,
+    /// Those that were used last come last.
+    kept: Mutex<Vec<Kept>>,
+    /// How many there are, for those who have nothing to say to none.
+    count: AtomicUsize,
+    /// The decoded texels of compressed images.
+    decoded: Arc<DecodedCache>,
+}
+
+impl KeptDepths {
+    /// None yet, for these tests, beside a cache of decoded texels.
+    pub fn new(hiz: Hiz, decoded: Arc<DecodedCache>) -> Self {
+        Self { hiz, decoded, ..Self::default() }
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> T {
+        let mut kept = self.kept.lock();
+        let result = change(&mut kept);
+        self.count.store(kept.len(), Ordering::Relaxed);
+        result
+    }
+
+    /// Drops some.
+    fn retain(&self, stays: impl Fn(&Kept) -> bool) {
+        if self.count.load(Ordering::Relaxed) > 0 {
+            self.change(|kept| kept.retain(stays));
+        }
+    }
+
+    /// Returns true if there are neither structures nor decoded texels.
+    pub fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0 && self.decoded.is_empty()
+    }
+
+    /// The structure of a layer, counted from the view's first, of a depth attachment: the one that is kept, or one that knows nothing.
+    pub fn of(&self, view: &SurfaceView, layer: u32) -> Arc<Hierarchy> {
+        let (level, layer) = (view.desc.base_level, view.desc.base_layer.saturating_add(layer));
+        self.change(|kept| {
+            let is_it = |one: &Kept| one.is_of(&view.surface) && (one.level, one.layer) == (level, layer);
+            let found = kept.iter().position(is_it).map(|number| kept.remove(number));
+            let one = found.unwrap_or_else(|| {
+                kept.retain(|one| one.surface.strong_count() > 0);
+                let vk::Extent3D { width, height, .. } = view.surface.level_extent(level);
+                let hierarchy = Arc::new(Hierarchy::new([width, height], self.hiz));
+                Kept { surface: Arc::downgrade(&view.surface), level, layer, hierarchy }
+            });
+            let hierarchy = one.hierarchy.clone();
+            let mut room = MOST_TILES.saturating_sub(hierarchy.tiles());
+            let fits = kept.iter().rev().take_while(|one| {
+                let fits = one.hierarchy.tiles() <= room;
+                room = room.saturating_sub(one.hierarchy.tiles());
+                fits
+            });
+            let too_many = kept.len() - fits.count();
+            kept.drain(..too_many);
+            kept.push(one);
+            hierarchy
+        })
+    }
+
+    /// Some memory was written, or may have been.
+    pub fn wrote(&self, bytes: &Bytes<'_>) {
+        self.decoded.wrote(bytes.memory, &bytes.bytes, None);
+        self.retain(|one| !one.is_lost(|own| own.overlaps(bytes)));
+    }
+
+    /// A surface was written by a copy, which has decoded its blocks again where they were decoded.
+    pub fn copied_to(&self, surface: &Surface) {
+        if let Some(bytes) = Bytes::of(surface) {
+            self.decoded.wrote(bytes.memory, &bytes.bytes, Some(surface));
+            self.retain(|one| !one.is_lost(|own| own.overlaps(&bytes)));
+        }
+    }
+
+    /// A surface was written, or may have been.
+    pub fn wrote_surface(&self, surface: &Surface) {
+        if let Some(bytes) = Bytes::of(surface) {
+            self.wrote(&bytes);
+        }
+    }
+
+    /// A surface was written in a way that its own structures know of: others in its memory do not.
+    pub fn wrote_knowingly(&self, surface: &Arc<Surface>) {
+        if let Some(bytes) = Bytes::of(surface) {
+            self.decoded.wrote(bytes.memory, &bytes.bytes, None);
+            self.retain(|one| one.is_of(surface) || !one.is_lost(|own| own.overlaps(&bytes)));
+        }
+    }
+
+    /// Any memory for which `wrote` holds may have been written.
+    pub fn wrote_any(&self, wrote: impl Fn(&Arc<Allocation>) -> bool) {
+        self.decoded.wrote_any(&wrote);
+        self.retain(|one| !one.is_lost(|own| wrote(own.memory)));
+    }
+
+    /// The depths of all texels in some ranges of an image were cleared.
+    pub fn cleared(&self, surface: &Arc<Surface>, ranges: &[vk::ImageSubresourceRange], depth: f32) {
+        self.wrote_knowingly(surface);
+        let Some(info) = format::info(surface.desc().format) else { return };
+        let depth = format::stored_depth(info.depth_bits, depth);
+        let has = |first: u32, count: u32, number: u32| number >= first && number - first < count;
+        let is_in = |one: &Kept, range: &vk::ImageSubresourceRange| {
+            range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH)
+                && has(range.base_mip_level, range.level_count, one.level)
+                && has(range.base_array_layer, range.layer_count, one.layer)
+        };
+        for one in self.kept.lock().iter().filter(|one| one.is_of(surface)) {
+            if ranges.iter().any(|range| is_in(one, range)) {
+                one.hierarchy.clear([0, 0, i64::MAX, i64::MAX], depth);
+            }
+        }
+    }
+
+    /// Drops all.
+    pub fn forget(&self) {
+        self.decoded.wrote_all();
+        self.retain(|_| false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiz::Direction;
+    use vitric_memory::{Heap, SurfaceDesc, SurfaceViewDesc, Swizzle};
+
+    /// A view of the first of two levels and of layer `layer` of two of a new surface at a byte of some memory.
+    fn view(memory: &Arc<Allocation>, start: u64, layer: u32) -> Arc<SurfaceView> {
+        let surface = Surface::new(SurfaceDesc {
+            kind: vk::ImageType::TYPE_2D,
+            format: vk::Format::D16_UNORM,
+            extent: vk::Extent3D { width: 100, height: 70, depth: 1 },
+            levels: 2,
+            layers: 2,
+            samples: 1,
+            linear: false,
+            decoded: false,
+        })
+        .unwrap();
+        assert!(surface.bind(memory.clone(), start));
+        of_surface(&surface, layer)
+    }
+
+    fn of_surface(surface: &Arc<Surface>, base_layer: u32) -> Arc<SurfaceView> {
+        let desc = SurfaceViewDesc {
+            kind: vk::ImageViewType::TYPE_2D,
+            format: vk::Format::D16_UNORM,
+            swizzle: Swizzle::IDENTITY,
+            aspects: vk::ImageAspectFlags::DEPTH,
+            base_level: 0,
+            levels: 1,
+            base_layer,
+            layers: 1,
+            slices: None,
+            min_lod: 0.0,
+        };
+        Arc::new(SurfaceView { surface: surface.clone(), desc })
+    }
+
+    fn memory() -> Arc<Allocation> {
+        Allocation::new(&Heap::new(1 << 20), 1 << 19).unwrap()
+    }
+
+    /// Whether a structure knows that all depths are a half, about.
+    fn knows(hierarchy: &Hierarchy) -> bool {
+        hierarchy.tile([64, 64]).unwrap().hides_in_tile(Direction::Less, [0.6, 0.7])
+    }
+
+    const ALL: [i64; 4] = [0, 0, 100, 70];
+
+    #[test]
+    fn each_layer_finds_its_own_again() {
+        let depth = view(&memory(), 0, 0);
+        let (same, other) = (of_surface(&depth.surface, 0), of_surface(&depth.surface, 1));
+        let kept = KeptDepths::default();
+        assert!(kept.is_empty());
+        kept.of(&depth, 0).clear(ALL, 0.5);
+        assert!(knows(&kept.of(&same, 0)) && !knows(&kept.of(&other, 0)));
+        assert!(Arc::ptr_eq(&kept.of(&same, 1), &kept.of(&other, 0)));
+        drop((depth, same, other));
+        kept.wrote_any(|_| false);
+        assert!(kept.is_empty(), "images that are gone take theirs along");
+    }
+
+    #[test]
+    fn what_writes_its_memory_drops_it() {
+        let (memory, elsewhere) = (memory(), memory());
+        let depth = view(&memory, 0, 0);
+        let size = depth.surface.layout().size();
+        let (behind, across, far) = (view(&memory, size, 0), view(&memory, size - 256, 0), view(&elsewhere, 0, 0));
+        let kept = KeptDepths::default();
+        for (writes, stays) in [
+            (Box::new(|| kept.wrote_surface(&behind.surface)) as Box<dyn Fn()>, true),
+            (Box::new(|| kept.wrote_surface(&far.surface)), true),
+            (Box::new(|| kept.wrote_surface(&across.surface)), false),
+            (Box::new(|| kept.wrote_knowingly(&across.surface)), false),
+            (Box::new(|| kept.wrote_knowingly(&depth.surface)), true),
+            (Box::new(|| kept.wrote_surface(&depth.surface)), false),
+            (Box::new(|| kept.wrote(&Bytes::new(&memory, size - 1, 1))), false),
+            (Box::new(|| kept.wrote(&Bytes::new(&memory, size, u64::MAX))), true),
+            (Box::new(|| kept.wrote_any(|written| Arc::ptr_eq(written, &memory))), false),
+            (Box::new(|| kept.wrote_any(|written| Arc::ptr_eq(written, &elsewhere))), true),
+            (Box::new(|| kept.forget()), false),
+        ] {
+            kept.of(&depth, 0).clear(ALL, 0.5);
+            writes();
+            assert_eq!(knows(&kept.of(&depth, 0)), stays);
+        }
+    }
+
+    #[test]
+    fn clears_are_followed() {
+        let depth = view(&memory(), 0, 0);
+        let kept = KeptDepths::default();
+        let [zeroth, first] = [0, 1].map(|layer| kept.of(&depth, layer));
+        let range = |aspect_mask, base_mip_level, base_array_layer, layer_count| vk::ImageSubresourceRange {
+            aspect_mask,
+            base_mip_level,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            base_array_layer,
+            layer_count,
+        };
+        let (depths, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
+        kept.cleared(&depth.surface, &[range(stencil, 0, 0, 2), range(depths, 1, 0, 2)], 0.5);
+        assert!(!knows(&zeroth) && !knows(&first));
+        kept.cleared(&depth.surface, &[range(depths, 0, 1, vk::REMAINING_ARRAY_LAYERS)], 0.5);
+        assert!(!knows(&zeroth) && knows(&first));
+        let exact = format::stored_depth(16, 0.5);
+        assert!(first.tile([0, 0]).unwrap().hides_in_tile(Direction::Less, [exact + 1e-6, 1.0]));
+        assert!(!first.tile([0, 0]).unwrap().hides_in_tile(Direction::Less, [exact, 1.0]));
+    }
+
+    #[test]
+    fn few_are_kept() {
+        let kept = KeptDepths::default();
+        let memory = Allocation::new(&Heap::new(1 << 30), 1 << 29).unwrap();
+        let views: Vec<_> = (0..MOST_TILES as u64 / 4 + 10).map(|number| view(&memory, number * 0x1_0000, 0)).collect();
+        for view in &views {
+            kept.of(view, 0).clear(ALL, 0.5);
+        }
+        assert_eq!(kept.kept.lock().len(), MOST_TILES / 4);
+        assert!(knows(&kept.of(&views[views.len() - 1], 0)) && !knows(&kept.of(&views[0], 0)));
+    }
+}

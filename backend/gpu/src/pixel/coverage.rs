@@ -1,0 +1,190 @@
+//! Coverage of tiles, groups and samples by primitives, at whatever resolution is asked for, and what was asked for, counted.
+//! Source: DESIGN 3.4.
+
+use vitric_base::counters::{Counter, Map, Sight};
+
+use super::group_tests::GroupTests;
+use crate::geometry::Shape;
+use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
+
+/// Pixels, or samples of as many pixels, that are evaluated at once.
+const GROUP_PIXELS: u64 = 64;
+
+/// The counters of cells with so many pixels along a side, as a power of two: evaluated, and covered.
+fn counters_of(side_log2: u32, criterion: Criterion) -> [Counter; 2] {
+    match (side_log2, criterion) {
+        (TILE_LOG2, Criterion::Inner | Criterion::Interior) => [Counter::TilesInner, Counter::TilesCovered],
+        (TILE_LOG2, _) => [Counter::TilesConservative, Counter::TilesTouched],
+        (GROUP_LOG2, Criterion::Inner | Criterion::Interior) => [Counter::GroupsInner, Counter::GroupsCovered],
+        (GROUP_LOG2, _) => [Counter::GroupsConservative, Counter::GroupsTouched],
+        (_, Criterion::Inner | Criterion::Interior) => [Counter::PixelsInner, Counter::PixelsCovered],
+        (_, Criterion::Conservative) => [Counter::PixelsConservative, Counter::PixelsTouched],
+        (_, Criterion::Centre) => [Counter::SamplesStandard, Counter::SamplesCovered],
+    }
+}
+
+fn count(sight: &Sight, counters: [Counter; 2], evaluated: u64, covered: u64) {
+    sight.count(counters[0], evaluated);
+    sight.count(counters[1], covered);
+}
+
+#[inline]
+fn covers_cell(
+    (triangle, sight): (&Triangle, Option<&Sight>),
+    place: [i64; 2],
+    side_log2: u32,
+    criterion: Criterion,
+) -> bool {
+    let [x, y] = place.map(|pixel| (pixel >> side_log2 << side_log2) * UNITS);
+    let covers = triangle.covers_cell(x, y, UNITS << side_log2, criterion);
+    if let Some(sight) = sight {
+        count(sight, counters_of(side_log2, criterion), 1, covers.into());
+    }
+    covers
+}
+
+/// Whether a triangle covers the tile of a pixel wholly, by a criterion that is about areas.
+pub(super) fn covers_tile(triangle: &Triangle, pixel: [i64; 2], criterion: Criterion, sight: Option<&Sight>) -> bool {
+    covers_cell((triangle, sight), pixel, TILE_LOG2, criterion)
+}
+
+/// Whether a triangle covers the group of a pixel, by a criterion that is about areas.
+#[inline]
+pub(super) fn covers_group(triangle: &Triangle, pixel: [i64; 2], criterion: Criterion, sight: Option<&Sight>) -> bool {
+    covers_cell((triangle, sight), pixel, GROUP_LOG2, criterion)
+}
+
+/// The pixels of a group that a triangle covers with all samples, which lie at these places in each.
+pub(super) fn covered_wholly(
+    triangle: &Triangle,
+    [x, y]: [i64; 2],
+    locations: &[[i64; 2]],
+    sight: Option<&Sight>,
+) -> u64 {
+    locations.iter().fold(u64::MAX, |all, &place| {
+        let covered = triangle.covers_group(x, y, place);
+        count_samples(sight, GROUP_PIXELS, covered);
+        all & covered
+    })
+}
+
+/// Counts samples that were evaluated.
+#[inline]
+fn count_samples(sight: Option<&Sight>, evaluated: u64, covered: u64) {
+    if let Some(sight) = sight {
+        count(sight, counters_of(0, Criterion::Centre), evaluated, covered.count_ones().into());
+    }
+}
+
+/// Counts groups from the first to the last one of which all is covered, as [`Part::coverage`] counts one.
+pub(super) fn see_groups(sight: &Sight, places: [[u32; 2]; 2]) {
+    sight.count(Counter::Groups, groups_between(places));
+    sight.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
+}
+
+/// How many groups there are from the first to the last one of a rectangle.
+pub(super) fn groups_between([first, last]: [[u32; 2]; 2]) -> u64 {
+    let along = |axis: usize| u64::from((last[axis] >> GROUP_LOG2) - (first[axis] >> GROUP_LOG2) + 1);
+    along(0) * along(1)
+}
+
+/// What of a primitive lies in a group.
+pub(super) struct Part<'a> {
+    pub(super) triangle: &'a Triangle,
+    /// More parts of a polygon.
+    pub(super) rest: &'a [Triangle],
+    pub(super) shape: &'a Shape,
+    /// First pixel of the group.
+    pub(super) group: [i64; 2],
+    /// Pixels that may be covered.
+    pub(super) inside: u64,
+    /// Whether all of the group is covered.
+    pub(super) full: bool,
+    /// What it is tested with, where groups are.
+    pub(super) tests: Option<GroupTests<'a>>,
+}
+
+impl Part<'_> {
+    /// The pixels of which the sample at a place is covered; with another criterion than the standard one, those that it covers.
+    #[inline]
+    pub(super) fn coverage(&self, criterion: Option<Criterion>, at: [i64; 2], sight: Option<&Sight>) -> u64 {
+        let [x, y] = self.group;
+        let covered = match criterion {
+            _ if self.full => u64::MAX,
+            None => {
+                let covered = self.triangle.covers_group(x, y, at);
+                count_samples(sight, GROUP_PIXELS, covered);
+                covered
+            }
+            Some(criterion) => self.covered_by(criterion, sight),
+        };
+        let mask = covered & self.inside;
+        if let Some(sight) = sight {
+            sight.count(Counter::Groups, 1);
+            sight.mark(Map::Overdraw, self.group.map(|pixel| pixel as u32), mask.count_ones());
+        }
+        mask
+    }
+
+    fn covered_by(&self, criterion: Criterion, sight: Option<&Sight>) -> u64 {
+        let [x, y] = self.group;
+        let by = |part: &Triangle| part.covers_group_by(x, y, criterion);
+        let covered = self.rest.iter().fold(by(self.triangle), |all, part| all & by(part));
+        if let Some(sight) = sight {
+            count(sight, counters_of(0, criterion), GROUP_PIXELS, covered.count_ones().into());
+        }
+        covered
+    }
+
+    /// The covered pixels whose sample passes, where groups are tested.
+    #[inline]
+    pub(super) fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
+        match &self.tests {
+            Some(tests) if mask != 0 => {
+                tests.test(self.shape, (self.group.map(|pixel| pixel as u32), sample, at), mask)
+            }
+            _ => mask,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of a tile, above its diagonal.
+    #[test]
+    fn what_is_evaluated_is_counted_by_resolution_and_criterion() {
+        let (sight, side) = (Sight::default(), 64 * UNITS);
+        let half = Triangle::new([[0, 0], [side, 0], [0, side]]).unwrap();
+        assert!(!covers_tile(&half, [40, 3], Criterion::Inner, Some(&sight)));
+        for group in (0..64).map(|group| [group % 8 * 8, group / 8 * 8]) {
+            let touched = covers_group(&half, group, Criterion::Conservative, Some(&sight));
+            let covered = covers_group(&half, group, Criterion::Inner, Some(&sight));
+            let diagonal = group[0] + group[1];
+            assert_eq!((touched, covered), (diagonal <= 56, diagonal < 56), "{group:?}");
+        }
+        let shape = Shape::default();
+        let part = Part {
+            triangle: &half,
+            rest: &[],
+            shape: &shape,
+            group: [56, 0],
+            inside: u64::MAX,
+            full: false,
+            tests: None,
+        };
+        let masks = [None, Some(Criterion::Conservative), Some(Criterion::Inner)];
+        let masks = masks.map(|criterion| part.coverage(criterion, [UNITS / 2; 2], Some(&sight)).count_ones());
+        // The diagonal goes through the centres of eight pixels, which are not covered: it is a lower right edge.
+        assert_eq!(masks, [28, 36, 28]);
+        let counted = |counters: [Counter; 2]| counters.map(|counter| sight.get(counter));
+        assert_eq!(counted(counters_of(TILE_LOG2, Criterion::Inner)), [1, 0]);
+        assert_eq!(counted(counters_of(GROUP_LOG2, Criterion::Conservative)), [64, 36]);
+        assert_eq!(counted(counters_of(GROUP_LOG2, Criterion::Inner)), [64, 28]);
+        assert_eq!(counted(counters_of(0, Criterion::Centre)), [64, 28]);
+        assert_eq!(counted(counters_of(0, Criterion::Conservative)), [64, 36]);
+        assert_eq!(counted(counters_of(0, Criterion::Inner)), [64, 28]);
+        assert_eq!((sight.get(Counter::Groups), sight.get(Counter::Covered)), (3, 92));
+    }
+}

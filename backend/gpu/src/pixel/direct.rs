@@ -1,0 +1,433 @@
+//! The runs of kernels that export themselves: whole groups of one primitive, and small primitives.
+
+use smallvec::SmallVec;
+use vitric_base::counters::{Counter, Map, Sight};
+use vitric_base::simd::{Lanes, Mask, WAVE, each, kernel};
+use vitric_exec::interp::{Environment, Runs, Stop, Wave};
+use vitric_exec::runtime::Ranges;
+use vitric_memory::PlaneRef;
+
+use super::DrawContext;
+use super::crumbs::{Crumb, Crumbs, Unit};
+use super::inputs::sample_place;
+use super::kernel::{Drawn, Source, Stage, Tally, Way};
+use super::scoreboard::Fragments;
+use super::wave::{see, see_exported};
+use crate::geometry::{Shape, Varies, Words};
+use crate::raster::block_of_group;
+use crate::tiling::{PrimitiveId, Visit};
+
+/// Pixels of a block of small primitives, and of those that tiny ones may touch.
+const BLOCK_PIXELS: u32 = 16;
+
+/// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
+pub(super) enum Lazy<S, T> {
+    /// What it is to be made of.
+    Not(S),
+    Made(T),
+    /// There is no such kernel.
+    Never,
+}
+
+impl<S, T> Lazy<S, T> {
+    #[inline]
+    pub(super) fn get(&mut self, make: impl FnOnce(S) -> Option<T>) -> Option<&mut T> {
+        if let Self::Not(_) = self
+            && let Self::Not(scratch) = std::mem::replace(self, Self::Never)
+        {
+            *self = make(scratch).map_or(Self::Never, Self::Made);
+        }
+        self.made()
+    }
+
+    /// What was made, if it was.
+    #[inline]
+    pub(super) fn made(&mut self) -> Option<&mut T> {
+        if let Self::Made(made) = self { Some(made) } else { None }
+    }
+}
+
+/// Runs of a draw's kernel in a tile, with the inputs that stay.
+fn runs<'a: 's, 's>(
+    context: &'a DrawContext<'a>,
+    (stage, ranges): (&'a Stage, &'a Ranges),
+    wave: &'s mut Wave,
+) -> Runs<'s> {
+    let environment =
+        Environment { push: context.push, ranges, ..Environment::new(context.bindings, context.deadline) };
+    let mut runs = wave.runs(&stage.program, environment);
+    for &(slot, source) in &stage.sources {
+        match source {
+            Source::BlendConstant(component) => runs.set(slot, context.blend_constants[component].to_bits()),
+            Source::Pitch(plane) => runs.set(slot, context.pitches[plane]),
+            Source::Wave => runs.set(slot, (slot / (stage.program.inputs.len() / stage.waves)) as u32),
+            _ => {}
+        }
+    }
+    runs
+}
+
+/// The runs of a draw's group kernel: groups of one primitive, shaded and exported.
+pub(super) struct Groups<'s> {
+    runs: Runs<'s>,
+    /// Input words that change from group to group: slot, and what belongs there.
+    changing: SmallVec<[(usize, Source); 8]>,
+    /// The attachments' planes, by the number of the target, and that of depths, where they are tested here.
+    planes: Vec<PlaneRef<'s>>,
+    /// Whether fragments are tested behind the program.
+    late: bool,
+    /// Where the samples lie, where a run is for one of them.
+    places: Option<&'s [[i64; 2]]>,
+}
+
+impl<'s> Groups<'s> {
+    /// Of a draw whose groups can be shaded at once, all of them, or those that are covered wholly; it may count what is tested here.
+    pub(super) fn new<'a: 's>(
+        context: &'a DrawContext<'a>,
+        (whole, counts): (bool, bool),
+        wave: &'s mut Wave,
+    ) -> Option<Self> {
+        let (ranges, late) = (context.direct.as_ref()?, !context.tests_early());
+        let stage = match (late, whole) {
+            (true, _) => context.late_kernel(counts)?,
+            (false, true) => context.whole_kernel()?,
+            (false, false) => context.group_kernel()?,
+        };
+        let tested = context.depth.as_ref().filter(|_| late && context.depth_alone.is_some());
+        let planes = context.targets().chain(tested.map(Some)).map(|plane| plane.copied()).collect::<Option<_>>()?;
+        let of_group = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
+        let changes = |source| of_group(source) || matches!(source, Source::Place(_) | Source::Sample);
+        let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
+        let places = context.shades_samples().then_some(&*context.locations);
+        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late, places })
+    }
+
+    /// How many fragments the last run exported, where that was not known before: of one that counts.
+    pub(super) fn exported(&self) -> Option<u32> {
+        self.runs.outputs.first().filter(|_| self.late).map(|lanes| lanes[0])
+    }
+
+    /// Whether a group's texels lie in one line of each attachment.
+    #[inline]
+    pub(super) fn takes(&self, [x, y]: [u32; 2]) -> bool {
+        self.planes.iter().all(|plane| plane.is_line_at(x, y))
+    }
+
+    /// Shades fragments of the primitive with these words in the group at a place: the pixels where each sample is.
+    #[inline]
+    pub(super) fn shade(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
+        match self.places {
+            None => self.run(words, place, (0, masks)),
+            Some(_) => self.shade_each(words, place, masks),
+        }
+    }
+
+    /// The same sample by sample.
+    fn shade_each(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
+        for (sample, mask) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
+            if self.run(words, place, (sample, std::slice::from_ref(mask))) == Stop::Interrupted {
+                return Stop::Interrupted;
+            }
+        }
+        Stop::Done
+    }
+
+    /// One run, for the samples from one on that have these pixels.
+    #[inline]
+    fn run(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
+        for &(slot, source) in &self.changing {
+            let word = match source {
+                Source::Corner(axis) => (place[axis] as f32).to_bits(),
+                Source::Pixels(half) => (masks[half / 2] >> (32 * (half % 2))) as u32,
+                Source::Line(plane) => self.planes[plane].offset(x, y, first as u32),
+                Source::Place(axis) => sample_place(self.places.unwrap_or(&[]), first as u32)[axis].to_bits(),
+                Source::Sample => first as u32,
+                _ => continue,
+            };
+            self.runs.set(slot, word);
+        }
+        self.runs.run(words.parameters())
+    }
+}
+
+/// Pixels along each axis of what a sieve takes by one run: its blocks are the lanes of a word.
+const SIEVED: i64 = 16;
+
+/// Pixels of a block along an axis.
+pub(super) const BLOCK: i64 = 4;
+
+/// The runs of a draw's primitive kernel: small primitives, from coverage to export; or to their pixels that are left, if it is a sieve.
+pub(super) struct Small<'s> {
+    runs: Runs<'s>,
+    pub(super) stage: &'s Stage,
+    /// Slots of first pixel and size of the window, x and y of both.
+    window: [usize; 4],
+    /// Samples of a pixel.
+    samples: u32,
+    is_sieve: bool,
+}
+
+impl<'s> Small<'s> {
+    /// Of a draw that has such a kernel, in an area of a tile; it is told what a run is to draw, and what changes within primitives.
+    pub(super) fn new<'a: 's>(
+        context: &'a DrawContext<'a>,
+        (area, counts, kind): ([i64; 4], bool, (Drawn, Varies)),
+        wave: &'s mut Wave,
+    ) -> Option<Self> {
+        if !context.has_whole_blocks(area) {
+            return None;
+        }
+        let (stage, ranges) = (context.primitive_kernel(counts, kind)?, context.direct.as_ref()?);
+        let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
+        let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
+        let samples = context.multisample.samples;
+        let is_sieve = context.outline().small == Some(Way::Sieved);
+        Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve })
+    }
+
+    /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
+    #[inline]
+    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], sight: Option<&Sight>) -> Stop {
+        let stop = self.run(words, window);
+        if let Some(sight) = sight {
+            self.see(sight, window);
+        }
+        stop
+    }
+
+    /// Draws two neighbours with these words.
+    #[inline]
+    pub(super) fn draw_both(
+        &mut self,
+        [first, second]: [Words<'_>; 2],
+        window: [i64; 4],
+        sight: Option<&Sight>,
+    ) -> Stop {
+        for &(slot, word) in &self.stage.edges {
+            self.runs.set(slot, second.get(Shape::EDGES + word));
+        }
+        self.draw(first, window, sight)
+    }
+
+    /// Sieves the primitive with these words, if this is a sieve, as far as it lies in a window: `take` gets the first pixel of each block that has any left,
+    /// and these, in the order of a wave's lanes.
+    #[inline]
+    pub(super) fn sieve(
+        &mut self,
+        words: Words<'_>,
+        window: [i64; 4],
+        sight: Option<&Sight>,
+        mut take: impl FnMut([i64; 2], u16),
+    ) {
+        let [x0, y0, x1, y1] = window;
+        let [left, top] = [x0, y0].map(|pixel| pixel & !(BLOCK - 1));
+        for y in (top..y1).step_by(SIEVED as usize) {
+            for x in (left..x1).step_by(SIEVED as usize) {
+                let part = [x.max(x0), y.max(y0), x1.min(x + SIEVED), y1.min(y + SIEVED)];
+                // It has no loop but that over blocks: nothing interrupts it.
+                self.run(words, part);
+                let across = ((part[2] - x + BLOCK - 1) / BLOCK) as usize;
+                let rows = (y..part[3]).step_by(BLOCK as usize);
+                for (y, masks) in rows.zip(self.runs.outputs[0].chunks(across)) {
+                    for (x, &mask) in (x..part[2]).step_by(BLOCK as usize).zip(masks) {
+                        if mask != 0 {
+                            take([x, y], mask as u16);
+                        }
+                    }
+                }
+                if let Some(sight) = sight {
+                    self.see(sight, part);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, words: Words<'_>, [x0, y0, x1, y1]: [i64; 4]) -> Stop {
+        for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
+            self.runs.set(slot, value as u32);
+        }
+        self.runs.run(words.parameters())
+    }
+
+    /// Counts what the kernel counted, all of it where the window begins.
+    #[cold]
+    fn see(&self, sight: &Sight, window: [i64; 4]) {
+        let place = [window[0] as u32, window[1] as u32];
+        let first = usize::from(self.is_sieve);
+        let [covered, waves, lanes] = Tally::told(self.samples, |word| self.runs.outputs[first + word][0]);
+        let blocks = blocks_of(window) as u32;
+        see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
+        if !self.is_sieve {
+            // Programs that discard nothing do not say.
+            let exported = self.runs.outputs.get(Tally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
+            see_waves(sight, place, [waves, lanes, exported]);
+        }
+    }
+}
+
+/// Blocks of a window.
+fn blocks_of(window: [i64; 4]) -> i64 {
+    let across = |axis: usize| (window[axis + 2] - (window[axis] & !(BLOCK - 1)) + BLOCK - 1) / BLOCK;
+    across(0) * across(1)
+}
+
+/// Counts blocks, the samples that were looked at in them, and those that are covered.
+fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
+    sight.count(Counter::Blocks, blocks.into());
+    sight.count(Counter::SamplesStandard, samples.into());
+    sight.count(Counter::SamplesCovered, covered.into());
+    sight.mark(Map::Overdraw, place, covered);
+}
+
+/// The same of blocks of tiny primitives: their crumbs, their pixels that are covered, and the lanes that are meant.
+#[cold]
+fn see_tiny(sight: &Sight, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
+    let blocks = u64::from(lanes.count_ones());
+    sight.count(Counter::Blocks, blocks);
+    sight.count(Counter::SamplesStandard, blocks * u64::from(BLOCK_PIXELS));
+    sight.count(Counter::SamplesCovered, mark_tiny(sight, firsts, pixels, lanes).into());
+}
+
+#[inline(always)]
+fn mark_tiny_lanes(sight: &Sight, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
+    let covered = each(|lane| if lanes >> lane & 1 != 0 { pixels[lane].count_ones() } else { 0 });
+    // A tile's first pixel is that of a group.
+    let groups = each(|lane| Sight::group(Crumb::place(firsts[lane])));
+    groups.into_iter().zip(covered).for_each(|(group, covered)| sight.mark_group(Map::Overdraw, group, covered));
+    covered.iter().sum()
+}
+
+kernel!(
+    /// Marks the pixels of tiny primitives, and says how many they are.
+    mark_tiny, mark_tiny_lanes, (sight: &Sight, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32
+);
+
+/// Counts waves of kernels that export themselves, their fragments, and those that were exported.
+fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
+    sight.count(Counter::Fragments, lanes.into());
+    see(sight, place, waves, lanes);
+    see_exported(sight, lanes, exported);
+}
+
+/// The runs of a draw's mixed kernel: pixels of tiny primitives, as many at a time as fill a wave.
+pub(super) struct Mixed<'s> {
+    runs: Runs<'s>,
+    /// Slot of the crumbs.
+    slot: usize,
+    /// First pixel of the tile.
+    tile: [i64; 2],
+    crumbs: &'s mut Crumbs,
+    /// Number of the first primitive of the sixteen whose pixels wait.
+    first: PrimitiveId,
+}
+
+impl<'s> Mixed<'s> {
+    /// Of a draw that has such a kernel, in the tile with this first pixel; it is told the same.
+    pub(super) fn new<'a: 's>(
+        context: &'a DrawContext<'a>,
+        (wave, crumbs): (&'s mut Wave, &'s mut Crumbs),
+        tile: [i64; 2],
+        (counts, varies): (bool, Varies),
+    ) -> Option<Self> {
+        let (stage, ranges) = (context.mixed_kernel(counts, varies)?, context.direct.as_ref()?);
+        let slot = stage.sources.iter().find(|(_, source)| *source == Source::Crumb)?.0;
+        let sieved = context.outline().small == Some(Way::Sieved);
+        crumbs.come_as(if sieved && context.outline().differs { Unit::Quad } else { Unit::Pixel });
+        let mut runs = runs(context, (stage, ranges), wave);
+        for &(slot, source) in &stage.sources {
+            if let Source::Window(axis) = source {
+                runs.set(slot, tile[axis] as u32);
+            }
+        }
+        Some(Self { runs, slot, tile, crumbs, first: 0 })
+    }
+
+    /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as crumbs, all of them, and the
+    /// lanes that are meant.
+    #[inline]
+    pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&Sight>) {
+        self.crumbs.push_lanes(firsts, pixels, lanes);
+        if let Some(sight) = sight {
+            see_tiny(sight, (firsts, pixels, lanes));
+        }
+    }
+
+    /// What comes next is of this primitive. False when the program was interrupted.
+    #[inline]
+    pub(super) fn begin(&mut self, walk: &Visit<'_>, id: PrimitiveId, sight: Option<&Sight>) -> bool {
+        let first = id & !(WAVE as u32 - 1);
+        if first == self.first {
+            return true;
+        }
+        let ok = self.flush(walk, sight);
+        self.first = first;
+        ok
+    }
+
+    /// Draws pixels of a block that a sieve has left, in the order of a wave's lanes; they may wait for others. False when the program was
+    /// interrupted.
+    #[inline]
+    pub(super) fn draw_block(
+        &mut self,
+        walk: &Visit<'_>,
+        id: PrimitiveId,
+        (block, pixels): ([i64; 2], u16),
+        sight: Option<&Sight>,
+    ) -> bool {
+        let place = [0, 1].map(|axis: usize| (block[axis] - self.tile[axis]) as u32);
+        self.crumbs.push_block(place, id % WAVE as u32, pixels);
+        let mut ok = true;
+        while self.crumbs.fill_wave() {
+            ok &= self.run(walk, sight);
+        }
+        self.crumbs.make_room();
+        ok
+    }
+
+    /// Draws the pixels of a group that a primitive covers; they may wait for others. False when the program was interrupted.
+    #[inline]
+    pub(super) fn draw_group(&mut self, walk: &Visit<'_>, fragments: &Fragments, sight: Option<&Sight>) -> bool {
+        let mut ok = self.begin(walk, fragments.primitive, sight);
+        for number in 0..4 {
+            let block = [number & 1, number >> 1];
+            let pixels = block_of_group(fragments.pixels, block);
+            if pixels != 0 {
+                let place = [0, 1].map(|axis| i64::from(fragments.place[axis]) + BLOCK * i64::from(block[axis]));
+                ok &= self.draw_block(walk, fragments.primitive, (place, pixels), sight);
+            }
+        }
+        ok
+    }
+
+    /// Draws what waits. False when the program was interrupted.
+    #[inline]
+    pub(super) fn flush(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+        let mut ok = true;
+        while !self.crumbs.is_empty() {
+            ok &= self.run(walk, sight);
+        }
+        self.crumbs.make_room();
+        ok
+    }
+
+    fn run(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+        self.crumbs.next_wave(self.runs.lanes(self.slot));
+        let stop = self.runs.run(walk.words(self.first).parameters());
+        if let Some(sight) = sight {
+            self.see(sight);
+        }
+        stop != Stop::Interrupted
+    }
+
+    /// Counts the fragments of a wave, where its first pixel is.
+    #[cold]
+    fn see(&mut self, sight: &Sight) {
+        let lanes = self.runs.outputs[0][0];
+        // Programs that discard nothing do not say.
+        let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());
+        let place = Crumb::place(self.runs.lanes(self.slot)[0]);
+        let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
+        see_waves(sight, place, [u32::from(lanes > 0), lanes, exported]);
+    }
+}

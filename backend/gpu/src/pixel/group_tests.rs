@@ -1,0 +1,169 @@
+//! The tests of a whole group of 8x8 pixels, sample by sample: stencils, which are bytes, and depths.
+//!
+//! Whether a stencil passes does not depend on depth, so it is looked at first; depth is tested where it passes, and stencils change by how both
+//! ended. Source: Vulkan specification, "Stencil Test".
+
+use ash::vk;
+use vitric_base::simd::kernel;
+use vitric_memory::PlaneRef;
+
+use super::DrawContext;
+use super::depth_group::{self, Stored};
+use crate::geometry::Shape;
+use crate::state::{DepthStencilState, StencilState};
+
+/// Stencils of a group, in the order of its pixels' bits.
+type Bytes = [u8; 64];
+
+/// What groups are tested with.
+#[derive(Clone, Copy)]
+pub(super) struct GroupTests<'a> {
+    state: &'a DepthStencilState,
+    depth: Option<Stored<'a>>,
+    stencil: Option<&'a PlaneRef<'a>>,
+}
+
+impl<'a> GroupTests<'a> {
+    /// The tests of a draw in the group with this first pixel; `None` where there are none, or quads must be tested one by one.
+    pub(super) fn of(context: &'a DrawContext<'a>, place: [u32; 2]) -> Option<Self> {
+        let state = context.tests.as_ref().filter(|state| !state.depth_bounds_test)?;
+        let stencil = context.stencil.as_ref().filter(|_| state.stencil_test);
+        let depth = context.depth.as_ref().filter(|_| state.depth_test).map(|plane| Stored(plane, context.depth_bits));
+        let is_byte = |face: &StencilState| face.reference <= u8::MAX.into();
+        let has_bytes = stencil.is_none_or(|plane| plane.has_byte_line(place[0], place[1]));
+        let serves = has_bytes && is_byte(&state.front) && is_byte(&state.back);
+        let as_one = context.tests_early() && !context.masks_late() && !context.sees_untested();
+        (as_one && serves && depth.is_none_or(|stored| stored.has_line(place))).then_some(Self {
+            state,
+            depth,
+            stencil,
+        })
+    }
+
+    /// Tests a sample of the pixels in `mask`, by its number and its place in units; the same as `depth_stencil::test` of each. Returns the
+    /// pixels that go on.
+    pub(super) fn test(&self, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2]), mask: u64) -> u64 {
+        let Some(plane) = self.stencil else { return self.test_depth(shape, (place, sample, at), mask) };
+        let face = if shape.front { &self.state.front } else { &self.state.back };
+        let stored = plane.read_byte_line(place[0], place[1], sample);
+        let passed = mask & passing(&stored, face);
+        let left = self.test_depth(shape, (place, sample, at), passed);
+        let changes = [(mask & !passed, face.fail), (passed & !left, face.depth_fail), (left, face.pass)];
+        let mut changed = stored;
+        for (pixels, op) in changes {
+            if pixels != 0 && op != vk::StencilOp::KEEP {
+                changed = updated(&changed, pixels, op, face);
+            }
+        }
+        if changed != stored {
+            plane.write_byte_line(place[0], place[1], sample, &changed);
+        }
+        left
+    }
+
+    fn test_depth(&self, shape: &Shape, sample: ([u32; 2], u32, [i64; 2]), mask: u64) -> u64 {
+        match self.depth {
+            Some(stored) if mask != 0 => depth_group::test(self.state, stored, shape, sample, mask),
+            _ => mask,
+        }
+    }
+}
+
+#[inline(always)]
+fn passing_bytes(stored: &Bytes, face: &StencilState) -> u64 {
+    let [less, equal, greater] = match face.compare {
+        vk::CompareOp::LESS => [1, 0, 0],
+        vk::CompareOp::EQUAL => [0, 1, 0],
+        vk::CompareOp::LESS_OR_EQUAL => [1, 1, 0],
+        vk::CompareOp::GREATER => [0, 0, 1],
+        vk::CompareOp::NOT_EQUAL => [1, 0, 1],
+        vk::CompareOp::GREATER_OR_EQUAL => [0, 1, 1],
+        vk::CompareOp::ALWAYS => [1; 3],
+        _ => [0; 3],
+    };
+    let (mask, reference) = (face.compare_mask as u8, (face.reference & face.compare_mask) as u8);
+    let mut passes = [0u8; 64];
+    for (passes, stored) in passes.iter_mut().zip(stored) {
+        let stored = stored & mask;
+        *passes = u8::from(reference < stored) & less
+            | u8::from(reference == stored) & equal
+            | u8::from(reference > stored) & greater;
+    }
+    // The product brings the low bits of eight bytes together in the highest one.
+    let bits = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    passes.as_chunks::<8>().0.iter().rev().fold(0, |all, eight| all << 8 | bits(eight))
+}
+
+#[inline(always)]
+fn updated_bytes(stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilState) -> Bytes {
+    let (reference, writes) = (face.reference as u8, face.write_mask as u8);
+    let all = |new: fn(u8) -> u8| stored.map(new);
+    let new = match op {
+        vk::StencilOp::ZERO => [0; 64],
+        vk::StencilOp::REPLACE => [reference; 64],
+        vk::StencilOp::INCREMENT_AND_CLAMP => all(|stored| stored.saturating_add(1)),
+        vk::StencilOp::DECREMENT_AND_CLAMP => all(|stored| stored.saturating_sub(1)),
+        vk::StencilOp::INVERT => all(|stored| !stored),
+        vk::StencilOp::INCREMENT_AND_WRAP => all(|stored| stored.wrapping_add(1)),
+        vk::StencilOp::DECREMENT_AND_WRAP => all(|stored| stored.wrapping_sub(1)),
+        _ => *stored,
+    };
+    let mut changed = *stored;
+    for (number, (changed, new)) in changed.iter_mut().zip(&new).enumerate() {
+        let eight = (pixels >> (number / 8 * 8)) as u8;
+        let taken = if eight & 1 << (number % 8) != 0 { writes } else { 0 };
+        *changed = *changed & !taken | new & taken;
+    }
+    changed
+}
+
+kernel!(
+    /// The pixels whose stencils pass.
+    passing, passing_bytes, (stored: &Bytes, face: &StencilState) -> u64
+);
+
+kernel!(
+    /// Stencils behind an operation on those of some pixels.
+    updated, updated_bytes, (stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilState) -> Bytes
+);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::depth_stencil::stencil;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn stencils_of_groups_are_those_of_their_pixels(
+            bytes in prop::collection::vec(any::<u8>(), 64),
+            numbers in prop::array::uniform3(any::<u32>()),
+            (compare, ops) in (0i32..8, prop::array::uniform3(0i32..8)),
+            (mask, reference, near) in (any::<u64>(), any::<u8>(), any::<bool>()),
+        ) {
+            let [fail, pass, depth_fail] = ops.map(vk::StencilOp::from_raw);
+            let face = StencilState {
+                fail,
+                pass,
+                depth_fail,
+                compare: vk::CompareOp::from_raw(compare),
+                compare_mask: numbers[0],
+                write_mask: numbers[1],
+                reference: reference.into(),
+            };
+            let close = |byte: u8| if near { reference.wrapping_add(byte % 3).wrapping_sub(1) } else { byte };
+            let stored: Bytes = std::array::from_fn(|pixel| close(bytes[pixel]));
+            // Depths of these pixels pass.
+            let deep = u64::from(numbers[2]) << 16;
+            let passed = passing(&stored, &face);
+            let changes = [(mask & !passed, fail), (mask & passed & !deep, depth_fail), (mask & passed & deep, pass)];
+            let changed = changes.iter().fold(stored, |stored, &(pixels, op)| updated(&stored, pixels, op, &face));
+            for pixel in 0..64 {
+                let expected = stencil((&face, reference.into()), stored[pixel].into(), deep >> pixel & 1 != 0);
+                let kept = if mask >> pixel & 1 != 0 { expected.1 } else { stored[pixel].into() };
+                prop_assert_eq!((passed >> pixel & 1 != 0, u32::from(changed[pixel])), (expected.0, kept));
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What a fragment wave starts with: the input words of its kernel, and depths.
+
+use vitric_base::simd::{Lanes, WAVE};
+
+use super::DrawContext;
+use super::kernel::{Source, Target};
+use super::quad::{QUADS, Quad};
+use crate::geometry::{Shape, Words};
+use crate::raster::UNITS;
+use crate::tiling::Visit;
+
+/// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
+pub(super) struct WaveFragments<'a> {
+    pub(super) context: &'a DrawContext<'a>,
+    pub(super) quads: &'a [Quad],
+    /// Where their primitives are.
+    pub(super) walk: &'a Visit<'a>,
+    /// Words of each quad's primitive.
+    pub(super) words: [Words<'a>; QUADS],
+    pub(super) targets: &'a [Target],
+    pub(super) sample: Option<u32>,
+    /// Quads as they were before their tests, where the program sees that: those of `quads` among others.
+    pub(super) untested: &'a [Quad],
+}
+
+impl WaveFragments<'_> {
+    /// Fills an input word in; lanes behind the last quad hold anything.
+    pub(super) fn fill(&self, source: Source, lanes: &mut Lanes) {
+        match source {
+            Source::Pixel(0) => self.columns(lanes),
+            Source::Pixel(_) => self.rows(lanes),
+            Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
+            Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
+            Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number].get(word)),
+            Source::Coverage if self.untested.is_empty() || self.sample.is_some() => {
+                self.each(lanes, |coverage| coverage)
+            }
+            Source::Coverage => self.coverage_before_tests(lanes),
+            Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
+            Source::FullyCovered => self.fully_covered(lanes),
+            Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
+            Source::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
+            Source::Stored(target, word) => self.stored(&self.targets[target], word, lanes),
+            // The others are of kernels that export.
+            _ => {}
+        }
+    }
+
+    /// Words of each lane by its covered samples.
+    fn each(&self, lanes: &mut Lanes, word: impl Fn(u32) -> u32) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            *lanes = [0, 1, 2, 3].map(|pixel| word(quad.samples(pixel)));
+        }
+    }
+
+    /// What was covered of pixels of which anything is.
+    #[cold]
+    fn coverage_before_tests(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let is_same = |other: &&Quad| other.primitive == quad.primitive && other.is_at(quad);
+            let before = self.untested.iter().find(is_same).unwrap_or(quad);
+            *lanes = [0, 1, 2, 3].map(|pixel| if quad.samples(pixel) == 0 { 0 } else { before.samples(pixel) });
+        }
+    }
+
+    /// True if conservative primitives cover their pixels fully (`FullyCoveredEXT`).
+    #[cold]
+    fn fully_covered(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let covers =
+                |place| self.context.is_conservative() && self.walk.covers_wholly(quad.primitive, place, [1; 2]);
+            *lanes = [0, 1, 2, 3].map(|pixel| u32::from(covers([quad.x + pixel % 2, quad.y + pixel / 2])));
+        }
+    }
+
+    /// Words that are the same in each quad.
+    #[inline]
+    fn each_quad(&self, lanes: &mut Lanes, word: impl Fn(usize) -> u32) {
+        for (number, lanes) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate().take(self.quads.len()) {
+            *lanes = [word(number); 4];
+        }
+    }
+
+    fn columns(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let [left, right] = [quad.x, quad.x + 1].map(|x| (x as f32).to_bits());
+            *lanes = [left, right, left, right];
+        }
+    }
+
+    fn rows(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let [upper, lower] = [quad.y, quad.y + 1].map(|y| (y as f32).to_bits());
+            *lanes = [upper, upper, lower, lower];
+        }
+    }
+
+    fn sample_place(&self, sample: u32) -> [f32; 2] {
+        sample_place(&self.context.locations, sample)
+    }
+
+    /// The centre when it is surely inside, else the first covered sample.
+    fn centroid(&self, coverage: u32) -> [f32; 2] {
+        let full = (1u32 << self.context.multisample.samples) - 1;
+        if coverage == 0 || coverage == full { [0.5; 2] } else { self.sample_place(coverage.trailing_zeros()) }
+    }
+
+    /// Word `word` of what an attachment holds.
+    fn stored(&self, target: &Target, word: usize, lanes: &mut Lanes) {
+        let Some(plane) = self.context.color(target) else { return };
+        if target.bytes == 4 && plane.samples() == 1 {
+            if Quad::lie_in_strip(self.quads) && plane.has_line(self.quads[0].x, self.quads[0].y & !7) {
+                *lanes = plane.read_strip(self.quads[0].x, self.quads[0].y, 0);
+                return;
+            }
+            for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+                *lanes = plane.read_quad(quad.x, quad.y, 0);
+            }
+            return;
+        }
+        let sample = self.sample.unwrap_or(0);
+        for (lane, held) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
+            let (x, y) = self.quads[lane / 4].pixel(lane % 4);
+            let mut bytes = [0; WAVE];
+            plane.read(x, y, sample, &mut bytes[..target.bytes]);
+            *held = u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[word * 4 + byte]));
+        }
+    }
+}
+
+/// A sample's place in its pixel, 0 to 1, of the locations of all.
+pub(super) fn sample_place(locations: &[[i64; 2]], sample: u32) -> [f32; 2] {
+    locations[sample as usize % locations.len()].map(|units| units as f32 / UNITS as f32)
+}
+
+/// Depth of a primitive at an offset from its reference point.
+#[inline(always)]
+pub(super) fn depth_at(shape: &Shape, x: f32, y: f32) -> f32 {
+    depth_in_range(shape, shape.depth.at(x, y))
+}
+
+/// A depth as it is tested and stored, also one that a program wrote. Source: Vulkan specification, "Depth Clamping and Range
+/// Adjustment".
+#[inline(always)]
+pub(super) fn depth_in_range(shape: &Shape, depth: f32) -> f32 {
+    let [near, far] = shape.depth_range;
+    // As generated code has it, also of NaN and of zeros with either sign.
+    let depth = if near < depth { depth } else { near };
+    if depth < far { depth } else { far }
+}
+
+/// Depths at a place in each pixel of the quad at (`x`, `y`).
+pub(super) fn depths_of_quad(shape: &Shape, [x, y]: [u32; 2], place: [f32; 2]) -> [f32; 4] {
+    let along = |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - shape.reference[axis] + place[axis]);
+    let ([left, right], [upper, lower]) = (along(x, 0), along(y, 1));
+    [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(shape, x, y))
+}

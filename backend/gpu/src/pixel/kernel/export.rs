@@ -1,0 +1,211 @@
+//! Export as IR: blending, logic operations, write masks and encoding, specialised to an attachment's format and state.
+//!
+//! Source: Vulkan specification, "The Framebuffer".
+
+use ash::vk;
+use vitric_exec::format_ir::{self as routines, Words, clamped};
+use vitric_format as format;
+use vitric_format::{Class, FormatInfo};
+use vitric_ir::elementary::{max_of_numbers, min_of_numbers};
+use vitric_ir::{BinaryOp as B, Builder, Type, Value};
+
+use crate::state::BlendState;
+
+/// How fragments get into an attachment.
+#[derive(Debug, Clone, Copy)]
+pub struct Export {
+    /// Format of the attachment.
+    pub info: &'static FormatInfo,
+    /// Blending and write mask.
+    pub blend: BlendState,
+    /// Logic operation.
+    pub logic_op: Option<vk::LogicOp>,
+    /// Alpha becomes one.
+    pub alpha_to_one: bool,
+}
+
+/// A fragment's colours, red to alpha.
+#[derive(Debug, Clone, Copy)]
+pub struct Colors {
+    /// Of the first output.
+    pub source: [Value; 4],
+    /// Of the second output, with dual-source blending.
+    pub second: [Value; 4],
+    /// The blend constants.
+    pub constants: [Value; 4],
+}
+
+impl Export {
+    /// Whether blending takes place.
+    fn blends(&self) -> bool {
+        self.blend.enable && !self.info.class.is_integer() && self.logic_op.is_none()
+    }
+
+    /// The logic operation, where the format has them.
+    fn logic(&self) -> Option<vk::LogicOp> {
+        self.logic_op.filter(|_| !matches!(self.info.class, Class::Sfloat | Class::Ufloat | Class::Srgb))
+    }
+
+    /// Whether what the attachment holds takes part.
+    pub fn needs_stored(&self) -> bool {
+        self.blends() || self.logic().is_some() || self.blend.write_mask != vk::ColorComponentFlags::RGBA
+    }
+
+    /// The texel's new words; `None` for formats that are no attachments.
+    pub fn words(&self, b: &mut Builder, mut colors: Colors, stored: &[Value]) -> Option<Words> {
+        let ty = if self.info.class.is_integer() { Type::I32 } else { Type::F32 };
+        for color in [&mut colors.source, &mut colors.second] {
+            *color = color.map(|value| b.cast(value, ty));
+            if self.alpha_to_one {
+                color[3] = b.constant(format::one(self.info.class), ty);
+            }
+        }
+        let color = if self.blends() { self.blended(b, &colors, stored) } else { colors.source };
+        let mut words = routines::encode(b, self.info, color)?;
+        if let Some(op) = self.logic() {
+            words = words.iter().zip(stored).map(|(&source, &stored)| logic(b, op, source, stored)).collect();
+        }
+        if self.blend.write_mask != vk::ColorComponentFlags::RGBA {
+            words = self.masked(b, &words, stored);
+        }
+        Some(words)
+    }
+
+    /// The bits of components that are not written stay.
+    fn masked(&self, b: &mut Builder, words: &[Value], stored: &[Value]) -> Words {
+        let mut written = 0u128;
+        for channel in self.info.channels {
+            if self.blend.write_mask.as_raw() >> channel.component & 1 != 0 {
+                written |= ((1u128 << channel.bits) - 1) << channel.offset;
+            }
+        }
+        let mask = |number: usize| (written >> (32 * number)) as u32;
+        let merge = |(number, (&new, &old)): (usize, (&Value, &Value))| {
+            let (written, kept) = (b.int(mask(number)), b.int(!mask(number)));
+            let (new, old) = (b.binary(B::And, new, written), b.binary(B::And, old, kept));
+            b.binary(B::Or, new, old)
+        };
+        words.iter().zip(stored).enumerate().map(merge).collect()
+    }
+
+    /// Fixed-point attachments clamp what blending combines.
+    fn clamped(&self, b: &mut Builder, color: [Value; 4]) -> [Value; 4] {
+        match self.info.class {
+            Class::Unorm | Class::Srgb => color.map(|value| clamped(b, value, 0.0)),
+            Class::Snorm => color.map(|value| clamped(b, value, -1.0)),
+            _ => color,
+        }
+    }
+
+    fn blended(&self, b: &mut Builder, colors: &Colors, stored: &[Value]) -> [Value; 4] {
+        let operands = Operands {
+            source: self.clamped(b, colors.source),
+            second: self.clamped(b, colors.second),
+            constants: self.clamped(b, colors.constants),
+            destination: routines::decode(b, self.info, stored),
+        };
+        let state = &self.blend;
+        [0, 1, 2, 3].map(|component| match component {
+            3 => operands.combined(b, 3, (state.src_alpha, state.dst_alpha), state.alpha_op),
+            color => operands.combined(b, color, (state.src_color, state.dst_color), state.color_op),
+        })
+    }
+}
+
+/// Colours that blending combines.
+struct Operands {
+    source: [Value; 4],
+    second: [Value; 4],
+    constants: [Value; 4],
+    destination: [Value; 4],
+}
+
+impl Operands {
+    fn combined(
+        &self,
+        b: &mut Builder,
+        component: usize,
+        (from, to): (vk::BlendFactor, vk::BlendFactor),
+        op: vk::BlendOp,
+    ) -> Value {
+        let (source, destination) = (self.source[component], self.destination[component]);
+        match op {
+            vk::BlendOp::MIN => return min_of_numbers(b, source, destination),
+            vk::BlendOp::MAX => return max_of_numbers(b, source, destination),
+            _ => {}
+        }
+        let (left, right) = (self.factor(b, from, component), self.factor(b, to, component));
+        let (left, right) = (product(b, source, left), product(b, destination, right));
+        match op {
+            vk::BlendOp::SUBTRACT => b.binary(B::FSub, left, right),
+            vk::BlendOp::REVERSE_SUBTRACT => b.binary(B::FSub, right, left),
+            _ => b.binary(B::FAdd, left, right),
+        }
+    }
+
+    fn factor(&self, b: &mut Builder, kind: vk::BlendFactor, component: usize) -> Value {
+        use vk::BlendFactor as F;
+        let Self { source, second, constants, destination } = self;
+        let one = b.float(1.0);
+        let mut without = |value: Value| b.binary(B::FSub, one, value);
+        match kind {
+            F::ZERO => b.float(0.0),
+            F::ONE => one,
+            F::SRC_COLOR => source[component],
+            F::ONE_MINUS_SRC_COLOR => without(source[component]),
+            F::DST_COLOR => destination[component],
+            F::ONE_MINUS_DST_COLOR => without(destination[component]),
+            F::SRC_ALPHA => source[3],
+            F::ONE_MINUS_SRC_ALPHA => without(source[3]),
+            F::DST_ALPHA => destination[3],
+            F::ONE_MINUS_DST_ALPHA => without(destination[3]),
+            F::CONSTANT_COLOR => constants[component],
+            F::ONE_MINUS_CONSTANT_COLOR => without(constants[component]),
+            F::CONSTANT_ALPHA => constants[3],
+            F::ONE_MINUS_CONSTANT_ALPHA => without(constants[3]),
+            F::SRC_ALPHA_SATURATE if component == 3 => one,
+            F::SRC_ALPHA_SATURATE => {
+                let room = without(destination[3]);
+                min_of_numbers(b, source[3], room)
+            }
+            F::SRC1_COLOR => second[component],
+            F::ONE_MINUS_SRC1_COLOR => without(second[component]),
+            F::SRC1_ALPHA => second[3],
+            _ => without(second[3]),
+        }
+    }
+}
+
+/// `color * factor`. A factor of one is left out; one of zero is not, as what is infinite makes it NaN.
+fn product(b: &mut Builder, color: Value, factor: Value) -> Value {
+    if b.as_constant(factor) == Some(1.0f32.to_bits()) { color } else { b.binary(B::FMul, color, factor) }
+}
+
+/// A logic operation on words of texels.
+fn logic(b: &mut Builder, op: vk::LogicOp, s: Value, d: Value) -> Value {
+    use vk::LogicOp as L;
+    let ones = b.int(u32::MAX);
+    let mut not = |value: Value| b.binary(B::Xor, value, ones);
+    let (not_s, not_d) = (not(s), not(d));
+    match op {
+        L::CLEAR => b.int(0),
+        L::AND => b.binary(B::And, s, d),
+        L::AND_REVERSE => b.binary(B::And, s, not_d),
+        L::COPY => s,
+        L::AND_INVERTED => b.binary(B::And, not_s, d),
+        L::NO_OP => d,
+        L::XOR => b.binary(B::Xor, s, d),
+        L::OR => b.binary(B::Or, s, d),
+        L::NOR => b.binary(B::And, not_s, not_d),
+        L::EQUIVALENT => b.binary(B::Xor, not_s, d),
+        L::INVERT => not_d,
+        L::OR_REVERSE => b.binary(B::Or, s, not_d),
+        L::COPY_INVERTED => not_s,
+        L::OR_INVERTED => b.binary(B::Or, not_s, d),
+        L::NAND => b.binary(B::Or, not_s, not_d),
+        _ => ones,
+    }
+}
+
+#[cfg(test)]
+mod tests;

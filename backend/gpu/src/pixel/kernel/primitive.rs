@@ -1,0 +1,670 @@
+//! Primitive kernels: one small primitive in a tile by one run, block after block of 4x4 pixels: its coverage, its depth test, its
+//! shading and its export.
+//!
+//! Blocks lie where lines have them: their texels are two halves of rows of quads, and where they lie is the same for all lanes. What such a
+//! primitive would have to be told by units that hand fragments on to each other costs more than its fragments. What does not change within
+//! primitives is computed once for all blocks of one, by kernels that know of it (`geometry::Varies`).
+//!
+//! Of a long program idle lanes would cost more. Then the kernel ends where shading begins, and is a *sieve*: it tells which pixels are
+//! left, and mixed kernels shade them. Where a program discards fragments, they test once more, and write depths behind it.
+
+use ash::vk;
+use smallvec::SmallVec;
+use vitric_exec::{Program, format_ir as routines};
+use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
+
+use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
+use super::inputs::{Inputs, shared_words};
+use super::late::{self, Event, is_late};
+use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
+use crate::geometry::{Shape, Varies};
+use crate::pixel::draw::shades_samples;
+use crate::raster::{UNITS, sample_mask};
+use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
+
+/// What a run draws.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Drawn {
+    /// One primitive.
+    #[default]
+    One,
+    /// That, and the one behind it, with which it shares an edge: no point is of both. A lane's pixel is of the one that covers it, so that
+    /// blocks which both of them touch are gone through once. What does not change within them is the same for
+    /// both: [`Stage::common`]. Of neither the window cuts off any pixels.
+    Neighbours,
+}
+
+/// Links the kernel of a pipeline for depths of so many bits, and primitives within which no more changes than this; `None` where primitives
+/// cannot be rasterized at once, or should not. One that counts has output words more, the same in all lanes, of which [`Tally::told`] knows
+/// what they say.
+pub(super) fn link(
+    pipeline: &GraphicsPipeline,
+    (depth_bits, counts): (u32, bool),
+    (drawn, varies): (Drawn, Varies),
+) -> Option<Stage> {
+    let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
+    let way = direct::way(pipeline, &attachments)?;
+    let nothing = Program::routine(Builder::new().finish(), &[], 0);
+    let shaded = program.unwrap_or(&nothing);
+    if !late::serves(pipeline, (shaded, depth_bits)) || drawn == Drawn::Neighbours && !has_neighbours(pipeline, shaded)
+    {
+        return None;
+    }
+    let mut linker = Linker { drawn, varies, ..Linker::default() };
+    let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
+    let exported = (counts && way == Way::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
+    let sieve = (way == Way::Sieved).then(|| linker.sieve());
+    linker.texels = Texels::Block;
+    let blocks = linker.begin_blocks();
+    let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    let block = linker.block(&blocks, &pipeline.multisample, (&attachments, &depth));
+    let any = linker.any(&block.covered);
+    tally.iter().for_each(|tally| linker.count_block(tally, &block.covered));
+    linker.b.push(Inst::If { condition: any });
+    match &sieve {
+        Some(sieve) => {
+            let left = linker.left((pipeline, shaded), &block, &depth);
+            if !discards_first(shaded) {
+                linker.store_depths(&left);
+            }
+            linker.keep(sieve, left.covered[0]);
+        }
+        None => {
+            linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, &mut |linker, event, left| match (
+                event, exported,
+            ) {
+                (Event::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
+                (Event::Exported, Some(exported)) => {
+                    let many = linker.lanes_with(left);
+                    linker.add(exported, many);
+                }
+                (Event::Exported, None) => {}
+            })
+        }
+    }
+    linker.b.push(Inst::EndIf);
+    sieve.iter().for_each(|sieve| linker.next(sieve));
+    linker.end_blocks(&blocks);
+    let kept = sieve.map(|sieve| sieve.masks);
+    let counted = tally.into_iter().flat_map(|tally| tally.words).chain(exported);
+    for local in kept.into_iter().chain(counted) {
+        let value = linker.b.local_load(local, 0, None, Type::I32);
+        linker.output(value);
+    }
+    let linked = linker.finish(program.filter(|_| way == Way::AtOnce)).with_all_lanes();
+    // Programs of these have no loops of their own.
+    let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
+    let common = match drawn {
+        Drawn::One => Vec::new(),
+        Drawn::Neighbours => shared_words(program, varies),
+    };
+    Some(Stage { common, ..stage })
+}
+
+/// Whether a pixel of two primitives that share an edge is of one of them: not where it has several samples, nor where a program looks at the
+/// pixels beside its own as those of the same primitive.
+fn has_neighbours(pipeline: &GraphicsPipeline, program: &Program) -> bool {
+    pipeline.multisample.samples == 1 && !differs(program)
+}
+
+/// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.
+pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
+    depth_bits == 16 || differs(program)
+}
+
+/// Whether depths of fragments are stored behind a program that takes samples away, where it must be so: of two bytes, a word is that of two.
+pub(super) fn stores_depths_apart(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
+    depth_bits != 16 || !is_late(pipeline, program) || tested(pipeline).is_none()
+}
+
+/// Whether a program looks at how values change from pixel to pixel.
+pub(super) fn differs(program: &Program) -> bool {
+    let has_level = |op: &ImageOp| matches!(op, ImageOp::Sample { lod: Lod::Implicit { .. }, .. } | ImageOp::QueryLod);
+    let differs = |inst: &Inst| match inst {
+        Inst::Unary { op, .. } => op.is_derivative(),
+        Inst::Image(image) => has_level(&image.op),
+        _ => false,
+    };
+    program.code.function().insts.iter().any(differs)
+}
+
+/// What a kernel counts: samples covered, and waves of fragments behind the lanes of them. With one sample that is one word: each word that
+/// lives through the loop over blocks takes a register of it.
+pub struct Tally {
+    words: SmallVec<[Local; 2]>,
+    /// Bits of a number of fragments.
+    bits: u32,
+}
+
+/// Bits of a number of fragments of a small primitive: of its pixels, or of samples of them.
+fn fragment_bits(samples: u32) -> u32 {
+    11 + samples.ilog2()
+}
+
+impl Tally {
+    /// Output words of a kernel for so many samples.
+    pub fn words(samples: u32) -> usize {
+        samples.min(2) as usize
+    }
+
+    /// Samples that were covered, waves, and their lanes, by the output words of a kernel for so many samples.
+    pub fn told(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
+        let bits = fragment_bits(samples);
+        let low = |word: u32| word & ((1 << bits) - 1);
+        let [covered, shaded] = match samples {
+            1 => [low(output(0)), output(0) >> bits],
+            _ => [output(0), output(1)],
+        };
+        [covered, shaded >> bits, low(shaded)]
+    }
+
+    /// Where waves are counted, and above how many bits.
+    fn of_waves(&self) -> (Local, u32) {
+        match self.words[..] {
+            [both] => (both, self.bits),
+            _ => (self.words[1], 0),
+        }
+    }
+}
+
+/// What a sieve has found: in lane N the pixels of block N that are left, as bits of its lanes.
+struct Sieve {
+    masks: Local,
+    /// Number of the block.
+    number: Local,
+}
+
+/// The plane of depths: its bits, and its number, which is that behind the targets'.
+pub(super) struct Depths {
+    pub(super) bits: u32,
+    pub(super) plane: usize,
+}
+
+impl Depths {
+    pub(super) fn bytes(&self) -> u32 {
+        if self.bits == 16 { 2 } else { TEXEL }
+    }
+}
+
+/// What a depth test leaves.
+pub(super) struct Left {
+    /// Pixels, sample by sample.
+    pub(super) covered: Vec<Value>,
+    /// The plane of depths, and bytes of one.
+    plane: usize,
+    bytes: u32,
+    /// Where their depths go, and these as words, sample by sample; nothing where none is written.
+    stores: Vec<(Value, Value)>,
+}
+
+impl Left {
+    /// What is left of these.
+    pub(super) fn with(self, covered: Vec<Value>) -> Self {
+        Self { covered, ..self }
+    }
+}
+
+/// The tests of a pipeline that do something.
+pub fn tested(pipeline: &GraphicsPipeline) -> Option<DepthStencilState> {
+    let does_something = |tests: &DepthStencilState| tests.depth_test || tests.stencil_test || tests.depth_bounds_test;
+    pipeline.depth_stencil.filter(does_something)
+}
+
+/// The loop over the blocks of a primitive's window.
+struct Blocks {
+    /// Where the block lies: x, y.
+    at: Local,
+    /// Where in a block each lane's pixel lies.
+    steps: [Value; 2],
+    /// Of each primitive, what that changes the value of each edge by.
+    edges: SmallVec<[[Value; 3]; 2]>,
+    /// Where the first block lies.
+    start: [Value; 2],
+    /// First pixel of the window.
+    first: [Value; 2],
+    /// Pixels of the window.
+    extent: [Value; 2],
+}
+
+/// `a < b` without signs.
+fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
+    let reaches = b.binary(B::ULe, limit, a);
+    b.unary(U::LogicalNot, reaches)
+}
+
+impl Linker {
+    /// Blocks lie where lines have them.
+    fn begin_blocks(&mut self) -> Blocks {
+        let first = [0, 1].map(|axis| self.input(Source::Window(axis), Type::I32));
+        let extent = [2, 3].map(|axis| self.input(Source::Window(axis), Type::I32));
+        let (mask, at) = (self.b.int(!3), self.b.local(2));
+        let start = first.map(|pixel| self.b.binary(B::And, pixel, mask));
+        (0..).zip(start).for_each(|(axis, pixel)| self.b.local_store(at, axis, None, pixel));
+        let (lane, one) = (self.b.lane(), self.b.int(1));
+        let mut bit = |number: u32| {
+            let shift = self.b.int(number);
+            let shifted = self.b.binary(B::ShrLogical, lane, shift);
+            self.b.binary(B::And, shifted, one)
+        };
+        let bits = [[bit(0), bit(2)], [bit(1), bit(3)]];
+        let steps = bits.map(|[near, far]| {
+            let far = self.b.binary(B::Shl, far, one);
+            self.b.binary(B::Or, near, far)
+        });
+        let primitives = if self.drawn == Drawn::Neighbours { 2 } else { 1 };
+        let edges = (0..primitives).map(|of| [0, 1, 2].map(|edge| self.along_edge((of, edge), steps))).collect();
+        self.b.push(Inst::Loop);
+        Blocks { at, steps, edges, start, first, extent }
+    }
+
+    /// A word of an edge of the first or the second primitive: how its value changes in x, in y, and where that is counted from.
+    fn edge(&mut self, (of, edge): (u32, u32), word: u32) -> Value {
+        match (of, edge * 3 + word) {
+            (0, word) => self.b.parameter(Shape::EDGES + word, None, Type::I32),
+            (_, word) => self.input(Source::Edge(word), Type::I32),
+        }
+    }
+
+    /// What the value of an edge changes by so many pixels further.
+    fn along_edge(&mut self, edge: (u32, u32), steps: [Value; 2]) -> Value {
+        let [x, y] = [0, 1].map(|axis| {
+            let step = self.edge(edge, axis);
+            self.b.binary(B::IMul, step, steps[axis as usize])
+        });
+        self.b.binary(B::IAdd, x, y)
+    }
+
+    /// The next block: to the right, or the first one below.
+    fn end_blocks(&mut self, blocks: &Blocks) {
+        let side = self.b.int(4);
+        let [x, y] = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
+        let ends = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, blocks.first[axis], blocks.extent[axis]));
+        let [right, below] = [x, y].map(|pixel| self.b.binary(B::IAdd, pixel, side));
+        let turns = self.b.binary(B::ULe, ends[0], right);
+        let (x, y) = (self.b.select(turns, blocks.start[0], right), self.b.select(turns, below, y));
+        self.b.local_store(blocks.at, 0, None, x);
+        self.b.local_store(blocks.at, 1, None, y);
+        let ended = self.b.binary(B::ULe, ends[1], y);
+        self.b.push(Inst::If { condition: ended });
+        self.b.push(Inst::Break { depth: 0 });
+        self.b.push(Inst::EndIf);
+        self.b.push(Inst::Continuing);
+        self.b.push(Inst::EndLoop);
+    }
+
+    /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
+    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: (&[Attachment], &Depths)) -> Pixels {
+        let locations = state.locations();
+        let samples = (&locations[..], sample_mask(state));
+        let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
+        let covered = self.within((0, blocks.edges[0]), corner, samples);
+        let covered = match blocks.edges.get(1) {
+            None => {
+                let inside = self.inside(blocks, corner);
+                covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, inside)).collect()
+            }
+            // They are all within the window.
+            Some(&edges) => {
+                let of_second = self.within((1, edges), corner, samples)[0];
+                self.of_second = Some(of_second);
+                vec![self.b.binary(B::LogicalOr, covered[0], of_second)]
+            }
+        };
+        let place = [0, 1].map(|axis: usize| {
+            let [corner, step] = [corner[axis], blocks.steps[axis]].map(|pixels| self.b.unary(U::SToF, pixels));
+            self.b.binary(B::FAdd, corner, step)
+        });
+        let pixel = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, corner[axis], blocks.steps[axis]));
+        let texels = self.texels((pixel, Some(corner)), locations.len() as u32, planes);
+        Pixels { place, covered, texels }
+    }
+
+    /// Which pixels of a block are in the window.
+    fn inside(&mut self, blocks: &Blocks, corner: [Value; 2]) -> Value {
+        let [x, y] = [0, 1].map(|axis: usize| {
+            let from_first = self.b.binary(B::ISub, corner[axis], blocks.first[axis]);
+            let from_first = self.b.binary(B::IAdd, from_first, blocks.steps[axis]);
+            is_below(&mut self.b, from_first, blocks.extent[axis])
+        });
+        self.b.binary(B::LogicalAnd, x, y)
+    }
+
+    /// Which pixels of a block are within a primitive, sample by sample, those that a mask takes away in none: the edge equations modulo 2^32, which near small primitives are exact.
+    fn within(
+        &mut self,
+        (of, edges): (u32, [Value; 3]),
+        corner: [Value; 2],
+        (locations, mask): (&[[i64; 2]], u32),
+    ) -> Vec<Value> {
+        let zero = self.b.int(0);
+        let at_corner = [0, 1, 2].map(|edge| {
+            let (origin, along) = (self.edge((of, edge), 2), self.along_edge((of, edge), corner));
+            self.b.binary(B::IAdd, origin, along)
+        });
+        let mut within = Vec::new();
+        for (sample, place) in locations.iter().enumerate() {
+            if mask >> sample & 1 == 0 {
+                within.push(self.b.constant(0, Type::Bool));
+                continue;
+            }
+            let mut outside = None;
+            for edge in 0..3 {
+                let [x, y] = [0, 1].map(|axis| {
+                    let step = self.edge((of, edge), axis);
+                    self.moved(step, place[axis as usize] - UNITS / 2)
+                });
+                let moved = self.b.binary(B::IAdd, x, y);
+                let value = self.b.binary(B::IAdd, at_corner[edge as usize], moved);
+                let value = self.b.binary(B::IAdd, value, edges[edge as usize]);
+                outside = Some(outside.map_or(value, |known| self.b.binary(B::Or, known, value)));
+            }
+            within.push(self.b.binary(B::SLe, zero, outside.unwrap_or(zero)));
+        }
+        within
+    }
+
+    /// What an edge's value changes by so many units along an axis, from its change from pixel to pixel.
+    fn moved(&mut self, step: Value, units: i64) -> Value {
+        let (units, bits) = (self.b.int(units as u32), self.b.int(UNITS.ilog2()));
+        let moved = self.b.binary(B::IMul, step, units);
+        self.b.binary(B::ShrArithmetic, moved, bits)
+    }
+
+    /// Bytes of the first samples of pixels in planes of lines of 8x8 texels: of targets, and of depth. Where a plane is accessed block by block,
+    /// that of the corner.
+    pub(super) fn texels(
+        &mut self,
+        (pixel, corner): ([Value; 2], Option<[Value; 2]>),
+        samples: u32,
+        (attachments, depth): (&[Attachment], &Depths),
+    ) -> Vec<Value> {
+        let bytes = attachments.iter().map(|attachment| attachment.export.info.bytes).chain([depth.bytes()]);
+        let texel = |(plane, bytes)| {
+            let corner = corner.filter(|_| matches!(self.plane(plane, bytes), Space::Block(_)));
+            self.texel_of((corner.unwrap_or(pixel), corner.is_some()), samples, (plane, bytes))
+        };
+        bytes.enumerate().map(texel).collect()
+    }
+
+    /// The byte of a pixel's first sample in a plane of texels of so many bytes; of one that may be the corner of a block.
+    fn texel_of(
+        &mut self,
+        ([x, y], is_corner): ([Value; 2], bool),
+        samples: u32,
+        (plane, bytes): (usize, u32),
+    ) -> Value {
+        let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
+        let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
+        let mut same = self.b.binary(B::Shl, column, line_bytes);
+        // Quads in two rows, and lines; pixels of a quad.
+        let parts = [(x, 6, 3), (y, 6, 5), (x, 1, 2), (y, 1, 3)];
+        for &(pixel, mask, bits) in &parts[..if is_corner { 2 } else { 4 }] {
+            let (mask, bits) = (self.b.int(mask), self.b.int(bits));
+            let masked = self.b.binary(B::And, pixel, mask);
+            let part = self.b.binary(B::Shl, masked, bits);
+            same = self.b.binary(B::IAdd, same, part);
+        }
+        // That is of texels of a word.
+        let in_row = match bytes {
+            1 | 2 => {
+                let parts = self.b.int((TEXEL / bytes).ilog2());
+                self.b.binary(B::ShrLogical, same, parts)
+            }
+            _ => {
+                let words = self.b.int(bytes / TEXEL);
+                self.b.binary(B::IMul, same, words)
+            }
+        };
+        let pitch = self.input(Source::Pitch(plane), Type::I32);
+        let line = self.b.binary(B::IMul, row, pitch);
+        self.b.binary(B::IAdd, in_row, line)
+    }
+
+    fn sieve(&mut self) -> Sieve {
+        Sieve { masks: self.zeroed(), number: self.zeroed() }
+    }
+
+    /// Keeps the pixels of a block that are left.
+    fn keep(&mut self, sieve: &Sieve, left: Value) {
+        let (bits, lane) = (self.b.ballot(left), self.b.lane());
+        let [masks, number] = [sieve.masks, sieve.number].map(|local| self.b.local_load(local, 0, None, Type::I32));
+        let is_own = self.b.binary(B::IEq, lane, number);
+        let masks = self.b.select(is_own, bits, masks);
+        self.b.local_store(sieve.masks, 0, None, masks);
+    }
+
+    /// What is kept from now on is of the next block.
+    fn next(&mut self, sieve: &Sieve) {
+        let (number, one) = (self.b.local_load(sieve.number, 0, None, Type::I32), self.b.int(1));
+        let number = self.b.binary(B::IAdd, number, one);
+        self.b.local_store(sieve.number, 0, None, number);
+    }
+
+    fn tally(&mut self, samples: u32) -> Tally {
+        Tally { words: (0..Tally::words(samples)).map(|_| self.zeroed()).collect(), bits: fragment_bits(samples) }
+    }
+
+    /// A word that is 0 from here on.
+    pub(super) fn zeroed(&mut self) -> Local {
+        let (zero, local) = (self.b.int(0), self.b.local(1));
+        self.b.local_store(local, 0, None, zero);
+        local
+    }
+
+    pub(super) fn add(&mut self, local: Local, many: Value) {
+        let before = self.b.local_load(local, 0, None, Type::I32);
+        let after = self.b.binary(B::IAdd, before, many);
+        self.b.local_store(local, 0, None, after);
+    }
+
+    /// How many lanes have a condition; the same in all of them.
+    pub(super) fn lanes_with(&mut self, condition: Value) -> Value {
+        let bits = self.b.ballot(condition);
+        self.b.unary(U::BitCount, bits)
+    }
+
+    /// Counts samples of a block that are covered.
+    fn count_block(&mut self, tally: &Tally, covered: &[Value]) {
+        for &covered in covered {
+            let many = self.lanes_with(covered);
+            self.add(tally.words[0], many);
+        }
+    }
+
+    /// Counts a wave, and its pixels of which a sample is left.
+    fn count_wave(&mut self, tally: &Tally, some: Value) {
+        let (local, above) = tally.of_waves();
+        let many = self.lanes_with(some);
+        let [one, above] = [1 << tally.bits << above, above].map(|number| self.b.int(number));
+        let many = self.b.binary(B::Shl, many, above);
+        let many = self.b.binary(B::IAdd, many, one);
+        self.add(local, many);
+    }
+
+    /// Pixels of which any sample is covered.
+    pub(super) fn some(&mut self, covered: &[Value]) -> Value {
+        let some = covered.iter().copied().reduce(|any, covered| self.b.binary(B::LogicalOr, any, covered));
+        some.unwrap_or(covered[0])
+    }
+
+    /// Whether any lane has any of these; the same in all lanes.
+    pub(super) fn any(&mut self, covered: &[Value]) -> Value {
+        let (zero, some) = (self.b.int(0), self.some(covered));
+        let bits = self.b.ballot(some);
+        self.b.binary(B::INe, bits, zero)
+    }
+
+    /// Tests covered pixels and shades those that are left, or the other way round; `see` gets them, where there are any.
+    pub(super) fn shade_tested(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        (attachments, depth): (&[Attachment], &Depths),
+        pixels: Pixels,
+        see: &mut dyn FnMut(&mut Self, Event, Value),
+    ) {
+        if is_late(pipeline, program) {
+            return self.shade_late((pipeline, program), (attachments, depth), pixels, see);
+        }
+        if tested(pipeline).is_none() {
+            return self.shade_seen((pipeline, program), attachments, pixels, see);
+        }
+        let left = self.left((pipeline, program), &pixels, depth);
+        self.store_depths(&left);
+        let pixels = Pixels { covered: left.covered, ..pixels };
+        let any = self.any(&pixels.covered);
+        self.b.push(Inst::If { condition: any });
+        self.shade_seen((pipeline, program), attachments, pixels, see);
+        self.b.push(Inst::EndIf);
+    }
+
+    /// Shades pixels, or samples of them; `see` gets those.
+    fn shade_seen(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        attachments: &[Attachment],
+        pixels: Pixels,
+        see: &mut dyn FnMut(&mut Self, Event, Value),
+    ) {
+        let state = &pipeline.multisample;
+        if shades_samples(state, Some(program)) {
+            let see = &mut |linker: &mut Self, left| see(linker, Event::Shaded, left);
+            return self.shade_samples((program, state), attachments, &pixels, see);
+        }
+        let some = self.some(&pixels.covered);
+        see(self, Event::Shaded, some);
+        self.shade((program, state), attachments, pixels, state.samples);
+    }
+
+    /// Tests covered pixels, where anything is tested; those that are left.
+    pub(super) fn left(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        pixels: &Pixels,
+        depth: &Depths,
+    ) -> Left {
+        self.left_with((pipeline, program), pixels, depth, None)
+    }
+
+    /// The same, perhaps with depths of their own.
+    pub(super) fn left_with(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        pixels: &Pixels,
+        depth: &Depths,
+        own: Option<Value>,
+    ) -> Left {
+        let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample)).that_vary(self.varies);
+        match tested(pipeline) {
+            Some(tests) => self.tested(&tests, pixels, (inputs, depth), own),
+            None => {
+                Left { covered: pixels.covered.clone(), plane: depth.plane, bytes: depth.bytes(), stores: Vec::new() }
+            }
+        }
+    }
+
+    /// Stores depths of pixels that are left.
+    pub(super) fn store_depths(&mut self, left: &Left) {
+        let space = self.plane(left.plane, left.bytes);
+        for (&condition, &(offset, value)) in left.covered.iter().zip(&left.stores) {
+            self.b.push(Inst::If { condition });
+            self.b.push(Inst::Store { space, offset, value });
+            self.b.push(Inst::EndIf);
+        }
+    }
+
+    /// The depth test of covered pixels; those that pass.
+    fn tested(
+        &mut self,
+        tests: &DepthStencilState,
+        pixels: &Pixels,
+        (inputs, depths): (Inputs<'_>, &Depths),
+        own: Option<Value>,
+    ) -> Left {
+        self.place = Some(pixels.place);
+        // All loads come before all stores, so that they overlap.
+        let (space, mut covered_left, mut stores) = (self.plane(depths.plane, depths.bytes()), Vec::new(), Vec::new());
+        for (sample, &covered) in pixels.covered.iter().enumerate() {
+            let depth = match own {
+                Some(own) => inputs.in_range(self, own),
+                None => inputs.depth_of_sample(self, sample),
+            };
+            let from_first = self.b.int(sample as u32 * LINE * depths.bytes());
+            let texel = self.b.binary(B::IAdd, pixels.texels[depths.plane], from_first);
+            let (passes, offset, word) = match depths.bits {
+                32 => {
+                    let stored = self.b.load(space, texel, Type::F32);
+                    let passes = self.compared(tests.depth_compare, depth, stored);
+                    (self.b.binary(B::LogicalAnd, passes, covered), texel, self.b.cast(depth, Type::I32))
+                }
+                bits => {
+                    let code = routines::depth_code(&mut self.b, bits, depth);
+                    self.tested_code(tests, (code, covered), (space, texel, bits))
+                }
+            };
+            if tests.depth_write {
+                stores.push((offset, word));
+            }
+            covered_left.push(passes);
+        }
+        self.place = None;
+        Left { covered: covered_left, plane: depths.plane, bytes: depths.bytes(), stores }
+    }
+
+    /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where. Of words the high
+    /// byte, which may be stencil, stays as it is.
+    fn tested_code(
+        &mut self,
+        tests: &DepthStencilState,
+        (code, covered): (Value, Value),
+        (space, texel, bits): (Space, Value, u32),
+    ) -> (Value, Value, Value) {
+        let [one, two, three, greatest] = [1, 2, 3, (1 << bits) - 1].map(|word| self.b.int(word));
+        if bits != 16 {
+            let word = self.b.load(space, texel, Type::I32);
+            let stored = self.b.binary(B::And, word, greatest);
+            let passes = self.compared_codes(tests.depth_compare, code, stored);
+            let high = self.b.binary(B::Xor, word, stored);
+            let word = self.b.binary(B::Or, high, code);
+            return (self.b.binary(B::LogicalAnd, passes, covered), texel, word);
+        }
+        let (in_word, to_bits) = (self.b.binary(B::And, texel, two), three);
+        let (offset, shift) = (self.b.binary(B::ISub, texel, in_word), self.b.binary(B::Shl, in_word, to_bits));
+        let stored = self.b.load(space, offset, Type::I32);
+        let stored = self.b.binary(B::ShrLogical, stored, shift);
+        let stored = self.b.binary(B::And, stored, greatest);
+        let passes = self.compared_codes(tests.depth_compare, code, stored);
+        let passes = self.b.binary(B::LogicalAnd, passes, covered);
+        // The other half of the word is that of the lane beside: both store the same word, or one does.
+        let own = self.b.select(passes, code, stored);
+        let lane = self.b.lane();
+        let beside = self.b.binary(B::Xor, lane, one);
+        let other = self.b.shuffle(own, beside);
+        let sixteen = self.b.int(16);
+        let other_shift = self.b.binary(B::Xor, shift, sixteen);
+        let (own, other) = (self.b.binary(B::Shl, own, shift), self.b.binary(B::Shl, other, other_shift));
+        (passes, offset, self.b.binary(B::Or, own, other))
+    }
+
+    /// `texture::compare` of floats.
+    fn compared(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
+        self.compared_by(op, (new, stored), [B::FLt, B::FLe, B::FEq, B::FNe])
+    }
+
+    /// `texture::compare` of codes.
+    fn compared_codes(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
+        self.compared_by(op, (new, stored), [B::ULt, B::ULe, B::IEq, B::INe])
+    }
+
+    fn compared_by(&mut self, op: vk::CompareOp, (new, stored): (Value, Value), [lt, le, eq, ne]: [B; 4]) -> Value {
+        let (op, a, b) = match op {
+            vk::CompareOp::LESS => (lt, new, stored),
+            vk::CompareOp::EQUAL => (eq, new, stored),
+            vk::CompareOp::LESS_OR_EQUAL => (le, new, stored),
+            vk::CompareOp::GREATER => (lt, stored, new),
+            vk::CompareOp::NOT_EQUAL => (ne, new, stored),
+            vk::CompareOp::GREATER_OR_EQUAL => (le, stored, new),
+            other => return self.b.constant(u32::from(other == vk::CompareOp::ALWAYS), Type::Bool),
+        };
+        self.b.binary(op, a, b)
+    }
+}

@@ -1,0 +1,189 @@
+//! Neighbours: small triangles that share an edge with the next one, as those of meshes do. No point is of both, so that one run of a kernel
+//! may draw them as if they were one primitive: blocks of pixels that both of them touch are gone through once.
+
+use vitric_base::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
+
+use super::tile::{SMALL_PIXELS, SMALL_SIDE};
+use crate::geometry::Shape;
+
+/// Which of sixteen primitives with these words are drawn together with the next one, in a tile of which `clip` may be touched: `[x0, y0, x1,
+/// y1]`, pixels. Both are small, share an edge, have some words in common, and go through fewer blocks that way.
+#[inline]
+pub(super) fn have_neighbours(words: &[Lanes], common: &[u32], clip: [i64; 4]) -> Mask {
+    // The next one of the last is of other sixteen.
+    find(words, common, &clip.map(|bound| bound as i32)) & Mask::MAX >> 1
+}
+
+/// The pixels that two windows lie in.
+#[inline]
+pub(super) fn around(a: [i64; 4], b: [i64; 4]) -> [i64; 4] {
+    [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]
+}
+
+/// Words that every primitive has, lane by lane, and the one behind them.
+type Words = [u32; Shape::WORDS * WAVE + 1];
+
+/// A word of each lane; of the one behind each where `next` is 1.
+#[inline(always)]
+fn row(words: &[u32], word: u32, next: usize) -> &Lanes {
+    words[word as usize * WAVE + next..].first_chunk().expect("other words follow")
+}
+
+/// Words that follow each other.
+#[inline(always)]
+fn rows<const N: usize>(words: &Words, first: u32, next: usize) -> [&Lanes; N] {
+    std::array::from_fn(|number| row(words, first + number as u32, next))
+}
+
+/// Lanes that share an edge with the next one.
+#[inline(always)]
+fn share_edges(words: &Words) -> Lanes {
+    let (own, next) = (rows::<9>(words, Shape::EDGES, 0), rows::<9>(words, Shape::EDGES, 1));
+    let mut shared = [0; WAVE];
+    for lane in 0..WAVE {
+        // What is inside of one is outside of the other: where a point has `n` for this edge, it has `-1 - n` for that.
+        let meet = |edge: usize, other: usize| {
+            let sum = |word: usize| own[edge * 3 + word][lane].wrapping_add(next[other * 3 + word][lane]);
+            (sum(0) | sum(1) | !sum(2)) == 0
+        };
+        let any = |edge: usize| meet(edge, 0) | meet(edge, 1) | meet(edge, 2);
+        shared[lane] = ones(any(0) | any(1) | any(2));
+    }
+    shared
+}
+
+/// Lanes that are small, as is the next one, both are seen, and have fewer blocks together.
+#[inline(always)]
+fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
+    let (own, next) = (rows::<4>(words, Shape::PIXELS, 0), rows::<4>(words, Shape::PIXELS, 1));
+    let (side, pixels) = (SMALL_SIDE as i32, SMALL_PIXELS as i32);
+    let mut saves = [0; WAVE];
+    for lane in 0..WAVE {
+        let window = |bounds: &[&Lanes; 4]| {
+            let bound = |number: usize| bounds[number][lane] as i32;
+            let (width, height) = (bound(2).wrapping_sub(bound(0)), bound(3).wrapping_sub(bound(1)));
+            // Lanes without a primitive have any bounds, and those that are not seen here any sizes.
+            let is_small = (width <= side) & (height <= side) & (width.wrapping_mul(height) <= pixels);
+            let (left, top) = (bound(0).max(clip[0]), bound(1).max(clip[1]));
+            let (right, bottom) = (bound(2).min(clip[2]), bound(3).min(clip[3]));
+            ((left, top, right, bottom), is_small & (left < right) & (top < bottom))
+        };
+        let blocks = |(left, top, right, bottom): (i32, i32, i32, i32)| {
+            let along = |first: i32, last: i32| ((last + 3) >> 2).wrapping_sub(first >> 2);
+            along(left, right).wrapping_mul(along(top, bottom))
+        };
+        let ((a, is_small), (b, next_is_small)) = (window(&own), window(&next));
+        let both = (a.0.min(b.0), a.1.min(b.1), a.2.max(b.2), a.3.max(b.3));
+        // A block costs more, as each lane has to find what is of its own primitive.
+        let is_less = blocks(both).wrapping_mul(4) <= blocks(a).wrapping_add(blocks(b)).wrapping_mul(3);
+        saves[lane] = ones(is_small & next_is_small & is_less);
+    }
+    saves
+}
+
+#[inline(always)]
+fn find_lanes(words: &[Lanes], common: &[u32], clip: &[i32; 4]) -> Mask {
+    let words = words.as_flattened();
+    let all_have = words.first_chunk().expect("other words follow");
+    let saves = save_blocks(all_have, clip);
+    if highest_bits(&saves) == 0 {
+        return 0;
+    }
+    let shared = share_edges(all_have);
+    let mut found = each(|lane| shared[lane] & saves[lane]);
+    for &word in common {
+        let (own, next) = (row(words, word, 0), row(words, word, 1));
+        found = each(|lane| found[lane] & ones(own[lane] == next[lane]));
+    }
+    highest_bits(&found)
+}
+
+kernel!(
+    /// Which of sixteen primitives are drawn together with the next one.
+    find, find_lanes, (words: &[Lanes], common: &[u32], clip: &[i32; 4]) -> Mask
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of sixteen small primitives without edges in common, and a word behind them.
+    fn primitives() -> Vec<Lanes> {
+        let mut words = vec![[0; WAVE]; Shape::WORDS + 1];
+        for lane in 0..WAVE as u32 {
+            for word in 0..9 {
+                words[(Shape::EDGES + word) as usize][lane as usize] = 100 * lane + word + 1;
+            }
+            for (word, bound) in [(0, 8), (1, 16), (2, 20), (3, 24)] {
+                words[(Shape::PIXELS + word) as usize][lane as usize] = bound;
+            }
+        }
+        words
+    }
+
+    /// Makes an edge of a lane the other side of one of the lane before.
+    fn join(words: &mut [Lanes], lane: usize, [edge, other]: [usize; 2]) {
+        for word in 0..3 {
+            let [own, next] = [edge, other].map(|edge| Shape::EDGES as usize + 3 * edge + word);
+            let value = words[own][lane - 1];
+            words[next][lane] = if word == 2 { !value } else { value.wrapping_neg() };
+        }
+    }
+
+    const CLIP: [i64; 4] = [0, 0, 64, 64];
+
+    #[test]
+    fn neighbours_share_an_edge() {
+        for (edge, other) in (0..9).map(|pair| (pair / 3, pair % 3)) {
+            let mut words = primitives();
+            assert_eq!(have_neighbours(&words, &[], CLIP), 0);
+            join(&mut words, 4, [edge, other]);
+            join(&mut words, 15, [edge, other]);
+            assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 3 | 1 << 14, "{edge}, {other}");
+            // A point of both.
+            words[Shape::EDGES as usize + 3 * other + 2][4] += 1;
+            assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 14);
+        }
+    }
+
+    #[test]
+    fn lanes_without_primitives_hold_anything() {
+        let mut words = primitives();
+        let ends = [i32::MIN, i32::MAX, -1, 1 << 30];
+        for (bound, lane) in (0..4).flat_map(|bound| (8..WAVE).map(move |lane| (bound, lane))) {
+            words[Shape::PIXELS as usize + bound][lane] = ends[(bound * 3 + lane) % 4] as u32;
+        }
+        join(&mut words, 2, [0, 0]);
+        assert_eq!(have_neighbours(&words, &[], CLIP) & 0x7f, 1 << 1);
+    }
+
+    #[test]
+    fn neighbours_have_words_in_common() {
+        let mut words = primitives();
+        join(&mut words, 8, [1, 2]);
+        words[Shape::FRONT as usize][8] = 1;
+        assert_eq!(have_neighbours(&words, &[Shape::ID], CLIP), 1 << 7);
+        assert_eq!(have_neighbours(&words, &[Shape::ID, Shape::FRONT], CLIP), 0);
+    }
+
+    #[test]
+    fn neighbours_are_seen_and_lie_near_each_other() {
+        let place = |word: u32, bound: u32| {
+            let mut words = primitives();
+            join(&mut words, 1, [0, 0]);
+            words[(Shape::PIXELS + word) as usize][1] = bound;
+            words
+        };
+        assert_eq!(have_neighbours(&place(2, 21), &[], CLIP), 1);
+        // 3 by 2 blocks, 3 by 6, and all of these.
+        assert_eq!(have_neighbours(&place(3, 40), &[], CLIP), 1);
+        assert_eq!(have_neighbours(&place(3, 40), &[], [0, 0, 64, 16]), 0);
+        assert_eq!(have_neighbours(&place(0, 20), &[], CLIP), 0);
+        let mut apart = place(0, 40);
+        apart[Shape::PIXELS as usize + 2][1] = 52;
+        assert_eq!(have_neighbours(&apart, &[], CLIP), 0);
+        let mut large = place(2, 80);
+        large[Shape::PIXELS as usize + 2][0] = 80;
+        assert_eq!(have_neighbours(&large, &[], [0, 0, 128, 64]), 0);
+    }
+}

@@ -1,0 +1,189 @@
+//! The scoreboard: which fragments are the newest at their pixels, so that what they cover is never shaded.
+//!
+//! Groups of fragments that passed their depth tests wait, sample by sample, of all draws of a tile that overwrite the same attachments and read
+//! nothing of them. When they are to be shaded they are looked through from the newest to the oldest: a pixel that a newer one
+//! covers is dropped, and a group without pixels is not shaded at all. What is left exports each pixel once, so the order does
+//! not matter. Fragments of draws for which it does are not handed to the scoreboard. Source: DESIGN 3.5; a mask of covered
+//! pixels says the same as the newest order at each.
+
+use vitric_base::counters::{Map, Sight};
+use vitric_base::simd::kernel;
+
+use crate::raster::{GROUP_LOG2, TILE_LOG2};
+use crate::tiling::PrimitiveId;
+
+/// Groups that wait beyond which superseded ones are removed.
+const MOST: usize = 1024;
+
+/// Groups along a tile's side, as a power of two.
+const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
+
+/// Groups of a tile.
+const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
+
+/// A sample of fragments of a primitive in a group of 8x8 pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fragments {
+    pub(super) primitive: PrimitiveId,
+    /// First pixel of the group, x and y.
+    pub(super) place: [u32; 2],
+    /// Which sample of the pixels.
+    pub(super) sample: u32,
+    /// Pixels, in the order of a group.
+    pub(super) pixels: u64,
+}
+
+impl Fragments {
+    /// Number of the group in its tile, sample after sample.
+    fn group(&self) -> usize {
+        let [x, y] = self.place.map(|pixel| pixel as usize >> GROUP_LOG2 & ((1 << GROUPS_LOG2) - 1));
+        self.sample as usize * GROUPS + (y << GROUPS_LOG2 | x)
+    }
+}
+
+/// The scoreboard of a tile.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    waiting: Vec<Fragments>,
+    /// What newer fragments cover of each group's samples, while they are looked through.
+    covered: Vec<u64>,
+}
+
+impl Scoreboard {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Fragments that are newer than all before them. True when what waits should be shaded.
+    #[inline]
+    pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&Sight>) -> bool {
+        self.waiting.push(fragments);
+        self.waiting.len() >= MOST && self.is_crowded(sight)
+    }
+
+    #[cold]
+    fn is_crowded(&mut self, sight: Option<&Sight>) -> bool {
+        self.settle(sight);
+        self.waiting.len() > MOST / 2
+    }
+
+    /// Drops pixels that newer fragments cover, and groups without pixels.
+    pub(super) fn settle(&mut self, sight: Option<&Sight>) {
+        let samples = self.waiting.iter().map(|fragments| fragments.sample + 1).max().unwrap_or(0);
+        let covered = &mut self.covered;
+        covered.clear();
+        covered.resize(samples as usize * GROUPS, 0);
+        supersede(&mut self.waiting, covered, sight);
+        self.waiting.retain(|fragments| fragments.pixels != 0);
+    }
+
+    /// What waits, oldest first.
+    pub(super) fn waiting(&self) -> &[Fragments] {
+        &self.waiting
+    }
+
+    /// Starts anew.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+/// Takes the pixels from fragments, oldest first, that newer ones cover, by what is covered of each group, and marks how many.
+#[inline(always)]
+fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&Sight>) {
+    for fragments in waiting.iter_mut().rev() {
+        let covered = &mut covered[fragments.group()];
+        let seen = fragments.pixels;
+        let dropped = seen & *covered;
+        if dropped != 0
+            && let Some(sight) = sight
+        {
+            sight.mark(Map::Dropped, fragments.place, dropped.count_ones());
+        }
+        fragments.pixels &= !*covered;
+        *covered |= seen;
+    }
+}
+
+kernel!(supersede, supersede_groups, (waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&Sight>));
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::raster::pixel_of_bit;
+
+    proptest! {
+        /// Against the sequential model: each pixel belongs to the last fragment that covered it.
+        #[test]
+        fn the_newest_fragment_of_each_pixel_is_left(
+            groups in prop::collection::vec((0u32..8, 0u32..8, any::<u64>(), any::<u64>()), 1..300), tile in [0u32..3, 0u32..3],
+        ) {
+            let mut board = Scoreboard::default();
+            let mut model = vec![u32::MAX; 64 * 64];
+            let pixels_of = |fragments: Fragments| {
+                (0..64).filter(move |bit| fragments.pixels >> bit & 1 != 0).map(move |bit| {
+                    let [x, y] = pixel_of_bit(bit);
+                    ((fragments.place[1] + y) % 64 * 64 + (fragments.place[0] + x) % 64) as usize
+                })
+            };
+            for (primitive, &(x, y, some, others)) in (0..).zip(&groups) {
+                let place = [tile[0] * 64 + x * 8, tile[1] * 64 + y * 8];
+                let fragments = Fragments { primitive, place, sample: 0, pixels: some & others | 1 };
+                prop_assert!(!board.push(fragments, None));
+                pixels_of(fragments).for_each(|pixel| model[pixel] = primitive);
+            }
+            let mut left = vec![u32::MAX; 64 * 64];
+            let mut last = None;
+            board.settle(None);
+            board.waiting().iter().for_each(|&fragments| {
+                assert!(last.replace(fragments.primitive) < Some(fragments.primitive), "the order is kept");
+                pixels_of(fragments).for_each(|pixel| {
+                    assert_eq!(std::mem::replace(&mut left[pixel], fragments.primitive), u32::MAX, "each pixel once");
+                });
+            });
+            prop_assert_eq!(left, model);
+            board.clear();
+            prop_assert!(board.is_empty());
+        }
+    }
+
+    #[test]
+    fn samples_are_superseded_one_by_one() {
+        let mut board = Scoreboard::default();
+        let fragments = |primitive, sample, pixels| Fragments { primitive, place: [8, 16], sample, pixels };
+        for (primitive, sample, pixels) in [(0, 0, 0b11), (0, 3, 0b11), (1, 3, 0b10), (2, 15, 0b1)] {
+            board.push(fragments(primitive, sample, pixels), None);
+        }
+        board.settle(None);
+        assert_eq!(board.waiting()[1], fragments(0, 3, 0b01));
+        assert_eq!(board.waiting().len(), 4);
+    }
+
+    #[test]
+    fn a_full_board_forgets_what_is_superseded() {
+        let mut board = Scoreboard::default();
+        for primitive in 0..100 {
+            for group in 0..64 {
+                let place = [group % 8 * 8, group / 8 * 8];
+                assert!(!board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX }, None));
+                assert!(board.waiting.len() < MOST);
+            }
+        }
+        board.settle(None);
+        let left: Vec<_> = board.waiting().iter().map(|fragments| fragments.primitive).collect();
+        assert_eq!(left, [99; 64]);
+    }
+
+    #[test]
+    fn a_board_of_small_pieces_asks_to_be_shaded() {
+        let mut board = Scoreboard::default();
+        let piece =
+            |bit: u32| Fragments { primitive: bit, place: [bit / 64 * 8, 0], sample: 0, pixels: 1 << (bit % 64) };
+        assert_eq!((0..600).position(|bit| board.push(piece(bit % 512), None)), None);
+        let other = |bit: u32| Fragments { place: [bit / 64 * 8, 8], ..piece(bit) };
+        assert!((0..512).any(|bit| board.push(other(bit), None)));
+    }
+}

@@ -1,0 +1,780 @@
+//! One tile: its primitives in API order, to covered quads, early tests, and fragment waves.
+
+mod filling;
+mod hidden;
+
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+use vitric_base::counters::{Counter, Map, Sight, count};
+use vitric_base::simd::WAVE;
+use vitric_exec::interp::{Stop, Wave};
+
+use self::filling::{Filling, clear};
+use self::hidden::Hidden;
+use super::DrawContext;
+use super::coverage::{Part, covers_group, covers_tile, see_groups};
+use super::crumbs::Crumbs;
+use super::direct::{Lazy, Mixed, Small};
+use super::draw::cuts_blocks;
+use super::group_tests::GroupTests;
+use super::kernel::{Drawn, Way};
+use super::neighbours::{around, have_neighbours};
+use super::quad::{MOST_SAMPLES, Own, Quad};
+use super::scoreboard::{Fragments, Scoreboard};
+use super::teaching::update_bounds;
+use super::tiny::Tinies;
+use super::wave::{WaveScratch, Waves, any_of};
+use crate::geometry::{Outline, Primitives, Shape, Varies, Words};
+use crate::hiz::{Bounds, Range, as_stored, groups_of, within};
+use crate::raster::{
+    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
+    pixels_inside, sample_mask,
+};
+use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
+
+/// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
+pub(super) const SMALL_SIDE: i64 = 64;
+
+/// Most pixels of the rectangle that a small primitive may touch: of larger ones whole groups are worth looking for.
+pub(super) const SMALL_PIXELS: i64 = 1024;
+
+/// How often a tile's pixels are covered where small primitives teach the visibility structure.
+const DENSE: i64 = 2;
+
+/// Small primitives that teach the structure before any is hidden, and that each one that is hidden lets teach.
+const LESSONS: [u32; 2] = [32, 4];
+
+/// Primitives of a tile between two looks at the clock; a multiple of a wave.
+const PRIMITIVES_PER_CHECK: u32 = 512;
+
+/// Primitives of a draw in a tile for which kernels are made that know what changes within them, and for neighbours.
+const MANY: usize = 64;
+
+/// What a worker keeps from tile to tile.
+#[derive(Default)]
+pub struct TileScratch {
+    set_up: SetUpScratch,
+    waves: WaveScratch,
+    small: Wave,
+    neighbours: Wave,
+    mixed: Wave,
+    crumbs: Crumbs,
+    tinies: Tinies,
+    board: Scoreboard,
+}
+
+/// Clears what is to be cleared in a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area), and processes its
+/// primitives. Returns false when a program was interrupted.
+pub fn process_tile(
+    walk: &Walk<'_>,
+    number: usize,
+    area: [i64; 4],
+    scratch: &mut TileScratch,
+    sight: Option<&Sight>,
+) -> bool {
+    let mut bounds = walk.bounds(number);
+    let TileScratch { set_up, waves, small, neighbours, mixed, crumbs, tinies, board } = scratch;
+    let due = walk.clears.map_or(&[][..], |clears| clears.due(number, walk.is_drawn_to(number)));
+    let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
+    let filling = Filling::of(walk, area, bounds.as_deref(), !due.is_empty());
+    clear(due, area, filling.as_ref());
+    let mut stretches = walk.stretches().peekable();
+    if walk.bins.is_empty() {
+        return true;
+    }
+    let covered: i64 = walk.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
+    let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
+    let mut lessons = if is_dense { LESSONS[0] } else { 0 };
+    // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
+    let (mut overwrites, mut taught) = (None, None);
+    count(sight, Counter::TileVisits, 1);
+    let primitives = walk.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
+    bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.balance().expect(primitives));
+    while let Some(&Stretch { draw, .. }) = stretches.peek() {
+        let context = &walk.draws[draw];
+        let now = context.overwrites.filter(|_| walk.scoreboard);
+        if now != overwrites && !shade_board(walk, board, waves, sight) {
+            return false;
+        }
+        overwrites = now;
+        let tests = bounds.as_deref_mut().is_some_and(|bounds| {
+            let is_new = context.segment != taught && context.segment.is_some();
+            update_bounds(walk, bounds, (context, is_new), stretches.clone(), (area, sight))
+        });
+        taught = context.segment;
+        let sink = match overwrites {
+            Some(_) => Sink::Board(board, waves),
+            None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
+        };
+        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not((&mut *mixed, &mut *crumbs)));
+        let mut bounds = bounds.as_deref_mut().filter(|_| tests);
+        if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
+            bounds.turn(direction);
+        }
+        let (clip, way) = (within(context.scissor, area), context.outline().small);
+        let _working = context.enter(overwrites.is_some());
+        let (varies, are_many, has_covers) =
+            varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
+        let is_cut = context.cuts || has_covers || cuts_blocks(clip);
+        let neighbours =
+            if are_many && way == Some(Way::AtOnce) && !is_cut { Lazy::Not(&mut *neighbours) } else { Lazy::Never };
+        let mut tile = Tile {
+            context,
+            walk,
+            area,
+            clip,
+            way,
+            sink,
+            small,
+            neighbours,
+            varies,
+            mixed,
+            bounds,
+            lessons,
+            sight,
+            tests: [0; 2],
+            passed: 0,
+            ok: true,
+            has_filling: filling.is_some(),
+        };
+        while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
+            count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
+            tile.stretch(&stretch, tinies);
+        }
+        tile.finish();
+        lessons = tile.lessons;
+        if !tile.ok {
+            return false;
+        }
+    }
+    shade_board(walk, board, waves, sight)
+}
+
+/// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; whether they are, and whether
+/// any covers something else than its corners say.
+fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool, bool) {
+    let none = (Varies::NONE, 0, false);
+    let (varies, count, has_covers) = stretches.fold(none, |(varies, count, has_covers), stretch| {
+        let primitives = &stretch.bin.0.primitives;
+        (varies.or(primitives.varies()), count + stretch.primitives.len(), has_covers || primitives.has_covers())
+    });
+    if count < MANY { (Varies::ALL, false, has_covers) } else { (varies, true, has_covers) }
+}
+
+/// Counts parts of primitives that are hidden.
+fn count_hidden(sight: Option<&Sight>, window: [i64; 4]) {
+    let Some(sight) = sight else { return };
+    groups_of(window).for_each(|group| sight.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
+}
+
+/// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
+fn shade_board(walk: &Visit<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
+    if board.is_empty() {
+        return true;
+    }
+    let mut ok = true;
+    board.settle(sight);
+    for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
+        let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
+        let _working = context.enter(false);
+        let mut waves = Waves::new(context, walk, scratch, sight);
+        if context.multisample.samples == 1 && context.rates.is_none() {
+            fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
+        } else {
+            let same = |a: &Fragments, b: &Fragments| (a.primitive, a.place) == (b.primitive, b.place);
+            fragments.chunk_by(same).for_each(|samples| waves.shade_samples(samples));
+        }
+        ok &= waves.end();
+    }
+    board.clear();
+    ok
+}
+
+/// Where fragments go.
+enum Sink<'a, 's> {
+    /// To the scoreboard; what shades them when it is full.
+    Board(&'s mut Scoreboard, &'s mut WaveScratch),
+    /// Into waves, in order.
+    Waves(Box<Waves<'a, 's>>),
+}
+
+struct Tile<'a, 's> {
+    context: &'a DrawContext<'a>,
+    walk: &'a Visit<'a>,
+    area: [i64; 4],
+    /// Its pixels that the draw may touch.
+    clip: [i64; 4],
+    /// How small primitives are drawn, if not like others.
+    way: Option<Way>,
+    sink: Sink<'a, 's>,
+    small: Lazy<&'s mut Wave, Small<'s>>,
+    neighbours: Lazy<&'s mut Wave, Small<'s>>,
+    /// What changes within primitives of the draw.
+    varies: Varies,
+    /// Pixels of tiny primitives: those that wait are the last ones.
+    mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
+    bounds: Option<&'s mut Bounds>,
+    /// Small primitives that may still teach the visibility structure: as long as that pays.
+    lessons: u32,
+    /// Who counts, if anybody does.
+    sight: Option<&'s Sight>,
+    /// Tests against the visibility structure, and those that have hidden something.
+    tests: [u32; 2],
+    /// Samples that passed early tests.
+    passed: u64,
+    /// Whether no program was interrupted.
+    ok: bool,
+    /// Whether the tile's first primitive is a [`Filling`], whose depths are written.
+    has_filling: bool,
+}
+
+impl<'a: 's, 's> Tile<'a, 's> {
+    /// Draws primitives that follow each other, block of sixteen after block.
+    fn stretch(&mut self, Stretch { bin: (bin, number), primitives: numbers, .. }: &Stretch<'_>, tinies: &mut Tinies) {
+        let (mut start, first) = (numbers.start, number << 16);
+        while start < numbers.end && self.ok {
+            let end = (start / WAVE as u32 + 1) * WAVE as u32;
+            let block = start..end.min(numbers.end);
+            start = block.end;
+            self.block((&bin.primitives, first), block, tinies);
+            self.ok &= !(end.is_multiple_of(PRIMITIVES_PER_CHECK) && self.context.deadline.expired());
+        }
+    }
+
+    /// Draws primitives of one block, tiny ones by their pixels where the draw has a kernel for them.
+    fn block(
+        &mut self,
+        (primitives, first): (&Primitives, PrimitiveId),
+        block: std::ops::Range<u32>,
+        tinies: &mut Tinies,
+    ) {
+        let lanes = |index: u32| index % WAVE as u32;
+        let (mut rest, mut tiny) = ((2 << lanes(block.end - 1)) - (1 << lanes(block.start)), 0);
+        if self.way == Some(Way::AtOnce) {
+            tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
+            rest &= u32::from(tinies.seen);
+            tiny = u32::from(tinies.tiny) & rest;
+        }
+        let (walk, sight) = (self.walk, self.sight);
+        match if tiny == 0 { None } else { self.mixed() } {
+            Some(mixed) => self.ok &= mixed.begin(walk, first | block.start, sight),
+            None => tiny = 0,
+        }
+        if tiny != 0 && !self.lets_pass(tinies, tiny) {
+            tiny = self.seen(primitives, (block.start - lanes(block.start), tiny));
+        }
+        let neighbours = self.neighbours_among(primitives, block.start, rest & !tiny);
+        while rest != 0 {
+            // Tiny ones up to the next one that is not, or that is hidden in part.
+            let others = rest & !tiny;
+            let pushed = rest & (others & others.wrapping_neg()).wrapping_sub(1);
+            if pushed != 0 {
+                self.push(tinies, pushed);
+            }
+            rest &= !pushed;
+            if rest != 0 {
+                let index = block.start - lanes(block.start) + rest.trailing_zeros();
+                // They have those drawn that wait.
+                if neighbours & rest & rest.wrapping_neg() != 0 {
+                    self.both(primitives, (first | index, index));
+                    rest &= rest - 1;
+                } else {
+                    self.primitive(primitives, first | index, index);
+                }
+                rest &= rest - 1;
+            }
+        }
+        if self.way == Some(Way::AtOnce) {
+            self.draw_crumbs();
+        }
+    }
+
+    /// Whether no group hides any of tiny primitives. Then they have said what is known of groups.
+    #[inline]
+    fn lets_pass(&mut self, tinies: &Tinies, tiny: u32) -> bool {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
+        let depths = tinies.depths().map(|depths| as_stored(depths, self.context.depth_bits));
+        self.tests[0] += 1;
+        let passes = bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.teaches);
+        if passes {
+            count(self.sight, Counter::HizSmallQueries, tiny.count_ones().into());
+        }
+        passes
+    }
+
+    /// Those of the tiny primitives of a block, from this one on, that no group hides. They have said what is known of groups.
+    #[cold]
+    fn seen(&mut self, primitives: &Primitives, (first, tiny): (u32, u32)) -> u32 {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return tiny };
+        let mut seen = 0u32;
+        for lane in (0..WAVE as u32).filter(|lane| tiny >> lane & 1 != 0) {
+            let Outline { pixels, depths } = primitives.outline(first + lane);
+            let depths = as_stored(depths, self.context.depth_bits).map(|depth| [depth; 2]);
+            if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.teaches) {
+                seen |= 1 << lane;
+            }
+        }
+        count(self.sight, Counter::HizSmallQueries, u64::from(seen.count_ones()));
+        seen
+    }
+
+    /// Pixels of tiny primitives wait to be drawn.
+    #[inline]
+    fn push(&mut self, tinies: &Tinies, lanes: u32) {
+        self.settle();
+        if let Some(mixed) = self.mixed.made() {
+            mixed.push((&tinies.crumbs, &tinies.pixels, lanes as u16), self.sight);
+        }
+    }
+
+    /// Shades what came before a small primitive and may be written later otherwise.
+    #[inline]
+    fn settle(&mut self) {
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.flush(),
+            Sink::Board(board, _) if board.is_empty() => {}
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
+        }
+    }
+
+    #[inline]
+    fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
+        let outline @ Outline { pixels, .. } = primitives.outline(index);
+        let window = within(pixels, self.clip);
+        if window[0] >= window[2] || window[1] >= window[3] {
+            return;
+        }
+        let [width, height] = [pixels[2] - pixels[0], pixels[3] - pixels[1]];
+        let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
+        // What a viewport leaves of a large primitive is none.
+        let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
+        if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
+            if !self.crumbles() {
+                self.draw_crumbs();
+            }
+            self.large(primitives, (id, index), window);
+        }
+    }
+
+    /// Whether pixels of large primitives are handed on as those of small ones: where a program discards, others would be tested quad by quad
+    /// behind it.
+    fn crumbles(&mut self) -> bool {
+        self.way == Some(Way::Sieved) && self.context.discards_first() && self.mixed().is_some()
+    }
+
+    /// Draws the pixels of tiny primitives that wait.
+    #[inline]
+    fn draw_crumbs(&mut self) {
+        if let Some(mixed) = self.mixed.made() {
+            self.ok &= mixed.flush(self.walk, self.sight);
+        }
+    }
+
+    /// What draws tiny primitives, where the draw has a kernel for them.
+    #[inline]
+    fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
+        let (context, kind) = (self.context, (self.sight.is_some(), self.varies));
+        let tile = [self.area[0], self.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        self.mixed.get(|scratch| Mixed::new(context, scratch, tile, kind))
+    }
+
+    /// Draws a small primitive; false where the draw has no kernel for them.
+    #[inline]
+    fn small(
+        &mut self,
+        primitives: &Primitives,
+        (id, index): (PrimitiveId, u32),
+        (depths, window): (Range, [i64; 4]),
+    ) -> bool {
+        if !self.draws_small() {
+            return false;
+        }
+        let hidden = self.hidden_of_small(primitives, index, (depths, window));
+        self.draw_seen(primitives, (id, index), (depths, window), hidden);
+        true
+    }
+
+    /// Whether the draw has a kernel for small primitives.
+    #[inline]
+    fn draws_small(&mut self) -> bool {
+        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (Drawn::One, self.varies)));
+        let is_there = self.small.get(|wave| Small::new(context, kind, wave)).is_some();
+        is_there && (self.way != Some(Way::Sieved) || self.mixed().is_some())
+    }
+
+    /// Draws a small primitive but for what is hidden of it.
+    #[inline(always)]
+    fn draw_seen(
+        &mut self,
+        primitives: &Primitives,
+        (id, index): (PrimitiveId, u32),
+        (depths, mut window): (Range, [i64; 4]),
+        hidden: Hidden,
+    ) {
+        if hidden.any {
+            let Some(seen) = self.seen_in_part((window, hidden.all), depths) else { return };
+            window = seen;
+        }
+        self.settle();
+        if self.way == Some(Way::Sieved) {
+            return self.sieve((id, primitives.words(index)), window);
+        }
+        self.draw_crumbs();
+        if let Some(small) = self.small.made() {
+            self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
+        }
+    }
+
+    /// Those of some primitives of a block that are neighbours of the next one, which is among them, too.
+    #[inline]
+    fn neighbours_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
+        let followed = some & some >> 1;
+        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (Drawn::Neighbours, self.varies)));
+        if followed == 0 || !self.draws_small() {
+            return 0;
+        }
+        let Some(small) = self.neighbours.get(|wave| Small::new(context, kind, wave)) else { return 0 };
+        followed & u32::from(have_neighbours(primitives.block(first), &small.stage.common, self.clip))
+    }
+
+    /// Draws a primitive and the next one, which are neighbours.
+    #[inline(never)]
+    fn both(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32)) {
+        let (first, second) = (primitives.outline(index), primitives.outline(index + 1));
+        let (of_first, of_second) = (within(first.pixels, self.clip), within(second.pixels, self.clip));
+        let hidden = self.hidden_of_small(primitives, index, (first.depths, of_first));
+        let hidden_second = self.hidden_of_small(primitives, index + 1, (second.depths, of_second));
+        if hidden.any | hidden_second.any {
+            self.draw_seen(primitives, (id, index), (first.depths, of_first), hidden);
+            return self.draw_seen(primitives, (id + 1, index + 1), (second.depths, of_second), hidden_second);
+        }
+        self.settle();
+        self.draw_crumbs();
+        if let Some(neighbours) = self.neighbours.made() {
+            let words = [primitives.words(index), primitives.words(index + 1)];
+            self.ok &= neighbours.draw_both(words, around(of_first, of_second), self.sight) != Stop::Interrupted;
+        }
+    }
+
+    /// Draws what a sieve leaves of a small primitive.
+    #[inline]
+    fn sieve(&mut self, (id, words): (PrimitiveId, Words<'_>), window: [i64; 4]) {
+        let (Some(small), Some(mixed)) = (self.small.made(), self.mixed.made()) else { return };
+        let (walk, sight) = (self.walk, self.sight);
+        let mut ok = mixed.begin(walk, id, sight);
+        small.sieve(words, window, sight, |block, pixels| ok &= mixed.draw_block(walk, id, (block, pixels), sight));
+        self.ok &= ok;
+    }
+
+    fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {
+        let (parts, shape) = (self.polygon(primitives, index), &primitives.shape(index));
+        let (triangle, rest) = match parts {
+            [first, rest @ ..] => (first, rest),
+            [] => (&primitives.triangle(index), &[][..]),
+        };
+        let tests = self.context.visibility.tests.filter(|_| self.bounds.is_some());
+        let small = window[2] - window[0] <= 1 << GROUP_LOG2 && window[3] - window[1] <= 1 << GROUP_LOG2;
+        if let (false, Some(direction)) = (small, tests)
+            && self.is_hidden_in_tile(direction, shape, window)
+        {
+            // Its groups would be tested next.
+            self.tests[1] += groups_of(window).count() as u32;
+            return;
+        }
+        let (is_triangle, wholly) = (rest.is_empty(), self.context.wholly());
+        let covers = |pixel| covers_tile(triangle, pixel, wholly, self.sight);
+        let whole = !small && is_triangle && window == self.area && covers([window[0], window[1]]);
+        if whole && tests.is_none() && self.whole(id, window) {
+            return;
+        }
+        for group in groups_of(window) {
+            if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.sight) {
+                continue;
+            }
+            let full = whole || !small && is_triangle && covers_group(triangle, group, wholly, self.sight);
+            let range = match tests.map(|direction| self.query(direction, shape, (group, window, full))) {
+                Some(None) => continue,
+                range => range.flatten(),
+            };
+            self.group(id, ((triangle, rest), shape, range), (group, window, full));
+        }
+    }
+
+    /// Takes the pixels of a tile that a primitive covers, where nothing is tested: all groups at once.
+    /// False where it is not as simple as that.
+    fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
+        let (context, side) = (self.context, SIDE as i64);
+        let is_tested = context.tests.is_some() && !self.is_filling(id);
+        let is_plain = !is_tested && !context.masks_late() && context.rates.is_none();
+        let is_aligned = window.iter().all(|pixel| pixel % side == 0);
+        if !is_plain || !has_all_samples(&context.multisample) || !is_aligned {
+            return false;
+        }
+        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
+        match &mut self.sink {
+            Sink::Waves(waves) => {
+                if !waves.shade_groups(id, first, last) {
+                    return false;
+                }
+            }
+            Sink::Board(..) if context.fragment.is_some() => {
+                for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
+                    for sample in 0..context.multisample.samples {
+                        self.hand_on(Fragments { primitive: id, place, sample, pixels: u64::MAX });
+                    }
+                }
+            }
+            Sink::Board(..) => {}
+        }
+        let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
+        if context.fragment.is_some() {
+            // On the scoreboard they are samples.
+            let is_each = matches!(self.sink, Sink::Board(..)) || context.shades_samples();
+            let each = if is_each { samples } else { 1 };
+            count(self.sight, Counter::Fragments, (pixels * each).into());
+        }
+        if let Some(sight) = self.sight {
+            (0..samples).for_each(|_| see_groups(sight, [first, last]));
+        }
+        self.pass(true, pixels * samples);
+        true
+    }
+
+    /// Whether a primitive's depths are written, and it overwrites all of the tile.
+    fn is_filling(&self, id: PrimitiveId) -> bool {
+        self.has_filling && id == filling::ID
+    }
+
+    /// The parts of a primitive that is a polygon.
+    fn polygon<'p>(&self, primitives: &'p Primitives, index: u32) -> &'p [Triangle] {
+        if self.context.criterion.is_some() { primitives.polygon(index) } else { &[] }
+    }
+
+    /// A group: coverage, and depth where it is all that is tested, of all 64 pixels at once, sample by sample.
+    fn group(
+        &mut self,
+        index: PrimitiveId,
+        ((triangle, rest), shape, range): ((&Triangle, &[Triangle]), &Shape, Option<Range>),
+        (group, window, full): ([i64; 2], [i64; 4], bool),
+    ) {
+        let context = self.context;
+        let (samples, late) = (context.multisample.samples, context.masks_late());
+        let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
+        let place = group.map(|pixel| pixel as u32);
+        let is_filling = self.is_filling(index);
+        let tests = if is_filling { None } else { GroupTests::of(context, place) };
+        let inside = pixels_inside(group[0], group[1], window);
+        let part = Part { triangle, rest, shape, group, inside, full, tests };
+        let tested = is_filling || tests.is_some() || !context.tests_early() || context.tests.is_none();
+        // What a fragment of several pixels sees of itself does not depend on what was known of depths.
+        let leaning = range.filter(|_| context.rates.is_none());
+        // What covers all of the group has taught it already.
+        let range = range.filter(|_| !full || part.inside != u64::MAX);
+        if samples == 1 {
+            let at = [UNITS / 2; 2];
+            let pixels = if allowed != 0 { part.coverage(context.criterion, at, self.sight) } else { 0 };
+            if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
+                return;
+            }
+            let pixels = pixels & !leaning.map_or(0, |range| self.hidden_quads(&part, pixels, range));
+            let pixels = part.tested((0, at), pixels);
+            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
+        }
+        let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
+        let mut masks = [0; MOST_SAMPLES];
+        for (sample, &at) in places() {
+            masks[sample as usize] = part.coverage(context.criterion, at, self.sight);
+        }
+        let masks = &mut masks[..samples as usize];
+        let any = any_of(masks);
+        let all = masks.iter().fold(u64::MAX, |all, mask| all & mask);
+        if range.is_some_and(|range| self.is_hidden_in_pixels(group, (any, all), range)) {
+            return;
+        }
+        let hidden = leaning.map_or(0, |range| self.hidden_quads(&part, any, range));
+        for (sample, &at) in places() {
+            masks[sample as usize] = part.tested((sample, at), masks[sample as usize] & !hidden);
+        }
+        if context.rates.is_some() {
+            return self.cells((index, place), masks, tested);
+        }
+        self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
+        if let (true, Sink::Board(..)) = (tested, &self.sink) {
+            for (sample, &mut pixels) in (0..).zip(masks) {
+                self.fragments(Fragments { primitive: index, place, sample, pixels });
+            }
+            return;
+        }
+        let mut rest = any_of(masks);
+        if tested && self.shades_at_once((index, place), masks) {
+            return count(self.sight, Counter::Fragments, self.context.fragments_of(masks).into());
+        }
+        while rest != 0 {
+            let first = rest.trailing_zeros() & !3;
+            let [dx, dy] = pixel_of_bit(first);
+            let samples = masks.iter().map(|mask| mask >> first & 15);
+            self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
+            rest &= !(15 << first);
+        }
+    }
+
+    /// Shades samples in a group, where that is possible at once.
+    fn shades_at_once(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) -> bool {
+        let Sink::Waves(waves) = &mut self.sink else { return false };
+        let shades = any_of(masks) != 0 && self.context.fragment.is_some() && waves.takes(at.1, masks);
+        if shades {
+            waves.shade(at, masks);
+        }
+        shades
+    }
+
+    /// Fragments of one sample a pixel.
+    #[inline]
+    fn pixels(&mut self, fragments: Fragments, tested: bool) {
+        if tested {
+            self.pass(true, fragments.pixels.count_ones());
+            return self.fragments(fragments);
+        }
+        let Fragments { primitive, place, .. } = fragments;
+        if self.context.rates.is_some() {
+            return self.cells((primitive, place), &mut [fragments.pixels], false);
+        }
+        let mut rest = fragments.pixels;
+        while rest != 0 {
+            let first = rest.trailing_zeros() & !3;
+            let ([dx, dy], [x, y]) = (pixel_of_bit(first), place);
+            self.covered_quad(Quad::of_pixels(primitive, [x + dx, y + dy], rest >> first & 15), false);
+            rest &= !(15 << first);
+        }
+    }
+
+    /// Samples of fragments that may be several pixels each: a group is handed on at once.
+    #[cold]
+    fn cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &mut [u64], tested: bool) {
+        let untested: Option<SmallVec<[u64; MOST_SAMPLES]>> =
+            self.context.sees_untested().then(|| SmallVec::from_slice(masks));
+        if tested {
+            self.pass(true, masks.iter().map(|mask| mask.count_ones()).sum());
+        } else {
+            let mut rest = any_of(masks);
+            while rest != 0 {
+                let first = rest.trailing_zeros() & !3;
+                let [dx, dy] = pixel_of_bit(first);
+                let samples = masks.iter().map(|mask| mask >> first & 15);
+                let mut quad = Quad::of_samples(primitive, [place[0] + dx, place[1] + dy], samples);
+                self.passed += quad.test(self.context, self.walk, Own::default());
+                if self.context.masks_late() {
+                    let mask = sample_mask(&self.context.multisample);
+                    (0..4).for_each(|pixel| quad.restrict(pixel, mask));
+                }
+                for (sample, mask) in (0..).zip(masks.iter_mut()) {
+                    *mask = *mask & !(15 << first) | u64::from(quad.pixels_at(sample)) << first;
+                }
+                rest &= !(15 << first);
+            }
+        }
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.push_cells((primitive, place), masks, untested.as_deref()),
+            Sink::Board(..) => {
+                for (sample, &mut pixels) in (0..).zip(masks) {
+                    self.fragments(Fragments { primitive, place, sample, pixels });
+                }
+            }
+        }
+    }
+
+    /// Adds samples that passed early tests.
+    fn pass(&mut self, tested: bool, samples: u32) {
+        if tested && self.context.tests_early() {
+            self.passed += u64::from(samples);
+        }
+    }
+
+    /// Hands tested fragments on.
+    fn fragments(&mut self, fragments: Fragments) {
+        if fragments.pixels == 0 || self.context.fragment.is_none() {
+            return;
+        }
+        if self.crumbles() && !self.hands_crumbs_over(&fragments) {
+            return;
+        }
+        count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());
+        self.hand_on(fragments);
+    }
+
+    /// Draws what waits where fragments of a large primitive are shaded at once; else these are crumbs, too: false.
+    fn hands_crumbs_over(&mut self, fragments: &Fragments) -> bool {
+        if let Sink::Waves(waves) = &mut self.sink
+            && waves.takes(fragments.place, &[fragments.pixels])
+        {
+            self.draw_crumbs();
+            return true;
+        }
+        self.settle();
+        if let Some(mixed) = self.mixed.made() {
+            self.ok &= mixed.draw_group(self.walk, fragments, self.sight);
+        }
+        false
+    }
+
+    /// The same of fragments that are counted.
+    #[inline]
+    fn hand_on(&mut self, fragments: Fragments) {
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.shade_fragments(&fragments),
+            Sink::Board(board, scratch) => {
+                if board.push(fragments, self.sight) {
+                    self.ok &= shade_board(self.walk, board, scratch, self.sight);
+                }
+            }
+        }
+    }
+
+    /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
+    fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
+        let untested = quad;
+        if !tested {
+            self.passed += quad.test(self.context, self.walk, Own::default());
+            if self.context.masks_late() {
+                let mask = sample_mask(&self.context.multisample);
+                (0..4).for_each(|pixel| quad.restrict(pixel, mask));
+            }
+        }
+        if quad.count() == 0 || self.context.fragment.is_none() {
+            return;
+        }
+        if let Sink::Waves(waves) = &mut self.sink {
+            let fragments =
+                if self.context.shades_samples() { quad.count() } else { quad.pixels().count_ones().into() };
+            count(self.sight, Counter::Fragments, fragments);
+            if self.context.sees_untested() {
+                waves.keep_untested(untested);
+            }
+            return waves.push(quad);
+        }
+        let (place, bit) = group_of_pixel([quad.x, quad.y]);
+        for sample in 0..self.context.multisample.samples {
+            let pixels = u64::from(quad.pixels_at(sample)) << bit;
+            self.fragments(Fragments { primitive: quad.primitive, place, sample, pixels });
+        }
+    }
+
+    /// Shades what waits, and counts.
+    fn finish(&mut self) {
+        self.draw_crumbs();
+        if let Some(bounds) = &mut self.bounds {
+            let [tests, hidden] = self.tests;
+            bounds.balance().tested(tests, hidden);
+            bounds.sum_up();
+        }
+        if let Sink::Waves(waves) = &mut self.sink {
+            waves.flush();
+            self.passed += waves.passed;
+            self.ok &= waves.ok;
+        }
+        if let Some(counter) = self.context.occlusion {
+            counter.fetch_add(self.passed, Ordering::Relaxed);
+        }
+    }
+}

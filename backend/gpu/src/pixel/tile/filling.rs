@@ -1,0 +1,127 @@
+//! A tile's first primitive, where it overwrites all of the tile: its depths are written without a look at those that are stored, and
+//! the planes that it overwrites need not be cleared before.
+//!
+//! That holds also where later primitives hide the first one, so that it is never shaded: these overwrite the same attachments.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_memory::PlaneRef;
+
+use super::SMALL_PIXELS;
+use crate::geometry::Shape;
+use crate::hiz::{Bounds, depths_over, groups_of, within};
+use crate::pixel::DrawContext;
+use crate::pixel::coverage::covers_tile;
+use crate::pixel::depth_group::{self, Stored};
+use crate::raster::{GROUP_LOG2, has_all_samples};
+use crate::tiling::{PrimitiveId, Visit};
+use crate::transfer::PlaneClear;
+
+/// The number of a tile's first primitive.
+pub(super) const ID: PrimitiveId = 0;
+
+/// A tile's first primitive, which overwrites all of the tile.
+pub(super) struct Filling<'a> {
+    context: &'a DrawContext<'a>,
+    shape: Shape,
+    /// Where its depths go, if it writes any.
+    depth: Option<Stored<'a>>,
+}
+
+impl<'a> Filling<'a> {
+    /// The first primitive of a tile with these pixels and bounds of depths, if it overwrites all of the tile, and something is to be tested
+    /// or `is_cleared` before.
+    pub(super) fn of(walk: &Visit<'a>, area: [i64; 4], bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
+        let (bin, run) = walk.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
+        let (context, primitives) = (&walk.draws[run], &bin.primitives);
+        if !is_cleared && context.tests.is_none() {
+            return None;
+        }
+        if !overwrites_all(context, area) || within(primitives.pixels(0), area) != area {
+            return None;
+        }
+        let triangle = primitives.triangle(0);
+        if !covers_tile(&triangle, [area[0], area[1]], context.wholly(), None) {
+            return None;
+        }
+        let shape = primitives.shape(0);
+        let depth = tested_depth(context, &shape, area, bounds)?;
+        Some(Self { context, shape, depth })
+    }
+
+    /// Whether all texels of a plane in the tile are overwritten.
+    fn overwrites(&self, aspect: vk::ImageAspectFlags, plane: &PlaneRef<'_>, [x, y, ..]: [i64; 4]) -> bool {
+        let (context, [x, y]) = (self.context, [x, y].map(|pixel| pixel as u32));
+        let is_it = |other: &PlaneRef<'_>| {
+            let kind = |plane: &PlaneRef<'_>| (plane.address(x, y, 0), plane.bytes(), plane.samples());
+            Arc::ptr_eq(plane.memory(), other.memory()) && kind(plane) == kind(other)
+        };
+        let has_all = plane.samples() == context.multisample.samples;
+        let written = context.overwrites.unwrap_or(0);
+        let is_written = |location: usize| location < u32::BITS as usize && written >> location & 1 != 0;
+        has_all
+            && match aspect {
+                vk::ImageAspectFlags::COLOR => {
+                    let colors = context.colors.iter().enumerate().filter(|&(location, _)| is_written(location));
+                    colors.filter_map(|(_, color)| color.as_ref()).any(is_it)
+                }
+                vk::ImageAspectFlags::DEPTH => self.depth.is_some_and(|Stored(depth, _)| is_it(depth)),
+                _ => false,
+            }
+    }
+
+    /// Writes its depths to all of the tile.
+    fn write_depths(&self, area: [i64; 4]) {
+        let Some(stored) = self.depth else { return };
+        for place in groups_of(area).map(|group| group.map(|pixel| pixel as u32)) {
+            for (sample, &at) in (0..self.context.multisample.samples).zip(&*self.context.locations) {
+                depth_group::write_all(stored, &self.shape, (place, sample, at));
+            }
+        }
+    }
+}
+
+/// Clears planes in a tile but for those that its first primitive overwrites, whose depths are written.
+pub(super) fn clear(due: &[PlaneClear<'_>], area: [i64; 4], filling: Option<&Filling<'_>>) {
+    let is_needed = |clear: &&PlaneClear<'_>| {
+        !filling.is_some_and(|filling| filling.overwrites(clear.aspect(), clear.plane(), area))
+    };
+    due.iter().filter(is_needed).for_each(|clear| clear.clear(area));
+    if let Some(filling) = filling {
+        filling.write_depths(area);
+    }
+}
+
+/// Whether a primitive of a draw overwrites what the attachments hold of a tile, where it covers all of the tile and passes all tests.
+fn overwrites_all(context: &DrawContext<'_>, area @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
+    let is_aligned = area.iter().all(|edge| edge % (1 << GROUP_LOG2) == 0);
+    // A primitive that covers less may go a way of its own to its pixels.
+    let is_large = (x1 - x0) * (y1 - y0) > SMALL_PIXELS;
+    let is_plain = context.criterion.is_none() && context.rates.is_none() && !context.pipeline.reads_attachments;
+    let is_opaque = context.overwrites.is_some() && has_all_samples(&context.multisample) && !context.masks_late();
+    is_aligned && is_large && is_plain && is_opaque && within(context.scissor, area) == area
+}
+
+/// Where a primitive's depths are to be written in a tile that it covers, if they are; `None` unless it passes all tests.
+fn tested_depth<'a>(
+    context: &'a DrawContext<'a>,
+    shape: &Shape,
+    area @ [x0, y0, x1, y1]: [i64; 4],
+    bounds: Option<&Bounds>,
+) -> Option<Option<Stored<'a>>> {
+    if context.tests.is_none() {
+        return Some(None);
+    }
+    let (tests, plane, bits) = (context.depth_alone.as_ref()?, context.depth.as_ref()?, context.depth_bits);
+    let range = depths_over(shape, area, bits, context.multisample.samples);
+    let passes = tests.depth_compare == vk::CompareOp::ALWAYS
+        || bounds.is_some_and(|bounds| bounds.lies_behind(tests.depth_compare, range));
+    // Stencil in the words of depths stays, also where the pass does not use it.
+    let is_alone = !plane.is_shared();
+    let stored = Stored(plane, bits);
+    let side = 1 << GROUP_LOG2;
+    let has_lines =
+        [[x0, y0], [x1 - side, y1 - side]].iter().all(|place| stored.has_line(place.map(|pixel| pixel as u32)));
+    (passes && is_alone && has_lines).then_some(Some(stored).filter(|_| tests.depth_write))
+}

@@ -1,0 +1,177 @@
+//! What of a tile's primitives the visibility structure hides.
+
+use vitric_base::counters::{Counter, count};
+
+use super::{LESSONS, Tile, count_hidden};
+use crate::geometry::{Primitives, Shape};
+use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
+use crate::pixel::coverage::Part;
+use crate::pixel::teaching::{is_worth_teaching, pixels_of_group, teach_small};
+use crate::raster::{GROUP_LOG2, pixels_inside};
+
+/// Whether any group hides a primitive in it, and whether all do.
+#[derive(Clone, Copy)]
+pub(super) struct Hidden {
+    pub(super) any: bool,
+    pub(super) all: bool,
+}
+
+impl Tile<'_, '_> {
+    /// Which groups hide a small primitive. It has said what is known of them.
+    #[inline(always)]
+    pub(super) fn hidden_of_small(
+        &mut self,
+        primitives: &Primitives,
+        index: u32,
+        (depths, window): (Range, [i64; 4]),
+    ) -> Hidden {
+        let context = self.context;
+        let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) else {
+            return Hidden { any: false, all: false };
+        };
+        let range = as_stored(depths, context.depth_bits);
+        self.tests[0] += 1;
+        let mut hidden = Hidden { any: false, all: true };
+        for group in groups_of(window) {
+            let number = group_number(group);
+            let hides = bounds.hides_in_group(direction, number, range);
+            hidden = Hidden { any: hidden.any | hides, all: hidden.all & hides };
+            if context.visibility.teaches {
+                bounds.loosen(direction, number, range);
+            }
+        }
+        if self.lessons > 0 && !hidden.all && context.visibility.teaches && is_worth_teaching(window) {
+            self.lessons -= 1;
+            self.tests[0] += 1;
+            let triangle = primitives.triangle(index);
+            teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
+        }
+        count(self.sight, Counter::HizSmallQueries, 1);
+        hidden
+    }
+
+    /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
+    #[cold]
+    pub(super) fn seen_in_part(&mut self, (window, all): ([i64; 4], bool), depths: Range) -> Option<[i64; 4]> {
+        if all {
+            self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
+            self.tests[1] += 1;
+            count(self.sight, Counter::HizSmallKills, 1);
+            count_hidden(self.sight, window);
+            return None;
+        }
+        let (range, direction) = (as_stored(depths, self.context.depth_bits), self.context.visibility.tests?);
+        let bounds = self.bounds.as_deref()?;
+        let (side, mut left) = (1 << GROUP_LOG2, [i64::MAX, i64::MAX, i64::MIN, i64::MIN]);
+        for [x, y] in groups_of(window) {
+            if !bounds.hides_in_group(direction, group_number([x, y]), range) {
+                left = [left[0].min(x), left[1].min(y), left[2].max(x + side), left[3].max(y + side)];
+            }
+        }
+        let seen = within(left, window);
+        count(self.sight, Counter::HizSmallCuts, (seen != window).into());
+        // What it was taught may have hidden the rest.
+        (left[0] != i64::MAX).then_some(seen)
+    }
+
+    fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> Range {
+        depths_over(shape, pixels, self.context.depth_bits, self.context.multisample.samples)
+    }
+
+    /// Whether all of the tile hides a primitive.
+    pub(super) fn is_hidden_in_tile(&self, direction: Direction, shape: &Shape, window: [i64; 4]) -> bool {
+        let range = self.depths_over(shape, window);
+        let hidden = self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range));
+        count(self.sight, Counter::HizTileQueries, 1);
+        if hidden {
+            count(self.sight, Counter::HizTileKills, 1);
+            count_hidden(self.sight, window);
+        }
+        hidden
+    }
+
+    /// The depths of a primitive in a group, unless the group hides it; one that covers it teaches the group.
+    #[inline]
+    pub(super) fn query(
+        &mut self,
+        direction: Direction,
+        shape: &Shape,
+        (group, window, full): ([i64; 2], [i64; 4], bool),
+    ) -> Option<Range> {
+        let pixels = pixels_of_group(group, window);
+        let range = self.depths_over(shape, pixels);
+        let bounds = self.bounds.as_deref_mut()?;
+        let whole = full && pixels == pixels_of_group(group, bounds.pixels());
+        let number = group_number(group);
+        let hidden = bounds.hides_in_group(direction, number, range);
+        self.tests = [self.tests[0] + 1, self.tests[1] + u32::from(hidden)];
+        if whole && !hidden && self.context.visibility.teaches {
+            bounds.teach(direction, number, range);
+        }
+        count(self.sight, Counter::HizGroupQueries, 1);
+        if hidden {
+            self.count_killed(pixels);
+        }
+        (!hidden).then_some(range)
+    }
+
+    fn count_killed(&self, pixels: [i64; 4]) {
+        count(self.sight, Counter::HizGroupKills, 1);
+        count_hidden(self.sight, pixels);
+    }
+
+    /// Whether pixels of a group hide what covers them: with any sample, and with all of them. What is not hidden teaches the group.
+    pub(super) fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: Range) -> bool {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
+            return false;
+        };
+        let number = group_number(group);
+        let hidden = bounds.hides_pixels(direction, (number, any), range);
+        if hidden {
+            self.tests[1] += 1;
+            self.count_killed(pixels_of_group(group, self.area));
+        } else if self.context.visibility.teaches {
+            let outside = !pixels_inside(group[0], group[1], bounds.pixels());
+            bounds.teach_part(direction, (number, all | outside), range);
+        }
+        hidden
+    }
+
+    /// Pixels of quads that hide a primitive, which leans so that others may not.
+    #[inline]
+    pub(super) fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: Range) -> u64 {
+        let number = group_number(part.group);
+        match (self.context.visibility.tests, self.bounds.as_deref()) {
+            (Some(direction), Some(bounds))
+                if bounds.may_hide_quads(direction, number, range) && self.gains_by_quads(part.shape) =>
+            {
+                self.query_quads((direction, bounds), part, (number, covered))
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether it helps to know of hidden quads: depth is tested two rows at a time, which are seldom hidden wholly where primitives lean
+    /// to a side; programs that run before the test are saved by each.
+    fn gains_by_quads(&self, shape: &Shape) -> bool {
+        shape.depth.dy.abs() >= shape.depth.dx.abs() || !self.context.tests_early()
+    }
+
+    #[inline(never)]
+    fn query_quads(
+        &self,
+        (direction, bounds): (Direction, &Bounds),
+        part: &Part<'_>,
+        (number, covered): (usize, u64),
+    ) -> u64 {
+        let depths = (self.context.depth_bits, self.context.multisample.samples);
+        let hidden = bounds.hidden_quads(direction, (number, covered), (part.shape, part.group), depths);
+        if let Some(sight) = self.sight {
+            let [blocks, quads] = blocks_and_quads(hidden, covered);
+            sight.count(Counter::HizQuadQueries, 1);
+            sight.count(Counter::HizBlockKills, blocks.into());
+            sight.count(Counter::HizQuadKills, quads.into());
+        }
+        hidden
+    }
+}

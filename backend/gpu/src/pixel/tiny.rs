@@ -1,0 +1,169 @@
+//! Tiny primitives, sixteen at a time: which pixels each of them covers in a tile, as the mixed kernel's crumbs begin.
+
+use vitric_base::simd::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
+
+use super::crumbs::{Crumb, TINY};
+use crate::geometry::Shape;
+
+/// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub(super) struct Tinies {
+    /// What tiny ones cover of the pixels that they may touch here: a bit each, row after row of [`TINY`].
+    pub(super) pixels: Lanes,
+    /// The first one of those, as a crumb.
+    pub(super) crumbs: Lanes,
+    /// The pixels that tiny ones may touch, all of them: `[x0, y0, x1, y1]`, the last ones not included.
+    pub(super) window: [i32; 4],
+    /// Of the least depths of tiny ones the least and the greatest, and the same of the greatest ones, as [`ordered`] has them.
+    depths: [[i32; 2]; 2],
+    /// Which may touch any.
+    pub(super) seen: Mask,
+    /// Which of these are tiny.
+    pub(super) tiny: Mask,
+}
+
+/// A number that is ordered like a float, which is not NaN; and back.
+#[inline(always)]
+fn ordered(bits: i32) -> i32 {
+    bits ^ (bits >> 31 & i32::MAX)
+}
+
+impl Tinies {
+    /// Of the least depths of tiny ones the least and the greatest, and the same of the greatest ones.
+    pub(super) fn depths(&self) -> [[f32; 2]; 2] {
+        self.depths.map(|ends| ends.map(|end| f32::from_bits(ordered(end) as u32)))
+    }
+
+    /// Of sixteen primitives with these words, in a tile of which `clip` may be touched: `[x0, y0, x1, y1]`, pixels. Where set-up has cut
+    /// pixels to what viewports leave of them (`cuts`), those whose corners are far from each other are not tiny.
+    #[inline]
+    pub(super) fn look(&mut self, words: &[Lanes], clip: [i64; 4], cuts: bool) {
+        let words = words.first_chunk().expect("every primitive has these words");
+        look(self, words, &clip.map(|bound| bound as i32), cuts);
+    }
+}
+
+/// Bits of an axis of the tile.
+const PLACE: i32 = (1 << Crumb::PLACE_BITS) - 1;
+
+#[inline(always)]
+fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool) {
+    let tiny = TINY as i32;
+    let (mut seen, mut tiny_ones) = ([0; WAVE], [0; WAVE]);
+    // What is no tiny one's changes none of them.
+    let (mut first, mut last) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
+    let (mut least, mut greatest) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
+    for lane in 0..WAVE {
+        let word = |word: u32| words[word as usize][lane] as i32;
+        let [x0, y0, x1, y1] =
+            [word(Shape::PIXELS), word(Shape::PIXELS + 1), word(Shape::PIXELS + 2), word(Shape::PIXELS + 3)];
+        let (left, top, right, bottom) = (x0.max(clip[0]), y0.max(clip[1]), x1.min(clip[2]), y1.min(clip[3]));
+        let corner = |corner: u32, axis: u32| word(Shape::CORNERS + 2 * corner + axis);
+        let reach = |axis: u32| {
+            let (a, b, c) = (corner(0, axis), corner(1, axis), corner(2, axis));
+            a.max(b).max(c).wrapping_sub(a.min(b).min(c))
+        };
+        let is_wide = cuts & ((reach(0) >= Shape::WIDE as i32) | (reach(1) >= Shape::WIDE as i32));
+        let is_seen = (left < right) & (top < bottom);
+        let is_tiny = is_seen & (x1 - x0 <= tiny) & (y1 - y0 <= tiny) & !is_wide;
+        (seen[lane], tiny_ones[lane]) = (ones(is_seen), ones(is_tiny));
+
+        let skipped = (left - x0 + tiny * (top - y0)) & 15;
+        let rows = (1u32 << ((tiny * (bottom - top)) & 31)).wrapping_sub(1);
+        let columns = (1u32 << ((right - left) & 31)).wrapping_sub(1).wrapping_mul(0x1111);
+        tinies.pixels[lane] = words[Shape::COVERED as usize][lane] >> skipped & rows & columns;
+        tinies.crumbs[lane] =
+            ((left & PLACE) << Crumb::X | (top & PLACE) << Crumb::Y | (lane as i32) << Crumb::OF) as u32;
+        let tells = -i32::from(is_tiny);
+        (first[0][lane], first[1][lane]) = (left & tells | i32::MAX & !tells, top & tells | i32::MAX & !tells);
+        (last[0][lane], last[1][lane]) = (right & tells | i32::MIN & !tells, bottom & tells | i32::MIN & !tells);
+        for end in 0..2 {
+            let depth = ordered(word(Shape::DEPTHS + end as u32));
+            least[end][lane] = depth & tells | i32::MAX & !tells;
+            greatest[end][lane] = depth & tells | i32::MIN & !tells;
+        }
+    }
+    let min = |lanes: &[i32; WAVE]| lanes.iter().fold(i32::MAX, |least, &lane| least.min(lane));
+    let max = |lanes: &[i32; WAVE]| lanes.iter().fold(i32::MIN, |greatest, &lane| greatest.max(lane));
+    tinies.window = [min(&first[0]), min(&first[1]), max(&last[0]), max(&last[1])];
+    tinies.depths = [[min(&least[0]), max(&greatest[0])], [min(&least[1]), max(&greatest[1])]];
+    (tinies.seen, tinies.tiny) = (highest_bits(&seen), highest_bits(&tiny_ones));
+}
+
+kernel!(
+    /// What of a tile's pixels sixteen primitives may touch.
+    look, look_lanes, (tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool)
+);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A primitive: the pixels that it may cover, and what it covers of the first ones.
+    fn primitive() -> impl Strategy<Value = ([i32; 4], u16, bool)> {
+        (-10i32..80, -10i32..80, 0i32..7, 0i32..7, any::<u16>(), any::<bool>())
+            .prop_map(|(x, y, width, height, covered, wide)| ([x, y, x + width, y + height], covered, wide))
+    }
+
+    proptest! {
+        #[test]
+        fn every_lane_is_told_as_defined(
+            primitives in prop::collection::vec(primitive(), WAVE),
+            first in (0i64..3, 0i64..3), corners in prop::array::uniform4(0i64..=64), cuts: bool,
+            depths in prop::collection::vec(prop::array::uniform2(-2.0f32..2.0), WAVE),
+        ) {
+            let tile = [first.0 * 64, first.1 * 64];
+            let [a, b, c, d] = corners;
+            let clip = [tile[0] + a.min(b), tile[1] + c.min(d), tile[0] + a.max(b), tile[1] + c.max(d)];
+            let mut words = [[0; WAVE]; Shape::WORDS];
+            let far = Shape::WIDE as u32;
+            for (lane, (pixels, covered, wide)) in primitives.iter().enumerate() {
+                for (axis, pixel) in pixels.iter().enumerate() {
+                    words[Shape::PIXELS as usize + axis][lane] = (pixel + tile[axis & 1] as i32) as u32;
+                }
+                words[Shape::COVERED as usize][lane] = (*covered).into();
+                words[Shape::CORNERS as usize + 3][lane] = if *wide { far } else { far - 1 };
+            }
+            for (lane, depths) in depths.iter().enumerate() {
+                (0..2).for_each(|end| words[Shape::DEPTHS as usize + end][lane] = depths[end].to_bits());
+            }
+            let (mut all, mut ranges): (_, [Option<[f32; 2]>; 2]) = (None, [None; 2]);
+            let mut tinies = Tinies::default();
+            tinies.look(&words, clip, cuts);
+            for (lane, (pixels, covered, wide)) in primitives.iter().enumerate() {
+                let own: [i64; 4] = std::array::from_fn(|axis| i64::from(pixels[axis]) + tile[axis & 1]);
+                let window = crate::hiz::within(own, clip);
+                let is_seen = window[0] < window[2] && window[1] < window[3];
+                let is_tiny = is_seen && own[2] - own[0] <= TINY && own[3] - own[1] <= TINY && !(cuts && *wide);
+                prop_assert_eq!(tinies.seen >> lane & 1 != 0, is_seen);
+                prop_assert_eq!(tinies.tiny >> lane & 1 != 0, is_tiny);
+                if !is_tiny {
+                    continue;
+                }
+                let place = |axis: usize| (window[axis] - tile[axis]) as u32;
+                prop_assert_eq!(Crumb::place(tinies.crumbs[lane]), [place(0), place(1)]);
+                prop_assert_eq!(tinies.crumbs[lane] >> Crumb::OF, lane as u32);
+                all = Some(all.map_or(window, |all: [i64; 4]| {
+                    [all[0].min(window[0]), all[1].min(window[1]), all[2].max(window[2]), all[3].max(window[3])]
+                }));
+                for (end, range) in ranges.iter_mut().enumerate() {
+                    let depth = depths[lane][end];
+                    *range = range.map_or(Some([depth; 2]), |[low, high]| Some([low.min(depth), high.max(depth)]));
+                }
+                for bit in 0..16 {
+                    let [x, y] = [window[0] + bit % TINY, window[1] + bit / TINY];
+                    let is_inside = x < window[2] && y < window[3];
+                    let expected = is_inside && covered >> (x - own[0] + TINY * (y - own[1])) & 1 != 0;
+                    prop_assert_eq!(tinies.pixels[lane] >> bit & 1 != 0, expected);
+                }
+            }
+            if let (Some(all), [Some(low), Some(high)]) = (all, ranges) {
+                prop_assert_eq!(tinies.window.map(i64::from), all);
+                prop_assert_eq!(tinies.depths(), [low, high]);
+            }
+        }
+    }
+}

@@ -1,0 +1,578 @@
+//! Fragment waves: quads wait until four are there, are shaded together, tested late where they must be, and exported.
+//!
+//! Quads of several primitives of a draw share a wave. Quads are exported in the order in which they were rasterized, so
+//! results are those of one fragment after the other.
+
+use smallvec::SmallVec;
+use vitric_base::counters::{Counter, Map, Sight};
+use vitric_base::simd::{Lanes, Mask, WAVE};
+use vitric_exec::interp::{Environment, Stop, Wave};
+use vitric_exec::runtime::math::within;
+use vitric_memory::PlaneRef;
+
+use super::DrawContext;
+use super::coarse::Cells;
+use super::coverage::groups_between;
+use super::direct::{Groups, Lazy};
+use super::inputs::WaveFragments;
+use super::kernel::{Kernel, Source, Stage, Target, Way};
+use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
+use super::scoreboard::Fragments;
+use crate::geometry::Words;
+use crate::raster::{SIDE, pixel_of_bit};
+use crate::tiling::{PrimitiveId, Visit};
+
+/// What a worker keeps from wave to wave.
+#[derive(Default)]
+pub(super) struct WaveScratch {
+    shade: Wave,
+    pair: Wave,
+    export: Wave,
+    group: Wave,
+    whole: Wave,
+}
+
+/// The parts of [`WaveScratch`] for waves of quads.
+pub(super) struct OfQuads<'s> {
+    pub(super) shade: &'s mut Wave,
+    pair: &'s mut Wave,
+    pub(super) export: &'s mut Wave,
+}
+
+/// The quads of a draw's tile that wait for their wave.
+pub(super) struct Waves<'a, 's> {
+    pub(super) context: &'a DrawContext<'a>,
+    pub(super) walk: &'a Visit<'a>,
+    pub(super) scratch: OfQuads<'s>,
+    /// Where groups are shaded at once: any, and those that are covered wholly.
+    groups: Lazy<&'s mut Wave, Groups<'s>>,
+    whole: Lazy<&'s mut Wave, Groups<'s>>,
+    /// Whether strips of groups with few quads are packed into waves.
+    packs_sparse: bool,
+    /// Who counts, if anybody does.
+    pub(super) sight: Option<&'s Sight>,
+    quads: [Quad; QUADS],
+    waiting: usize,
+    /// The last quads as they were before their tests, where the program sees that.
+    untested: SmallVec<[Quad; QUADS]>,
+    /// Quads of fragments of several pixels that wait: then there are no others.
+    pub(super) cells: SmallVec<[Cells; QUADS]>,
+    /// Whether no two quads are at the same place.
+    apart: bool,
+    /// Whether colours are combined with what is stored, or fragments of a pixel must not run at the same time.
+    pub(super) combines: bool,
+    /// Samples that passed late tests.
+    pub(super) passed: u64,
+    /// Whether no program was interrupted.
+    pub(super) ok: bool,
+}
+
+impl<'a: 's, 's> Waves<'a, 's> {
+    pub(super) fn new(
+        context: &'a DrawContext<'a>,
+        walk: &'a Visit<'a>,
+        scratch: &'s mut WaveScratch,
+        sight: Option<&'s Sight>,
+    ) -> Self {
+        let interlock = context.fragment.is_some_and(|program| program.fragment.interlock);
+        let combines = context.outline().needs_stored || interlock;
+        let apart = context.overwrites.is_some() && walk.scoreboard;
+        let quads = [Quad::default(); QUADS];
+        let WaveScratch { shade, pair, export, group, whole } = scratch;
+        let scratch = OfQuads { shade, pair, export };
+        let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
+        // Quads that are tested behind the program would be so one by one, and samples be written so.
+        let one_by_one = !context.tests_early() || context.multisample.samples > 1;
+        let packs_sparse = context.outline().small != Some(Way::AtOnce) && !one_by_one;
+        Self {
+            context,
+            walk,
+            scratch,
+            groups,
+            whole,
+            packs_sparse,
+            sight,
+            quads,
+            waiting: 0,
+            untested: SmallVec::new(),
+            cells: SmallVec::new(),
+            apart,
+            combines,
+            passed: 0,
+            ok: true,
+        }
+    }
+
+    /// Shades what waits. Returns whether no program was interrupted.
+    pub(super) fn end(mut self) -> bool {
+        self.flush();
+        self.ok
+    }
+
+    /// Shades fragments of one sample a pixel.
+    #[inline]
+    pub(super) fn shade_fragments(&mut self, &Fragments { primitive, place, pixels, .. }: &Fragments) {
+        self.shade((primitive, place), &[pixels]);
+    }
+
+    /// Shades fragments of a primitive in a group: the pixels where each sample is.
+    #[inline]
+    pub(super) fn shade(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) {
+        if !self.takes(at.1, masks) {
+            return self.shade_quads(at, masks);
+        }
+        let any = any_of(masks);
+        let dense = if self.packs_sparse { dense_strips(any) } else { u64::MAX };
+        if any & !dense == 0 {
+            return self.shade_group(at, masks);
+        }
+        let of = |strips: u64| masks.iter().map(|mask| mask & strips).collect::<SmallVec<[u64; MOST_SAMPLES]>>();
+        if any & dense != 0 {
+            self.shade_group(at, &of(dense));
+        }
+        self.shade_quads(at, &of(!dense));
+    }
+
+    /// Shades fragments of a group at once, which is possible.
+    #[inline]
+    fn shade_group(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
+        // Quads that wait may be of the same group, unless they came over the scoreboard.
+        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(place)) {
+            self.flush();
+        }
+        let words = self.walk.words(primitive);
+        let Some(groups) = self.groups(masks) else { return };
+        let (stop, exported) = (groups.shade(words, place, masks), groups.exported());
+        self.ok &= stop != Stop::Interrupted;
+        if let Some(sight) = self.sight {
+            let pixels = any_of(masks);
+            let strips = match pixels {
+                u64::MAX => 4,
+                pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
+            };
+            let (lanes, runs) = (self.context.fragments_of(masks), self.context.runs_of(masks));
+            see_exported(sight, lanes, exported.unwrap_or(lanes));
+            see(sight, place, strips * runs, lanes);
+        }
+    }
+
+    /// Whether such fragments of the group at a place are shaded at once.
+    #[inline]
+    pub(super) fn takes(&mut self, place: [u32; 2], masks: &[u64]) -> bool {
+        self.groups(masks).is_some_and(|groups| groups.takes(place))
+    }
+
+    /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
+    pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
+        let masks = &[u64::MAX; MOST_SAMPLES][..self.context.multisample.samples as usize];
+        let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
+        if !self.groups(masks).is_some_and(takes) {
+            return false;
+        }
+        if self.waiting > 0 && !self.apart {
+            self.flush();
+        }
+        if let Some(sight) = self.sight {
+            (0..self.context.runs_of(masks)).for_each(|_| see_whole(sight, [first, last]));
+        }
+        let words = self.walk.words(primitive);
+        let Some(groups) = self.groups(masks) else { return false };
+        let rows = (first[1]..=last[1]).step_by(SIDE);
+        let mut places = rows.flat_map(|y| (first[0]..=last[0]).step_by(SIDE).map(move |x| [x, y]));
+        let ok = places.all(|place| groups.shade(words, place, masks) != Stop::Interrupted);
+        self.ok &= ok;
+        true
+    }
+
+    /// What shades fragments of a group at once: the pixels where each sample is.
+    #[inline]
+    fn groups(&mut self, masks: &[u64]) -> Option<&mut Groups<'s>> {
+        let (context, counts) = (self.context, self.sight.is_some());
+        let is_whole = masks.iter().all(|&mask| mask == u64::MAX) && context.tests_early();
+        let lazy = if is_whole { &mut self.whole } else { &mut self.groups };
+        lazy.get(|wave| Groups::new(context, (is_whole, counts), wave))
+    }
+
+    /// Shades fragments of several samples a pixel: those of one primitive in one group.
+    pub(super) fn shade_samples(&mut self, samples: &[Fragments]) {
+        let mut masks = [0; MOST_SAMPLES];
+        samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
+        let Fragments { primitive, place, .. } = samples[0];
+        self.shade((primitive, place), &masks[..self.context.multisample.samples as usize]);
+    }
+
+    /// Shades fragments of a primitive in a group with others.
+    fn shade_quads(&mut self, (primitive, [x, y]): (PrimitiveId, [u32; 2]), masks: &[u64]) {
+        if self.context.rates.is_some() {
+            return self.push_cells((primitive, [x, y]), masks, None);
+        }
+        if let &[pixels] = masks {
+            return self.shade_strips((primitive, [x, y]), pixels);
+        }
+        let mut rest = any_of(masks);
+        while rest != 0 {
+            let first = rest.trailing_zeros() & !3;
+            let [dx, dy] = pixel_of_bit(first);
+            self.push(Quad::of_samples(primitive, [x + dx, y + dy], masks.iter().map(|mask| mask >> first & 15)));
+            rest &= !(15 << first);
+        }
+    }
+
+    /// The same of one sample a pixel: two rows of a group are one wave, when they have pixels in all quads.
+    fn shade_strips(&mut self, (primitive, [x, y]): (PrimitiveId, [u32; 2]), pixels: u64) {
+        let (mut rest, mut whole) = (pixels, None);
+        while rest != 0 {
+            let first = rest.trailing_zeros() / 16 * 16;
+            let quad = |number: u32| {
+                let [dx, dy] = pixel_of_bit(first + number * 4);
+                Quad::of_pixels(primitive, [x + dx, y + dy], pixels >> (first + number * 4) & 15)
+            };
+            let quads: [Quad; QUADS] = [0, 1, 2, 3].map(quad);
+            if quads.iter().all(|quad| quad.count() > 0) {
+                match whole.take() {
+                    Some(other) => self.push_pair([other, quads]),
+                    None => whole = Some(quads),
+                }
+            } else {
+                quads.into_iter().filter(|quad| quad.count() > 0).for_each(|quad| self.push(quad));
+            }
+            rest &= !(0xffff << first);
+        }
+        whole.into_iter().for_each(|quads| self.push_wave(quads));
+    }
+
+    /// Keeps what the quad that is pushed next was before its tests, as long as it may wait.
+    #[cold]
+    pub(super) fn keep_untested(&mut self, quad: Quad) {
+        if self.untested.len() == QUADS {
+            self.untested.remove(0);
+        }
+        self.untested.push(quad);
+    }
+
+    /// Lets a quad wait for a wave.
+    pub(super) fn push(&mut self, quad: Quad) {
+        // What is combined with what is stored, or in memory, must see what the quad before it left.
+        if self.combines && self.quads[..self.waiting].iter().any(|waiting| waiting.is_at(&quad)) {
+            self.flush();
+        }
+        self.quads[self.waiting] = quad;
+        self.waiting += 1;
+        if self.waiting == QUADS {
+            self.flush();
+        }
+    }
+
+    /// Shades four quads of one primitive, at different places.
+    fn push_wave(&mut self, quads: [Quad; QUADS]) {
+        self.flush();
+        self.run(quads, QUADS);
+    }
+
+    /// The same for two waves of one primitive, which share no place.
+    fn push_pair(&mut self, waves: [[Quad; QUADS]; 2]) {
+        self.flush();
+        match self.context.kernel(false).and_then(|kernel| kernel.pair.as_ref().map(|pair| (kernel, pair))) {
+            Some((kernel, pair)) if self.context.tests_early() && !kernel.changes_coverage => {
+                self.shade_pair(kernel, pair, &waves);
+            }
+            _ => waves.into_iter().for_each(|quads| self.run(quads, QUADS)),
+        }
+    }
+
+    /// Counts a wave of quads.
+    fn see(&self, quads: &[Quad]) {
+        if let Some(sight) = self.sight {
+            see(sight, [quads[0].x, quads[0].y], 1, fragments_of(quads));
+        }
+    }
+
+    fn shade_pair(&mut self, kernel: &Kernel, pair: &Stage, waves: &[[Quad; QUADS]; 2]) {
+        waves.iter().for_each(|quads| self.see(quads));
+        let (context, targets) = (self.context, &kernel.targets[..]);
+        let words = self.words(&waves[0]);
+        let walk = self.walk;
+        let fragments = waves.each_ref().map(|quads| WaveFragments {
+            context,
+            quads,
+            walk,
+            words,
+            targets,
+            sample: None,
+            untested: &[],
+        });
+        let (program, wave) = (&pair.program, &mut *self.scratch.pair);
+        // The program has no effects that helpers must not have.
+        wave.start_linked(program, Mask::MAX, 0);
+        let (inputs, outputs) = (program.inputs.len() / pair.waves, program.outputs.len() / pair.waves);
+        for &(slot, source) in &pair.sources {
+            fragments[slot / inputs].fill(source, &mut wave.inputs[slot]);
+        }
+        if wave.run(program, &environment(context, words[0])) == Stop::Interrupted {
+            self.ok = false;
+            return;
+        }
+        for (quads, outputs) in waves.iter().zip(wave.outputs.chunks_exact(outputs.max(1))) {
+            targets.iter().for_each(|target| write(context, target, outputs, quads));
+            if let Some(sight) = self.sight {
+                see_exported(sight, fragments_of(quads), fragments_of(quads));
+            }
+        }
+    }
+
+    /// Shades and exports the quads that wait.
+    pub(super) fn flush(&mut self) {
+        let count = std::mem::take(&mut self.waiting);
+        if count > 0 {
+            self.run(self.quads, count);
+        }
+        if !self.cells.is_empty() {
+            self.shade_cells();
+        }
+    }
+
+    fn run(&mut self, quads: [Quad; QUADS], count: usize) {
+        let first = quads[0].primitive;
+        let packed = quads[1..count].iter().any(|quad| quad.primitive != first);
+        let Some(kernel) = self.context.kernel(packed) else { return };
+        if !self.context.shades_samples() {
+            return self.shade_wave(kernel, quads, count, None);
+        }
+        for sample in 0..self.context.multisample.samples {
+            let (quads, count) = quads_of_sample(&quads[..count], sample);
+            self.shade_wave(kernel, quads, count, Some(sample));
+        }
+    }
+
+    #[inline]
+    fn shade_wave(&mut self, kernel: &Kernel, mut quads: [Quad; QUADS], count: usize, sample: Option<u32>) {
+        let quads = &mut quads[..count];
+        let lanes = (1u32 << (count * 4)) - 1;
+        let covered = quads.iter().rev().fold(0, |bits, quad| bits << 4 | quad.pixels());
+        if covered == 0 {
+            return;
+        }
+        self.see(quads);
+        let (context, targets) = (self.context, &kernel.targets[..]);
+        let words = self.words(quads);
+        let (walk, untested) = (self.walk, &self.untested[..]);
+        let fragments = WaveFragments { context, quads, walk, words, targets, sample, untested };
+        let (program, wave) = (&kernel.shade.program, &mut *self.scratch.shade);
+        wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
+        for &(slot, source) in &kernel.shade.sources {
+            fragments.fill(source, &mut wave.inputs[slot]);
+        }
+        if wave.run(program, &environment(context, words[0])) == Stop::Interrupted {
+            self.ok = false;
+            return;
+        }
+        if kernel.changes_coverage || wave.killed() != 0 || !context.tests_early() {
+            for (number, quad) in quads.iter_mut().enumerate() {
+                self.finish(kernel, quad, number * 4);
+            }
+        }
+        if let Some(sight) = self.sight {
+            see_exported(sight, covered.count_ones(), fragments_of(quads));
+        }
+        if kernel.export.is_some() {
+            return export_samples(context, kernel, (&self.scratch.shade.outputs, &mut *self.scratch.export), quads);
+        }
+        for target in targets {
+            write(context, target, &self.scratch.shade.outputs, quads);
+        }
+    }
+
+    /// The words of each quad's primitive.
+    fn words(&self, quads: &[Quad]) -> [Words<'a>; QUADS] {
+        let mut words = [Words::NONE; QUADS];
+        for (words, quad) in words.iter_mut().zip(quads) {
+            *words = self.walk.words(quad.primitive);
+        }
+        words
+    }
+
+    /// What follows the program: coverage it changed, and late tests.
+    fn finish(&mut self, kernel: &Kernel, quad: &mut Quad, first_lane: usize) {
+        let wave = &*self.scratch.shade;
+        for pixel in 0..4 {
+            let lane = first_lane + pixel;
+            let mut mask = if wave.killed() >> lane & 1 != 0 { 0 } else { u32::MAX };
+            if let Some(slot) = kernel.sample_mask {
+                mask &= wave.outputs[slot][lane];
+            }
+            if let Some(slot) = kernel.alpha {
+                mask &= alpha_coverage(f32::from_bits(wave.outputs[slot][lane]), self.context.multisample.samples);
+            }
+            quad.restrict(pixel, mask);
+        }
+        if !self.context.tests_early() {
+            let words = |slot: usize| [0, 1, 2, 3].map(|pixel| wave.outputs[slot][first_lane + pixel]);
+            let own = Own {
+                depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
+                stencil: kernel.stencil.map(words),
+            };
+            self.passed += quad.test(self.context, self.walk, own);
+        }
+    }
+}
+
+/// Exports the colours of a wave, which are combined with what each sample holds. `colors` are the output words of what shaded, and what
+/// runs the program.
+pub(super) fn export_samples(
+    context: &DrawContext<'_>,
+    kernel: &Kernel,
+    (colors, export): (&[Lanes], &mut Wave),
+    quads: &[Quad],
+) {
+    let stage = kernel.exporter();
+    for sample in 0..context.multisample.samples {
+        let mut of_sample = [Quad::default(); QUADS];
+        for (of_sample, quad) in of_sample.iter_mut().zip(quads) {
+            *of_sample = quad.of_sample(sample);
+        }
+        let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
+        // Exports read nothing of primitives.
+        let (words, walk) = ([Words::NONE; QUADS], &Visit { draws: &[], bins: &[], scoreboard: false });
+        let fragments = WaveFragments { context, quads, walk, words, targets, sample: Some(sample), untested: &[] };
+        export.start_linked(&stage.program, Mask::MAX, 0);
+        for &(slot, source) in &stage.sources {
+            match source {
+                Source::Output(output) => export.inputs[slot] = colors[output],
+                source => fragments.fill(source, &mut export.inputs[slot]),
+            }
+        }
+        // It has no loops: nothing interrupts it.
+        export.run(&stage.program, &Environment::new(context.bindings, context.deadline));
+        for target in targets {
+            write(context, target, &export.outputs, quads);
+        }
+    }
+}
+
+/// Returns the quads that have a sample covered, with that sample alone, and how many there are. Others have no invocations, not even helpers.
+fn quads_of_sample(quads: &[Quad], sample: u32) -> ([Quad; QUADS], usize) {
+    let (mut covered, mut count) = ([Quad::default(); QUADS], 0);
+    for quad in quads.iter().map(|quad| quad.of_sample(sample)).filter(|quad| quad.count() > 0) {
+        covered[count] = quad;
+        count += 1;
+    }
+    (covered, count)
+}
+
+/// What a wave runs in, with the words of its primitive.
+pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environment<'e> {
+    Environment {
+        parameters: words.parameters(),
+        push: context.push,
+        ..Environment::new(context.bindings, context.deadline)
+    }
+}
+
+/// Quads of two rows of a group from which on these are shaded as they are: packing them with others costs more than lanes that idle.
+const DENSE: u32 = 3;
+
+/// The pixels where any sample is.
+#[inline]
+pub(super) fn any_of(masks: &[u64]) -> u64 {
+    masks.iter().fold(0, |any, mask| any | mask)
+}
+
+/// The pixels of those strips of a group, two rows each, that are dense.
+fn dense_strips(pixels: u64) -> u64 {
+    let of_quads = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
+    let strips = (0..4).map(|strip| 0xffff << (strip * 16));
+    strips.filter(|strip| (of_quads & strip).count_ones() >= DENSE).fold(0, |dense, strip| dense | strip)
+}
+
+/// Counts waves and their lanes that have a fragment.
+pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
+    sight.mark(Map::Waves, place, waves);
+    sight.mark(Map::Lanes, place, lanes);
+}
+
+/// Counts the waves of groups from the first to the last one, of which all is shaded and exported.
+fn see_whole(sight: &Sight, places: [[u32; 2]; 2]) {
+    sight.count(Counter::Exported, groups_between(places) * 64);
+    sight.mark_all(Map::Waves, places, 4);
+    sight.mark_all(Map::Lanes, places, 64);
+}
+
+/// Counts what became of fragments that were shaded.
+pub(super) fn see_exported(sight: &Sight, shaded: u32, exported: u32) {
+    sight.count(Counter::Exported, exported.into());
+    if shaded != exported {
+        sight.count(Counter::Discarded, (shaded - exported).into());
+    }
+}
+
+/// How many fragments quads have.
+fn fragments_of(quads: &[Quad]) -> u32 {
+    quads.iter().map(|quad| quad.pixels().count_ones()).sum()
+}
+
+/// As many samples as alpha's share, the first ones.
+pub(super) fn alpha_coverage(alpha: f32, samples: u32) -> u32 {
+    let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
+    (1 << count) - 1
+}
+
+/// Writes the texels of a wave's quads to the samples of an attachment that are covered.
+pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &[Quad]) {
+    let Some(plane) = context.color(target) else { return };
+    let words = &outputs[target.first_word..];
+    if target.bytes == 4 {
+        let is_strip =
+            plane.samples() == 1 && Quad::are_strip(quads) && plane.write_strip(quads[0].x, quads[0].y, 0, &words[0]);
+        for (quad, words) in quads.iter().zip(words[0].as_chunks::<4>().0).filter(|_| !is_strip) {
+            for sample in 0..plane.samples() {
+                plane.write_quad(quad.x, quad.y, sample, words, quad.pixels_at(sample));
+            }
+        }
+        return;
+    }
+    for (number, quad) in quads.iter().enumerate().take(WAVE / 4) {
+        let quad = (quad, number);
+        match target.bytes {
+            8 => write_quad_of::<8>(plane, quad, words),
+            16 => write_quad_of::<16>(plane, quad, words),
+            bytes => write_quad(bytes, plane, quad, words),
+        }
+    }
+}
+
+/// Writes the texels of a quad of a wave, of so many bytes each, to the samples that are covered, at once where all four are.
+#[inline(always)]
+fn write_quad(bytes: usize, plane: &PlaneRef<'_>, (quad, number): (&Quad, usize), words: &[Lanes]) {
+    let texels = &quad_texels(bytes, words, number)[..4 * bytes];
+    for sample in 0..plane.samples() {
+        let mut rest = quad.pixels_at(sample);
+        if rest == 0xf && plane.write_whole_quad(quad.x, quad.y, sample, texels) {
+            continue;
+        }
+        while rest != 0 {
+            let pixel = rest.trailing_zeros() as usize;
+            let (x, y) = quad.pixel(pixel);
+            plane.write(x, y, sample, &texels[pixel * bytes..][..bytes]);
+            rest &= rest - 1;
+        }
+    }
+}
+
+/// The same for a size that the compiler knows.
+fn write_quad_of<const BYTES: usize>(plane: &PlaneRef<'_>, quad: (&Quad, usize), words: &[Lanes]) {
+    write_quad(BYTES, plane, quad, words);
+}
+
+/// Texels, one after the other.
+#[inline(always)]
+fn quad_texels(bytes: usize, words: &[Lanes], number: usize) -> [u8; 64] {
+    let mut texels = [0; 64];
+    for (first, words) in (0..bytes).step_by(4).zip(words) {
+        let length = (bytes - first).min(4);
+        let of_quad = words.as_chunks::<4>().0[number];
+        for (texel, word) in texels.chunks_exact_mut(bytes).zip(of_quad) {
+            texel[first..first + length].copy_from_slice(&word.to_le_bytes()[..length]);
+        }
+    }
+    texels
+}

@@ -1,0 +1,211 @@
+//! Groups: 8x8 pixels at once, by one evaluation of the same edge equations.
+//!
+//! A group's pixels are bits of a 64-bit word, in the order in which surfaces store lines: 16 bits, a wave's lanes, for each
+//! two rows; in them four for each 2x2 quad, (0,0) (1,0) (0,1) (1,1).
+
+use vitric_base::simd::{WAVE, highest_bits, kernel};
+
+use super::{Criterion, SUBPIXEL_BITS, Triangle, UNITS};
+
+/// Pixels along a group's side.
+pub const SIDE: usize = 8;
+
+/// The lanes of a wave that the pixels of its upper row are.
+static UPPER_LANES: [u16; 256] = {
+    let mut lanes = [0; 256];
+    let mut row = 0;
+    while row < 256 {
+        let mut x = 0;
+        while x < SIDE {
+            lanes[row] |= ((row >> x & 1) << (x / 2 * 4 + x % 2)) as u16;
+            x += 1;
+        }
+        row += 1;
+    }
+    lanes
+};
+
+/// The bits of pixels of row `y`, which come as bits of a byte.
+#[inline(always)]
+fn pixels_of_row(y: usize, row: usize) -> u64 {
+    u64::from(UPPER_LANES[row & 0xff]) << (y / 2 * 16 + y % 2 * 2)
+}
+
+/// Place of a pixel in its group.
+#[inline]
+pub const fn pixel_of_bit(bit: u32) -> [u32; 2] {
+    [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
+}
+
+/// The pixels of a block of 4x4 of a group, by its number along each axis, in the order of a wave's lanes.
+#[inline]
+pub fn block_of_group(pixels: u64, [x, y]: [u32; 2]) -> u16 {
+    let [upper, lower] = [0, 16].map(|strip| (pixels >> (32 * y + strip + 8 * x)) as u16 & 0xff);
+    upper | lower << 8
+}
+
+/// The first pixel of a pixel's group, and the pixel's bit in it.
+#[inline]
+pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {
+    ([x & !7, y & !7], (y & 6) << 3 | (x & 6) << 1 | (y & 1) << 1 | x & 1)
+}
+
+/// Values of three edges at the first pixel's sample, less what an edge needs to cover a point, and their changes from pixel to
+/// pixel in x and y.
+type Steps = [[i32; 3]; 3];
+
+#[inline(always)]
+fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
+    let mut mask = 0;
+    for strip in 0..4 {
+        let mut outside = [0; WAVE];
+        for edge in 0..3 {
+            let first = start[edge] + dy[edge] * (strip * 2);
+            for (lane, outside) in outside.iter_mut().enumerate() {
+                let (x, y) = (lane as i32 / 4 * 2 + lane as i32 % 2, lane as i32 / 2 % 2);
+                // The sign is all that counts.
+                *outside |= (first + dx[edge] * x + dy[edge] * y) as u32;
+            }
+        }
+        mask |= u64::from(!highest_bits(&outside)) << (strip * 16);
+    }
+    mask
+}
+
+kernel!(
+    /// The pixels at whose samples no edge is negative.
+    covered, covered_pixels, (steps: &Steps) -> u64
+);
+
+/// Longest edges along each axis, units, that clipping leaves: seven steps of them along both stay under [`FAR`].
+const LONGEST: i64 = 1 << 26;
+
+/// Values beyond which an edge has the same sign in all pixels of a group.
+const FAR: i64 = 1 << 30;
+
+impl Triangle {
+    /// The pixels of the group at pixel (`x`, `y`) whose samples at a place in the pixel, units, are covered: the standard
+    /// criterion, as [`Triangle::covers_point`] has it.
+    pub fn covers_group(&self, x: i64, y: i64, [at_x, at_y]: [i64; 2]) -> u64 {
+        self.covers_from(self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias))
+    }
+
+    /// The pixels of the group at pixel (`x`, `y`) that are covered as [`Triangle::covers_cell`] has it.
+    pub fn covers_group_by(&self, x: i64, y: i64, criterion: Criterion) -> u64 {
+        let (left, top) = (x * UNITS, y * UNITS);
+        match criterion {
+            Criterion::Centre => self.covers_group(x, y, [UNITS / 2; 2]),
+            Criterion::Inner => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS))),
+            Criterion::Interior => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS) - 1)),
+            Criterion::Conservative => {
+                let first = |axis: usize| self.min[axis].div_euclid(UNITS);
+                let end = |axis: usize| (self.max[axis] + UNITS - 1).div_euclid(UNITS);
+                let touched = self.covers_from(self.edges.map(|edge| edge.largest(left, top, UNITS) - 1));
+                touched & pixels_inside(x, y, [first(0), first(1), end(0), end(1)])
+            }
+        }
+    }
+
+    /// The pixels at which no edge is negative, from the edges' values at the first pixel.
+    fn covers_from(&self, start: [i64; 3]) -> u64 {
+        // From pixel to pixel values change by whole pixels' worth, so what is beyond these does not change their signs.
+        let start = start.map(|value| (value >> SUBPIXEL_BITS).clamp(-FAR, FAR) as i32);
+        let step = |factor: i64| factor.clamp(-LONGEST, LONGEST) as i32;
+        covered(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))])
+    }
+}
+
+/// The pixels of the group at (`x`, `y`) that lie in the window `[x0, y0, x1, y1]`, the last ones not included.
+pub fn pixels_inside(x: i64, y: i64, window: [i64; 4]) -> u64 {
+    let span = |low: i64, high: i64| {
+        let (low, high) = (low.clamp(0, SIDE as i64), high.clamp(0, SIDE as i64));
+        if low < high { (0xffu64 >> (8 - (high - low))) << low } else { 0 }
+    };
+    let (columns, rows) = (span(window[0] - x, window[2] - x), span(window[1] - y, window[3] - y));
+    if columns & rows == 0xff {
+        return u64::MAX;
+    }
+    (0..SIDE).filter(|row| rows >> row & 1 != 0).fold(0, |mask, row| mask | pixels_of_row(row, columns as usize))
+}
+
+/// Whether a triangle with pixels in a rectangle may cover a group: what lies in a triangle and has sides along the axes takes no more than
+/// half of it, and it takes no more than half of its bounds, which may reach half a pixel beyond.
+#[inline]
+pub fn may_cover_group([x0, y0, x1, y1]: [i64; 4]) -> bool {
+    let (width, height, side) = (x1 - x0, y1 - y0, SIDE as i64);
+    width >= side && height >= side && (width + 1) * (height + 1) >= 4 * side * side
+}
+
+impl Triangle {
+    /// The same by its area, of which a group takes no more than half: a sliver has large bounds. The sum of the edges is twice the area
+    /// everywhere.
+    #[inline]
+    pub fn may_cover_group(&self) -> bool {
+        let side = SIDE as i64 * UNITS;
+        self.edges.iter().map(|edge| edge.c).sum::<i64>() >= 4 * side * side
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bits_name_pixels() {
+        for bit in 0..64 {
+            let [x, y] = pixel_of_bit(bit);
+            assert_eq!(group_of_pixel([40 + x, 16 + y]), ([40, 16], bit));
+        }
+    }
+
+    #[test]
+    fn blocks_have_the_pixels_of_their_group() {
+        for bit in 0..64 {
+            let [x, y] = pixel_of_bit(bit);
+            for block in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+                let pixels = block_of_group(1 << bit, block);
+                assert_eq!(pixels != 0, block == [x / 4, y / 4]);
+                // Lanes of a block: bits 0 and 2 are x, 1 and 3 are y.
+                let lane = x & 1 | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2;
+                assert!(pixels == 0 || pixels == 1 << lane);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn small_triangles_cover_no_group(v in prop::array::uniform3([0..40 * UNITS, 0..40 * UNITS])) {
+            let Some(triangle) = Triangle::new(v) else { return Ok(()) };
+            let mut groups = (0..5).flat_map(|y| (0..5).map(move |x| [x * 8 * UNITS, y * 8 * UNITS]));
+            let covers = groups.any(|[x, y]| triangle.covers_cell(x, y, 8 * UNITS, Criterion::Inner));
+            let may = may_cover_group(triangle.centre_bounds()) && may_cover_group(triangle.pixel_bounds());
+            prop_assert!(!covers || may && triangle.may_cover_group());
+        }
+
+        #[test]
+        fn groups_are_covered_like_their_pixels(
+            v in prop::array::uniform3([-40 * UNITS..60 * UNITS, -40 * UNITS..60 * UNITS]), x in -3i64..3, y in -3i64..3,
+            window in [-30i64..30, -30i64..30, -30i64..30, -30i64..30], at in [0i64..256, 0i64..256],
+        ) {
+            let Some(triangle) = Triangle::new(v) else { return Ok(()) };
+            let (x, y) = (x * 8, y * 8);
+            let (mask, inside) = (triangle.covers_group(x, y, at), pixels_inside(x, y, window));
+            let criteria = [Criterion::Conservative, Criterion::Inner, Criterion::Interior, Criterion::Centre];
+            let by_criterion = criteria.map(|criterion| triangle.covers_group_by(x, y, criterion));
+            for bit in 0..64 {
+                let [px, py] = pixel_of_bit(bit).map(i64::from);
+                let (px, py) = (x + px, y + py);
+                let cell = |criterion| triangle.covers_cell(px * UNITS, py * UNITS, UNITS, criterion);
+                for (criterion, mask) in criteria.into_iter().zip(by_criterion) {
+                    prop_assert_eq!(mask >> bit & 1 != 0, cell(criterion), "({}, {}), {:?}", px, py, criterion);
+                }
+                let covers = triangle.covers_point(px * UNITS + at[0], py * UNITS + at[1]);
+                prop_assert_eq!(mask >> bit & 1 != 0, covers, "({}, {})", px, py);
+                let within = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
+                prop_assert_eq!(inside >> bit & 1 != 0, within, "({}, {})", px, py);
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Copies between buffers and images. Compressed formats move whole blocks.
+
+use ash::vk;
+use vitric_base::workers::Workers;
+use vitric_format as format;
+use vitric_format::FormatInfo;
+use vitric_memory::{Allocation, Buffer, InUse, PlaneRef, Reading, Surface};
+
+use super::slices;
+
+/// Copies regions between buffers.
+pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
+    for region in regions {
+        let from = source.locate(region.src_offset, region.size);
+        let to = target.locate(region.dst_offset, region.size);
+        if let (Some((from, from_offset)), Some((to, to_offset))) = (from, to) {
+            Allocation::copy(from, from_offset, to, to_offset, region.size);
+        }
+    }
+}
+
+/// Which way texels move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the buffer to the image.
+    ToImage,
+    /// From the image to the buffer.
+    ToBuffer,
+}
+
+/// Copies regions between a buffer and an image. What is read of an image may rest in near memory, what is written must not.
+pub(crate) fn copy_buffer_image(
+    workers: &Workers,
+    in_use: Option<&InUse<'_>>,
+    (buffer, image): (&Buffer, &Surface),
+    regions: &[vk::BufferImageCopy],
+    direction: Direction,
+) {
+    let mut reading = image.reading(in_use.filter(|_| direction == Direction::ToBuffer));
+    for region in regions {
+        copy_region((workers, &mut reading), (buffer, image), region, direction);
+    }
+}
+
+fn copy_region(
+    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
+    (buffer, image): (&Buffer, &Surface),
+    region: &vk::BufferImageCopy,
+    direction: Direction,
+) {
+    let Some(info) = format::info(image.desc().format) else { return };
+    let aspect = region.image_subresource.aspect_mask;
+    let Some(plane) = info.planes().find(|plane| aspect.contains(plane.aspect)) else { return };
+    let block = info.block_extent();
+    let or = |length: u32, default: u32| if length == 0 { default } else { length };
+    let extent = region.image_extent;
+    let row_bytes = u64::from(or(region.buffer_row_length, extent.width).div_ceil(block[0])) * u64::from(plane.bytes);
+    let rows = u64::from(or(region.buffer_image_height, extent.height).div_ceil(block[1]));
+    let (first, count) = slices(image, region.image_subresource, region.image_offset, extent.depth);
+    let (origin, size) = (origin_in_blocks(region.image_offset, block), size_in_blocks(extent, block));
+    let level = region.image_subresource.mip_level;
+    for slice in 0..count {
+        // Slices beyond the last end the region.
+        let Some(part) = image.plane(plane.aspect, level, first.saturating_add(slice)) else { break };
+        let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
+        let start = u128::from(region.buffer_offset) + slice_bytes;
+        let Ok(start) = u64::try_from(start) else { break };
+        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, (workers, reading), &part, origin, size);
+        if direction == Direction::ToImage {
+            image.wrote_blocks(workers, (level, first + slice), [origin, size]);
+        }
+    }
+}
+
+fn origin_in_blocks(offset: vk::Offset3D, [width, height]: [u32; 2]) -> [u32; 2] {
+    [offset.x.max(0) as u32 / width, offset.y.max(0) as u32 / height]
+}
+
+fn size_in_blocks(extent: vk::Extent3D, [width, height]: [u32; 2]) -> [u32; 2] {
+    [extent.width.div_ceil(width), extent.height.div_ceil(height)]
+}
+
+/// The buffer's side of one slice of a copy.
+struct BufferRows<'a> {
+    buffer: &'a Buffer,
+    start: u64,
+    row_bytes: u64,
+    direction: Direction,
+}
+
+/// Rows of a line: what a thread moves at once.
+const ROWS: u32 = 8;
+
+/// Bytes of so many rows that are moved at a time.
+const PIECE: usize = 8192;
+
+/// Columns that are moved at a time.
+fn columns(part: &PlaneRef<'_>) -> u32 {
+    (PIECE / (ROWS as usize * part.bytes())) as u32
+}
+
+/// Reads a sample of a rectangle of texels, of an image that rests by who can.
+fn read(reading: &mut Option<&mut Reading<'_>>, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
+    match reading {
+        Some(reading) => reading.read_rows(part, rect, sample, out),
+        None => part.read_rows(rect, sample, out),
+    }
+}
+
+/// Calls `work` with rows from the first to the last one, so many at once as lie in a line: on all threads where nothing rests.
+fn each_band(
+    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
+    [first, end]: [u32; 2],
+    work: impl Fn(Option<&mut Reading<'_>>, [u32; 2]) + Sync,
+) {
+    let (start, count) = (first / ROWS, end.div_ceil(ROWS).saturating_sub(first / ROWS));
+    let rows = |number: u32| [((start + number) * ROWS).max(first), ((start + number + 1) * ROWS).min(end)];
+    match reading {
+        Some(reading) => (0..count).for_each(|number| work(Some(reading), rows(number))),
+        None => workers.parallel(count as usize, || (), |(), number| work(None, rows(number as u32))),
+    }
+}
+
+fn copy_slice(
+    rows: &BufferRows<'_>,
+    by: (&Workers, &mut Option<Reading<'_>>),
+    part: &PlaneRef<'_>,
+    [left, top]: [u32; 2],
+    size: [u32; 2],
+) {
+    let right = left.saturating_add(size[0]).min(part.width());
+    let bottom = top.saturating_add(size[1]).min(part.height());
+    if left >= right || top >= bottom {
+        return;
+    }
+    each_band(by, [top, bottom], |mut reading, [y0, y1]| {
+        let (mut bytes, columns) = ([0; PIECE], columns(part));
+        let mut x0 = left;
+        while x0 < right {
+            let x1 = ((x0 / columns + 1) * columns).min(right);
+            let pitch = (x1 - x0) as usize * part.bytes();
+            let piece = &mut bytes[..pitch * (y1 - y0) as usize];
+            let at = u64::from(x0 - left) * part.bytes() as u64;
+            let place =
+                |y: u32| rows.row_bytes.checked_mul(u64::from(y - top))?.checked_add(rows.start)?.checked_add(at);
+            // What lies behind all addresses is nowhere.
+            let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
+            if rows.direction == Direction::ToImage {
+                offsets.zip(piece.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
+                part.write_rows([x0, y0, x1, y1], 0, piece);
+            } else {
+                read(&mut reading, part, [x0, y0, x1, y1], 0, piece);
+                offsets.zip(piece.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));
+            }
+            x0 = x1;
+        }
+    });
+}
+
+/// Copies regions between images of size-compatible formats, block for block. The source may rest in near memory.
+pub(crate) fn copy_image(
+    workers: &Workers,
+    in_use: Option<&InUse<'_>>,
+    (source, target): (&Surface, &Surface),
+    regions: &[vk::ImageCopy],
+) {
+    let mut reading = source.reading(in_use);
+    for region in regions {
+        copy_image_region((workers, &mut reading), source, target, region);
+    }
+}
+
+fn copy_image_region(
+    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
+    source: &Surface,
+    target: &Surface,
+    region: &vk::ImageCopy,
+) {
+    let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
+    else {
+        return;
+    };
+    // The extent is in texels of the source.
+    let size = size_in_blocks(region.extent, from_info.block_extent());
+    let (from_first, from_count) = slices(source, region.src_subresource, region.src_offset, region.extent.depth);
+    let (to_first, to_count) = slices(target, region.dst_subresource, region.dst_offset, region.extent.depth);
+    let from_origin = origin_in_blocks(region.src_offset, from_info.block_extent());
+    let to_origin = origin_in_blocks(region.dst_offset, to_info.block_extent());
+    // Planes of colour may be copied to images of one, and the other way around.
+    let planes = |info: &FormatInfo, layers: vk::ImageSubresourceLayers| info.planes_of(layers.aspect_mask);
+    let (from_planes, to_planes) = (planes(from_info, region.src_subresource), planes(to_info, region.dst_subresource));
+    for (from_plane, to_plane) in from_planes.zip(to_planes) {
+        for slice in 0..from_count.min(to_count) {
+            let from_slice = from_first.saturating_add(slice);
+            let from = source.plane(from_plane.aspect, region.src_subresource.mip_level, from_slice);
+            let to_slice = to_first.saturating_add(slice);
+            let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
+            let (Some(from), Some(to)) = (from, to) else { break };
+            copy_plane((workers, reading), (&from, from_origin), (&to, to_origin), size);
+            target.wrote_blocks(workers, (region.dst_subresource.mip_level, to_slice), [to_origin, size]);
+        }
+    }
+}
+
+/// Copies `size` texels between planes, each from its origin on; what either lacks is dropped.
+pub(super) fn copy_plane(
+    by: (&Workers, &mut Option<Reading<'_>>),
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    size: [u32; 2],
+) {
+    if from.bytes() != to.bytes() {
+        return;
+    }
+    let left = |limit: u32, origin: u32| limit.saturating_sub(origin);
+    let width = size[0].min(left(from.width(), fx)).min(left(to.width(), tx));
+    let height = size[1].min(left(from.height(), fy)).min(left(to.height(), ty));
+    if width == 0 || height == 0 {
+        return;
+    }
+    each_band(by, [ty, ty + height], |mut reading, [y0, y1]| {
+        let (rows, source_row) = (y1 - y0, fy + (y0 - ty));
+        let mut x = 0;
+        while x < width {
+            let (source, target) = ([fx + x, source_row], [tx + x, y0]);
+            let lines = whole_lines((from, source), (to, target), [width - x, rows]);
+            if lines > 0 {
+                copy_lines(&mut reading, (from, source), (to, target), lines);
+                x += lines * ROWS;
+                continue;
+            }
+            let columns = columns(to);
+            let count = (columns - target[0] % columns).min(width - x);
+            copy_part(&mut reading, (from, source), (to, target), [count, rows]);
+            x += count;
+        }
+    });
+}
+
+/// How many whole lines, within so many columns and rows, may be copied as they are.
+fn whole_lines(
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    size: [u32; 2],
+) -> u32 {
+    match from.samples() == to.samples() {
+        true => from.whole_lines(fx, fy, size).min(to.whole_lines(tx, ty, size)),
+        false => 0,
+    }
+}
+
+/// Copies so many lines, which follow each other, with all samples.
+fn copy_lines(
+    reading: &mut Option<&mut Reading<'_>>,
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    lines: u32,
+) {
+    let (source, target) = (from.address(fx, fy, 0), to.address(tx, ty, 0));
+    let bytes = u64::from(lines * ROWS * ROWS) * u64::from(from.samples()) * from.bytes() as u64;
+    let Some(reading) = reading else {
+        return Allocation::copy(from.memory(), source, to.memory(), target, bytes);
+    };
+    let mut piece = [0; PIECE];
+    for at in (0..bytes).step_by(PIECE) {
+        let piece = &mut piece[..(bytes - at).min(PIECE as u64) as usize];
+        reading.read(source + at, piece);
+        to.memory().write(target + at, piece);
+    }
+}
+
+/// Copies texels that fit a piece, sample by sample.
+fn copy_part(
+    reading: &mut Option<&mut Reading<'_>>,
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    [columns, rows]: [u32; 2],
+) {
+    let mut bytes = [0; PIECE];
+    let piece = &mut bytes[..(columns * rows) as usize * from.bytes()];
+    for sample in 0..from.samples().min(to.samples()) {
+        read(reading, from, [fx, fy, fx + columns, fy + rows], sample, piece);
+        to.write_rows([tx, ty, tx + columns, ty + rows], sample, piece);
+    }
+}

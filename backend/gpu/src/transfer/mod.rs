@@ -1,0 +1,32 @@
+//! Clear, copy, blit and resolve, with the regions of Vulkan's commands. Parts of a region that lie outside are dropped.
+//!
+//! Source: Vulkan specification, "Clear Commands" and "Copy Commands".
+
+mod blit;
+mod clear;
+mod copy;
+mod resolve;
+mod resolve_depth;
+mod scaled;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use blit::blit;
+pub(crate) use clear::{PlaneClear, clears_all};
+pub use clear::{clear_image, fill_buffer};
+pub use copy::{Direction, copy_buffer};
+pub(crate) use copy::{copy_buffer_image, copy_image};
+pub(crate) use resolve::{replicate, resolve, resolve_view};
+pub(crate) use resolve_depth::resolve_depth_stencil;
+
+use ash::vk;
+use vitric_memory::Surface;
+
+/// Slices of a region in one dimension: first slice and count; of depth for 3D surfaces, layers for others.
+fn slices(surface: &Surface, layers: vk::ImageSubresourceLayers, offset: vk::Offset3D, depth: u32) -> (u32, u32) {
+    if surface.desc().kind == vk::ImageType::TYPE_3D {
+        (offset.z.max(0) as u32, depth)
+    } else {
+        (layers.base_array_layer, layers.layer_count)
+    }
+}

@@ -1,0 +1,298 @@
+//! Blits by generated code: rows of the source are read as they lie, filtered and converted sixteen texels at once, and written as lines.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use ash::vk;
+use parking_lot::Mutex;
+use vitric_base::simd::WAVE;
+use vitric_base::workers::Workers;
+use vitric_exec::interp::{Deadline, Environment, Runs, Wave};
+use vitric_exec::runtime::Bindings;
+use vitric_exec::{Program, format_ir as routines};
+use vitric_format::FormatInfo;
+use vitric_ir::passes::{self, Across};
+use vitric_ir::{BinaryOp as B, Builder, Inst, Type, Value};
+use vitric_memory::PlaneRef;
+
+/// Rows of a line, which are read and written at once.
+const ROWS: u32 = 8;
+
+/// Source rows from one target row to the next beyond which no more than those that are needed are read.
+const SPARSE: f32 = 2.0;
+
+/// What is made of texels: nothing where both formats are the same and one texel is taken.
+pub(super) type Conversion = Option<Arc<Program>>;
+
+/// Formats of both sides, and whether four texels are mixed.
+type Kind = (vk::Format, vk::Format, bool);
+
+/// The programs of conversions that were made; `None` where there is none.
+static CONVERSIONS: LazyLock<Mutex<HashMap<Kind, Option<Conversion>>>> = LazyLock::new(Mutex::default);
+
+/// What converts texels between formats, perhaps mixing four of them; `None` where each has to be converted on its own.
+pub(super) fn conversion(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
+    let mut known = CONVERSIONS.lock();
+    known.entry((from.format, to.format, mixes)).or_insert_with(|| made(from, to, mixes)).clone()
+}
+
+fn made(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
+    if from.format == to.format && !mixes {
+        return Some(None);
+    }
+    let is_plain = |info: &FormatInfo| {
+        let is_narrow = info.channels.iter().all(|channel| channel.bits <= 32);
+        info.compression.is_none() && !info.is_depth_stencil() && info.planes().count() == 1 && is_narrow
+    };
+    if !is_plain(from) || !is_plain(to) || from.class.is_integer() != to.class.is_integer() {
+        return None;
+    }
+    let (mut b, texels) = (Builder::new(), if mixes { 4 } else { 1 });
+    let words = routines::words(from);
+    let ty = if from.class.is_integer() { Type::I32 } else { Type::F32 };
+    let mut decoded: Vec<[Value; 4]> = Vec::new();
+    for texel in 0..texels {
+        let held: Vec<Value> = (0..words).map(|word| b.input((texel * words + word) as u32, Type::I32)).collect();
+        decoded.push(routines::decode(&mut b, from, &held).map(|value| b.cast(value, ty)));
+    }
+    let mut texel = decoded[0];
+    if mixes {
+        let [across, down] = [0, 1].map(|share| b.input((texels * words + share) as u32, Type::F32));
+        let rows = [0, 2].map(|row| mixed(&mut b, decoded[row], decoded[row + 1], across));
+        texel = mixed(&mut b, rows[0], rows[1], down);
+    }
+    let encoded = routines::encode(&mut b, to, texel)?;
+    for (slot, &value) in (0..).zip(&encoded) {
+        b.push(Inst::Output { slot, value });
+    }
+    let mut function = b.finish();
+    passes::optimize(&mut function, &mut |_, _| {});
+    let inputs = vec![Across::Varies; texels * words + if mixes { 2 } else { 0 }];
+    let mut program = Program::routine(function, &inputs, encoded.len());
+    program.code = program.code.with_all_lanes();
+    program.code.generate_chosen(program.stage, "blit");
+    Some(Some(Arc::new(program)))
+}
+
+/// `a + (b - a) * share`, component by component.
+fn mixed(b: &mut Builder, first: [Value; 4], second: [Value; 4], share: Value) -> [Value; 4] {
+    [0, 1, 2, 3].map(|component: usize| {
+        let difference = b.binary(B::FSub, second[component], first[component]);
+        let part = b.binary(B::FMul, difference, share);
+        b.binary(B::FAdd, first[component], part)
+    })
+}
+
+/// Where the texels of a target along an axis are taken from.
+pub(super) struct Taps {
+    /// The texels of the target.
+    pub(super) range: Range<u32>,
+    /// For each of them: texel of the source, the next one, and the share of that.
+    pub(super) taps: Vec<(u32, u32, f32)>,
+    /// How many texels of the source there are for each.
+    pub(super) scale: f32,
+}
+
+/// Fills the texels of a target that both axes have from a source, on all threads.
+pub(super) fn scale(
+    workers: &Workers,
+    (from, to): (&PlaneRef<'_>, &PlaneRef<'_>),
+    [across, down]: [&Taps; 2],
+    conversion: &Conversion,
+) {
+    let ends = |pick: fn(&(u32, u32, f32)) -> [u32; 2]| across.taps.iter().flat_map(pick);
+    let (Some(left), Some(right)) = (ends(|tap| [tap.0, tap.1]).min(), ends(|tap| [tap.0, tap.1]).max()) else {
+        return;
+    };
+    let scaling = Scaling { from, to, across, down, conversion, columns: left..right + 1 };
+    let (first, end) = (down.range.start / ROWS, down.range.end.div_ceil(ROWS));
+    let rows = |number: u32| {
+        let start = (first + number) * ROWS;
+        start.max(down.range.start)..(start + ROWS).min(down.range.end)
+    };
+    let count = end.saturating_sub(first) as usize;
+    workers.parallel(count, Scratch::default, |scratch, number| scaling.rows(scratch, rows(number as u32)));
+}
+
+struct Scaling<'a> {
+    from: &'a PlaneRef<'a>,
+    to: &'a PlaneRef<'a>,
+    across: &'a Taps,
+    down: &'a Taps,
+    conversion: &'a Conversion,
+    /// Columns of the source that are read.
+    columns: Range<u32>,
+}
+
+/// What a thread keeps.
+#[derive(Default)]
+struct Scratch {
+    wave: Wave,
+    bands: [Band; 2],
+    bytes: Vec<u8>,
+    out: Vec<u8>,
+}
+
+/// Rows of the source.
+#[derive(Default)]
+struct Band {
+    /// The first of them, and the one behind the last.
+    rows: Range<u32>,
+    /// Their texels as words, each with as many as it needs.
+    words: Vec<u32>,
+}
+
+/// Words that a texel of so many bytes needs.
+fn words_of(bytes: usize) -> usize {
+    bytes.div_ceil(4)
+}
+
+impl Scaling<'_> {
+    /// Fills rows of the target that lie in one row of lines.
+    fn rows(&self, scratch: &mut Scratch, rows: Range<u32>) {
+        let Scratch { wave, bands, bytes, out } = scratch;
+        let pitch = self.across.range.len() * self.to.bytes();
+        out.clear();
+        out.resize(pitch * rows.len(), 0);
+        let (none, deadline) = (Bindings::default(), Deadline::after(Duration::MAX));
+        let environment = Environment::new(&none, &deadline);
+        let mut runs = self.conversion.as_ref().map(|program| wave.runs(program, environment));
+        for (y, out) in rows.clone().zip(out.chunks_exact_mut(pitch.max(1))) {
+            let (upper, lower, share) = self.down.taps[(y - self.down.range.start) as usize];
+            [upper, lower].into_iter().for_each(|row| self.read(bands, bytes, row));
+            let rows = [upper, lower].map(|row| self.row(bands, row));
+            match &mut runs {
+                Some(runs) => self.convert(runs, (rows, share), out),
+                None => self.take(rows[0], out),
+            }
+        }
+        self.to.write_rows([self.across.range.start, rows.start, self.across.range.end, rows.end], 0, out);
+    }
+
+    /// Rows that are read with one.
+    fn band(&self, row: u32) -> Range<u32> {
+        match self.down.scale.abs() > SPARSE {
+            true => row..row + 1,
+            false => row / ROWS * ROWS..((row / ROWS + 1) * ROWS).min(self.from.height()),
+        }
+    }
+
+    /// Which of two bands holds a row: neighbours are not in the same one, unless they are of one.
+    fn place(&self, row: u32) -> usize {
+        let rows = if self.down.scale.abs() > SPARSE { 1 } else { ROWS };
+        (row / rows % 2) as usize
+    }
+
+    /// Reads a row with those around it, unless they are there.
+    fn read(&self, bands: &mut [Band; 2], bytes: &mut Vec<u8>, row: u32) {
+        let band = &mut bands[self.place(row)];
+        if band.rows.contains(&row) {
+            return;
+        }
+        band.rows = self.band(row);
+        let (texel, count) = (self.from.bytes(), self.columns.len() * band.rows.len());
+        let rect = [self.columns.start, band.rows.start, self.columns.end, band.rows.end];
+        band.words.resize(count * words_of(texel), 0);
+        if texel.is_multiple_of(4) {
+            self.from.read_rows(rect, 0, bytemuck::cast_slice_mut(&mut band.words));
+            band.words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+            return;
+        }
+        bytes.resize(count * texel, 0);
+        self.from.read_rows(rect, 0, bytes);
+        unpack(&mut band.words, bytes, texel);
+    }
+
+    /// The words of a row that was read.
+    fn row<'b>(&self, bands: &'b [Band; 2], row: u32) -> &'b [u32] {
+        let (band, length) = (&bands[self.place(row)], self.columns.len() * words_of(self.from.bytes()));
+        &band.words[(row - band.rows.start) as usize * length..][..length]
+    }
+
+    /// Converts a row, sixteen texels at once.
+    fn convert(&self, runs: &mut Runs<'_>, ([upper, lower], share): ([&[u32]; 2], f32), out: &mut [u8]) {
+        let (words, texel) = (words_of(self.from.bytes()), self.to.bytes());
+        let mixes = runs.words() > words;
+        if mixes {
+            runs.lanes(4 * words + 1).fill(share.to_bits());
+        }
+        for (taps, out) in self.across.taps.chunks(WAVE).zip(out.chunks_mut(WAVE * texel)) {
+            for word in 0..words {
+                let place = |column: u32| (column - self.columns.start) as usize * words + word;
+                let mut fill = |slot: usize, row: &[u32], pick: fn(&(u32, u32, f32)) -> u32| {
+                    let lanes = runs.lanes(slot * words + word).iter_mut();
+                    lanes.zip(taps).for_each(|(lane, tap)| *lane = row[place(pick(tap))]);
+                };
+                fill(0, upper, |tap| tap.0);
+                if mixes {
+                    fill(1, upper, |tap| tap.1);
+                    fill(2, lower, |tap| tap.0);
+                    fill(3, lower, |tap| tap.1);
+                }
+            }
+            if mixes {
+                runs.lanes(4 * words).iter_mut().zip(taps).for_each(|(lane, tap)| *lane = tap.2.to_bits());
+            }
+            // It has no loops: nothing interrupts it.
+            runs.run(&[]);
+            put(out, texel, |number, word| runs.outputs[word][number]);
+        }
+    }
+
+    /// Takes the texels of a row as they are.
+    fn take(&self, row: &[u32], out: &mut [u8]) {
+        let (words, taps) = (words_of(self.from.bytes()), &self.across.taps);
+        let first = |number: usize| (taps[number].0 - self.columns.start) as usize * words;
+        put(out, self.to.bytes(), |number, word| row[first(number) + word]);
+    }
+}
+
+/// Fills texels of so many bytes in with their words.
+#[inline(always)]
+fn put(out: &mut [u8], texel: usize, word: impl Fn(usize, usize) -> u32) {
+    match texel {
+        1 => out.iter_mut().enumerate().for_each(|(number, out)| *out = word(number, 0) as u8),
+        2 => put_of::<2>(out, word),
+        4 => put_of::<4>(out, word),
+        8 => put_of::<8>(out, word),
+        16 => put_of::<16>(out, word),
+        _ => out
+            .chunks_exact_mut(texel)
+            .enumerate()
+            .for_each(|(number, out)| put_words(out, |index| word(number, index))),
+    }
+}
+
+#[inline(always)]
+fn put_of<const TEXEL: usize>(out: &mut [u8], word: impl Fn(usize, usize) -> u32) {
+    let texels = out.as_chunks_mut::<TEXEL>().0.iter_mut().enumerate();
+    texels.for_each(|(number, out)| put_words(out, |index| word(number, index)));
+}
+
+/// Fills a texel in.
+#[inline(always)]
+fn put_words(out: &mut [u8], word: impl Fn(usize) -> u32) {
+    for (index, out) in out.chunks_mut(4).enumerate() {
+        out.copy_from_slice(&word(index).to_le_bytes()[..out.len()]);
+    }
+}
+
+/// Makes the bytes of texels words.
+fn unpack(words: &mut [u32], bytes: &[u8], texel: usize) {
+    match texel {
+        1 => words.iter_mut().zip(bytes).for_each(|(word, &byte)| *word = byte.into()),
+        2 => {
+            let halves = bytes.as_chunks::<2>().0.iter();
+            words.iter_mut().zip(halves).for_each(|(word, half)| *word = u16::from_le_bytes(*half).into());
+        }
+        _ => {
+            for (words, bytes) in words.chunks_exact_mut(words_of(texel)).zip(bytes.chunks_exact(texel)) {
+                for (word, bytes) in words.iter_mut().zip(bytes.chunks(4)) {
+                    *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+                }
+            }
+        }
+    }
+}
