@@ -7,11 +7,12 @@ use vitric_exec::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 use vitric_format as format;
 use vitric_format::features as format_features;
 use vitric_gpu::BUILD;
-use vitric_gpu::command::{MOST_SETS, MOST_VIEWPORTS};
+use vitric_gpu::command::MOST_SETS;
 use vitric_gpu::geometry::LINE_WIDTHS;
 use vitric_gpu::geometry::tessellation::MOST_LEVEL;
 use vitric_gpu::raster::{MOST_SAMPLES, Rate};
 use vitric_gpu::state::MOST_BINDINGS;
+use vitric_gpu::state::MOST_VIEWPORTS;
 use vitric_ir::interface::MOST_PATCH_VERTICES;
 
 use crate::families::PRIORITIES;

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use vitric_base::host_memory;
 use vitric_exec::Program;
-use vitric_gpu::state::GraphicsPipeline;
+use vitric_gpu::pipeline::CompiledPipeline;
 use vitric_ir::interface::Shader;
 use vitric_spirv as spirv;
 use vitric_spirv::{Module, Specialization};
@@ -184,15 +184,15 @@ impl Hasher for Sha256Hasher {
 pub struct Programs {
     alive: Mutex<HashMap<StageDesc, Weak<Program>>>,
     /// Graphics pipelines that were made last, the newest at the end: what they have become serves those that are the same.
-    recent: Mutex<VecDeque<GraphicsPipeline>>,
+    recent: Mutex<VecDeque<CompiledPipeline>>,
 }
 
 impl Programs {
     /// Has a new pipeline share what its programs become with one that is the same, if there was one lately.
-    pub fn share(&self, pipeline: &mut GraphicsPipeline) {
+    pub fn share(&self, pipeline: &mut CompiledPipeline) {
         let mut recent = self.recent.lock();
-        if let Some(found) = recent.iter().position(|other| other.is_like(pipeline)) {
-            pipeline.share(&recent[found]);
+        if let Some(found) = recent.iter().position(|other| other.state() == pipeline.state()) {
+            pipeline.share_kernels(&recent[found]);
             // What is asked for stays.
             if let Some(found) = recent.remove(found) {
                 recent.push_back(found);

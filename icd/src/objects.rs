@@ -18,7 +18,8 @@ use vitric_api::sync::{Fence, Semaphore};
 use vitric_exec::runtime::{self, DescriptorSet, SetLayout};
 use vitric_exec::texture::{Conversion, Sampler};
 use vitric_gpu::command::{Event, QueryPool};
-use vitric_gpu::state::{ComputePipeline, DepthLimits, GraphicsPipeline, PassDesc};
+use vitric_gpu::pipeline::CompiledPipeline;
+use vitric_gpu::state::{ComputePipeline, DepthLimits, PassDesc};
 use vitric_memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 
 use crate::debug::Witness;
@@ -88,7 +89,7 @@ pub struct Framebuffer {
 #[derive(Clone)]
 pub enum Pipeline {
     /// Graphics.
-    Graphics(Arc<GraphicsPipeline>),
+    Graphics(Arc<CompiledPipeline>),
     /// Compute.
     Compute(Arc<ComputePipeline>),
     /// Parts of graphics pipelines.

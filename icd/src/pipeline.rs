@@ -13,8 +13,8 @@ use vitric_api::{Error, Result};
 use vitric_exec::Program;
 use vitric_format as format;
 use vitric_format::FormatInfo;
-use vitric_gpu::command::MOST_VIEWPORTS;
 use vitric_gpu::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
+use vitric_gpu::state::MOST_VIEWPORTS;
 use vitric_gpu::state::{
     BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, DynamicState, LineMode,
     LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,

@@ -75,7 +75,6 @@ const UNSAFE_ROOMS: &[&str] = &[
 const CYCLES_LEFT: &[(&str, &str)] = &[
     ("backend/exec", ""),
     ("backend/exec", "runtime"),
-    ("backend/gpu", ""),
     ("backend/gpu", "command"),
     ("backend/gpu", "geometry"),
     ("backend/gpu", "pixel"),

@@ -1,7 +1,5 @@
-//! The GPU as a whole: its set-up, its workers, and the entry point that executes command lists.
+//! The GPU as a whole: its set-up, its workers, and the memory that its units keep.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -15,11 +13,10 @@ use vitric_exec::runtime::{Names, NoNames};
 use vitric_exec::texture::Routines;
 use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
 
-use crate::command::{CommandList, MOST_NESTED, Processor, Running};
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, KeptDepths};
 use crate::pixel::TileScratch;
-use crate::state::GraphicsPipeline;
+use crate::state::PipelineState;
 use crate::transfer::{self, Direction};
 
 /// Why execution cannot go on. What the commands that ran have done is undefined.
@@ -58,7 +55,7 @@ pub enum Stage {
 
 impl Stage {
     /// Returns the stages before rasterization that a pipeline has.
-    pub(crate) fn before_rasterization(pipeline: &GraphicsPipeline) -> Self {
+    pub(crate) fn before_rasterization(pipeline: &PipelineState) -> Self {
         match () {
             () if pipeline.mesh().is_some() => Self::Mesh,
             () if pipeline.patches.is_some() => Self::Tessellation,
@@ -68,7 +65,7 @@ impl Stage {
     }
 
     /// Returns how messages name it.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute shader",
             Self::Vertex => "vertex shader",
@@ -79,37 +76,6 @@ impl Stage {
             Self::Fragment => "fragment shader",
             Self::Transfer => "transfer",
         }
-    }
-}
-
-/// Says why a GPU stopped: which command, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct LossReport(String);
-
-impl LossReport {
-    /// Reports on a command that did not end.
-    fn new(lost: DeviceLost, running: &Running, limit: Duration) -> Self {
-        let why = match lost {
-            DeviceLost::TimedOut(stage) => format!(
-                "timed out in the {}: a command may take {} ms (VITRIC_TIMEOUT_MS)",
-                stage.name(),
-                limit.as_millis()
-            ),
-            DeviceLost::EventNotSet => "the event that it waits for was not set in time".into(),
-            DeviceLost::NestedTooDeep => {
-                format!("secondary command buffers are nested more than {MOST_NESTED} deep")
-            }
-            DeviceLost::OutOfMemory => "there is no memory for an image".into(),
-        };
-        Self(format!("{running}: {why}"))
-    }
-
-    /// Reports on a panic.
-    fn of_panic(panic: &(dyn Any + Send), running: &Running) -> Self {
-        let message = panic.downcast_ref::<String>().map(String::as_str);
-        let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Self(format!("{running}: the emulation failed, which is a fault of Vitric: panic: {message}"))
     }
 }
 
@@ -215,34 +181,14 @@ impl Gpu {
         self.units.started.elapsed().as_nanos() as u64
     }
 
-    /// Executes command lists one after the other, and returns when all they do is complete and visible.
-    ///
-    /// # Errors
-    /// Why the device is lost: a program was interrupted, or the emulation failed.
-    pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), LossReport> {
-        let mut running = Running::default();
-        let run = || {
-            let mut processor = Processor::new(self);
-            // The host may have written what it sees.
-            self.units.depths.wrote_any(|memory| memory.is_mapped());
-            let execute = || {
-                let done = lists.iter().try_for_each(|list| processor.execute(list));
-                done.and(processor.finish())
-            };
-            let done = catch_unwind(AssertUnwindSafe(execute));
-            running = processor.running().clone();
-            done
-        };
+    /// Notes that a submission begins to execute, until [`Self::end_execution`].
+    pub(crate) fn begin_execution(&self) {
         self.units.running.fetch_add(1, Ordering::AcqRel);
-        let done = match catch_unwind(AssertUnwindSafe(run)).flatten() {
-            Ok(done) => done.map_err(|lost| LossReport::new(lost, &running, self.config().timeout)),
-            Err(panic) => Err(LossReport::of_panic(&*panic, &running)),
-        };
+    }
+
+    /// Notes that a submission does not execute any more.
+    pub(crate) fn end_execution(&self) {
         self.units.running.fetch_sub(1, Ordering::AcqRel);
-        if done.is_err() {
-            self.units.depths.forget();
-        }
-        done
     }
 
     /// Commands do not wait any more for events and queries, since the device ends.

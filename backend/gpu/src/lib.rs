@@ -9,6 +9,7 @@ pub mod command;
 pub mod geometry;
 pub mod gpu;
 pub mod hiz;
+pub mod pipeline;
 pub mod pixel;
 pub mod raster;
 pub mod state;

@@ -3,30 +3,43 @@
 //! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
 //! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
 
-mod alike;
 mod extended;
-mod inlined;
 mod late;
+mod patches;
 mod set;
+mod topology;
 
 use std::sync::Arc;
 
 use ash::vk;
 
-pub use extended::{ExtendedState, MOST_BINDINGS, Variants};
-pub use inlined::ByProgram;
+pub use extended::{ExtendedState, MOST_BINDINGS};
 pub use late::{BlendEquation, SetBlend, VertexInput};
+pub use patches::{PatchPrograms, PatchState, Subdivision};
 pub use set::{SetState, StencilOps};
+pub use topology::{corners, is_list, vertices};
 
 use vitric_exec::Program;
 use vitric_format as format;
 use vitric_format::FormatInfo;
 use vitric_ir::interface::{Builtin, MeshFacts, Slot};
 
-use crate::geometry::tessellation::LazyTessellationKernel;
-use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
-use crate::pixel::Kernels;
-use crate::raster::{Criterion, Rate, RateState, SampleLocations};
+pub use crate::raster::MultisampleState;
+use crate::raster::{Criterion, RateState, SampleLocations};
+
+/// Most viewports of a draw: `maxViewports`.
+pub const MOST_VIEWPORTS: usize = 16;
+
+/// A viewport. Two of them are the same if all their numbers are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Viewport(pub vk::Viewport);
+
+impl PartialEq for Viewport {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |of: &vk::Viewport| [of.x, of.y, of.width, of.height, of.min_depth, of.max_depth];
+        numbers(&self.0) == numbers(&other.0)
+    }
+}
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -280,23 +293,6 @@ pub enum DepthBiasUnit {
     One,
 }
 
-/// Multisample state.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MultisampleState {
-    /// Samples per pixel.
-    pub samples: u32,
-    /// Share of samples shaded on their own, when sample shading is on.
-    pub min_sample_shading: Option<f32>,
-    /// Samples that may be written.
-    pub sample_mask: u32,
-    /// Derive coverage from alpha.
-    pub alpha_to_coverage: bool,
-    /// Replace alpha by one.
-    pub alpha_to_one: bool,
-    /// Sample locations, where they are not the standard ones.
-    pub custom: Option<SampleLocations>,
-}
-
 /// Stencil test of one facing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StencilState {
@@ -394,27 +390,9 @@ pub struct Latent {
     pub locations: Option<SampleLocations>,
 }
 
-/// The programs that make patches of vertices, and vertices of patches.
-#[derive(Debug, Clone)]
-pub struct PatchPrograms {
-    /// The tessellation control program.
-    pub control: Arc<Program>,
-    /// The tessellation evaluation program.
-    pub evaluation: Arc<Program>,
-}
-
-/// What patches are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PatchState {
-    /// Vertices of a patch, 1 to 32.
-    pub vertices: u32,
-    /// The origin of the domain is in its lower left corner, not in the upper left one.
-    pub lower_left: bool,
-}
-
-/// A graphics pipeline.
-#[derive(Debug, Clone)]
-pub struct GraphicsPipeline {
+/// State of a graphics pipeline: its programs and everything that is fixed at its creation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PipelineState {
     /// Vertex program, or mesh program.
     pub vertex: Arc<Program>,
     /// Task program, before a mesh program.
@@ -436,7 +414,7 @@ pub struct GraphicsPipeline {
     /// Whether the largest index starts a new primitive.
     pub primitive_restart: bool,
     /// Viewports (count even when the values are dynamic).
-    pub viewports: Vec<vk::Viewport>,
+    pub viewports: Vec<Viewport>,
     /// Scissors, as many as viewports.
     pub scissors: Vec<vk::Rect2D>,
     /// Rasterization.
@@ -463,21 +441,9 @@ pub struct GraphicsPipeline {
     pub reads_attachments: bool,
     /// Attributes that do not lie in their buffers wholly read as zeros, and so do indices: `robustBufferAccess2`.
     pub exact_vertices: bool,
-    /// What its vertex program becomes, without a geometry program.
-    pub vertex_kernel: Arc<LazyVertexKernel>,
-    /// What its tessellation programs become.
-    pub tessellation_kernel: Arc<LazyTessellationKernel>,
-    /// What vertex and geometry program become.
-    pub merged_kernel: Arc<LazyMergedKernel>,
-    /// What its fragment program becomes.
-    pub kernels: Arc<Kernels>,
-    /// What it becomes with state that commands set.
-    pub variants: Variants,
-    /// What it becomes with routines in its fragment program.
-    pub inlined: ByProgram<GraphicsPipeline>,
 }
 
-impl GraphicsPipeline {
+impl PipelineState {
     /// A pipeline of triangles with a vertex program and nothing else.
     #[cfg(test)]
     pub(crate) fn of_vertex(vertex: Arc<Program>) -> Self {
@@ -529,12 +495,6 @@ impl GraphicsPipeline {
             latent: Latent::default(),
             reads_attachments: false,
             exact_vertices: false,
-            vertex_kernel: Arc::default(),
-            tessellation_kernel: Arc::default(),
-            merged_kernel: Arc::default(),
-            kernels: Arc::default(),
-            variants: Variants::default(),
-            inlined: ByProgram::default(),
         }
     }
 
@@ -558,15 +518,6 @@ impl GraphicsPipeline {
     /// What is known of its mesh program, where it has one instead of a vertex program.
     pub fn mesh(&self) -> Option<&MeshFacts> {
         self.vertex.mesh.as_deref()
-    }
-
-    /// The program whose resources are those of all before rasterization: the one that makes vertices of what draws name, linked with
-    /// the geometry program, where there is one, or the control program.
-    pub fn front(&self) -> &Arc<Program> {
-        if let Some(kernel) = self.tessellation_kernel.get(self) {
-            return kernel.program();
-        }
-        self.merged_kernel.get(self).map_or(&self.vertex, MergedKernel::program)
     }
 
     /// Vertices of what is rasterized: 1, points; 2, lines; 3, polygons.
@@ -626,21 +577,6 @@ impl GraphicsPipeline {
     pub fn has_sample_shading(&self) -> bool {
         let of_program = self.fragment.as_ref().is_some_and(|program| program.fragment.per_sample);
         self.multisample.min_sample_shading.is_some() || of_program
-    }
-
-    /// Compiles what most draws run, so that the first one does not wait for it.
-    pub fn prepare(&self) {
-        let is_of_patches = self.tessellation_kernel.get(self).is_some();
-        if self.merged_kernel.get(self).is_none() && !is_of_patches {
-            self.vertex_kernel.get(self);
-        }
-        if self.rate.size != Rate::PIXEL && !self.has_sample_shading() {
-            self.kernels.coarse(self);
-        } else if self.kernels.outline(self).exports_whole {
-            self.kernels.whole(self);
-        } else {
-            self.kernels.get(self, false);
-        }
     }
 }
 

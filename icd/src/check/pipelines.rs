@@ -4,8 +4,8 @@ use ash::vk::{self, DynamicState as D, GraphicsPipelineLibraryFlagsEXT as Subset
 use vitric_api::Result;
 use vitric_api::physical::sample_counts;
 use vitric_format as format;
-use vitric_gpu::command::MOST_VIEWPORTS;
 use vitric_gpu::state::DynamicState;
+use vitric_gpu::state::MOST_VIEWPORTS;
 
 use super::{COMPARES, Check, Checked, limits, max_colors, rule, table};
 use crate::objects::DeviceObject;

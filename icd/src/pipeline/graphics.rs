@@ -9,10 +9,11 @@ use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, Handle, Pipeline
 use vitric_api::{Error, Result};
 use vitric_exec::Program;
 use vitric_format::FormatInfo;
+use vitric_gpu::pipeline::CompiledPipeline;
 use vitric_gpu::raster::{RateState, SampleLocations};
 use vitric_gpu::state::{
-    BlendState, ByProgram, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple,
-    MultisampleState, PatchPrograms, PatchState, RasterState, Variants, VertexInput,
+    BlendState, DepthLimits, DepthStencilState, DynamicState, Latent, LineStipple, MultisampleState, PatchPrograms,
+    PatchState, PipelineState, RasterState, VertexInput, Viewport,
 };
 
 use super::{
@@ -221,7 +222,7 @@ impl Parts {
     }
 
     /// The pipeline; `None` when a part that it needs is missing.
-    fn assemble(&self) -> Option<GraphicsPipeline> {
+    fn assemble(&self) -> Option<CompiledPipeline> {
         let shaders = self.shaders.as_deref()?;
         let of_mesh = shaders.input();
         let input = of_mesh.as_ref().or(self.input.as_deref())?;
@@ -235,7 +236,7 @@ impl Parts {
             _ => return None,
         };
         let min_sample_shading = fragment.min_sample_shading.or(output.multisample.min_sample_shading);
-        Some(GraphicsPipeline {
+        Some(CompiledPipeline::new(PipelineState {
             vertex: shaders.vertex.clone(),
             task: shaders.task.clone(),
             patches: shaders.patches.clone(),
@@ -246,7 +247,7 @@ impl Parts {
             attributes: input.vertices.attributes.clone(),
             topology: input.topology,
             primitive_restart: input.restart,
-            viewports: shaders.viewports.clone(),
+            viewports: shaders.viewports.iter().copied().map(Viewport).collect(),
             scissors: shaders.scissors.clone(),
             raster: shaders.raster,
             multisample: MultisampleState { min_sample_shading, ..output.multisample },
@@ -255,12 +256,6 @@ impl Parts {
             logic_op: output.logic_op_enable.then_some(output.logic_op),
             blend: output.blend.clone(),
             color_formats: output.color_formats.clone(),
-            vertex_kernel: Arc::default(),
-            tessellation_kernel: Arc::default(),
-            merged_kernel: Arc::default(),
-            kernels: Arc::default(),
-            variants: Variants::default(),
-            inlined: ByProgram::default(),
             blend_constants: output.blend_constants,
             dynamic: input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic,
             latent: Latent {
@@ -275,7 +270,7 @@ impl Parts {
             },
             reads_attachments: fragment.reads_attachments || output.reads_attachments,
             exact_vertices: input.exact.unwrap_or(shaders.exact_vertices),
-        })
+        }))
     }
 }
 

@@ -18,12 +18,14 @@ use super::draw::{Call, Job, Prepared, Takers, pixel_context, windows};
 use super::pending::PixelState;
 use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
-use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch, is_list, vertices};
+use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch};
 use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::{Early, Hierarchy};
+use crate::hiz::{Hiding, Teaching, teach_lessons};
+use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Segment};
-use crate::state::GraphicsPipeline;
-use crate::tiling::{Grid, Hiding, Teaching, teach_lessons};
+use crate::raster::Grid;
+use crate::state::{is_list, vertices};
 
 /// Draws that wait, at most.
 const MOST_DRAWS: usize = 1 << 12;
@@ -44,7 +46,7 @@ const BLOCKS_WORTH: usize = 32;
 /// A draw that waits.
 struct Waits {
     prepared: Arc<Prepared>,
-    of_pixels: Arc<GraphicsPipeline>,
+    of_pixels: Arc<CompiledPipeline>,
     of_vertex: Arc<Bindings>,
     of_fragment: Option<Arc<Bindings>>,
     push: [u8; PUSH_BYTES],
@@ -190,7 +192,7 @@ impl Processor<'_> {
     /// [`DeviceLost`] when a program of those that waited before was interrupted.
     pub(super) fn wait(
         &mut self,
-        (prepared, of_pixels): (&Arc<Prepared>, &Arc<GraphicsPipeline>),
+        (prepared, of_pixels): (&Arc<Prepared>, &Arc<CompiledPipeline>),
         (of_vertex, of_fragment): (&Arc<Bindings>, Option<&Arc<Bindings>>),
         call: Call,
     ) -> Result<(), DeviceLost> {

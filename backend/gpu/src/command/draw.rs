@@ -19,16 +19,19 @@ use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, wor
 use super::streams::{Parts, stipples_strips};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw, mesh, patches};
-use crate::geometry::tessellation::{Subdivision, TessellationKernel};
+use crate::geometry::tessellation::TessellationKernel;
 use crate::geometry::{
     Assembled, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Part, Plan,
-    PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, corners, is_list, vertex_limits,
-    vertex_parameters, vertex_ranges, vertices,
+    PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, vertex_limits, vertex_parameters,
+    vertex_ranges,
 };
 use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::Visibility;
+use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Rates, Segment, visibility};
-use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
+use crate::state::Subdivision;
+use crate::state::{DepthStencilState, DynamicState, StencilState};
+use crate::state::{corners, is_list, vertices};
 use crate::tiling::{Clip, Window};
 
 /// Most primitives that are handed to the front end for one window.
@@ -58,7 +61,7 @@ pub(super) struct Call {
 /// What draws have in common as long as no state changes but resources, push constants and the index buffer.
 #[derive(Clone)]
 pub(super) struct Prepared {
-    pub(super) pipeline: Arc<GraphicsPipeline>,
+    pub(super) pipeline: Arc<CompiledPipeline>,
     /// Parameters of the vertex kernel.
     words: SmallVec<[Lanes; 7]>,
     /// The vertex buffers.
@@ -185,7 +188,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
 }
 
 /// Whether a draw has no pixels that it may touch, and its vertices leave nothing but them.
-fn touches_nothing(processor: &Processor<'_>, pipeline: &GraphicsPipeline) -> bool {
+fn touches_nothing(processor: &Processor<'_>, pipeline: &CompiledPipeline) -> bool {
     let Some(pass) = &processor.pass else { return true };
     let ([x0, y0, x1, y1], area) = (touched(&processor.state.dynamic, pipeline), rect(pass.area));
     let is_empty = x0.max(area[0]) >= x1.min(area[2]) || y0.max(area[1]) >= y1.min(area[3]);
@@ -241,7 +244,7 @@ fn call(command: &Command, draw: u32) -> Call {
 }
 
 /// The corners of a draw's primitives, where each has vertices of its own.
-fn list_of<'s>(pipeline: &GraphicsPipeline, call: &Call, indices: Option<Option<Indices<'s>>>) -> Option<Corners<'s>> {
+fn list_of<'s>(pipeline: &CompiledPipeline, call: &Call, indices: Option<Option<Indices<'s>>>) -> Option<Corners<'s>> {
     let (of_each, restarts) = (of_each(pipeline), pipeline.primitive_restart && indices.is_some());
     let whole = |count: usize| count / of_each * of_each;
     (is_list(pipeline.topology, of_each) && !restarts).then(|| match indices {
@@ -252,7 +255,7 @@ fn list_of<'s>(pipeline: &GraphicsPipeline, call: &Call, indices: Option<Option<
 }
 
 /// Vertices of a primitive as it is assembled: geometry programs get also those of adjacent ones.
-pub(super) fn of_each(pipeline: &GraphicsPipeline) -> usize {
+pub(super) fn of_each(pipeline: &CompiledPipeline) -> usize {
     match pipeline.geometry {
         _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MOST_PATCH_VERTICES) as usize,
         None => corners(pipeline.topology),
@@ -261,12 +264,12 @@ pub(super) fn of_each(pipeline: &GraphicsPipeline) -> usize {
 }
 
 /// The tessellation programs of a pipeline, and what the tessellator does.
-fn patches_of(pipeline: &GraphicsPipeline) -> Option<(&TessellationKernel, Subdivision)> {
+fn patches_of(pipeline: &CompiledPipeline) -> Option<(&TessellationKernel, Subdivision)> {
     Some((pipeline.tessellation_kernel.get(pipeline)?, pipeline.subdivision()?))
 }
 
 /// What makes vertices for set-up of those that the tessellator makes, where no geometry program does.
-fn evaluation_kernel(pipeline: &GraphicsPipeline, is_capturing: bool) -> Option<&VertexKernel> {
+fn evaluation_kernel(pipeline: &CompiledPipeline, is_capturing: bool) -> Option<&VertexKernel> {
     match is_capturing {
         true => pipeline.tessellation_kernel.captured(pipeline),
         false => pipeline.tessellation_kernel.get(pipeline)?.vertices(),
@@ -275,7 +278,7 @@ fn evaluation_kernel(pipeline: &GraphicsPipeline, is_capturing: bool) -> Option<
 
 /// The indices of a draw.
 fn indices<'s>(
-    pipeline: &GraphicsPipeline,
+    pipeline: &CompiledPipeline,
     IndexBuffer { range, index_type, .. }: &'s IndexBuffer,
     call: &Call,
     first: u32,
@@ -299,7 +302,7 @@ fn indices<'s>(
 pub(super) struct Job<'a> {
     pub(super) prepared: &'a Prepared,
     /// What the pixel units have of its pipeline.
-    pub(super) of_pixels: &'a Arc<GraphicsPipeline>,
+    pub(super) of_pixels: &'a Arc<CompiledPipeline>,
     pub(super) of_vertex: &'a Bindings,
     pub(super) of_fragment: Option<&'a Arc<Bindings>>,
     pub(super) push: &'a [u8; PUSH_BYTES],
@@ -610,7 +613,7 @@ pub(super) fn in_parallel(
 /// What set-up needs to know, by viewport.
 fn primitive_contexts(
     processor: &Processor<'_>,
-    pipeline: &GraphicsPipeline,
+    pipeline: &CompiledPipeline,
     (views, band): (&[View], f32),
 ) -> SmallVec<[PrimitiveContext; 1]> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
@@ -644,7 +647,7 @@ fn primitive_contexts(
 }
 
 /// Whether depths of a pipeline's fragments stay between those of the corners of their triangles.
-fn has_own_depths(pipeline: &GraphicsPipeline) -> bool {
+fn has_own_depths(pipeline: &CompiledPipeline) -> bool {
     let is_filled = pipeline.corners() == 3 && pipeline.raster.polygon_mode == vk::PolygonMode::FILL;
     let is_moved = pipeline.raster.depth_bias_enable || pipeline.criterion().is_some();
     is_filled && !is_moved && pipeline.fragment.as_ref().is_none_or(|program| !program.fragment.writes_depth)
@@ -672,7 +675,8 @@ pub(super) fn pixel_context<'a>(
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
     PixelContext {
         fragment: pipeline.fragment.as_deref(),
-        pipeline,
+        pipeline: pipeline.state(),
+        kernels: &pipeline.kernels,
         colors: colors(pass, layer),
         depth_alone: tests.filter(|tests| depth.is_some() && is_alone(tests)),
         depth,
@@ -712,7 +716,7 @@ fn rates<'a>(draw: &PixelState, pass: &'a Pass, layer: u32) -> Option<Rates<'a>>
     Rates::new(&draw.pipeline, if is_dynamic { draw.dynamic.rate } else { draw.pipeline.rate }, texels)
 }
 
-fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {
+fn with_dynamic(state: &Dynamic, pipeline: &CompiledPipeline, mut tests: DepthStencilState) -> DepthStencilState {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     if dynamic(DynamicState::DEPTH_BOUNDS) {
         tests.depth_bounds = state.depth_bounds;

@@ -12,7 +12,7 @@ use super::processor::{Processor, words};
 use super::{Command, CounterBuffer, QueryKind, QueryPool};
 use crate::geometry::{CapturePlan, Captured, CapturedStream};
 use crate::hiz::Bytes;
-use crate::state::GraphicsPipeline;
+use crate::pipeline::CompiledPipeline;
 
 const BUFFERS: usize = FEEDBACK_BUFFERS as usize;
 
@@ -193,7 +193,7 @@ impl Processor<'_> {
     }
 
     /// What is to be captured of the vertices of a pipeline; nothing but how many primitives there are where only a query asks.
-    pub(super) fn capture_plan(&self, pipeline: &GraphicsPipeline) -> Option<CapturePlan> {
+    pub(super) fn capture_plan(&self, pipeline: &CompiledPipeline) -> Option<CapturePlan> {
         let (corners, last) = (pipeline.corners(), pipeline.raster.provoking_last);
         if self.state.feedback.is_active() {
             return Some(CapturePlan::new(pipeline.last(), corners, last));

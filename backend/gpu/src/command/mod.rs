@@ -8,6 +8,7 @@ mod depth;
 mod dispatch;
 mod draw;
 mod event;
+mod execute;
 mod feedback;
 mod implicit;
 mod mesh;
@@ -31,17 +32,16 @@ use smallvec::SmallVec;
 use vitric_exec::runtime::{Named, SetLayout};
 use vitric_memory::{Buffer, BufferRange, Hint, Surface, SurfaceView};
 
+use crate::pipeline::CompiledPipeline;
 use crate::raster::{RateState, SampleLocations};
-use crate::state::{
-    ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetBlend, SetState, VertexInput,
-};
+use crate::state::{ClearValue, ComputePipeline, DepthBias, LineStipple, PassDesc, SetBlend, SetState, VertexInput};
 
 pub use event::Event;
+pub use execute::LossReport;
 pub(crate) use name::Running;
 pub use processor::{MOST_NESTED, Processor};
 pub use query::{QueryKind, QueryPool, QueryResult};
 pub use sets::MOST_SETS;
-pub use viewports::MOST_VIEWPORTS;
 
 /// A recorded sequence of commands.
 #[derive(Debug, Default)]
@@ -127,7 +127,7 @@ pub enum Command {
     EndPass,
 
     // State.
-    BindGraphicsPipeline(Arc<GraphicsPipeline>),
+    BindGraphicsPipeline(Arc<CompiledPipeline>),
     BindComputePipeline(Arc<ComputePipeline>),
     /// What has the name `sets[i]` becomes set `first + i`, nothing where there is none; `dynamic_offsets` are in the order of sets, bindings
     /// and array elements.

@@ -5,9 +5,10 @@ use parking_lot::Mutex;
 use super::draw::{MANY, MOST_PRIMITIVES, MOST_STIPPLED, in_order, in_parallel};
 use super::pending::{Drawn, MOST_PENDING};
 use super::processor::Processor;
-use crate::geometry::tessellation::{Patches, Piece, Subdivision};
+use crate::geometry::tessellation::{Patches, Piece};
 use crate::geometry::{Assembled, FrontScratch, Triangles};
 use crate::gpu::{DeviceLost, Stage};
+use crate::state::Subdivision;
 
 /// Memories of patches: so many wait for their subdivision, on any number of threads, so that programs with side effects run in one order.
 const PARTS: usize = 16;

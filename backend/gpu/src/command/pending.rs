@@ -13,10 +13,13 @@ use super::processor::{Dynamic, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::{DeviceLost, Stage};
+use crate::hiz::Teaching;
 use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
+use crate::pipeline::CompiledPipeline;
+use crate::pixel::{self, Beside, TileClears, Walk};
 use crate::pixel::{DrawContext, PixelContext};
-use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Ahead, Beside, Clip, Grid, Run, Runs, Teaching, TileClears, TileParts, Walk, Window};
+use crate::raster::Grid;
+use crate::tiling::{self, Ahead, Clip, Run, Runs, TileParts, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -32,7 +35,7 @@ const MOST_RECENT: usize = 16;
 
 /// What the pixel units do for draws, but for resources and push constants: few of a pass.
 pub(super) struct PixelState {
-    pub(super) pipeline: Arc<GraphicsPipeline>,
+    pub(super) pipeline: Arc<CompiledPipeline>,
     pub(super) dynamic: Dynamic,
     /// The layer of the attachments.
     pub(super) layer: u32,
@@ -45,7 +48,7 @@ pub(super) struct PixelState {
 
 /// What a draw's fragments depend on, as the command processor has it.
 pub(super) struct Drawn<'a> {
-    pub(super) pipeline: &'a Arc<GraphicsPipeline>,
+    pub(super) pipeline: &'a Arc<CompiledPipeline>,
     pub(super) dynamic: &'a Dynamic,
     pub(super) visibility: Visibility,
     /// Resources of the fragment program.
@@ -64,7 +67,7 @@ struct DrawState {
 
 impl PixelState {
     /// Of draws to the first layer; what they do with visibility structures is not filled in.
-    pub(super) fn of(dynamic: &Dynamic, pipeline: &Arc<GraphicsPipeline>) -> Self {
+    pub(super) fn of(dynamic: &Dynamic, pipeline: &Arc<CompiledPipeline>) -> Self {
         let (visibility, commands, last_command) = Default::default();
         Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, commands, last_command }
     }
@@ -486,7 +489,7 @@ impl Processor<'_> {
             counters: self.counters().map(|counters| &**counters),
             visited: &self.pending.visited,
         };
-        let done = tiling::walk(self.gpu, walk, beside);
+        let done = pixel::walk((self.gpu.workers(), self.gpu.tiles()), walk, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         self.end_tiles(&suspended);
         if done { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Fragment)) }

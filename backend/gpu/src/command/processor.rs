@@ -23,8 +23,9 @@ use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryKind, QueryPool, depth, dispatch, draw};
 use crate::geometry::FrontScratch;
 use crate::gpu::{DeviceLost, Gpu, Stage};
+use crate::pipeline::CompiledPipeline;
 use crate::raster::RateState;
-use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple, MOST_BINDINGS};
+use crate::state::{ComputePipeline, DepthBias, ExtendedState, LineStipple, MOST_BINDINGS};
 use crate::transfer;
 
 /// Bytes of push constants, and of the number of the view behind them.
@@ -46,7 +47,7 @@ pub(super) struct IndexBuffer {
 /// State that commands set.
 #[derive(Clone)]
 pub(super) struct State {
-    pub(super) graphics: Option<Arc<GraphicsPipeline>>,
+    pub(super) graphics: Option<Arc<CompiledPipeline>>,
     pub(super) compute: Option<Arc<ComputePipeline>>,
     pub(super) graphics_sets: BoundSets,
     pub(super) compute_sets: BoundSets,
@@ -57,7 +58,7 @@ pub(super) struct State {
     extended: ExtendedState,
     pub(super) feedback: FeedbackState,
     /// What the graphics pipeline has become with it, once a draw has asked.
-    drawn: Option<Arc<GraphicsPipeline>>,
+    drawn: Option<Arc<CompiledPipeline>>,
     /// All viewports and scissors: the first are in `dynamic`, too.
     pub(super) views: Views,
     /// What of it was set since a draw has seen it.
@@ -117,7 +118,7 @@ impl Default for State {
 
 impl State {
     /// The pipeline that draws are made with.
-    pub(super) fn pipeline(&mut self) -> Option<Arc<GraphicsPipeline>> {
+    pub(super) fn pipeline(&mut self) -> Option<Arc<CompiledPipeline>> {
         if self.drawn.is_none() {
             self.drawn = self.graphics.as_ref().map(|pipeline| pipeline.with(&self.extended));
         }

@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::draw::{Call, of_each};
 use crate::geometry::{Assembly, Indices, Part, Stream};
-use crate::state::GraphicsPipeline;
+use crate::pipeline::CompiledPipeline;
 
 /// Most vertices of a part.
 const MOST: usize = 1 << 20;
@@ -26,7 +26,7 @@ pub(super) struct Parts<'s> {
 impl<'s> Parts<'s> {
     /// Of a draw whose indices, if it has any, are known, and which of them ends strips, if not the greatest one.
     pub(super) fn new(
-        pipeline: &GraphicsPipeline,
+        pipeline: &CompiledPipeline,
         call: &Call,
         (indices, restart): (Option<Option<Indices<'s>>>, Option<u32>),
     ) -> Self {
@@ -87,7 +87,7 @@ impl<'s> Parts<'s> {
 }
 
 /// Whether strips of lines have stipples, which go on from line to line.
-pub(super) fn stipples_strips(pipeline: &GraphicsPipeline) -> bool {
+pub(super) fn stipples_strips(pipeline: &CompiledPipeline) -> bool {
     let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
     pipeline.geometry.is_none() && strips.contains(&pipeline.topology) && pipeline.stipples_lines()
 }

@@ -7,10 +7,9 @@ use ash::vk;
 
 use super::processor::{Dynamic, State};
 use crate::geometry::GUARD_BAND;
-use crate::state::{DynamicState, GraphicsPipeline};
-
-/// Most viewports of a draw.
-pub const MOST_VIEWPORTS: usize = 16;
+use crate::pipeline::CompiledPipeline;
+use crate::state::DynamicState;
+use crate::state::{MOST_VIEWPORTS, Viewport};
 
 /// A viewport and its scissor.
 pub(super) type View = (vk::Viewport, vk::Rect2D);
@@ -39,23 +38,23 @@ impl Views {
 }
 
 /// A viewport of a draw, by its number and what commands set.
-fn view(pipeline: &GraphicsPipeline, number: usize, (viewport, scissor): View) -> View {
+fn view(pipeline: &CompiledPipeline, number: usize, (viewport, scissor): View) -> View {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
-    let fixed = pipeline.viewports.get(number).copied().unwrap_or_default();
+    let Viewport(fixed) = pipeline.viewports.get(number).copied().unwrap_or_default();
     let viewport = if dynamic(DynamicState::VIEWPORT) { viewport } else { fixed };
     let fixed = pipeline.scissors.get(number).copied().unwrap_or_default();
     (viewport, if dynamic(DynamicState::SCISSOR) { scissor } else { fixed })
 }
 
 /// The viewports that a draw's vertices may name, or the only one.
-pub(super) fn views(state: &State, pipeline: &GraphicsPipeline) -> Vec<View> {
+pub(super) fn views(state: &State, pipeline: &CompiledPipeline) -> Vec<View> {
     let count = if pipeline.last().routes() { pipeline.viewports.len().clamp(1, MOST_VIEWPORTS) } else { 1 };
     (0..count).map(|number| view(pipeline, number, state.views.0[number])).collect()
 }
 
 /// How far x and y may reach, in view volumes. Polygons and lines may where the viewports' edges are those of pixels: what lies
 /// outside of them is dropped with them.
-pub(super) fn guard_band(pipeline: &GraphicsPipeline, views: &[View]) -> f32 {
+pub(super) fn guard_band(pipeline: &CompiledPipeline, views: &[View]) -> f32 {
     let is_whole = |&(vk::Viewport { x, y, width, height, .. }, _): &View| {
         [x, y, width, height].iter().all(|edge| edge.fract() == 0.0)
     };
@@ -81,7 +80,7 @@ pub(super) fn touchable(&(viewport, scissor): &View, band: f32) -> [i64; 4] {
 }
 
 /// The pixels that fragments of a draw may touch. Where vertices name the viewport, set-up has seen to it.
-pub(super) fn touched(state: &Dynamic, pipeline: &GraphicsPipeline) -> [i64; 4] {
+pub(super) fn touched(state: &Dynamic, pipeline: &CompiledPipeline) -> [i64; 4] {
     if pipeline.last().routes() {
         return [0, 0, i64::from(i32::MAX), i64::from(i32::MAX)];
     }

@@ -14,11 +14,12 @@ use vitric_ir::interface::{Builtin, Interpolation, Slot};
 use super::cull::{Axes, Floats, Ints, Rules, area, each, fronts, grid_area, on_grid, three, turn_clockwise, two};
 use super::kernel::output;
 use super::lines::Cover;
-use super::primitives::{Plane, Primitives, SIDES, Shape};
+use super::primitives::{Primitives, SIDES};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use super::varies::Varies;
 use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS, snap};
+use crate::raster::{Plane, Shape};
 use crate::state::DepthBias;
 
 /// How an input word of the fragment program gets from vertices to fragments.

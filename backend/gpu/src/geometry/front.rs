@@ -15,10 +15,11 @@ use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Named, 
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
-use super::tessellation::{PatchScratch, Subdivision, TessellationKernel};
+use super::tessellation::{PatchScratch, TessellationKernel};
 use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
-use crate::tiling::Hiding;
+use crate::hiz::Hiding;
+use crate::state::Subdivision;
 
 /// Primitives whose vertices are shaded at once: many, as vertices that pieces share are shaded in each; few enough that they are still
 /// in the second cache when they are set up.

@@ -18,7 +18,7 @@ use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryO
 
 use super::clip::SMALLEST_W;
 use super::posh::Balance;
-use crate::state::{GraphicsPipeline, RasterState, VertexAttribute, VertexBinding};
+use crate::state::{PipelineState, RasterState, VertexAttribute, VertexBinding};
 
 /// Input words of a vertex kernel.
 pub(super) mod input {
@@ -129,17 +129,17 @@ pub struct LazyVertexKernel {
 
 impl LazyVertexKernel {
     /// The kernel.
-    pub fn get(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
+    pub fn get(&self, pipeline: &PipelineState) -> &VertexKernel {
         self.full.get_or_init(|| VertexKernel::new(pipeline, false))
     }
 
     /// The kernel that gives also what transform feedback writes, in the order of a [`super::CapturePlan`].
-    pub fn captured(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
+    pub fn captured(&self, pipeline: &PipelineState) -> &VertexKernel {
         self.captured.get_or_init(|| VertexKernel::new(pipeline, true))
     }
 
     /// What gives no more than positions.
-    pub fn positions(&self, pipeline: &GraphicsPipeline) -> &PositionKernel {
+    pub fn positions(&self, pipeline: &PipelineState) -> &PositionKernel {
         self.positions.get_or_init(|| {
             let program = linked(pipeline, "position kernel", |results| results.finish_positions());
             let balance = Balance::new(program.code.function(), self.get(pipeline).program.code.function());
@@ -159,7 +159,7 @@ impl LazyVertexKernel {
 }
 
 impl VertexKernel {
-    fn new(pipeline: &GraphicsPipeline, captures: bool) -> Self {
+    fn new(pipeline: &PipelineState, captures: bool) -> Self {
         if pipeline.mesh().is_some() {
             let program = &pipeline.vertex;
             return Self::of_records((pipeline, program), &program.outputs, !program.fragment.side_effects);
@@ -172,7 +172,7 @@ impl VertexKernel {
 
     /// What makes vertices for set-up of words that a program has left, which are its inputs: it runs nothing, and fetches nothing.
     pub(super) fn of_records(
-        (pipeline, program): (&GraphicsPipeline, &Program),
+        (pipeline, program): (&PipelineState, &Program),
         records: &[OutputSlot],
         is_pure: bool,
     ) -> Self {
@@ -196,7 +196,7 @@ pub(super) fn fetch_across() -> [Across; input::COUNT] {
 }
 
 /// A pipeline's vertex program with fetch for its attributes, and what writes the outputs and says how many there are.
-fn linked(pipeline: &GraphicsPipeline, name: &str, finish: impl FnOnce(&mut Results<'_>) -> usize) -> Program {
+fn linked(pipeline: &PipelineState, name: &str, finish: impl FnOnce(&mut Results<'_>) -> usize) -> Program {
     let program = &*pipeline.vertex;
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
     let words = link::append(&mut linker, program);
@@ -209,14 +209,14 @@ fn linked(pipeline: &GraphicsPipeline, name: &str, finish: impl FnOnce(&mut Resu
 /// Appends a vertex program, with fetch for its attributes.
 pub(super) struct VertexLinker<'a> {
     b: Builder,
-    pipeline: &'a GraphicsPipeline,
+    pipeline: &'a PipelineState,
     /// The vertex' number, where it is no input.
     vertex: Option<Value>,
 }
 
 impl<'a> VertexLinker<'a> {
     /// Behind what was built so far. The number of the vertex is an input, or a value.
-    pub(super) fn of(b: Builder, pipeline: &'a GraphicsPipeline, vertex: Option<Value>) -> Self {
+    pub(super) fn of(b: Builder, pipeline: &'a PipelineState, vertex: Option<Value>) -> Self {
         Self { b, pipeline, vertex }
     }
 
@@ -393,7 +393,7 @@ impl<'a> Results<'a> {
     /// also what transform feedback writes.
     pub(super) fn kernel(
         self,
-        pipeline: &GraphicsPipeline,
+        pipeline: &PipelineState,
         across: &[Across],
         (is_pure, captures): (bool, bool),
     ) -> VertexKernel {
@@ -405,7 +405,7 @@ impl<'a> Results<'a> {
 
     /// Ends a kernel with what set-up needs and, where that is asked for, with words that transform feedback writes, which it counts. How many
     /// words all are.
-    fn finish_all(&mut self, pipeline: &GraphicsPipeline, captures: bool, captured: &mut usize) -> usize {
+    fn finish_all(&mut self, pipeline: &PipelineState, captures: bool, captured: &mut usize) -> usize {
         let end = self.finish(pipeline.varyings());
         *captured = if captures { self.capture(end) } else { 0 };
         end + *captured

@@ -18,7 +18,7 @@ use super::setup::{Routes, SetUp, room};
 use super::shading::{Records, ShadeScratch, Shaded, shade_waves};
 use super::triangles::Triangles;
 use super::{Assembled, PrimitiveContext};
-use crate::state::GraphicsPipeline;
+use crate::state::PipelineState;
 
 /// Workgroups that are run without a look at the clock, unless their program loops.
 const RUNS_AT_ONCE: usize = 64;
@@ -70,7 +70,7 @@ pub struct MeshScratch {
 
 impl<'a> Mesh<'a> {
     /// Of a pipeline; `None` where it has no mesh program.
-    pub fn new(pipeline: &'a GraphicsPipeline, workgroups: Workgroups<'a>, launches: &'a [Launch]) -> Option<Self> {
+    pub fn new(pipeline: &'a PipelineState, workgroups: Workgroups<'a>, launches: &'a [Launch]) -> Option<Self> {
         let (facts, outputs) = (pipeline.mesh()?, workgroups.program);
         let (_, of_primitives) = facts.split();
         let slots = || outputs.outputs[facts.of_vertices..].iter().map(|output| output.slot);

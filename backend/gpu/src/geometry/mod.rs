@@ -24,7 +24,6 @@ pub mod tessellation;
 mod triangles;
 mod varies;
 
-pub use assembly::{corners, is_list, vertices};
 pub use batch::{Batch, Plan};
 pub use clip::GUARD_BAND;
 pub use corners::{Corners, Indices};
@@ -36,11 +35,11 @@ pub use lines::LINE_WIDTHS;
 pub use merged::{LazyMergedKernel, MergedKernel, Mode as MergedMode};
 pub use mesh::{Launch, Mesh, MeshScratch};
 pub use posh::{BLOCK, FEWEST, Posh, Sketch};
-pub use primitives::{Outline, Plane, Primitives, SIDES, Shape, Words};
+pub use primitives::{Outline, Primitives, SIDES, Words};
 pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use stream::{Assembly, Part, Stream};
-pub use triangles::{Pixels, Triangles};
+pub use triangles::{MAX_TRIANGLES, Pixels, Triangles};
 pub use varies::Varies;
 
 /// A vertex after the last vertex stage, as clipping takes it.

@@ -16,8 +16,8 @@ use super::extent::{self, Extent};
 use super::kernel::{PositionKernel, outside, position};
 use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
+use crate::hiz::{Hiding, Lesson};
 use crate::raster::{Triangle, may_cover_group, snap};
-use crate::tiling::{Hiding, Lesson};
 
 /// Which draws go through the cull pipe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -18,11 +18,10 @@ use super::cull::{Facing, Waiting};
 use super::kernel::outside;
 use super::lines::Cover;
 use super::primitives::SIDES;
-use super::triangles::{Entry, Triangles};
+use super::triangles::{Entry, MAX_TRIANGLES, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::raster::{Criterion, hull, signed_area, snap};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
-use crate::tiling::MOST;
 
 /// What set-up needs to know besides vertices.
 #[derive(Clone)]
@@ -180,11 +179,11 @@ pub(super) fn room(
     spare: &Bag<Triangles>,
 ) -> usize {
     // One primitive may become many triangles.
-    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == context.plan;
+    let fits = |last: &Triangles| last.len() + expected <= MAX_TRIANGLES / 2 && *last.plan() == context.plan;
     let last = out.iter().rposition(|triangles| triangles.layer() == layer);
     last.filter(|&last| fits(&out[last])).unwrap_or_else(|| {
         let mut fresh = spare.take();
-        fresh.start(context.plan.clone(), expected.min(MOST), layer);
+        fresh.start(context.plan.clone(), expected.min(MAX_TRIANGLES), layer);
         out.push(fresh);
         out.len() - 1
     })
@@ -312,7 +311,7 @@ impl<'a> SetUp<'a> {
     }
 
     fn flush(&mut self) {
-        if self.out[self.open].len() + WAVE > MOST {
+        if self.out[self.open].len() + WAVE > MAX_TRIANGLES {
             let mut fresh = self.spare.take();
             fresh.go_on(&self.out[self.open]);
             self.out.push(fresh);

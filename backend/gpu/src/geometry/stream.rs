@@ -2,7 +2,8 @@
 
 use ash::vk;
 
-use super::assembly::{assemble, assemble_whole, vertices};
+use super::assembly::{assemble, assemble_whole};
+use crate::state::vertices;
 
 /// How vertices become primitives.
 #[derive(Debug, Clone, Copy)]
@@ -132,8 +133,8 @@ impl Stream {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::assembly::corners;
     use super::*;
+    use crate::state::corners;
 
     fn topologies() -> impl Strategy<Value = vk::PrimitiveTopology> {
         (0..=10).prop_map(vk::PrimitiveTopology::from_raw)

@@ -10,10 +10,13 @@ use super::batch::{Plan, Way};
 use super::cull::Facing;
 use super::kernel::output;
 use super::lines::Cover;
-use super::primitives::Shape;
+use crate::raster::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
+
+/// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each.
+pub const MAX_TRIANGLES: usize = 1 << 16;
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
 pub type Pixels = [i16; 4];

@@ -16,6 +16,7 @@
 mod balance;
 mod early;
 mod kept;
+mod occlusion;
 mod quads;
 
 use std::sync::OnceLock;
@@ -25,12 +26,12 @@ use ash::vk;
 use parking_lot::{Mutex, MutexGuard};
 use vitric_format::stored_depth;
 
-use crate::geometry::Shape;
-use crate::raster::{GROUP_LOG2, TILE_LOG2};
+use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 
 pub use balance::{Balance, Hiz};
 pub use early::{Early, groups_of};
 pub use kept::{Bytes, KeptDepths};
+pub use occlusion::{Hiding, Lesson, Teaching, teach_lessons, teach_one};
 pub use quads::blocks_and_quads;
 
 /// Groups along a tile's side, as a power of two.
@@ -394,12 +395,6 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, s
 #[inline]
 pub fn as_stored(range: Range, depth_bits: u32) -> Range {
     if depth_bits == 32 { range } else { range.map(|depth| stored_depth(depth_bits, depth)) }
-}
-
-/// The pixels that lie in two rectangles.
-#[inline]
-pub fn within([x0, y0, x1, y1]: [i64; 4], other: [i64; 4]) -> [i64; 4] {
-    [x0.max(other[0]), y0.max(other[1]), x1.min(other[2]), y1.min(other[3])]
 }
 
 /// Whether no pixel lies in a rectangle.

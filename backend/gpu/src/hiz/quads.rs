@@ -7,7 +7,7 @@
 use vitric_base::simd::{each, highest_bits, kernel, ones};
 
 use super::Direction;
-use crate::geometry::Shape;
+use crate::raster::Shape;
 
 /// A primitive over a group.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::geometry::Plane;
+    use crate::raster::Plane;
     use crate::raster::{pixel_of_bit, sample_positions};
     use vitric_format::stored_depth;
 

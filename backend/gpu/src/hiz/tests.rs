@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::geometry::Plane;
+use crate::raster::Plane;
 use crate::raster::pixel_of_bit;
 use vitric_exec::texture::compare;
 

@@ -9,13 +9,13 @@ use vitric_base::counters::{Counter, count};
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_exec::interp::Stop;
 
+use super::PrimitiveId;
 use super::inputs::sample_place;
 use super::kernel::{Kernel, Source};
 use super::quad::{Own, QUADS, Quad};
 use super::wave::{Waves, alpha_coverage, environment, export_samples, see, see_exported, write};
 use crate::geometry::Words;
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
-use crate::tiling::PrimitiveId;
 
 /// Four fragments of a primitive beside and below each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

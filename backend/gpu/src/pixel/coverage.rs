@@ -4,7 +4,7 @@
 use vitric_base::counters::{Counter, Map, Sight};
 
 use super::group_tests::GroupTests;
-use crate::geometry::Shape;
+use crate::raster::Shape;
 use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 
 /// Pixels, or samples of as many pixels, that are evaluated at once.

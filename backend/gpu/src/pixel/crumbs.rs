@@ -5,7 +5,7 @@
 
 use vitric_base::simd::{Lanes, Mask, WAVE, append_steps, kernel};
 
-use crate::geometry::Shape;
+use crate::raster::Shape;
 use crate::raster::TILE_LOG2;
 
 /// Most pixels along each axis that a primitive may touch whose pixels are handed on as crumbs.

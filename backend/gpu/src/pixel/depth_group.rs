@@ -6,7 +6,7 @@ use vitric_format::depth_code;
 use vitric_memory::PlaneRef;
 
 use super::inputs::depth_at;
-use crate::geometry::Shape;
+use crate::raster::Shape;
 use crate::raster::{SIDE, UNITS, pixel_of_bit};
 use crate::state::DepthStencilState;
 
@@ -258,7 +258,7 @@ mod tests {
             op in 0i32..8, pixels in any::<u64>(), bits in prop::sample::select(vec![16u32, 24, 32]), near in any::<bool>(),
         ) {
             let op = vk::CompareOp::from_raw(op);
-            let depth = crate::geometry::Plane { origin, dx: slopes[0], dy: slopes[1] };
+            let depth = crate::raster::Plane { origin, dx: slopes[0], dy: slopes[1] };
             let shape = Shape { depth, depth_range: [0.0, 1.0], ..Shape::default() };
             let samples = Samples { place: [8, 16], pixels, at: [0.25, 0.5] };
             let place = |bit: usize| pixel_of_bit(bit as u32).map(|step| step as f32);

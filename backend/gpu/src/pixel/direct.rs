@@ -13,9 +13,10 @@ use super::inputs::sample_place;
 use super::kernel::{Drawn, Source, Stage, Tally, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
-use crate::geometry::{Shape, Varies, Words};
+use super::{PrimitiveId, Visit};
+use crate::geometry::{Varies, Words};
+use crate::raster::Shape;
 use crate::raster::block_of_group;
-use crate::tiling::{PrimitiveId, Visit};
 
 /// Pixels of a block of small primitives, and of those that tiny ones may touch.
 const BLOCK_PIXELS: u32 = 16;

@@ -10,13 +10,13 @@ use vitric_exec::runtime::{Bindings, Bound, Ranges};
 use vitric_memory::PlaneRef;
 
 use super::direct::BLOCK;
-use super::kernel::{Drawn, Kernel, Outline, Stage, Target, discards_first, tested};
+use super::kernel::{Drawn, Kernel, Kernels, Outline, Stage, Target, discards_first, tested};
 use super::rates::Rates;
 use super::wave::any_of;
 use crate::geometry::Varies;
 use crate::hiz::{Direction, Visibility};
 use crate::raster::{Criterion, has_all_samples};
-use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
+use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
 /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that they overwrite, and in
 /// which direction they compare depth.
@@ -45,8 +45,10 @@ impl<'a> Deref for DrawContext<'a> {
 pub struct PixelContext<'a> {
     /// Fragment program.
     pub fragment: Option<&'a Program>,
-    /// The pipeline, for its kernels.
-    pub pipeline: &'a GraphicsPipeline,
+    /// The pipeline's state.
+    pub pipeline: &'a PipelineState,
+    /// What its fragment program becomes.
+    pub kernels: &'a Kernels,
     /// Texels of the colour attachments by location.
     pub colors: Vec<Option<PlaneRef<'a>>>,
     /// Depth texels.
@@ -195,17 +197,17 @@ impl<'a> PixelContext<'a> {
 
     /// The fragment kernel for waves of one primitive, or of several.
     pub(super) fn kernel(&self, packed: bool) -> Option<&'a Kernel> {
-        self.pipeline.kernels.get(self.pipeline, packed)
+        self.kernels.get(self.pipeline, packed)
     }
 
     /// The kernel for waves of fragments of several pixels.
     pub(super) fn coarse_kernel(&self) -> Option<&'a Kernel> {
-        self.pipeline.kernels.coarse(self.pipeline)
+        self.kernels.coarse(self.pipeline)
     }
 
     /// The kernel for groups of one primitive.
     pub(super) fn group_kernel(&self) -> Option<&'a Stage> {
-        self.pipeline.kernels.group(self.pipeline)
+        self.kernels.group(self.pipeline)
     }
 
     /// Whether an area of a tile cuts no blocks that small primitives are drawn in: kernels store all of a block, and beside an area that is
@@ -217,20 +219,20 @@ impl<'a> PixelContext<'a> {
 
     /// The kernel for small primitives, where it does all that is to be done; it may count. It is told what changes within those.
     pub(super) fn primitive_kernel(&self, counts: bool, kind: (Drawn, Varies)) -> Option<&'a Stage> {
-        let (kernels, pipeline, depth_bits) = (&self.pipeline.kernels, self.pipeline, self.depth_bits);
+        let (kernels, pipeline, depth_bits) = (self.kernels, self.pipeline, self.depth_bits);
         self.tests_in_kernels().then(|| kernels.primitive(pipeline, (depth_bits, counts), kind)).flatten()
     }
 
     /// The same for pixels of tiny ones.
     pub(super) fn mixed_kernel(&self, counts: bool, varies: Varies) -> Option<&'a Stage> {
-        let (kernels, kind) = (&self.pipeline.kernels, (self.depth_bits, counts));
+        let (kernels, kind) = (self.kernels, (self.depth_bits, counts));
         self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, kind, varies)).flatten()
     }
 
     /// The kernel for groups of one primitive whose fragments are tested behind the program, where it does all that is to be done; it may
     /// count.
     pub(super) fn late_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        self.tests_in_kernels().then(|| self.pipeline.kernels.late(self.pipeline, (self.depth_bits, counts))).flatten()
+        self.tests_in_kernels().then(|| self.kernels.late(self.pipeline, (self.depth_bits, counts))).flatten()
     }
 
     /// Whether fragments are tested and written when it is known which the program discards.
@@ -249,11 +251,11 @@ impl<'a> PixelContext<'a> {
 
     /// The kernel for whole groups of one primitive.
     pub(super) fn whole_kernel(&self) -> Option<&'a Stage> {
-        self.pipeline.kernels.whole(self.pipeline)
+        self.kernels.whole(self.pipeline)
     }
 
     pub(super) fn outline(&self) -> &'a Outline {
-        self.pipeline.kernels.outline(self.pipeline)
+        self.kernels.outline(self.pipeline)
     }
 
     /// Conservative rasterization: pixels that primitives touch, or those that they cover fully.
@@ -307,7 +309,7 @@ fn tests_early(program: Option<&Program>, multisample: &MultisampleState, has_ra
 }
 
 /// What draws with a pipeline do with the visibility structure of the depths that they are tested against, each primitive on its own.
-pub fn visibility(pipeline: &GraphicsPipeline, tests: Option<&DepthStencilState>) -> Visibility {
+pub fn visibility(pipeline: &PipelineState, tests: Option<&DepthStencilState>) -> Visibility {
     let Some(tests) = tests.filter(|tests| tests.depth_test) else { return Visibility::default() };
     let (program, multisample) = (pipeline.fragment.as_deref(), &pipeline.multisample);
     let (direction, early) = (Direction::of(tests.depth_compare), tests_early(program, multisample, false));

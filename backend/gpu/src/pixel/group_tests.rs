@@ -9,7 +9,7 @@ use vitric_memory::PlaneRef;
 
 use super::DrawContext;
 use super::depth_group::{self, Stored};
-use crate::geometry::Shape;
+use crate::raster::Shape;
 use crate::state::{DepthStencilState, StencilState};
 
 /// Stencils of a group, in the order of its pixels' bits.

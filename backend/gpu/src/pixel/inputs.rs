@@ -3,11 +3,12 @@
 use vitric_base::simd::{Lanes, WAVE};
 
 use super::DrawContext;
+use super::Visit;
 use super::kernel::{Source, Target};
 use super::quad::{QUADS, Quad};
-use crate::geometry::{Shape, Words};
+use crate::geometry::Words;
+use crate::raster::Shape;
 use crate::raster::UNITS;
-use crate::tiling::Visit;
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
 pub(super) struct WaveFragments<'a> {

@@ -11,6 +11,7 @@ mod group_tests;
 mod inputs;
 mod kernel;
 mod neighbours;
+mod pass;
 mod quad;
 mod rates;
 mod scoreboard;
@@ -20,6 +21,8 @@ mod tiny;
 mod wave;
 
 pub use draw::{DrawContext, PixelContext, Segment, visibility};
-pub use kernel::Kernels;
+pub use kernel::{ByProgram, Kernels};
+pub(crate) use pass::TileClears;
+pub use pass::{Beside, Bin, PrimitiveId, SetUpScratch, Stretch, Visit, Walk, walk};
 pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};

@@ -4,7 +4,7 @@
 use vitric_base::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
 
 use super::tile::{SMALL_PIXELS, SMALL_SIDE};
-use crate::geometry::Shape;
+use crate::raster::Shape;
 
 /// Which of sixteen primitives with these words are drawn together with the next one, in a tile of which `clip` may be touched: `[x0, y0, x1,
 /// y1]`, pixels. Both are small, share an edge, have some words in common, and go through fewer blocks that way.

@@ -3,8 +3,8 @@
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
 use super::inputs::{depth_in_range, depths_of_quad, sample_place};
+use super::{PrimitiveId, Visit};
 use crate::raster;
-use crate::tiling::{PrimitiveId, Visit};
 
 /// Quads a wave holds.
 pub(super) const QUADS: usize = 4;

@@ -9,7 +9,7 @@ use vitric_memory::PlaneRef;
 
 use crate::geometry::{Primitives, Words};
 use crate::raster::{Rate, RateState, SIDE};
-use crate::state::GraphicsPipeline;
+use crate::state::PipelineState;
 
 /// Sizes of the fragments of a draw, some of which may be more than a pixel.
 pub struct Rates<'a> {
@@ -25,7 +25,7 @@ impl<'a> Rates<'a> {
     /// Of draws with a pipeline, with state and maybe an attachment with pixels along the sides of what a texel is for. `None` where
     /// every fragment is a pixel.
     pub fn new(
-        pipeline: &GraphicsPipeline,
+        pipeline: &PipelineState,
         state: RateState,
         attachment: Option<(PlaneRef<'a>, [u32; 2])>,
     ) -> Option<Self> {

@@ -9,8 +9,8 @@
 use vitric_base::counters::{Map, Sight};
 use vitric_base::simd::kernel;
 
+use super::PrimitiveId;
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
-use crate::tiling::PrimitiveId;
 
 /// Groups that wait beyond which superseded ones are removed.
 const MOST: usize = 1024;

@@ -6,9 +6,10 @@ use vitric_base::counters::Sight;
 
 use super::DrawContext;
 use super::coverage::{covered_wholly, covers_group, covers_tile};
-use crate::hiz::{Bounds, Direction, Range, depths_over, group_number, groups_of, within};
+use super::{Stretch, Visit};
+use crate::hiz::{Bounds, Direction, Range, depths_over, group_number, groups_of};
+use crate::raster::within;
 use crate::raster::{GROUP_LOG2, Triangle, may_cover_group, pixels_inside};
-use crate::tiling::{Stretch, Visit};
 
 /// The pixels of a group that lie in a rectangle.
 pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {

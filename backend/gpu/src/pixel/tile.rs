@@ -25,13 +25,15 @@ use super::scoreboard::{Fragments, Scoreboard};
 use super::teaching::update_bounds;
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves, any_of};
-use crate::geometry::{Outline, Primitives, Shape, Varies, Words};
-use crate::hiz::{Bounds, Range, as_stored, groups_of, within};
+use super::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
+use crate::geometry::{Outline, Primitives, Varies, Words};
+use crate::hiz::{Bounds, Range, as_stored, groups_of};
+use crate::raster::Shape;
+use crate::raster::within;
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
     pixels_inside, sample_mask,
 };
-use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
 pub(super) const SMALL_SIDE: i64 = 64;

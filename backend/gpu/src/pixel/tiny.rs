@@ -3,7 +3,7 @@
 use vitric_base::simd::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
 
 use super::crumbs::{Crumb, TINY};
-use crate::geometry::Shape;
+use crate::raster::Shape;
 
 /// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
 #[repr(C, align(64))]
@@ -135,7 +135,7 @@ mod tests {
             tinies.look(&words, clip, cuts);
             for (lane, (pixels, covered, wide)) in primitives.iter().enumerate() {
                 let own: [i64; 4] = std::array::from_fn(|axis| i64::from(pixels[axis]) + tile[axis & 1]);
-                let window = crate::hiz::within(own, clip);
+                let window = crate::raster::within(own, clip);
                 let is_seen = window[0] < window[2] && window[1] < window[3];
                 let is_tiny = is_seen && own[2] - own[0] <= TINY && own[3] - own[1] <= TINY && !(cuts && *wide);
                 prop_assert_eq!(tinies.seen >> lane & 1 != 0, is_seen);

@@ -18,9 +18,9 @@ use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target, Way};
 use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
+use super::{PrimitiveId, Visit};
 use crate::geometry::Words;
 use crate::raster::{SIDE, pixel_of_bit};
-use crate::tiling::{PrimitiveId, Visit};
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]

@@ -6,14 +6,16 @@
 //! pixels, 2^25 units; A and B fit 26 bits, products 52, sums 54: `i64` never overflows.
 
 mod group;
-mod locations;
+mod multisample;
 mod rate;
-
-use crate::state::MultisampleState;
+mod shape;
+mod tiles;
 
 pub use group::{SIDE, block_of_group, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
-pub use locations::SampleLocations;
+pub use multisample::{MultisampleState, SampleLocations, has_all_samples, sample_mask};
 pub use rate::{Combiner, MOST_COVERAGE, Rate, RateState, TEXEL_SIZES};
+pub use shape::{Plane, Shape};
+pub use tiles::{Grid, TileRect, within};
 
 /// Fractional bits of the grid: `subPixelPrecisionBits`.
 pub const SUBPIXEL_BITS: u32 = 8;
@@ -233,16 +235,6 @@ pub fn hull(mut places: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
 /// Twice the area of a triangle; positive when it is clockwise on the screen.
 pub fn signed_area(v: [[i64; 2]; 3]) -> i64 {
     (v[1][0] - v[0][0]) * (v[2][1] - v[0][1]) - (v[1][1] - v[0][1]) * (v[2][0] - v[0][0])
-}
-
-/// Samples of a pixel that a pipeline may write.
-pub fn sample_mask(state: &MultisampleState) -> u32 {
-    state.sample_mask & ((1 << state.samples) - 1)
-}
-
-/// Whether those are all.
-pub fn has_all_samples(state: &MultisampleState) -> bool {
-    sample_mask(state) == (1 << state.samples) - 1
 }
 
 #[cfg(test)]

@@ -6,18 +6,15 @@
 use std::sync::Arc;
 
 use ash::vk;
-use foldhash::HashMap;
-use parking_lot::Mutex;
 
-use crate::command::MOST_VIEWPORTS;
+use super::MOST_VIEWPORTS;
 
 use super::late::{LateState, put};
 use super::set::{SetState, StencilOps};
-use super::{DepthStencilState, DynamicState, GraphicsPipeline, RasterState, SetBlend, StencilState, VertexInput};
+use super::{
+    DepthStencilState, DynamicState, PipelineState, RasterState, SetBlend, StencilState, VertexInput, Viewport,
+};
 use crate::raster::SampleLocations;
-
-/// Combinations of one pipeline that are kept.
-const MOST_VARIANTS: usize = 1 << 10;
 
 /// `maxVertexInputBindings`.
 pub const MOST_BINDINGS: usize = 32;
@@ -101,7 +98,7 @@ impl ExtendedState {
     }
 
     /// What of it a pipeline with this dynamic state takes.
-    fn taken(&self, dynamic: DynamicState) -> Self {
+    pub fn taken(&self, dynamic: DynamicState) -> Self {
         fn when<T: Copy>(takes: bool, value: Option<T>) -> Option<T> {
             value.filter(|_| takes)
         }
@@ -132,38 +129,10 @@ impl ExtendedState {
     }
 }
 
-/// What a pipeline has become, by state.
-#[derive(Debug, Default)]
-pub struct Variants(Mutex<HashMap<ExtendedState, Arc<GraphicsPipeline>>>);
-
-impl Clone for Variants {
-    /// A variant has no variants of its own.
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl GraphicsPipeline {
-    /// The pipeline that this one is with state that commands have set.
-    pub fn with(self: &Arc<Self>, state: &ExtendedState) -> Arc<Self> {
-        if !self.dynamic.intersects(DynamicState::EXTENDED) {
-            return self.clone();
-        }
-        let taken = state.taken(self.dynamic);
-        let mut variants = self.variants.0.lock();
-        if let Some(known) = variants.get(&taken) {
-            return known.clone();
-        }
-        if variants.len() >= MOST_VARIANTS {
-            variants.clear();
-        }
-        let made = Arc::new(self.variant(&taken));
-        variants.insert(taken, made.clone());
-        made
-    }
-
-    fn variant(&self, state: &ExtendedState) -> Self {
-        let mut made = Self { variants: Variants::default(), ..self.clone() };
+impl PipelineState {
+    /// Returns the state of the pipeline that this one is with state that commands have set.
+    pub fn with(&self, state: &ExtendedState) -> Self {
+        let mut made = self.clone();
         put(&mut made.raster.cull_mode, state.cull_mode);
         put(&mut made.raster.front_face, state.front_face);
         put(&mut made.raster.discard, state.discard);
@@ -178,7 +147,7 @@ impl GraphicsPipeline {
             late.apply(&mut made);
         }
         if let Some(count) = state.viewport_count {
-            made.viewports.resize(count as usize, vk::Viewport::default());
+            made.viewports.resize(count as usize, Viewport::default());
         }
         made.depth_stencil = made.depth_stencil.map(|tests| state.tests(tests));
         let may_write = made.depth_stencil.is_some_and(|tests| tests.may_write(made.dynamic));
@@ -188,27 +157,14 @@ impl GraphicsPipeline {
         for binding in &mut made.bindings {
             put(&mut binding.stride, state.strides.get(binding.binding as usize).copied().flatten());
         }
-        // Kernels are shared where they are the same.
-        if !made.exports_like(self) {
-            made.kernels = Arc::default();
-        }
-        if !made.shades_vertices_like(self) {
-            made.vertex_kernel = Arc::default();
-            made.merged_kernel = Arc::default();
-            made.tessellation_kernel = Arc::default();
-        }
         made
     }
 
     /// Whether fragment kernels of both are the same.
-    fn exports_like(&self, other: &Self) -> bool {
+    pub fn exports_like(&self, other: &Self) -> bool {
         // What of rasterization decides how fragments are covered.
         let coverage = |of: &Self| (of.corners(), of.raster.polygon_mode, of.raster.line_mode, of.raster.conservative);
-        let is_same = |one: &Option<Arc<_>>, other: &Option<Arc<_>>| match (one, other) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        is_same(&self.fragment, &other.fragment)
+        self.fragment == other.fragment
             && self.depth_stencil == other.depth_stencil
             && self.logic_op == other.logic_op
             && self.blend == other.blend
@@ -217,7 +173,7 @@ impl GraphicsPipeline {
     }
 
     /// Whether vertex kernels of both are the same.
-    fn shades_vertices_like(&self, other: &Self) -> bool {
+    pub fn shades_vertices_like(&self, other: &Self) -> bool {
         let volume = |raster: &RasterState| (raster.depth_clip, raster.negative_one_to_one);
         self.bindings == other.bindings
             && self.attributes == other.attributes

@@ -10,7 +10,7 @@ use ash::vk;
 use crate::raster::{Criterion, SampleLocations};
 
 use super::set::SetState;
-use super::{BlendState, DepthLimits, DynamicState, GraphicsPipeline, LineMode, VertexAttribute, VertexBinding};
+use super::{BlendState, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute, VertexBinding};
 
 /// `maxColorAttachments`.
 const MOST_COLORS: usize = 8;
@@ -164,7 +164,7 @@ impl LateState {
     }
 
     /// Gives a pipeline these values. Its logic operation is the one that it has when it has any.
-    pub(super) fn apply(&self, made: &mut GraphicsPipeline) {
+    pub(super) fn apply(&self, made: &mut PipelineState) {
         if let Some(input) = &self.input {
             made.bindings.clone_from(&input.bindings);
             made.attributes.clone_from(&input.attributes);
@@ -198,7 +198,7 @@ impl LateState {
         self.feedback_loop.is_some_and(|aspects| aspects.intersects(depths))
     }
 
-    fn apply_blending(&self, made: &mut GraphicsPipeline) {
+    fn apply_blending(&self, made: &mut PipelineState) {
         // With all of their state dynamic a pipeline need not say how many attachments there are.
         let count = made.blend.len().max(made.color_formats.len()).min(MOST_COLORS);
         made.blend.resize(count, BlendState::default());

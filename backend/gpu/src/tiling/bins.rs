@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::ahead::{Ahead, Suspect, Tests};
-use super::{Clip, Grid, TileRect, Window};
+use super::{Clip, Window};
 use crate::geometry::Triangles;
+use crate::raster::{Grid, TileRect};
 
 /// The triangles of a window that touch tiles.
 #[derive(Debug)]
@@ -74,15 +75,21 @@ impl Bins {
             }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
             let mut touched = 0;
-            let evaluated = grid.touched(triangles, index, tiles, |tile| {
-                touched += 1;
-                let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
-                    ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
-                };
-                if !suspect.as_ref().is_some_and(hides) {
-                    touches(tile as u32, index as u16);
-                }
-            });
+            let pixels = triangles.pixels(index).map(i64::from);
+            let evaluated = grid.touched_by(
+                pixels,
+                tiles,
+                || triangles.triangle(index),
+                |tile| {
+                    touched += 1;
+                    let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
+                        ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
+                    };
+                    if !suspect.as_ref().is_some_and(hides) {
+                        touches(tile as u32, index as u16);
+                    }
+                },
+            );
             if evaluated > 0 {
                 (tests.evaluated, tests.touched) = (tests.evaluated + evaluated, tests.touched + touched);
             }
@@ -140,7 +147,7 @@ impl Bins {
 
 /// The triangles of a window that touch a tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub struct Part {
     /// Number of the window.
     pub window: u32,
     start: u32,
@@ -167,7 +174,7 @@ impl TileParts {
     /// Of windows that were sorted into the tiles of a grid.
     pub fn new(windows: &[Window], grid: &Grid) -> Self {
         // Layers beyond those of the pass are not drawn to.
-        let drawn = || (0..).zip(windows).filter(|(_, window)| (window.layer() as usize) < grid.layers);
+        let drawn = || (0..).zip(windows).filter(|(_, window)| (window.layer() as usize) < grid.layers());
         let parts = || {
             drawn().flat_map(|(number, window)| {
                 let first = (window.layer() as usize * grid.count()) as u32;
@@ -214,7 +221,7 @@ impl TileParts {
     }
 
     /// The parts of a tile, in order.
-    pub(super) fn of(&self, tile: usize) -> &[Part] {
+    pub fn of(&self, tile: usize) -> &[Part] {
         let (start, end) = match &self.ends {
             Ends::All(ends) => (tile.checked_sub(1).map_or(0, |before| ends[before]), ends[tile]),
             Ends::Few(ends) => match ends.binary_search_by_key(&(tile as u32), |&(tile, _)| tile) {
@@ -226,7 +233,7 @@ impl TileParts {
     }
 
     /// The tiles that have parts, ascending.
-    pub(super) fn tiles(&self) -> Vec<usize> {
+    pub fn tiles(&self) -> Vec<usize> {
         match &self.ends {
             Ends::All(ends) => (0..ends.len()).filter(|&tile| !self.of(tile).is_empty()).collect(),
             Ends::Few(ends) => ends.iter().map(|&(tile, _)| tile as usize).collect(),
@@ -236,14 +243,14 @@ impl TileParts {
 
 impl TileParts {
     /// How many triangles touch a tile.
-    pub(super) fn count(&self, tile: usize) -> usize {
+    pub fn count(&self, tile: usize) -> usize {
         self.of(tile).iter().map(|part| part.len()).sum()
     }
 }
 
 impl Part {
     /// How many triangles it has.
-    pub(super) fn len(self) -> usize {
+    pub fn len(self) -> usize {
         (self.end - self.start) as usize
     }
 }

@@ -53,14 +53,14 @@ fn of(function: Function, stage: vk::ShaderStageFlags, inputs: &[Slot], outputs:
     program
 }
 
-fn pipeline(vertex: Program, attributes: Vec<VertexAttribute>, bindings: Vec<VertexBinding>) -> GraphicsPipeline {
+fn pipeline(vertex: Program, attributes: Vec<VertexAttribute>, bindings: Vec<VertexBinding>) -> PipelineState {
     let inputs: Vec<Slot> = (0..6).map(|component| location(component / 4, component % 4)).collect();
     let fragment = of(Builder::new().finish(), vk::ShaderStageFlags::FRAGMENT, &inputs, &[]);
-    GraphicsPipeline {
+    PipelineState {
         attributes,
         bindings,
         fragment: Some(Arc::new(fragment)),
-        ..GraphicsPipeline::of_vertex(Arc::new(vertex))
+        ..PipelineState::of_vertex(Arc::new(vertex))
     }
 }
 
@@ -155,7 +155,8 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
         let environment =
             Environment { parameters: words.as_flattened(), ranges: &ranges, ..Environment::new(&none, &deadline) };
-        let kernel = pipeline.vertex_kernel.get(&pipeline);
+        let kernels = LazyVertexKernel::default();
+        let kernel = kernels.get(&pipeline);
         let numbers = DrawNumbers { base_instance: 2, ..DrawNumbers::default() };
         let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
         let (mut scratch, mut triangles) = (ShadeScratch::default(), Triangles::default());
@@ -210,13 +211,13 @@ fn draws_are_numbered() {
     let vertex = Program::new(shader, "main");
     let slots: Vec<Slot> = (0..6).map(|component| location(component / 4, component % 4)).collect();
     let fragment = of(Builder::new().finish(), vk::ShaderStageFlags::FRAGMENT, &slots, &[]);
-    let pipeline =
-        GraphicsPipeline { fragment: Some(Arc::new(fragment)), ..GraphicsPipeline::of_vertex(Arc::new(vertex)) };
+    let pipeline = PipelineState { fragment: Some(Arc::new(fragment)), ..PipelineState::of_vertex(Arc::new(vertex)) };
     let (none, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(100)));
     let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
     let environment = Environment { parameters: words.as_flattened(), ..Environment::new(&none, &deadline) };
     let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
-    let kernel = pipeline.vertex_kernel.get(&pipeline);
+    let kernels = LazyVertexKernel::default();
+    let kernel = kernels.get(&pipeline);
     let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
     let (mut scratch, mut triangles) = (ShadeScratch::default(), Triangles::default());
     triangles.start(plan(), 0, 0);

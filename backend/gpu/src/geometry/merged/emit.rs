@@ -11,7 +11,7 @@ use vitric_ir::interface::STREAMS;
 
 use super::waves::{Batch, Mode, Waves};
 use super::{Layout, MOST_VERTICES, MergedKernel, input};
-use crate::geometry::assembly::{assemble, corners};
+use crate::geometry::assembly::assemble;
 use crate::geometry::feedback::{CapturePlan, Captured};
 use crate::geometry::kernel::input as vertex_input;
 use crate::geometry::reuse::Reuse;
@@ -19,6 +19,7 @@ use crate::geometry::setup::SetUp;
 use crate::geometry::shading::{Records, ShadeScratch, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
 use crate::geometry::{DrawNumbers, PrimitiveContext, VertexSource};
+use crate::state::corners;
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]

@@ -25,10 +25,10 @@ use vitric_ir::interface::{Builtin, GeometryFacts, LOCAL_WORD, Slot};
 use vitric_ir::passes::{self, Across};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, Value};
 
+use super::VertexKernel;
 use super::kernel::{VertexLinker, fetch_across, input as vertex_input};
 use super::tessellation::before_geometry;
-use super::{VertexKernel, corners};
-use crate::state::GraphicsPipeline;
+use crate::state::{PipelineState, corners};
 
 /// Input words of a merged kernel, behind those of vertex kernels; the first of those is how many vertices there are.
 mod input {
@@ -119,13 +119,13 @@ pub struct LazyMergedKernel(OnceLock<Option<MergedKernel>>);
 
 impl LazyMergedKernel {
     /// The kernel; none, where the pipeline has no geometry program.
-    pub fn get(&self, pipeline: &GraphicsPipeline) -> Option<&MergedKernel> {
+    pub fn get(&self, pipeline: &PipelineState) -> Option<&MergedKernel> {
         self.0.get_or_init(|| MergedKernel::new(pipeline)).as_ref()
     }
 }
 
 impl MergedKernel {
-    fn new(pipeline: &GraphicsPipeline) -> Option<Self> {
+    fn new(pipeline: &PipelineState) -> Option<Self> {
         let geometry = pipeline.geometry.as_deref()?;
         let facts = (**geometry.geometry.as_ref()?).clone();
         let layout = Layout::of(geometry, &facts);
@@ -186,7 +186,7 @@ impl MergedKernel {
 }
 
 /// Links vertex code, patch code and geometry code; the last alone, where vertices are those of subdivided patches.
-fn merged(pipeline: &GraphicsPipeline, geometry: &Program, (facts, layout): (&GeometryFacts, Layout)) -> Program {
+fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&GeometryFacts, Layout)) -> Program {
     let vertex = &*pipeline.vertex;
     let b = match pipeline.patches {
         None => shade_vertices(Builder::new(), pipeline, (facts, layout)),
@@ -204,7 +204,7 @@ fn merged(pipeline: &GraphicsPipeline, geometry: &Program, (facts, layout): (&Ge
 }
 
 /// Vertex code for all rows of sixteen vertices.
-fn shade_vertices(mut b: Builder, pipeline: &GraphicsPipeline, to: (&GeometryFacts, Layout)) -> Builder {
+fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts, Layout)) -> Builder {
     let row = b.local(1);
     b.push(Inst::Loop);
     let number = b.local_load(row, 0, None, Type::I32);
@@ -251,7 +251,7 @@ fn across() -> [Across; input::COUNT] {
 /// Vertex code for sixteen vertices, the first of them with a place, and patch code: what the geometry program reads goes to local memory.
 fn shade_row(
     mut b: Builder,
-    pipeline: &GraphicsPipeline,
+    pipeline: &PipelineState,
     (facts, layout): (&GeometryFacts, Layout),
     (number, first): (Value, Value),
 ) -> Builder {

@@ -21,13 +21,13 @@ fn program(bytes: &[u8], stage: vk::ShaderStageFlags) -> Program {
 }
 
 /// A pipeline whose geometry program hands triangles on, and says that it may emit a vertex more.
-fn pipeline() -> GraphicsPipeline {
+fn pipeline() -> PipelineState {
     let vertex = include_bytes!("../../../../../cts/shaders/ids.vert.spv");
     let geometry = include_bytes!("../../../../../cts/shaders/through_triangles.geom.spv");
     let mut geometry = program(geometry, vk::ShaderStageFlags::GEOMETRY);
     geometry.geometry.as_mut().unwrap().max_vertices = 4;
     let vertex = Arc::new(program(vertex, vk::ShaderStageFlags::VERTEX));
-    GraphicsPipeline { geometry: Some(Arc::new(geometry)), ..GraphicsPipeline::of_vertex(vertex) }
+    PipelineState { geometry: Some(Arc::new(geometry)), ..PipelineState::of_vertex(vertex) }
 }
 
 /// The words of all vertices that a strip of eight vertices becomes, and what was counted.
@@ -68,7 +68,8 @@ fn emitted(kernel: &MergedKernel, mode: Mode) -> (Vec<u32>, Vec<u64>) {
 #[test]
 fn both_modes_emit_the_same_vertices() {
     let pipeline = pipeline();
-    let kernel = pipeline.merged_kernel.get(&pipeline).unwrap();
+    let kernels = LazyMergedKernel::default();
+    let kernel = kernels.get(&pipeline).unwrap();
     let (plain, counts) = emitted(kernel, Mode::Plain);
     assert_eq!(counts, [1, 0, 6, 8, 10, 6], "one wave, six runs, eight vertices");
     let (replicated, counts) = emitted(kernel, Mode::Replicated);
@@ -85,7 +86,8 @@ fn both_modes_emit_the_same_vertices() {
 #[test]
 fn the_mode_is_chosen_by_what_a_wave_stores() {
     let pipeline = pipeline();
-    let kernel = pipeline.merged_kernel.get(&pipeline).unwrap();
+    let kernels = LazyMergedKernel::default();
+    let kernel = kernels.get(&pipeline).unwrap();
     assert_eq!((kernel.mode(None), kernel.mode(Some(Mode::Replicated))), (Mode::Plain, Mode::Replicated));
     let large = MergedKernel::new(&pipeline).map(|mut kernel| {
         kernel.facts.max_vertices = 1 << 10;

@@ -11,10 +11,9 @@ use vitric_ir::interface::{Builtin, PatchFacts, Slot};
 use vitric_ir::passes::{self, Across};
 use vitric_ir::{Builder, Inst, InterpolateAt, Type, Value};
 
-use super::Subdivision;
 use crate::geometry::VertexKernel;
 use crate::geometry::kernel::{Results, VertexLinker, fetch_across};
-use crate::state::GraphicsPipeline;
+use crate::state::PipelineState;
 
 /// Input words of a control program.
 pub(super) mod control {
@@ -101,20 +100,20 @@ pub struct LazyTessellationKernel {
 
 impl LazyTessellationKernel {
     /// The programs; none, where the pipeline has none.
-    pub fn get(&self, pipeline: &GraphicsPipeline) -> Option<&TessellationKernel> {
+    pub fn get(&self, pipeline: &PipelineState) -> Option<&TessellationKernel> {
         pipeline.patches.as_ref()?;
         self.programs.get_or_init(|| TessellationKernel::new(pipeline)).as_ref()
     }
 
     /// The kernel of the evaluation program that gives also what transform feedback writes.
-    pub fn captured(&self, pipeline: &GraphicsPipeline) -> Option<&VertexKernel> {
+    pub fn captured(&self, pipeline: &PipelineState) -> Option<&VertexKernel> {
         let make = || Linked::new(pipeline)?.vertices(pipeline, true);
         self.captured.get_or_init(make).as_ref()
     }
 }
 
 /// What programs before the geometry program have of resources and image instructions.
-pub(crate) fn before_geometry(pipeline: &GraphicsPipeline) -> Before {
+pub(crate) fn before_geometry(pipeline: &PipelineState) -> Before {
     let patches = pipeline.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
     before([&pipeline.vertex].into_iter().chain(patches).map(|program| &**program))
 }
@@ -128,7 +127,7 @@ fn before<'a>(programs: impl IntoIterator<Item = &'a Program>) -> Before {
 }
 
 impl TessellationKernel {
-    fn new(pipeline: &GraphicsPipeline) -> Option<Self> {
+    fn new(pipeline: &PipelineState) -> Option<Self> {
         let linked = Linked::new(pipeline)?;
         let level = |builtin, word| {
             let slot = Slot::Builtin(builtin, word);
@@ -187,7 +186,7 @@ struct Linked<'a> {
 }
 
 impl<'a> Linked<'a> {
-    fn new(pipeline: &'a GraphicsPipeline) -> Option<Self> {
+    fn new(pipeline: &'a PipelineState) -> Option<Self> {
         let programs = pipeline.patches.as_ref()?;
         let (control, evaluation) = (&*programs.control, &*programs.evaluation);
         let (written, read) = (control.patch.as_deref()?, evaluation.patch.as_deref()?);
@@ -196,7 +195,7 @@ impl<'a> Linked<'a> {
     }
 
     /// The control program, with the resources of all.
-    fn control(&self, pipeline: &GraphicsPipeline) -> Program {
+    fn control(&self, pipeline: &PipelineState) -> Program {
         let before = before([self.vertex]);
         let mut linker = PatchLinker { b: Builder::new(), linked: self, program: self.control, before };
         link::append(&mut linker, self.control);
@@ -220,7 +219,7 @@ impl<'a> Linked<'a> {
         (linker.b, words)
     }
 
-    fn vertices(&self, pipeline: &GraphicsPipeline, captures: bool) -> Option<VertexKernel> {
+    fn vertices(&self, pipeline: &PipelineState, captures: bool) -> Option<VertexKernel> {
         let (b, words) = self.evaluate();
         let across = [Across::Varies; evaluation::COUNT];
         let results = Results::new(b, self.evaluation, words, &pipeline.raster);
@@ -251,7 +250,7 @@ fn place(slot: Option<&Slot>, among: &[Slot]) -> Option<u32> {
 }
 
 /// The vertex program of a pipeline: its outputs are these words.
-fn points(pipeline: &GraphicsPipeline, slots: &[Option<Slot>]) -> Program {
+fn points(pipeline: &PipelineState, slots: &[Option<Slot>]) -> Program {
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
     let words = link::append(&mut linker, &pipeline.vertex);
     let b = output_words(linker.into_builder(), (&pipeline.vertex, &words), slots);
@@ -352,22 +351,5 @@ impl Linker for PatchLinker<'_> {
 
     fn before(&self) -> Before {
         self.before
-    }
-}
-
-impl GraphicsPipeline {
-    /// What the tessellator does, where there is one. Either of the programs says it.
-    pub fn subdivision(&self) -> Option<Subdivision> {
-        let programs = self.patches.as_ref()?;
-        let [evaluation, control] = [&programs.evaluation, &programs.control].map(|program| program.patch.as_deref());
-        let (evaluation, control) = (evaluation?, control?);
-        let is_clockwise = evaluation.clockwise.or(control.clockwise).unwrap_or(false);
-        Some(Subdivision {
-            domain: evaluation.domain.or(control.domain).unwrap_or_default(),
-            spacing: evaluation.spacing.or(control.spacing).unwrap_or_default(),
-            points: evaluation.points || control.points,
-            // With the origin in the upper left corner v goes down.
-            positive: is_clockwise != self.patch_state.lower_left,
-        })
     }
 }

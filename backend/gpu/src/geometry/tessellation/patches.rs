@@ -8,10 +8,11 @@ use vitric_exec::runtime::SharedMemory;
 use vitric_ir::interface::LOCAL_WORD;
 
 use super::kernel::{TessellationKernel, control, evaluation};
-use super::{Levels, Mesh, Subdivision};
+use super::{Levels, Mesh};
 use crate::geometry::VertexSource;
 use crate::geometry::reuse::Reuse;
 use crate::geometry::shading::{Feed, shade_words};
+use crate::state::Subdivision;
 
 /// Patches whose control programs leave their blocks in one memory.
 pub const AT_ONCE: usize = 128;

@@ -24,24 +24,13 @@
 
 use vitric_ir::interface::{Domain, Spacing};
 
+use crate::state::Subdivision;
+
 /// The coordinate 1.
 pub const ONE: u32 = 1 << 24;
 
 /// `maxTessellationGenerationLevel`.
 pub const MOST_LEVEL: u32 = 64;
-
-/// What a pipeline says to the tessellator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Subdivision {
-    /// What is subdivided.
-    pub domain: Domain,
-    /// How edges are.
-    pub spacing: Spacing,
-    /// Whether each vertex is a point, instead of being one of lines or triangles.
-    pub points: bool,
-    /// Whether triangles turn from u to v: the area that u and v of their corners enclose is positive.
-    pub positive: bool,
-}
 
 /// The levels of a patch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -145,15 +134,6 @@ fn distance_of_marks(vertices: u32) -> usize {
 }
 
 impl Subdivision {
-    /// Vertices of a primitive.
-    pub fn corners(&self) -> usize {
-        match self.domain {
-            _ if self.points => 1,
-            Domain::Isolines => 2,
-            Domain::Triangles | Domain::Quads => 3,
-        }
-    }
-
     /// The outer levels that count.
     fn relevant(&self) -> usize {
         match self.domain {

@@ -15,7 +15,7 @@ use super::late::is_late;
 use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels};
 use crate::pixel::draw::shades_samples;
 use crate::raster::has_all_samples;
-use crate::state::{GraphicsPipeline, MultisampleState};
+use crate::state::{MultisampleState, PipelineState};
 
 /// Instructions of a program beyond which waves are better packed.
 const LONGEST: usize = 160;
@@ -62,7 +62,7 @@ pub enum Way {
 }
 
 /// How small primitives of a pipeline are drawn that writes these attachments; `None` where waves of quads are needed.
-pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Option<Way> {
+pub(super) fn way(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<Way> {
     if serves(pipeline, attachments) {
         return Some(Way::AtOnce);
     }
@@ -78,7 +78,7 @@ pub fn discards_first(program: &Program) -> bool {
 }
 
 /// Whether kernels of a pipeline export themselves, which writes these attachments: where some pixels of blocks may be idle.
-pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+pub(super) fn serves(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let multisample = &pipeline.multisample;
     let fits = |program: &Program| {
         // Each sample is shaded where it is known which are left, or all of them together.
@@ -93,20 +93,20 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
 }
 
 /// The same for groups, whose tests come before the program.
-pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+pub(super) fn serves_groups(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
     let fits = |program: &Program| !is_long(program) && is_plain(program, Effects::None);
     exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
 /// How many samples a run of such a kernel writes: one, which it is told, where each is shaded.
-pub(super) fn samples_of_run(pipeline: &GraphicsPipeline) -> u32 {
+pub(super) fn samples_of_run(pipeline: &PipelineState) -> u32 {
     let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
     if by_sample { 1 } else { pipeline.multisample.samples }
 }
 
 /// The same for groups whose fragments are tested when the program has told which are left, or their depths.
-pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+pub(super) fn serves_late(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let fits = |program: &Program| {
         let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
         is_late(pipeline, program) && !is_long && is_plain(program, Effects::Late)
@@ -116,18 +116,18 @@ pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment
 }
 
 /// Whether kernels can export all samples, and that is not too much code.
-fn exports_all(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+fn exports_all(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let cost = |attachment: &Attachment| if attachment.export.needs_stored() { COMBINED } else { 1 };
     let exports = pipeline.multisample.samples * attachments.iter().map(cost).sum::<u32>();
     has_texels(pipeline, attachments) && exports <= MOST_EXPORTS
 }
 
-pub(super) fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
+pub(super) fn has_one_sample(pipeline: &PipelineState) -> bool {
     pipeline.multisample.samples == 1 && has_all_samples(&pipeline.multisample)
 }
 
 /// Whether all texels are such as kernels store, and fragments alone decide on them: parts of a word, one, two or four.
-fn has_texels(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+fn has_texels(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let texels = attachments.iter().all(|attachment| matches!(attachment.export.info.bytes, 1 | 2 | 4 | 8 | 16));
     let tests_early = pipeline.fragment.as_deref().is_some_and(|program| program.fragment.early_tests);
     let takes_samples = pipeline.multisample.alpha_to_coverage && tests_early;

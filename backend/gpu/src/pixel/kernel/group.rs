@@ -8,13 +8,13 @@ use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
 use super::{Attachment, Linker, Source, Stage, Texels, wants_pair, written};
-use crate::state::GraphicsPipeline;
+use crate::state::PipelineState;
 
 /// Strips of a group.
 const STRIPS: u32 = 4;
 
 /// Links the kernel of a pipeline for groups that are covered wholly; `None` where they cannot be shaded at once.
-pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
+pub(super) fn link_whole(pipeline: &PipelineState) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     if !direct::serves_groups(pipeline, &attachments) {
         return None;
@@ -36,7 +36,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
 }
 
 /// Links the kernel of a pipeline; `None` where groups cannot be shaded at once, or should not.
-pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
+pub(super) fn link(pipeline: &PipelineState) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     if !direct::serves_groups(pipeline, &attachments) {
         return None;

@@ -7,7 +7,8 @@ use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Place, Slot};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 
 use super::{Drawn, Form, Linker, Source};
-use crate::geometry::{Primitives, Shape, Varies};
+use crate::geometry::{Primitives, Varies};
+use crate::raster::Shape;
 use crate::raster::UNITS;
 use crate::state::MultisampleState;
 

@@ -14,7 +14,7 @@ use super::direct::{self, Pixels};
 use super::group::bytes_of;
 use super::primitive::{Depths, stores_depths_apart};
 use super::{Attachment, Linker, Outputs, Stage, written};
-use crate::state::{GraphicsPipeline, MultisampleState};
+use crate::state::{MultisampleState, PipelineState};
 
 /// What is told of pixels of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,20 +26,20 @@ pub(super) enum Event {
 }
 
 /// Whether a program's fragments are tested behind it.
-pub(super) fn is_late(pipeline: &GraphicsPipeline, program: &Program) -> bool {
+pub(super) fn is_late(pipeline: &PipelineState, program: &Program) -> bool {
     let facts = &program.fragment;
     let takes_samples = facts.may_discard || facts.writes_sample_mask || pipeline.multisample.alpha_to_coverage;
     !facts.early_tests && (takes_samples || facts.writes_depth)
 }
 
 /// Whether depths in memory of so many bits can be tested behind a program.
-pub(super) fn serves(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
+pub(super) fn serves(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
     !is_late(pipeline, program) || program.fragment.writes_depth || stores_depths_apart(pipeline, (program, depth_bits))
 }
 
 /// Links the kernel of a pipeline for groups, with depths of so many bits; `None` where quads must be tested one by one. One that counts has an
 /// output word: how many fragments were exported, the same in all lanes.
-pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
+pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     if !serves(pipeline, (program, depth_bits)) || !direct::serves_late(pipeline, &attachments) {
         return None;
@@ -67,7 +67,7 @@ impl Linker {
     /// Shades covered pixels, tests them and writes what is left; `see` gets those that the program runs for, and those that are written.
     pub(super) fn shade_late(
         &mut self,
-        (pipeline, program): (&GraphicsPipeline, &Program),
+        (pipeline, program): (&PipelineState, &Program),
         (attachments, depth): (&[Attachment], &Depths),
         pixels: Pixels,
         see: &mut dyn FnMut(&mut Self, Event, Value),

@@ -15,11 +15,11 @@ use super::primitive::{Depths, differs, needs_quads};
 use super::{Attachment, Linker, Source, Stage, Texels, written};
 use crate::geometry::Varies;
 use crate::pixel::crumbs::Crumb;
-use crate::state::GraphicsPipeline;
+use crate::state::PipelineState;
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: how many
 /// pixels were shaded, the same in all lanes; and where the program may discard some a second one: 1 in lanes whose pixel was exported.
-pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
+pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);

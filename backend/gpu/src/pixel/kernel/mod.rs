@@ -6,6 +6,7 @@
 //! texels' new words. Where several samples of a pixel are combined with what each of them holds, a second program exports the
 //! colours, once a sample.
 
+mod by_program;
 mod direct;
 mod export;
 mod group;
@@ -27,8 +28,9 @@ use vitric_ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 
 use super::draw::shades_samples;
 use crate::geometry::{Primitives, Varies};
-use crate::state::{ByProgram, GraphicsPipeline};
+use crate::state::PipelineState;
 
+pub use by_program::ByProgram;
 pub use direct::{Way, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
@@ -187,28 +189,28 @@ pub struct Outline {
 
 impl Kernels {
     /// The kernel for waves whose quads are `packed` of several primitives, or all of one. `None` without a fragment program.
-    pub fn get(&self, pipeline: &GraphicsPipeline, packed: bool) -> Option<&Kernel> {
+    pub fn get(&self, pipeline: &PipelineState, packed: bool) -> Option<&Kernel> {
         let (cell, form) = if packed { (&self.packed, Form::Packed) } else { (&self.alone, Form::Alone) };
-        cell.get_or_init(|| Kernel::new(pipeline, form)).as_ref()
+        cell.get_or_init(|| Kernel::new(pipeline, self.outline(pipeline), form)).as_ref()
     }
 
     /// The kernel for waves of fragments of several pixels. `None` without a fragment program.
-    pub fn coarse(&self, pipeline: &GraphicsPipeline) -> Option<&Kernel> {
-        self.coarse.get_or_init(|| Kernel::new(pipeline, Form::Coarse)).as_ref()
+    pub fn coarse(&self, pipeline: &PipelineState) -> Option<&Kernel> {
+        self.coarse.get_or_init(|| Kernel::new(pipeline, self.outline(pipeline), Form::Coarse)).as_ref()
     }
 
     /// What all of them have in common.
-    pub fn outline(&self, pipeline: &GraphicsPipeline) -> &Outline {
+    pub fn outline(&self, pipeline: &PipelineState) -> &Outline {
         self.outline.get_or_init(|| Outline::new(pipeline))
     }
 
     /// The kernel for groups of one primitive that are covered wholly. `None` where waves of quads are needed.
-    pub fn whole(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
+    pub fn whole(&self, pipeline: &PipelineState) -> Option<&Stage> {
         self.whole.get_or_init(|| group::link_whole(pipeline)).as_ref()
     }
 
     /// The kernel for any groups of one primitive. `None` where waves of quads serve better, or are needed.
-    pub fn group(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
+    pub fn group(&self, pipeline: &PipelineState) -> Option<&Stage> {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
 
@@ -216,7 +218,7 @@ impl Kernels {
     /// `None` where it would not serve. It may know what changes within those.
     pub fn primitive(
         &self,
-        pipeline: &GraphicsPipeline,
+        pipeline: &PipelineState,
         (depth_bits, counts): (u32, bool),
         (drawn, varies): (Drawn, Varies),
     ) -> Option<&Stage> {
@@ -229,19 +231,14 @@ impl Kernels {
     }
 
     /// The same for pixels of several of them.
-    pub fn mixed(
-        &self,
-        pipeline: &GraphicsPipeline,
-        (depth_bits, counts): (u32, bool),
-        varies: Varies,
-    ) -> Option<&Stage> {
+    pub fn mixed(&self, pipeline: &PipelineState, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernels = &self.mixed[number][usize::from(counts)];
         kernels.get((pipeline, varies), |varies| mixed::link(pipeline, (bits, counts), varies))
     }
 
     /// The same for groups of one primitive whose fragments are tested behind the program.
-    pub fn late(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
+    pub fn late(&self, pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernel = &self.late[number][usize::from(counts)];
         kernel.get_or_init(|| late::link(pipeline, (bits, counts))).as_ref()
@@ -249,7 +246,7 @@ impl Kernels {
 }
 
 /// Whether a pipeline's kernels have less to do where they know that no more changes within primitives than this.
-fn gains(pipeline: &GraphicsPipeline, varies: Varies) -> bool {
+fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
     let gains = |(number, input): (usize, &InputSlot)| match input.interpolation {
         _ if !input.slot.is_varying() => false,
         Interpolation::Smooth => !varies.w() || !varies.input(number),
@@ -278,7 +275,7 @@ impl ByVaries {
     /// One for such primitives.
     fn get(
         &self,
-        (pipeline, varies): (&GraphicsPipeline, Varies),
+        (pipeline, varies): (&PipelineState, Varies),
         make: impl Fn(Varies) -> Option<Stage>,
     ) -> Option<&Stage> {
         if gains(pipeline, varies) {
@@ -319,7 +316,7 @@ enum Form {
 }
 
 impl Outline {
-    fn new(pipeline: &GraphicsPipeline) -> Self {
+    fn new(pipeline: &PipelineState) -> Self {
         let (written, program) = (written(pipeline), pipeline.fragment.as_deref());
         let masks = program.is_some_and(|program| program.output_builtin(Builtin::SampleMask, 0).is_some());
         let alpha = program.is_some_and(|program| Outputs::new(program).alpha().is_some());
@@ -342,7 +339,7 @@ struct Attachment {
     export: Export,
 }
 
-fn attachments(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
+fn attachments(pipeline: &PipelineState) -> Vec<Attachment> {
     let exported = |(location, format): (usize, &Option<&'static FormatInfo>)| {
         let (info, blend) = ((*format)?, *pipeline.blend.get(location)?);
         let alpha_to_one = pipeline.multisample.alpha_to_one;
@@ -352,19 +349,19 @@ fn attachments(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
 }
 
 /// The attachments that the fragment program writes.
-fn written(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
+fn written(pipeline: &PipelineState) -> Vec<Attachment> {
     let Some(program) = pipeline.fragment.as_deref() else { return Vec::new() };
     let outputs = Outputs::new(program);
     attachments(pipeline).into_iter().filter(|attachment| outputs.writes(attachment.location)).collect()
 }
 
 impl Kernel {
-    fn new(pipeline: &GraphicsPipeline, form: Form) -> Option<Self> {
+    fn new(pipeline: &PipelineState, outline: &Outline, form: Form) -> Option<Self> {
         let program = pipeline.fragment.as_deref()?;
         let by_sample = shades_samples(&pipeline.multisample, Some(program));
         let one_sample = form != Form::Coarse && (pipeline.multisample.samples == 1 || by_sample);
         let outputs = Outputs::new(program);
-        let (attachments, needs_stored) = (written(pipeline), pipeline.kernels.outline(pipeline).needs_stored);
+        let (attachments, needs_stored) = (written(pipeline), outline.needs_stored);
         let apart = needs_stored && !one_sample;
 
         let mut linker = Linker::default();

@@ -17,10 +17,11 @@ use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
 use super::inputs::{Inputs, shared_words};
 use super::late::{self, Event, is_late};
 use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
-use crate::geometry::{Shape, Varies};
+use crate::geometry::Varies;
 use crate::pixel::draw::shades_samples;
+use crate::raster::Shape;
 use crate::raster::{UNITS, sample_mask};
-use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
+use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
 /// What a run draws.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub enum Drawn {
 /// cannot be rasterized at once, or should not. One that counts has output words more, the same in all lanes, of which [`Tally::told`] knows
 /// what they say.
 pub(super) fn link(
-    pipeline: &GraphicsPipeline,
+    pipeline: &PipelineState,
     (depth_bits, counts): (u32, bool),
     (drawn, varies): (Drawn, Varies),
 ) -> Option<Stage> {
@@ -103,7 +104,7 @@ pub(super) fn link(
 
 /// Whether a pixel of two primitives that share an edge is of one of them: not where it has several samples, nor where a program looks at the
 /// pixels beside its own as those of the same primitive.
-fn has_neighbours(pipeline: &GraphicsPipeline, program: &Program) -> bool {
+fn has_neighbours(pipeline: &PipelineState, program: &Program) -> bool {
     pipeline.multisample.samples == 1 && !differs(program)
 }
 
@@ -113,7 +114,7 @@ pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
 }
 
 /// Whether depths of fragments are stored behind a program that takes samples away, where it must be so: of two bytes, a word is that of two.
-pub(super) fn stores_depths_apart(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
+pub(super) fn stores_depths_apart(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
     depth_bits != 16 || !is_late(pipeline, program) || tested(pipeline).is_none()
 }
 
@@ -205,7 +206,7 @@ impl Left {
 }
 
 /// The tests of a pipeline that do something.
-pub fn tested(pipeline: &GraphicsPipeline) -> Option<DepthStencilState> {
+pub fn tested(pipeline: &PipelineState) -> Option<DepthStencilState> {
     let does_something = |tests: &DepthStencilState| tests.depth_test || tests.stencil_test || tests.depth_bounds_test;
     pipeline.depth_stencil.filter(does_something)
 }
@@ -497,7 +498,7 @@ impl Linker {
     /// Tests covered pixels and shades those that are left, or the other way round; `see` gets them, where there are any.
     pub(super) fn shade_tested(
         &mut self,
-        (pipeline, program): (&GraphicsPipeline, &Program),
+        (pipeline, program): (&PipelineState, &Program),
         (attachments, depth): (&[Attachment], &Depths),
         pixels: Pixels,
         see: &mut dyn FnMut(&mut Self, Event, Value),
@@ -520,7 +521,7 @@ impl Linker {
     /// Shades pixels, or samples of them; `see` gets those.
     fn shade_seen(
         &mut self,
-        (pipeline, program): (&GraphicsPipeline, &Program),
+        (pipeline, program): (&PipelineState, &Program),
         attachments: &[Attachment],
         pixels: Pixels,
         see: &mut dyn FnMut(&mut Self, Event, Value),
@@ -538,7 +539,7 @@ impl Linker {
     /// Tests covered pixels, where anything is tested; those that are left.
     pub(super) fn left(
         &mut self,
-        (pipeline, program): (&GraphicsPipeline, &Program),
+        (pipeline, program): (&PipelineState, &Program),
         pixels: &Pixels,
         depth: &Depths,
     ) -> Left {
@@ -548,7 +549,7 @@ impl Linker {
     /// The same, perhaps with depths of their own.
     pub(super) fn left_with(
         &mut self,
-        (pipeline, program): (&GraphicsPipeline, &Program),
+        (pipeline, program): (&PipelineState, &Program),
         pixels: &Pixels,
         depth: &Depths,
         own: Option<Value>,

@@ -9,13 +9,14 @@ use ash::vk;
 use vitric_memory::PlaneRef;
 
 use super::SMALL_PIXELS;
-use crate::geometry::Shape;
-use crate::hiz::{Bounds, depths_over, groups_of, within};
+use crate::hiz::{Bounds, depths_over, groups_of};
 use crate::pixel::DrawContext;
 use crate::pixel::coverage::covers_tile;
 use crate::pixel::depth_group::{self, Stored};
+use crate::pixel::{PrimitiveId, Visit};
+use crate::raster::Shape;
+use crate::raster::within;
 use crate::raster::{GROUP_LOG2, has_all_samples};
-use crate::tiling::{PrimitiveId, Visit};
 use crate::transfer::PlaneClear;
 
 /// The number of a tile's first primitive.

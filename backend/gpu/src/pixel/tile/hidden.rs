@@ -3,10 +3,12 @@
 use vitric_base::counters::{Counter, count};
 
 use super::{LESSONS, Tile, count_hidden};
-use crate::geometry::{Primitives, Shape};
-use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
+use crate::geometry::Primitives;
+use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of};
 use crate::pixel::coverage::Part;
 use crate::pixel::teaching::{is_worth_teaching, pixels_of_group, teach_small};
+use crate::raster::Shape;
+use crate::raster::within;
 use crate::raster::{GROUP_LOG2, pixels_inside};
 
 /// Whether any group hides a primitive in it, and whether all do.

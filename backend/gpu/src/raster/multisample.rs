@@ -1,11 +1,10 @@
-//! Sample locations that an application sets: the same in all pixels.
+//! Multisample state, and sample locations that an application sets: the same in all pixels.
 //!
 //! Source: `VK_EXT_sample_locations`; Vulkan specification, "Custom Sample Locations".
 
 use std::borrow::Cow;
 
 use super::{MOST_SAMPLES, UNITS, sample_positions};
-use crate::state::MultisampleState;
 
 /// Locations of the samples of a pixel, units of the grid from its upper left corner: 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,6 +27,23 @@ impl SampleLocations {
     }
 }
 
+/// Multisample state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MultisampleState {
+    /// Samples per pixel.
+    pub samples: u32,
+    /// Share of samples shaded on their own, when sample shading is on.
+    pub min_sample_shading: Option<f32>,
+    /// Samples that may be written.
+    pub sample_mask: u32,
+    /// Derive coverage from alpha.
+    pub alpha_to_coverage: bool,
+    /// Replace alpha by one.
+    pub alpha_to_one: bool,
+    /// Sample locations, where they are not the standard ones.
+    pub custom: Option<SampleLocations>,
+}
+
 impl MultisampleState {
     /// Where the samples of a pixel lie, units from its corner: the standard locations, unless there are others for so many samples.
     pub fn locations(&self) -> Cow<'static, [[i64; 2]]> {
@@ -38,6 +54,16 @@ impl MultisampleState {
             _ => Cow::Borrowed(sample_positions(self.samples)),
         }
     }
+}
+
+/// Samples of a pixel that a pipeline may write.
+pub fn sample_mask(state: &MultisampleState) -> u32 {
+    state.sample_mask & ((1 << state.samples) - 1)
+}
+
+/// Whether those are all.
+pub fn has_all_samples(state: &MultisampleState) -> bool {
+    sample_mask(state) == (1 << state.samples) - 1
 }
 
 #[cfg(test)]

@@ -1,0 +1,72 @@
+//! Execution of command lists, and why it ends early.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{CommandList, MOST_NESTED, Processor, Running};
+use crate::gpu::{DeviceLost, Gpu};
+
+/// Says why a GPU stopped: which command, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LossReport(String);
+
+impl LossReport {
+    /// Reports on a command that did not end.
+    fn new(lost: DeviceLost, running: &Running, limit: Duration) -> Self {
+        let why = match lost {
+            DeviceLost::TimedOut(stage) => format!(
+                "timed out in the {}: a command may take {} ms (VITRIC_TIMEOUT_MS)",
+                stage.name(),
+                limit.as_millis()
+            ),
+            DeviceLost::EventNotSet => "the event that it waits for was not set in time".into(),
+            DeviceLost::NestedTooDeep => {
+                format!("secondary command buffers are nested more than {MOST_NESTED} deep")
+            }
+            DeviceLost::OutOfMemory => "there is no memory for an image".into(),
+        };
+        Self(format!("{running}: {why}"))
+    }
+
+    /// Reports on a panic.
+    fn of_panic(panic: &(dyn Any + Send), running: &Running) -> Self {
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Self(format!("{running}: the emulation failed, which is a fault of Vitric: panic: {message}"))
+    }
+}
+
+impl Gpu {
+    /// Executes command lists one after the other, and returns when all they do is complete and visible.
+    ///
+    /// # Errors
+    /// Why the device is lost: a program was interrupted, or the emulation failed.
+    pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), LossReport> {
+        let mut running = Running::default();
+        let run = || {
+            let mut processor = Processor::new(self);
+            // The host may have written what it sees.
+            self.depths().wrote_any(|memory| memory.is_mapped());
+            let execute = || {
+                let done = lists.iter().try_for_each(|list| processor.execute(list));
+                done.and(processor.finish())
+            };
+            let done = catch_unwind(AssertUnwindSafe(execute));
+            running = processor.running().clone();
+            done
+        };
+        self.begin_execution();
+        let done = match catch_unwind(AssertUnwindSafe(run)).flatten() {
+            Ok(done) => done.map_err(|lost| LossReport::new(lost, &running, self.config().timeout)),
+            Err(panic) => Err(LossReport::of_panic(&*panic, &running)),
+        };
+        self.end_execution();
+        if done.is_err() {
+            self.depths().forget();
+        }
+        done
+    }
+}
