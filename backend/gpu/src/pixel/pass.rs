@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
             bin.runs.clear();
             let alike = |window: &Window| window.triangles.plan() == first.triangles.plan();
             while let Some((part, window)) =
-                parts.next_if(|(part, window)| alike(window) && triangles.len() + part.len() <= MAX_TRIANGLES)
+                parts.next_if(|(part, window)| alike(window) && triangles.len() + part.count() <= MAX_TRIANGLES)
             {
                 let indices = window.triangles_of(part);
                 bin.add_runs(&window.runs, indices, triangles.len());

@@ -244,13 +244,13 @@ impl TileParts {
 impl TileParts {
     /// How many triangles touch a tile.
     pub fn count(&self, tile: usize) -> usize {
-        self.of(tile).iter().map(|part| part.len()).sum()
+        self.of(tile).iter().map(|part| part.count()).sum()
     }
 }
 
 impl Part {
     /// How many triangles it has.
-    pub fn len(self) -> usize {
+    pub fn count(self) -> usize {
         (self.end - self.start) as usize
     }
 }
