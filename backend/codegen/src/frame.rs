@@ -45,6 +45,7 @@ impl BufferEntry {
     pub const EMPTY: Self = Self { base: std::ptr::null_mut(), limit: 0, size: 0 };
 
     /// `size` bytes from `base` on.
+    #[inline]
     pub fn new(base: *mut u8, size: u64) -> Self {
         let limit = size.next_multiple_of(4).saturating_sub(3).min(MOST_OFFSETS) as u32;
         Self { base, limit, size: size.min(u64::from(u32::MAX)) as u32 }
@@ -152,6 +153,7 @@ impl RoutineEntry {
 
 impl RoutineEntry {
     /// Whether it is of a routine, and all of it is there.
+    #[inline]
     pub fn is_of(&self, routine: &Token) -> bool {
         self.token.load(Ordering::Acquire).cast_const() == routine.as_ptr()
     }

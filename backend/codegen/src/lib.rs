@@ -66,24 +66,24 @@ impl Target {
 
     /// The target that the knob `VITRIC_CODEGEN` chooses; none means the interpreter. A target that the machine does not
     /// have gives way to the best it has.
+    #[inline]
     pub fn chosen() -> Option<Self> {
         static CHOSEN: OnceLock<Option<Target>> = OnceLock::new();
-        *CHOSEN.get_or_init(|| {
-            let wanted = match knobs::values().text("VITRIC_CODEGEN") {
-                "interp" => return None,
-                "avx512" => Some(Self::Avx512),
-                "avx2" => Some(Self::Avx2),
-                _ => Self::best(),
-            };
-            if let Some(target) = wanted.filter(|target| !target.is_supported()) {
-                log::warn!(
-                    "this machine does not run {target:?} code: VITRIC_CODEGEN falls back to {:?}",
-                    Self::best()
-                );
-                return Self::best();
-            }
-            wanted
-        })
+        *CHOSEN.get_or_init(Self::choose)
+    }
+
+    fn choose() -> Option<Self> {
+        let wanted = match knobs::values().text("VITRIC_CODEGEN") {
+            "interp" => return None,
+            "avx512" => Some(Self::Avx512),
+            "avx2" => Some(Self::Avx2),
+            _ => Self::best(),
+        };
+        if let Some(target) = wanted.filter(|target| !target.is_supported()) {
+            log::warn!("this machine does not run {target:?} code: VITRIC_CODEGEN falls back to {:?}", Self::best());
+            return Self::best();
+        }
+        wanted
     }
 
     /// Bytes of a vector register.

@@ -56,6 +56,7 @@ impl DerefMut for Program {
 
 impl Program {
     /// Makes a shader ready to run. Its code is not generated yet: it is interpreted.
+    #[inline]
     pub fn interpreted(shader: Shader) -> Self {
         let Shader { interface, function } = shader;
         let code = Executable::new(function, |slot| interface.across(slot));
@@ -64,6 +65,7 @@ impl Program {
 
     /// Makes a shader ready to run and generates its code, for the target that the knob chooses. A function that is beyond the
     /// generator is interpreted, with a warning. `entry` is the entry point's name, for tools.
+    #[inline]
     pub fn new(shader: Shader, entry: &str) -> Self {
         let mut program = Self::interpreted(shader);
         program.generate_chosen(entry);
@@ -75,6 +77,7 @@ impl Program {
     }
 
     /// Returns the program's shader as text, which [`Shader::from_text`] reads.
+    #[inline]
     pub fn to_text(&self) -> String {
         self.interface.to_text(self.code.function())
     }
@@ -99,6 +102,7 @@ impl Program {
 
     /// Whether programs of a stage run as they are. Of vertex and fragment programs kernels are made (`geometry::kernel`,
     /// `pixel::kernel`).
+    #[inline]
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
         stage
             .intersects(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT)
@@ -177,6 +181,7 @@ impl Program {
 
     /// The same fragment program, whose fragments of a pixel follow one another: each is shaded, tested and written before the next one is
     /// shaded, as if it locked its pixel for something that others see.
+    #[inline]
     pub fn in_order(&self) -> Self {
         let facts = FragmentFacts { interlock: true, side_effects: true, ..self.fragment };
         self.as_fragment(facts, self.outputs.clone())
@@ -213,6 +218,7 @@ impl Program {
     }
 
     /// Its function, or what that was before routines were put into it: what those do shows nowhere but in their results.
+    #[inline]
     pub fn without_routines(&self) -> &Function {
         self.before.as_deref().unwrap_or(self.code.function())
     }

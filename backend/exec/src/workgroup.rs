@@ -41,6 +41,7 @@ pub struct WorkgroupScratch {
 
 impl WorkgroupScratch {
     /// The memory of the workgroup that was run last.
+    #[inline]
     pub fn memory(&mut self) -> &[u32] {
         self.shared.lanes_mut().as_flattened()
     }
@@ -82,11 +83,13 @@ fn places(program: &Program, wave: u32) -> [Lanes; 4] {
 
 impl Workgroups<'_> {
     /// Invocations of a workgroup.
+    #[inline]
     pub fn invocations(&self) -> usize {
         self.program.local_size.iter().map(|&count| count as usize).product()
     }
 
     /// How many workgroups there are, saturating.
+    #[inline]
     pub fn count(&self) -> usize {
         self.groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize))
     }

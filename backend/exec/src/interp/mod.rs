@@ -73,18 +73,21 @@ impl Executable {
     }
 
     /// Where lanes that do not run to the end have anything as outputs.
+    #[inline]
     pub fn with_outputs_filled(self) -> Self {
         let manner = x64::Manner { outputs: x64::Outputs::Filled, ..self.manner };
         Self { manner, ..self }
     }
 
     /// Where all lanes run, none of them as a helper.
+    #[inline]
     pub fn with_all_lanes(self) -> Self {
         let manner = x64::Manner { with_all_lanes: true, ..self.manner };
         Self { manner, ..self }
     }
 
     /// Whether it reads push constants, or what draws tell their programs beside them.
+    #[inline]
     pub fn reads_push(&self) -> bool {
         self.reads_push
     }
@@ -115,26 +118,31 @@ impl Executable {
     }
 
     /// The generated code.
+    #[inline]
     pub fn native(&self) -> Option<&Native> {
         self.native.as_ref()
     }
 
     /// The IR.
+    #[inline]
     pub fn function(&self) -> &Function {
         &self.function
     }
 
     /// What is the same in all lanes.
+    #[inline]
     pub fn uniformity(&self) -> &Uniformity {
         &self.uniformity
     }
 
     /// Returns true if it has a loop.
+    #[inline]
     pub fn has_loop(&self) -> bool {
         self.has_loop
     }
 
     /// Whether waves of a workgroup wait for each other.
+    #[inline]
     pub fn has_barrier(&self) -> bool {
         self.has_barrier
     }

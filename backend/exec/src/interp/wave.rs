@@ -51,6 +51,7 @@ impl Runs<'_> {
     }
 
     /// How many input words there are.
+    #[inline]
     pub fn words(&self) -> usize {
         self.inputs.len()
     }
@@ -174,6 +175,7 @@ pub struct Wave {
 impl Wave {
     /// Gets ready to run `program` from its start with these lanes. `helpers` are lanes that run without effect. Inputs
     /// are to be filled in afterwards; outputs are 0.
+    #[inline]
     pub fn start(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
         self.outputs.clear();
         self.start_linked(program, lanes, helpers);
@@ -210,6 +212,7 @@ impl Wave {
     }
 
     /// Lanes that were killed.
+    #[inline]
     pub fn killed(&self) -> Mask {
         self.killed
     }

@@ -40,6 +40,7 @@ pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u
 }
 
 /// [`perform`] for 64 bits.
+#[inline]
 pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
     performed!(word, op, value, comparator, apply_wide)
 }
@@ -71,6 +72,7 @@ pub struct Atomics<'a> {
 
 impl Atomics<'_> {
     /// Those of other lanes.
+    #[inline]
     pub fn of(self, lanes: Mask) -> Self {
         Self { lanes, ..self }
     }

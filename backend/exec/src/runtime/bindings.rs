@@ -32,6 +32,7 @@ pub enum Bound {
 
 impl Bound {
     /// Resolves a descriptor; `dynamic_offset` is added to a buffer's offset.
+    #[inline]
     pub fn new(descriptor: Descriptor, dynamic_offset: u32) -> Self {
         match descriptor {
             Descriptor::UniformBuffer(range) | Descriptor::StorageBuffer(range) => Self::buffer(&range, dynamic_offset),
@@ -138,34 +139,40 @@ impl Bindings {
     }
 
     /// Adds a resource without descriptors.
+    #[inline]
     pub fn add_nothing(&mut self) {
         self.places.push(Place { set: 0, first: 0, count: 0 });
         self.table.push(ResourceEntry { first: &raw const NOTHING, count: 0 });
     }
 
     /// The same with memory that programs reach by address.
+    #[inline]
     pub fn with_addresses(self, addresses: Arc<Addresses>) -> Self {
         Self { addresses, ..self }
     }
 
     /// The same for a program with so many image instructions, with the routines of its device.
+    #[inline]
     pub fn with_routines(self, routines: Arc<Routines>, images: u32) -> Self {
         Self { lookups: Lookups::new(routines, images as usize), ..self }
     }
 
     /// Without a resource yet, for a program with the routines and the memory of its device. Sets remember what its image instructions
     /// find in them.
+    #[inline]
     pub fn of_program(program: &Arc<Program>, routines: Arc<Routines>, addresses: Arc<Addresses>) -> Self {
         let (sets, places, table) = Default::default();
         Self { sets, places, table, addresses, lookups: Lookups::of_program(program, routines) }
     }
 
     /// What was looked up for image instructions.
+    #[inline]
     pub fn lookups(&self) -> &Lookups {
         &self.lookups
     }
 
     /// Memory that programs reach by address.
+    #[inline]
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
     }
@@ -232,6 +239,7 @@ impl Bindings {
     }
 
     /// The descriptor of a resource that is not a buffer.
+    #[inline]
     pub fn descriptor(&self, resource: u32, element: u32) -> Option<&Descriptor> {
         match self.bounds(resource).get(element as usize)? {
             Bound::Other(descriptor) => Some(descriptor),
@@ -246,6 +254,7 @@ impl Bindings {
     }
 
     /// Bytes of a buffer's bound range.
+    #[inline]
     pub fn length(&self, resource: u32, element: u32) -> u32 {
         self.buffer(resource, element).map_or(0, |(_, _, size)| size.min(u64::from(u32::MAX)) as u32)
     }
@@ -260,12 +269,14 @@ pub struct Ranges {
 
 impl Ranges {
     /// Of these buffers.
+    #[inline]
     pub fn new(bounds: Vec<Bound>) -> Self {
         let entries = bounds.iter().map(entry).collect();
         Self { bounds, entries }
     }
 
     /// No range.
+    #[inline]
     pub fn none() -> &'static Self {
         static NONE: Ranges = Ranges { bounds: Vec::new(), entries: Vec::new() };
         &NONE
@@ -318,6 +329,7 @@ pub struct SharedMemory {
 
 impl SharedMemory {
     /// `bytes` of zeroed memory, rounded up to lines of 64.
+    #[inline]
     pub fn new(bytes: u32) -> Self {
         let mut memory = Self::default();
         memory.reserve(bytes);
@@ -325,12 +337,14 @@ impl SharedMemory {
     }
 
     /// Makes it at least so large.
+    #[inline]
     pub fn reserve(&mut self, bytes: u32) {
         let lines = (bytes as usize).div_ceil(size_of::<Line>());
         self.lines.resize_with(self.lines.len().max(lines), Line::default);
     }
 
     /// Words of lanes.
+    #[inline]
     pub fn lanes_mut(&mut self) -> &mut [Lanes] {
         // SAFETY: a line is as large as a word of each lane and aligned better, all bits are valid for both, and the slice borrows
         // the memory, so that nobody else reaches it.
@@ -338,11 +352,13 @@ impl SharedMemory {
     }
 
     /// Zeroes it.
+    #[inline]
     pub fn clear(&mut self) {
         self.lines.iter_mut().flat_map(|line| &mut line.0).for_each(|word| *word.get_mut() = 0);
     }
 
     /// Writes words at its start.
+    #[inline]
     pub fn fill(&mut self, words: &[u32]) {
         self.lanes_mut().as_flattened_mut().iter_mut().zip(words).for_each(|(to, &word)| *to = word);
     }
@@ -359,6 +375,7 @@ impl SharedMemory {
     }
 
     /// The 64-bit word at byte `offset`, a multiple of 8.
+    #[inline]
     pub fn wide_word(&self, offset: u32) -> Option<&AtomicU64> {
         self.lines.get(offset as usize / size_of::<Line>()).map(|line| &line.0[offset as usize / 8 % LINE])
     }

@@ -55,16 +55,19 @@ pub struct SetBinding {
 
 impl SetBinding {
     /// Descriptors: an inline uniform block is one, whatever its size.
+    #[inline]
     pub fn elements(&self) -> u32 {
         if self.is_inline() { self.count.min(1) } else { self.count }
     }
 
     /// The sampler that the layout fixes for descriptor `index` of the flat list, which is one of this binding.
+    #[inline]
     pub fn immutable_sampler(&self, index: u32) -> Option<&Arc<Sampler>> {
         self.immutable_samplers.get(index.checked_sub(self.first)? as usize)
     }
 
     /// Whether it is a block whose bytes are in the set itself.
+    #[inline]
     pub fn is_inline(&self) -> bool {
         self.kind == vk::DescriptorType::INLINE_UNIFORM_BLOCK
     }
@@ -124,6 +127,7 @@ impl SetLayout {
     }
 
     /// The binding of that number.
+    #[inline]
     pub fn find(&self, binding: u32) -> Option<&SetBinding> {
         let index = self.bindings.binary_search_by_key(&binding, |entry| entry.binding).ok()?;
         Some(&self.bindings[index])
@@ -151,17 +155,20 @@ impl SetLayout {
     }
 
     /// Whether a binding is an inline uniform block.
+    #[inline]
     pub fn has_inline(&self) -> bool {
         self.bindings.iter().any(SetBinding::is_inline)
     }
 
     /// Dynamic uniform and storage buffers of the layout: how many dynamic offsets a bind takes.
+    #[inline]
     pub fn dynamic_count(&self) -> u32 {
         self.bindings.iter().filter(|binding| is_dynamic(binding.kind)).map(|binding| binding.count).sum()
     }
 }
 
 /// Whether a descriptor of this kind takes an offset when its set is bound.
+#[inline]
 pub fn is_dynamic(kind: vk::DescriptorType) -> bool {
     matches!(kind, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)
 }

@@ -42,6 +42,7 @@ const LONGEST_GAP: u64 = 10;
 
 impl Deadline {
     /// A deadline for commands that may take `time` each. The first one begins.
+    #[inline]
     pub fn after(time: Duration) -> Arc<Self> {
         let of_command = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         Arc::new(Self::new((Instant::now(), of_command), of_command, None))
@@ -54,6 +55,7 @@ impl Deadline {
 
     /// Returns the deadline of a part of this work, which is that of so many commands. Its time is that in which at least one worker
     /// works on it ([`Self::enter`]).
+    #[inline]
     pub fn part(self: &Arc<Self>, commands: u32) -> Self {
         let limit = self.of_command.saturating_mul(commands.max(1).into());
         Self::new((self.made, self.of_command), limit, Some(self.clone()))
@@ -69,11 +71,13 @@ impl Deadline {
     }
 
     /// Begins to measure a command, from the next look on. No program runs.
+    #[inline]
     pub fn begin(&self) {
         self.begin_with(self.of_command);
     }
 
     /// Begins to measure work that may take `limit` nanoseconds, from the next look on. No program runs.
+    #[inline]
     pub fn begin_with(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
         self.looked.store(0, Ordering::Relaxed);
@@ -81,11 +85,13 @@ impl Deadline {
     }
 
     /// Returns the nanoseconds that the work has taken.
+    #[inline]
     pub fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
     }
 
     /// Returns the nanoseconds that the work may still take.
+    #[inline]
     pub fn left(&self) -> u64 {
         self.limit.load(Ordering::Relaxed).saturating_sub(self.spent())
     }
@@ -139,6 +145,7 @@ impl Deadline {
     }
 
     /// Returns whether a program was stopped.
+    #[inline]
     pub fn was_hit(&self) -> bool {
         self.whole.as_deref().unwrap_or(self).expired.load(Ordering::Relaxed)
     }
@@ -164,6 +171,7 @@ pub struct Environment<'a> {
 
 impl<'a> Environment<'a> {
     /// Resources, and a time to stop; nothing else.
+    #[inline]
     pub fn new(bindings: &'a Bindings, deadline: &'a Deadline) -> Self {
         Self { bindings, parameters: &[], ranges: Ranges::none(), push: &[], shared: None, deadline }
     }

@@ -114,6 +114,7 @@ impl Others {
 
 impl Lookups {
     /// Of a program with so many image instructions.
+    #[inline]
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
         let first = (0..images).map(|_| OnceLock::new()).collect();
         let entries = (0..images).map(|_| RoutineEntry::default()).collect();

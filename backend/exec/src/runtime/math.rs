@@ -62,6 +62,7 @@ fn log2_f64(x: f64) -> f64 {
 }
 
 /// Logarithm to base 2.
+#[inline]
 pub fn log2(a: f32) -> f32 {
     log2_f64(f64::from(a)) as f32
 }

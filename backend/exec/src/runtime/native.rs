@@ -98,16 +98,19 @@ impl Native {
     }
 
     /// The bytes, constant pool first.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.map
     }
 
     /// Words of input that it reads.
+    #[inline]
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
     /// Byte of the entry.
+    #[inline]
     pub fn entry(&self) -> usize {
         self.entry
     }
@@ -300,6 +303,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
 
     /// Runs the program from its start for these lanes, with the environment's parameters, until the end, or the deadline. It has no
     /// barriers; locals hold zero.
+    #[inline]
     pub fn call(&mut self, lanes: Mask, inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
         self.memory.start(self.native);
         let parameters = self.environment.borrow().parameters;

@@ -189,6 +189,7 @@ impl DescriptorSet {
     }
 
     /// Bytes that a set of a layout takes.
+    #[inline]
     pub fn bytes(layout: &SetLayout) -> usize {
         layout.total as usize * size_of::<Slot>()
     }
@@ -229,6 +230,7 @@ impl DescriptorSet {
     }
 
     /// The set's layout.
+    #[inline]
     pub fn layout(&self) -> &Arc<SetLayout> {
         &self.layout
     }
@@ -254,6 +256,7 @@ impl DescriptorSet {
     }
 
     /// Drops what was resolved.
+    #[inline]
     pub fn forget(&self) {
         self.wrote(0);
         if self.is_resolved.load(Ordering::Relaxed) {
@@ -276,6 +279,7 @@ impl DescriptorSet {
     }
 
     /// Its dynamic buffers, in order.
+    #[inline]
     pub fn dynamic(&self, names: &dyn Names) -> impl Iterator<Item = Descriptor> {
         let dynamic = self.layout.bindings.iter().filter(|binding| super::is_dynamic(binding.kind));
         let places =

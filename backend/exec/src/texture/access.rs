@@ -37,6 +37,7 @@ impl TexelPosition {
 }
 
 /// Fetches a texel of a sampled image, input attachment or texel buffer.
+#[inline]
 pub fn fetch(descriptor: Option<&Descriptor>, position: TexelPosition) -> Texel {
     read(descriptor, position)
 }
