@@ -134,7 +134,7 @@ impl<'s> Groups<'s> {
     }
 
     /// One run, for the samples from one on that have these pixels.
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
         for &(slot, source) in &self.changing {
             let word = match source {
