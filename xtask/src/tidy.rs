@@ -77,10 +77,7 @@ const CYCLES_LEFT: &[(&str, &str)] = &[
     ("backend/exec", "runtime"),
     ("backend/gpu", "command"),
     ("backend/gpu", "geometry"),
-    ("backend/gpu", "pixel"),
-    ("backend/gpu", "pixel::kernel"),
     ("backend/memory", ""),
-    ("backend/spirv", ""),
     ("icd", ""),
 ];
 

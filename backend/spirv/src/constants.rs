@@ -9,8 +9,8 @@ use vitric_base::host_memory;
 use vitric_ir::{Builder, Type, Value, elementary};
 
 use super::module::{MAX_FLAT_WORDS, MAX_WORDS, Module, Ty};
+use super::number::{self, Number};
 use super::parse::Instruction;
-use super::translate::number::{self, Number};
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
 

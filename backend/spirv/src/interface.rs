@@ -6,7 +6,7 @@ use vitric_ir::interface::{Builtin, Feedback, Interpolation, Place, Slot};
 
 use super::constants::Constants;
 use super::module::{Module, Ty};
-use super::translate::number::Number;
+use super::number::Number;
 use super::{Error, Result};
 
 /// One word of an interface variable.

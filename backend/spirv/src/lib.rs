@@ -11,7 +11,9 @@
 mod constants;
 mod interface;
 mod module;
+mod number;
 mod parse;
+mod scalar;
 mod translate;
 mod usage;
 

@@ -5,7 +5,7 @@ use vitric_base::simd::{WAVE, highest_bits, kernel, ones};
 use vitric_format::depth_code;
 use vitric_memory::PlaneRef;
 
-use super::inputs::depth_at;
+use super::depths::depth_at;
 use crate::raster::Shape;
 use crate::raster::{SIDE, UNITS, pixel_of_bit};
 use crate::state::DepthStencilState;
@@ -225,7 +225,7 @@ pub(super) fn test(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::inputs::depth_in_range;
+    use super::super::depths::depth_in_range;
     use super::*;
     use vitric_ir::BinaryOp;
 

@@ -8,12 +8,12 @@ use vitric_exec::runtime::Ranges;
 use vitric_memory::PlaneRef;
 
 use super::DrawContext;
+use super::counting::{see, see_exported};
 use super::crumbs::{Crumb, Crumbs, Unit};
-use super::inputs::sample_place;
+use super::depths::sample_place;
 use super::kernel::{Drawn, Source, Stage, Tally, Way};
 use super::scoreboard::Fragments;
-use super::wave::{see, see_exported};
-use super::{PrimitiveId, Visit};
+use super::{BLOCK, PrimitiveId, Visit};
 use crate::geometry::{Varies, Words};
 use crate::raster::Shape;
 use crate::raster::block_of_group;
@@ -153,9 +153,6 @@ impl<'s> Groups<'s> {
 
 /// Pixels along each axis of what a sieve takes by one run: its blocks are the lanes of a word.
 const SIEVED: i64 = 16;
-
-/// Pixels of a block along an axis.
-pub(super) const BLOCK: i64 = 4;
 
 /// The runs of a draw's primitive kernel: small primitives, from coverage to export; or to their pixels that are left, if it is a sieve.
 pub(super) struct Small<'s> {

@@ -9,10 +9,9 @@ use vitric_exec::interp::{Deadline, Working};
 use vitric_exec::runtime::{Bindings, Bound, Ranges};
 use vitric_memory::PlaneRef;
 
-use super::direct::BLOCK;
-use super::kernel::{Drawn, Kernel, Kernels, Outline, Stage, Target, discards_first, tested};
+use super::kernel::{Drawn, Kernel, Kernels, Outline, Stage, Target, discards_first, shades_samples, tested};
 use super::rates::Rates;
-use super::wave::any_of;
+use super::{BLOCK, any_of};
 use crate::geometry::Varies;
 use crate::hiz::{Direction, Visibility};
 use crate::raster::{Criterion, has_all_samples};
@@ -323,12 +322,6 @@ pub fn visibility(pipeline: &PipelineState, tests: Option<&DepthStencilState>) -
         looks_ahead: false,
         writes: tests.depth_write.then_some(tests.depth_compare),
     }
-}
-
-/// Whether a fragment program runs once for each sample.
-pub(super) fn shades_samples(multisample: &MultisampleState, program: Option<&Program>) -> bool {
-    let asked = multisample.min_sample_shading.is_some_and(|share| share * multisample.samples as f32 > 1.0);
-    multisample.samples > 1 && (asked || program.is_some_and(|program| program.fragment.per_sample))
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use vitric_base::simd::{Lanes, WAVE};
 
 use super::DrawContext;
 use super::Visit;
+use super::depths::sample_place;
 use super::kernel::{Source, Target};
 use super::quad::{QUADS, Quad};
 use crate::geometry::Words;
-use crate::raster::Shape;
-use crate::raster::UNITS;
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
 pub(super) struct WaveFragments<'a> {
@@ -127,32 +126,4 @@ impl WaveFragments<'_> {
             *held = u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[word * 4 + byte]));
         }
     }
-}
-
-/// A sample's place in its pixel, 0 to 1, of the locations of all.
-pub(super) fn sample_place(locations: &[[i64; 2]], sample: u32) -> [f32; 2] {
-    locations[sample as usize % locations.len()].map(|units| units as f32 / UNITS as f32)
-}
-
-/// Depth of a primitive at an offset from its reference point.
-#[inline(always)]
-pub(super) fn depth_at(shape: &Shape, x: f32, y: f32) -> f32 {
-    depth_in_range(shape, shape.depth.at(x, y))
-}
-
-/// A depth as it is tested and stored, also one that a program wrote. Source: Vulkan specification, "Depth Clamping and Range
-/// Adjustment".
-#[inline(always)]
-pub(super) fn depth_in_range(shape: &Shape, depth: f32) -> f32 {
-    let [near, far] = shape.depth_range;
-    // As generated code has it, also of NaN and of zeros with either sign.
-    let depth = if near < depth { depth } else { near };
-    if depth < far { depth } else { far }
-}
-
-/// Depths at a place in each pixel of the quad at (`x`, `y`).
-pub(super) fn depths_of_quad(shape: &Shape, [x, y]: [u32; 2], place: [f32; 2]) -> [f32; 4] {
-    let along = |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - shape.reference[axis] + place[axis]);
-    let ([left, right], [upper, lower]) = (along(x, 0), along(y, 1));
-    [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(shape, x, y))
 }

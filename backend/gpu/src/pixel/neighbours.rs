@@ -3,7 +3,7 @@
 
 use vitric_base::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
 
-use super::tile::{SMALL_PIXELS, SMALL_SIDE};
+use super::{SMALL_PIXELS, SMALL_SIDE};
 use crate::raster::Shape;
 
 /// Which of sixteen primitives with these words are drawn together with the next one, in a tile of which `clip` may be touched: `[x0, y0, x1,

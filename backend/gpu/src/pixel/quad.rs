@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
-use super::inputs::{depth_in_range, depths_of_quad, sample_place};
+use super::depths::{depth_in_range, depths_of_quad, sample_place};
 use super::{PrimitiveId, Visit};
 use crate::raster;
 

@@ -24,8 +24,8 @@ use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::teaching::update_bounds;
 use super::tiny::Tinies;
-use super::wave::{WaveScratch, Waves, any_of};
-use super::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
+use super::wave::{WaveScratch, Waves};
+use super::{PrimitiveId, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, Stretch, Visit, Walk, any_of};
 use crate::geometry::{Outline, Primitives, Varies, Words};
 use crate::hiz::{Bounds, Range, as_stored, groups_of};
 use crate::raster::Shape;
@@ -34,12 +34,6 @@ use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
     pixels_inside, sample_mask,
 };
-
-/// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
-pub(super) const SMALL_SIDE: i64 = 64;
-
-/// Most pixels of the rectangle that a small primitive may touch: of larger ones whole groups are worth looking for.
-pub(super) const SMALL_PIXELS: i64 = 1024;
 
 /// How often a tile's pixels are covered where small primitives teach the visibility structure.
 const DENSE: i64 = 2;

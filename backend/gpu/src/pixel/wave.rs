@@ -3,6 +3,8 @@
 //! Quads of several primitives of a draw share a wave. Quads are exported in the order in which they were rasterized, so
 //! results are those of one fragment after the other.
 
+mod coarse;
+
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, Map, Sight};
 use vitric_base::simd::{Lanes, Mask, WAVE};
@@ -10,14 +12,14 @@ use vitric_exec::interp::{Environment, Stop, Wave};
 use vitric_exec::runtime::math::within;
 use vitric_memory::PlaneRef;
 
-use super::DrawContext;
-use super::coarse::Cells;
+use super::counting::{see, see_exported};
 use super::coverage::groups_between;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target, Way};
 use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
+use super::{DrawContext, any_of};
 use super::{PrimitiveId, Visit};
 use crate::geometry::Words;
 use crate::raster::{SIDE, pixel_of_bit};
@@ -56,7 +58,7 @@ pub(super) struct Waves<'a, 's> {
     /// The last quads as they were before their tests, where the program sees that.
     untested: SmallVec<[Quad; QUADS]>,
     /// Quads of fragments of several pixels that wait: then there are no others.
-    pub(super) cells: SmallVec<[Cells; QUADS]>,
+    cells: SmallVec<[coarse::Cells; QUADS]>,
     /// Whether no two quads are at the same place.
     apart: bool,
     /// Whether colours are combined with what is stored, or fragments of a pixel must not run at the same time.
@@ -471,12 +473,6 @@ pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) ->
 /// Quads of two rows of a group from which on these are shaded as they are: packing them with others costs more than lanes that idle.
 const DENSE: u32 = 3;
 
-/// The pixels where any sample is.
-#[inline]
-pub(super) fn any_of(masks: &[u64]) -> u64 {
-    masks.iter().fold(0, |any, mask| any | mask)
-}
-
 /// The pixels of those strips of a group, two rows each, that are dense.
 fn dense_strips(pixels: u64) -> u64 {
     let of_quads = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
@@ -484,25 +480,11 @@ fn dense_strips(pixels: u64) -> u64 {
     strips.filter(|strip| (of_quads & strip).count_ones() >= DENSE).fold(0, |dense, strip| dense | strip)
 }
 
-/// Counts waves and their lanes that have a fragment.
-pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
-    sight.mark(Map::Waves, place, waves);
-    sight.mark(Map::Lanes, place, lanes);
-}
-
 /// Counts the waves of groups from the first to the last one, of which all is shaded and exported.
 fn see_whole(sight: &Sight, places: [[u32; 2]; 2]) {
     sight.count(Counter::Exported, groups_between(places) * 64);
     sight.mark_all(Map::Waves, places, 4);
     sight.mark_all(Map::Lanes, places, 64);
-}
-
-/// Counts what became of fragments that were shaded.
-pub(super) fn see_exported(sight: &Sight, shaded: u32, exported: u32) {
-    sight.count(Counter::Exported, exported.into());
-    if shaded != exported {
-        sight.count(Counter::Discarded, (shaded - exported).into());
-    }
 }
 
 /// How many fragments quads have.

@@ -6,9 +6,9 @@ use spirv::Op;
 use vitric_ir::{BinaryOp, TernaryOp, Value};
 
 use super::Translator;
-use super::number::Number;
 use crate::constants::slice;
 use crate::module::Ty;
+use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -13,8 +13,8 @@ use spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
 use vitric_ir::{BinaryOp, TernaryOp, UnaryOp, Value};
 
 use super::Translator;
-use super::number::Number;
 use crate::module::EntryPoint;
+use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

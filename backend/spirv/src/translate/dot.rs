@@ -4,7 +4,7 @@ use spirv::Op;
 use vitric_ir::{BinaryOp as B, Builder, Type, Value, elementary};
 
 use super::Translator;
-use super::number::{self, Number};
+use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -9,10 +9,10 @@ use foldhash::{HashMap, HashSet};
 use spirv::Op;
 use vitric_ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
 
-use super::number::Number;
 use super::scopes::{Exit, Target};
 use super::{Operand, Translator};
 use crate::module::{Block, Function, is_terminator};
+use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

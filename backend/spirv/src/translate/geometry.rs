@@ -11,9 +11,9 @@ use vitric_ir::{BinaryOp as B, Inst, Local, Space, Type, Value};
 
 use super::Translator;
 use super::memory::{Base, Pointer};
-use super::number::Number;
 use crate::interface::{self, Word};
 use crate::module::{EntryPoint, Module, Ty};
+use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

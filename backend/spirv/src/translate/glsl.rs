@@ -6,8 +6,8 @@ use spirv::GlslStd450Op as G;
 use vitric_ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value, elementary as r};
 
 use super::Translator;
-use super::number::{self, Number};
 use crate::module::Ty;
+use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 use spirv::{Decoration, ExecutionModel, Op, Scope};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 
-use super::number::{self, Number};
 use super::{Operand, Translator};
+use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -14,9 +14,9 @@ use vitric_base::simd::WAVE;
 use vitric_ir::interface::{Builtin, PUSH_CONSTANT_BYTES, Slot};
 use vitric_ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
 
-use super::number::{self, Number};
 use super::{Operand, Translator};
 use crate::module::Ty;
+use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -12,9 +12,7 @@ mod large;
 mod memory;
 mod mesh;
 mod nesting;
-pub(super) mod number;
 mod places;
-mod scalar;
 mod scopes;
 mod subgroup;
 mod tessellation;
@@ -36,7 +34,6 @@ use self::geometry::Geometry;
 use self::memory::{Base, Pointer};
 use self::mesh::Mesh;
 use self::nesting::Nesting;
-use self::number::Number;
 use self::scopes::Scopes;
 use self::tessellation::Tessellation;
 use super::constants::Constants;
@@ -44,6 +41,7 @@ use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, Module, Ty};
 use super::usage::{Extracts, Usage};
 use super::{Error, Result, Specialization};
+use crate::number::Number;
 
 /// Most instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;

@@ -7,8 +7,8 @@ use vitric_ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Space, Type, Value};
 
 use super::Translator;
 use super::memory::{Base, Pointer};
-use super::number::Number;
 use crate::module::Ty;
+use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

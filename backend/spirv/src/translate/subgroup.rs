@@ -13,7 +13,7 @@ use vitric_ir::interface::Builtin;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value, elementary};
 
 use super::Translator;
-use super::number::{self, Number};
+use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 

@@ -11,9 +11,8 @@ use vitric_ir::passes::pair;
 use vitric_ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 
 use super::inputs::Inputs;
-use super::late::is_late;
-use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels};
-use crate::pixel::draw::shades_samples;
+use super::traits::{TEXEL, is_late};
+use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels, shades_samples};
 use crate::raster::has_all_samples;
 use crate::state::{MultisampleState, PipelineState};
 
@@ -34,9 +33,6 @@ const MOST_EXPORTS: u32 = 128;
 
 /// As so many exports counts one that is combined with what is stored.
 const COMBINED: u32 = 4;
-
-/// Bytes of a word of a texel.
-pub(super) const TEXEL: u32 = 4;
 
 /// Texels of a line, which hold one sample each.
 pub(super) const LINE: u32 = 64;

@@ -7,7 +7,8 @@ use vitric_ir::passes::pair::Effects;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
-use super::{Attachment, Linker, Source, Stage, Texels, wants_pair, written};
+use super::traits::bytes_of;
+use super::{Linker, Source, Stage, Texels, wants_pair, written};
 use crate::state::PipelineState;
 
 /// Strips of a group.
@@ -47,11 +48,6 @@ pub(super) fn link(pipeline: &PipelineState) -> Option<Stage> {
         linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
     });
     Some(linker.finish(Some(program)).with_all_lanes().alone())
-}
-
-/// Bytes of the texels of attachments.
-pub(super) fn bytes_of(attachments: &[Attachment]) -> impl Iterator<Item = u32> {
-    attachments.iter().map(|attachment| attachment.export.info.bytes)
 }
 
 impl Linker {

@@ -11,26 +11,9 @@ use vitric_ir::interface::Builtin;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
-use super::group::bytes_of;
-use super::primitive::{Depths, stores_depths_apart};
+use super::traits::{Depths, Event, bytes_of, is_late, stores_depths_apart};
 use super::{Attachment, Linker, Outputs, Stage, written};
 use crate::state::{MultisampleState, PipelineState};
-
-/// What is told of pixels of a wave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    /// The program runs for them.
-    Shaded,
-    /// They are written, where that are not all of those.
-    Exported,
-}
-
-/// Whether a program's fragments are tested behind it.
-pub(super) fn is_late(pipeline: &PipelineState, program: &Program) -> bool {
-    let facts = &program.fragment;
-    let takes_samples = facts.may_discard || facts.writes_sample_mask || pipeline.multisample.alpha_to_coverage;
-    !facts.early_tests && (takes_samples || facts.writes_depth)
-}
 
 /// Whether depths in memory of so many bits can be tested behind a program.
 pub(super) fn serves(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {

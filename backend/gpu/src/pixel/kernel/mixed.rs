@@ -10,8 +10,10 @@ use vitric_exec::Program;
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels, Way, discards_first};
-use super::late::{self, Event, is_late};
-use super::primitive::{Depths, differs, needs_quads};
+use super::late;
+use super::primitive::{differs, needs_quads};
+use super::traits::Depths;
+use super::traits::{Event, is_late};
 use super::{Attachment, Linker, Source, Stage, Texels, written};
 use crate::geometry::Varies;
 use crate::pixel::crumbs::Crumb;

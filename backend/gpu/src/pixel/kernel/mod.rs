@@ -14,6 +14,7 @@ mod inputs;
 mod late;
 mod mixed;
 mod primitive;
+mod traits;
 
 use std::sync::OnceLock;
 
@@ -26,15 +27,15 @@ use vitric_ir::passes::pair::Effects;
 use vitric_ir::passes::{self, Across};
 use vitric_ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 
-use super::draw::shades_samples;
 use crate::geometry::{Primitives, Varies};
-use crate::state::PipelineState;
+use crate::state::{MultisampleState, PipelineState};
 
 pub use by_program::ByProgram;
 pub use direct::{Way, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
-pub use primitive::{Drawn, Tally, tested};
+pub use primitive::Tally;
+pub use traits::{Drawn, tested};
 
 /// What an input word of a kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -626,4 +627,10 @@ fn read_slots(function: &Function) -> Vec<usize> {
     slots.sort_unstable();
     slots.dedup();
     slots
+}
+
+/// Whether a fragment program runs once for each sample.
+pub(super) fn shades_samples(multisample: &MultisampleState, program: Option<&Program>) -> bool {
+    let asked = multisample.min_sample_shading.is_some_and(|share| share * multisample.samples as f32 > 1.0);
+    multisample.samples > 1 && (asked || program.is_some_and(|program| program.fragment.per_sample))
 }

@@ -13,27 +13,15 @@ use smallvec::SmallVec;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 
-use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
+use super::direct::{self, LINE, Pixels, Way, discards_first};
 use super::inputs::{Inputs, shared_words};
-use super::late::{self, Event, is_late};
-use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
+use super::late;
+use super::traits::{Depths, Drawn, Event, TEXEL, is_late, tested};
+use super::{Attachment, Form, Linker, Source, Stage, Texels, shades_samples, written};
 use crate::geometry::Varies;
-use crate::pixel::draw::shades_samples;
 use crate::raster::Shape;
 use crate::raster::{UNITS, sample_mask};
 use crate::state::{DepthStencilState, MultisampleState, PipelineState};
-
-/// What a run draws.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Drawn {
-    /// One primitive.
-    #[default]
-    One,
-    /// That, and the one behind it, with which it shares an edge: no point is of both. A lane's pixel is of the one that covers it, so that
-    /// blocks which both of them touch are gone through once. What does not change within them is the same for
-    /// both: [`Stage::common`]. Of neither the window cuts off any pixels.
-    Neighbours,
-}
 
 /// Links the kernel of a pipeline for depths of so many bits, and primitives within which no more changes than this; `None` where primitives
 /// cannot be rasterized at once, or should not. One that counts has output words more, the same in all lanes, of which [`Tally::told`] knows
@@ -113,11 +101,6 @@ pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
     depth_bits == 16 || differs(program)
 }
 
-/// Whether depths of fragments are stored behind a program that takes samples away, where it must be so: of two bytes, a word is that of two.
-pub(super) fn stores_depths_apart(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
-    depth_bits != 16 || !is_late(pipeline, program) || tested(pipeline).is_none()
-}
-
 /// Whether a program looks at how values change from pixel to pixel.
 pub(super) fn differs(program: &Program) -> bool {
     let has_level = |op: &ImageOp| matches!(op, ImageOp::Sample { lod: Lod::Implicit { .. }, .. } | ImageOp::QueryLod);
@@ -175,18 +158,6 @@ struct Sieve {
     number: Local,
 }
 
-/// The plane of depths: its bits, and its number, which is that behind the targets'.
-pub(super) struct Depths {
-    pub(super) bits: u32,
-    pub(super) plane: usize,
-}
-
-impl Depths {
-    pub(super) fn bytes(&self) -> u32 {
-        if self.bits == 16 { 2 } else { TEXEL }
-    }
-}
-
 /// What a depth test leaves.
 pub(super) struct Left {
     /// Pixels, sample by sample.
@@ -203,12 +174,6 @@ impl Left {
     pub(super) fn with(self, covered: Vec<Value>) -> Self {
         Self { covered, ..self }
     }
-}
-
-/// The tests of a pipeline that do something.
-pub fn tested(pipeline: &PipelineState) -> Option<DepthStencilState> {
-    let does_something = |tests: &DepthStencilState| tests.depth_test || tests.stencil_test || tests.depth_bounds_test;
-    pipeline.depth_stencil.filter(does_something)
 }
 
 /// The loop over the blocks of a primitive's window.

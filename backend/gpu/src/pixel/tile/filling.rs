@@ -8,12 +8,11 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_memory::PlaneRef;
 
-use super::SMALL_PIXELS;
 use crate::hiz::{Bounds, depths_over, groups_of};
 use crate::pixel::DrawContext;
 use crate::pixel::coverage::covers_tile;
 use crate::pixel::depth_group::{self, Stored};
-use crate::pixel::{PrimitiveId, Visit};
+use crate::pixel::{PrimitiveId, SMALL_PIXELS, Visit};
 use crate::raster::Shape;
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, has_all_samples};

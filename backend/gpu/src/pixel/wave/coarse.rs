@@ -9,12 +9,13 @@ use vitric_base::counters::{Counter, count};
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_exec::interp::Stop;
 
-use super::PrimitiveId;
-use super::inputs::sample_place;
-use super::kernel::{Kernel, Source};
-use super::quad::{Own, QUADS, Quad};
-use super::wave::{Waves, alpha_coverage, environment, export_samples, see, see_exported, write};
+use super::{Waves, alpha_coverage, environment, export_samples, write};
 use crate::geometry::Words;
+use crate::pixel::PrimitiveId;
+use crate::pixel::counting::{see, see_exported};
+use crate::pixel::depths::sample_place;
+use crate::pixel::kernel::{Kernel, Source};
+use crate::pixel::quad::{Own, QUADS, Quad};
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
 
 /// Four fragments of a primitive beside and below each other.
@@ -182,7 +183,7 @@ impl Waves<'_, '_> {
     /// Fragments of a primitive in a group: the pixels where each sample is covered, and where each was before tests, where the program
     /// sees that.
     #[cold]
-    pub(super) fn push_cells(
+    pub(in crate::pixel) fn push_cells(
         &mut self,
         (primitive, place): (PrimitiveId, [u32; 2]),
         masks: &[u64],
@@ -200,7 +201,7 @@ impl Waves<'_, '_> {
 
     /// Shades and exports what waits.
     #[cold]
-    pub(super) fn shade_cells(&mut self) {
+    pub(in crate::pixel) fn shade_cells(&mut self) {
         let mut cells = std::mem::take(&mut self.cells);
         let Some(kernel) = self.context.coarse_kernel() else { return };
         if !self.run_cells(kernel, &cells) {
