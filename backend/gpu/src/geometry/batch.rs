@@ -5,107 +5,19 @@
 //! in `f64` relative to the first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification,
 //! "Rasterization".
 
-use ash::vk;
-use smallvec::SmallVec;
 use vitric_base::simd::{Lanes, Vectors, WAVE, kernel};
 use vitric_exec::runtime::rows::{BLOCK, Chunk, gather, prefetch};
-use vitric_ir::interface::{Builtin, Interpolation, Slot};
 
-use super::cull::{Axes, Floats, Ints, Rules, area, each, fronts, grid_area, on_grid, three, turn_clockwise, two};
+use super::cull::{Axes, Floats, Ints, area, each, fronts, grid_area, on_grid, three, turn_clockwise, two};
 use super::kernel::output;
 use super::lines::Cover;
-use super::primitives::{Primitives, SIDES};
-use super::setup::{PrimitiveContext, depth_bias};
+use super::plan::Rules;
+use super::plan::{Plan, VaryingSource, depth_bias, inverse_of_area};
 use super::triangles::{Entry, Triangles};
 use super::varies::Varies;
-use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS, snap};
-use crate::raster::{Plane, Shape};
+use crate::raster::Shape;
+use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 use crate::state::DepthBias;
-
-/// How an input word of the fragment program gets from vertices to fragments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Not at all: it is no varying.
-    None,
-    Flat,
-    Linear,
-    Perspective,
-    /// It is a coordinate of points along this axis.
-    Point(usize),
-    /// A distance from a side of a smooth line, in the window.
-    Side,
-    /// The value of the vertex with a number.
-    Vertex(usize),
-    /// How much of the vertex with a number is in it, with or without perspective.
-    Weight(usize, bool),
-}
-
-/// How the triangles of a draw become primitives.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
-    pub(super) rules: Rules,
-    bias: Option<DepthBias>,
-    depth_bits: u32,
-    pub(super) ways: SmallVec<[Way; 16]>,
-}
-
-impl Plan {
-    pub(super) fn new(context: &PrimitiveContext) -> Self {
-        let inputs = context.fragment.as_ref().map_or(&[][..], |program| &program.inputs);
-        let ways = inputs.iter().map(|input| match input.interpolation {
-            _ if !input.slot.is_varying() => match input.slot {
-                Slot::Builtin(Builtin::PointCoord, component) => Way::Point(component as usize & 1),
-                _ => Way::None,
-            },
-            interpolation => match (input.slot, interpolation.vertex()) {
-                (Slot::Builtin(Builtin::BaryCoord, vertex), _) => Way::Weight(vertex as usize, true),
-                (Slot::Builtin(Builtin::BaryCoordNoPersp, vertex), _) => Way::Weight(vertex as usize, false),
-                (_, Some(vertex)) => Way::Vertex(vertex),
-                _ if interpolation == Interpolation::Flat => Way::Flat,
-                _ if interpolation == Interpolation::NoPerspective => Way::Linear,
-                _ => Way::Perspective,
-            },
-        });
-        // The size of fragments is that of the provoking vertex.
-        let rate = context.gives_rate.then_some(Way::Flat);
-        let sides = [Way::Side; SIDES].into_iter().take(if context.smooth { SIDES } else { 0 });
-        Self {
-            rules: Rules::new(context),
-            // Edges and corners of polygons come with that of the polygon.
-            bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
-            depth_bits: context.depth_bits,
-            ways: ways.chain(rate).chain(sides).collect(),
-        }
-    }
-
-    /// Chunks of a vertex's row.
-    #[inline]
-    pub(super) fn row_chunks(&self) -> usize {
-        (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
-    }
-
-    /// Reference point and depths of a triangle with these corners in the window, to the bit as [`Batch::set_up`] has them.
-    pub(super) fn depth_shape(&self, corners: [[f32; 3]; 3]) -> Shape {
-        let grid = corners.map(|[x, y, _]| [snap(x), snap(y)]);
-        let edge = |to: usize| [0, 1].map(|axis| f64::from(grid[to][axis] - grid[0][axis]));
-        let rise = |to: usize| f64::from(corners[to][2]) - f64::from(corners[0][2]);
-        let ([[xb, yb], [xc, yc]], [to_b, to_c]) = ([1, 2].map(edge), [1, 2].map(rise));
-        let inverse_area = inverse_of_area(xb * yc - yb * xc);
-        let dx = ((to_b * yc - to_c * yb) * inverse_area) as f32;
-        let dy = ((to_c * xb - to_b * xc) * inverse_area) as f32;
-        let depths = corners.map(|[_, _, z]| z);
-        let moved = |bias| depth_bias(bias, self.depth_bits, [dx, dy], depths.into_iter());
-        let origin = self.bias.map_or(depths[0], |bias| depths[0] + moved(bias));
-        let reference = grid[0].map(|units| units as f32 / UNITS as f32);
-        let depth = Plane { origin, dx, dy };
-        Shape { reference, depth, depth_range: self.rules.depths_of(depths), ..Shape::default() }
-    }
-
-    /// Words of a primitive.
-    pub(super) fn primitive_words(&self) -> usize {
-        Shape::WORDS + self.ways.len() * 3
-    }
-}
 
 /// Up to sixteen triangles that are to be set up, each lane one.
 #[repr(C, align(64))]
@@ -290,12 +202,6 @@ fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3
     }
 }
 
-/// Returns what slopes are multiplied by, given an area in units: from units to pixels. Slopes of a triangle without an area are 0.
-#[inline(always)]
-fn inverse_of_area(area: f64) -> f64 {
-    if area == 0.0 { 0.0 } else { UNITS as f64 / area }
-}
-
 /// Edges from the first corner to the others in units of the grid, and the reciprocal of the area they span.
 struct Solver {
     x: [[f64; WAVE]; 2],
@@ -355,22 +261,22 @@ fn are_same([a, b, c]: [&Floats; 3]) -> bool {
 #[inline(always)]
 fn input_words(
     solver: &Solver,
-    (way, provoking): (Way, usize),
+    (way, provoking): (VaryingSource, usize),
     values: [&Lanes; 3],
     inverse_w: [&Floats; 3],
     words: &mut [Lanes; 3],
 ) -> bool {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
     match way {
-        Way::None => {}
-        Way::Flat => words[0] = *values[provoking],
-        Way::Vertex(_) => words[0] = *values[0],
-        Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
-        Way::Linear | Way::Side | Way::Weight(_, false) => {
+        VaryingSource::None => {}
+        VaryingSource::Flat => words[0] = *values[provoking],
+        VaryingSource::Vertex(_) => words[0] = *values[0],
+        VaryingSource::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
+        VaryingSource::Linear | VaryingSource::Side | VaryingSource::Weight(_, false) => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             return solver.may_slope([&a, &b, &c], words);
         }
-        Way::Perspective | Way::Weight(_, true) => {
+        VaryingSource::Perspective | VaryingSource::Weight(_, true) => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane) * inverse_w[corner][lane]));
             return solver.may_slope([&a, &b, &c], words);
         }
@@ -403,7 +309,7 @@ fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lan
     let w_varies = w_slopes || inverse_w[0].iter().any(|value| *value != 1.0);
     let mut varies = Varies::NONE.with_w(w_varies).with_depth(depth_slopes);
     for (index, way) in ways.iter().enumerate() {
-        let (values, words) = (batch.words(output::VARYINGS + index), part(words, Primitives::first_word(index)));
+        let (values, words) = (batch.words(output::VARYINGS + index), part(words, Shape::first_word(index)));
         let changes = input_words(&solver, (*way, rules.provoking), values, inverse_w, words);
         varies = varies.with_input(index, changes);
     }
@@ -500,9 +406,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::geometry::Primitives;
     use crate::geometry::Words;
-    use crate::geometry::cull::{Facing, Waiting};
+    use crate::geometry::cull::Waiting;
+    use crate::geometry::plan::Facing;
     use crate::hiz::depths_over;
+    use crate::raster::{Plane, snap};
 
     /// A coordinate of a small triangle, of a large one, or no number at all.
     fn coordinate() -> impl Strategy<Value = f32> {
@@ -542,7 +451,9 @@ mod tests {
     fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> Primitives {
         let plan = Plan {
             rules: *rules,
-            ways: [Way::Flat, Way::Linear, Way::Perspective, Way::None].into_iter().collect(),
+            ways: [VaryingSource::Flat, VaryingSource::Linear, VaryingSource::Perspective, VaryingSource::None]
+                .into_iter()
+                .collect(),
             ..Plan::default()
         };
         let (mut triangles, mut waiting, mut primitives) =
@@ -609,7 +520,7 @@ mod tests {
             prop_assert_eq!(shape.depth, plane(&corners, corners.map(|corner| corner[2])));
             let words = primitives.words(0);
             let input =
-                |index: usize| [0, 1, 2].map(|word| f32::from_bits(words.get(Primitives::first_word(index) + word)));
+                |index: usize| [0, 1, 2].map(|word| f32::from_bits(words.get(Shape::first_word(index) + word)));
             let [flat, linear, perspective] = [input(0), input(1), input(2)];
             prop_assert_eq!(flat, [corners[provoking][2], 0.0, 0.0]);
             prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);

@@ -2,81 +2,20 @@
 //!
 //! What is left waits for its tiles. Source: Vulkan specification, "Basic Polygon Rasterization", "Polygon Mode".
 
-use ash::vk;
 use vitric_base::simd::{Lanes, WAVE, kernel};
 
 use super::kernel::outside;
 use super::lines::Cover;
-use super::setup::PrimitiveContext;
+use super::plan::{Facing, Rules};
 use super::shading::Spot;
 use super::triangles::{Entry, FACING, Triangles};
 use crate::raster::{UNITS, snap};
-use crate::state::DepthLimits;
 
 pub(super) type Floats = [f32; WAVE];
 pub(super) type Ints = [i32; WAVE];
 
 /// x and y, corner by corner.
 pub(super) type Axes<T> = [[T; 3]; 2];
-
-/// What is known of a triangle's facing before it is set up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Facing {
-    #[default]
-    Back,
-    Front,
-    /// What its winding says; it may be culled.
-    Own,
-}
-
-/// What does not differ from triangle to triangle.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Rules {
-    pub(super) clockwise_is_front: bool,
-    /// Back faces, front faces.
-    pub(super) culls: [bool; 2],
-    pub(super) depth_range: [f32; 2],
-    /// Whether depths of fragments stay between those of their primitive's corners.
-    pub(super) own_depths: bool,
-    pub(super) samples: u32,
-    /// Whether pixels are covered where their centres are.
-    pub(super) centred: bool,
-    /// The corner that gives flat inputs.
-    pub(super) provoking: usize,
-}
-
-impl Rules {
-    pub(super) fn new(context: &PrimitiveContext) -> Self {
-        let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
-        let culls = |face| context.raster.cull_mode.contains(face);
-        Self {
-            clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
-            culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
-            depth_range: match context.raster.depth_limits {
-                DepthLimits::Viewport => [near.min(far), near.max(far)],
-                DepthLimits::ZeroOne => [0.0, 1.0],
-                DepthLimits::Format => [f32::NEG_INFINITY, f32::INFINITY],
-            },
-            own_depths: context.own_depths,
-            samples: context.samples,
-            centred: context.is_centred(),
-            provoking: if context.raster.provoking_last { 2 } else { 0 },
-        }
-    }
-}
-
-impl Rules {
-    /// What depths of a triangle's fragments are clamped to, from those of its corners. Planes are those of corners that are not on the grid:
-    /// where they are steep, pixels at the edges may have depths that no corner has; they are not to have any that lies outside.
-    #[inline(always)]
-    pub(super) fn depths_of(&self, [a, b, c]: [f32; 3]) -> [f32; 2] {
-        let [near, far] = self.depth_range;
-        match self.own_depths {
-            true => [a.min(b).min(c), a.max(b).max(c)].map(|depth| depth.max(near).min(far)),
-            false => [near, far],
-        }
-    }
-}
 
 /// Triangles that wait to be looked at, each lane one.
 #[repr(C, align(64))]

@@ -7,10 +7,11 @@ use vitric_base::bag::Bag;
 use vitric_base::counters::{Counter, Counters};
 
 use super::corners::IndexPlace;
-use super::cull::{Rules, Waiting};
+use super::cull::Waiting;
 use super::feedback::{CapturePlan, Captured};
 use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
 use super::mesh::{Mesh, MeshScratch};
+use super::plan::Rules;
 use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Named, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};

@@ -17,7 +17,7 @@ use vitric_ir::passes::{self, Across};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 
 use super::clip::SMALLEST_W;
-use super::posh::Balance;
+use super::cull_heuristic::CullHeuristic;
 use crate::state::{PipelineState, RasterState, VertexAttribute, VertexBinding};
 
 /// Input words of a vertex kernel.
@@ -116,7 +116,7 @@ pub struct PositionKernel {
     /// What it fetches vertex by vertex, of which each line is needed: the range, and bytes from a vertex to the next.
     pub(super) streams: SmallVec<[(u32, u32); 2]>,
     /// What it costs, and has gained.
-    pub balance: Balance,
+    pub balance: CullHeuristic,
 }
 
 /// The vertex kernels of a pipeline, linked and compiled once.
@@ -142,7 +142,7 @@ impl LazyVertexKernel {
     pub fn positions(&self, pipeline: &PipelineState) -> &PositionKernel {
         self.positions.get_or_init(|| {
             let program = linked(pipeline, "position kernel", |results| results.finish_positions());
-            let balance = Balance::new(program.code.function(), self.get(pipeline).program.code.function());
+            let balance = CullHeuristic::new(program.code.function(), self.get(pipeline).program.code.function());
             let of_vertices = |binding: &VertexBinding| {
                 binding.rate == vk::VertexInputRate::VERTEX && binding.stride as usize <= CACHE_LINE
             };

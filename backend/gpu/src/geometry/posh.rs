@@ -5,15 +5,13 @@
 //! visible. The replay shades the vertices of those in full, and nothing else. A primitive that crosses the view volume is passed on: there
 //! is no clipper here. Source: DESIGN 3.3.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
 use vitric_base::simd::{Lanes, WAVE, kernel};
-use vitric_ir::{Function, Inst};
 
-use super::batch::Plan;
-use super::cull::{Axes, Facing, Floats, Ints, Rules, cull};
+use super::cull::{Axes, Floats, Ints, cull};
+use super::cull_heuristic::CullHeuristic;
 use super::extent::{self, Extent};
 use super::kernel::{PositionKernel, outside, position};
+use super::plan::{Facing, Plan, Rules};
 use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
 use crate::hiz::{Hiding, Lesson};
@@ -31,9 +29,6 @@ pub enum Posh {
     Always,
 }
 
-/// What shading a vertex costs besides its program, in instructions.
-const VERTEX_COST: u32 = 32;
-
 /// Fewest primitives of a draw: for less it is not worth while.
 pub const FEWEST: usize = 64;
 
@@ -45,72 +40,6 @@ pub const BLOCKS: usize = 32;
 
 /// Pixels of a piece's bounds for each of its primitives, from which on these teach the visibility structure.
 const TEACHING: i64 = 128;
-
-/// Primitives that are drawn for each one that was tested in vain before the next are.
-const REST: u64 = 16;
-
-/// Shares are out of so many.
-const WHOLE: u32 = 1 << 16;
-
-/// What the pipes of a vertex program cost, and what the last pieces of its draws have shown.
-#[derive(Debug)]
-pub struct Balance {
-    /// Of a vertex in the cull pipe, and in the other one.
-    costs: [u32; 2],
-    /// The share of primitives that were visible in the piece that was looked at last. It decides on speed only.
-    visible: AtomicU32,
-    /// Primitives to be drawn before any is to wait for later draws again: what these hid the last time was not worth it.
-    rest: AtomicU64,
-}
-
-impl Balance {
-    /// Of the programs of both pipes.
-    pub(super) fn new(positions: &Function, full: &Function) -> Self {
-        let costs = [positions, full].map(|function| cost(function) + VERTEX_COST);
-        Self { costs, visible: AtomicU32::new(WHOLE), rest: AtomicU64::new(0) }
-    }
-
-    /// Whether positions first are expected to cost less: vertices of visible primitives are shaded twice.
-    fn tips(&self) -> bool {
-        let [positions, full] = self.costs.map(u64::from);
-        let visible = u64::from(self.visible.load(Ordering::Relaxed));
-        positions * u64::from(WHOLE) + visible * full < full * u64::from(WHOLE)
-    }
-
-    /// So many primitives of a piece were visible.
-    pub(super) fn learn(&self, visible: usize, of: usize) {
-        let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
-        self.visible.store(share as u32, Ordering::Relaxed);
-    }
-
-    /// Whether so many primitives more should be drawn without waiting for what later draws hide.
-    pub fn rests(&self, primitives: usize) -> bool {
-        let rest = self.rest.load(Ordering::Relaxed);
-        if rest > 0 {
-            self.rest.store(rest.saturating_sub(primitives as u64), Ordering::Relaxed);
-        }
-        rest > 0
-    }
-
-    /// So many primitives waited in vain.
-    pub fn waited_in_vain(&self, primitives: usize) {
-        self.rest.store(primitives as u64 * REST, Ordering::Relaxed);
-    }
-}
-
-/// Instructions that a function is expected to run: those of loops several times.
-fn cost(function: &Function) -> u32 {
-    const TURNS: u32 = 8;
-    let mut weight = 1u32;
-    function.insts.iter().fold(0u32, |sum, inst| {
-        match inst {
-            Inst::Loop => weight = weight.saturating_mul(TURNS),
-            Inst::EndLoop => weight /= TURNS,
-            _ => {}
-        }
-        sum.saturating_add(weight)
-    })
-}
 
 /// What the cull pipe keeps from piece to piece.
 #[derive(Debug, Default)]
@@ -159,8 +88,8 @@ impl Posh {
     }
 
     /// Whether a piece goes through it.
-    pub(super) fn takes_piece(self, balance: &Balance) -> bool {
-        self == Self::Always || balance.tips()
+    pub(super) fn takes_piece(self, balance: &CullHeuristic) -> bool {
+        self == Self::Always || balance.is_cull_pipe_cheaper()
     }
 }
 
@@ -420,8 +349,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use vitric_ir::{Builder, Type};
-
     const RULES: Rules = Rules {
         clockwise_is_front: true,
         culls: [true, false],
@@ -492,8 +419,7 @@ mod tests {
         ];
         let words = |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
         let positions = Positions::of(vertices.iter().map(words));
-        let mut plan = Plan::default();
-        plan.rules = RULES;
+        let plan = Plan { rules: RULES, ..Plan::default() };
         // Turned away, crossing the view volume, and too narrow for a group.
         let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
         let lessons = lessons((&positions, 0), &corners, &plan);
@@ -501,14 +427,6 @@ mod tests {
         let Lesson { triangle, shape, pixels } = lessons[0];
         assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));
         assert_eq!((shape.depth.origin, shape.depth_range), (0.25, [0.25, 0.75]));
-    }
-
-    #[test]
-    fn who_waited_in_vain_rests() {
-        let balance = Balance::new(&Builder::new().finish(), &Builder::new().finish());
-        assert!(!balance.rests(1000));
-        balance.waited_in_vain(100);
-        assert!(balance.rests(1000) && balance.rests(599) && balance.rests(1) && !balance.rests(1));
     }
 
     proptest! {
@@ -545,31 +463,5 @@ mod tests {
         let is_seen = alone.map(|culled| culled.by_volume + culled.by_facing == 0);
         let seen: Vec<u32> = (0..).zip(is_seen).filter(|(_, seen)| *seen).map(|(number, _)| number).collect();
         assert_eq!(visible, seen);
-    }
-
-    #[test]
-    fn positions_come_first_where_that_is_expected_to_cost_less() {
-        let program = |operations: u32| {
-            let mut b = Builder::new();
-            let mut value = b.input(0, Type::I32);
-            b.push(Inst::Loop);
-            for _ in 0..operations {
-                value = b.binary(vitric_ir::BinaryOp::IAdd, value, value);
-            }
-            b.push(Inst::Break { depth: 0 });
-            b.push(Inst::Continuing);
-            b.push(Inst::EndLoop);
-            b.finish()
-        };
-        let balance = Balance::new(&program(1), &program(100));
-        assert!(!balance.tips(), "as long as nothing is known all is taken to be visible");
-        balance.learn(10, 100);
-        assert!(balance.tips());
-        balance.learn(95, 100);
-        assert!(!balance.tips());
-        let even = Balance::new(&program(10), &program(10));
-        even.learn(1, 100);
-        assert!(!even.tips(), "what shades nothing but positions gains nothing");
-        assert!(cost(&program(9)) > 8 * 9);
     }
 }

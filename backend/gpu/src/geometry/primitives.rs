@@ -6,13 +6,11 @@
 
 use vitric_base::simd::{Lanes, Vectors, WAVE};
 
-use super::batch::{Batch, Plan, Wanted};
+use super::batch::{Batch, Wanted};
+use super::plan::Plan;
 use super::triangles::Triangles;
 use super::varies::Varies;
 use crate::raster::{Plane, Shape, Triangle};
-
-/// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
-pub const SIDES: usize = 4;
 
 /// Where a primitive is: what is asked first.
 #[derive(Debug, Clone, Copy)]
@@ -208,10 +206,5 @@ impl Primitives {
             front: words.get(Shape::FRONT) != 0,
             id: words.get(Shape::ID),
         }
-    }
-
-    /// First of the words of an input.
-    pub fn first_word(input: usize) -> u32 {
-        (Shape::WORDS + input * 3) as u32
     }
 }

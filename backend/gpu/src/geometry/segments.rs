@@ -7,10 +7,11 @@
 use std::ops::Div;
 
 use super::clip::{self, Volume};
-use super::cull::Facing;
 use super::kernel::outside;
 use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
-use super::setup::{Extras, Origin, PrimitiveContext, SetUp, Window};
+use super::plan::Facing;
+use super::plan::PrimitiveContext;
+use super::setup::{Extras, Origin, SetUp, Window};
 use super::{Shaded, Vertex};
 use crate::raster::snap;
 use crate::state::LineMode;

@@ -3,57 +3,22 @@
 //! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
 use std::ops::{Div, Mul};
-use std::sync::Arc;
 
 use ash::vk;
 use smallvec::SmallVec;
 use vitric_base::bag::Bag;
 use vitric_base::simd::{Lanes, WAVE};
-use vitric_exec::Program;
 use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Slot};
 
-use super::batch::{Plan, Way};
 use super::clip::Volume;
-use super::cull::{Facing, Waiting};
+use super::cull::Waiting;
 use super::kernel::outside;
 use super::lines::Cover;
-use super::primitives::SIDES;
+use super::plan::{Facing, Plan, PrimitiveContext, SIDES, VaryingSource, depth_bias};
 use super::triangles::{Entry, MAX_TRIANGLES, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::raster::{Criterion, hull, signed_area, snap};
-use crate::state::{DepthBias, DepthBiasUnit, RasterState};
-
-/// What set-up needs to know besides vertices.
-#[derive(Clone)]
-pub struct PrimitiveContext {
-    /// Rasterization state, dynamic state applied.
-    pub raster: RasterState,
-    /// Depth bias, when enabled.
-    pub bias: Option<DepthBias>,
-    /// Viewport.
-    pub viewport: vk::Viewport,
-    /// How far x and y may reach, in view volumes.
-    pub band: f32,
-    /// Fragment program.
-    pub fragment: Option<Arc<Program>>,
-    /// Whether primitives say how large their fragments are.
-    pub gives_rate: bool,
-    /// Bits of the depth attachment's format, 0 without.
-    pub depth_bits: u32,
-    /// Whether depths of fragments stay between those of their primitive's corners: those of triangles that are filled, not biased, cover
-    /// pixels by samples, and have depths by nobody else.
-    pub own_depths: bool,
-    /// Samples of a pixel.
-    pub samples: u32,
-    /// How primitives cover pixels, where it is not by samples.
-    pub criterion: Option<Criterion>,
-    /// Whether alpha is multiplied by how much of a pixel a line covers.
-    pub smooth: bool,
-    /// Where vertices name the viewport: the pixels of this one, `[x0, y0, x1, y1]`, the last ones not included.
-    pub routed: Option<[i64; 4]>,
-    /// What follows from the rest, once it is complete.
-    pub plan: Plan,
-}
+use crate::state::RasterState;
 
 /// A vertex in window space.
 #[derive(Clone, Copy)]
@@ -451,13 +416,13 @@ impl<'a> SetUp<'a> {
         let first_side = triangles.plan().ways.len().saturating_sub(SIDES);
         let mut row = |corner: usize| {
             let vertex = corners[corner];
-            let word = |index: usize, way: &Way| match way {
-                Way::Flat => origin.shaded.varying(origin.provoking, index),
-                Way::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
-                Way::Weight(number, _) => origin.weight(&vertex.source, *number, index),
+            let word = |index: usize, way: &VaryingSource| match way {
+                VaryingSource::Flat => origin.shaded.varying(origin.provoking, index),
+                VaryingSource::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
+                VaryingSource::Weight(number, _) => origin.weight(&vertex.source, *number, index),
                 // A point's edge, and the reciprocal of its size.
-                Way::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
-                Way::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
+                VaryingSource::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
+                VaryingSource::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
                 _ => vertex.varying(index),
             };
             triangles.add_row([vertex.x, vertex.y, vertex.z, vertex.inverse_w], word)
@@ -604,29 +569,6 @@ impl PrimitiveContext {
             .filter(|(.., area)| *area != 0.0)
             .map_or([0.0; 2], |(a, b, area)| [(a[2] * b[1] - a[1] * b[2]) / area, (a[0] * b[2] - a[2] * b[0]) / area]);
         self.bias.map_or(0.0, |bias| depth_bias(bias, self.depth_bits, slopes, window.iter().map(|corner| corner.z)))
-    }
-}
-
-/// What depth is moved by, of a polygon with these slopes of depth in x and y, and these depths at its corners.
-pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], depths: impl Iterator<Item = f32>) -> f32 {
-    let resolvable = match (bias.unit, depth_bits) {
-        (DepthBiasUnit::One, _) => 1.0,
-        (_, 16) => 1.0 / 65536.0,
-        (DepthBiasUnit::Constant, _) | (_, 24) => 1.0 / 16_777_216.0,
-        _ => {
-            let largest = depths.fold(0.0f32, |largest, depth| largest.max(depth.abs()));
-            let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
-            f32::from_bits(exponent << 23)
-        }
-    };
-    let slope = slopes[0].abs().max(slopes[1].abs());
-    let offset = slope * bias.slope + resolvable * bias.constant;
-    if bias.clamp > 0.0 {
-        offset.min(bias.clamp)
-    } else if bias.clamp < 0.0 {
-        offset.max(bias.clamp)
-    } else {
-        offset
     }
 }
 

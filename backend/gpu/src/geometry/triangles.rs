@@ -6,10 +6,10 @@
 use vitric_base::simd::{Lanes, Vectors, WAVE};
 use vitric_exec::runtime::rows::{BLOCK, Chunk, prefetch};
 
-use super::batch::{Plan, Way};
-use super::cull::Facing;
 use super::kernel::output;
 use super::lines::Cover;
+use super::plan::Facing;
+use super::plan::{Plan, VaryingSource};
 use crate::raster::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
@@ -274,7 +274,7 @@ impl Triangles {
     }
 
     /// Adds a vertex at a place in the window, with 1/w, and the words that belong where the plan's ways lead; the number of its row.
-    pub(super) fn add_row(&mut self, place: [f32; 4], word: impl Fn(usize, &Way) -> u32) -> u32 {
+    pub(super) fn add_row(&mut self, place: [f32; 4], word: impl Fn(usize, &VaryingSource) -> u32) -> u32 {
         let number = self.add_rows(1).1;
         let Self { plan, rows, row_chunks, .. } = self;
         let row = &mut rows.as_flattened_mut()[number as usize * *row_chunks * BLOCK..];

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use vitric_exec::Program;
 use vitric_memory::PlaneRef;
 
-use crate::geometry::{Primitives, Words};
+use crate::geometry::Words;
+use crate::raster::Shape;
 use crate::raster::{Rate, RateState, SIDE};
 use crate::state::PipelineState;
 
@@ -32,7 +33,7 @@ impl<'a> Rates<'a> {
         // Nor are there interlocks of fragments that are more.
         let fits = |program: &&Arc<Program>| !pipeline.has_sample_shading() && !program.fragment.interlock;
         let fragment = pipeline.fragment.as_ref().filter(fits)?;
-        let primitive = pipeline.gives_rate().then(|| Primitives::first_word(fragment.inputs.len()));
+        let primitive = pipeline.gives_rate().then(|| Shape::first_word(fragment.inputs.len()));
         // A group is of one size.
         let log2 = |pixels: u32| pixels.max(SIDE as u32).ilog2();
         let attachment =

@@ -73,4 +73,9 @@ impl Shape {
     pub const PIXELS: u32 = 30;
     /// Pixels of a side of those of [`Self::COVERED`].
     pub const COVERED_SIDE: u32 = 4;
+
+    /// Returns the number of the first of the three words of an input word.
+    pub fn first_word(input: usize) -> u32 {
+        (Self::WORDS + input * 3) as u32
+    }
 }

@@ -12,8 +12,8 @@ use vitric_memory::{Allocation, Heap};
 use vitric_spirv as spirv;
 
 use super::*;
-use crate::geometry::batch::{Plan, Way};
 use crate::geometry::clip::Volume;
+use crate::geometry::plan::{Plan, VaryingSource};
 use crate::geometry::shading::{ShadeScratch, shade};
 use crate::geometry::{DrawNumbers, GUARD_BAND, Triangles, Vertex, VertexSource, clip, vertex_parameters};
 
@@ -67,7 +67,7 @@ fn pipeline(vertex: Program, attributes: Vec<VertexAttribute>, bindings: Vec<Ver
 /// Of draws with six varyings.
 fn plan() -> Plan {
     let mut plan = Plan::default();
-    plan.ways.extend([Way::Linear; 6]);
+    plan.ways.extend([VaryingSource::Linear; 6]);
     plan
 }
 

@@ -7,7 +7,7 @@ use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Place, Slot};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 
 use super::{Drawn, Form, Linker, Source};
-use crate::geometry::{Primitives, Varies};
+use crate::geometry::Varies;
 use crate::raster::Shape;
 use crate::raster::UNITS;
 use crate::state::MultisampleState;
@@ -205,7 +205,7 @@ impl<'a> Inputs<'a> {
     }
 
     fn varying(&self, linker: &mut Linker, slot: usize, place: At) -> Value {
-        let first = Primitives::first_word(slot);
+        let first = Shape::first_word(slot);
         let input = self.program.inputs[slot];
         let interpolation = input.interpolation;
         if is_constant(interpolation, self.varies.input(slot)) {
@@ -305,7 +305,7 @@ impl<'a> Inputs<'a> {
         let place = self.place(linker, Place::Center);
         let position = self.position(linker, axis, place);
         let [corner, inverse_size] =
-            [0, 1].map(|word| self.primitive(linker, Primitives::first_word(slot) + word, Type::F32));
+            [0, 1].map(|word| self.primitive(linker, Shape::first_word(slot) + word, Type::F32));
         let from_corner = linker.b.binary(B::FSub, position, corner);
         linker.b.binary(B::FMul, from_corner, inverse_size)
     }
@@ -322,7 +322,7 @@ pub(super) fn shared_words(program: Option<&Program>, varies: Varies) -> Vec<u32
     let word = |(number, input): (usize, &InputSlot)| match input.slot {
         Slot::Builtin(Builtin::FrontFacing, _) => Some(Shape::FRONT),
         slot => (slot.is_varying() && is_constant(input.interpolation, varies.input(number)))
-            .then(|| Primitives::first_word(number)),
+            .then(|| Shape::first_word(number)),
     };
     let depth = (!varies.depth()).then_some(Shape::DEPTH);
     [0, 1].map(|end| Shape::DEPTH_RANGE + end).into_iter().chain(depth).chain(inputs.filter_map(word)).collect()

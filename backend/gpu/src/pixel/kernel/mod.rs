@@ -27,7 +27,8 @@ use vitric_ir::passes::pair::Effects;
 use vitric_ir::passes::{self, Across};
 use vitric_ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 
-use crate::geometry::{Primitives, Varies};
+use crate::geometry::Varies;
+use crate::raster::Shape;
 use crate::state::{MultisampleState, PipelineState};
 
 pub use by_program::ByProgram;
@@ -369,7 +370,7 @@ impl Kernel {
         let inputs = || Inputs::new(program, form, (by_sample, &pipeline.multisample));
         let mut words = link::append(&mut FragmentLinker { linker: &mut linker, inputs: inputs() }, program);
         if let Some(alpha) = outputs.alpha().filter(|_| pipeline.smooths_lines()) {
-            let first = Primitives::first_word(pipeline.varyings().count());
+            let first = Shape::first_word(pipeline.varyings().count());
             words[alpha] = inputs().smoothed(&mut linker, words[alpha], first);
         }
         let mut kept = |word: Option<usize>| word.map(|word| linker.output(words[word]));

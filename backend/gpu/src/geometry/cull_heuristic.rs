@@ -1,0 +1,116 @@
+//! Estimates whether shading positions first saves time.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use vitric_ir::{Function, Inst};
+
+/// What shading a vertex costs besides its program, in instructions.
+const VERTEX_COST: u32 = 32;
+
+/// Primitives that are drawn for each one that was tested in vain before the next are.
+const REST: u64 = 16;
+
+/// Shares are out of so many.
+const WHOLE: u32 = 1 << 16;
+
+/// Costs of the two pipes of a vertex program, and the share of primitives that was visible lately.
+#[derive(Debug)]
+pub struct CullHeuristic {
+    /// Cost of a vertex in the cull pipe and in the replay pipe, in instructions.
+    costs: [u32; 2],
+    /// Share of primitives that were visible in the last chunk, of [`WHOLE`]. It decides on speed only.
+    visible: AtomicU32,
+    /// Primitives that are drawn before any waits for later draws again.
+    rest: AtomicU64,
+}
+
+impl CullHeuristic {
+    /// Returns the heuristic of a vertex program, given the functions of both pipes.
+    pub(super) fn new(positions: &Function, full: &Function) -> Self {
+        let costs = [positions, full].map(|function| cost(function) + VERTEX_COST);
+        Self { costs, visible: AtomicU32::new(WHOLE), rest: AtomicU64::new(0) }
+    }
+
+    /// Returns true if running the cull pipe is expected to be cheaper than shading every vertex once. Vertices of
+    /// visible primitives are shaded twice then.
+    pub(super) fn is_cull_pipe_cheaper(&self) -> bool {
+        let [positions, full] = self.costs.map(u64::from);
+        let visible = u64::from(self.visible.load(Ordering::Relaxed));
+        positions * u64::from(WHOLE) + visible * full < full * u64::from(WHOLE)
+    }
+
+    /// Notes how many of the primitives of a chunk were visible.
+    pub(super) fn learn(&self, visible: usize, of: usize) {
+        let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
+        self.visible.store(share as u32, Ordering::Relaxed);
+    }
+
+    /// Returns true if this many more primitives are drawn without waiting for later draws to hide them.
+    pub fn rests(&self, primitives: usize) -> bool {
+        let rest = self.rest.load(Ordering::Relaxed);
+        if rest > 0 {
+            self.rest.store(rest.saturating_sub(primitives as u64), Ordering::Relaxed);
+        }
+        rest > 0
+    }
+
+    /// Notes that this many primitives waited for later draws, which hid too few of them.
+    pub fn waited_in_vain(&self, primitives: usize) {
+        self.rest.store(primitives as u64 * REST, Ordering::Relaxed);
+    }
+}
+
+/// Returns the instructions that a function is expected to run. Those of loops count several times.
+fn cost(function: &Function) -> u32 {
+    const TURNS: u32 = 8;
+    let mut weight = 1u32;
+    function.insts.iter().fold(0u32, |sum, inst| {
+        match inst {
+            Inst::Loop => weight = weight.saturating_mul(TURNS),
+            Inst::EndLoop => weight /= TURNS,
+            _ => {}
+        }
+        sum.saturating_add(weight)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use vitric_ir::{BinaryOp, Builder, Type};
+
+    use super::*;
+
+    #[test]
+    fn draws_do_not_wait_after_waiting_in_vain() {
+        let heuristic = CullHeuristic::new(&Builder::new().finish(), &Builder::new().finish());
+        assert!(!heuristic.rests(1000));
+        heuristic.waited_in_vain(100);
+        assert!(heuristic.rests(1000) && heuristic.rests(599) && heuristic.rests(1) && !heuristic.rests(1));
+    }
+
+    #[test]
+    fn the_cull_pipe_runs_where_that_is_expected_to_be_cheaper() {
+        let program = |operations: u32| {
+            let mut b = Builder::new();
+            let mut value = b.input(0, Type::I32);
+            b.push(Inst::Loop);
+            for _ in 0..operations {
+                value = b.binary(BinaryOp::IAdd, value, value);
+            }
+            b.push(Inst::Break { depth: 0 });
+            b.push(Inst::Continuing);
+            b.push(Inst::EndLoop);
+            b.finish()
+        };
+        let heuristic = CullHeuristic::new(&program(1), &program(100));
+        assert!(!heuristic.is_cull_pipe_cheaper(), "as long as nothing is known all is taken to be visible");
+        heuristic.learn(10, 100);
+        assert!(heuristic.is_cull_pipe_cheaper());
+        heuristic.learn(95, 100);
+        assert!(!heuristic.is_cull_pipe_cheaper());
+        let even = CullHeuristic::new(&program(10), &program(10));
+        even.learn(1, 100);
+        assert!(!even.is_cull_pipe_cheaper(), "what shades nothing but positions gains nothing");
+        assert!(cost(&program(9)) > 8 * 9);
+    }
+}
