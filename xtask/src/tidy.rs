@@ -76,7 +76,6 @@ const CYCLES_LEFT: &[(&str, &str)] = &[
     ("backend/exec", ""),
     ("backend/exec", "runtime"),
     ("backend/gpu", "command"),
-    ("backend/gpu", "geometry"),
     ("backend/memory", ""),
     ("icd", ""),
 ];

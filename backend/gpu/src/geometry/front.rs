@@ -1,5 +1,8 @@
 //! The front end: pieces of a draw from the numbers of vertices through reuse, shading and culling to triangles.
 
+mod mesh;
+mod patches;
+
 use std::ops::Range;
 
 use parking_lot::Mutex;

@@ -4,24 +4,17 @@
 //! the words of their provoking vertex, of which each primitive then has one of its own: what comes behind knows vertices only. Source:
 //! Vulkan specification, "Mesh Shading".
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use smallvec::SmallVec;
-use vitric_base::counters::Counter;
 use vitric_base::simd::{Lanes, WAVE};
 use vitric_exec::{Program, WorkgroupScratch, Workgroups};
 use vitric_ir::interface::{Builtin, MeshFacts, MeshWord, Slot};
 
-use super::cull::Waiting;
-use super::setup::{Routes, SetUp, room};
-use super::shading::{Records, ShadeScratch, Shaded, shade_waves};
-use super::triangles::Triangles;
-use super::{Assembled, PrimitiveContext};
+use super::shading::ShadeScratch;
 use crate::state::PipelineState;
 
 /// Workgroups that are run without a look at the clock, unless their program loops.
-const RUNS_AT_ONCE: usize = 64;
+pub(super) const RUNS_AT_ONCE: usize = 64;
 
 /// Workgroups of a mesh program that are launched together.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +36,8 @@ impl Launch {
 
 /// The workgroups of a draw.
 pub struct Mesh<'a> {
-    facts: &'a MeshFacts,
-    outputs: &'a Program,
+    pub(super) facts: &'a MeshFacts,
+    pub(super) outputs: &'a Program,
     /// Whether primitives have words of which fragments or set-up know.
     has_own: bool,
     /// Where the number of a primitive is, if they have one of their own.
@@ -62,10 +55,10 @@ pub struct Mesh<'a> {
 pub struct MeshScratch {
     workgroup: WorkgroupScratch,
     /// The words of sixteen vertices after those of others.
-    words: Vec<Lanes>,
+    pub(super) words: Vec<Lanes>,
     /// For each primitive its corners and its number; those that are left out are not there.
-    primitives: Vec<([u32; 3], u32)>,
-    shading: ShadeScratch,
+    pub(super) primitives: Vec<([u32; 3], u32)>,
+    pub(super) shading: ShadeScratch,
 }
 
 impl<'a> Mesh<'a> {
@@ -97,7 +90,7 @@ impl<'a> Mesh<'a> {
     }
 
     /// Runs a workgroup. How many vertices and primitives it gives; `None` when it was interrupted.
-    fn run(&self, number: usize, scratch: &mut MeshScratch) -> Option<[u32; 2]> {
+    pub(super) fn run(&self, number: usize, scratch: &mut MeshScratch) -> Option<[u32; 2]> {
         let launch = &self.launches[self.launches.partition_point(|launch| launch.first <= number) - 1];
         let workgroups = Workgroups { groups: launch.groups, ..self.workgroups };
         // Behind what it knows of the payload lies its own memory.
@@ -110,7 +103,12 @@ impl<'a> Mesh<'a> {
     }
 
     /// Gathers the words of vertices, and the primitives with their corners. How many vertices there are.
-    fn gather(&self, [vertices, primitives]: [u32; 2], scratch: &mut MeshScratch, provoking_last: bool) -> usize {
+    pub(super) fn gather(
+        &self,
+        [vertices, primitives]: [u32; 2],
+        scratch: &mut MeshScratch,
+        provoking_last: bool,
+    ) -> usize {
         let MeshScratch { workgroup, words, primitives: kept, .. } = scratch;
         let (memory, record) = (workgroup.memory(), self.outputs.outputs.len());
         let word = |word: MeshWord, number: u32| memory[word.of(number) as usize / 4];
@@ -150,65 +148,4 @@ impl<'a> Mesh<'a> {
         }
         count as usize
     }
-}
-
-impl Assembled<'_> {
-    /// Primitives of workgroups. Returns false when the time of the draw is up.
-    pub(super) fn mesh_piece(
-        &self,
-        mesh: &Mesh<'_>,
-        (scratch, waiting): (&mut MeshScratch, &mut Waiting),
-        workgroups: Range<usize>,
-        out: &mut Vec<Triangles>,
-    ) -> bool {
-        for number in workgroups {
-            if number % RUNS_AT_ONCE == 0 && self.source.environment.deadline.expired() {
-                return false;
-            }
-            let Some(counts) = mesh.run(number, scratch) else { return false };
-            if let Some(counters) = self.counters {
-                counters.count(Counter::MeshInvocations, mesh.workgroups.invocations() as u64);
-                counters.count(Counter::MeshPrimitives, u64::from(counts[1]));
-            }
-            mesh.given.fetch_add(u64::from(counts[1]), Ordering::Relaxed);
-            let Some(context) = self.contexts.first() else { continue };
-            let vertices = mesh.gather(counts, scratch, context.raster.provoking_last);
-            let MeshScratch { words, primitives, shading, .. } = &mut *scratch;
-            if primitives.is_empty() {
-                continue;
-            }
-            let open = room((context, 0), (out, primitives.len()), self.spare);
-            let triangles = &mut out[open];
-            let before = (triangles.len(), triangles.vertices());
-            let feed = Records { words, record: mesh.outputs.outputs.len() };
-            let source = &self.source;
-            let shaded = shade_waves(source.kernel, source.environment, (vertices, feed), (shading, triangles));
-            let Some(shaded) = shaded else { return false };
-            let routes = Routes { contexts: self.contexts, layers: self.layers };
-            let set_up = SetUp::new(routes, waiting, (out, open), self.spare);
-            let gained = set_up_all(set_up, &shaded, (primitives, mesh.facts.corners as usize), context);
-            self.count_clipped(primitives.len() as u64, gained);
-            if out[open].len() == before.0 {
-                out[open].forget_rows(before.1);
-            }
-        }
-        true
-    }
-}
-
-/// Sets up primitives of so many corners. Returns how many more clipping has left.
-fn set_up_all(
-    mut set_up: SetUp<'_>,
-    shaded: &Shaded<'_>,
-    (primitives, corners): (&[([u32; 3], u32)], usize),
-    context: &PrimitiveContext,
-) -> i64 {
-    for (of_primitive, id) in primitives {
-        let places: SmallVec<[u32; 3]> = of_primitive[..corners].into();
-        match context.routed {
-            Some(_) => set_up.add_routed(shaded, &places, *id),
-            None => set_up.add(shaded, &places, *id),
-        }
-    }
-    set_up.finish().1
 }

@@ -6,7 +6,6 @@
 //! vertices of many patches. What the control program wrote is read where it lies. With a geometry program, it is the vertices' words that
 //! evaluation gives, which the waves of that program find in their local memory.
 
-mod front;
 mod kernel;
 mod patches;
 mod tessellator;

@@ -6,11 +6,12 @@ use vitric_base::counters::Counter;
 use vitric_exec::Program;
 use vitric_exec::interp::Environment;
 
-use super::{AT_ONCE, Evaluation, PatchScratch, Patches, Piece};
+use super::{Assembled, FrontScratch};
 use crate::geometry::merged::{Emission, PrimitiveNumbers};
 use crate::geometry::setup::{Routes, SetUp, room};
 use crate::geometry::shading::{shade_waves, shade_words};
-use crate::geometry::{Assembled, FrontScratch, Triangles, VertexSource};
+use crate::geometry::tessellation::{AT_ONCE, Evaluation, PatchScratch, Patches, Piece};
+use crate::geometry::{Triangles, VertexSource};
 
 impl Assembled<'_> {
     /// The patches whose control programs leave their blocks in one memory: instance, and numbers of the patches.
