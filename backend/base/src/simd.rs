@@ -30,12 +30,14 @@ impl Vectors {
     }
 
     /// Makes them so many; new ones are 0.
+    #[inline]
     pub fn resize(&mut self, count: usize) {
         host_memory::make_room(&mut self.0, count);
         self.0.resize(count, Vector([0; WAVE]));
     }
 
     /// Forgets all of them.
+    #[inline]
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -196,6 +196,7 @@ fn lanes_of_bits(mask: Mask) -> Lanes {
 
 impl FrameMemory {
     /// Gets ready to start `native` from its beginning.
+    #[inline]
     pub fn start(&mut self, native: &Native) {
         let vectors = native.frame_bytes.div_ceil(size_of::<Vector>());
         if self.vectors.len() < vectors {

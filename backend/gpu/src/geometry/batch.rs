@@ -202,6 +202,19 @@ fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3
     }
 }
 
+/// Returns the edges from the first corner to the others along an axis. A function, since closures of functions that are inlined
+/// are compiled for the least machine where the compiler does not inline them.
+#[inline(always)]
+fn edges_from_first(axis: &[Ints; 3]) -> [[f64; WAVE]; 2] {
+    let mut edges = [[0.0; WAVE]; 2];
+    for (edge, corner) in edges.iter_mut().zip(&axis[1..]) {
+        for lane in 0..WAVE {
+            edge[lane] = f64::from(corner[lane] - axis[0][lane]);
+        }
+    }
+    edges
+}
+
 /// Edges from the first corner to the others in units of the grid, and the reciprocal of the area they span.
 struct Solver {
     x: [[f64; WAVE]; 2],
@@ -212,8 +225,7 @@ struct Solver {
 impl Solver {
     #[inline(always)]
     fn new(grid: &Axes<Ints>) -> Self {
-        let edge = |axis: &[Ints; 3], to: usize| each(|lane| f64::from(axis[to][lane] - axis[0][lane]));
-        let [x, y] = two(|axis| [edge(&grid[axis], 1), edge(&grid[axis], 2)]);
+        let (x, y) = (edges_from_first(&grid[0]), edges_from_first(&grid[1]));
         Self { inverse_area: each(|lane| inverse_of_area(area([&x, &y], lane))), x, y }
     }
 

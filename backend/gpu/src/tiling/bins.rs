@@ -17,6 +17,23 @@ pub(super) struct Bins {
     triangles: Vec<u16>,
 }
 
+/// Tiles and triangles that touch them, in the order of the triangles.
+struct Touched {
+    pairs: Vec<(u32, u16)>,
+    /// Triangles of each tile, or nothing where they are not counted.
+    counts: Vec<u32>,
+}
+
+impl Touched {
+    #[inline(always)]
+    fn push(&mut self, tile: u32, triangle: u16) {
+        self.pairs.push((tile, triangle));
+        if let Some(count) = self.counts.get_mut(tile as usize) {
+            *count += 1;
+        }
+    }
+}
+
 impl Bins {
     /// Sorts triangles into the tiles of a layer that their draws may touch, but for those that are known to be hidden there.
     pub(super) fn new(
@@ -25,73 +42,56 @@ impl Bins {
         clips: &[Clip],
         (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
     ) -> Self {
-        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
         // Counting takes as long as there are tiles, comparing as there are triangles.
-        if triangles.len() * 8 < grid.count() {
-            Self::visit(triangles, grid, clips, (ahead, tests), |tile, triangle| pairs.push((tile, triangle)));
-            return Self::sorted(pairs);
-        }
-        let mut counts = vec![0u32; grid.count()];
-        Self::visit(triangles, grid, clips, (ahead, tests), |tile, triangle| {
-            pairs.push((tile, triangle));
-            counts[tile as usize] += 1;
-        });
-        Self::counted(&pairs, counts)
-    }
-
-    /// Calls `touches` with each tile that a triangle touches and its draw may touch, and the triangle.
-    #[inline]
-    fn visit(
-        triangles: &Triangles,
-        grid: &Grid,
-        clips: &[Clip],
-        (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
-        mut touches: impl FnMut(u32, u16),
-    ) {
+        let is_counted = triangles.len() * 8 >= grid.count();
+        let counts = if is_counted { vec![0; grid.count()] } else { Vec::new() };
+        let mut touched = Touched { pairs: Vec::with_capacity(triangles.len()), counts };
         let mut start = 0;
         for clip in clips {
             let range = start..clip.end.min(triangles.len() as u32);
             start = range.end;
             let tiles = grid.tiles_within(clip.pixels);
-            Self::visit_run((triangles, range), grid, &tiles, (ahead, tests), &mut touches);
+            Self::visit((triangles, range), grid, &tiles, (ahead, tests), &mut touched);
         }
+        let Touched { pairs, counts } = touched;
+        if is_counted { Self::counted(&pairs, counts) } else { Self::sorted(pairs) }
     }
 
-    /// The same of triangles with these numbers, whose draw may touch `tiles`.
+    /// Adds each of `tiles` that a triangle of a range touches, where it is not known to be hidden.
     #[inline]
-    fn visit_run(
+    fn visit(
         (triangles, range): (&Triangles, Range<u32>),
         grid: &Grid,
         tiles: &TileRect,
         (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
-        touches: &mut impl FnMut(u32, u16),
+        touched: &mut Touched,
     ) {
         let first = triangles.layer() as usize * grid.count();
         for index in range {
             // Most lie in one tile, and these are too small to be tested ahead.
             if let Some(tile) = grid.only_tile(triangles.pixels(index), tiles) {
-                touches(tile, index as u16);
+                touched.push(tile, index as u16);
                 continue;
             }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
-            let mut touched = 0;
+            let mut count = 0;
             let pixels = triangles.pixels(index).map(i64::from);
             let evaluated = grid.touched_by(
                 pixels,
                 tiles,
                 || triangles.triangle(index),
                 |tile| {
-                    touched += 1;
+                    count += 1;
                     let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
                         ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
                     };
                     if !suspect.as_ref().is_some_and(hides) {
-                        touches(tile as u32, index as u16);
+                        touched.push(tile as u32, index as u16);
                     }
                 },
             );
             if evaluated > 0 {
-                (tests.evaluated, tests.touched) = (tests.evaluated + evaluated, tests.touched + touched);
+                (tests.evaluated, tests.touched) = (tests.evaluated + evaluated, tests.touched + count);
             }
         }
     }
