@@ -72,7 +72,7 @@ fn parse(args: &[String]) -> Result<Options, Failure> {
         return Err(Failure::usage("shader wants a SPIR-V file"));
     }
     if options.dumps.is_empty() && !options.run {
-        options.dumps.push(Dump::Ir("dead".into()));
+        options.dumps.push(Dump::Ir("dce".into()));
     }
     Ok(options)
 }
@@ -151,8 +151,9 @@ fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x6
         }
         Dump::Machine => x64::machine_text(function, uniformity, target()?).map_err(Failure::new),
         Dump::Assembly => {
-            let code =
-                x64::generate(function, uniformity, x64::Manner::default(), target()?).map_err(Failure::new)?.code;
+            let code = x64::generate(function, uniformity, x64::CodegenOptions::default(), target()?)
+                .map_err(Failure::new)?
+                .code;
             Ok(x64::disassemble(&code.bytes, code.entry))
         }
     }

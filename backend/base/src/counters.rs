@@ -1,6 +1,6 @@
 //! Counters: what each unit did. They are functional, not timing, and kept only where somebody asked for them.
 //!
-//! The one table of them is here. A worker counts in a [`Sight`] of its own for as long as it takes part in a walk of tiles, and what
+//! The one table of them is here. A worker counts in a [`TileCounters`] of its own for as long as it takes part in a walk of tiles, and what
 //! it saw is added to what others count only then, its maps tile by tile. The GPU keeps maps of what happened where, one set for each size of
 //! what is rendered to, and samples of parts of the work. Source: DESIGN 3, the counters of each technique.
 
@@ -207,21 +207,21 @@ const OF_TILES: usize = Counter::DecodedBytes as usize;
 
 /// What one worker sees of a walk, with the maps of one tile.
 #[derive(Debug)]
-pub struct Sight {
+pub struct TileCounters {
     counts: [Cell<u64>; OF_TILES],
     maps: [[Cell<u32>; SIDE * SIDE]; MAPS.len()],
     /// What is in all groups of the tile beside that.
     all: [Cell<u32>; MAPS.len()],
 }
 
-impl Default for Sight {
+impl Default for TileCounters {
     fn default() -> Self {
         let maps = std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0)));
         Self { counts: std::array::from_fn(|_| Cell::new(0)), maps, all: std::array::from_fn(|_| Cell::new(0)) }
     }
 }
 
-impl Sight {
+impl TileCounters {
     /// Counts something. What a map adds up to is only marked there.
     #[inline]
     pub fn count(&self, counter: Counter, many: u64) {
@@ -408,7 +408,7 @@ impl Counters {
     }
 
     /// Begins to count a walk over so many columns and rows of tiles.
-    pub fn walk(&self, columns: usize, rows: usize) -> Walk<'_> {
+    pub fn walk(&self, columns: usize, rows: usize) -> PassCounters<'_> {
         let set = self.maps.as_ref().and_then(|maps| {
             let mut sets = maps.lock();
             let known =
@@ -419,31 +419,31 @@ impl Counters {
             }
             (place < sets.len()).then_some((&**maps, place))
         });
-        Walk { counters: self, set }
+        PassCounters { counters: self, set }
     }
 }
 
 /// A walk that is counted.
 #[derive(Debug, Clone, Copy)]
-pub struct Walk<'a> {
+pub struct PassCounters<'a> {
     counters: &'a Counters,
     /// Sets of maps, and the number of the walk's.
     set: Option<(&'a Mutex<Vec<Maps>>, usize)>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PassCounters<'a> {
     /// For a worker that takes part in it.
     pub fn tally(self) -> Tally<'a> {
-        Tally { walk: self, sight: Sight::default() }
+        Tally { walk: self, sight: TileCounters::default() }
     }
 }
 
 /// What one worker counts of a walk: it is added when this goes.
 #[derive(Debug)]
 pub struct Tally<'a> {
-    walk: Walk<'a>,
+    walk: PassCounters<'a>,
     /// What it sees.
-    pub sight: Sight,
+    pub sight: TileCounters,
 }
 
 impl Tally<'_> {
@@ -472,7 +472,7 @@ impl Drop for Tally<'_> {
 
 /// Counts something, if anybody does.
 #[inline]
-pub fn count(sight: Option<&Sight>, counter: Counter, many: u64) {
+pub fn count(sight: Option<&TileCounters>, counter: Counter, many: u64) {
     if let Some(sight) = sight {
         sight.count(counter, many);
     }

@@ -1,10 +1,10 @@
 //! Foundation of the emulated GPU's crates: waves of lanes and kernels over them, worker threads,
 //! pools of reusable objects, counters and knobs. Nothing here knows of Vulkan.
 
-pub mod bag;
 pub mod counters;
 pub mod host_memory;
 pub mod knobs;
+pub mod object_pool;
 pub mod simd;
 pub mod sync;
 pub mod workers;

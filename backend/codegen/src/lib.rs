@@ -206,7 +206,7 @@ pub struct Generated {
 
 /// How code is run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct CodegenOptions {
     /// What is expected of outputs.
     pub outputs: Outputs,
     /// Whether all lanes run, none of them as a helper.
@@ -230,7 +230,7 @@ pub enum Outputs {
 pub fn generate(
     function: &Function,
     uniformity: &Uniformity,
-    manner: Manner,
+    options: CodegenOptions,
     target: Target,
 ) -> Result<Generated, String> {
     // The better allocator takes more than linear time when much is spilled.
@@ -238,7 +238,7 @@ pub fn generate(
     if function.insts.len() > FEW && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
         return Err("the host has too little memory to generate code".into());
     }
-    generate_with((function, uniformity, manner), target, algorithm)
+    generate_with((function, uniformity, options), target, algorithm)
 }
 
 /// The machine IR of a function as text, before registers are allocated.
@@ -246,16 +246,16 @@ pub fn generate(
 /// # Errors
 /// As [`generate`].
 pub fn machine_text(function: &Function, uniformity: &Uniformity, target: Target) -> Result<String, String> {
-    let lowered = lower::lower(function, uniformity, Manner::default(), target)?;
+    let lowered = lower::lower(function, uniformity, CodegenOptions::default(), target)?;
     Ok(listing::machine(&lowered.function))
 }
 
 fn generate_with(
-    (function, uniformity, manner): (&Function, &Uniformity, Manner),
+    (function, uniformity, options): (&Function, &Uniformity, CodegenOptions),
     target: Target,
     algorithm: Algorithm,
 ) -> Result<Generated, String> {
-    let lowered = lower::lower(function, uniformity, manner, target)?;
+    let lowered = lower::lower(function, uniformity, options, target)?;
     let input = allocate::Allocatable::new(&lowered.function, target);
     let output = input.run(algorithm)?;
     let spills = crate::frame::Frame::BYTES + lowered.local_bytes;
@@ -271,7 +271,7 @@ fn generate_with(
         outputs: most(outputs),
         ranges: most(ranges),
         pushed_bytes: lowered.pushed_bytes,
-        with_all_lanes: manner.with_all_lanes,
+        with_all_lanes: options.with_all_lanes,
     })
 }
 

@@ -1,10 +1,10 @@
 //! Register allocation, encoding and instruction selection on random functions and on single operations.
 
 use regalloc2::Algorithm;
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp, Builder, Function, Inst, Type, Value, random};
 
-use super::{Manner, Target, allocate, disassemble, generate_with, lower};
+use super::{CodegenOptions, Target, allocate, disassemble, generate_with, lower};
 
 /// Code is generated for all targets, whichever of them this machine runs.
 const TARGETS: [Target; 2] = [Target::Avx2, Target::Avx512];
@@ -22,9 +22,9 @@ fn of_inputs(types: &[Type], operation: impl Fn(&mut Builder, &[Value]) -> Value
 fn both_allocators_pass_regalloc_s_checker() {
     for seed in 0..60 {
         let mut function = random::function(seed);
-        let uniformity = passes::prepare(&mut function, |_| Across::Varies);
+        let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
         for target in TARGETS {
-            let lowered = lower::lower(&function, &uniformity, Manner::default(), target).unwrap();
+            let lowered = lower::lower(&function, &uniformity, CodegenOptions::default(), target).unwrap();
             let input = allocate::Allocatable::new(&lowered.function, target);
             for algorithm in [Algorithm::Ion, Algorithm::Fastalloc] {
                 let output = input.run(algorithm).unwrap();
@@ -41,9 +41,11 @@ fn both_allocators_pass_regalloc_s_checker() {
 fn what_is_encoded_decodes_without_an_invalid_instruction() {
     for seed in 0..60 {
         let mut function = random::function(seed);
-        let uniformity = passes::prepare(&mut function, |_| Across::Varies);
+        let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
         for target in TARGETS {
-            let code = generate_with((&function, &uniformity, Manner::default()), target, Algorithm::Ion).unwrap().code;
+            let code = generate_with((&function, &uniformity, CodegenOptions::default()), target, Algorithm::Ion)
+                .unwrap()
+                .code;
             let mut decoder = iced_x86::Decoder::new(64, &code.bytes[code.entry..], iced_x86::DecoderOptions::NONE);
             let mut last = iced_x86::Instruction::default();
             while decoder.can_decode() {
@@ -61,8 +63,8 @@ fn counts(op: BinaryOp, swapped: bool, target: Target) -> [usize; 3] {
         true => b.binary(op, values[1], values[0]),
         false => b.binary(op, values[0], values[1]),
     });
-    let uniformity = passes::prepare(&mut function, |_| Across::Varies);
-    let generated = generate_with((&function, &uniformity, Manner::default()), target, Algorithm::Ion);
+    let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
+    let generated = generate_with((&function, &uniformity, CodegenOptions::default()), target, Algorithm::Ion);
     let code = generated.unwrap().code;
     let text = disassemble(&code.bytes, code.entry);
     ["vcmp", "vminps", "blend"].map(|name| text.lines().filter(|line| line.contains(name)).count())

@@ -14,7 +14,7 @@ use vitric_exec::interp::{Executable, Wave};
 use vitric_exec::runtime::{Bindings, Bound, Deadline, Descriptor, Environment};
 use vitric_exec::texture::Sampler;
 use vitric_ir::interface::Shader;
-use vitric_ir::passes::Across;
+use vitric_ir::passes::LaneVariance;
 use vitric_ir::{BinaryOp, Builder, Function, Inst, TernaryOp, Type, passes};
 use vitric_memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
 use vitric_spirv as spirv;
@@ -146,7 +146,7 @@ fn compile_time(criterion: &mut Criterion) {
         });
         let mut optimized = function.clone();
         passes::optimize(&mut optimized, &mut |_, _| {});
-        let mut executable = Executable::new(optimized, |_| Across::Varies);
+        let mut executable = Executable::new(optimized, |_| LaneVariance::Divergent);
         for (name, target) in executors().into_iter().filter(|(_, target)| target.is_some()) {
             group.bench_function(BenchmarkId::new(name, size), |bencher| bencher.iter(|| executable.generate(target)));
         }

@@ -8,7 +8,7 @@ use vitric_codegen::Target;
 use vitric_ir::interface::{
     Builtin, FragmentFacts, InputSlot, Interface, Interpolation, OutputSlot, Place, Shader, Slot,
 };
-use vitric_ir::passes::Across;
+use vitric_ir::passes::LaneVariance;
 use vitric_ir::passes::pair::{self, Effects};
 use vitric_ir::passes::sharing::may_share;
 use vitric_ir::{Function, Inst, Space, Type};
@@ -59,7 +59,7 @@ impl Program {
     #[inline]
     pub fn interpreted(shader: Shader) -> Self {
         let Shader { interface, function } = shader;
-        let code = Executable::new(function, |slot| interface.across(slot));
+        let code = Executable::new(function, |slot| interface.variance(slot));
         Self::with_code(interface, code)
     }
 
@@ -84,7 +84,7 @@ impl Program {
 
     /// A routine of the driver's own: a verified function, how its input words differ from lane to lane, and how many output
     /// words it has, which are anything for lanes that do not run to its end. Its code is not generated yet.
-    pub fn routine(function: Function, inputs: &[Across], outputs: usize) -> Self {
+    pub fn routine(function: Function, inputs: &[LaneVariance], outputs: usize) -> Self {
         let slot = |word: usize| Slot::Location { location: word as u32, component: 0, index: 0 };
         let input = |word| InputSlot {
             slot: slot(word),
@@ -153,11 +153,11 @@ impl Program {
             return;
         }
         self.groups_in_wave = groups;
-        let across = |slot: u32| match self.inputs[slot as usize].slot {
-            Slot::Builtin(Builtin::NumWorkgroups, _) => Across::Same,
-            _ => Across::Varies,
+        let variance = |slot: u32| match self.inputs[slot as usize].slot {
+            Slot::Builtin(Builtin::NumWorkgroups, _) => LaneVariance::Uniform,
+            _ => LaneVariance::Divergent,
         };
-        self.code = Executable::new(self.code.function().clone(), across);
+        self.code = Executable::new(self.code.function().clone(), variance);
     }
 
     /// Two waves of a workgroup as one, where groups are made of such pairs.
@@ -173,8 +173,8 @@ impl Program {
             matches!(slot, Slot::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId, _))
         };
         let function = pair::run(self.code.function(), words, Effects::Allowed, same)?;
-        let across: Vec<Across> = (0..self.inputs.len() as u32).map(|slot| self.across(slot)).collect();
-        let mut program = Self::routine(function, &across.repeat(2), 2 * self.outputs.len());
+        let variance: Vec<LaneVariance> = (0..self.inputs.len() as u32).map(|slot| self.variance(slot)).collect();
+        let mut program = Self::routine(function, &variance.repeat(2), 2 * self.outputs.len());
         (program.stage, program.images) = (self.stage, self.images);
         Some(Box::new(program))
     }
@@ -213,7 +213,7 @@ impl Program {
     /// A program of fragments, or of workgroups that share no waves, that does the same by another function.
     pub(super) fn with_function(&self, function: Function) -> Self {
         let interface = Interface { geometry: None, mesh: None, patch: None, ..self.interface.clone() };
-        let code = Executable::new(function, |slot| interface.across(slot));
+        let code = Executable::new(function, |slot| interface.variance(slot));
         Self::with_code(interface, code)
     }
 

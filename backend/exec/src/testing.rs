@@ -2,7 +2,7 @@
 
 use vitric_base::simd::WAVE;
 use vitric_codegen::Target;
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Function, verify, verify_strictly};
 
 use super::Program;
@@ -19,7 +19,7 @@ pub fn run_everywhere(function: &Function, inputs: &[Vec<u32>], outputs: usize, 
     passes::optimize(&mut optimized, &mut |_, _| {});
     let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported()).map(Some);
     for target in std::iter::once(None).chain(targets) {
-        let mut program = Program::routine(optimized.clone(), &vec![Across::Varies; words], outputs);
+        let mut program = Program::routine(optimized.clone(), &vec![LaneVariance::Divergent; words], outputs);
         program.code.generate(target).unwrap();
         let mut wave = Wave::default();
         for lanes in inputs.chunks(WAVE) {

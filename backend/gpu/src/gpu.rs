@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use vitric_base::bag::Bag;
 use vitric_base::counters::Counters;
+use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
 use vitric_exec::runtime::{Names, NoNames};
@@ -123,9 +123,9 @@ struct Units {
     routines: Arc<Routines>,
     addresses: AddressSpace,
     names: OnceLock<Arc<dyn Names>>,
-    triangles: Bag<Triangles>,
-    tiles: Bag<TileScratch>,
-    fronts: Bag<Box<FrontScratch>>,
+    triangles: ObjectPool<Triangles>,
+    tiles: ObjectPool<TileScratch>,
+    fronts: ObjectPool<Box<FrontScratch>>,
     depths: KeptDepths,
     counters: Option<Arc<Counters>>,
     near: Option<Residency>,
@@ -153,10 +153,10 @@ impl Gpu {
             routines: Arc::new(Routines::new(decoded.clone())),
             addresses: AddressSpace::default(),
             names: OnceLock::new(),
-            triangles: Bag::new(MOST_KEPT),
-            tiles: Bag::new(config.threads),
+            triangles: ObjectPool::new(MOST_KEPT),
+            tiles: ObjectPool::new(config.threads),
             // The command processor keeps one.
-            fronts: Bag::new(config.threads + 1),
+            fronts: ObjectPool::new(config.threads + 1),
             depths: KeptDepths::new(config.hiz, decoded),
             counters: config.counts.then(Arc::default),
             near,
@@ -285,17 +285,17 @@ impl Gpu {
     }
 
     /// Memory of triangles.
-    pub(crate) fn triangles(&self) -> &Bag<Triangles> {
+    pub(crate) fn triangles(&self) -> &ObjectPool<Triangles> {
         &self.units.triangles
     }
 
     /// Memory of the front end.
-    pub(crate) fn fronts(&self) -> &Bag<Box<FrontScratch>> {
+    pub(crate) fn fronts(&self) -> &ObjectPool<Box<FrontScratch>> {
         &self.units.fronts
     }
 
     /// What tiles are processed with.
-    pub(crate) fn tiles(&self) -> &Bag<TileScratch> {
+    pub(crate) fn tiles(&self) -> &ObjectPool<TileScratch> {
         &self.units.tiles
     }
 

@@ -5,7 +5,7 @@ use vitric_ir::{Inst, Value};
 
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::Shift;
-use super::{Held, Lower, Parts};
+use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::Frame;
 
@@ -14,23 +14,23 @@ impl Lower<'_> {
         match inst {
             Inst::Lane { result } => {
                 let parts = self.numbers_of_lanes();
-                self.hold(*result, Held::Vector(parts));
+                self.hold(*result, ValueLocation::Vector(parts));
             }
             Inst::IsActive { result } => {
                 let active = self.active_mask();
-                self.hold(*result, Held::Mask(active));
+                self.hold(*result, ValueLocation::Mask(active));
             }
             Inst::Ballot { result, a } => {
                 let mask = self.mask(*a);
                 let bits = self.mask_bits(mask);
-                self.hold(*result, Held::Scalar(bits));
+                self.hold(*result, ValueLocation::Scalar(bits));
             }
             Inst::Shuffle { result, a, index } => self.shuffle(*result, *a, *index),
             _ => {}
         }
     }
 
-    pub(super) fn numbers_of_lanes(&mut self) -> Parts {
+    pub(super) fn numbers_of_lanes(&mut self) -> WaveRegs {
         let lanes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
         let at = self.pooled(lanes);
         self.load_lanes(Mem::pool(at, false), self.target.parts())
@@ -39,7 +39,7 @@ impl Lower<'_> {
     fn shuffle(&mut self, result: Value, a: Value, index: Value) {
         let words = self.vector(a);
         if self.target == Target::Avx2 && words.count == 1 {
-            return self.hold(result, Held::Vector(words));
+            return self.hold(result, ValueLocation::Vector(words));
         }
         self.pick(result, [0, 1].map(|half| Operand::Use(words.at(half))), index);
     }
@@ -50,7 +50,7 @@ impl Lower<'_> {
         let parts = match self.target {
             Target::Avx512 => {
                 let sources = [Operand::Use(index.at(0)), words[0]];
-                Parts::one(self.define(VECTOR, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, &sources))
+                WaveRegs::one(self.define(VECTOR, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, &sources))
             }
             Target::Avx2 => {
                 // An instruction picks from one half by three bits; the fourth, as the sign, picks the half.
@@ -65,7 +65,7 @@ impl Lower<'_> {
                 })
             }
         };
-        self.hold(result, Held::Vector(parts));
+        self.hold(result, ValueLocation::Vector(parts));
     }
 
     /// The active lanes run on without effect, and count as killed.

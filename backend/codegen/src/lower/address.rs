@@ -10,7 +10,7 @@ use super::super::machine::{Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::memory::Range;
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, REACHES, Reach};
 
@@ -31,7 +31,7 @@ impl Lower<'_> {
         let follow = self.follows(address[0]);
         let load = |lower: &mut Self| {
             let parts = lower.load_lanes_of(range, (offsets, follow), active);
-            lower.hold(result, Held::Vector(parts));
+            lower.hold(result, ValueLocation::Vector(parts));
         };
         self.call_unless((Code::Je_rel32_64, inst, Some(reach)), load, Some(result))
     }
@@ -70,7 +70,7 @@ impl Lower<'_> {
     }
 
     /// A range, and the distances of the lanes' addresses from its start; sets the flags as equal when those of all lanes of a mask are inside.
-    fn lanes_in_reach(&mut self, reach: u32, address: [Value; 2], lanes: Parts) -> (Range, Parts) {
+    fn lanes_in_reach(&mut self, reach: u32, address: [Value; 2], lanes: WaveRegs) -> (Range, WaveRegs) {
         let (range, offsets, inside) = self.in_reach(reach, address);
         let outside = self.mask_and_not(inside, lanes);
         self.test_mask(outside);
@@ -78,14 +78,14 @@ impl Lower<'_> {
     }
 
     /// A range, the distances of the lanes' addresses from its start, and the lanes in which those are inside.
-    pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (Range, Parts, Parts) {
+    pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (Range, WaveRegs, WaveRegs) {
         let (low, high) = (self.vector(low), self.vector(high));
         let first = Self::reach_field(reach, Reach::FIRST);
         let [first_low, first_high] = [0, HIGH].map(|behind| {
             let memory = Mem { displacement: first.displacement + behind, ..first };
             match self.target {
                 Target::Avx512 => Source::Memory(memory.broadcast()),
-                Target::Avx2 => Source::Parts(Parts::one(self.load_broadcast(memory))),
+                Target::Avx2 => Source::WaveRegs(WaveRegs::one(self.load_broadcast(memory))),
             }
         });
         let base = self.load_pointer(Self::reach_field(reach, Reach::BASE));

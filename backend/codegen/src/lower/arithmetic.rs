@@ -9,7 +9,7 @@ use super::super::machine::{Kind, MASK, Masking, Operand, VECTOR};
 use super::super::table::{self, Compare, Order, Shift, V};
 use super::classify::Form;
 use super::emit::Source;
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 
 /// 2^31 as a float.
@@ -25,8 +25,8 @@ impl Lower<'_> {
         self.forms.values[result.0 as usize] == Form::Scalar
     }
 
-    fn hold_vector(&mut self, result: Value, parts: Parts) {
-        self.hold(result, Held::Vector(parts));
+    fn hold_vector(&mut self, result: Value, parts: WaveRegs) {
+        self.hold(result, ValueLocation::Vector(parts));
     }
 
     pub(super) fn unary(&mut self, result: Value, op: UnaryOp, a: Value) -> Result<()> {
@@ -39,17 +39,17 @@ impl Lower<'_> {
             UnaryOp::AsBool => {
                 let words = self.vector(a);
                 let mask = self.words_to_mask(words);
-                self.hold(result, Held::Mask(mask));
+                self.hold(result, ValueLocation::Mask(mask));
             }
             UnaryOp::LogicalNot => {
                 let mask = self.mask(a);
                 let mask = if self.forms.opposite[a.0 as usize] { mask } else { self.mask_not(mask) };
-                self.hold(result, Held::Mask(mask));
+                self.hold(result, ValueLocation::Mask(mask));
             }
             UnaryOp::IsNan => {
                 let a = self.vector(a);
                 let mask = self.compare(Compare::Float(table::UNORDERED), a, a.into());
-                self.hold(result, Held::Mask(mask));
+                self.hold(result, ValueLocation::Mask(mask));
             }
             UnaryOp::Sqrt if self.is_uniform(result) => {
                 let root = match self.target {
@@ -79,19 +79,21 @@ impl Lower<'_> {
             Target::Avx2 => Code::VEX_Vbroadcastss_ymm_xmm,
         };
         let all = self.define(VECTOR, to_all, &[Operand::Use(few)]);
-        self.hold_vector(result, Parts::one(all));
+        self.hold_vector(result, WaveRegs::one(all));
     }
 
     /// The same bits under another type.
     fn copy(&mut self, result: Value, a: Value) {
         let held = match self.values[a.0 as usize] {
-            Held::Mask(_) | Held::Scalar(_) | Held::Nowhere => Held::Vector(self.vector(a)),
+            ValueLocation::Mask(_) | ValueLocation::Scalar(_) | ValueLocation::Nowhere => {
+                ValueLocation::Vector(self.vector(a))
+            }
             same => same,
         };
         self.hold(result, held);
     }
 
-    fn vector_unary(&mut self, op: UnaryOp, a: Parts) -> Option<Parts> {
+    fn vector_unary(&mut self, op: UnaryOp, a: WaveRegs) -> Option<WaveRegs> {
         if let Some(op) = table::unary(op) {
             return Some(self.vector1(op.code(self.target), a));
         }
@@ -122,7 +124,7 @@ impl Lower<'_> {
     }
 
     /// To an integer; 0 to even, 1 down, 2 up, 3 to zero.
-    fn round(&mut self, a: Parts, mode: i32) -> Parts {
+    fn round(&mut self, a: WaveRegs, mode: i32) -> WaveRegs {
         // Bit 3 keeps the inexact flag quiet.
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae,
@@ -132,7 +134,7 @@ impl Lower<'_> {
     }
 
     /// Differences between lanes of each quad, given by two shuffles.
-    fn derivative(&mut self, a: Parts, (to, from): (i32, i32)) -> Parts {
+    fn derivative(&mut self, a: WaveRegs, (to, from): (i32, i32)) -> WaveRegs {
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vpermilps_zmm_k1z_zmmm512b32_imm8,
             Target::Avx2 => Code::VEX_Vpermilps_ymm_ymmm256_imm8,
@@ -143,7 +145,7 @@ impl Lower<'_> {
     }
 
     /// Truncates; saturates; NaN is 0.
-    fn float_to_signed(&mut self, a: Parts) -> Parts {
+    fn float_to_signed(&mut self, a: WaveRegs) -> WaveRegs {
         let number = self.compare(Compare::Float(table::ORDERED), a, a.into());
         let over = self.compare(Compare::Float(table::GREATER_OR_EQUAL), a, Source::Constant(TWO_TO_31));
         let converted = self.vector1(V::FloatToInt.code(self.target), a);
@@ -151,7 +153,7 @@ impl Lower<'_> {
         self.keep(number, clamped)
     }
 
-    fn float_to_unsigned(&mut self, a: Parts) -> Parts {
+    fn float_to_unsigned(&mut self, a: WaveRegs) -> WaveRegs {
         // `maxps a, 0` is 0 for NaN.
         let positive = self.vector2(V::MaxF, a, Source::Constant(0));
         if self.target == Target::Avx512 {
@@ -167,7 +169,7 @@ impl Lower<'_> {
         self.vector2(V::Or, whole, over)
     }
 
-    fn unsigned_to_float(&mut self, a: Parts) -> Parts {
+    fn unsigned_to_float(&mut self, a: WaveRegs) -> WaveRegs {
         if self.target == Target::Avx512 {
             return self.vector1(Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, a);
         }
@@ -180,7 +182,7 @@ impl Lower<'_> {
         self.vector2(V::AddF, high, low)
     }
 
-    fn half_to_float(&mut self, a: Parts) -> Parts {
+    fn half_to_float(&mut self, a: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let narrow = self.vector1(Code::EVEX_Vpmovdw_ymmm256_k1z_zmm, a);
@@ -198,7 +200,7 @@ impl Lower<'_> {
         }
     }
 
-    fn float_to_half(&mut self, a: Parts) -> Parts {
+    fn float_to_half(&mut self, a: WaveRegs) -> WaveRegs {
         let (narrow, widen) = match self.target {
             Target::Avx512 => (Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256),
             Target::Avx2 => (Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, Code::VEX_Vpmovzxwd_ymm_xmmm128),
@@ -208,7 +210,7 @@ impl Lower<'_> {
     }
 
     /// Bits that are set, by sums of neighbours.
-    fn bit_count(&mut self, a: Parts) -> Parts {
+    fn bit_count(&mut self, a: WaveRegs) -> WaveRegs {
         let pairs = self.shift(Shift::Right, a, 1);
         let pairs = self.vector2(V::And, pairs, Source::Constant(0x5555_5555));
         let pairs = self.vector2(V::SubI, a, pairs);
@@ -232,7 +234,7 @@ impl Lower<'_> {
             let compare = if self.forms.opposite[result.0 as usize] { compare.opposite() } else { compare };
             let (a, b) = (self.vector(a), self.source(b));
             let mask = self.compare(compare, a, b);
-            self.hold(result, Held::Mask(mask));
+            self.hold(result, ValueLocation::Mask(mask));
             return Ok(());
         }
         match op {
@@ -302,7 +304,7 @@ impl Lower<'_> {
                 let change = Operand::Change { from: a.at(0), to };
                 let operands = [change, Operand::Use(a.at(0)), Operand::Use(b.at(0))];
                 self.masked(op.code(self.target), &operands, mask.at(0), false);
-                Parts::one(to)
+                WaveRegs::one(to)
             }
             false => {
                 let mask = self.compare(Compare::Float(table::UNORDERED), b, b.into());
@@ -324,11 +326,11 @@ impl Lower<'_> {
                 self.mask_not(different)
             }
         };
-        self.hold(result, Held::Mask(mask));
+        self.hold(result, ValueLocation::Mask(mask));
     }
 
     /// The high words of products: those of even lanes, and those of odd ones moved to even lanes.
-    fn multiply_high(&mut self, op: V, a: Parts, b: Parts) -> Parts {
+    fn multiply_high(&mut self, op: V, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         let even = self.vector2(op, a, b);
         let (odd_a, odd_b) = (self.shift(Shift::Right64, a, 32), self.shift(Shift::Right64, b, 32));
         let odd = self.vector2(op, odd_a, odd_b);
@@ -339,7 +341,7 @@ impl Lower<'_> {
     }
 
     /// The lanes in which a comparison holds.
-    pub(super) fn compare(&mut self, compare: Compare, a: Parts, b: Source) -> Parts {
+    pub(super) fn compare(&mut self, compare: Compare, a: WaveRegs, b: Source) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let (code, predicate) = match compare {
@@ -349,22 +351,22 @@ impl Lower<'_> {
                 };
                 let second = self.source_operand(b, 0);
                 let sources = [Operand::Use(a.at(0)), second, Operand::Imm(predicate)];
-                Parts::one(self.define(MASK, code, &sources))
+                WaveRegs::one(self.define(MASK, code, &sources))
             }
             Target::Avx2 => self.compare_lanes(compare, a, b),
         }
     }
 
-    fn in_register(&mut self, source: Source) -> Parts {
+    fn in_register(&mut self, source: Source) -> WaveRegs {
         match source {
-            Source::Parts(parts) => parts,
+            Source::WaveRegs(parts) => parts,
             Source::Constant(word) => self.broadcast_constant(word),
-            Source::Memory(memory) => Parts::one(self.load_broadcast(memory)),
+            Source::Memory(memory) => WaveRegs::one(self.load_broadcast(memory)),
         }
     }
 
     /// AVX2 compares integers for equality and for signed greater only.
-    fn compare_lanes(&mut self, compare: Compare, a: Parts, b: Source) -> Parts {
+    fn compare_lanes(&mut self, compare: Compare, a: WaveRegs, b: Source) -> WaveRegs {
         let b = self.in_register(b);
         match compare {
             Compare::Float(predicate) => {
@@ -387,11 +389,11 @@ impl Lower<'_> {
         }
     }
 
-    fn with_sign_flipped(&mut self, a: Parts, b: Parts) -> (Parts, Parts) {
+    fn with_sign_flipped(&mut self, a: WaveRegs, b: WaveRegs) -> (WaveRegs, WaveRegs) {
         (self.vector2(V::Xor, a, Source::Constant(SIGN)), self.vector2(V::Xor, b, Source::Constant(SIGN)))
     }
 
-    fn compare_signed(&mut self, order: Order, a: Parts, b: Parts) -> Parts {
+    fn compare_signed(&mut self, order: Order, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         let (code, first, second) = match order {
             Order::Equal | Order::NotEqual => (Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256, a, b),
             Order::Less => (Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, b, a),
@@ -408,14 +410,14 @@ impl Lower<'_> {
     }
 
     /// `new` in the lanes of a mask, `old` in the others.
-    pub(super) fn blend(&mut self, mask: Parts, old: Parts, new: Source) -> Parts {
+    pub(super) fn blend(&mut self, mask: WaveRegs, old: WaveRegs, new: Source) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let new = self.source_operand(new, 0);
                 let result = self.vector_register();
                 let operands = [Operand::Def(result), Operand::Use(old.at(0)), new];
                 self.masked(Code::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32, &operands, mask.at(0), false);
-                Parts::one(result)
+                WaveRegs::one(result)
             }
             Target::Avx2 => {
                 let new = self.in_register(new);
@@ -429,13 +431,13 @@ impl Lower<'_> {
     }
 
     /// The words in the lanes of a mask, 0 in the others.
-    pub(super) fn keep(&mut self, mask: Parts, words: Parts) -> Parts {
+    pub(super) fn keep(&mut self, mask: WaveRegs, words: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let result = self.vector_register();
                 let operands = [Operand::Def(result), Operand::Use(words.at(0))];
                 self.masked(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, &operands, mask.at(0), true);
-                Parts::one(result)
+                WaveRegs::one(result)
             }
             Target::Avx2 => self.vector2(V::And, words, mask),
         }
@@ -452,7 +454,7 @@ impl Lower<'_> {
                 let taken = self.mask_and(condition, b);
                 let other = self.mask_and_not(condition, c);
                 let mask = self.mask_or(taken, other);
-                self.hold(result, Held::Mask(mask));
+                self.hold(result, ValueLocation::Mask(mask));
             }
             _ => {
                 let (mask, old, new) = (self.mask(a), self.vector(c), self.source(b));

@@ -14,7 +14,7 @@ use super::super::machine::{Kind, Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::memory::Range;
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, LANES_BYTES};
 
@@ -23,7 +23,7 @@ const ALL: i32 = (1 << WAVE) - 1;
 
 /// How a lane operates on a word.
 #[derive(Clone, Copy)]
-enum Way {
+enum AtomicLowering {
     /// By an instruction that leaves in a register what was there.
     Locked(Code),
     /// By a new word, as often as somebody else was faster.
@@ -43,7 +43,7 @@ enum New {
     Operand,
 }
 
-impl Way {
+impl AtomicLowering {
     /// That of an operation on a word that others may reach, or not.
     fn of(op: AtomicOp, is_alone: bool) -> Option<Self> {
         use AtomicOp as A;
@@ -73,9 +73,9 @@ struct Places {
     /// The range's first byte.
     base: VReg,
     /// Bytes from there.
-    offsets: Parts,
+    offsets: WaveRegs,
     /// Lanes whose words are there.
-    lanes: Parts,
+    lanes: WaveRegs,
     /// Whether no other thread reaches them.
     is_alone: bool,
     /// Other lanes, as bits, which the runtime has to look after; none where there are no such.
@@ -113,7 +113,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let is_alone = space == Space::Shared;
-        let Some(way) = Way::of(op, is_alone) else { return self.call(inst, false) };
+        let Some(way) = AtomicLowering::of(op, is_alone) else { return self.call(inst, false) };
         let (places, reach) = match space {
             Space::Address { high } => {
                 let (reach, effective) = (self.next_reach(), self.effective());
@@ -138,9 +138,9 @@ impl Lower<'_> {
             }
         };
         let mut operands = [Some(value), comparator].map(|operand| operand.map(|operand| self.vector(operand)));
-        if let ([Some(value), _], AtomicOp::Sub, Way::Locked(_)) = (&mut operands, op, way) {
+        if let ([Some(value), _], AtomicOp::Sub, AtomicLowering::Locked(_)) = (&mut operands, op, way) {
             let zero = self.zero_vector();
-            *value = self.vector2(V::SubI, zero, Source::Parts(*value));
+            *value = self.vector2(V::SubI, zero, Source::WaveRegs(*value));
         }
         let arguments = [Some(places.offsets), operands[0], operands[1]];
         for (number, argument) in arguments.into_iter().enumerate() {
@@ -152,19 +152,19 @@ impl Lower<'_> {
             let found = lower.load_lanes(Mem::frame(Frame::RESULT), lower.target.parts());
             // Others have found nothing.
             let found = lower.keep(places.lanes, found);
-            lower.hold(result, Held::Vector(found));
+            lower.hold(result, ValueLocation::Vector(found));
         };
         self.call_unless((Code::Jne_rel32_64, inst, reach), each, Some(result))
     }
 
     /// The lanes of a mask that name words of a range.
-    fn fitting(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+    fn fitting(&mut self, range: Range, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let inside = self.inside(range, offsets, lanes);
         self.aligned(offsets, inside)
     }
 
     /// The lanes of a mask whose offsets are those of words.
-    fn aligned(&mut self, offsets: Parts, lanes: Parts) -> Parts {
+    fn aligned(&mut self, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let in_word = self.vector2(V::And, offsets, Source::Constant(3));
         let aligned = self.compare(Compare::Signed(Order::Equal), in_word, Source::Constant(0));
         self.mask_and(lanes, aligned)
@@ -175,7 +175,7 @@ impl Lower<'_> {
         let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
         let lanes = self.fitting(range, offsets, effective);
         let words = self.load_lanes_of(range, (offsets, false), lanes);
-        self.hold(result, Held::Vector(words));
+        self.hold(result, ValueLocation::Vector(words));
     }
 
     /// Adds a number to a word, or takes it away, as often as there are lanes that do: each finds what those before it have left.
@@ -215,19 +215,20 @@ impl Lower<'_> {
                 lower.plain(Code::Xadd_rm32_r32, &[word, Operand::Change { from: sum, to: old }]);
                 old
             };
-            let [old, number] = [old, number].map(|word| Parts::one(lower.broadcast(word)));
+            let [old, number] = [old, number].map(|word| WaveRegs::one(lower.broadcast(word)));
             let ranks = lower.ranks(effective);
-            let before = lower.vector2(V::MulI, ranks, Source::Parts(number));
-            let found = lower.vector2(if op == AtomicOp::Add { V::AddI } else { V::SubI }, old, Source::Parts(before));
+            let before = lower.vector2(V::MulI, ranks, Source::WaveRegs(number));
+            let found =
+                lower.vector2(if op == AtomicOp::Add { V::AddI } else { V::SubI }, old, Source::WaveRegs(before));
             // Helpers find nothing.
             let found = lower.keep(effective, found);
-            lower.hold(result, Held::Vector(found));
+            lower.hold(result, ValueLocation::Vector(found));
         };
         self.call_unless((Code::Jb_rel32_64, inst, None), add, Some(result))
     }
 
     /// How many lanes of a mask come before each of them; with AVX2 all lanes are in it.
-    fn ranks(&mut self, lanes: Parts) -> Parts {
+    fn ranks(&mut self, lanes: WaveRegs) -> WaveRegs {
         let numbers = self.numbers_of_lanes();
         if self.target == Target::Avx2 {
             return numbers;
@@ -235,7 +236,7 @@ impl Lower<'_> {
         let ranks = self.vector_register();
         let operands = [Operand::Def(ranks), Operand::Use(numbers.at(0))];
         self.masked(Code::EVEX_Vpexpandd_zmm_k1z_zmmm512, &operands, lanes.at(0), true);
-        Parts::one(ranks)
+        WaveRegs::one(ranks)
     }
 
     /// Lanes as bits, whose offsets the frame has. Sets the flags as not equal where there are any, and all that operate, and not several on one
@@ -249,8 +250,8 @@ impl Lower<'_> {
         let rest = self.define(SCALAR, Code::VEX_Blsr_r32_rm32, &[Operand::Use(bits)]);
         let first = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(bits)]);
         let first = self.define(SCALAR, Code::Mov_r32_rm32, &[Lane::Of(first).argument(0)]);
-        let first = Parts::one(self.broadcast(first));
-        let others = self.compare(Compare::Signed(Order::NotEqual), places.offsets, Source::Parts(first));
+        let first = WaveRegs::one(self.broadcast(first));
+        let others = self.compare(Compare::Signed(Order::NotEqual), places.offsets, Source::WaveRegs(first));
         let others = self.mask_and(others, places.lanes);
         let others = self.mask_bits(others);
         self.plain(Code::Test_rm32_r32, &[Operand::Use(rest), Operand::Use(rest)]);
@@ -268,9 +269,9 @@ impl Lower<'_> {
 
     /// The operations of lanes, which are given as bits, with what they find in the frame. Those of all lanes follow each other without a loop
     /// where they are short.
-    fn atomic_of_lanes(&mut self, way: Way, places: &Places, bits: VReg) {
+    fn atomic_of_lanes(&mut self, way: AtomicLowering, places: &Places, bits: VReg) {
         let each = |lower: &mut Self| lower.each_lane(bits, |lower, lane| lower.atomic_of_lane(way, places, lane));
-        if !matches!(way, Way::Locked(_)) {
+        if !matches!(way, AtomicLowering::Locked(_)) {
             return each(self);
         }
         let [all, some] = [0; 2].map(|_| self.out.block());
@@ -305,27 +306,27 @@ impl Lower<'_> {
     }
 
     /// The operation of a lane whose operands are in the frame, with its result there.
-    fn atomic_of_lane(&mut self, way: Way, places: &Places, lane: Lane) {
+    fn atomic_of_lane(&mut self, way: AtomicLowering, places: &Places, lane: Lane) {
         let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(0)]);
         let value = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(1)]);
         let word = Operand::Mem(Mem::at(places.base, 0).indexed(offset, 1));
         let old = match way {
-            Way::Locked(code) => {
+            AtomicLowering::Locked(code) => {
                 let old = self.scalar_register();
                 self.plain(code, &[word, Operand::Change { from: value, to: old }]);
                 old
             }
-            Way::Compared => {
+            AtomicLowering::Compared => {
                 let comparator = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(2)]);
                 self.exchange_if(word, comparator, value)
             }
-            Way::Computed(new) if places.is_alone => {
+            AtomicLowering::Computed(new) if places.is_alone => {
                 let old = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
                 let new = self.new_word(new, old, value);
                 self.plain(Code::Mov_rm32_r32, &[word, Operand::Use(new)]);
                 old
             }
-            Way::Computed(new) => self.exchange(word, new, value),
+            AtomicLowering::Computed(new) => self.exchange(word, new, value),
         };
         self.plain(Code::Mov_rm32_r32, &[lane.word(Frame::RESULT), Operand::Use(old)]);
     }

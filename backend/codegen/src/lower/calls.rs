@@ -5,7 +5,7 @@ use vitric_ir::{Inst, Type, Value, numbered, results};
 
 use super::super::machine::{Kind, Mem, Operand, VECTOR};
 use super::classify::Form;
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{ARGUMENTS, Frame, LANES_BYTES};
 use crate::{Site, Target};
 
@@ -66,14 +66,15 @@ impl Lower<'_> {
         if let (Some(found), Some((result, form))) = (found, form) {
             let parts = self.parts(found.count, |lower, part| lower.out.register(found.at(part).class()));
             self.out.blocks[join.index()].parameters = (0..parts.count).map(|part| parts.at(part)).collect();
-            let held = if form == Form::Scalar { Held::Scalar(parts.at(0)) } else { Held::Vector(parts) };
+            let held =
+                if form == Form::Scalar { ValueLocation::Scalar(parts.at(0)) } else { ValueLocation::Vector(parts) };
             self.hold(result, held);
         }
         Ok(())
     }
 
     /// Jumps to where ways meet, with a value in a form.
-    fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<Parts> {
+    fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<WaveRegs> {
         let parts = value.map(|(value, form)| self.in_form(value, form));
         let arguments = parts.map_or_else(Vec::new, |parts| (0..parts.count).map(|part| parts.at(part)).collect());
         self.push(Kind::Jump { to: join, arguments });
@@ -81,7 +82,7 @@ impl Lower<'_> {
     }
 
     /// The lanes for which an image instruction runs its routine, which that finds in its frame.
-    fn lanes_of_routine(&mut self, inst: &Inst) -> Parts {
+    fn lanes_of_routine(&mut self, inst: &Inst) -> WaveRegs {
         let has_effect = matches!(inst, Inst::Image(image) if image.op.has_effect());
         let lanes = if has_effect { self.effective() } else { self.active_mask() };
         let frame = self.pointer(Frame::NESTED);
@@ -97,7 +98,7 @@ impl Lower<'_> {
     }
 
     /// A result of a routine: of the lanes that ran it, in others anything is there, and 0 is what they get.
-    fn load_result_of(&mut self, lanes: Parts, result: Value, index: usize) {
+    fn load_result_of(&mut self, lanes: WaveRegs, result: Value, index: usize) {
         let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
         let parts = self.parts(self.target.parts(), |lower, part| {
             let memory = lower.part_of(memory, part);
@@ -114,7 +115,7 @@ impl Lower<'_> {
                 }
             }
         });
-        self.hold(result, Held::Vector(parts));
+        self.hold(result, ValueLocation::Vector(parts));
     }
 
     pub(super) fn load_result(&mut self, result: Value, index: usize) {
@@ -124,9 +125,9 @@ impl Lower<'_> {
         }
         let parts = self.load_lanes(memory, self.target.parts());
         let held = if self.ir.types[result.0 as usize] == Type::Bool {
-            Held::Mask(self.words_to_mask(parts))
+            ValueLocation::Mask(self.words_to_mask(parts))
         } else {
-            Held::Vector(parts)
+            ValueLocation::Vector(parts)
         };
         self.hold(result, held);
     }

@@ -9,7 +9,7 @@ use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::classify::Form;
 use super::emit::Source;
-use super::{Held, Lower, Parts};
+use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
 /// Whose resources and push constants are meant: those of what was looked up for an image instruction, or the program's own.
@@ -49,7 +49,7 @@ pub enum Key {
 /// Conversions that hold where lowering is, and the order in which they were made.
 #[derive(Debug, Default)]
 pub struct Cache {
-    known: HashMap<Key, Parts>,
+    known: HashMap<Key, WaveRegs>,
     made: Vec<Key>,
 }
 
@@ -68,7 +68,7 @@ impl Cache {
 }
 
 impl Lower<'_> {
-    pub(super) fn cached(&mut self, key: Key, make: impl FnOnce(&mut Self) -> Parts) -> Parts {
+    pub(super) fn cached(&mut self, key: Key, make: impl FnOnce(&mut Self) -> WaveRegs) -> WaveRegs {
         if let Some(&parts) = self.converted.known.get(&key) {
             return parts;
         }
@@ -81,7 +81,7 @@ impl Lower<'_> {
     /// A constant's word.
     pub(super) fn constant(&self, value: Value) -> Option<u32> {
         match self.values[value.0 as usize] {
-            Held::Constant(word) => Some(word),
+            ValueLocation::Constant(word) => Some(word),
             _ => None,
         }
     }
@@ -89,82 +89,90 @@ impl Lower<'_> {
     /// Whether a value is best the last source of a vector instruction, which may lie in memory.
     pub(super) fn is_memory(&self, value: Value) -> bool {
         match self.values[value.0 as usize] {
-            Held::Constant(_) => true,
-            Held::Memory(_) => self.target == Target::Avx512 && !self.converted.known.contains_key(&Key::Vector(value)),
+            ValueLocation::Constant(_) => true,
+            ValueLocation::Memory(_) => {
+                self.target == Target::Avx512 && !self.converted.known.contains_key(&Key::Vector(value))
+            }
             _ => false,
         }
     }
 
     /// A value in vectors.
-    pub(super) fn vector(&mut self, value: Value) -> Parts {
+    pub(super) fn vector(&mut self, value: Value) -> WaveRegs {
         match self.values[value.0 as usize] {
-            Held::Vector(parts) => parts,
-            Held::Constant(word) => self.cached(Key::Constant(word), |lower| lower.broadcast_constant(word)),
-            Held::Scalar(register) => self.cached(Key::Vector(value), |lower| Parts::one(lower.broadcast(register))),
-            Held::Memory(memory) => self.cached(Key::Vector(value), |lower| Parts::one(lower.load_broadcast(memory))),
-            Held::Mask(mask) => self.cached(Key::Vector(value), |lower| lower.mask_to_words(mask)),
-            Held::Half { of, high } => self.cached(Key::Vector(value), |lower| lower.half(of, high)),
+            ValueLocation::Vector(parts) => parts,
+            ValueLocation::Constant(word) => self.cached(Key::Constant(word), |lower| lower.broadcast_constant(word)),
+            ValueLocation::Scalar(register) => {
+                self.cached(Key::Vector(value), |lower| WaveRegs::one(lower.broadcast(register)))
+            }
+            ValueLocation::Memory(memory) => {
+                self.cached(Key::Vector(value), |lower| WaveRegs::one(lower.load_broadcast(memory)))
+            }
+            ValueLocation::Mask(mask) => self.cached(Key::Vector(value), |lower| lower.mask_to_words(mask)),
+            ValueLocation::Half { of, high } => self.cached(Key::Vector(value), |lower| lower.half(of, high)),
             // A comparison that is held as flags has no other use.
-            Held::Nowhere | Held::Flags(..) => self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)),
+            ValueLocation::Nowhere | ValueLocation::Flags(..) => {
+                self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0))
+            }
         }
     }
 
     /// A value as the last source of a vector instruction.
     pub(super) fn source(&mut self, value: Value) -> Source {
         match self.values[value.0 as usize] {
-            Held::Constant(word) => Source::Constant(word),
-            Held::Memory(memory) if self.is_memory(value) => Source::Memory(memory.broadcast()),
-            _ => Source::Parts(self.vector(value)),
+            ValueLocation::Constant(word) => Source::Constant(word),
+            ValueLocation::Memory(memory) if self.is_memory(value) => Source::Memory(memory.broadcast()),
+            _ => Source::WaveRegs(self.vector(value)),
         }
     }
 
     /// A value in a general register. Only for uniform values.
     pub(super) fn scalar(&mut self, value: Value) -> VReg {
         match self.values[value.0 as usize] {
-            Held::Scalar(register) => register,
-            Held::Memory(memory) => {
+            ValueLocation::Scalar(register) => register,
+            ValueLocation::Memory(memory) => {
                 let load = |lower: &mut Self| lower.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]);
-                self.cached(Key::Scalar(value), |lower| Parts::one(load(lower))).at(0)
+                self.cached(Key::Scalar(value), |lower| WaveRegs::one(load(lower))).at(0)
             }
-            Held::Constant(word) => {
-                let make = |lower: &mut Self| Parts::one(lower.scalar_constant(word));
+            ValueLocation::Constant(word) => {
+                let make = |lower: &mut Self| WaveRegs::one(lower.scalar_constant(word));
                 self.cached(Key::ScalarConstant(word), make).at(0)
             }
-            Held::Vector(_) | Held::Half { .. } => {
+            ValueLocation::Vector(_) | ValueLocation::Half { .. } => {
                 let parts = self.vector(value);
-                let make = |lower: &mut Self| Parts::one(lower.first_lane(parts.at(0)));
+                let make = |lower: &mut Self| WaveRegs::one(lower.first_lane(parts.at(0)));
                 self.cached(Key::Scalar(value), make).at(0)
             }
-            Held::Mask(mask) => {
-                let make = |lower: &mut Self| Parts::one(lower.mask_to_scalar(mask));
+            ValueLocation::Mask(mask) => {
+                let make = |lower: &mut Self| WaveRegs::one(lower.mask_to_scalar(mask));
                 self.cached(Key::Scalar(value), make).at(0)
             }
-            Held::Nowhere | Held::Flags(..) => self.scalar_constant(0),
+            ValueLocation::Nowhere | ValueLocation::Flags(..) => self.scalar_constant(0),
         }
     }
 
     /// A boolean as a mask.
-    pub(super) fn mask(&mut self, value: Value) -> Parts {
+    pub(super) fn mask(&mut self, value: Value) -> WaveRegs {
         match self.values[value.0 as usize] {
-            Held::Mask(parts) => parts,
-            Held::Vector(_) | Held::Half { .. } => {
+            ValueLocation::Mask(parts) => parts,
+            ValueLocation::Vector(_) | ValueLocation::Half { .. } => {
                 let parts = self.vector(value);
                 self.cached(Key::Mask(value), |lower| lower.words_to_mask(parts))
             }
-            Held::Scalar(register) => self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register)),
-            Held::Memory(_) => {
+            ValueLocation::Scalar(register) => self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register)),
+            ValueLocation::Memory(_) => {
                 let register = self.scalar(value);
                 self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register))
             }
-            Held::Constant(word) => self.cached(Key::Mask(value), |lower| lower.constant_mask(word != 0)),
-            Held::Nowhere | Held::Flags(..) => self.constant_mask(false),
+            ValueLocation::Constant(word) => self.cached(Key::Mask(value), |lower| lower.constant_mask(word != 0)),
+            ValueLocation::Nowhere | ValueLocation::Flags(..) => self.constant_mask(false),
         }
     }
 
     /// A value in a form of variables.
-    pub(super) fn in_form(&mut self, value: Value, form: Form) -> Parts {
+    pub(super) fn in_form(&mut self, value: Value, form: Form) -> WaveRegs {
         match form {
-            Form::Scalar => Parts::one(self.scalar(value)),
+            Form::Scalar => WaveRegs::one(self.scalar(value)),
             Form::Vector => self.vector(value),
             Form::Mask => self.mask(value),
         }
@@ -194,31 +202,31 @@ impl Lower<'_> {
     }
 
     /// 1 in the lanes of a mask, 0 in the others.
-    fn mask_to_words(&mut self, mask: Parts) -> Parts {
+    fn mask_to_words(&mut self, mask: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let at = self.pooled(1u32.to_le_bytes().to_vec());
                 let result = self.vector_register();
                 let operands = [Operand::Def(result), Operand::Mem(Mem::pool(at, false))];
                 self.masked(Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, &operands, mask.at(0), true);
-                Parts::one(result)
+                WaveRegs::one(result)
             }
             Target::Avx2 => self.vector2(V::And, mask, Source::Constant(1)),
         }
     }
 
-    pub(super) fn words_to_mask(&mut self, words: Parts) -> Parts {
+    pub(super) fn words_to_mask(&mut self, words: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let operands = [Operand::Use(words.at(0)), Operand::Use(words.at(0))];
-                Parts::one(self.define(MASK, Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32, &operands))
+                WaveRegs::one(self.define(MASK, Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32, &operands))
             }
             Target::Avx2 => self.compare(Compare::Signed(Order::NotEqual), words, Source::Constant(0)),
         }
     }
 
     /// 1 when the first lane is in a mask.
-    fn mask_to_scalar(&mut self, mask: Parts) -> VReg {
+    fn mask_to_scalar(&mut self, mask: WaveRegs) -> VReg {
         let word = match self.target {
             Target::Avx512 => self.define(SCALAR, Code::VEX_Kmovw_r32_kr, &[Operand::Use(mask.at(0))]),
             Target::Avx2 => self.first_lane(mask.at(0)),
@@ -226,21 +234,21 @@ impl Lower<'_> {
         self.change(Code::And_rm32_imm8, word, &[Operand::Imm(1)])
     }
 
-    fn scalar_to_mask(&mut self, register: VReg) -> Parts {
+    fn scalar_to_mask(&mut self, register: VReg) -> WaveRegs {
         let ones = self.change(Code::Neg_rm32, register, &[]);
         match self.target {
-            Target::Avx512 => Parts::one(self.define(MASK, Code::VEX_Kmovw_kr_r32, &[Operand::Use(ones)])),
-            Target::Avx2 => Parts::one(self.broadcast(ones)),
+            Target::Avx512 => WaveRegs::one(self.define(MASK, Code::VEX_Kmovw_kr_r32, &[Operand::Use(ones)])),
+            Target::Avx2 => WaveRegs::one(self.broadcast(ones)),
         }
     }
 
     /// A mask of all lanes or of none.
-    pub(super) fn constant_mask(&mut self, all: bool) -> Parts {
+    pub(super) fn constant_mask(&mut self, all: bool) -> WaveRegs {
         let word = if all { u32::MAX } else { 0 };
         match self.target {
             Target::Avx512 => {
                 let register = self.scalar_constant(word);
-                Parts::one(self.define(MASK, Code::VEX_Kmovw_kr_r32, &[Operand::Use(register)]))
+                WaveRegs::one(self.define(MASK, Code::VEX_Kmovw_kr_r32, &[Operand::Use(register)]))
             }
             Target::Avx2 => self.broadcast_constant(word),
         }

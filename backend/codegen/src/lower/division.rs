@@ -11,7 +11,7 @@ use vitric_ir::BinaryOp;
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
-use super::{Lower, Parts};
+use super::{Lower, WaveRegs};
 use crate::Target;
 
 const SIGN: u32 = 0x8000_0000;
@@ -20,7 +20,7 @@ const TWO_TO_31: u64 = 0x41e0_0000_0000_0000;
 
 impl Lower<'_> {
     /// `op(a, b)` for the divisions and remainders. Nothing is spent on lanes with a divisor of 0 if there are none.
-    pub(super) fn divide(&mut self, op: BinaryOp, (a, b): (Parts, Parts), may_be_zero: bool) -> Parts {
+    pub(super) fn divide(&mut self, op: BinaryOp, (a, b): (WaveRegs, WaveRegs), may_be_zero: bool) -> WaveRegs {
         let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let count = a.count.max(b.count);
         let quotient = self.parts(count, |lower, part| lower.quotient(signed, a.at(part), b.at(part)));
@@ -62,7 +62,7 @@ impl Lower<'_> {
         let joined = self.define(VECTOR, code, &[Operand::Use(halves[0]), Operand::Use(halves[1]), Operand::Imm(1)]);
         match (self.target, signed) {
             // What was made signed for the conversion is made unsigned again.
-            (Target::Avx2, false) => self.vector2(V::Xor, Parts::one(joined), Source::Constant(SIGN)).at(0),
+            (Target::Avx2, false) => self.vector2(V::Xor, WaveRegs::one(joined), Source::Constant(SIGN)).at(0),
             _ => joined,
         }
     }
@@ -70,7 +70,7 @@ impl Lower<'_> {
     fn half_to_doubles(&mut self, signed: bool, words: VReg, half: i32) -> VReg {
         let biased = self.target == Target::Avx2 && !signed;
         let words = match biased {
-            true => self.vector2(V::Xor, Parts::one(words), Source::Constant(SIGN)).at(0),
+            true => self.vector2(V::Xor, WaveRegs::one(words), Source::Constant(SIGN)).at(0),
             false => words,
         };
         let (extract, convert) = match (self.target, signed) {

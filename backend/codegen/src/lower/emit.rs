@@ -6,14 +6,14 @@ use smallvec::SmallVec;
 
 use super::super::machine::{Kind, MASK, Masking, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Shift, V};
-use super::{Lower, Parts};
+use super::{Lower, WaveRegs};
 use crate::Target;
 
 /// A source that may be memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     /// Registers.
-    Parts(Parts),
+    WaveRegs(WaveRegs),
     /// A word for all lanes.
     Constant(u32),
     /// A word for all lanes in memory: AVX-512 only.
@@ -23,13 +23,13 @@ pub enum Source {
 impl Source {
     /// Registers that hold it, at least one.
     fn count(self) -> usize {
-        if let Self::Parts(parts) = self { parts.count } else { 1 }
+        if let Self::WaveRegs(parts) = self { parts.count } else { 1 }
     }
 }
 
-impl From<Parts> for Source {
-    fn from(parts: Parts) -> Self {
-        Self::Parts(parts)
+impl From<WaveRegs> for Source {
+    fn from(parts: WaveRegs) -> Self {
+        Self::WaveRegs(parts)
     }
 }
 
@@ -102,20 +102,20 @@ impl Lower<'_> {
 
     pub(super) fn source_operand(&mut self, source: Source, part: usize) -> Operand {
         match source {
-            Source::Parts(parts) => Operand::Use(parts.at(part)),
+            Source::WaveRegs(parts) => Operand::Use(parts.at(part)),
             Source::Constant(word) => Operand::Mem(self.constant_operand(word)),
             Source::Memory(memory) => Operand::Mem(memory),
         }
     }
 
     /// Builds parts one after the other.
-    pub(super) fn parts(&mut self, count: usize, mut part: impl FnMut(&mut Self, usize) -> VReg) -> Parts {
+    pub(super) fn parts(&mut self, count: usize, mut part: impl FnMut(&mut Self, usize) -> VReg) -> WaveRegs {
         let registers: SmallVec<[VReg; 2]> = (0..count).map(|index| part(self, index)).collect();
-        Parts::new(&registers)
+        WaveRegs::new(&registers)
     }
 
     /// `op(a, b)` on vectors.
-    pub(super) fn vector2(&mut self, op: V, a: Parts, b: impl Into<Source>) -> Parts {
+    pub(super) fn vector2(&mut self, op: V, a: WaveRegs, b: impl Into<Source>) -> WaveRegs {
         let b = b.into();
         let code = op.code(self.target);
         self.parts(a.count.max(b.count()), |lower, part| {
@@ -125,24 +125,24 @@ impl Lower<'_> {
     }
 
     /// `op(a)` on vectors.
-    pub(super) fn vector1(&mut self, code: Code, a: Parts) -> Parts {
+    pub(super) fn vector1(&mut self, code: Code, a: WaveRegs) -> WaveRegs {
         self.parts(a.count, |lower, part| lower.define(VECTOR, code, &[Operand::Use(a.at(part))]))
     }
 
     /// `op(a)` with an immediate.
-    pub(super) fn vector_immediate(&mut self, code: Code, a: Parts, immediate: i32) -> Parts {
+    pub(super) fn vector_immediate(&mut self, code: Code, a: WaveRegs, immediate: i32) -> WaveRegs {
         self.parts(a.count, |lower, part| {
             lower.define(VECTOR, code, &[Operand::Use(a.at(part)), Operand::Imm(immediate)])
         })
     }
 
     /// All lanes shifted by a constant.
-    pub(super) fn shift(&mut self, shift: Shift, a: Parts, count: u32) -> Parts {
+    pub(super) fn shift(&mut self, shift: Shift, a: WaveRegs, count: u32) -> WaveRegs {
         self.vector_immediate(shift.code(self.target), a, count as i32)
     }
 
     /// `op(a, b, c)` where the first operand is read and written.
-    pub(super) fn fused(&mut self, op: V, first: Parts, second: Parts, third: Source) -> Parts {
+    pub(super) fn fused(&mut self, op: V, first: WaveRegs, second: WaveRegs, third: Source) -> WaveRegs {
         let code = op.code(self.target);
         let count = first.count.max(second.count).max(third.count());
         self.parts(count, |lower, part| {
@@ -164,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// A word for all lanes in a register, one for both halves.
-    pub(super) fn broadcast_constant(&mut self, word: u32) -> Parts {
+    pub(super) fn broadcast_constant(&mut self, word: u32) -> WaveRegs {
         if word == 0 {
             return self.zero_vector();
         }
@@ -179,17 +179,17 @@ impl Lower<'_> {
                 self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[memory])
             }
         };
-        Parts::one(register)
+        WaveRegs::one(register)
     }
 
-    pub(super) fn zero_vector(&mut self) -> Parts {
+    pub(super) fn zero_vector(&mut self) -> WaveRegs {
         // `xor a, a` would read a register that nothing wrote: load zeros instead of explaining that to the allocator.
         let memory = Operand::Mem(self.constant_memory_zero());
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
             Target::Avx2 => Code::VEX_Vmovups_ymm_ymmm256,
         };
-        Parts::one(self.define(VECTOR, code, &[memory]))
+        WaveRegs::one(self.define(VECTOR, code, &[memory]))
     }
 
     fn constant_memory_zero(&mut self) -> Mem {

@@ -14,7 +14,7 @@ use super::super::machine::{Kind, MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{self, V};
 use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, LEAST_TURN};
 
@@ -188,7 +188,7 @@ impl Lower<'_> {
         variable: Variable,
         contents: &[Content],
         (label, arguments): (&Label, &mut [Vec<VReg>]),
-    ) -> Parts {
+    ) -> WaveRegs {
         for ((content, edge), arguments) in contents.iter().zip(&label.edges).zip(arguments) {
             let parts = self.materialise(edge.from, variable, *content);
             arguments.extend((0..self.width(variable)).map(|part| parts.at(part)));
@@ -197,7 +197,7 @@ impl Lower<'_> {
     }
 
     /// Fresh parameters of a block for a variable.
-    fn block_parameter(&mut self, block: Block, variable: Variable) -> Parts {
+    fn block_parameter(&mut self, block: Block, variable: Variable) -> WaveRegs {
         let class = match self.form(variable) {
             Form::Scalar => SCALAR,
             Form::Vector => VECTOR,
@@ -205,7 +205,7 @@ impl Lower<'_> {
         };
         let registers: Vec<VReg> = (0..self.width(variable)).map(|_| self.out.register(class)).collect();
         self.out.blocks[block.index()].parameters.extend(&registers);
-        Parts::new(&registers)
+        WaveRegs::new(&registers)
     }
 
     /// Registers that hold a variable.
@@ -219,14 +219,14 @@ impl Lower<'_> {
     }
 
     /// What a variable holds, in registers; zero is made at the end of a block that ends with its jump.
-    fn materialise(&mut self, block: Block, variable: Variable, content: Content) -> Parts {
+    fn materialise(&mut self, block: Block, variable: Variable, content: Content) -> WaveRegs {
         if let Some(parts) = content {
             return parts;
         }
         let last = self.out.blocks[block.index()].insts.pop();
         let here = self.block.replace(block);
         let zero = match self.form(variable) {
-            Form::Scalar => Parts::one(self.scalar_constant(0)),
+            Form::Scalar => WaveRegs::one(self.scalar_constant(0)),
             Form::Vector => self.zero_vector(),
             Form::Mask => self.constant_mask(false),
         };
@@ -255,11 +255,11 @@ impl Lower<'_> {
     // ---- masks --------------------------------------------------------------------------------------------------------
 
     /// The mask that the frame starts with.
-    pub(super) fn start_mask(&mut self, bits: usize, lanes: usize) -> Parts {
+    pub(super) fn start_mask(&mut self, bits: usize, lanes: usize) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let class = self.mask_class();
-                Parts::one(self.define(class, Code::VEX_Kmovw_kr_km16, &[Operand::Mem(Mem::frame(bits))]))
+                WaveRegs::one(self.define(class, Code::VEX_Kmovw_kr_km16, &[Operand::Mem(Mem::frame(bits))]))
             }
             Target::Avx2 => self.parts(2, |lower, part| {
                 let memory = Operand::Mem(Mem::frame(lanes + part * 32));
@@ -268,37 +268,37 @@ impl Lower<'_> {
         }
     }
 
-    fn mask2(&mut self, code: Code, wide: V, a: Parts, b: Parts) -> Parts {
+    fn mask2(&mut self, code: Code, wide: V, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let class = self.mask_class();
-                Parts::one(self.define(class, code, &[Operand::Use(a.at(0)), Operand::Use(b.at(0))]))
+                WaveRegs::one(self.define(class, code, &[Operand::Use(a.at(0)), Operand::Use(b.at(0))]))
             }
             Target::Avx2 => self.vector2(wide, a, b),
         }
     }
 
-    pub(super) fn mask_and(&mut self, a: Parts, b: Parts) -> Parts {
+    pub(super) fn mask_and(&mut self, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         self.mask2(Code::VEX_Kandw_kr_kr_kr, V::And, a, b)
     }
 
     /// Lanes of `b` that are not in `a`.
-    pub(super) fn mask_and_not(&mut self, a: Parts, b: Parts) -> Parts {
+    pub(super) fn mask_and_not(&mut self, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         self.mask2(Code::VEX_Kandnw_kr_kr_kr, V::AndNot, a, b)
     }
 
-    pub(super) fn mask_or(&mut self, a: Parts, b: Parts) -> Parts {
+    pub(super) fn mask_or(&mut self, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         self.mask2(Code::VEX_Korw_kr_kr_kr, V::Or, a, b)
     }
 
-    pub(super) fn mask_xor(&mut self, a: Parts, b: Parts) -> Parts {
+    pub(super) fn mask_xor(&mut self, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         self.mask2(Code::VEX_Kxorw_kr_kr_kr, V::Xor, a, b)
     }
 
     /// Lanes that are not in a mask.
-    pub(super) fn mask_not(&mut self, mask: Parts) -> Parts {
+    pub(super) fn mask_not(&mut self, mask: WaveRegs) -> WaveRegs {
         match self.target {
-            Target::Avx512 => Parts::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(mask.at(0))])),
+            Target::Avx512 => WaveRegs::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(mask.at(0))])),
             Target::Avx2 => {
                 let all = self.constant_mask(true);
                 self.mask_xor(mask, all)
@@ -307,7 +307,7 @@ impl Lower<'_> {
     }
 
     /// Sets the flags so that `jne` jumps when a lane is in the mask.
-    pub(super) fn test_mask(&mut self, mask: Parts) {
+    pub(super) fn test_mask(&mut self, mask: WaveRegs) {
         match self.target {
             Target::Avx512 => {
                 let register = Operand::Use(mask.at(0));
@@ -334,7 +334,7 @@ impl Lower<'_> {
     }
 
     /// The active lanes in registers.
-    pub(super) fn active_mask(&mut self) -> Parts {
+    pub(super) fn active_mask(&mut self) -> WaveRegs {
         match self.active() {
             Some(parts) => parts,
             None => self.constant_mask(false),
@@ -342,7 +342,7 @@ impl Lower<'_> {
     }
 
     /// The active lanes as bits in a general register.
-    pub(super) fn mask_bits(&mut self, mask: Parts) -> VReg {
+    pub(super) fn mask_bits(&mut self, mask: WaveRegs) -> VReg {
         match self.target {
             Target::Avx512 => self.define(SCALAR, Code::VEX_Kmovw_r32_kr, &[Operand::Use(mask.at(0))]),
             Target::Avx2 => {
@@ -387,11 +387,11 @@ impl Lower<'_> {
     /// Sets the flags by a uniform condition; returns the jump that is taken when it holds.
     fn test_uniform(&mut self, condition: Value) -> Code {
         match self.values[condition.0 as usize] {
-            Held::Flags(compare, a, b) => {
+            ValueLocation::Flags(compare, a, b) => {
                 self.set_flags(a, b);
                 return table::jump(compare);
             }
-            Held::Mask(mask) => self.test_mask(mask),
+            ValueLocation::Mask(mask) => self.test_mask(mask),
             _ => {
                 let register = Operand::Use(self.scalar(condition));
                 self.plain(Code::Test_rm32_r32, &[register, register]);

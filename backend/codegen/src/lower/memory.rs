@@ -15,7 +15,7 @@ use super::classify::Form;
 use super::convert::{Key, Of};
 use super::emit::Source;
 use super::variables::Variables;
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
 use crate::{Outputs, Target};
 
@@ -75,10 +75,10 @@ impl Lower<'_> {
     fn load_word(&mut self, result: Value, word: u32) {
         let form = self.forms.words[word as usize];
         let held = match (self.variables.get(Variables::word(word)), form) {
-            (None, _) => Held::Constant(0),
-            (Some(parts), Form::Scalar) => Held::Scalar(parts.at(0)),
-            (Some(parts), Form::Vector) => Held::Vector(parts),
-            (Some(parts), Form::Mask) => Held::Mask(parts),
+            (None, _) => ValueLocation::Constant(0),
+            (Some(parts), Form::Scalar) => ValueLocation::Scalar(parts.at(0)),
+            (Some(parts), Form::Vector) => ValueLocation::Vector(parts),
+            (Some(parts), Form::Mask) => ValueLocation::Mask(parts),
         };
         self.hold(result, held);
     }
@@ -91,7 +91,7 @@ impl Lower<'_> {
         self.variables.set(variable, Some(content));
     }
 
-    fn blend_word(&mut self, form: Form, old: Option<Parts>, (value, new): (Value, Parts)) -> Parts {
+    fn blend_word(&mut self, form: Form, old: Option<WaveRegs>, (value, new): (Value, WaveRegs)) -> WaveRegs {
         let active = self.active_mask();
         if form == Form::Mask {
             let taken = self.mask_and(active, new);
@@ -100,12 +100,12 @@ impl Lower<'_> {
             return self.mask_or(taken, kept);
         }
         let old = old.unwrap_or_else(|| self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)));
-        let new = if self.constant(value).is_some() { self.source(value) } else { Source::Parts(new) };
+        let new = if self.constant(value).is_some() { self.source(value) } else { Source::WaveRegs(new) };
         self.blend(active, old, new)
     }
 
     /// The index of an indexed access, base added, and the lanes in which it is inside the array.
-    fn word_index(&mut self, local: Local, base: u32, index: Option<Value>) -> (Parts, Parts) {
+    fn word_index(&mut self, local: Local, base: u32, index: Option<Value>) -> (WaveRegs, WaveRegs) {
         let words = self.ir.locals[local.0 as usize];
         let index = match index {
             Some(index) => self.vector(index),
@@ -117,7 +117,7 @@ impl Lower<'_> {
     }
 
     /// Byte offsets of the lanes' words in a local: 16 lanes lie one after the other.
-    fn lane_offsets(&mut self, word: Parts) -> Parts {
+    fn lane_offsets(&mut self, word: WaveRegs) -> WaveRegs {
         use super::super::table::Shift;
         let bytes = self.shift(Shift::Left, word, LANES_BYTES.trailing_zeros());
         let lanes: Vec<u8> = (0..16u32).flat_map(|lane| (lane * 4).to_le_bytes()).collect();
@@ -152,9 +152,9 @@ impl Lower<'_> {
         if index.is_none() {
             let held = if *base < words {
                 let at = self.locals[local.0 as usize] + *base as usize * LANES_BYTES;
-                Held::Vector(self.load_lanes(Mem::frame(at), self.target.parts()))
+                ValueLocation::Vector(self.load_lanes(Mem::frame(at), self.target.parts()))
             } else {
-                Held::Constant(0)
+                ValueLocation::Constant(0)
             };
             self.hold(*result, held);
             return Ok(());
@@ -163,14 +163,14 @@ impl Lower<'_> {
             let zeros = self.pooled(vec![0; LANES_BYTES]);
             let lanes = self.lanes_of_word((*local, *base, index), Mem::pool(zeros, false));
             let parts = self.load_lanes(lanes, self.target.parts());
-            self.hold(*result, Held::Vector(parts));
+            self.hold(*result, ValueLocation::Vector(parts));
             return Ok(());
         }
         let (word, inside) = self.word_index(*local, *base, *index);
         let offsets = self.lane_offsets(word);
         let base = self.local_base(*local);
         let parts = self.gather(base, offsets, inside);
-        self.hold(*result, Held::Vector(parts));
+        self.hold(*result, ValueLocation::Vector(parts));
         Ok(())
     }
 
@@ -202,7 +202,7 @@ impl Lower<'_> {
     // ---- lanes in memory ----------------------------------------------------------------------------------------------
 
     /// A wave's words, one after the other.
-    pub(super) fn load_lanes(&mut self, memory: Mem, count: usize) -> Parts {
+    pub(super) fn load_lanes(&mut self, memory: Mem, count: usize) -> WaveRegs {
         let code = self.target.load();
         self.parts(count, |lower, part| {
             let displacement = memory.displacement + (part * lower.target.vector_bytes()) as i32;
@@ -218,7 +218,7 @@ impl Lower<'_> {
 
     /// Stores the lanes of a mask to memory that nobody else accesses. AVX2's masked stores take ten times as long as others on some
     /// processors: there the words of the other lanes are stored again.
-    pub(super) fn store_lanes(&mut self, memory: Mem, words: Parts, lanes: Parts) {
+    pub(super) fn store_lanes(&mut self, memory: Mem, words: WaveRegs, lanes: WaveRegs) {
         for part in 0..self.target.parts() {
             let memory = self.part_of(memory, part);
             match self.target {
@@ -237,7 +237,7 @@ impl Lower<'_> {
     }
 
     /// Stores the lanes of a mask to memory that others may access: no word of another lane is touched.
-    fn store_consecutive(&mut self, memory: Mem, words: Parts, lanes: Parts) {
+    fn store_consecutive(&mut self, memory: Mem, words: WaveRegs, lanes: WaveRegs) {
         if self.target == Target::Avx512 {
             return self.store_lanes(memory, words, lanes);
         }
@@ -256,7 +256,7 @@ impl Lower<'_> {
     }
 
     /// Two ways to one end: where a mask has all lanes, as most often, and where it has not. `way` is told which it is.
-    pub(super) fn if_all(&mut self, lanes: Parts, way: impl Fn(&mut Self, bool)) {
+    pub(super) fn if_all(&mut self, lanes: WaveRegs, way: impl Fn(&mut Self, bool)) {
         let bits = self.mask_bits(lanes);
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(Mask::MAX.into())]);
         let [whole, others, end] = [(); 3].map(|()| self.out.block());
@@ -270,7 +270,7 @@ impl Lower<'_> {
     }
 
     /// Words at byte offsets from an address, where there is one; 0 in lanes outside of the mask.
-    pub(super) fn gather(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
+    pub(super) fn gather(&mut self, base: VReg, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         if self.target.loads_by_lane() {
             let words = self.load_by_lane(base, offsets, lanes);
             return self.keep(lanes, words);
@@ -279,7 +279,7 @@ impl Lower<'_> {
         let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(0), 1));
         let operands = [Operand::Change { from, to }, memory];
         self.masked_change(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, &operands, lanes.at(0));
-        Parts::one(to)
+        WaveRegs::one(to)
     }
 
     /// The first byte of a range, or of a word of the frame where nothing is in it.
@@ -293,7 +293,7 @@ impl Lower<'_> {
     }
 
     /// Stores words of the lanes of a mask at byte offsets from an address, ascending lanes.
-    fn scatter(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
+    fn scatter(&mut self, base: VReg, offsets: WaveRegs, (words, lanes): (WaveRegs, WaveRegs)) {
         match self.target {
             Target::Avx512 => {
                 let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(0), 1));
@@ -306,7 +306,13 @@ impl Lower<'_> {
 
     /// AVX2 has no scatter, and none of parts of words: offsets, words and mask go through the frame's arguments, and each lane stores the
     /// first bytes of its word. A lane that is off stores to the frame.
-    pub(super) fn scatter_by_lane(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts), bytes: u32) {
+    pub(super) fn scatter_by_lane(
+        &mut self,
+        base: VReg,
+        offsets: WaveRegs,
+        (words, lanes): (WaveRegs, WaveRegs),
+        bytes: u32,
+    ) {
         let store = match bytes {
             1 => Code::Mov_rm8_r8,
             2 => Code::Mov_rm16_r16,
@@ -330,12 +336,12 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn store_argument(&mut self, argument: usize, parts: Parts) {
+    pub(super) fn store_argument(&mut self, argument: usize, parts: WaveRegs) {
         self.store_wave(Mem::frame(Frame::ARGUMENT + argument * LANES_BYTES), parts);
     }
 
     /// Stores the words of all lanes.
-    fn store_wave(&mut self, memory: Mem, words: Parts) {
+    fn store_wave(&mut self, memory: Mem, words: WaveRegs) {
         for part in 0..self.target.parts() {
             let memory = self.part_of(memory, part);
             self.plain(self.target.store(), &[memory, Operand::Use(words.at(part))]);
@@ -345,9 +351,9 @@ impl Lower<'_> {
     /// A word for all lanes from memory, in the form that its value wants.
     pub(super) fn load_uniform(&mut self, result: Value, memory: Mem) {
         let held = if self.forms.values[result.0 as usize] == Form::Scalar {
-            Held::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
+            ValueLocation::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
         } else {
-            Held::Vector(Parts::one(self.load_broadcast(memory)))
+            ValueLocation::Vector(WaveRegs::one(self.load_broadcast(memory)))
         };
         self.hold(result, held);
     }
@@ -359,22 +365,22 @@ impl Lower<'_> {
     }
 
     pub(super) fn input(&mut self, result: Value, slot: u32) {
-        let inputs = self.cached(Key::Inputs, |lower| Parts::one(lower.pointer(Frame::INPUTS))).at(0);
+        let inputs = self.cached(Key::Inputs, |lower| WaveRegs::one(lower.pointer(Frame::INPUTS))).at(0);
         let memory = Mem::at(inputs, slot as usize * LANES_BYTES);
         if self.is_uniform(result) {
-            return self.hold(result, Held::Memory(memory));
+            return self.hold(result, ValueLocation::Memory(memory));
         }
         let parts = self.load_lanes(memory, self.target.parts());
-        self.hold(result, Held::Vector(parts));
+        self.hold(result, ValueLocation::Vector(parts));
     }
 
     pub(super) fn parameter(&mut self, result: Value, word: u32, of: Option<Value>) {
-        let parameters = self.cached(Key::Parameters, |lower| Parts::one(lower.pointer(Frame::PARAMETERS))).at(0);
+        let parameters = self.cached(Key::Parameters, |lower| WaveRegs::one(lower.pointer(Frame::PARAMETERS))).at(0);
         let words = word as usize * LANES_BYTES;
         match of.map_or(Ok(0), |of| self.constant(of).ok_or(of)) {
             Ok(one) => {
                 let lane = one as usize % WAVE * LANE_BYTES as usize;
-                self.hold(result, Held::Memory(Mem::at(parameters, words + lane)));
+                self.hold(result, ValueLocation::Memory(Mem::at(parameters, words + lane)));
             }
             Err(of) => {
                 let rows = [0, LANES_BYTES / 2].map(|half| Operand::Mem(Mem::at(parameters, words + half)));
@@ -387,7 +393,7 @@ impl Lower<'_> {
         let words = self.vector(value);
         let memory = Mem::at(self.pointer(Frame::OUTPUTS), slot as usize * LANES_BYTES);
         // Lanes that go another way through a region may write another output there, others are done.
-        if self.manner.outputs == Outputs::Filled && self.open.is_empty() {
+        if self.options.outputs == Outputs::Filled && self.open.is_empty() {
             return self.store_wave(memory, words);
         }
         let active = self.active_mask();
@@ -397,13 +403,13 @@ impl Lower<'_> {
     pub(super) fn is_helper(&mut self, result: Value) {
         let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
         let mask = self.mask_not(real);
-        self.hold(result, Held::Mask(mask));
+        self.hold(result, ValueLocation::Mask(mask));
     }
 
     /// The active lanes whose effects count.
-    pub(super) fn effective(&mut self) -> Parts {
+    pub(super) fn effective(&mut self) -> WaveRegs {
         let active = self.active_mask();
-        if self.manner.with_all_lanes && !self.demotes {
+        if self.options.with_all_lanes && !self.demotes {
             return active;
         }
         let make = |lower: &mut Self| {
@@ -484,7 +490,7 @@ impl Lower<'_> {
     fn first_entry(&mut self, of: Of, resource: u32) -> VReg {
         let entry = |lower: &mut Self| {
             let at = lower.buffers_of(of, resource);
-            Parts::one(lower.load_pointer(at))
+            WaveRegs::one(lower.load_pointer(at))
         };
         self.cached(Key::Entry(of, resource), entry).at(0)
     }
@@ -553,7 +559,7 @@ impl Lower<'_> {
     /// The first byte of a resource's first buffer.
     pub(super) fn first_byte(&mut self, of: Of, resource: u32) -> VReg {
         let entry = self.first_entry(of, resource);
-        self.cached(Key::Base(of, resource), |lower| Parts::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
+        self.cached(Key::Base(of, resource), |lower| WaveRegs::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
     }
 
     pub(super) fn load_pointer(&mut self, at: Mem) -> VReg {
@@ -563,10 +569,10 @@ impl Lower<'_> {
     /// The first byte of the push constants.
     fn pushed(&mut self, of: Of) -> VReg {
         let pushed = |lower: &mut Self| match of {
-            None => Parts::one(lower.pointer(Frame::PUSH)),
+            None => WaveRegs::one(lower.pointer(Frame::PUSH)),
             Some(image) => {
                 let at = lower.field_of_routine(image, RoutineEntry::PUSH);
-                Parts::one(lower.load_pointer(at))
+                WaveRegs::one(lower.load_pointer(at))
             }
         };
         self.cached(Key::Push(of), pushed).at(0)
@@ -603,14 +609,14 @@ impl Lower<'_> {
 
     fn load(&mut self, result: Value, space: Space, offset: Value) {
         // The words of a texel come together.
-        if self.values[result.0 as usize] != Held::Nowhere {
+        if self.values[result.0 as usize] != ValueLocation::Nowhere {
             return;
         }
         if self.load_texel(space, offset) {
             return;
         }
         if let Some(memory) = self.known_word(space, offset) {
-            return self.hold(result, Held::Memory(memory));
+            return self.hold(result, ValueLocation::Memory(memory));
         }
         let known = match space {
             Space::Levels(behind) => Some(self.levels(None, behind)),
@@ -625,12 +631,12 @@ impl Lower<'_> {
                 true => self.load_by_lane(base, offsets, active),
                 false => self.gather(base, offsets, active),
             };
-            return self.hold(result, Held::Vector(parts));
+            return self.hold(result, ValueLocation::Vector(parts));
         }
         let range = self.range(space);
         if let Space::Block(_) = space {
             let parts = self.load_block(range, offset);
-            return self.hold(result, Held::Vector(parts));
+            return self.hold(result, ValueLocation::Vector(parts));
         }
         if self.is_uniform(offset) {
             let address = self.uniform_address(range, offset);
@@ -639,16 +645,21 @@ impl Lower<'_> {
         let offsets = self.vector(offset);
         if let Space::Quads(_) = space {
             let parts = self.load_quads(range, offsets);
-            return self.hold(result, Held::Vector(parts));
+            return self.hold(result, ValueLocation::Vector(parts));
         }
         let active = self.active_mask();
         let lanes = self.inside(range, offsets, active);
         let parts = self.load_lanes_of(range, (offsets, self.follows(offset)), lanes);
-        self.hold(result, Held::Vector(parts));
+        self.hold(result, ValueLocation::Vector(parts));
     }
 
     /// Words of a range at offsets that are inside in the lanes of a mask, and may follow each other.
-    pub(super) fn load_lanes_of(&mut self, range: Range, (offsets, follow): (Parts, bool), lanes: Parts) -> Parts {
+    pub(super) fn load_lanes_of(
+        &mut self,
+        range: Range,
+        (offsets, follow): (WaveRegs, bool),
+        lanes: WaveRegs,
+    ) -> WaveRegs {
         if follow {
             let memory = self.first_word(range.base, offsets);
             return self.load_consecutive(memory, lanes);
@@ -664,14 +675,14 @@ impl Lower<'_> {
 
     /// The place of the first lane's word. Offsets of lanes that are inside are less than 2^31, and so is their distance to
     /// the first lane's when that wrapped around: as a signed offset it leads to all of them.
-    pub(super) fn first_word(&mut self, base: VReg, offsets: Parts) -> Mem {
+    pub(super) fn first_word(&mut self, base: VReg, offsets: WaveRegs) -> Mem {
         let first = self.first_lane(offsets.at(0));
         let first = self.define(SCALAR, Code::Movsxd_r64_rm32, &[Operand::Use(first)]);
         Mem::at(base, 0).indexed(first, 1)
     }
 
     /// Words one after the other; 0 in lanes outside of the mask, where memory is not touched.
-    fn load_consecutive(&mut self, memory: Mem, lanes: Parts) -> Parts {
+    fn load_consecutive(&mut self, memory: Mem, lanes: WaveRegs) -> WaveRegs {
         self.parts(self.target.parts(), |lower, part| {
             let displacement = (part * lower.target.vector_bytes()) as i32;
             let memory = Operand::Mem(Mem { displacement, ..memory });
@@ -702,7 +713,7 @@ impl Lower<'_> {
     }
 
     /// The lanes of a mask whose offsets are inside a range.
-    pub(super) fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+    pub(super) fn inside(&mut self, range: Range, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
                 let result = self.out.register(super::super::machine::MASK);
@@ -710,12 +721,12 @@ impl Lower<'_> {
                 let predicate = Operand::Imm(Order::Less.predicate());
                 let operands = [Operand::Def(result), Operand::Use(offsets.at(0)), limit, predicate];
                 self.masked(Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, &operands, lanes.at(0), false);
-                Parts::one(result)
+                WaveRegs::one(result)
             }
             Target::Avx2 => {
                 let limit = Operand::Mem(range.limit);
-                let limit = Parts::one(self.define(VECTOR, Code::VEX_Vpbroadcastd_ymm_xmmm32, &[limit]));
-                let inside = self.compare(Compare::Unsigned(Order::Less), offsets, Source::Parts(limit));
+                let limit = WaveRegs::one(self.define(VECTOR, Code::VEX_Vpbroadcastd_ymm_xmmm32, &[limit]));
+                let inside = self.compare(Compare::Unsigned(Order::Less), offsets, Source::WaveRegs(limit));
                 self.mask_and(inside, lanes)
             }
         }
@@ -743,8 +754,8 @@ impl Lower<'_> {
     pub(super) fn store_lanes_of(
         &mut self,
         range: Range,
-        (offsets, follow): (Parts, bool),
-        (words, lanes): (Parts, Parts),
+        (offsets, follow): (WaveRegs, bool),
+        (words, lanes): (WaveRegs, WaveRegs),
     ) {
         if follow {
             let memory = self.first_word(range.base, offsets);

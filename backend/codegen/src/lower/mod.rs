@@ -34,7 +34,7 @@ use vitric_ir::{Function, Inst, Regions, Value};
 
 use super::machine::{self, Kind, Mem};
 use super::table::Compare;
-use super::{Manner, Site, Target};
+use super::{CodegenOptions, Site, Target};
 use crate::frame::{Frame, LANES_BYTES};
 
 /// Instructions of IR beyond which a function is interpreted.
@@ -42,12 +42,12 @@ const MOST_INSTRUCTIONS: usize = 400_000;
 
 /// The vector registers (or masks) that hold a wave: one, or two halves. What is uniform may be one for both halves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct WaveRegs {
     registers: [VReg; 2],
     count: usize,
 }
 
-impl Parts {
+impl WaveRegs {
     fn one(register: VReg) -> Self {
         Self { registers: [register; 2], count: 1 }
     }
@@ -67,7 +67,7 @@ impl Parts {
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum ValueLocation {
     /// Not defined yet.
     Nowhere,
     /// A constant word.
@@ -77,9 +77,9 @@ enum Held {
     /// The same word for all lanes, in memory that nobody writes.
     Memory(Mem),
     /// A word per lane.
-    Vector(Parts),
+    Vector(WaveRegs),
     /// A bit per lane.
-    Mask(Parts),
+    Mask(WaveRegs),
     /// The low or the high word per lane of 64-bit numbers that registers hold whole, by their number.
     Half { of: u32, high: bool },
     /// A comparison of uniform values that only a branch wants: it is made there.
@@ -103,7 +103,7 @@ type Result<T> = std::result::Result<T, String>;
 struct Lower<'a> {
     ir: &'a Function,
     facts: &'a Uniformity,
-    manner: Manner,
+    options: CodegenOptions,
     target: Target,
     regions: Regions,
     words: Words,
@@ -114,10 +114,10 @@ struct Lower<'a> {
     at: usize,
     out: machine::Function,
     /// The mask of all lanes, where they all run.
-    all_lanes: Option<Parts>,
+    all_lanes: Option<WaveRegs>,
     /// The block that is being filled; none where no lane comes.
     block: Option<Block>,
-    values: Vec<Held>,
+    values: Vec<ValueLocation>,
     wholes: Vec<wide::Whole>,
     variables: Variables,
     open: Vec<Open>,
@@ -136,7 +136,7 @@ struct Lower<'a> {
 ///
 /// # Errors
 /// When the function is beyond the generator.
-pub fn lower(ir: &Function, facts: &Uniformity, manner: Manner, target: Target) -> Result<Lowered> {
+pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target: Target) -> Result<Lowered> {
     if ir.insts.len() > MOST_INSTRUCTIONS {
         return Err(format!("{} instructions", ir.insts.len()));
     }
@@ -146,7 +146,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, manner: Manner, target: Target) 
     let mut lower = Lower {
         ir,
         facts,
-        manner,
+        options,
         target,
         regions,
         words,
@@ -156,7 +156,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, manner: Manner, target: Target) 
         out: machine::Function::default(),
         all_lanes: None,
         block: None,
-        values: vec![Held::Nowhere; ir.types.len()],
+        values: vec![ValueLocation::Nowhere; ir.types.len()],
         wholes: Vec::new(),
         variables,
         open: Vec::new(),
@@ -191,7 +191,7 @@ impl Lower<'_> {
             }
         }
         let active = self.start_mask(Frame::ACTIVE, Frame::ACTIVE_LANES);
-        self.all_lanes = self.manner.with_all_lanes.then_some(active);
+        self.all_lanes = self.options.with_all_lanes.then_some(active);
         self.set_active(Some(active));
     }
 
@@ -200,7 +200,7 @@ impl Lower<'_> {
             return Ok(());
         }
         match inst {
-            Inst::Const { result, word } => self.hold(*result, Held::Constant(*word)),
+            Inst::Const { result, word } => self.hold(*result, ValueLocation::Constant(*word)),
             Inst::Unary { result, op, a } => self.unary(*result, *op, *a)?,
             Inst::Binary { result, op, a, b } => self.binary(*result, *op, *a, *b)?,
             Inst::Ternary { result, op, a, b, c } => self.ternary(*result, *op, [*a, *b, *c]),
@@ -220,7 +220,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn hold(&mut self, value: Value, held: Held) {
+    fn hold(&mut self, value: Value, held: ValueLocation) {
         self.values[value.0 as usize] = held;
     }
 

@@ -7,7 +7,7 @@ use vitric_ir::{Space, Value};
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
-use super::{Lower, Parts};
+use super::{Lower, WaveRegs};
 use crate::Target;
 
 impl Lower<'_> {
@@ -46,7 +46,7 @@ impl Lower<'_> {
     }
 
     /// Stores the first bytes of the words of all lanes, one or two, one after the other: AVX2.
-    fn store_packed(&mut self, memory: Mem, words: Parts, bytes: u32) {
+    fn store_packed(&mut self, memory: Mem, words: WaveRegs, bytes: u32) {
         let parts = self.vector2(V::And, words, Source::Constant((1 << (u8::BITS * bytes)) - 1));
         // Halves of registers are packed on their own: the lower ones come before the upper ones again.
         let packed = |lower: &mut Self, code, sources: [VReg; 2]| {

@@ -8,7 +8,7 @@ use vitric_ir::{Space, Value};
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::convert::Key;
 use super::memory::Range;
-use super::{Lower, Parts};
+use super::{Lower, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, LANES_BYTES};
 
@@ -26,7 +26,7 @@ impl Lower<'_> {
     }
 
     /// A quad's words in a vector of their own.
-    pub(super) fn quad(&mut self, words: Parts, quad: usize) -> VReg {
+    pub(super) fn quad(&mut self, words: WaveRegs, quad: usize) -> VReg {
         let (part, number) = self.part_of_quad(quad);
         if number == 0 {
             return words.at(part);
@@ -39,18 +39,18 @@ impl Lower<'_> {
     }
 
     /// Where a quad's words lie, and their offset.
-    fn quad_address(&mut self, base: VReg, offsets: Parts, quad: usize) -> (VReg, VReg) {
+    fn quad_address(&mut self, base: VReg, offsets: WaveRegs, quad: usize) -> (VReg, VReg) {
         let (part, number) = self.part_of_quad(quad);
         let make = |lower: &mut Self| {
             let words = lower.quad(offsets, quad);
-            Parts::one(lower.first_lane(words))
+            WaveRegs::one(lower.first_lane(words))
         };
         let offset = self.cached(Key::QuadOffset(offsets.at(part), number), make).at(0);
         (self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]), offset)
     }
 
     /// The words of all quads; zeros for those that are outside.
-    pub(super) fn load_quads(&mut self, Range { base, limit }: Range, offsets: Parts) -> Parts {
+    pub(super) fn load_quads(&mut self, Range { base, limit }: Range, offsets: WaveRegs) -> WaveRegs {
         let zeros = self.pooled(vec![0; QUAD_BYTES]);
         let zeros = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(zeros, false))]);
         let mut loaded: Option<VReg> = None;
@@ -75,11 +75,11 @@ impl Lower<'_> {
                 parts.push(words);
             }
         }
-        Parts::new(&parts)
+        WaveRegs::new(&parts)
     }
 
     /// The words of a block (`Space::Block`); zeros if it is outside.
-    pub(super) fn load_block(&mut self, Range { base, limit }: Range, offset: Value) -> Parts {
+    pub(super) fn load_block(&mut self, Range { base, limit }: Range, offset: Value) -> WaveRegs {
         let offset = self.scalar(offset);
         let zeros = self.pooled(vec![0; Space::BLOCK_ROW as usize + LANES_BYTES / 2]);
         let zeros = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(zeros, false))]);
@@ -88,8 +88,8 @@ impl Lower<'_> {
         let address = self.change(Code::Cmovae_r64_rm64, address, &[Operand::Use(zeros)]);
         let rows = [0, Space::BLOCK_ROW as usize].map(|row| Operand::Mem(Mem::at(address, row)));
         match self.target {
-            Target::Avx512 => Parts::one(self.whole_block(rows)),
-            Target::Avx2 => Parts::new(&rows.map(|row| self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[row]))),
+            Target::Avx512 => WaveRegs::one(self.whole_block(rows)),
+            Target::Avx2 => WaveRegs::new(&rows.map(|row| self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[row]))),
         }
     }
 
@@ -101,7 +101,7 @@ impl Lower<'_> {
     }
 
     /// Stores the lanes of a mask to a block as [`Self::store_quads`] does to quads: the other words are stored again.
-    pub(super) fn store_block(&mut self, base: VReg, offset: Value, (words, lanes): (Parts, Parts)) {
+    pub(super) fn store_block(&mut self, base: VReg, offset: Value, (words, lanes): (WaveRegs, WaveRegs)) {
         let offset = self.scalar(offset);
         let address = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]);
         let rows = [0, Space::BLOCK_ROW as usize].map(|row| Operand::Mem(Mem::at(address, row)));
@@ -128,10 +128,10 @@ impl Lower<'_> {
 
     /// Stores the lanes of a mask to memory that nobody else accesses: of a quad that has any, the other words are stored again. So what
     /// loads the quad next need not wait, as it has to behind a masked store. Quads that have none of the lanes store to the frame.
-    pub(super) fn store_quads(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
+    pub(super) fn store_quads(&mut self, base: VReg, offsets: WaveRegs, (words, lanes): (WaveRegs, WaveRegs)) {
         let bits = self.mask_bits(lanes);
         let kept = match self.target {
-            Target::Avx512 => Parts::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(lanes.at(0))])),
+            Target::Avx512 => WaveRegs::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(lanes.at(0))])),
             Target::Avx2 => lanes,
         };
         let nowhere = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::RESULT + LANES_BYTES))]);

@@ -6,7 +6,7 @@ use vitric_ir::{BinaryOp, UnaryOp, Value};
 
 use super::super::machine::{Operand, SCALAR};
 use super::super::table::{self, Compare};
-use super::{Held, Lower};
+use super::{Lower, ValueLocation};
 
 impl Lower<'_> {
     pub(super) fn scalar_unary(&mut self, result: Value, op: UnaryOp, a: Value) {
@@ -22,7 +22,7 @@ impl Lower<'_> {
             }
             _ => register,
         };
-        self.hold(result, Held::Scalar(register));
+        self.hold(result, ValueLocation::Scalar(register));
     }
 
     /// 1 or 0 by the flags.
@@ -42,10 +42,10 @@ impl Lower<'_> {
     pub(super) fn scalar_binary(&mut self, result: Value, op: BinaryOp, a: Value, b: Value) {
         if let Some(compare) = table::comparison(op) {
             if self.forms.only_branches[result.0 as usize] {
-                return self.hold(result, Held::Flags(compare, a, b));
+                return self.hold(result, ValueLocation::Flags(compare, a, b));
             }
             let register = self.scalar_compare(compare, a, b);
-            return self.hold(result, Held::Scalar(register));
+            return self.hold(result, ValueLocation::Scalar(register));
         }
         let register = match op {
             BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => self.scalar_shift(op, a, b),
@@ -64,7 +64,7 @@ impl Lower<'_> {
                 self.change(code, first, &[second])
             }
         };
-        self.hold(result, Held::Scalar(register));
+        self.hold(result, ValueLocation::Scalar(register));
     }
 
     fn scalar_compare(&mut self, compare: Compare, a: Value, b: Value) -> VReg {
@@ -110,6 +110,6 @@ impl Lower<'_> {
         let condition = Operand::Use(self.scalar(condition));
         self.plain(Code::Test_rm32_r32, &[condition, condition]);
         let register = self.change(Code::Cmovne_r32_rm32, c, &[Operand::Use(b)]);
-        self.hold(result, Held::Scalar(register));
+        self.hold(result, ValueLocation::Scalar(register));
     }
 }

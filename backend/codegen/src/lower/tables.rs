@@ -11,7 +11,7 @@ use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, Shift};
 use super::emit::Source;
 use super::memory::LANE_BYTES;
-use super::{Held, Lower, Parts, Result};
+use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::Frame;
 
@@ -29,7 +29,7 @@ impl Lower<'_> {
     pub(super) fn load_table(&mut self, result: Value, table: Table, index: Value) -> Result<()> {
         let words = self.ir.tables[table.0 as usize].clone();
         if words.is_empty() {
-            self.hold(result, Held::Constant(0));
+            self.hold(result, ValueLocation::Constant(0));
             return Ok(());
         }
         if self.is_uniform(index) {
@@ -46,7 +46,7 @@ impl Lower<'_> {
                 self.gather(base, offsets, inside)
             }
         };
-        self.hold(result, Held::Vector(parts));
+        self.hold(result, ValueLocation::Vector(parts));
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl Lower<'_> {
     }
 
     /// Words of a table of no more than a wave has lanes. Registers of AVX2 hold half of that: which of two is meant, bit 3 of the index says.
-    fn permuted(&mut self, words: &[u32], index: Value) -> Parts {
+    fn permuted(&mut self, words: &[u32], index: Value) -> WaveRegs {
         let (mut padded, lanes) = (words.to_vec(), WAVE / self.target.parts());
         padded.resize(words.len().next_multiple_of(lanes), 0);
         let (is_inside, count) = (self.is_below(index, padded.len() as u32), padded.len());
@@ -76,7 +76,7 @@ impl Lower<'_> {
             Target::Avx512 => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
             Target::Avx2 => Code::VEX_Vpermd_ymm_ymm_ymmm256,
         };
-        let permuted: Vec<Parts> = (0..count / lanes)
+        let permuted: Vec<WaveRegs> = (0..count / lanes)
             .map(|register| {
                 let table = Operand::Mem(Mem::pool(at + (register * lanes) as u32 * LANE_BYTES, false));
                 self.parts(index.count, |lower, part| {
@@ -100,25 +100,25 @@ impl Lower<'_> {
     }
 
     /// Words picked by the low bits of `index` from each 32 of the table, and one of these by the bits above.
-    fn picked(&mut self, words: &[u32], index: Value) -> Parts {
+    fn picked(&mut self, words: &[u32], index: Value) -> WaveRegs {
         let mut padded = words.to_vec();
         padded.resize(words.len().next_power_of_two().max(PAIR), 0);
         let is_inside = self.is_below(index, padded.len() as u32);
         let (at, index) = (self.pooled(bytes_of(&padded)), self.vector(index));
         let register = |number: usize| Operand::Mem(Mem::pool(at + number as u32 * Self::REGISTER_BYTES, false));
-        let mut picked: Vec<Parts> = (0..padded.len() / PAIR)
+        let mut picked: Vec<WaveRegs> = (0..padded.len() / PAIR)
             .map(|pair| {
                 let from = self.define(VECTOR, Code::EVEX_Vmovups_zmm_k1z_zmmm512, &[register(pair * 2)]);
                 let to = self.vector_register();
                 let operands = [Operand::Change { from, to }, Operand::Use(index.at(0)), register(pair * 2 + 1)];
                 self.plain(Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32, &operands);
-                Parts::one(to)
+                WaveRegs::one(to)
             })
             .collect();
         let mut bit = PAIR as u32;
         while picked.len() > 1 {
             let operands = [Operand::Use(index.at(0)), Operand::Mem(self.constant_operand(bit))];
-            let upper = Parts::one(self.define(MASK, Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32, &operands));
+            let upper = WaveRegs::one(self.define(MASK, Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32, &operands));
             picked = picked.chunks(2).map(|pair| self.blend(upper, pair[0], pair[1].into())).collect();
             bit *= 2;
         }

@@ -12,7 +12,7 @@ use super::super::table::V;
 use super::convert::Of;
 use super::emit::Source;
 use super::memory::texels_of;
-use super::{Held, Lower, Parts};
+use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
 /// Words of the largest texels.
@@ -46,7 +46,7 @@ impl Lower<'_> {
         let offsets = self.vector2(V::And, offsets, active);
         let loaded = load(self, (base, offsets));
         for (result, parts) in words.into_iter().flatten().zip(loaded) {
-            self.hold(result, Held::Vector(parts));
+            self.hold(result, ValueLocation::Vector(parts));
         }
         true
     }
@@ -92,13 +92,13 @@ impl Lower<'_> {
             _ => {}
         }
         for (result, parts) in words.into_iter().flatten().zip(loaded) {
-            self.hold(result, Held::Vector(parts));
+            self.hold(result, ValueLocation::Vector(parts));
         }
         true
     }
 
     /// Two words that follow each other `at` a distance from offsets, for each lane: eight lanes at once, whose words alternate then.
-    fn gather_pair(&mut self, (base, at): (VReg, usize), offsets: Parts, lanes: Parts) -> [Parts; 2] {
+    fn gather_pair(&mut self, (base, at): (VReg, usize), offsets: WaveRegs, lanes: WaveRegs) -> [WaveRegs; 2] {
         let (all, lanes) = (offsets.at(0), lanes.at(0));
         let behind = [Operand::Use(all), Operand::Imm(1)];
         let behind = self.define(VECTOR, Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, &behind);
@@ -118,13 +118,13 @@ impl Lower<'_> {
             let both = self.vector_register();
             let operands = [Operand::Change { from: which, to: both }, Operand::Use(low), Operand::Use(high)];
             self.plain(Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32, &operands);
-            Parts::one(both)
+            WaveRegs::one(both)
         })
     }
 
     /// Where the words of four lanes begin, whose offsets are a quarter of a wave's. Registers take them directly: what is stored as a vector
     /// comes back late as words.
-    fn four_places(&mut self, (base, offsets): (VReg, Parts), quarter: usize) -> [Operand; HALF / 2] {
+    fn four_places(&mut self, (base, offsets): (VReg, WaveRegs), quarter: usize) -> [Operand; HALF / 2] {
         let four = Operand::Use(self.quad(offsets, quarter));
         let (first, second) = match self.target {
             Target::Avx512 => (Code::EVEX_Vmovq_rm64_xmm, Code::EVEX_Vpextrq_rm64_xmm_imm8),
@@ -148,7 +148,7 @@ impl Lower<'_> {
     }
 
     /// The words of texels of four.
-    fn load_fours(&mut self, places: (VReg, Parts)) -> Vec<Parts> {
+    fn load_fours(&mut self, places: (VReg, WaveRegs)) -> Vec<WaveRegs> {
         let halves = [0, 1].map(|half| {
             let low = self.four_places(places, 2 * half);
             let low = low.map(|place| self.define(VECTOR, Code::VEX_Vmovups_xmm_xmmm128, &[place]));
@@ -161,12 +161,12 @@ impl Lower<'_> {
                 [Code::VEX_Vunpcklpd_ymm_ymm_ymmm256, Code::VEX_Vunpckhpd_ymm_ymm_ymmm256].map(|code| both(code, a, c))
             })
         });
-        let word = |word: usize| Parts::new(&halves.map(|half| half[word / 2][word % 2]));
+        let word = |word: usize| WaveRegs::new(&halves.map(|half| half[word / 2][word % 2]));
         (0..WORDS).map(word).collect()
     }
 
     /// A word of each lane at its offset; of lanes that are off the first one.
-    pub(super) fn load_by_lane(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
+    pub(super) fn load_by_lane(&mut self, base: VReg, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let offsets = self.keep(lanes, offsets);
         match self.target {
             Target::Avx512 => self.load_quarters(base, offsets),
@@ -176,7 +176,7 @@ impl Lower<'_> {
 
     /// Each word goes to all lanes of a register of its own, which costs no more than to one, and they are put together by blending, which any unit
     /// does: shuffles would wait for each other.
-    fn load_halves(&mut self, base: VReg, offsets: Parts) -> Parts {
+    fn load_halves(&mut self, base: VReg, offsets: WaveRegs) -> WaveRegs {
         self.parts(self.target.parts(), |lower, half| {
             let [low, high] = [0, 1].map(|quarter| {
                 let [a, b, c, d] = lower.four_places((base, offsets), 2 * half + quarter);
@@ -192,7 +192,7 @@ impl Lower<'_> {
     }
 
     /// Four words at a time, which are put side by side.
-    fn load_quarters(&mut self, base: VReg, offsets: Parts) -> Parts {
+    fn load_quarters(&mut self, base: VReg, offsets: WaveRegs) -> WaveRegs {
         let [first, rest @ ..]: [VReg; 4] = std::array::from_fn(|quarter| {
             let [first, rest @ ..] = self.four_places((base, offsets), quarter);
             let first = self.define(VECTOR, Code::EVEX_Vmovd_xmm_rm32, &[first]);
@@ -201,7 +201,7 @@ impl Lower<'_> {
                 self.define(VECTOR, Code::EVEX_Vpinsrd_xmm_xmm_rm32_imm8, &operands)
             })
         });
-        Parts::one((1..).zip(rest).fold(first, |words, (number, quarter)| {
+        WaveRegs::one((1..).zip(rest).fold(first, |words, (number, quarter)| {
             let operands = [Operand::Use(words), Operand::Use(quarter), Operand::Imm(number)];
             self.define(VECTOR, Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8, &operands)
         }))
@@ -214,7 +214,7 @@ impl Lower<'_> {
     }
 
     /// The words of texels of two, or the first two words of larger ones.
-    fn load_pairs(&mut self, places: (VReg, Parts)) -> Vec<Parts> {
+    fn load_pairs(&mut self, places: (VReg, WaveRegs)) -> Vec<WaveRegs> {
         let halves = [0, 1].map(|half| {
             let [low, high] = [0, 1].map(|quarter| {
                 let [first, second, third, fourth] = self.four_places(places, 2 * half + quarter);
@@ -230,6 +230,6 @@ impl Lower<'_> {
                 self.define(VECTOR, Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8, &sources)
             })
         });
-        (0..2).map(|word| Parts::new(&halves.map(|half| half[word]))).collect()
+        (0..2).map(|word| WaveRegs::new(&halves.map(|half| half[word]))).collect()
     }
 }

@@ -1,14 +1,14 @@
 //! What changes over time: words of locals, and masks of lanes that run, wait or left. Each is a variable; its value at a
 //! place is a set of registers, or nothing, which is zero.
 
-use super::Parts;
+use super::WaveRegs;
 
 /// A variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variable(pub u32);
 
 /// What a value is that a variable has: none is zero.
-pub type Content = Option<Parts>;
+pub type Content = Option<WaveRegs>;
 
 /// All variables and their values where lowering is.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use vitric_ir::{Value, Wide, WideOp};
 use super::super::machine::{MASK, Mem, Operand, VECTOR};
 use super::super::table::{self, V};
 use super::convert::Key;
-use super::{Held, Lower, Parts};
+use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
 /// 64-bit numbers of a wave's lanes: of the first two of four neighbours, and of the other two.
-pub(super) type Whole = [Parts; 2];
+pub(super) type Whole = [WaveRegs; 2];
 
 /// 2^63 in double precision.
 const TWO_TO_63: u64 = 0x43e0_0000_0000_0000;
@@ -72,7 +72,7 @@ impl Lower<'_> {
     /// Numbers of a low and a high word.
     pub(super) fn whole(&mut self, words: &[Value]) -> Whole {
         let [low, high] = [words[0], words[1]];
-        if let (Held::Half { of, high: false }, Held::Half { of: same, high: true }) =
+        if let (ValueLocation::Half { of, high: false }, ValueLocation::Half { of: same, high: true }) =
             (self.values[low.0 as usize], self.values[high.0 as usize])
             && of == same
         {
@@ -93,18 +93,18 @@ impl Lower<'_> {
     pub(super) fn hold_whole(&mut self, result: Value, whole: Whole) {
         let of = self.wholes.len() as u32;
         self.wholes.push(whole);
-        self.hold(result, Held::Half { of, high: false });
-        self.hold(Value(result.0 + 1), Held::Half { of, high: true });
+        self.hold(result, ValueLocation::Half { of, high: false });
+        self.hold(Value(result.0 + 1), ValueLocation::Half { of, high: true });
     }
 
     /// One of the words of numbers.
-    pub(super) fn half(&mut self, of: u32, high: bool) -> Parts {
+    pub(super) fn half(&mut self, of: u32, high: bool) -> WaveRegs {
         let [first, second] = self.wholes[of as usize];
         self.words_of([first, second], high)
     }
 
     /// The low or the high words of two registers with 64 bits each.
-    fn words_of(&mut self, [first, second]: Whole, high: bool) -> Parts {
+    fn words_of(&mut self, [first, second]: Whole, high: bool) -> WaveRegs {
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8,
             Target::Avx2 => Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8,
@@ -116,7 +116,7 @@ impl Lower<'_> {
     }
 
     /// Does something to both halves of numbers, or once where operands are the same in both.
-    pub(super) fn each_half(&mut self, operands: &[Whole], mut op: impl FnMut(&mut Self, usize) -> Parts) -> Whole {
+    pub(super) fn each_half(&mut self, operands: &[Whole], mut op: impl FnMut(&mut Self, usize) -> WaveRegs) -> Whole {
         let first = op(self, 0);
         if operands.iter().all(|[first, second]| first == second) {
             return [first; 2];
@@ -159,17 +159,19 @@ impl Lower<'_> {
         let ones = self.each_half(&[a, b], |lower, half| lower.ones_where(predicate, a[half], b[half]));
         let lanes = self.words_of(ones, false);
         let mask = match self.target {
-            Target::Avx512 => Parts::one(self.define(MASK, Code::EVEX_Vpmovd2m_kr_zmm, &[Operand::Use(lanes.at(0))])),
+            Target::Avx512 => {
+                WaveRegs::one(self.define(MASK, Code::EVEX_Vpmovd2m_kr_zmm, &[Operand::Use(lanes.at(0))]))
+            }
             Target::Avx2 => lanes,
         };
-        self.hold(result, Held::Mask(mask));
+        self.hold(result, ValueLocation::Mask(mask));
     }
 
     /// 64 ones where a comparison holds.
-    fn ones_where(&mut self, predicate: i32, a: Parts, b: Parts) -> Parts {
+    fn ones_where(&mut self, predicate: i32, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         if self.target == Target::Avx512 {
             let mask = self.compare_doubles(predicate, a, Operand::Use(b.at(0)));
-            return Parts::one(self.define(VECTOR, Code::EVEX_Vpmovm2q_zmm_kr, &[Operand::Use(mask.at(0))]));
+            return WaveRegs::one(self.define(VECTOR, Code::EVEX_Vpmovm2q_zmm_kr, &[Operand::Use(mask.at(0))]));
         }
         self.parts(a.count.max(b.count), |lower, part| {
             let sources = [Operand::Use(a.at(part)), Operand::Use(b.at(part)), Operand::Imm(predicate)];
@@ -178,9 +180,9 @@ impl Lower<'_> {
     }
 
     /// A mask of eight numbers: AVX-512 only.
-    fn compare_doubles(&mut self, predicate: i32, a: Parts, b: Operand) -> Parts {
+    fn compare_doubles(&mut self, predicate: i32, a: WaveRegs, b: Operand) -> WaveRegs {
         let sources = [Operand::Use(a.at(0)), b, Operand::Imm(predicate)];
-        Parts::one(self.define(MASK, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, &sources))
+        WaveRegs::one(self.define(MASK, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, &sources))
     }
 
     /// Single floats as doubles.
@@ -212,11 +214,11 @@ impl Lower<'_> {
             lower.define(VECTOR, insert, &sources)
         });
         let together = self.moved(both, TOGETHER);
-        self.hold(result, Held::Vector(together));
+        self.hold(result, ValueLocation::Vector(together));
     }
 
     /// Registers whose 64 bits are moved so that each half has what a register of whole numbers has, or back.
-    fn moved(&mut self, words: Parts, order: [u64; 8]) -> Parts {
+    fn moved(&mut self, words: WaveRegs, order: [u64; 8]) -> WaveRegs {
         if self.target == Target::Avx2 {
             // Of four it is the same both ways.
             return self.vector_immediate(Code::VEX_Vpermq_ymm_ymmm256_imm8, words, 0b11_01_10_00);
@@ -224,7 +226,7 @@ impl Lower<'_> {
         let order = Mem::pool(self.pooled(order.iter().flat_map(|number| number.to_le_bytes()).collect()), false);
         let order = self.define(VECTOR, Code::EVEX_Vmovups_zmm_k1z_zmmm512, &[Operand::Mem(order)]);
         let sources = [Operand::Use(order), Operand::Use(words.at(0))];
-        Parts::one(self.define(VECTOR, Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64, &sources))
+        WaveRegs::one(self.define(VECTOR, Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64, &sources))
     }
 
     /// Truncates; saturates; NaN is 0.
@@ -241,7 +243,7 @@ impl Lower<'_> {
             lower.masked(code, &[Operand::Def(converted), source], number.at(0), true);
             let operands = [Operand::Def(clamped), Operand::Use(converted), most];
             lower.masked(Code::EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64, &operands, over.at(0), false);
-            Parts::one(clamped)
+            WaveRegs::one(clamped)
         });
         self.hold_whole(result, whole);
     }

@@ -10,7 +10,7 @@ use vitric_ir::{LESS_THAN_ONE, Wide, WideOp};
 
 use super::super::machine::{MASK, Mem, Operand, VECTOR};
 use super::super::table::V;
-use super::{Lower, Parts};
+use super::{Lower, WaveRegs};
 use crate::Target;
 
 const TO_DOUBLE: Code = Code::EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er;
@@ -64,7 +64,7 @@ impl Lower<'_> {
         };
         let whole = self.each_half(&[a, b], |lower, half| {
             let result = lower.quotient_or_rest(wide.op, a[half].at(0), &divisors[half]);
-            Parts::one(lower.with_zero(wide.op, result, &divisors[half]))
+            WaveRegs::one(lower.with_zero(wide.op, result, &divisors[half]))
         });
         self.hold_whole(wide.result, whole);
     }

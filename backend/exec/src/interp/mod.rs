@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use ash::vk;
 use vitric_codegen as x64;
 use vitric_ir::passes::uniformity::Uniformity;
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Function, Inst, Space};
 
 use super::runtime::native::Native;
@@ -37,12 +37,12 @@ pub struct Executable {
     has_barrier: bool,
     has_loop: bool,
     reads_push: bool,
-    manner: x64::Manner,
+    options: x64::CodegenOptions,
 }
 
 impl Executable {
     /// Prepares a verified function. `input` tells how the word of an input slot differs from lane to lane.
-    pub fn new(mut function: Function, input: impl Fn(u32) -> Across) -> Self {
+    pub fn new(mut function: Function, input: impl Fn(u32) -> LaneVariance) -> Self {
         let uniformity = passes::prepare(&mut function, input);
         let jumps = jumps::targets(&function.insts);
         let mut local_words = 0;
@@ -56,7 +56,7 @@ impl Executable {
         let has_loop = function.insts.contains(&Inst::Loop);
         let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push | Space::Levels(_), .. });
         let reads_push = function.insts.iter().any(of_push);
-        let (native, manner) = Default::default();
+        let (native, options) = Default::default();
         Self {
             function,
             uniformity,
@@ -68,22 +68,22 @@ impl Executable {
             has_barrier,
             has_loop,
             reads_push,
-            manner,
+            options,
         }
     }
 
     /// Where lanes that do not run to the end have anything as outputs.
     #[inline]
     pub fn with_outputs_filled(self) -> Self {
-        let manner = x64::Manner { outputs: x64::Outputs::Filled, ..self.manner };
-        Self { manner, ..self }
+        let options = x64::CodegenOptions { outputs: x64::Outputs::Filled, ..self.options };
+        Self { options, ..self }
     }
 
     /// Where all lanes run, none of them as a helper.
     #[inline]
     pub fn with_all_lanes(self) -> Self {
-        let manner = x64::Manner { with_all_lanes: true, ..self.manner };
-        Self { manner, ..self }
+        let options = x64::CodegenOptions { with_all_lanes: true, ..self.options };
+        Self { options, ..self }
     }
 
     /// Whether it reads push constants, or what draws tell their programs beside them.
@@ -99,7 +99,7 @@ impl Executable {
     pub fn generate(&mut self, target: Option<x64::Target>) -> Result<(), String> {
         self.native = None;
         if let Some(target) = target {
-            let generated = x64::generate(&self.function, &self.uniformity, self.manner, target)?;
+            let generated = x64::generate(&self.function, &self.uniformity, self.options, target)?;
             let routines = self.function.routines.clone();
             self.native = Some(Native::new(generated, routines).map_err(|error| error.to_string())?);
         }

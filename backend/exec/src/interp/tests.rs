@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ash::vk;
 use vitric_ir::interface::{InputSlot, Interface, Interpolation, OutputSlot, Place, Shader, Slot};
-use vitric_ir::passes::Across;
+use vitric_ir::passes::LaneVariance;
 use vitric_ir::{BinaryOp, Builder, Type, verify};
 
 use super::*;
@@ -21,7 +21,7 @@ fn program(function: Function) -> Program {
         ..Interface::new(vk::ShaderStageFlags::COMPUTE)
     };
     Program {
-        code: Executable::new(function, |_| Across::Varies),
+        code: Executable::new(function, |_| LaneVariance::Divergent),
         ..Program::interpreted(Shader { interface, function: Function::default() })
     }
 }

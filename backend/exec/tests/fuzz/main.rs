@@ -23,7 +23,7 @@ use vitric_codegen::Target;
 use vitric_exec::Program;
 use vitric_exec::interp::Wave;
 use vitric_exec::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
-use vitric_ir::passes::Across;
+use vitric_ir::passes::LaneVariance;
 use vitric_ir::{Type, verify_strictly};
 use vitric_memory::{Allocation, Heap};
 use vitric_spirv as spirv;
@@ -78,11 +78,11 @@ fn run(program: &Program) -> Outcome {
     wave.start(program, 0xfff7, 0x0100);
     for (slot, lanes) in wave.inputs.iter_mut().enumerate() {
         let input = &program.inputs[slot];
-        *lanes = std::array::from_fn(|lane| match input.slot.across(program.local_size, program.in_squares) {
-            Across::Same => slot as u32,
-            Across::Counts => (lane + slot) as u32,
-            Across::Varies if input.ty == Type::Bool => lane as u32 & 1,
-            Across::Varies => (lane * (slot + 1)) as u32,
+        *lanes = std::array::from_fn(|lane| match input.slot.variance(program.local_size, program.in_squares) {
+            LaneVariance::Uniform => slot as u32,
+            LaneVariance::Consecutive => (lane + slot) as u32,
+            LaneVariance::Divergent if input.ty == Type::Bool => lane as u32 & 1,
+            LaneVariance::Divergent => (lane * (slot + 1)) as u32,
         });
     }
     let mut stop = wave.run(program, &environment);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use vitric_base::bag::Lent;
 use vitric_base::counters::{Counter, Counters, SampleKind, Sampler};
+use vitric_base::object_pool::PoolGuard;
 use vitric_base::workers::Workers;
 use vitric_exec::interp::Deadline;
 use vitric_ir::interface::PUSH_CONSTANT_BYTES;
@@ -153,7 +153,7 @@ pub struct Processor<'g> {
     /// Draws of the pass that wait for those behind them.
     pub(super) waiting: Waiting,
     /// The front end.
-    pub(super) front: Lent<'g, Box<FrontScratch>>,
+    pub(super) front: PoolGuard<'g, Box<FrontScratch>>,
     /// As it was when execution began.
     pub(super) shared: OfDevice<'g>,
     /// How many of the subpass's views were rendered before this one: each has queries of its own.

@@ -6,8 +6,8 @@ mod patches;
 use std::ops::Range;
 
 use parking_lot::Mutex;
-use vitric_base::bag::Bag;
 use vitric_base::counters::{Counter, Counters};
+use vitric_base::object_pool::ObjectPool;
 
 use super::corners::IndexPlace;
 use super::cull::Waiting;
@@ -48,7 +48,7 @@ pub struct Assembled<'a> {
     /// Number of the first primitive in its instance.
     pub first_primitive: u32,
     /// Memory of triangles.
-    pub spare: &'a Bag<Triangles>,
+    pub spare: &'a ObjectPool<Triangles>,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
     /// Strips of lines that have a stipple, which must be taken in order; none of those that geometry programs emit.

@@ -13,7 +13,7 @@ use vitric_exec::{Program, format_ir as routines, link};
 use vitric_format as format;
 use vitric_format::FormatInfo;
 use vitric_ir::interface::{Builtin, OutputSlot, Slot};
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 
 use super::clip::SMALLEST_W;
@@ -178,8 +178,8 @@ impl VertexKernel {
     ) -> Self {
         let mut b = Builder::new();
         let words = (0..).zip(records).map(|(slot, output)| b.input(slot, output.ty)).collect();
-        let across = vec![Across::Varies; records.len()];
-        Results::new(b, program, words, &pipeline.raster).kernel(pipeline, &across, (is_pure, false))
+        let variance = vec![LaneVariance::Divergent; records.len()];
+        Results::new(b, program, words, &pipeline.raster).kernel(pipeline, &variance, (is_pure, false))
     }
 
     /// Whether waves may run in any order.
@@ -189,10 +189,10 @@ impl VertexKernel {
 }
 
 /// How the inputs of a vertex kernel differ from lane to lane.
-pub(super) fn fetch_across() -> [Across; input::COUNT] {
-    let mut across = [Across::Same; input::COUNT];
-    across[input::VERTEX as usize] = Across::Varies;
-    across
+pub(super) fn fetch_variance() -> [LaneVariance; input::COUNT] {
+    let mut variance = [LaneVariance::Uniform; input::COUNT];
+    variance[input::VERTEX as usize] = LaneVariance::Divergent;
+    variance
 }
 
 /// A pipeline's vertex program with fetch for its attributes, and what writes the outputs and says how many there are.
@@ -201,7 +201,7 @@ fn linked(pipeline: &PipelineState, name: &str, finish: impl FnOnce(&mut Results
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
     let words = link::append(&mut linker, program);
     let results = Results::new(linker.b, program, words, &pipeline.raster);
-    let mut linked = results.program(&fetch_across(), name, finish);
+    let mut linked = results.program(&fetch_variance(), name, finish);
     linked.resources.clone_from(&program.resources);
     linked
 }
@@ -379,11 +379,16 @@ impl<'a> Results<'a> {
     }
 
     /// The program that ends with what writes the outputs and says how many there are; how its inputs differ from lane to lane.
-    pub(super) fn program(mut self, across: &[Across], name: &str, finish: impl FnOnce(&mut Self) -> usize) -> Program {
+    pub(super) fn program(
+        mut self,
+        variance: &[LaneVariance],
+        name: &str,
+        finish: impl FnOnce(&mut Self) -> usize,
+    ) -> Program {
         let outputs = finish(&mut self);
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
-        let mut program = Program::routine(function, across, outputs);
+        let mut program = Program::routine(function, variance, outputs);
         program.stage = self.program.stage;
         program.code.generate_chosen(program.stage, name);
         program
@@ -394,12 +399,12 @@ impl<'a> Results<'a> {
     pub(super) fn kernel(
         self,
         pipeline: &PipelineState,
-        across: &[Across],
+        variance: &[LaneVariance],
         (is_pure, captures): (bool, bool),
     ) -> VertexKernel {
         let (varyings, routes) = (pipeline.varyings().count(), self.program.routes());
         let mut captured = 0;
-        let program = self.program(across, "kernel", |results| results.finish_all(pipeline, captures, &mut captured));
+        let program = self.program(variance, "kernel", |results| results.finish_all(pipeline, captures, &mut captured));
         VertexKernel { program, varyings, routes, captured, is_pure }
     }
 

@@ -6,7 +6,7 @@ use std::ops::{Div, Mul};
 
 use ash::vk;
 use smallvec::SmallVec;
-use vitric_base::bag::Bag;
+use vitric_base::object_pool::ObjectPool;
 use vitric_base::simd::{Lanes, WAVE};
 use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Slot};
 
@@ -122,7 +122,7 @@ pub(super) struct SetUp<'a> {
     /// How many more primitives clipping has left than came to it.
     gained: i64,
     /// Memory of triangles.
-    spare: &'a Bag<Triangles>,
+    spare: &'a ObjectPool<Triangles>,
 }
 
 /// What a triangle has besides its corners.
@@ -141,7 +141,7 @@ pub(super) struct Extras<'e> {
 pub(super) fn room(
     (context, layer): (&PrimitiveContext, u32),
     (out, expected): (&mut Vec<Triangles>, usize),
-    spare: &Bag<Triangles>,
+    spare: &ObjectPool<Triangles>,
 ) -> usize {
     // One primitive may become many triangles.
     let fits = |last: &Triangles| last.len() + expected <= MAX_TRIANGLES / 2 && *last.plan() == context.plan;
@@ -160,7 +160,7 @@ impl<'a> SetUp<'a> {
         routes: Routes<'a>,
         waiting: &'a mut Waiting,
         (out, open): (&'a mut Vec<Triangles>, usize),
-        spare: &'a Bag<Triangles>,
+        spare: &'a ObjectPool<Triangles>,
     ) -> Self {
         let context = &routes.contexts[0];
         let is_direct = context.fills_as_placed();

@@ -1,7 +1,7 @@
 //! Coverage of tiles, groups and samples by primitives, at whatever resolution is asked for, and what was asked for, counted.
 //! Source: DESIGN 3.4.
 
-use vitric_base::counters::{Counter, Map, Sight};
+use vitric_base::counters::{Counter, Map, TileCounters};
 
 use super::group_tests::GroupTests;
 use crate::raster::Shape;
@@ -23,14 +23,14 @@ fn counters_of(side_log2: u32, criterion: Criterion) -> [Counter; 2] {
     }
 }
 
-fn count(sight: &Sight, counters: [Counter; 2], evaluated: u64, covered: u64) {
+fn count(sight: &TileCounters, counters: [Counter; 2], evaluated: u64, covered: u64) {
     sight.count(counters[0], evaluated);
     sight.count(counters[1], covered);
 }
 
 #[inline]
 fn covers_cell(
-    (triangle, sight): (&Triangle, Option<&Sight>),
+    (triangle, sight): (&Triangle, Option<&TileCounters>),
     place: [i64; 2],
     side_log2: u32,
     criterion: Criterion,
@@ -44,13 +44,23 @@ fn covers_cell(
 }
 
 /// Whether a triangle covers the tile of a pixel wholly, by a criterion that is about areas.
-pub(super) fn covers_tile(triangle: &Triangle, pixel: [i64; 2], criterion: Criterion, sight: Option<&Sight>) -> bool {
+pub(super) fn covers_tile(
+    triangle: &Triangle,
+    pixel: [i64; 2],
+    criterion: Criterion,
+    sight: Option<&TileCounters>,
+) -> bool {
     covers_cell((triangle, sight), pixel, TILE_LOG2, criterion)
 }
 
 /// Whether a triangle covers the group of a pixel, by a criterion that is about areas.
 #[inline]
-pub(super) fn covers_group(triangle: &Triangle, pixel: [i64; 2], criterion: Criterion, sight: Option<&Sight>) -> bool {
+pub(super) fn covers_group(
+    triangle: &Triangle,
+    pixel: [i64; 2],
+    criterion: Criterion,
+    sight: Option<&TileCounters>,
+) -> bool {
     covers_cell((triangle, sight), pixel, GROUP_LOG2, criterion)
 }
 
@@ -59,7 +69,7 @@ pub(super) fn covered_wholly(
     triangle: &Triangle,
     [x, y]: [i64; 2],
     locations: &[[i64; 2]],
-    sight: Option<&Sight>,
+    sight: Option<&TileCounters>,
 ) -> u64 {
     locations.iter().fold(u64::MAX, |all, &place| {
         let covered = triangle.covers_group(x, y, place);
@@ -70,14 +80,14 @@ pub(super) fn covered_wholly(
 
 /// Counts samples that were evaluated.
 #[inline]
-fn count_samples(sight: Option<&Sight>, evaluated: u64, covered: u64) {
+fn count_samples(sight: Option<&TileCounters>, evaluated: u64, covered: u64) {
     if let Some(sight) = sight {
         count(sight, counters_of(0, Criterion::Centre), evaluated, covered.count_ones().into());
     }
 }
 
 /// Counts groups from the first to the last one of which all is covered, as [`Part::coverage`] counts one.
-pub(super) fn see_groups(sight: &Sight, places: [[u32; 2]; 2]) {
+pub(super) fn see_groups(sight: &TileCounters, places: [[u32; 2]; 2]) {
     sight.count(Counter::Groups, groups_between(places));
     sight.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
 }
@@ -107,7 +117,7 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// The pixels of which the sample at a place is covered; with another criterion than the standard one, those that it covers.
     #[inline]
-    pub(super) fn coverage(&self, criterion: Option<Criterion>, at: [i64; 2], sight: Option<&Sight>) -> u64 {
+    pub(super) fn coverage(&self, criterion: Option<Criterion>, at: [i64; 2], sight: Option<&TileCounters>) -> u64 {
         let [x, y] = self.group;
         let covered = match criterion {
             _ if self.full => u64::MAX,
@@ -126,7 +136,7 @@ impl Part<'_> {
         mask
     }
 
-    fn covered_by(&self, criterion: Criterion, sight: Option<&Sight>) -> u64 {
+    fn covered_by(&self, criterion: Criterion, sight: Option<&TileCounters>) -> u64 {
         let [x, y] = self.group;
         let by = |part: &Triangle| part.covers_group_by(x, y, criterion);
         let covered = self.rest.iter().fold(by(self.triangle), |all, part| all & by(part));
@@ -155,7 +165,7 @@ mod tests {
     /// Half of a tile, above its diagonal.
     #[test]
     fn what_is_evaluated_is_counted_by_resolution_and_criterion() {
-        let (sight, side) = (Sight::default(), 64 * UNITS);
+        let (sight, side) = (TileCounters::default(), 64 * UNITS);
         let half = Triangle::new([[0, 0], [side, 0], [0, side]]).unwrap();
         assert!(!covers_tile(&half, [40, 3], Criterion::Inner, Some(&sight)));
         for group in (0..64).map(|group| [group % 8 * 8, group / 8 * 8]) {

@@ -1,7 +1,7 @@
 //! The runs of kernels that export themselves: whole groups of one primitive, and small primitives.
 
 use smallvec::SmallVec;
-use vitric_base::counters::{Counter, Map, Sight};
+use vitric_base::counters::{Counter, Map, TileCounters};
 use vitric_base::simd::{Lanes, Mask, WAVE, each, kernel};
 use vitric_exec::interp::{Environment, Runs, Stop, Wave};
 use vitric_exec::runtime::Ranges;
@@ -185,7 +185,7 @@ impl<'s> Small<'s> {
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], sight: Option<&Sight>) -> Stop {
+    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], sight: Option<&TileCounters>) -> Stop {
         let stop = self.run(words, window);
         if let Some(sight) = sight {
             self.see(sight, window);
@@ -199,7 +199,7 @@ impl<'s> Small<'s> {
         &mut self,
         [first, second]: [Words<'_>; 2],
         window: [i64; 4],
-        sight: Option<&Sight>,
+        sight: Option<&TileCounters>,
     ) -> Stop {
         for &(slot, word) in &self.stage.edges {
             self.runs.set(slot, second.get(Shape::EDGES + word));
@@ -214,7 +214,7 @@ impl<'s> Small<'s> {
         &mut self,
         words: Words<'_>,
         window: [i64; 4],
-        sight: Option<&Sight>,
+        sight: Option<&TileCounters>,
         mut take: impl FnMut([i64; 2], u16),
     ) {
         let [x0, y0, x1, y1] = window;
@@ -250,7 +250,7 @@ impl<'s> Small<'s> {
 
     /// Counts what the kernel counted, all of it where the window begins.
     #[cold]
-    fn see(&self, sight: &Sight, window: [i64; 4]) {
+    fn see(&self, sight: &TileCounters, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
         let [covered, waves, lanes] = Tally::told(self.samples, |word| self.runs.outputs[first + word][0]);
@@ -271,7 +271,7 @@ fn blocks_of(window: [i64; 4]) -> i64 {
 }
 
 /// Counts blocks, the samples that were looked at in them, and those that are covered.
-fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
+fn see_block(sight: &TileCounters, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
     sight.count(Counter::Blocks, blocks.into());
     sight.count(Counter::SamplesStandard, samples.into());
     sight.count(Counter::SamplesCovered, covered.into());
@@ -280,7 +280,7 @@ fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3
 
 /// The same of blocks of tiny primitives: their crumbs, their pixels that are covered, and the lanes that are meant.
 #[cold]
-fn see_tiny(sight: &Sight, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
+fn see_tiny(sight: &TileCounters, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
     let blocks = u64::from(lanes.count_ones());
     sight.count(Counter::Blocks, blocks);
     sight.count(Counter::SamplesStandard, blocks * u64::from(BLOCK_PIXELS));
@@ -288,21 +288,21 @@ fn see_tiny(sight: &Sight, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
 }
 
 #[inline(always)]
-fn mark_tiny_lanes(sight: &Sight, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
+fn mark_tiny_lanes(sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
     let covered = each(|lane| if lanes >> lane & 1 != 0 { pixels[lane].count_ones() } else { 0 });
     // A tile's first pixel is that of a group.
-    let groups = each(|lane| Sight::group(Crumb::place(firsts[lane])));
+    let groups = each(|lane| TileCounters::group(Crumb::place(firsts[lane])));
     groups.into_iter().zip(covered).for_each(|(group, covered)| sight.mark_group(Map::Overdraw, group, covered));
     covered.iter().sum()
 }
 
 kernel!(
     /// Marks the pixels of tiny primitives, and says how many they are.
-    mark_tiny, mark_tiny_lanes, (sight: &Sight, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32
+    mark_tiny, mark_tiny_lanes, (sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32
 );
 
 /// Counts waves of kernels that export themselves, their fragments, and those that were exported.
-fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
+fn see_waves(sight: &TileCounters, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
     sight.count(Counter::Fragments, lanes.into());
     see(sight, place, waves, lanes);
     see_exported(sight, lanes, exported);
@@ -344,7 +344,7 @@ impl<'s> Mixed<'s> {
     /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as crumbs, all of them, and the
     /// lanes that are meant.
     #[inline]
-    pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&Sight>) {
+    pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&TileCounters>) {
         self.crumbs.push_lanes(firsts, pixels, lanes);
         if let Some(sight) = sight {
             see_tiny(sight, (firsts, pixels, lanes));
@@ -353,7 +353,7 @@ impl<'s> Mixed<'s> {
 
     /// What comes next is of this primitive. False when the program was interrupted.
     #[inline]
-    pub(super) fn begin(&mut self, walk: &Visit<'_>, id: PrimitiveId, sight: Option<&Sight>) -> bool {
+    pub(super) fn begin(&mut self, walk: &Visit<'_>, id: PrimitiveId, sight: Option<&TileCounters>) -> bool {
         let first = id & !(WAVE as u32 - 1);
         if first == self.first {
             return true;
@@ -371,7 +371,7 @@ impl<'s> Mixed<'s> {
         walk: &Visit<'_>,
         id: PrimitiveId,
         (block, pixels): ([i64; 2], u16),
-        sight: Option<&Sight>,
+        sight: Option<&TileCounters>,
     ) -> bool {
         let place = [0, 1].map(|axis: usize| (block[axis] - self.tile[axis]) as u32);
         self.crumbs.push_block(place, id % WAVE as u32, pixels);
@@ -385,7 +385,7 @@ impl<'s> Mixed<'s> {
 
     /// Draws the pixels of a group that a primitive covers; they may wait for others. False when the program was interrupted.
     #[inline]
-    pub(super) fn draw_group(&mut self, walk: &Visit<'_>, fragments: &Fragments, sight: Option<&Sight>) -> bool {
+    pub(super) fn draw_group(&mut self, walk: &Visit<'_>, fragments: &Fragments, sight: Option<&TileCounters>) -> bool {
         let mut ok = self.begin(walk, fragments.primitive, sight);
         for number in 0..4 {
             let block = [number & 1, number >> 1];
@@ -400,7 +400,7 @@ impl<'s> Mixed<'s> {
 
     /// Draws what waits. False when the program was interrupted.
     #[inline]
-    pub(super) fn flush(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+    pub(super) fn flush(&mut self, walk: &Visit<'_>, sight: Option<&TileCounters>) -> bool {
         let mut ok = true;
         while !self.crumbs.is_empty() {
             ok &= self.run(walk, sight);
@@ -409,7 +409,7 @@ impl<'s> Mixed<'s> {
         ok
     }
 
-    fn run(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+    fn run(&mut self, walk: &Visit<'_>, sight: Option<&TileCounters>) -> bool {
         self.crumbs.next_wave(self.runs.lanes(self.slot));
         let stop = self.runs.run(walk.words(self.first).parameters());
         if let Some(sight) = sight {
@@ -420,7 +420,7 @@ impl<'s> Mixed<'s> {
 
     /// Counts the fragments of a wave, where its first pixel is.
     #[cold]
-    fn see(&mut self, sight: &Sight) {
+    fn see(&mut self, sight: &TileCounters) {
         let lanes = self.runs.outputs[0][0];
         // Programs that discard nothing do not say.
         let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());

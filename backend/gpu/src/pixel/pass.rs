@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use vitric_base::bag::Bag;
-use vitric_base::counters::{self, Counter, Sight};
+use vitric_base::counters::{self, Counter, TileCounters};
+use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 
 use super::{TileScratch, Walk, process_tile};
@@ -18,7 +18,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(sight: &Sight) -> Self {
+    fn new(sight: &TileCounters) -> Self {
         let covered = sight.get(Counter::Groups) + sight.get(Counter::Blocks);
         Self { visits: sight.get(Counter::TileVisits), covered }
     }
@@ -26,7 +26,7 @@ impl Seen {
 
 impl Walk<'_> {
     /// Counts what became of a tile, by what was seen before it.
-    fn count_tile(&self, tile: usize, sight: &Sight, before: &Seen) {
+    fn count_tile(&self, tile: usize, sight: &TileCounters, before: &Seen) {
         let now = Seen::new(sight);
         if now.visits == before.visits {
             return;
@@ -42,7 +42,11 @@ pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 
 /// Rasterizes windows, which were all sorted into the walk's tiles; threads that find no tile do what is `beside`. Returns false when a
 /// program was interrupted.
-pub fn walk((workers, scratch): (&Workers, &Bag<TileScratch>), walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
+pub fn walk(
+    (workers, scratch): (&Workers, &ObjectPool<TileScratch>),
+    walk: Walk<'_>,
+    (pieces, piece): Beside<'_>,
+) -> bool {
     let grid = walk.grid;
     if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
         clears.clear_all(workers, grid);
@@ -68,7 +72,7 @@ pub fn walk((workers, scratch): (&Workers, &Bag<TileScratch>), walk: Walk<'_>, (
     }
     workers.parallel(
         pieces + tiles.len(),
-        || (scratch.lend(), counted.map(counters::Walk::tally)),
+        || (scratch.lend(), counted.map(counters::PassCounters::tally)),
         |(scratch, tally), index| {
             let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());

@@ -6,7 +6,7 @@
 //! not matter. Fragments of draws for which it does are not handed to the scoreboard. Source: DESIGN 3.5; a mask of covered
 //! pixels says the same as the newest order at each.
 
-use vitric_base::counters::{Map, Sight};
+use vitric_base::counters::{Map, TileCounters};
 use vitric_base::simd::kernel;
 
 use super::PrimitiveId;
@@ -57,19 +57,19 @@ impl Scoreboard {
 
     /// Fragments that are newer than all before them. True when what waits should be shaded.
     #[inline]
-    pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&Sight>) -> bool {
+    pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&TileCounters>) -> bool {
         self.waiting.push(fragments);
         self.waiting.len() >= MOST && self.is_crowded(sight)
     }
 
     #[cold]
-    fn is_crowded(&mut self, sight: Option<&Sight>) -> bool {
+    fn is_crowded(&mut self, sight: Option<&TileCounters>) -> bool {
         self.settle(sight);
         self.waiting.len() > MOST / 2
     }
 
     /// Drops pixels that newer fragments cover, and groups without pixels.
-    pub(super) fn settle(&mut self, sight: Option<&Sight>) {
+    pub(super) fn settle(&mut self, sight: Option<&TileCounters>) {
         let samples = self.waiting.iter().map(|fragments| fragments.sample + 1).max().unwrap_or(0);
         let covered = &mut self.covered;
         covered.clear();
@@ -91,7 +91,7 @@ impl Scoreboard {
 
 /// Takes the pixels from fragments, oldest first, that newer ones cover, by what is covered of each group, and marks how many.
 #[inline(always)]
-fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&Sight>) {
+fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&TileCounters>) {
     for fragments in waiting.iter_mut().rev() {
         let covered = &mut covered[fragments.group()];
         let seen = fragments.pixels;
@@ -106,7 +106,7 @@ fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Optio
     }
 }
 
-kernel!(supersede, supersede_groups, (waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&Sight>));
+kernel!(supersede, supersede_groups, (waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&TileCounters>));
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //!
 //! Large ones of a segment do so before any of them is drawn, where they cover groups wholly; small ones as they come, where that pays.
 
-use vitric_base::counters::Sight;
+use vitric_base::counters::TileCounters;
 
 use super::DrawContext;
 use super::coverage::{covered_wholly, covers_group, covers_tile};
@@ -24,7 +24,7 @@ pub(super) fn update_bounds<'w>(
     bounds: &mut Bounds,
     (context, is_new): (&DrawContext<'_>, bool),
     stretches: impl Iterator<Item = Stretch<'w>>,
-    (area, sight): ([i64; 4], Option<&Sight>),
+    (area, sight): ([i64; 4], Option<&TileCounters>),
 ) -> bool {
     let tests = bounds.balance().pays();
     if tests && is_new {
@@ -45,7 +45,7 @@ fn teach(
     walk: &Visit<'_>,
     stretch: &Stretch<'_>,
     area: [i64; 4],
-    (bounds, sight): (&mut Bounds, Option<&Sight>),
+    (bounds, sight): (&mut Bounds, Option<&TileCounters>),
 ) -> u32 {
     let (context, primitives) = (&walk.draws[stretch.draw], &stretch.bin.0.primitives);
     let Some(direction) = context.visibility.tests else { return 0 };
@@ -93,7 +93,7 @@ pub(super) fn teach_small(
     direction: Direction,
     (triangle, locations): (&Triangle, &[[i64; 2]]),
     (window, range): ([i64; 4], Range),
-    sight: Option<&Sight>,
+    sight: Option<&TileCounters>,
 ) {
     let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {

@@ -6,7 +6,7 @@ mod hidden;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
-use vitric_base::counters::{Counter, Map, Sight, count};
+use vitric_base::counters::{Counter, Map, TileCounters, count};
 use vitric_base::simd::WAVE;
 use vitric_exec::interp::{Stop, Wave};
 
@@ -67,7 +67,7 @@ pub fn process_tile(
     number: usize,
     area: [i64; 4],
     scratch: &mut TileScratch,
-    sight: Option<&Sight>,
+    sight: Option<&TileCounters>,
 ) -> bool {
     let mut bounds = walk.bounds(number);
     let TileScratch { set_up, waves, small, neighbours, mixed, crumbs, tinies, board } = scratch;
@@ -159,13 +159,18 @@ fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, b
 }
 
 /// Counts parts of primitives that are hidden.
-fn count_hidden(sight: Option<&Sight>, window: [i64; 4]) {
+fn count_hidden(sight: Option<&TileCounters>, window: [i64; 4]) {
     let Some(sight) = sight else { return };
     groups_of(window).for_each(|group| sight.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
 }
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
-fn shade_board(walk: &Visit<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
+fn shade_board(
+    walk: &Visit<'_>,
+    board: &mut Scoreboard,
+    scratch: &mut WaveScratch,
+    sight: Option<&TileCounters>,
+) -> bool {
     if board.is_empty() {
         return true;
     }
@@ -214,7 +219,7 @@ struct Tile<'a, 's> {
     /// Small primitives that may still teach the visibility structure: as long as that pays.
     lessons: u32,
     /// Who counts, if anybody does.
-    sight: Option<&'s Sight>,
+    sight: Option<&'s TileCounters>,
     /// Tests against the visibility structure, and those that have hidden something.
     tests: [u32; 2],
     /// Samples that passed early tests.

@@ -6,7 +6,7 @@
 mod coarse;
 
 use smallvec::SmallVec;
-use vitric_base::counters::{Counter, Map, Sight};
+use vitric_base::counters::{Counter, Map, TileCounters};
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_exec::interp::{Environment, Stop, Wave};
 use vitric_exec::runtime::math::within;
@@ -52,7 +52,7 @@ pub(super) struct Waves<'a, 's> {
     /// Whether strips of groups with few quads are packed into waves.
     packs_sparse: bool,
     /// Who counts, if anybody does.
-    pub(super) sight: Option<&'s Sight>,
+    pub(super) sight: Option<&'s TileCounters>,
     quads: [Quad; QUADS],
     waiting: usize,
     /// The last quads as they were before their tests, where the program sees that.
@@ -74,7 +74,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         context: &'a DrawContext<'a>,
         walk: &'a Visit<'a>,
         scratch: &'s mut WaveScratch,
-        sight: Option<&'s Sight>,
+        sight: Option<&'s TileCounters>,
     ) -> Self {
         let interlock = context.fragment.is_some_and(|program| program.fragment.interlock);
         let combines = context.outline().needs_stored || interlock;
@@ -481,7 +481,7 @@ fn dense_strips(pixels: u64) -> u64 {
 }
 
 /// Counts the waves of groups from the first to the last one, of which all is shaded and exported.
-fn see_whole(sight: &Sight, places: [[u32; 2]; 2]) {
+fn see_whole(sight: &TileCounters, places: [[u32; 2]; 2]) {
     sight.count(Counter::Exported, groups_between(places) * 64);
     sight.mark_all(Map::Waves, places, 4);
     sight.mark_all(Map::Lanes, places, 64);

@@ -13,7 +13,7 @@ use vitric_exec::interp::{Deadline, Environment, Runs, Wave};
 use vitric_exec::runtime::Bindings;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_format::FormatInfo;
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, Value};
 use vitric_memory::PlaneRef;
 
@@ -69,7 +69,7 @@ fn made(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
     }
     let mut function = b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
-    let inputs = vec![Across::Varies; texels * words + if mixes { 2 } else { 0 }];
+    let inputs = vec![LaneVariance::Divergent; texels * words + if mixes { 2 } else { 0 }];
     let mut program = Program::routine(function, &inputs, encoded.len());
     program.code = program.code.with_all_lanes();
     program.code.generate_chosen(program.stage, "blit");

@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 use ash::vk;
 use vitric_base::simd::WAVE;
 
-use crate::passes::Across;
+use crate::passes::LaneVariance;
 use crate::{Function, Type};
 
 pub use mesh::{MeshFacts, MeshWord};
@@ -155,7 +155,7 @@ impl Slot {
     }
 
     /// How an input differs from lane to lane of every wave, given the workgroup size and whether its quads are squares.
-    pub fn across(self, local_size: [u32; 3], in_squares: bool) -> Across {
+    pub fn variance(self, local_size: [u32; 3], in_squares: bool) -> LaneVariance {
         let [x, y, _] = local_size;
         let rows = |axis: u32| match axis {
             0 => false,
@@ -163,19 +163,25 @@ impl Slot {
             _ => x.saturating_mul(y).is_multiple_of(WAVE as u32),
         };
         match self {
-            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => Across::Same,
-            Self::Builtin(Builtin::EmitBase | Builtin::EmitMask, _) => Across::Same,
+            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => {
+                LaneVariance::Uniform
+            }
+            Self::Builtin(Builtin::EmitBase | Builtin::EmitMask, _) => LaneVariance::Uniform,
             // A wave of vertices is of one instance of one draw.
             Self::Builtin(
                 Builtin::InstanceIndex | Builtin::BaseVertex | Builtin::BaseInstance | Builtin::DrawIndex,
                 _,
-            ) => Across::Same,
-            Self::Builtin(..) if in_squares => Across::Varies,
-            Self::Builtin(Builtin::LocalInvocationIndex, _) => Across::Counts,
+            ) => LaneVariance::Uniform,
+            Self::Builtin(..) if in_squares => LaneVariance::Divergent,
+            Self::Builtin(Builtin::LocalInvocationIndex, _) => LaneVariance::Consecutive,
             // A wave lies in one row.
-            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, 0) if rows(1) => Across::Counts,
-            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, axis) if rows(axis) => Across::Same,
-            _ => Across::Varies,
+            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, 0) if rows(1) => {
+                LaneVariance::Consecutive
+            }
+            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, axis) if rows(axis) => {
+                LaneVariance::Uniform
+            }
+            _ => LaneVariance::Divergent,
         }
     }
 }
@@ -450,8 +456,8 @@ impl Interface {
     }
 
     /// Returns how the word of an input slot differs from lane to lane of every wave.
-    pub fn across(&self, slot: u32) -> Across {
-        self.inputs[slot as usize].slot.across(self.local_size, self.in_squares)
+    pub fn variance(&self, slot: u32) -> LaneVariance {
+        self.inputs[slot as usize].slot.variance(self.local_size, self.in_squares)
     }
 
     /// Returns the output word that is `slot`.

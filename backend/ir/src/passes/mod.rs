@@ -1,12 +1,12 @@
 //! Passes over the IR, one file each, and their order.
 
 mod closure;
-mod common;
 mod count;
-mod dead;
+mod cse;
+mod dce;
 pub mod fold;
 mod forward;
-mod invariant;
+mod licm;
 pub mod pair;
 pub mod sharing;
 mod stride;
@@ -22,16 +22,11 @@ pub use count::Count;
 type Pass = (&'static str, fn(&mut Function));
 
 /// The passes of [`optimize`], in order.
-pub const PASSES: &[Pass] = &[
-    ("forward", forward::run),
-    ("fold", fold::run),
-    ("common", common::run),
-    ("invariant", invariant::run),
-    ("dead", dead::run),
-];
+pub const PASSES: &[Pass] =
+    &[("forward", forward::run), ("fold", fold::run), ("cse", cse::run), ("licm", licm::run), ("dce", dce::run)];
 
 /// The passes of [`hoist`].
-pub const PASSES_OF_KERNELS: &[Pass] = &[("through ifs", invariant::run_through_ifs)];
+pub const PASSES_OF_KERNELS: &[Pass] = &[("licm through ifs", licm::run_through_ifs)];
 
 /// Is shown a function, and after which pass.
 pub type Observer<'a> = &'a mut (dyn FnMut(&str, &Function) + Send);
@@ -60,22 +55,22 @@ pub fn trim_images(function: &mut Function) {
     trim::run(function);
 }
 
-/// How an input differs from lane to lane.
+/// How a value differs from lane to lane of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Across {
-    /// Somehow.
-    Varies,
-    /// Not at all.
-    Same,
-    /// By one from each lane to the next, in all of them.
-    Counts,
+pub enum LaneVariance {
+    /// In any way.
+    Divergent,
+    /// It is the same in all lanes.
+    Uniform,
+    /// It is greater by one than in the lane before.
+    Consecutive,
 }
 
 /// Makes a verified function ready for executors: closes its regions, and finds what is the same in all lanes or steps from
 /// lane to lane.
-pub fn prepare(function: &mut Function, input: impl Fn(u32) -> Across) -> Uniformity {
+pub fn prepare(function: &mut Function, input: impl Fn(u32) -> LaneVariance) -> Uniformity {
     closure::run(function);
-    let mut facts = uniformity::run(function, |slot| input(slot) == Across::Same);
+    let mut facts = uniformity::run(function, |slot| input(slot) == LaneVariance::Uniform);
     facts.strides = stride::run(function, &facts.values, input);
     facts
 }

@@ -3,11 +3,11 @@
 //! Where an address does, a code generator loads and stores whole vectors instead of gathering. Sums wrap: a value is
 //! `first + lane * step` modulo 2^32.
 
-use super::Across;
+use super::LaneVariance;
 use crate::{BinaryOp, Function, Inst, UnaryOp, Value};
 
 /// For each value its step, if it has one; 0 for what is uniform.
-pub fn run(function: &Function, uniform: &[bool], input: impl Fn(u32) -> Across) -> Vec<Option<u32>> {
+pub fn run(function: &Function, uniform: &[bool], input: impl Fn(u32) -> LaneVariance) -> Vec<Option<u32>> {
     let mut strides: Vec<Option<u32>> = uniform.iter().map(|&uniform| uniform.then_some(0)).collect();
     let mut constants: Vec<Option<u32>> = vec![None; uniform.len()];
     for inst in &function.insts {
@@ -19,7 +19,7 @@ pub fn run(function: &Function, uniform: &[bool], input: impl Fn(u32) -> Across)
                 continue;
             }
             Inst::Lane { result } => (result, Some(1)),
-            Inst::Input { result, slot } if input(slot) == Across::Counts => (result, Some(1)),
+            Inst::Input { result, slot } if input(slot) == LaneVariance::Consecutive => (result, Some(1)),
             Inst::Unary { result, op: UnaryOp::Copy, a } => (result, step(a)),
             Inst::Unary { result, op: UnaryOp::INeg, a } => (result, step(a).map(u32::wrapping_neg)),
             Inst::Binary { result, op, a, b } => {
@@ -56,7 +56,7 @@ mod tests {
              %5: i32 = IAdd %4, %1\n%6: i32 = Shl %5, %3\n%7: i32 = ISub %1, %5\n%8: i32 = IAdd %5, %2\n%9: i32 = And %5, %3\n\
              %10: i32 = Lane\n%11: i32 = IAdd %10, %5\n",
         );
-        let kinds = [Across::Counts, Across::Same, Across::Varies];
+        let kinds = [LaneVariance::Consecutive, LaneVariance::Uniform, LaneVariance::Divergent];
         let mut uniform = vec![false; 12];
         (uniform[1], uniform[3]) = (true, true);
         let strides = run(&function.unwrap(), &uniform, |slot| kinds[slot as usize]);

@@ -5,7 +5,7 @@
 
 use foldhash::HashSet;
 
-use super::dead;
+use super::dce;
 use crate::{Function, Inst, Value, operands};
 
 /// Drops results behind the last one that is used, but for the first.
@@ -22,7 +22,7 @@ pub fn run(function: &mut Function) {
             image.results = (0..image.results).rev().find(is_used).map_or(image.results.min(1), |last| last + 1);
         }
     }
-    dead::renumber(function);
+    dce::renumber(function);
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn corpus() -> Vec<(String, Function)> {
                 bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
             let shader = crate::compile(&crate::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap();
             let mut function = shader.function.clone();
-            passes::prepare(&mut function, |slot| shader.across(slot));
+            passes::prepare(&mut function, |slot| shader.variance(slot));
             out.push((name, function));
         }
     }

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_codegen::Target;
 use vitric_ir::interface::{InputSlot, Interface, Interpolation, OutputSlot, Place, Shader, Slot};
-use vitric_ir::passes::Across;
+use vitric_ir::passes::LaneVariance;
 use vitric_ir::random::{self, operand_type};
 use vitric_ir::{
     AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, parse, verify, verify_strictly,
@@ -52,7 +52,7 @@ const SHARED_BYTES: u32 = 64;
 fn program(function: &Function, inputs: usize, target: Option<Target>) -> Program {
     let slot = Slot::Location { location: 0, component: 0, index: 0 };
     let input = InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center };
-    let mut code = Executable::new(function.clone(), |_| Across::Varies);
+    let mut code = Executable::new(function.clone(), |_| LaneVariance::Divergent);
     code.generate(target).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
     let interface = Interface {
         inputs: vec![input; inputs],

@@ -24,7 +24,7 @@ pub(super) use address::FARTHEST;
 #[cfg(test)]
 pub(super) use lod::ROUND;
 
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Builder, Image, Inst, Space, Token, Type, Value};
 use vitric_memory::{
     BufferRange, BufferView, DECODED, DecodedCache, LevelPlace, SurfaceView, SurfaceViewDesc, Swizzle, ViewMemory,
@@ -429,7 +429,7 @@ fn compile(key: &Key) -> Option<Program> {
     }
     let mut function = unit.b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
-    let mut program = Program::routine(function, &[Across::Varies; MOST_OPERANDS], request.results as usize);
+    let mut program = Program::routine(function, &[LaneVariance::Divergent; MOST_OPERANDS], request.results as usize);
     program.code.generate_chosen(program.stage, "image");
     Some(program)
 }

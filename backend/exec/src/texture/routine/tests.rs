@@ -531,7 +531,7 @@ fn sampling_twice(request: &Request) -> Program {
     for (slot, value) in (0..).zip(kept.into_iter().chain(again)) {
         b.push(Inst::Output { slot, value });
     }
-    Program::routine(b.finish(), &vec![Across::Varies; request.operands.len()], 12)
+    Program::routine(b.finish(), &vec![LaneVariance::Divergent; request.operands.len()], 12)
 }
 
 /// The first time the runtime finds the routine, from then on code for the target that is chosen enters it; other code goes on asking.

@@ -44,7 +44,7 @@ fn program() -> Program {
 }
 
 fn of(function: Function, stage: vk::ShaderStageFlags, inputs: &[Slot], outputs: &[Slot]) -> Program {
-    let mut program = Program::routine(function, &vec![Across::Varies; inputs.len()], outputs.len());
+    let mut program = Program::routine(function, &vec![LaneVariance::Divergent; inputs.len()], outputs.len());
     let input =
         |&slot: &Slot| InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center };
     program.stage = stage;

@@ -22,11 +22,11 @@ use vitric_base::simd::WAVE;
 use vitric_exec::Program;
 use vitric_exec::link::{self, Before, Linker};
 use vitric_ir::interface::{Builtin, GeometryFacts, LOCAL_WORD, Slot};
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, Value};
 
 use super::VertexKernel;
-use super::kernel::{VertexLinker, fetch_across, input as vertex_input};
+use super::kernel::{VertexLinker, fetch_variance, input as vertex_input};
 use super::tessellation::before_geometry;
 use crate::state::{PipelineState, corners};
 
@@ -194,7 +194,7 @@ fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&Geome
     };
     let mut function = run_geometry(b, geometry, before_geometry(pipeline)).finish();
     passes::optimize(&mut function, &mut |_, _| {});
-    let mut linked = Program::routine(function, &across(), 1);
+    let mut linked = Program::routine(function, &variance(), 1);
     linked.stage = geometry.stage;
     linked.resources = [&*vertex.resources, &*geometry.resources].concat();
     linked.images = vertex.images + geometry.images;
@@ -239,13 +239,13 @@ fn run_geometry(mut b: Builder, geometry: &Program, before: Before) -> Builder {
 }
 
 /// How the inputs of a merged kernel differ from lane to lane.
-fn across() -> [Across; input::COUNT] {
-    let mut across = [Across::Varies; input::COUNT];
-    across[..vertex_input::COUNT].copy_from_slice(&fetch_across());
+fn variance() -> [LaneVariance; input::COUNT] {
+    let mut variance = [LaneVariance::Divergent; input::COUNT];
+    variance[..vertex_input::COUNT].copy_from_slice(&fetch_variance());
     for same in [input::VERTICES, input::EMIT_BASE, input::EMIT_MASK] {
-        across[same as usize] = Across::Same;
+        variance[same as usize] = LaneVariance::Uniform;
     }
-    across
+    variance
 }
 
 /// Vertex code for sixteen vertices, the first of them with a place, and patch code: what the geometry program reads goes to local memory.

@@ -8,11 +8,11 @@ use std::sync::{Arc, OnceLock};
 use vitric_exec::Program;
 use vitric_exec::link::{self, Before, Linker};
 use vitric_ir::interface::{Builtin, PatchFacts, Slot};
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Builder, Inst, InterpolateAt, Type, Value};
 
 use crate::geometry::VertexKernel;
-use crate::geometry::kernel::{Results, VertexLinker, fetch_across};
+use crate::geometry::kernel::{Results, VertexLinker, fetch_variance};
 use crate::state::PipelineState;
 
 /// Input words of a control program.
@@ -199,9 +199,9 @@ impl<'a> Linked<'a> {
         let before = before([self.vertex]);
         let mut linker = PatchLinker { b: Builder::new(), linked: self, program: self.control, before };
         link::append(&mut linker, self.control);
-        let mut across = [Across::Varies; control::COUNT];
-        across[control::VERTICES as usize] = Across::Same;
-        let mut linked = routine(linker.b, self.control, &across, 0);
+        let mut variance = [LaneVariance::Divergent; control::COUNT];
+        variance[control::VERTICES as usize] = LaneVariance::Uniform;
+        let mut linked = routine(linker.b, self.control, &variance, 0);
         let all = [self.vertex, self.control, self.evaluation].into_iter().chain(pipeline.geometry.as_deref());
         for program in all {
             linked.resources.extend_from_slice(&program.resources);
@@ -221,15 +221,15 @@ impl<'a> Linked<'a> {
 
     fn vertices(&self, pipeline: &PipelineState, captures: bool) -> Option<VertexKernel> {
         let (b, words) = self.evaluate();
-        let across = [Across::Varies; evaluation::COUNT];
+        let variance = [LaneVariance::Divergent; evaluation::COUNT];
         let results = Results::new(b, self.evaluation, words, &pipeline.raster);
-        Some(results.kernel(pipeline, &across, (!pipeline.has_side_effects(), captures)))
+        Some(results.kernel(pipeline, &variance, (!pipeline.has_side_effects(), captures)))
     }
 
     fn words(&self, slots: &[Option<Slot>]) -> Program {
         let (b, words) = self.evaluate();
         let b = output_words(b, (self.evaluation, &words), slots);
-        routine(b, self.evaluation, &[Across::Varies; evaluation::COUNT], slots.len())
+        routine(b, self.evaluation, &[LaneVariance::Divergent; evaluation::COUNT], slots.len())
     }
 
     /// Bytes from the start of the block to a word of the patch that a program names.
@@ -254,7 +254,7 @@ fn points(pipeline: &PipelineState, slots: &[Option<Slot>]) -> Program {
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
     let words = link::append(&mut linker, &pipeline.vertex);
     let b = output_words(linker.into_builder(), (&pipeline.vertex, &words), slots);
-    routine(b, &pipeline.vertex, &fetch_across(), slots.len())
+    routine(b, &pipeline.vertex, &fetch_variance(), slots.len())
 }
 
 /// Writes words of a program's outputs; 0 where it has none.
@@ -268,10 +268,10 @@ fn output_words(mut b: Builder, (program, words): (&Program, &[Value]), slots: &
 }
 
 /// A linked program of a stage.
-fn routine(b: Builder, program: &Program, across: &[Across], outputs: usize) -> Program {
+fn routine(b: Builder, program: &Program, variance: &[LaneVariance], outputs: usize) -> Program {
     let mut function = b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
-    let mut linked = Program::routine(function, across, outputs);
+    let mut linked = Program::routine(function, variance, outputs);
     linked.stage = program.stage;
     linked.code.generate_chosen(linked.stage, "kernel");
     linked

@@ -24,7 +24,7 @@ use vitric_exec::{Program, format_ir as routines, link};
 use vitric_format::FormatInfo;
 use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Slot};
 use vitric_ir::passes::pair::Effects;
-use vitric_ir::passes::{self, Across};
+use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 
 use crate::geometry::Varies;
@@ -87,12 +87,12 @@ pub enum Source {
 }
 
 impl Source {
-    fn across(self) -> Across {
+    fn variance(self) -> LaneVariance {
         match self {
-            Self::Place(_) | Self::BlendConstant(_) | Self::Sample => Across::Same,
-            Self::Wave | Self::Corner(_) | Self::Pixels(_) | Self::Line(_) => Across::Same,
-            Self::Window(_) | Self::Pitch(_) | Self::Edge(_) => Across::Same,
-            _ => Across::Varies,
+            Self::Place(_) | Self::BlendConstant(_) | Self::Sample => LaneVariance::Uniform,
+            Self::Wave | Self::Corner(_) | Self::Pixels(_) | Self::Line(_) => LaneVariance::Uniform,
+            Self::Window(_) | Self::Pitch(_) | Self::Edge(_) => LaneVariance::Uniform,
+            _ => LaneVariance::Divergent,
         }
     }
 }
@@ -572,19 +572,19 @@ impl Linked<'_> {
         let words = (self.sources.len() as u32, self.outputs as u32);
         let same = |slot: u32| {
             let source = self.sources[slot as usize];
-            source.across() == Across::Same && source != Source::Wave
+            source.variance() == LaneVariance::Uniform && source != Source::Wave
         };
         let function = wants_pair().then(|| passes::pair::run(&self.function, words, effects, same))?;
         Some(self.compiled(function?, 2))
     }
 
     fn compiled(&self, function: Function, waves: usize) -> Stage {
-        let across: Vec<Across> = self.sources.iter().map(|source| source.across()).collect();
+        let variance: Vec<LaneVariance> = self.sources.iter().map(|source| source.variance()).collect();
         let slots = read_slots(&function).into_iter();
-        let sources: Vec<_> = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();
+        let sources: Vec<_> = slots.map(|slot| (slot, self.sources[slot % variance.len()])).collect();
         let edge = |&(slot, source): &_| if let Source::Edge(word) = source { Some((slot, word)) } else { None };
         let (edges, common) = (sources.iter().filter_map(edge).collect(), Vec::new());
-        let mut linked = Program::routine(function, &across.repeat(waves), self.outputs * waves);
+        let mut linked = Program::routine(function, &variance.repeat(waves), self.outputs * waves);
         if let Some(program) = self.program {
             linked.stage = program.stage;
             linked.resources.clone_from(&program.resources);

@@ -41,7 +41,7 @@ fn sampling_thrice(requests: &[Request; 2], in_region: bool) -> Program {
 }
 
 fn program(function: Function, inputs: usize) -> Program {
-    Program::routine(function, &vec![Across::Varies; inputs], 12)
+    Program::routine(function, &vec![LaneVariance::Divergent; inputs], 12)
 }
 
 /// Runs a program once; its output words in the lanes that run.

@@ -4,7 +4,7 @@
 //! parameters stay: executors make them anew. Instructions in an `If` stay too, but in kernels whose loops are known to get there; from those
 //! parameters move, as what moves may need them.
 
-use super::common::changes_memory;
+use super::cse::changes_memory;
 use crate::{Function, Inst, RegionKind, Regions, Space, operands, results};
 
 /// Most instructions that move in front of one loop: each keeps a register busy through it.
