@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_base::host_memory;
-use vitric_gpu::command::{Brought, Command, CommandList};
+use vitric_gpu::command::{Command, CommandList, InlineData};
 
 use crate::families::{self, FAMILIES};
 use crate::{Error, Result};
@@ -164,10 +164,10 @@ impl CommandBuffer {
     }
 
     /// The same for a command that brings bytes along.
-    pub fn record_with(&self, bytes: &[u8], make: impl FnOnce(Brought) -> Command) -> bool {
+    pub fn record_with(&self, bytes: &[u8], make: impl FnOnce(InlineData) -> Command) -> bool {
         let mut inner = self.inner.lock();
         let start = if let State::Recording(list) = &inner.state { list.bytes.len() } else { 0 };
-        let command = make(Brought { start, count: bytes.len() as u32 });
+        let command = make(InlineData { start, count: bytes.len() as u32 });
         let is_taken = self.takes(&command);
         if is_taken && let State::Recording(list) = &mut inner.state {
             if has_room(list, bytes.len()) {

@@ -84,7 +84,7 @@ impl Device {
                 "always" => Posh::Always,
                 _ => Posh::Auto,
             },
-            ahead: values.number("VITRIC_LOOKAHEAD") as usize,
+            lookahead: values.number("VITRIC_LOOKAHEAD") as usize,
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
             decoded_bytes: knobs::decoded_bytes(values.text("VITRIC_DECODED"), heap.size()).unwrap_or(0),
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
-use vitric_gpu::command::{Brought, Command, PassBegin};
+use vitric_gpu::command::{Command, InlineData, PassBegin};
 use vitric_gpu::state::{DepthBias, DepthBiasUnit, LineStipple};
 use vitric_memory::{Buffer, BufferRange, SurfaceView};
 
@@ -160,7 +160,7 @@ pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Res
 }
 
 /// The same for a command that brings bytes along.
-pub fn record_with<C: FnOnce(Brought) -> Command>(
+pub fn record_with<C: FnOnce(InlineData) -> Command>(
     handle: vk::CommandBuffer,
     bytes: &[u8],
     make: impl FnOnce(&DeviceObject) -> Result<C>,

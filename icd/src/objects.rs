@@ -210,7 +210,7 @@ impl Debug for NamedObjects {
     }
 }
 
-impl runtime::Names for NamedObjects {
+impl runtime::DescriptorResolver for NamedObjects {
     fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
         self.buffers.get(name)
     }

@@ -9,7 +9,7 @@ use vitric_base::counters::Counters;
 use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
-use vitric_exec::runtime::{Names, NoNames};
+use vitric_exec::runtime::{DescriptorResolver, NoDescriptors};
 use vitric_exec::texture::Routines;
 use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
 
@@ -99,7 +99,7 @@ pub struct GpuConfig {
     /// Which draws shade positions before they shade vertices.
     pub posh: Posh,
     /// Primitives of draws that wait for later ones, at most; 0: none waits.
-    pub ahead: usize,
+    pub lookahead: usize,
     /// Which programs get the routines of their image instructions in them.
     pub inlining: Inlining,
     /// Whether it counts what it does.
@@ -122,7 +122,7 @@ struct Units {
     started: Instant,
     routines: Arc<Routines>,
     addresses: AddressSpace,
-    names: OnceLock<Arc<dyn Names>>,
+    names: OnceLock<Arc<dyn DescriptorResolver>>,
     triangles: ObjectPool<Triangles>,
     tiles: ObjectPool<TileScratch>,
     fronts: ObjectPool<Box<FrontScratch>>,
@@ -241,13 +241,13 @@ impl Gpu {
     }
 
     /// Says where sets and commands find what they name, once.
-    pub fn set_names(&self, names: Arc<dyn Names>) {
+    pub fn set_names(&self, names: Arc<dyn DescriptorResolver>) {
         let _ = self.units.names.set(names);
     }
 
     /// Where sets and commands find what they name.
-    pub(crate) fn names(&self) -> &Arc<dyn Names> {
-        self.units.names.get_or_init(|| Arc::new(NoNames))
+    pub(crate) fn names(&self) -> &Arc<dyn DescriptorResolver> {
+        self.units.names.get_or_init(|| Arc::new(NoDescriptors))
     }
 
     /// The sampling routines that were compiled.

@@ -150,7 +150,7 @@ impl CompiledPipeline {
         }
         if self.rate.size != Rate::PIXEL && !self.has_sample_shading() {
             self.kernels.coarse(self);
-        } else if self.kernels.outline(self).exports_whole {
+        } else if self.kernels.traits(self).exports_whole {
             self.kernels.whole(self);
         } else {
             self.kernels.get(self, false);

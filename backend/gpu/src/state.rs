@@ -3,8 +3,8 @@
 //! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
 //! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
 
+mod dynamic_state3;
 mod extended;
-mod late;
 mod patches;
 mod set;
 mod topology;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
+pub use dynamic_state3::{BlendEquation, SetBlend, VertexInput};
 pub use extended::{ExtendedState, MOST_BINDINGS};
-pub use late::{BlendEquation, SetBlend, VertexInput};
 pub use patches::{PatchPrograms, PatchState, Subdivision};
 pub use set::{SetState, StencilOps};
 pub use topology::{corners, is_list, vertices};
@@ -371,7 +371,7 @@ pub struct BlendState {
 
 /// What a pipeline says of state that it has not got as it stands, but may get by commands.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Latent {
+pub struct DynamicDefaults {
     /// Whether depth is clipped, where the pipeline says so itself: else it is where it is not clamped.
     pub depth_clip: Option<bool>,
     /// Whether depth is clamped.
@@ -436,7 +436,7 @@ pub struct PipelineState {
     /// State taken from the command stream.
     pub dynamic: DynamicState,
     /// Values that matter only with dynamic state.
-    pub latent: Latent,
+    pub dynamic_defaults: DynamicDefaults,
     /// Programs may read what they are drawn to.
     pub reads_attachments: bool,
     /// Attributes that do not lie in their buffers wholly read as zeros, and so do indices: `robustBufferAccess2`.
@@ -492,7 +492,7 @@ impl PipelineState {
             color_formats: Vec::new(),
             blend_constants: [0.0; 4],
             dynamic: DynamicState::empty(),
-            latent: Latent::default(),
+            dynamic_defaults: DynamicDefaults::default(),
             reads_attachments: false,
             exact_vertices: false,
         }

@@ -12,8 +12,8 @@ use vitric_format::FormatInfo;
 use vitric_gpu::pipeline::CompiledPipeline;
 use vitric_gpu::raster::{RateState, SampleLocations};
 use vitric_gpu::state::{
-    BlendState, DepthLimits, DepthStencilState, DynamicState, Latent, LineStipple, MultisampleState, PatchPrograms,
-    PatchState, PipelineState, RasterState, VertexInput, Viewport,
+    BlendState, DepthLimits, DepthStencilState, DynamicDefaults, DynamicState, LineStipple, MultisampleState,
+    PatchPrograms, PatchState, PipelineState, RasterState, VertexInput, Viewport,
 };
 
 use super::{
@@ -258,7 +258,7 @@ impl Parts {
             color_formats: output.color_formats.clone(),
             blend_constants: output.blend_constants,
             dynamic: input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic,
-            latent: Latent {
+            dynamic_defaults: DynamicDefaults {
                 depth_clip: shaders.depth_clip,
                 depth_clamp: shaders.depth_clamp,
                 depth_limits: shaders.depth_limits,

@@ -23,4 +23,4 @@ pub use descriptor::{Descriptor, SetBinding, SetLayout, is_dynamic};
 pub use environment::{Deadline, Environment, Stop, Working};
 pub use image::image;
 pub use lookups::Lookups;
-pub use set::{DescriptorSet, Named, Names, NoNames, Slot};
+pub use set::{DescriptorResolver, DescriptorSet, Named, NoDescriptors, Slot};

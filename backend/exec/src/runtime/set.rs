@@ -20,7 +20,7 @@ use super::{Bound, Descriptor, ResolvedSet, SetBinding, SetLayout};
 use crate::texture::Sampler;
 
 /// Objects by the names that descriptors and commands have of them. What is gone, or was never there, has none; 0 is nothing's name.
-pub trait Names: Debug + Send + Sync {
+pub trait DescriptorResolver: Debug + Send + Sync {
     /// A buffer.
     fn buffer(&self, name: u64) -> Option<Arc<Buffer>>;
     /// A view of a buffer's texels.
@@ -35,9 +35,9 @@ pub trait Names: Debug + Send + Sync {
 
 /// No object has a name.
 #[derive(Debug)]
-pub struct NoNames;
+pub struct NoDescriptors;
 
-impl Names for NoNames {
+impl DescriptorResolver for NoDescriptors {
     fn buffer(&self, _: u64) -> Option<Arc<Buffer>> {
         None
     }
@@ -100,7 +100,7 @@ impl Slot {
 
 impl Named {
     /// The descriptor, with the sampler that a layout fixes, where it does.
-    fn look_up(self, names: &dyn Names, immutable: Option<&Arc<Sampler>>) -> Descriptor {
+    fn look_up(self, names: &dyn DescriptorResolver, immutable: Option<&Arc<Sampler>>) -> Descriptor {
         let Self { kind, object, other, size } = self;
         let sampler = |name| immutable.cloned().or_else(|| names.sampler(name));
         let range = || names.buffer(object).map(|buffer| BufferRange::new(buffer, other, size));
@@ -265,7 +265,7 @@ impl DescriptorSet {
     }
 
     /// Descriptor `place` of a binding, looked up.
-    fn look_up(&self, names: &dyn Names, binding: &SetBinding, place: u32) -> Descriptor {
+    fn look_up(&self, names: &dyn DescriptorResolver, binding: &SetBinding, place: u32) -> Descriptor {
         if binding.is_inline() {
             let block = self.blocks.iter().find(|(first, _)| *first == place);
             let range = |(_, block): &(u32, Arc<Buffer>)| BufferRange::new(block.clone(), 0, vk::WHOLE_SIZE);
@@ -280,7 +280,7 @@ impl DescriptorSet {
 
     /// Its dynamic buffers, in order.
     #[inline]
-    pub fn dynamic(&self, names: &dyn Names) -> impl Iterator<Item = Descriptor> {
+    pub fn dynamic(&self, names: &dyn DescriptorResolver) -> impl Iterator<Item = Descriptor> {
         let dynamic = self.layout.bindings.iter().filter(|binding| super::is_dynamic(binding.kind));
         let places =
             dynamic.flat_map(|binding| (0..binding.count).map(move |element| (binding, binding.first + element)));
@@ -288,7 +288,7 @@ impl DescriptorSet {
     }
 
     /// All descriptors as they are now, resolved, up to the last one that was written; dynamic offsets are 0.
-    pub fn resolved(&self, names: &dyn Names) -> Arc<ResolvedSet> {
+    pub fn resolved(&self, names: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
         let mut kept = self.resolved.lock();
         // What is written from here on is found the next time.
         let is_written = self.is_written.load(Ordering::Relaxed) && self.is_written.swap(false, Ordering::Acquire);

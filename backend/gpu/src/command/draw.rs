@@ -14,7 +14,7 @@ use vitric_ir::interface::MOST_PATCH_VERTICES;
 use vitric_memory::{BufferRange, PlaneRef};
 
 use super::pass::Pass;
-use super::pending::{Drawn, MOST_PENDING, PixelState};
+use super::pending::{FragmentState, MOST_PENDING, PixelState};
 use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
 use super::streams::{Parts, stipples_strips};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
@@ -49,7 +49,7 @@ pub(super) const MOST_STIPPLED: usize = 16;
 
 /// One draw with its arguments known.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call {
+pub(super) struct DrawParams {
     pub(super) instances: u32,
     pub(super) numbers: DrawNumbers,
     /// Vertices, or indices.
@@ -60,7 +60,7 @@ pub(super) struct Call {
 
 /// What draws have in common as long as no state changes but resources, push constants and the index buffer.
 #[derive(Clone)]
-pub(super) struct Prepared {
+pub(super) struct DrawState {
     pub(super) pipeline: Arc<CompiledPipeline>,
     /// Parameters of the vertex kernel.
     words: SmallVec<[Lanes; 7]>,
@@ -75,7 +75,7 @@ pub(super) struct Prepared {
     touches_nothing: bool,
 }
 
-impl Prepared {
+impl DrawState {
     fn new(processor: &mut Processor<'_>) -> Option<Arc<Self>> {
         let pipeline = processor.state.pipeline()?;
         let views = views(&processor.state, &pipeline);
@@ -109,7 +109,7 @@ impl Prepared {
 }
 
 /// What draws have in common with the state as it is now; nothing without a pipeline.
-fn prepare(processor: &mut Processor<'_>) -> Option<Arc<Prepared>> {
+fn prepare(processor: &mut Processor<'_>) -> Option<Arc<DrawState>> {
     let changed = std::mem::replace(&mut processor.state.changed, Changed { fixed: false, buffers: false });
     match processor.prepared.take().filter(|_| !changed.fixed) {
         Some(mut prepared) => {
@@ -119,7 +119,7 @@ fn prepare(processor: &mut Processor<'_>) -> Option<Arc<Prepared>> {
             }
             Some(prepared)
         }
-        None => Prepared::new(processor),
+        None => DrawState::new(processor),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
 }
 
 /// Executes the draws of a command.
-fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &Command) -> Result<(), DeviceLost> {
+fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<DrawState>, command: &Command) -> Result<(), DeviceLost> {
     let (pipeline, front) = (&*prepared.pipeline, prepared.pipeline.front());
     let (sets, shared) = (&mut processor.state.graphics_sets, &processor.shared);
     let of_vertex = sets.resolve(0, front, shared);
@@ -208,14 +208,14 @@ fn draws(command: &Command) -> u32 {
 }
 
 /// One draw of a command.
-fn call(command: &Command, draw: u32) -> Call {
+fn call(command: &Command, draw: u32) -> DrawParams {
     let direct = |[count, instances, first_vertex, first_instance]: [u32; 4]| {
         let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw };
-        Call { instances, numbers, count, first_index: None }
+        DrawParams { instances, numbers, count, first_index: None }
     };
     let indexed = |[count, instances, first, offset, first_instance]: [u32; 5]| {
         let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw };
-        Call { instances, numbers, count, first_index: Some(first) }
+        DrawParams { instances, numbers, count, first_index: Some(first) }
     };
     let place = |offset: u64, stride: u32| offset + u64::from(draw) * u64::from(stride);
     match command {
@@ -244,7 +244,11 @@ fn call(command: &Command, draw: u32) -> Call {
 }
 
 /// The corners of a draw's primitives, where each has vertices of its own.
-fn list_of<'s>(pipeline: &CompiledPipeline, call: &Call, indices: Option<Option<Indices<'s>>>) -> Option<Corners<'s>> {
+fn list_of<'s>(
+    pipeline: &CompiledPipeline,
+    call: &DrawParams,
+    indices: Option<Option<Indices<'s>>>,
+) -> Option<Corners<'s>> {
     let (of_each, restarts) = (of_each(pipeline), pipeline.primitive_restart && indices.is_some());
     let whole = |count: usize| count / of_each * of_each;
     (is_list(pipeline.topology, of_each) && !restarts).then(|| match indices {
@@ -280,7 +284,7 @@ fn evaluation_kernel(pipeline: &CompiledPipeline, is_capturing: bool) -> Option<
 fn indices<'s>(
     pipeline: &CompiledPipeline,
     IndexBuffer { range, index_type, .. }: &'s IndexBuffer,
-    call: &Call,
+    call: &DrawParams,
     first: u32,
 ) -> Indices<'s> {
     let size: u64 = match *index_type {
@@ -300,7 +304,7 @@ fn indices<'s>(
 /// One draw with all that it depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
-    pub(super) prepared: &'a Prepared,
+    pub(super) prepared: &'a DrawState,
     /// What the pixel units have of its pipeline.
     pub(super) of_pixels: &'a Arc<CompiledPipeline>,
     pub(super) of_vertex: &'a Bindings,
@@ -308,12 +312,12 @@ pub(super) struct Job<'a> {
     pub(super) push: &'a [u8; PUSH_BYTES],
     pub(super) dynamic: &'a Dynamic,
     pub(super) index_buffer: Option<&'a IndexBuffer>,
-    pub(super) call: &'a Call,
+    pub(super) call: &'a DrawParams,
 }
 
 /// Who takes a draw to windows.
 #[derive(Clone, Copy)]
-pub(super) struct Takers<'a> {
+pub(super) struct FrontEndContext<'a> {
     pub(super) gpu: &'a Gpu,
     /// Layers that are drawn to.
     pub(super) layers: u32,
@@ -324,9 +328,9 @@ pub(super) struct Takers<'a> {
     pub(super) captures: Option<&'a CapturePlan>,
 }
 
-impl<'a> Takers<'a> {
+impl<'a> FrontEndContext<'a> {
     /// A draw that has no primitives yet.
-    pub(super) fn open(self, prepared: &'a Prepared, source: VertexSource<'a>) -> Assembled<'a> {
+    pub(super) fn open(self, prepared: &'a DrawState, source: VertexSource<'a>) -> Assembled<'a> {
         Assembled {
             source,
             corners: Corners::Assembled(Vec::new()),
@@ -360,9 +364,9 @@ impl<'a> Job<'a> {
     }
 
     /// What its fragments depend on.
-    pub(super) fn drawn(&self) -> Drawn<'a> {
+    pub(super) fn drawn(&self) -> FragmentState<'a> {
         let (pipeline, visibility) = (self.of_pixels, self.prepared.visibility);
-        Drawn { pipeline, dynamic: self.dynamic, visibility, bindings: self.of_fragment, push: self.push }
+        FragmentState { pipeline, dynamic: self.dynamic, visibility, bindings: self.of_fragment, push: self.push }
     }
 
     /// Its indices, if it has any.
@@ -384,7 +388,11 @@ impl<'a> Job<'a> {
     }
 
     /// Assembles its primitives, but for those that come in parts; `None` where its pipeline takes others than come.
-    pub(super) fn assemble<'b>(&self, environment: &'b Environment<'b>, takers: Takers<'b>) -> Option<Assembled<'b>>
+    pub(super) fn assemble<'b>(
+        &self,
+        environment: &'b Environment<'b>,
+        takers: FrontEndContext<'b>,
+    ) -> Option<Assembled<'b>>
     where
         'a: 'b,
     {
@@ -456,7 +464,7 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     let layers = processor.pass.as_ref().map_or(1, |pass| pass.layers);
     let environment = job.environment(&deadline);
     let (is_capturing, plan) = (processor.state.feedback.is_active(), processor.capture_plan(pipeline));
-    let takers = Takers { gpu, layers, counters: counters.as_deref(), is_capturing, captures: plan.as_ref() };
+    let takers = FrontEndContext { gpu, layers, counters: counters.as_deref(), is_capturing, captures: plan.as_ref() };
     let Some(mut assembled) = job.assemble(&environment, takers) else { return Ok(()) };
     if job.parts().is_none() {
         return run_part(processor, job, &mut assembled);
@@ -493,7 +501,7 @@ fn run_part<'a>(processor: &mut Processor<'_>, job: &Job<'a>, assembled: &mut As
 /// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
 pub(super) fn windows(
     processor: &mut Processor<'_>,
-    drawn: &Drawn<'_>,
+    drawn: &FragmentState<'_>,
     assembled: &Assembled<'_>,
 ) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
@@ -536,7 +544,7 @@ pub(super) fn windows(
 /// size.
 pub(super) fn in_order(
     processor: &mut Processor<'_>,
-    (drawn, captures): (&Drawn<'_>, Option<&CapturePlan>),
+    (drawn, captures): (&FragmentState<'_>, Option<&CapturePlan>),
     (size, count): (usize, usize),
     work: impl FnOnce(&mut FrontScratch, &mut Vec<Triangles>) -> bool,
 ) -> Result<(), DeviceLost> {
@@ -572,7 +580,7 @@ type SetUpPiece<'a> = dyn Fn(&mut FrontScratch, usize, &mut Vec<Triangles>) -> b
 /// Makes windows of so many pieces of a draw, on all threads, after a flush when it `flushes`.
 pub(super) fn in_parallel(
     processor: &mut Processor<'_>,
-    (drawn, captures): (&Drawn<'_>, Option<&CapturePlan>),
+    (drawn, captures): (&FragmentState<'_>, Option<&CapturePlan>),
     (count, set_up): (usize, &SetUpPiece<'_>),
     flushes: bool,
 ) -> Result<(), DeviceLost> {

@@ -11,7 +11,7 @@ use vitric_exec::{WorkgroupScratch, Workgroups};
 use vitric_ir::interface::MeshFacts;
 
 use super::Command;
-use super::draw::{Job, Takers, windows};
+use super::draw::{FrontEndContext, Job, windows};
 use super::processor::{Processor, words};
 use crate::geometry::{Assembled, Corners, DrawNumbers, Launch, Mesh, VertexSource};
 use crate::gpu::{DeviceLost, Stage};
@@ -124,7 +124,7 @@ fn launch(
     let numbers = DrawNumbers { draw: meshes.draw, ..DrawNumbers::default() };
     let kernel = pipeline.vertex_kernel.get(pipeline);
     let layers = processor.pass.as_ref().map_or(1, |pass| pass.layers);
-    let takers = Takers { gpu, layers, counters: counters.as_deref(), is_capturing: false, captures: None };
+    let takers = FrontEndContext { gpu, layers, counters: counters.as_deref(), is_capturing: false, captures: None };
     let assembled = Assembled {
         corners: Corners::Sequence(0, last.first.saturating_add(last.count())),
         mesh: Some(&mesh),

@@ -3,7 +3,6 @@
 //! Commands own (by `Arc`) everything they name, so a list can be submitted again, by several queues, or be executed
 //! from other lists. Source: Vulkan specification, "Command Buffers".
 
-mod ahead;
 mod depth;
 mod dispatch;
 mod draw;
@@ -11,6 +10,7 @@ mod event;
 mod execute;
 mod feedback;
 mod implicit;
+mod lookahead;
 mod mesh;
 mod name;
 mod pass;
@@ -62,14 +62,14 @@ impl CommandList {
 
 /// Bytes that a command brings along: where they begin in its list, and how many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Brought {
+pub struct InlineData {
     /// The first.
     pub start: usize,
     /// How many.
     pub count: u32,
 }
 
-impl Brought {
+impl InlineData {
     /// The bytes, among those of the list.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start..).and_then(|bytes| bytes.get(..self.count as usize)).unwrap_or_default()
@@ -158,7 +158,7 @@ pub enum Command {
     SetRestartIndex(u32),
     PushConstants {
         offset: u32,
-        data: Brought,
+        data: InlineData,
     },
     SetViewports {
         first: u32,
@@ -300,7 +300,7 @@ pub enum Command {
     UpdateBuffer {
         target: Arc<Buffer>,
         offset: u64,
-        data: Brought,
+        data: InlineData,
     },
     FillBuffer {
         target: Arc<Buffer>,

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 
 use super::draw::{MANY, MOST_PRIMITIVES, MOST_STIPPLED, in_order, in_parallel};
-use super::pending::{Drawn, MOST_PENDING};
+use super::pending::{FragmentState, MOST_PENDING};
 use super::processor::Processor;
 use crate::geometry::tessellation::{Patches, Piece};
 use crate::geometry::{Assembled, FrontScratch, Triangles};
@@ -22,7 +22,7 @@ type Numbered = (usize, Piece);
 /// Sorts what the patches of a draw become into windows.
 pub(super) fn windows(
     processor: &mut Processor<'_>,
-    drawn: &Drawn<'_>,
+    drawn: &FragmentState<'_>,
     assembled: &Assembled<'_>,
 ) -> Result<(), DeviceLost> {
     let Some((_, subdivision)) = &assembled.patches else { return Ok(()) };
@@ -67,7 +67,7 @@ fn for_each(
 /// Makes windows of patches for which the control program has run.
 fn subdivide(
     processor: &mut Processor<'_>,
-    (drawn, assembled): (&Drawn<'_>, &Assembled<'_>),
+    (drawn, assembled): (&FragmentState<'_>, &Assembled<'_>),
     (memories, subdivision): (&mut [Mutex<Patches>], &Subdivision),
 ) -> Result<(), DeviceLost> {
     let is_stippled = drawn.pipeline.stipples_lines();
@@ -97,7 +97,7 @@ fn subdivide(
 /// Makes windows of pieces, which fit in what may wait for its tiles.
 fn set_up(
     processor: &mut Processor<'_>,
-    (drawn, assembled): (&Drawn<'_>, &Assembled<'_>),
+    (drawn, assembled): (&FragmentState<'_>, &Assembled<'_>),
     patches: &[&Patches],
     pieces: &[Numbered],
 ) -> Result<(), DeviceLost> {

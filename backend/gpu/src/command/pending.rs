@@ -13,13 +13,13 @@ use super::processor::{Dynamic, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::{DeviceLost, Stage};
-use crate::hiz::Teaching;
+use crate::hiz::UpdateRules;
 use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
 use crate::pipeline::CompiledPipeline;
-use crate::pixel::{self, Beside, TileClears, Walk};
+use crate::pixel::{self, Beside, TileClears, TilePass};
 use crate::pixel::{DrawContext, PixelContext};
 use crate::raster::Grid;
-use crate::tiling::{self, Ahead, Clip, Run, Runs, TileParts, Window};
+use crate::tiling::{self, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -47,7 +47,7 @@ pub(super) struct PixelState {
 }
 
 /// What a draw's fragments depend on, as the command processor has it.
-pub(super) struct Drawn<'a> {
+pub(super) struct FragmentState<'a> {
     pub(super) pipeline: &'a Arc<CompiledPipeline>,
     pub(super) dynamic: &'a Dynamic,
     pub(super) visibility: Visibility,
@@ -72,8 +72,8 @@ impl PixelState {
         Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, commands, last_command }
     }
 
-    fn teaching(&self, depth: &Hierarchy, depth_bits: u32) -> Teaching {
-        Teaching {
+    fn update_rules(&self, depth: &Hierarchy, depth_bits: u32) -> UpdateRules {
+        UpdateRules {
             visibility: self.visibility,
             scissor: touched(&self.dynamic, &self.pipeline),
             depths: (depth_bits, self.pipeline.multisample.samples),
@@ -88,7 +88,7 @@ impl PixelState {
         }
     }
 
-    fn serves(&self, drawn: &Drawn<'_>, layer: u32) -> bool {
+    fn serves(&self, drawn: &FragmentState<'_>, layer: u32) -> bool {
         Arc::ptr_eq(&self.pipeline, drawn.pipeline)
             && self.layer == layer
             && self.dynamic.is_same_for_fragments(drawn.dynamic)
@@ -124,7 +124,7 @@ pub(super) struct Pending {
     /// Bits of depth.
     depth_bits: u32,
     /// What is known ahead of those that wait.
-    ahead: Known,
+    lookahead: Known,
     clears: Option<Clears>,
     /// For each tile, where somebody counts, whether a walk of the pass has worked on it.
     visited: Vec<AtomicBool>,
@@ -184,28 +184,28 @@ impl Pending {
 
     /// Depths changed other than by draws that wait.
     pub(super) fn forget_ahead(&mut self) {
-        self.ahead = std::mem::take(&mut self.ahead).outdated();
+        self.lookahead = std::mem::take(&mut self.lookahead).outdated();
     }
 
     /// Follows the draws that wait so far, for triangles that come behind them. False where nothing is known for these, or
     /// following costs more than it may be worth.
     fn follow(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
         let (Some(direction), Some(depth)) = (visibility.tests, self.depths.first().cloned()) else { return false };
-        if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !Ahead::takes_any(triangles) {
+        if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !EarlyHizTest::takes_any(triangles) {
             return false;
         }
         depth.balance().expect(triangles.len() as u32);
         let pays = depth.balance().pays();
-        let taught = pays.then(|| self.follow_all(direction)).flatten();
-        depth.balance().tested(taught.unwrap_or(0), 0);
-        taught.is_some()
+        let updated = pays.then(|| self.follow_all(direction)).flatten();
+        depth.balance().tested(updated.unwrap_or(0), 0);
+        updated.is_some()
     }
 
-    /// Follows all draws that wait, for others that come behind them. Returns how many triangles have taught something; `None` where nothing
+    /// Follows all draws that wait, for others that come behind them. Returns how many triangles have updated something; `None` where nothing
     /// is known for these draws.
     fn follow_all(&mut self, direction: Direction) -> Option<u32> {
-        let mut taught = 0;
-        let Known { early, is_fresh, draws, windows } = &mut self.ahead;
+        let mut updated = 0;
+        let Known { early, is_fresh, draws, windows } = &mut self.lookahead;
         if !*is_fresh || early.direction() != Some(direction) {
             let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
             early.begin(direction, bounds);
@@ -220,19 +220,20 @@ impl Pending {
         *draws = self.draws.len();
         for window in &self.windows[*windows..] {
             if let Some(depth) = self.depths.get(window.layer() as usize) {
-                let teaching = |draw: usize| self.pixels[self.draws[draw].pixel].teaching(depth, self.depth_bits);
-                taught += tiling::teach(early, window, &self.grid, teaching);
+                let update_rules =
+                    |draw: usize| self.pixels[self.draws[draw].pixel].update_rules(depth, self.depth_bits);
+                updated += tiling::update_hiz(early, window, &self.grid, update_rules);
             }
         }
         *windows = self.windows.len();
-        Some(taught)
+        Some(updated)
     }
 
     /// What is known behind all draws that wait, of depths that are compared in a direction.
     pub(super) fn know(&mut self, direction: Direction, early: &mut Early) {
         self.close();
         match self.follow_all(direction) {
-            Some(_) => early.clone_from(&self.ahead.early),
+            Some(_) => early.clone_from(&self.lookahead.early),
             None => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
         }
     }
@@ -269,7 +270,7 @@ impl Pending {
     }
 
     /// The number of a draw's state in a layer.
-    pub(super) fn draw(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
+    pub(super) fn draw(&mut self, drawn: &FragmentState<'_>, layer: u32) -> usize {
         let reads_push = drawn.pipeline.fragment.as_ref().is_some_and(|program| program.code.reads_push());
         if let Some(last) = self.draws.last()
             && self.pixels[last.pixel].serves(drawn, layer)
@@ -290,7 +291,7 @@ impl Pending {
     }
 
     /// The number of the pixel units' state.
-    fn pixel(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
+    fn pixel(&mut self, drawn: &FragmentState<'_>, layer: u32) -> usize {
         let recent = self.pixels.len().saturating_sub(MOST_RECENT);
         if let Some(known) = self.pixels[recent..].iter().position(|state| state.serves(drawn, layer)) {
             self.pixels[recent + known].draw_by(self.command);
@@ -337,10 +338,10 @@ impl Pending {
         let (visibility, samples) = (state.visibility, state.pipeline.multisample.samples);
         let follows = runs.len() == 1 && self.follow(&visibility, &triangles);
         let direction = visibility.tests.filter(|_| follows);
-        let ahead =
-            direction.and_then(|direction| Ahead::new(&self.ahead.early, direction, (self.depth_bits, samples)));
+        let lookahead = direction
+            .and_then(|direction| EarlyHizTest::new(&self.lookahead.early, direction, (self.depth_bits, samples)));
         let clips: SmallVec<[Clip; 2]> = runs.iter().map(|run| self.clip(run)).collect();
-        let mut window = Window::new(triangles, &self.grid, &clips, ahead);
+        let mut window = Window::new(triangles, &self.grid, &clips, lookahead);
         window.runs = runs;
         if let (true, Some(depth)) = (follows, self.depths.first()) {
             depth.balance().tested(window.tests.queries, window.tests.kills);
@@ -385,7 +386,7 @@ impl Pending {
     }
 
     /// Adds windows of one draw, each in its layer.
-    pub(super) fn extend_layers(&mut self, drawn: &Drawn<'_>, windows: impl Iterator<Item = Window>) {
+    pub(super) fn extend_layers(&mut self, drawn: &FragmentState<'_>, windows: impl Iterator<Item = Window>) {
         for mut window in windows {
             let draw = self.draw(drawn, window.layer());
             add_run(&mut window.runs, window.triangles.len(), draw);
@@ -422,7 +423,7 @@ impl Processor<'_> {
             return Ok(());
         }
         let clears = self.pending.clears.is_some();
-        self.walk(clears, (0, &|_| ()))?;
+        self.run_tile_pass(clears, (0, &|_| ()))?;
         self.pending.clears = None;
         Ok(())
     }
@@ -432,17 +433,17 @@ impl Processor<'_> {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush_beside(&mut self, beside: Beside<'_>) -> Result<(), DeviceLost> {
-        self.walk(false, beside)
+        self.run_tile_pass(false, beside)
     }
 
     /// Walks tiles: those of all draws that wait, or all that were not cleared, too.
-    fn walk(&mut self, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
+    fn run_tile_pass(&mut self, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
         self.pending.close();
         let pending = &mut self.pending;
         let (grid, depths, clears) = (pending.grid, std::mem::take(&mut pending.depths), pending.clears.take());
-        let (depth_bits, ahead) = (pending.depth_bits, std::mem::take(&mut pending.ahead).outdated());
+        let (depth_bits, lookahead) = (pending.depth_bits, std::mem::take(&mut pending.lookahead).outdated());
         let visited = std::mem::take(&mut pending.visited);
-        let next = Pending { grid, depths, depth_bits, ahead, clears, visited, ..Pending::default() };
+        let next = Pending { grid, depths, depth_bits, lookahead, clears, visited, ..Pending::default() };
         let pending = std::mem::replace(&mut self.pending, next);
         if pending.windows.is_empty() && beside.0 == 0 && !clears_all {
             return Ok(());
@@ -478,7 +479,7 @@ impl Processor<'_> {
         let (depths, scoreboard) = (&self.pending.depths, drops && self.gpu.config().scoreboard);
         let (windows, clears) = (&pending.windows, clears.as_ref());
         let parts = &TileParts::new(windows, &grid);
-        let walk = Walk {
+        let run_tile_pass = TilePass {
             grid: &grid,
             draws: &draws,
             windows,
@@ -489,7 +490,7 @@ impl Processor<'_> {
             counters: self.counters().map(|counters| &**counters),
             visited: &self.pending.visited,
         };
-        let done = pixel::walk((self.gpu.workers(), self.gpu.tiles()), walk, beside);
+        let done = pixel::run_tile_pass((self.gpu.workers(), self.gpu.tiles()), run_tile_pass, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         self.end_tiles(&suspended);
         if done { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Fragment)) }

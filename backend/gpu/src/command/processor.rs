@@ -11,8 +11,8 @@ use vitric_exec::interp::Deadline;
 use vitric_ir::interface::PUSH_CONSTANT_BYTES;
 use vitric_memory::{Buffer, BufferRange, InUse};
 
-use super::ahead::Waiting;
 use super::feedback::{FeedbackState, StreamQuery};
+use super::lookahead::Waiting;
 use super::name::Running;
 use super::pass::Pass;
 use super::pending::Pending;
@@ -149,7 +149,7 @@ pub struct Processor<'g> {
     /// Draws of the pass whose tiles were not walked yet.
     pub(super) pending: Pending,
     /// What draws with this state have in common, once there was one.
-    pub(super) prepared: Option<Arc<draw::Prepared>>,
+    pub(super) prepared: Option<Arc<draw::DrawState>>,
     /// Draws of the pass that wait for those behind them.
     pub(super) waiting: Waiting,
     /// The front end.

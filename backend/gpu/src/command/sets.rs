@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use vitric_exec::Program;
-use vitric_exec::runtime::{Bindings, Bound, DescriptorSet, Named, Names, NoNames, ResolvedSet, SetLayout, is_dynamic};
+use vitric_exec::runtime::{
+    Bindings, Bound, DescriptorResolver, DescriptorSet, Named, NoDescriptors, ResolvedSet, SetLayout, is_dynamic,
+};
 use vitric_exec::texture::Routines;
 use vitric_ir::interface::Resource;
 use vitric_memory::{Addresses, InUse};
@@ -24,7 +26,7 @@ pub(super) struct OfDevice<'g> {
     pub(super) routines: Arc<Routines>,
     pub(super) addresses: Arc<Addresses>,
     /// Where sets find what they name.
-    pub(super) names: Arc<dyn Names>,
+    pub(super) names: Arc<dyn DescriptorResolver>,
     /// What keeps images awake, where they may rest.
     pub(super) in_use: Option<InUse<'g>>,
 }
@@ -32,7 +34,7 @@ pub(super) struct OfDevice<'g> {
 impl Default for OfDevice<'_> {
     fn default() -> Self {
         let (routines, addresses, in_use) = Default::default();
-        Self { routines, addresses, names: Arc::new(NoNames), in_use }
+        Self { routines, addresses, names: Arc::new(NoDescriptors), in_use }
     }
 }
 
@@ -72,7 +74,13 @@ pub(super) struct BoundSets {
 
 impl BoundSets {
     /// Binds sets from slot `first` on, with their dynamic offsets. False when all of that was bound already.
-    pub(super) fn bind(&mut self, first: u32, sets: &[u64], mut offsets: &[u32], names: &dyn Names) -> bool {
+    pub(super) fn bind(
+        &mut self,
+        first: u32,
+        sets: &[u64],
+        mut offsets: &[u32],
+        names: &dyn DescriptorResolver,
+    ) -> bool {
         let mut changed = 0;
         for (slot, &name) in (first as usize..MOST_SETS).zip(sets) {
             let set = match &self.sets[slot] {
@@ -153,7 +161,7 @@ impl BoundSets {
     }
 
     /// Adds what a resource is bound to.
-    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, names: &dyn Names) {
+    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, names: &dyn DescriptorResolver) {
         let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
         let BoundSet { set, offsets, resolved, moved, .. } = bound;
         let Some(entry) = set.layout().find(binding) else { return bindings.add_nothing() };
@@ -170,7 +178,7 @@ impl BoundSets {
 }
 
 /// The dynamic buffers of a set, in order, with their offsets.
-fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn Names) -> Arc<ResolvedSet> {
+fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
     let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
     ResolvedSet::new(set.dynamic(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
 }
@@ -192,7 +200,7 @@ mod tests {
         sets: Vec<Arc<DescriptorSet>>,
     }
 
-    impl Names for Objects {
+    impl DescriptorResolver for Objects {
         fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
             self.buffers.get(name.checked_sub(1)? as usize).cloned()
         }

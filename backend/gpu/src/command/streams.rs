@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::draw::{Call, of_each};
+use super::draw::{DrawParams, of_each};
 use crate::geometry::{Assembly, Indices, Part, Stream};
 use crate::pipeline::CompiledPipeline;
 
@@ -27,7 +27,7 @@ impl<'s> Parts<'s> {
     /// Of a draw whose indices, if it has any, are known, and which of them ends strips, if not the greatest one.
     pub(super) fn new(
         pipeline: &CompiledPipeline,
-        call: &Call,
+        call: &DrawParams,
         (indices, restart): (Option<Option<Indices<'s>>>, Option<u32>),
     ) -> Self {
         let assembly = Assembly {

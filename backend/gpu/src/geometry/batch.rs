@@ -539,7 +539,7 @@ mod tests {
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);
             let [low, high] = depths_over(&shape, kept, 32, samples);
-            prop_assert!(primitives.outline(0).depths == [low, high] || low.is_nan());
+            prop_assert!(primitives.bounds_of(0).depths == [low, high] || low.is_nan());
             for bit in (0..16).filter(|_| samples == 1 && (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 4)) {
                 let centre = [kept[0] + bit % 4, kept[1] + bit / 4].map(|pixel| pixel * UNITS + UNITS / 2);
                 let is_covered = triangle.covers_point(centre[0], centre[1]);

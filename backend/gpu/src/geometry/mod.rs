@@ -38,7 +38,7 @@ pub use merged::{LazyMergedKernel, MergedKernel, Mode as MergedMode};
 pub use mesh::{Launch, Mesh, MeshScratch};
 pub use plan::{Plan, PrimitiveContext, SIDES};
 pub use posh::{BLOCK, FEWEST, Posh, Sketch};
-pub use primitives::{Outline, Primitives, Words};
+pub use primitives::{PrimitiveBounds, Primitives, Words};
 
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use stream::{Assembly, Part, Stream};

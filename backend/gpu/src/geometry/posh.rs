@@ -14,7 +14,7 @@ use super::kernel::{PositionKernel, outside, position};
 use super::plan::{Facing, Plan, Rules};
 use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
-use crate::hiz::{Hiding, Lesson};
+use crate::hiz::{Hiding, HizUpdate};
 use crate::raster::{Triangle, may_cover_group, snap};
 
 /// Which draws go through the cull pipe.
@@ -38,7 +38,7 @@ pub const BLOCK: usize = 128;
 /// Blocks whose positions are shaded at once, ahead of draws: many, as vertices that others of them share are shaded again.
 pub const BLOCKS: usize = 32;
 
-/// Pixels of a piece's bounds for each of its primitives, from which on these teach the visibility structure.
+/// Pixels of a piece's bounds for each of its primitives, from which on these update the visibility structure.
 const TEACHING: i64 = 128;
 
 /// What the cull pipe keeps from piece to piece.
@@ -71,8 +71,8 @@ pub struct Sketch {
     pub whole: Extent,
     /// Where its blocks lie, if that was asked for, and it is not outside as a whole.
     pub blocks: Vec<Extent>,
-    /// What its primitives teach.
-    pub lessons: Vec<Lesson>,
+    /// What its primitives update.
+    pub updates: Vec<HizUpdate>,
     /// Vertices whose positions were shaded.
     pub vertices: usize,
 }
@@ -108,7 +108,7 @@ pub(super) fn cull_piece(
     Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
 }
 
-/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they teach that draws behind others do.
+/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they update that draws behind others do.
 /// `Ok(None)` where the vertices lie too far apart.
 ///
 /// # Errors
@@ -136,7 +136,7 @@ pub(super) fn sketch_piece(
         sketch.blocks = corners.chunks(3 * BLOCK).map(block).collect();
     }
     let primitives = corners.len() / 3;
-    let teaches = match sketch.whole {
+    let updates_hiz = match sketch.whole {
         Extent::Outside => false,
         // What a wall consists of may cross the view volume.
         Extent::Anywhere => primitives <= FEWEST,
@@ -145,15 +145,15 @@ pub(super) fn sketch_piece(
             width * height >= TEACHING * primitives as i64
         }
     };
-    if teaches {
-        sketch.lessons = lessons((positions, first), corners, plan);
+    if updates_hiz {
+        sketch.updates = updates((positions, first), corners, plan);
     }
     Ok(Some(sketch))
 }
 
-/// What those of some triangles teach that cover whole groups.
-fn lessons((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) -> Vec<Lesson> {
-    let mut lessons = Vec::new();
+/// What those of some triangles update that cover whole groups.
+fn updates((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) -> Vec<HizUpdate> {
+    let mut updates = Vec::new();
     let [x, y, z, _] = positions.words();
     for corners in corners.chunks(3 * WAVE) {
         let found = sixteen(positions, (corners, first), &plan.rules);
@@ -171,10 +171,10 @@ fn lessons((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) 
             });
             let grid = places.map(|[x, y, _]| [x, y].map(|place| i64::from(snap(place))));
             let triangle = Triangle::new(grid);
-            lessons.extend(triangle.map(|triangle| Lesson { triangle, shape: plan.depth_shape(places), pixels }));
+            updates.extend(triangle.map(|triangle| HizUpdate { triangle, shape: plan.depth_shape(places), pixels }));
         }
     }
-    lessons
+    updates
 }
 
 /// Vertices that the corners of a piece name.
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_and_large_teaches() {
+    fn large_whole_triangles_update_hiz() {
         let right = 2 << outside::PLANE;
         let vertices = [
             ([0.0, 0.0], 0.25, 0),
@@ -422,9 +422,9 @@ mod tests {
         let plan = Plan { rules: RULES, ..Plan::default() };
         // Turned away, crossing the view volume, and too narrow for a group.
         let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
-        let lessons = lessons((&positions, 0), &corners, &plan);
-        assert_eq!(lessons.len(), 1);
-        let Lesson { triangle, shape, pixels } = lessons[0];
+        let updates = updates((&positions, 0), &corners, &plan);
+        assert_eq!(updates.len(), 1);
+        let HizUpdate { triangle, shape, pixels } = updates[0];
         assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));
         assert_eq!((shape.depth.origin, shape.depth_range), (0.25, [0.25, 0.75]));
     }

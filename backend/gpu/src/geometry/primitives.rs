@@ -14,7 +14,7 @@ use crate::raster::{Plane, Shape, Triangle};
 
 /// Where a primitive is: what is asked first.
 #[derive(Debug, Clone, Copy)]
-pub struct Outline {
+pub struct PrimitiveBounds {
     /// The pixels that it may cover: `[x0, y0, x1, y1]`, the last ones not included.
     pub pixels: [i64; 4],
     /// The least and the greatest depth at the pixels that it may cover, before they are rounded to a format.
@@ -121,19 +121,19 @@ impl Primitives {
 
     /// Where a primitive is.
     #[inline]
-    pub fn outline(&self, index: u32) -> Outline {
+    pub fn bounds_of(&self, index: u32) -> PrimitiveBounds {
         let words: &[u32; Shape::WORDS * WAVE - WAVE + 1] =
             self.words(index).0.first_chunk().expect("every primitive has these words");
         let word = |word: u32| words[word as usize * WAVE];
         let pixel = |bound| i64::from(word(Shape::PIXELS + bound) as i32);
         let depth = |end| f32::from_bits(word(Shape::DEPTHS + end));
-        Outline { pixels: [pixel(0), pixel(1), pixel(2), pixel(3)], depths: [depth(0), depth(1)] }
+        PrimitiveBounds { pixels: [pixel(0), pixel(1), pixel(2), pixel(3)], depths: [depth(0), depth(1)] }
     }
 
     /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
     #[inline]
     pub fn pixels(&self, index: u32) -> [i64; 4] {
-        self.outline(index).pixels
+        self.bounds_of(index).pixels
     }
 
     /// Whether any has a whole group of pixels among those that it may cover.

@@ -32,7 +32,7 @@ impl Tile {
 pub struct Early {
     direction: Option<Direction>,
     tiles: Vec<Tile>,
-    /// Second layers of all groups, of nearness, once a part of any was taught.
+    /// Second layers of all groups, of nearness, once a part of any was updated.
     layers: Vec<Layer>,
     nearest: f32,
 }
@@ -80,7 +80,7 @@ impl Early {
     }
 
     /// No pixel of a tile is farther than this.
-    pub fn teach_tile(&mut self, tile: usize, nearness: f32) {
+    pub fn update_tile(&mut self, tile: usize, nearness: f32) {
         let known = &mut self.tiles[tile];
         known.all = known.all.min(nearness);
         known.nearest = known.nearest.min(nearness);
@@ -88,7 +88,7 @@ impl Early {
     }
 
     /// No pixel of a group of a tile is farther than this.
-    pub fn teach_group(&mut self, tile: usize, group: [i64; 2], nearness: f32) {
+    pub fn update_group(&mut self, tile: usize, group: [i64; 2], nearness: f32) {
         let known = &mut self.tiles[tile];
         let far = &mut known.groups[group_number(group)];
         *far = far.min(nearness);
@@ -97,7 +97,7 @@ impl Early {
     }
 
     /// Pixels of a group of a tile, those in `mask`, which also names all that lie outside of the image, are no farther than this.
-    pub fn teach_part(&mut self, tile: usize, group: [i64; 2], (mask, nearness): (u64, f32)) {
+    pub fn update_part(&mut self, tile: usize, group: [i64; 2], (mask, nearness): (u64, f32)) {
         if self.layers.is_empty() {
             self.layers.resize(self.tiles.len() * GROUPS, Layer::default());
         }
@@ -105,7 +105,7 @@ impl Early {
         let all = known.groups[number].min(known.all);
         // The smaller, the nearer: that is how the layer compares where smaller depths pass.
         if let Some(far) = self.layers[tile * GROUPS + number].add(Direction::Less, (mask, nearness), all) {
-            self.teach_group(tile, group, far);
+            self.update_group(tile, group, far);
         }
     }
 }
@@ -148,15 +148,15 @@ mod tests {
             let (all, corner) = ([0, 0, 64, 64], [56, 56, 64, 64]);
             assert!(early.may_hide(far) && !early.may_hide(middle));
             assert!(early.hides(0, all, far) && !early.hides(1, [64, 0, 72, 8], far) && !early.hides(2, all, far));
-            early.teach_group(0, [56, 56], near);
+            early.update_group(0, [56, 56], near);
             assert!(early.hides(0, corner, middle) && !early.hides(0, [55, 56, 64, 64], middle));
             assert!(early.may_hide_in(0, middle) && !early.may_hide_in(1, middle));
-            early.teach_tile(1, near);
-            early.teach_tile(1, far);
+            early.update_tile(1, near);
+            early.update_tile(1, far);
             assert!(early.hides(1, [64, 0, 128, 64], middle) && !early.hides(1, [64, 0, 128, 64], near));
-            early.teach_part(0, [8, 8], (u64::MAX >> 9, near));
+            early.update_part(0, [8, 8], (u64::MAX >> 9, near));
             assert!(!early.hides(0, [8, 8, 16, 16], middle), "nine pixels are as far as they were");
-            early.teach_part(0, [8, 8], (u64::MAX << 50, near));
+            early.update_part(0, [8, 8], (u64::MAX << 50, near));
             assert!(early.hides(0, [8, 8, 16, 16], middle) && !early.hides(0, [8, 8, 17, 16], middle));
             early.forget();
             assert_eq!(early.direction(), None);

@@ -2,7 +2,7 @@
 //!
 //! It is queried ahead of the tiler (`early`), where a tile's primitives come from the tiler, and in the rasterizer, down to 2x2 quads
 //! (`quads`). It is updated only in the first two, from the bounds of primitives that are certain to write depth, never from pixels
-//! (forward update). Before a segment of a tile is rasterized, all its primitives teach the structure, so that a later one may drop an
+//! (forward update). Before a segment of a tile is rasterized, all its primitives update the structure, so that a later one may drop an
 //! earlier one that it hides. A segment's primitives are all opaque in the same attachments, compare and write depth in one direction,
 //! and have no other effect. It belongs to the image (`kept`): passes find it again, clears reset it. Source: DESIGN 3.2.
 //!
@@ -31,7 +31,7 @@ use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 pub use balance::{Balance, Hiz};
 pub use early::{Early, groups_of};
 pub use kept::{Bytes, KeptDepths};
-pub use occlusion::{Hiding, Lesson, Teaching, teach_lessons, teach_one};
+pub use occlusion::{Hiding, HizUpdate, UpdateRules, apply_update, apply_updates};
 pub use quads::blocks_and_quads;
 
 /// Groups along a tile's side, as a power of two.
@@ -130,8 +130,8 @@ pub struct Visibility {
     /// Its fragments may be dropped where they are hidden in this direction.
     pub tests: Option<Direction>,
     /// Its primitives write depth wherever they cover and pass.
-    pub teaches: bool,
-    /// What it teaches may drop what came before it in the segment.
+    pub updates_hiz: bool,
+    /// What it updates may drop what came before it in the segment.
     pub looks_ahead: bool,
     /// It writes depth, in any way.
     pub writes: Option<vk::CompareOp>,
@@ -292,13 +292,13 @@ impl Bounds {
     }
 
     /// All pixels of a group that there are were tested and written with depths in `range`.
-    pub fn teach(&mut self, direction: Direction, group: usize, range: Range) {
+    pub fn update(&mut self, direction: Direction, group: usize, range: Range) {
         self.groups[group] = direction.tightened(self.groups[group], range);
     }
 
     /// Pixels of a group were tested and written with depths in `range`: those in `mask`, which also names all that lie outside of the
     /// image.
-    pub fn teach_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
+    pub fn update_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
         self.loosen(direction, group, range);
         let (bounds, far) = (self.groups[group], direction.far(range));
         if let Some(depth) = self.layers[group].add(direction, (mask, far), direction.far(bounds)) {
@@ -336,13 +336,13 @@ impl Bounds {
     }
 
     /// All pixels of the tile were tested and written with depths in `range`.
-    pub fn teach_all(&mut self, direction: Direction, range: Range) {
+    pub fn update_all(&mut self, direction: Direction, range: Range) {
         for group in &mut self.groups {
             *group = direction.tightened(*group, range);
         }
     }
 
-    /// A draw writes depths that teach nothing: what they may change is not known any more.
+    /// A draw writes depths that update nothing: what they may change is not known any more.
     pub fn forget(&mut self, op: vk::CompareOp) {
         let (lowers, raises) = match (op, Direction::of(op)) {
             (vk::CompareOp::NEVER | vk::CompareOp::EQUAL, _) => (false, false),
@@ -358,7 +358,7 @@ impl Bounds {
         }
     }
 
-    /// Sums the groups up, which were taught.
+    /// Sums the groups up, which were updated.
     pub fn sum_up(&mut self) {
         let [first, ..] = self.groups;
         self.all = self.groups.iter().fold(first, |all, group| [all[0].min(group[0]), all[1].max(group[1])]);

@@ -3,9 +3,9 @@
 use super::{Direction, Early, Visibility, as_stored, depths_over, groups_of};
 use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, Triangle, UNITS, pixels_inside, within};
 
-/// How a draw's triangles teach.
+/// How a draw's triangles update.
 #[derive(Clone, Copy)]
-pub struct Teaching {
+pub struct UpdateRules {
     /// What its fragments do with the structure.
     pub visibility: Visibility,
     /// Pixels that they may touch.
@@ -16,9 +16,9 @@ pub struct Teaching {
     pub extent: [i64; 2],
 }
 
-/// What a triangle may teach.
+/// What a triangle may update.
 #[derive(Debug, Clone, Copy)]
-pub struct Lesson {
+pub struct HizUpdate {
     /// Its coverage.
     pub triangle: Triangle,
     /// Where it lies and how its depths change.
@@ -27,18 +27,18 @@ pub struct Lesson {
     pub pixels: [i64; 4],
 }
 
-/// Triangles of the first layer, whose draw teaches, teach also what they cover of groups in part, where samples lie at these places in
+/// Triangles of the first layer, whose draw updates, update also what they cover of groups in part, where samples lie at these places in
 /// pixels.
-pub fn teach_lessons(
+pub fn apply_updates(
     early: &mut Early,
-    lessons: &[Lesson],
+    updates: &[HizUpdate],
     grid: &Grid,
-    (teaching, locations): (&Teaching, &[[i64; 2]]),
+    (update_rules, locations): (&UpdateRules, &[[i64; 2]]),
 ) {
     let Some(direction) = early.direction() else { return };
-    let clip = within(teaching.scissor, grid.area());
-    for lesson in lessons {
-        teach_one((early, direction), lesson, (grid, 0, clip), (teaching, locations));
+    let clip = within(update_rules.scissor, grid.area());
+    for update in updates {
+        apply_update((early, direction), update, (grid, 0, clip), (update_rules, locations));
     }
 }
 
@@ -94,13 +94,13 @@ impl<'a> Hiding<'a> {
     }
 }
 
-/// A triangle teaches what it covers of the pixels in `clip` in all tiles of a layer, and of groups in part where the places of samples are
+/// A triangle updates what it covers of the pixels in `clip` in all tiles of a layer, and of groups in part where the places of samples are
 /// given.
-pub fn teach_one(
+pub fn apply_update(
     (early, direction): (&mut Early, Direction),
-    Lesson { triangle, shape, pixels }: &Lesson,
+    HizUpdate { triangle, shape, pixels }: &HizUpdate,
     (grid, layer, clip): (&Grid, u32, [i64; 4]),
-    (&Teaching { depths: (bits, samples), extent, .. }, locations): (&Teaching, &[[i64; 2]]),
+    (&UpdateRules { depths: (bits, samples), extent, .. }, locations): (&UpdateRules, &[[i64; 2]]),
 ) {
     let touched = within(*pixels, clip);
     let far = |pixels| direction.nearness(direction.far(depths_over(shape, pixels, bits, samples)));
@@ -119,7 +119,7 @@ pub fn teach_one(
             let whole = of_image(corner, TILE_LOG2);
             let here = within(touched, whole);
             if here == whole && covers(corner, TILE_LOG2) {
-                return early.teach_tile(layer + tile, far(whole));
+                return early.update_tile(layer + tile, far(whole));
             }
             if here[0] >= here[2] || here[1] >= here[3] {
                 return;
@@ -127,14 +127,14 @@ pub fn teach_one(
             for group in groups_of(here) {
                 let whole = of_image(group, GROUP_LOG2);
                 if within(whole, here) == whole && covers(group, GROUP_LOG2) {
-                    early.teach_group(layer + tile, group, far(whole));
+                    early.update_group(layer + tile, group, far(whole));
                 } else if !locations.is_empty() {
                     let all =
                         locations.iter().fold(u64::MAX, |all, at| all & triangle.covers_group(group[0], group[1], *at));
                     let inside = all & pixels_inside(group[0], group[1], here);
                     if inside != 0 {
                         let mask = inside | !pixels_inside(group[0], group[1], image);
-                        early.teach_part(layer + tile, group, (mask, far(within(whole, here))));
+                        early.update_part(layer + tile, group, (mask, far(within(whole, here))));
                     }
                 }
             }

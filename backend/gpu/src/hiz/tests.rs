@@ -87,8 +87,8 @@ proptest! {
             bounds.sum_up();
             let seen = bounds.lies_behind(op, range);
             match direction.filter(|_| layer.certain && layer.writes) {
-                Some(direction) if layer.pixels == u64::MAX => bounds.teach(direction, group, range),
-                Some(direction) if layer.pixels & 1 == 0 => bounds.teach_part(direction, (group, layer.pixels), range),
+                Some(direction) if layer.pixels == u64::MAX => bounds.update(direction, group, range),
+                Some(direction) if layer.pixels & 1 == 0 => bounds.update_part(direction, (group, layer.pixels), range),
                 Some(direction) => bounds.loosen(direction, group, range),
                 None if layer.writes => bounds.forget(op),
                 None => {}
@@ -113,16 +113,16 @@ fn parts_hide_what_lies_behind_all_of_them() {
         let mut bounds = Bounds::new([0.0, 1.0], TILE, Hiz::Always);
         bounds.turn(direction);
         let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
-        bounds.teach_part(direction, (7, left), [near; 2]);
+        bounds.update_part(direction, (7, left), [near; 2]);
         assert!(!bounds.hides_in_group(direction, 7, [far; 2]));
         assert!(bounds.hides_pixels(direction, (7, left & 0xffff), [middle; 2]));
         assert!(!bounds.hides_pixels(direction, (7, left | right), [middle; 2]));
-        bounds.teach_part(direction, (7, right), [middle; 2]);
+        bounds.update_part(direction, (7, right), [middle; 2]);
         assert!(bounds.hides_in_group(direction, 7, [far; 2]) && !bounds.hides_in_group(direction, 7, [near; 2]));
         assert!(!bounds.hides_in_group(direction, 6, [far; 2]));
         // The other direction knows nothing of it.
         let other = if direction == Direction::Less { Direction::Greater } else { Direction::Less };
-        bounds.teach_part(direction, (7, left), [near; 2]);
+        bounds.update_part(direction, (7, left), [near; 2]);
         bounds.turn(other);
         bounds.loosen(other, 7, [far; 2]);
         bounds.turn(direction);
@@ -134,16 +134,16 @@ fn parts_hide_what_lies_behind_all_of_them() {
 fn tiles_hide_what_all_their_groups_hide() {
     let mut bounds = Bounds::new([0.9; 2], TILE, Hiz::Always);
     for group in 0..GROUPS - 1 {
-        bounds.teach(Direction::Less, group, [0.2, 0.3]);
+        bounds.update(Direction::Less, group, [0.2, 0.3]);
     }
     bounds.sum_up();
     assert!(
         !bounds.hides_in_tile(Direction::Less, [0.5, 0.6]) && bounds.hides_in_group(Direction::Less, 3, [0.5, 0.6])
     );
-    bounds.teach(Direction::Less, GROUPS - 1, [0.2, 0.3]);
+    bounds.update(Direction::Less, GROUPS - 1, [0.2, 0.3]);
     bounds.sum_up();
     assert!(bounds.hides_in_tile(Direction::Less, [0.5, 0.6]) && !bounds.hides_in_tile(Direction::Less, [0.3, 0.6]));
-    bounds.teach_all(Direction::Less, [0.0, 0.1]);
+    bounds.update_all(Direction::Less, [0.0, 0.1]);
     bounds.sum_up();
     assert!(bounds.hides_in_tile(Direction::Less, [0.15, 0.6]));
     bounds.forget(vk::CompareOp::ALWAYS);
@@ -204,7 +204,7 @@ fn layers_end_where_their_pixels_are_cleared() {
         {
             let mut bounds = hierarchy.tile([0, 0]).unwrap();
             bounds.turn(direction);
-            bounds.teach_part(direction, (0, left), [0.2; 2]);
+            bounds.update_part(direction, (0, left), [0.2; 2]);
             assert!(bounds.hides_pixels(direction, (0, left), [0.5; 2]));
         }
         hierarchy.clear(area, 0.9);

@@ -9,11 +9,11 @@ use vitric_memory::PlaneRef;
 
 use super::DrawContext;
 use super::counting::{see, see_exported};
-use super::crumbs::{Crumb, Crumbs, Unit};
 use super::depths::sample_place;
-use super::kernel::{Drawn, Source, Stage, Tally, Way};
+use super::kernel::{KernelInput, PrimitiveBatch, SmallPrimitivePath, Stage, Tally};
+use super::pixel_queue::{PackedPixel, PixelQueue, Unit};
 use super::scoreboard::Fragments;
-use super::{BLOCK, PrimitiveId, Visit};
+use super::{BLOCK, PrimitiveId, TileView};
 use crate::geometry::{Varies, Words};
 use crate::raster::Shape;
 use crate::raster::block_of_group;
@@ -59,9 +59,9 @@ fn runs<'a: 's, 's>(
     let mut runs = wave.runs(&stage.program, environment);
     for &(slot, source) in &stage.sources {
         match source {
-            Source::BlendConstant(component) => runs.set(slot, context.blend_constants[component].to_bits()),
-            Source::Pitch(plane) => runs.set(slot, context.pitches[plane]),
-            Source::Wave => runs.set(slot, (slot / (stage.program.inputs.len() / stage.waves)) as u32),
+            KernelInput::BlendConstant(component) => runs.set(slot, context.blend_constants[component].to_bits()),
+            KernelInput::Pitch(plane) => runs.set(slot, context.pitches[plane]),
+            KernelInput::Wave => runs.set(slot, (slot / (stage.program.inputs.len() / stage.waves)) as u32),
             _ => {}
         }
     }
@@ -72,7 +72,7 @@ fn runs<'a: 's, 's>(
 pub(super) struct Groups<'s> {
     runs: Runs<'s>,
     /// Input words that change from group to group: slot, and what belongs there.
-    changing: SmallVec<[(usize, Source); 8]>,
+    changing: SmallVec<[(usize, KernelInput); 8]>,
     /// The attachments' planes, by the number of the target, and that of depths, where they are tested here.
     planes: Vec<PlaneRef<'s>>,
     /// Whether fragments are tested behind the program.
@@ -96,8 +96,9 @@ impl<'s> Groups<'s> {
         };
         let tested = context.depth.as_ref().filter(|_| late && context.depth_alone.is_some());
         let planes = context.targets().chain(tested.map(Some)).map(|plane| plane.copied()).collect::<Option<_>>()?;
-        let of_group = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
-        let changes = |source| of_group(source) || matches!(source, Source::Place(_) | Source::Sample);
+        let of_group =
+            |source| matches!(source, KernelInput::Corner(_) | KernelInput::Pixels(_) | KernelInput::Line(_));
+        let changes = |source| of_group(source) || matches!(source, KernelInput::Place(_) | KernelInput::Sample);
         let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
         let places = context.shades_samples().then_some(&*context.locations);
         Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late, places })
@@ -138,11 +139,11 @@ impl<'s> Groups<'s> {
     fn run(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
         for &(slot, source) in &self.changing {
             let word = match source {
-                Source::Corner(axis) => (place[axis] as f32).to_bits(),
-                Source::Pixels(half) => (masks[half / 2] >> (32 * (half % 2))) as u32,
-                Source::Line(plane) => self.planes[plane].offset(x, y, first as u32),
-                Source::Place(axis) => sample_place(self.places.unwrap_or(&[]), first as u32)[axis].to_bits(),
-                Source::Sample => first as u32,
+                KernelInput::Corner(axis) => (place[axis] as f32).to_bits(),
+                KernelInput::Pixels(half) => (masks[half / 2] >> (32 * (half % 2))) as u32,
+                KernelInput::Line(plane) => self.planes[plane].offset(x, y, first as u32),
+                KernelInput::Place(axis) => sample_place(self.places.unwrap_or(&[]), first as u32)[axis].to_bits(),
+                KernelInput::Sample => first as u32,
                 _ => continue,
             };
             self.runs.set(slot, word);
@@ -169,17 +170,18 @@ impl<'s> Small<'s> {
     /// Of a draw that has such a kernel, in an area of a tile; it is told what a run is to draw, and what changes within primitives.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (area, counts, kind): ([i64; 4], bool, (Drawn, Varies)),
+        (area, counts, kind): ([i64; 4], bool, (PrimitiveBatch, Varies)),
         wave: &'s mut Wave,
     ) -> Option<Self> {
         if !context.has_whole_blocks(area) {
             return None;
         }
         let (stage, ranges) = (context.primitive_kernel(counts, kind)?, context.direct.as_ref()?);
-        let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
+        let slot =
+            |part| stage.sources.iter().find(|(_, source)| *source == KernelInput::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let samples = context.multisample.samples;
-        let is_sieve = context.outline().small == Some(Way::Sieved);
+        let is_sieve = context.traits().small == Some(SmallPrimitivePath::Sieved);
         Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve })
     }
 
@@ -278,7 +280,7 @@ fn see_block(sight: &TileCounters, place: [u32; 2], [blocks, samples, covered]: 
     sight.mark(Map::Overdraw, place, covered);
 }
 
-/// The same of blocks of tiny primitives: their crumbs, their pixels that are covered, and the lanes that are meant.
+/// The same of blocks of tiny primitives: their packed pixels, their pixels that are covered, and the lanes that are meant.
 #[cold]
 fn see_tiny(sight: &TileCounters, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
     let blocks = u64::from(lanes.count_ones());
@@ -291,7 +293,7 @@ fn see_tiny(sight: &TileCounters, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask
 fn mark_tiny_lanes(sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
     let covered = each(|lane| if lanes >> lane & 1 != 0 { pixels[lane].count_ones() } else { 0 });
     // A tile's first pixel is that of a group.
-    let groups = each(|lane| TileCounters::group(Crumb::place(firsts[lane])));
+    let groups = each(|lane| TileCounters::group(PackedPixel::place(firsts[lane])));
     groups.into_iter().zip(covered).for_each(|(group, covered)| sight.mark_group(Map::Overdraw, group, covered));
     covered.iter().sum()
 }
@@ -311,11 +313,11 @@ fn see_waves(sight: &TileCounters, place: [u32; 2], [waves, lanes, exported]: [u
 /// The runs of a draw's mixed kernel: pixels of tiny primitives, as many at a time as fill a wave.
 pub(super) struct Mixed<'s> {
     runs: Runs<'s>,
-    /// Slot of the crumbs.
+    /// Slot of the packed pixels.
     slot: usize,
     /// First pixel of the tile.
     tile: [i64; 2],
-    crumbs: &'s mut Crumbs,
+    pixel_queue: &'s mut PixelQueue,
     /// Number of the first primitive of the sixteen whose pixels wait.
     first: PrimitiveId,
 }
@@ -324,28 +326,28 @@ impl<'s> Mixed<'s> {
     /// Of a draw that has such a kernel, in the tile with this first pixel; it is told the same.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (wave, crumbs): (&'s mut Wave, &'s mut Crumbs),
+        (wave, pixel_queue): (&'s mut Wave, &'s mut PixelQueue),
         tile: [i64; 2],
         (counts, varies): (bool, Varies),
     ) -> Option<Self> {
         let (stage, ranges) = (context.mixed_kernel(counts, varies)?, context.direct.as_ref()?);
-        let slot = stage.sources.iter().find(|(_, source)| *source == Source::Crumb)?.0;
-        let sieved = context.outline().small == Some(Way::Sieved);
-        crumbs.come_as(if sieved && context.outline().differs { Unit::Quad } else { Unit::Pixel });
+        let slot = stage.sources.iter().find(|(_, source)| *source == KernelInput::PackedPixel)?.0;
+        let sieved = context.traits().small == Some(SmallPrimitivePath::Sieved);
+        pixel_queue.come_as(if sieved && context.traits().differs { Unit::Quad } else { Unit::Pixel });
         let mut runs = runs(context, (stage, ranges), wave);
         for &(slot, source) in &stage.sources {
-            if let Source::Window(axis) = source {
+            if let KernelInput::Window(axis) = source {
                 runs.set(slot, tile[axis] as u32);
             }
         }
-        Some(Self { runs, slot, tile, crumbs, first: 0 })
+        Some(Self { runs, slot, tile, pixel_queue, first: 0 })
     }
 
-    /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as crumbs, all of them, and the
+    /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as packed pixels, all of them, and the
     /// lanes that are meant.
     #[inline]
     pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&TileCounters>) {
-        self.crumbs.push_lanes(firsts, pixels, lanes);
+        self.pixel_queue.push_lanes(firsts, pixels, lanes);
         if let Some(sight) = sight {
             see_tiny(sight, (firsts, pixels, lanes));
         }
@@ -353,12 +355,12 @@ impl<'s> Mixed<'s> {
 
     /// What comes next is of this primitive. False when the program was interrupted.
     #[inline]
-    pub(super) fn begin(&mut self, walk: &Visit<'_>, id: PrimitiveId, sight: Option<&TileCounters>) -> bool {
+    pub(super) fn begin(&mut self, view: &TileView<'_>, id: PrimitiveId, sight: Option<&TileCounters>) -> bool {
         let first = id & !(WAVE as u32 - 1);
         if first == self.first {
             return true;
         }
-        let ok = self.flush(walk, sight);
+        let ok = self.flush(view, sight);
         self.first = first;
         ok
     }
@@ -368,31 +370,36 @@ impl<'s> Mixed<'s> {
     #[inline]
     pub(super) fn draw_block(
         &mut self,
-        walk: &Visit<'_>,
+        view: &TileView<'_>,
         id: PrimitiveId,
         (block, pixels): ([i64; 2], u16),
         sight: Option<&TileCounters>,
     ) -> bool {
         let place = [0, 1].map(|axis: usize| (block[axis] - self.tile[axis]) as u32);
-        self.crumbs.push_block(place, id % WAVE as u32, pixels);
+        self.pixel_queue.push_block(place, id % WAVE as u32, pixels);
         let mut ok = true;
-        while self.crumbs.fill_wave() {
-            ok &= self.run(walk, sight);
+        while self.pixel_queue.fill_wave() {
+            ok &= self.run(view, sight);
         }
-        self.crumbs.make_room();
+        self.pixel_queue.make_room();
         ok
     }
 
     /// Draws the pixels of a group that a primitive covers; they may wait for others. False when the program was interrupted.
     #[inline]
-    pub(super) fn draw_group(&mut self, walk: &Visit<'_>, fragments: &Fragments, sight: Option<&TileCounters>) -> bool {
-        let mut ok = self.begin(walk, fragments.primitive, sight);
+    pub(super) fn draw_group(
+        &mut self,
+        view: &TileView<'_>,
+        fragments: &Fragments,
+        sight: Option<&TileCounters>,
+    ) -> bool {
+        let mut ok = self.begin(view, fragments.primitive, sight);
         for number in 0..4 {
             let block = [number & 1, number >> 1];
             let pixels = block_of_group(fragments.pixels, block);
             if pixels != 0 {
                 let place = [0, 1].map(|axis| i64::from(fragments.place[axis]) + BLOCK * i64::from(block[axis]));
-                ok &= self.draw_block(walk, fragments.primitive, (place, pixels), sight);
+                ok &= self.draw_block(view, fragments.primitive, (place, pixels), sight);
             }
         }
         ok
@@ -400,18 +407,18 @@ impl<'s> Mixed<'s> {
 
     /// Draws what waits. False when the program was interrupted.
     #[inline]
-    pub(super) fn flush(&mut self, walk: &Visit<'_>, sight: Option<&TileCounters>) -> bool {
+    pub(super) fn flush(&mut self, view: &TileView<'_>, sight: Option<&TileCounters>) -> bool {
         let mut ok = true;
-        while !self.crumbs.is_empty() {
-            ok &= self.run(walk, sight);
+        while !self.pixel_queue.is_empty() {
+            ok &= self.run(view, sight);
         }
-        self.crumbs.make_room();
+        self.pixel_queue.make_room();
         ok
     }
 
-    fn run(&mut self, walk: &Visit<'_>, sight: Option<&TileCounters>) -> bool {
-        self.crumbs.next_wave(self.runs.lanes(self.slot));
-        let stop = self.runs.run(walk.words(self.first).parameters());
+    fn run(&mut self, view: &TileView<'_>, sight: Option<&TileCounters>) -> bool {
+        self.pixel_queue.next_wave(self.runs.lanes(self.slot));
+        let stop = self.runs.run(view.words(self.first).parameters());
         if let Some(sight) = sight {
             self.see(sight);
         }
@@ -424,7 +431,7 @@ impl<'s> Mixed<'s> {
         let lanes = self.runs.outputs[0][0];
         // Programs that discard nothing do not say.
         let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());
-        let place = Crumb::place(self.runs.lanes(self.slot)[0]);
+        let place = PackedPixel::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
         see_waves(sight, place, [u32::from(lanes > 0), lanes, exported]);
     }

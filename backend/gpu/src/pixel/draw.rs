@@ -9,7 +9,9 @@ use vitric_exec::interp::{Deadline, Working};
 use vitric_exec::runtime::{Bindings, Bound, Ranges};
 use vitric_memory::PlaneRef;
 
-use super::kernel::{Drawn, Kernel, Kernels, Outline, Stage, Target, discards_first, shades_samples, tested};
+use super::kernel::{
+    Kernel, KernelTraits, Kernels, PrimitiveBatch, Stage, Target, discards_first, shades_samples, tested,
+};
 use super::rates::Rates;
 use super::{BLOCK, any_of};
 use crate::geometry::Varies;
@@ -124,11 +126,11 @@ impl<'a> PixelContext<'a> {
 
     /// What [`Self::overwrites`] is to be.
     fn overwritten(&self) -> Option<u32> {
-        let (facts, outline) = (&self.fragment?.fragment, self.outline());
-        let shows = facts.may_discard || facts.side_effects || outline.needs_stored || outline.changes_coverage;
-        let written = outline.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
+        let (facts, traits) = (&self.fragment?.fragment, self.traits());
+        let shows = facts.may_discard || facts.side_effects || traits.needs_stored || traits.changes_coverage;
+        let written = traits.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
         let locations = written.fold(0, |locations, ((location, _), _)| locations | 1 << location);
-        let sees_coverage = (self.multisample.samples > 1 || self.rates.is_some()) && outline.sees_samples;
+        let sees_coverage = (self.multisample.samples > 1 || self.rates.is_some()) && traits.sees_samples;
         (self.tests_early() && !shows && !sees_coverage).then_some(locations)
     }
 
@@ -160,7 +162,7 @@ impl<'a> PixelContext<'a> {
             Some((Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)), pitch))
         };
         let tested = self.depth_alone.is_some().then_some(self.depth.as_ref());
-        let Outline { small, exports_whole, tests_late, .. } = *self.outline();
+        let KernelTraits { small, exports_whole, tests_late, .. } = *self.traits();
         let exports = small.is_some() || exports_whole || tests_late;
         let planes = exports.then(|| self.targets().chain(tested))?;
         let (ranges, pitches): (Vec<_>, Vec<_>) = planes.map(reach).collect::<Option<Vec<_>>>()?.into_iter().unzip();
@@ -173,7 +175,7 @@ impl<'a> PixelContext<'a> {
         let seen = visibility(self.pipeline, tests);
         let nothing_else = self.fragment.is_none() || self.overwrites.is_some();
         let nothing_else = nothing_else && self.drops;
-        Visibility { looks_ahead: seen.teaches && nothing_else && self.occlusion.is_none(), ..seen }
+        Visibility { looks_ahead: seen.updates_hiz && nothing_else && self.occlusion.is_none(), ..seen }
     }
 
     /// Whether the fragment program runs once for each sample.
@@ -217,7 +219,7 @@ impl<'a> PixelContext<'a> {
     }
 
     /// The kernel for small primitives, where it does all that is to be done; it may count. It is told what changes within those.
-    pub(super) fn primitive_kernel(&self, counts: bool, kind: (Drawn, Varies)) -> Option<&'a Stage> {
+    pub(super) fn primitive_kernel(&self, counts: bool, kind: (PrimitiveBatch, Varies)) -> Option<&'a Stage> {
         let (kernels, pipeline, depth_bits) = (self.kernels, self.pipeline, self.depth_bits);
         self.tests_in_kernels().then(|| kernels.primitive(pipeline, (depth_bits, counts), kind)).flatten()
     }
@@ -253,8 +255,8 @@ impl<'a> PixelContext<'a> {
         self.kernels.whole(self.pipeline)
     }
 
-    pub(super) fn outline(&self) -> &'a Outline {
-        self.kernels.outline(self.pipeline)
+    pub(super) fn traits(&self) -> &'a KernelTraits {
+        self.kernels.traits(self.pipeline)
     }
 
     /// Conservative rasterization: pixels that primitives touch, or those that they cover fully.
@@ -275,7 +277,7 @@ impl<'a> PixelContext<'a> {
         let plane = |&(location, bytes): &(usize, usize)| {
             self.colors.get(location)?.as_ref().filter(|plane| plane.bytes() == bytes)
         };
-        self.outline().targets.iter().map(plane)
+        self.traits().targets.iter().map(plane)
     }
 
     /// The texels of an attachment that a kernel exports to; `None` where they are not as the pipeline says.
@@ -318,7 +320,7 @@ pub fn visibility(pipeline: &PipelineState, tests: Option<&DepthStencilState>) -
     let certain = early && !tests.stencil_test && !tests.depth_bounds_test && has_all_samples(multisample);
     Visibility {
         tests: direction.filter(|_| !shows),
-        teaches: tests.depth_write && certain && direction.is_some(),
+        updates_hiz: tests.depth_write && certain && direction.is_some(),
         looks_ahead: false,
         writes: tests.depth_write.then_some(tests.depth_compare),
     }

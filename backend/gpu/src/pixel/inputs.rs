@@ -3,9 +3,9 @@
 use vitric_base::simd::{Lanes, WAVE};
 
 use super::DrawContext;
-use super::Visit;
+use super::TileView;
 use super::depths::sample_place;
-use super::kernel::{Source, Target};
+use super::kernel::{KernelInput, Target};
 use super::quad::{QUADS, Quad};
 use crate::geometry::Words;
 
@@ -14,7 +14,7 @@ pub(super) struct WaveFragments<'a> {
     pub(super) context: &'a DrawContext<'a>,
     pub(super) quads: &'a [Quad],
     /// Where their primitives are.
-    pub(super) walk: &'a Visit<'a>,
+    pub(super) view: &'a TileView<'a>,
     /// Words of each quad's primitive.
     pub(super) words: [Words<'a>; QUADS],
     pub(super) targets: &'a [Target],
@@ -25,22 +25,22 @@ pub(super) struct WaveFragments<'a> {
 
 impl WaveFragments<'_> {
     /// Fills an input word in; lanes behind the last quad hold anything.
-    pub(super) fn fill(&self, source: Source, lanes: &mut Lanes) {
+    pub(super) fn fill(&self, source: KernelInput, lanes: &mut Lanes) {
         match source {
-            Source::Pixel(0) => self.columns(lanes),
-            Source::Pixel(_) => self.rows(lanes),
-            Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
-            Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
-            Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number].get(word)),
-            Source::Coverage if self.untested.is_empty() || self.sample.is_some() => {
+            KernelInput::Pixel(0) => self.columns(lanes),
+            KernelInput::Pixel(_) => self.rows(lanes),
+            KernelInput::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
+            KernelInput::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
+            KernelInput::Primitive(word) => self.each_quad(lanes, |number| self.words[number].get(word)),
+            KernelInput::Coverage if self.untested.is_empty() || self.sample.is_some() => {
                 self.each(lanes, |coverage| coverage)
             }
-            Source::Coverage => self.coverage_before_tests(lanes),
-            Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
-            Source::FullyCovered => self.fully_covered(lanes),
-            Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
-            Source::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
-            Source::Stored(target, word) => self.stored(&self.targets[target], word, lanes),
+            KernelInput::Coverage => self.coverage_before_tests(lanes),
+            KernelInput::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
+            KernelInput::FullyCovered => self.fully_covered(lanes),
+            KernelInput::Sample => lanes.fill(self.sample.unwrap_or(0)),
+            KernelInput::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
+            KernelInput::Stored(target, word) => self.stored(&self.targets[target], word, lanes),
             // The others are of kernels that export.
             _ => {}
         }
@@ -68,7 +68,7 @@ impl WaveFragments<'_> {
     fn fully_covered(&self, lanes: &mut Lanes) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
             let covers =
-                |place| self.context.is_conservative() && self.walk.covers_wholly(quad.primitive, place, [1; 2]);
+                |place| self.context.is_conservative() && self.view.covers_wholly(quad.primitive, place, [1; 2]);
             *lanes = [0, 1, 2, 3].map(|pixel| u32::from(covers([quad.x + pixel % 2, quad.y + pixel / 2])));
         }
     }

@@ -2,21 +2,21 @@
 
 mod counting;
 mod coverage;
-mod crumbs;
 mod depth_group;
 mod depth_stencil;
 mod depths;
 mod direct;
 mod draw;
+mod edge_pairs;
 mod group_tests;
+mod hiz_updates;
 mod inputs;
 mod kernel;
-mod neighbours;
 mod pass;
+mod pixel_queue;
 mod quad;
 mod rates;
 mod scoreboard;
-mod teaching;
 mod tile;
 mod tiny;
 mod view;
@@ -24,11 +24,11 @@ mod wave;
 
 pub use draw::{DrawContext, PixelContext, Segment, visibility};
 pub use kernel::{ByProgram, Kernels};
-pub use pass::{Beside, walk};
+pub use pass::{Beside, run_tile_pass};
 pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};
 pub(crate) use view::TileClears;
-pub use view::{Bin, PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
+pub use view::{Bin, PrimitiveId, PrimitiveRun, SetUpScratch, TilePass, TileView};
 
 /// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
 const SMALL_SIDE: i64 = 64;

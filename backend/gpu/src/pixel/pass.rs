@@ -7,7 +7,7 @@ use vitric_base::counters::{self, Counter, TileCounters};
 use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 
-use super::{TileScratch, Walk, process_tile};
+use super::{TilePass, TileScratch, process_tile};
 use crate::tiling::Tests;
 
 /// What tells what became of a tile.
@@ -24,7 +24,7 @@ impl Seen {
     }
 }
 
-impl Walk<'_> {
+impl TilePass<'_> {
     /// Counts what became of a tile, by what was seen before it.
     fn count_tile(&self, tile: usize, sight: &TileCounters, before: &Seen) {
         let now = Seen::new(sight);
@@ -42,9 +42,9 @@ pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 
 /// Rasterizes windows, which were all sorted into the walk's tiles; threads that find no tile do what is `beside`. Returns false when a
 /// program was interrupted.
-pub fn walk(
+pub fn run_tile_pass(
     (workers, scratch): (&Workers, &ObjectPool<TileScratch>),
-    walk: Walk<'_>,
+    walk: TilePass<'_>,
     (pieces, piece): Beside<'_>,
 ) -> bool {
     let grid = walk.grid;

@@ -3,7 +3,7 @@
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
 use super::depths::{depth_in_range, depths_of_quad, sample_place};
-use super::{PrimitiveId, Visit};
+use super::{PrimitiveId, TileView};
 use crate::raster;
 
 /// Quads a wave holds.
@@ -138,11 +138,11 @@ impl Quad {
 
     /// Depth and stencil tests of all covered samples; what fails is removed. `own` is what the program wrote. Returns how many
     /// samples are left.
-    pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Visit<'_>, own: Own) -> u64 {
+    pub(super) fn test(&mut self, context: &DrawContext<'_>, view: &TileView<'_>, own: Own) -> u64 {
         if context.tests.is_none() {
             return self.count();
         }
-        let shape = &walk.shape(self.primitive);
+        let shape = &view.shape(self.primitive);
         let depth = own.depth.map(|depths| depths.map(|depth| depth_in_range(shape, depth)));
         let samples = context.multisample.samples;
         if let (Some(state), Some(plane)) = (context.depth_alone, &context.depth)

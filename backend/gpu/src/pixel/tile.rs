@@ -14,19 +14,19 @@ use self::filling::{Filling, clear};
 use self::hidden::Hidden;
 use super::DrawContext;
 use super::coverage::{Part, covers_group, covers_tile, see_groups};
-use super::crumbs::Crumbs;
 use super::direct::{Lazy, Mixed, Small};
 use super::draw::cuts_blocks;
+use super::edge_pairs::{around, have_neighbours};
 use super::group_tests::GroupTests;
-use super::kernel::{Drawn, Way};
-use super::neighbours::{around, have_neighbours};
+use super::hiz_updates::update_bounds;
+use super::kernel::{PrimitiveBatch, SmallPrimitivePath};
+use super::pixel_queue::PixelQueue;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
-use super::teaching::update_bounds;
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
-use super::{PrimitiveId, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, Stretch, Visit, Walk, any_of};
-use crate::geometry::{Outline, Primitives, Varies, Words};
+use super::{PrimitiveId, PrimitiveRun, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, TilePass, TileView, any_of};
+use crate::geometry::{PrimitiveBounds, Primitives, Varies, Words};
 use crate::hiz::{Bounds, Range, as_stored, groups_of};
 use crate::raster::Shape;
 use crate::raster::within;
@@ -35,10 +35,10 @@ use crate::raster::{
     pixels_inside, sample_mask,
 };
 
-/// How often a tile's pixels are covered where small primitives teach the visibility structure.
+/// How often a tile's pixels are covered where small primitives update the visibility structure.
 const DENSE: i64 = 2;
 
-/// Small primitives that teach the structure before any is hidden, and that each one that is hidden lets teach.
+/// Small primitives that update the structure before any is hidden, and that each one that is hidden lets update.
 const LESSONS: [u32; 2] = [32, 4];
 
 /// Primitives of a tile between two looks at the clock; a multiple of a wave.
@@ -53,9 +53,9 @@ pub struct TileScratch {
     set_up: SetUpScratch,
     waves: WaveScratch,
     small: Wave,
-    neighbours: Wave,
+    edge_pairs: Wave,
     mixed: Wave,
-    crumbs: Crumbs,
+    pixel_queue: PixelQueue,
     tinies: Tinies,
     board: Scoreboard,
 }
@@ -63,97 +63,100 @@ pub struct TileScratch {
 /// Clears what is to be cleared in a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area), and processes its
 /// primitives. Returns false when a program was interrupted.
 pub fn process_tile(
-    walk: &Walk<'_>,
+    view: &TilePass<'_>,
     number: usize,
     area: [i64; 4],
     scratch: &mut TileScratch,
     sight: Option<&TileCounters>,
 ) -> bool {
-    let mut bounds = walk.bounds(number);
-    let TileScratch { set_up, waves, small, neighbours, mixed, crumbs, tinies, board } = scratch;
-    let due = walk.clears.map_or(&[][..], |clears| clears.due(number, walk.is_drawn_to(number)));
-    let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
-    let filling = Filling::of(walk, area, bounds.as_deref(), !due.is_empty());
+    let mut bounds = view.bounds(number);
+    let TileScratch { set_up, waves, small, edge_pairs, mixed, pixel_queue, tinies, board } = scratch;
+    let due = view.clears.map_or(&[][..], |clears| clears.due(number, view.is_drawn_to(number)));
+    let view = &TileView { draws: view.draws, bins: view.set_up(number, set_up), scoreboard: view.scoreboard };
+    let filling = Filling::of(view, area, bounds.as_deref(), !due.is_empty());
     clear(due, area, filling.as_ref());
-    let mut stretches = walk.stretches().peekable();
-    if walk.bins.is_empty() {
+    let mut primitive_runs = view.primitive_runs().peekable();
+    if view.bins.is_empty() {
         return true;
     }
-    let covered: i64 = walk.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
+    let covered: i64 = view.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
     let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
-    let mut lessons = if is_dense { LESSONS[0] } else { 0 };
-    // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
-    let (mut overwrites, mut taught) = (None, None);
+    let mut updates = if is_dense { LESSONS[0] } else { 0 };
+    // What the quads on the scoreboard overwrite, and the segment that has updated the bounds.
+    let (mut overwrites, mut updated) = (None, None);
     count(sight, Counter::TileVisits, 1);
-    let primitives = walk.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
+    let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
     bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.balance().expect(primitives));
-    while let Some(&Stretch { draw, .. }) = stretches.peek() {
-        let context = &walk.draws[draw];
-        let now = context.overwrites.filter(|_| walk.scoreboard);
-        if now != overwrites && !shade_board(walk, board, waves, sight) {
+    while let Some(&PrimitiveRun { draw, .. }) = primitive_runs.peek() {
+        let context = &view.draws[draw];
+        let now = context.overwrites.filter(|_| view.scoreboard);
+        if now != overwrites && !shade_board(view, board, waves, sight) {
             return false;
         }
         overwrites = now;
         let tests = bounds.as_deref_mut().is_some_and(|bounds| {
-            let is_new = context.segment != taught && context.segment.is_some();
-            update_bounds(walk, bounds, (context, is_new), stretches.clone(), (area, sight))
+            let is_new = context.segment != updated && context.segment.is_some();
+            update_bounds(view, bounds, (context, is_new), primitive_runs.clone(), (area, sight))
         });
-        taught = context.segment;
+        updated = context.segment;
         let sink = match overwrites {
             Some(_) => Sink::Board(board, waves),
-            None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
+            None => Sink::Waves(Box::new(Waves::new(context, view, waves, sight))),
         };
-        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not((&mut *mixed, &mut *crumbs)));
+        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not((&mut *mixed, &mut *pixel_queue)));
         let mut bounds = bounds.as_deref_mut().filter(|_| tests);
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
             bounds.turn(direction);
         }
-        let (clip, way) = (within(context.scissor, area), context.outline().small);
+        let (clip, way) = (within(context.scissor, area), context.traits().small);
         let _working = context.enter(overwrites.is_some());
         let (varies, are_many, has_covers) =
-            varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
+            varies_within(primitive_runs.clone().take_while(|primitive_run| primitive_run.draw == draw));
         let is_cut = context.cuts || has_covers || cuts_blocks(clip);
-        let neighbours =
-            if are_many && way == Some(Way::AtOnce) && !is_cut { Lazy::Not(&mut *neighbours) } else { Lazy::Never };
+        let edge_pairs = if are_many && way == Some(SmallPrimitivePath::AtOnce) && !is_cut {
+            Lazy::Not(&mut *edge_pairs)
+        } else {
+            Lazy::Never
+        };
         let mut tile = Tile {
             context,
-            walk,
+            view,
             area,
             clip,
             way,
             sink,
             small,
-            neighbours,
+            edge_pairs,
             varies,
             mixed,
             bounds,
-            lessons,
+            updates,
             sight,
             tests: [0; 2],
             passed: 0,
             ok: true,
             has_filling: filling.is_some(),
         };
-        while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
-            count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
-            tile.stretch(&stretch, tinies);
+        while let Some(primitive_run) = primitive_runs.next_if(|next| next.draw == draw) {
+            count(tile.sight, Counter::BinEntries, primitive_run.primitives.len() as u64);
+            tile.primitive_run(&primitive_run, tinies);
         }
         tile.finish();
-        lessons = tile.lessons;
+        updates = tile.updates;
         if !tile.ok {
             return false;
         }
     }
-    shade_board(walk, board, waves, sight)
+    shade_board(view, board, waves, sight)
 }
 
 /// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; whether they are, and whether
 /// any covers something else than its corners say.
-fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool, bool) {
+fn varies_within<'w>(primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> (Varies, bool, bool) {
     let none = (Varies::NONE, 0, false);
-    let (varies, count, has_covers) = stretches.fold(none, |(varies, count, has_covers), stretch| {
-        let primitives = &stretch.bin.0.primitives;
-        (varies.or(primitives.varies()), count + stretch.primitives.len(), has_covers || primitives.has_covers())
+    let (varies, count, has_covers) = primitive_runs.fold(none, |(varies, count, has_covers), primitive_run| {
+        let primitives = &primitive_run.bin.0.primitives;
+        (varies.or(primitives.varies()), count + primitive_run.primitives.len(), has_covers || primitives.has_covers())
     });
     if count < MANY { (Varies::ALL, false, has_covers) } else { (varies, true, has_covers) }
 }
@@ -166,7 +169,7 @@ fn count_hidden(sight: Option<&TileCounters>, window: [i64; 4]) {
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
 fn shade_board(
-    walk: &Visit<'_>,
+    view: &TileView<'_>,
     board: &mut Scoreboard,
     scratch: &mut WaveScratch,
     sight: Option<&TileCounters>,
@@ -176,10 +179,10 @@ fn shade_board(
     }
     let mut ok = true;
     board.settle(sight);
-    for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
-        let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
+    for fragments in board.waiting().chunk_by(|a, b| view.draw_of(a.primitive) == view.draw_of(b.primitive)) {
+        let context = &view.draws[view.draw_of(fragments[0].primitive)];
         let _working = context.enter(false);
-        let mut waves = Waves::new(context, walk, scratch, sight);
+        let mut waves = Waves::new(context, view, scratch, sight);
         if context.multisample.samples == 1 && context.rates.is_none() {
             fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
         } else {
@@ -202,22 +205,22 @@ enum Sink<'a, 's> {
 
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
-    walk: &'a Visit<'a>,
+    view: &'a TileView<'a>,
     area: [i64; 4],
     /// Its pixels that the draw may touch.
     clip: [i64; 4],
     /// How small primitives are drawn, if not like others.
-    way: Option<Way>,
+    way: Option<SmallPrimitivePath>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
-    neighbours: Lazy<&'s mut Wave, Small<'s>>,
+    edge_pairs: Lazy<&'s mut Wave, Small<'s>>,
     /// What changes within primitives of the draw.
     varies: Varies,
     /// Pixels of tiny primitives: those that wait are the last ones.
-    mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
+    mixed: Lazy<(&'s mut Wave, &'s mut PixelQueue), Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
-    /// Small primitives that may still teach the visibility structure: as long as that pays.
-    lessons: u32,
+    /// Small primitives that may still update the visibility structure: as long as that pays.
+    updates: u32,
     /// Who counts, if anybody does.
     sight: Option<&'s TileCounters>,
     /// Tests against the visibility structure, and those that have hidden something.
@@ -232,7 +235,11 @@ struct Tile<'a, 's> {
 
 impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws primitives that follow each other, block of sixteen after block.
-    fn stretch(&mut self, Stretch { bin: (bin, number), primitives: numbers, .. }: &Stretch<'_>, tinies: &mut Tinies) {
+    fn primitive_run(
+        &mut self,
+        PrimitiveRun { bin: (bin, number), primitives: numbers, .. }: &PrimitiveRun<'_>,
+        tinies: &mut Tinies,
+    ) {
         let (mut start, first) = (numbers.start, number << 16);
         while start < numbers.end && self.ok {
             let end = (start / WAVE as u32 + 1) * WAVE as u32;
@@ -252,20 +259,20 @@ impl<'a: 's, 's> Tile<'a, 's> {
     ) {
         let lanes = |index: u32| index % WAVE as u32;
         let (mut rest, mut tiny) = ((2 << lanes(block.end - 1)) - (1 << lanes(block.start)), 0);
-        if self.way == Some(Way::AtOnce) {
+        if self.way == Some(SmallPrimitivePath::AtOnce) {
             tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
             rest &= u32::from(tinies.seen);
             tiny = u32::from(tinies.tiny) & rest;
         }
-        let (walk, sight) = (self.walk, self.sight);
+        let (view, sight) = (self.view, self.sight);
         match if tiny == 0 { None } else { self.mixed() } {
-            Some(mixed) => self.ok &= mixed.begin(walk, first | block.start, sight),
+            Some(mixed) => self.ok &= mixed.begin(view, first | block.start, sight),
             None => tiny = 0,
         }
         if tiny != 0 && !self.lets_pass(tinies, tiny) {
             tiny = self.seen(primitives, (block.start - lanes(block.start), tiny));
         }
-        let neighbours = self.neighbours_among(primitives, block.start, rest & !tiny);
+        let edge_pairs = self.neighbours_among(primitives, block.start, rest & !tiny);
         while rest != 0 {
             // Tiny ones up to the next one that is not, or that is hidden in part.
             let others = rest & !tiny;
@@ -277,7 +284,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             if rest != 0 {
                 let index = block.start - lanes(block.start) + rest.trailing_zeros();
                 // They have those drawn that wait.
-                if neighbours & rest & rest.wrapping_neg() != 0 {
+                if edge_pairs & rest & rest.wrapping_neg() != 0 {
                     self.both(primitives, (first | index, index));
                     rest &= rest - 1;
                 } else {
@@ -286,8 +293,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 rest &= rest - 1;
             }
         }
-        if self.way == Some(Way::AtOnce) {
-            self.draw_crumbs();
+        if self.way == Some(SmallPrimitivePath::AtOnce) {
+            self.draw_packed_pixels();
         }
     }
 
@@ -297,7 +304,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
         let depths = tinies.depths().map(|depths| as_stored(depths, self.context.depth_bits));
         self.tests[0] += 1;
-        let passes = bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.teaches);
+        let passes =
+            bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.updates_hiz);
         if passes {
             count(self.sight, Counter::HizSmallQueries, tiny.count_ones().into());
         }
@@ -310,9 +318,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return tiny };
         let mut seen = 0u32;
         for lane in (0..WAVE as u32).filter(|lane| tiny >> lane & 1 != 0) {
-            let Outline { pixels, depths } = primitives.outline(first + lane);
+            let PrimitiveBounds { pixels, depths } = primitives.bounds_of(first + lane);
             let depths = as_stored(depths, self.context.depth_bits).map(|depth| [depth; 2]);
-            if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.teaches) {
+            if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.updates_hiz) {
                 seen |= 1 << lane;
             }
         }
@@ -325,7 +333,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn push(&mut self, tinies: &Tinies, lanes: u32) {
         self.settle();
         if let Some(mixed) = self.mixed.made() {
-            mixed.push((&tinies.crumbs, &tinies.pixels, lanes as u16), self.sight);
+            mixed.push((&tinies.pixel_queue, &tinies.pixels, lanes as u16), self.sight);
         }
     }
 
@@ -335,13 +343,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
         match &mut self.sink {
             Sink::Waves(waves) => waves.flush(),
             Sink::Board(board, _) if board.is_empty() => {}
-            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.view, board, scratch, self.sight),
         }
     }
 
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
-        let outline @ Outline { pixels, .. } = primitives.outline(index);
+        let outline @ PrimitiveBounds { pixels, .. } = primitives.bounds_of(index);
         let window = within(pixels, self.clip);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
@@ -351,8 +359,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         // What a viewport leaves of a large primitive is none.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
         if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
-            if !self.crumbles() {
-                self.draw_crumbs();
+            if !self.packs_pixels() {
+                self.draw_packed_pixels();
             }
             self.large(primitives, (id, index), window);
         }
@@ -360,15 +368,15 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Whether pixels of large primitives are handed on as those of small ones: where a program discards, others would be tested quad by quad
     /// behind it.
-    fn crumbles(&mut self) -> bool {
-        self.way == Some(Way::Sieved) && self.context.discards_first() && self.mixed().is_some()
+    fn packs_pixels(&mut self) -> bool {
+        self.way == Some(SmallPrimitivePath::Sieved) && self.context.discards_first() && self.mixed().is_some()
     }
 
     /// Draws the pixels of tiny primitives that wait.
     #[inline]
-    fn draw_crumbs(&mut self) {
+    fn draw_packed_pixels(&mut self) {
         if let Some(mixed) = self.mixed.made() {
-            self.ok &= mixed.flush(self.walk, self.sight);
+            self.ok &= mixed.flush(self.view, self.sight);
         }
     }
 
@@ -399,9 +407,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Whether the draw has a kernel for small primitives.
     #[inline]
     fn draws_small(&mut self) -> bool {
-        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (Drawn::One, self.varies)));
+        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (PrimitiveBatch::One, self.varies)));
         let is_there = self.small.get(|wave| Small::new(context, kind, wave)).is_some();
-        is_there && (self.way != Some(Way::Sieved) || self.mixed().is_some())
+        is_there && (self.way != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
     }
 
     /// Draws a small primitive but for what is hidden of it.
@@ -418,10 +426,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
             window = seen;
         }
         self.settle();
-        if self.way == Some(Way::Sieved) {
+        if self.way == Some(SmallPrimitivePath::Sieved) {
             return self.sieve((id, primitives.words(index)), window);
         }
-        self.draw_crumbs();
+        self.draw_packed_pixels();
         if let Some(small) = self.small.made() {
             self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
         }
@@ -431,18 +439,19 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn neighbours_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
         let followed = some & some >> 1;
-        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (Drawn::Neighbours, self.varies)));
+        let (context, kind) =
+            (self.context, (self.area, self.sight.is_some(), (PrimitiveBatch::Neighbours, self.varies)));
         if followed == 0 || !self.draws_small() {
             return 0;
         }
-        let Some(small) = self.neighbours.get(|wave| Small::new(context, kind, wave)) else { return 0 };
+        let Some(small) = self.edge_pairs.get(|wave| Small::new(context, kind, wave)) else { return 0 };
         followed & u32::from(have_neighbours(primitives.block(first), &small.stage.common, self.clip))
     }
 
     /// Draws a primitive and the next one, which are neighbours.
     #[inline(never)]
     fn both(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32)) {
-        let (first, second) = (primitives.outline(index), primitives.outline(index + 1));
+        let (first, second) = (primitives.bounds_of(index), primitives.bounds_of(index + 1));
         let (of_first, of_second) = (within(first.pixels, self.clip), within(second.pixels, self.clip));
         let hidden = self.hidden_of_small(primitives, index, (first.depths, of_first));
         let hidden_second = self.hidden_of_small(primitives, index + 1, (second.depths, of_second));
@@ -451,10 +460,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return self.draw_seen(primitives, (id + 1, index + 1), (second.depths, of_second), hidden_second);
         }
         self.settle();
-        self.draw_crumbs();
-        if let Some(neighbours) = self.neighbours.made() {
+        self.draw_packed_pixels();
+        if let Some(edge_pairs) = self.edge_pairs.made() {
             let words = [primitives.words(index), primitives.words(index + 1)];
-            self.ok &= neighbours.draw_both(words, around(of_first, of_second), self.sight) != Stop::Interrupted;
+            self.ok &= edge_pairs.draw_both(words, around(of_first, of_second), self.sight) != Stop::Interrupted;
         }
     }
 
@@ -462,9 +471,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn sieve(&mut self, (id, words): (PrimitiveId, Words<'_>), window: [i64; 4]) {
         let (Some(small), Some(mixed)) = (self.small.made(), self.mixed.made()) else { return };
-        let (walk, sight) = (self.walk, self.sight);
-        let mut ok = mixed.begin(walk, id, sight);
-        small.sieve(words, window, sight, |block, pixels| ok &= mixed.draw_block(walk, id, (block, pixels), sight));
+        let (view, sight) = (self.view, self.sight);
+        let mut ok = mixed.begin(view, id, sight);
+        small.sieve(words, window, sight, |block, pixels| ok &= mixed.draw_block(view, id, (block, pixels), sight));
         self.ok &= ok;
     }
 
@@ -570,7 +579,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let tested = is_filling || tests.is_some() || !context.tests_early() || context.tests.is_none();
         // What a fragment of several pixels sees of itself does not depend on what was known of depths.
         let leaning = range.filter(|_| context.rates.is_none());
-        // What covers all of the group has taught it already.
+        // What covers all of the group has updated it already.
         let range = range.filter(|_| !full || part.inside != u64::MAX);
         if samples == 1 {
             let at = [UNITS / 2; 2];
@@ -664,7 +673,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 let [dx, dy] = pixel_of_bit(first);
                 let samples = masks.iter().map(|mask| mask >> first & 15);
                 let mut quad = Quad::of_samples(primitive, [place[0] + dx, place[1] + dy], samples);
-                self.passed += quad.test(self.context, self.walk, Own::default());
+                self.passed += quad.test(self.context, self.view, Own::default());
                 if self.context.masks_late() {
                     let mask = sample_mask(&self.context.multisample);
                     (0..4).for_each(|pixel| quad.restrict(pixel, mask));
@@ -697,24 +706,24 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
             return;
         }
-        if self.crumbles() && !self.hands_crumbs_over(&fragments) {
+        if self.packs_pixels() && !self.hands_packed_pixels_over(&fragments) {
             return;
         }
         count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());
         self.hand_on(fragments);
     }
 
-    /// Draws what waits where fragments of a large primitive are shaded at once; else these are crumbs, too: false.
-    fn hands_crumbs_over(&mut self, fragments: &Fragments) -> bool {
+    /// Draws what waits where fragments of a large primitive are shaded at once; else these are packed pixels, too: false.
+    fn hands_packed_pixels_over(&mut self, fragments: &Fragments) -> bool {
         if let Sink::Waves(waves) = &mut self.sink
             && waves.takes(fragments.place, &[fragments.pixels])
         {
-            self.draw_crumbs();
+            self.draw_packed_pixels();
             return true;
         }
         self.settle();
         if let Some(mixed) = self.mixed.made() {
-            self.ok &= mixed.draw_group(self.walk, fragments, self.sight);
+            self.ok &= mixed.draw_group(self.view, fragments, self.sight);
         }
         false
     }
@@ -726,7 +735,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Sink::Waves(waves) => waves.shade_fragments(&fragments),
             Sink::Board(board, scratch) => {
                 if board.push(fragments, self.sight) {
-                    self.ok &= shade_board(self.walk, board, scratch, self.sight);
+                    self.ok &= shade_board(self.view, board, scratch, self.sight);
                 }
             }
         }
@@ -736,7 +745,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         let untested = quad;
         if !tested {
-            self.passed += quad.test(self.context, self.walk, Own::default());
+            self.passed += quad.test(self.context, self.view, Own::default());
             if self.context.masks_late() {
                 let mask = sample_mask(&self.context.multisample);
                 (0..4).for_each(|pixel| quad.restrict(pixel, mask));
@@ -763,7 +772,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Shades what waits, and counts.
     fn finish(&mut self) {
-        self.draw_crumbs();
+        self.draw_packed_pixels();
         if let Some(bounds) = &mut self.bounds {
             let [tests, hidden] = self.tests;
             bounds.balance().tested(tests, hidden);

@@ -1,8 +1,8 @@
-//! Tiny primitives, sixteen at a time: which pixels each of them covers in a tile, as the mixed kernel's crumbs begin.
+//! Tiny primitives, sixteen at a time: which pixels each of them covers in a tile, as the mixed kernel's packed pixels begin.
 
 use vitric_base::simd::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
 
-use super::crumbs::{Crumb, TINY};
+use super::pixel_queue::{PackedPixel, TINY};
 use crate::raster::Shape;
 
 /// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
@@ -11,8 +11,8 @@ use crate::raster::Shape;
 pub(super) struct Tinies {
     /// What tiny ones cover of the pixels that they may touch here: a bit each, row after row of [`TINY`].
     pub(super) pixels: Lanes,
-    /// The first one of those, as a crumb.
-    pub(super) crumbs: Lanes,
+    /// The first one of those, as a packed pixel.
+    pub(super) pixel_queue: Lanes,
     /// The pixels that tiny ones may touch, all of them: `[x0, y0, x1, y1]`, the last ones not included.
     pub(super) window: [i32; 4],
     /// Of the least depths of tiny ones the least and the greatest, and the same of the greatest ones, as [`ordered`] has them.
@@ -45,7 +45,7 @@ impl Tinies {
 }
 
 /// Bits of an axis of the tile.
-const PLACE: i32 = (1 << Crumb::PLACE_BITS) - 1;
+const PLACE: i32 = (1 << PackedPixel::PLACE_BITS) - 1;
 
 #[inline(always)]
 fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool) {
@@ -73,8 +73,9 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
         let rows = (1u32 << ((tiny * (bottom - top)) & 31)).wrapping_sub(1);
         let columns = (1u32 << ((right - left) & 31)).wrapping_sub(1).wrapping_mul(0x1111);
         tinies.pixels[lane] = words[Shape::COVERED as usize][lane] >> skipped & rows & columns;
-        tinies.crumbs[lane] =
-            ((left & PLACE) << Crumb::X | (top & PLACE) << Crumb::Y | (lane as i32) << Crumb::OF) as u32;
+        tinies.pixel_queue[lane] = ((left & PLACE) << PackedPixel::X
+            | (top & PLACE) << PackedPixel::Y
+            | (lane as i32) << PackedPixel::OF) as u32;
         let tells = -i32::from(is_tiny);
         (first[0][lane], first[1][lane]) = (left & tells | i32::MAX & !tells, top & tells | i32::MAX & !tells);
         (last[0][lane], last[1][lane]) = (right & tells | i32::MIN & !tells, bottom & tells | i32::MIN & !tells);
@@ -144,8 +145,8 @@ mod tests {
                     continue;
                 }
                 let place = |axis: usize| (window[axis] - tile[axis]) as u32;
-                prop_assert_eq!(Crumb::place(tinies.crumbs[lane]), [place(0), place(1)]);
-                prop_assert_eq!(tinies.crumbs[lane] >> Crumb::OF, lane as u32);
+                prop_assert_eq!(PackedPixel::place(tinies.pixel_queue[lane]), [place(0), place(1)]);
+                prop_assert_eq!(tinies.pixel_queue[lane] >> PackedPixel::OF, lane as u32);
                 all = Some(all.map_or(window, |all: [i64; 4]| {
                     [all[0].min(window[0]), all[1].min(window[1]), all[2].max(window[2]), all[3].max(window[3])]
                 }));

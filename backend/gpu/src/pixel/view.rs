@@ -17,7 +17,7 @@ use crate::transfer::PlaneClear;
 
 /// The windows of a walk, as the pixel units see them.
 #[derive(Clone, Copy)]
-pub struct Walk<'a> {
+pub struct TilePass<'a> {
     /// The tiles.
     pub grid: &'a Grid,
     /// Draw states, by the windows' numbers.
@@ -118,7 +118,7 @@ impl Bin {
 
 /// Primitives of one draw state in a bin.
 #[derive(Debug, Clone)]
-pub struct Stretch<'a> {
+pub struct PrimitiveRun<'a> {
     /// The bin, and its number.
     pub bin: (&'a Bin, u32),
     /// Their numbers there.
@@ -127,7 +127,7 @@ pub struct Stretch<'a> {
     pub draw: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TilePass<'a> {
     /// The bounds of a tile's depths.
     pub fn bounds(&self, tile: usize) -> Option<MutexGuard<'a, Bounds>> {
         let (layer, number) = self.grid.place(tile);
@@ -173,7 +173,7 @@ pub type PrimitiveId = u32;
 
 /// What of a walk a tile sees: its primitives, set up.
 #[derive(Clone, Copy)]
-pub struct Visit<'a> {
+pub struct TileView<'a> {
     /// Draw states, by the bins' numbers.
     pub draws: &'a [DrawContext<'a>],
     /// Primitives, in order.
@@ -182,7 +182,7 @@ pub struct Visit<'a> {
     pub scoreboard: bool,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> TileView<'a> {
     /// A primitive's words.
     #[inline]
     pub fn words(&self, id: PrimitiveId) -> Words<'a> {
@@ -222,12 +222,12 @@ impl<'a> Visit<'a> {
     }
 
     /// Its primitives, draw state by draw state.
-    pub fn stretches(&self) -> impl Iterator<Item = Stretch<'a>> + Clone + use<'a> {
+    pub fn primitive_runs(&self) -> impl Iterator<Item = PrimitiveRun<'a>> + Clone + use<'a> {
         self.bins.iter().zip(0..).flat_map(|(bin, number)| {
             let mut start = 0;
             bin.runs.iter().map(move |&Run { end, draw }| {
                 let primitives = std::mem::replace(&mut start, end)..end;
-                Stretch { bin: (bin, number), primitives, draw: draw as usize }
+                PrimitiveRun { bin: (bin, number), primitives, draw: draw as usize }
             })
         })
     }

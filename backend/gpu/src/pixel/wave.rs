@@ -16,11 +16,11 @@ use super::counting::{see, see_exported};
 use super::coverage::groups_between;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
-use super::kernel::{Kernel, Source, Stage, Target, Way};
+use super::kernel::{Kernel, KernelInput, SmallPrimitivePath, Stage, Target};
 use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use super::{DrawContext, any_of};
-use super::{PrimitiveId, Visit};
+use super::{PrimitiveId, TileView};
 use crate::geometry::Words;
 use crate::raster::{SIDE, pixel_of_bit};
 
@@ -44,7 +44,7 @@ pub(super) struct OfQuads<'s> {
 /// The quads of a draw's tile that wait for their wave.
 pub(super) struct Waves<'a, 's> {
     pub(super) context: &'a DrawContext<'a>,
-    pub(super) walk: &'a Visit<'a>,
+    pub(super) view: &'a TileView<'a>,
     pub(super) scratch: OfQuads<'s>,
     /// Where groups are shaded at once: any, and those that are covered wholly.
     groups: Lazy<&'s mut Wave, Groups<'s>>,
@@ -72,23 +72,23 @@ pub(super) struct Waves<'a, 's> {
 impl<'a: 's, 's> Waves<'a, 's> {
     pub(super) fn new(
         context: &'a DrawContext<'a>,
-        walk: &'a Visit<'a>,
+        view: &'a TileView<'a>,
         scratch: &'s mut WaveScratch,
         sight: Option<&'s TileCounters>,
     ) -> Self {
         let interlock = context.fragment.is_some_and(|program| program.fragment.interlock);
-        let combines = context.outline().needs_stored || interlock;
-        let apart = context.overwrites.is_some() && walk.scoreboard;
+        let combines = context.traits().needs_stored || interlock;
+        let apart = context.overwrites.is_some() && view.scoreboard;
         let quads = [Quad::default(); QUADS];
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
         // Quads that are tested behind the program would be so one by one, and samples be written so.
         let one_by_one = !context.tests_early() || context.multisample.samples > 1;
-        let packs_sparse = context.outline().small != Some(Way::AtOnce) && !one_by_one;
+        let packs_sparse = context.traits().small != Some(SmallPrimitivePath::AtOnce) && !one_by_one;
         Self {
             context,
-            walk,
+            view,
             scratch,
             groups,
             whole,
@@ -142,7 +142,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(place)) {
             self.flush();
         }
-        let words = self.walk.words(primitive);
+        let words = self.view.words(primitive);
         let Some(groups) = self.groups(masks) else { return };
         let (stop, exported) = (groups.shade(words, place, masks), groups.exported());
         self.ok &= stop != Stop::Interrupted;
@@ -177,7 +177,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if let Some(sight) = self.sight {
             (0..self.context.runs_of(masks)).for_each(|_| see_whole(sight, [first, last]));
         }
-        let words = self.walk.words(primitive);
+        let words = self.view.words(primitive);
         let Some(groups) = self.groups(masks) else { return false };
         let rows = (first[1]..=last[1]).step_by(SIDE);
         let mut places = rows.flat_map(|y| (first[0]..=last[0]).step_by(SIDE).map(move |x| [x, y]));
@@ -293,11 +293,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
         waves.iter().for_each(|quads| self.see(quads));
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(&waves[0]);
-        let walk = self.walk;
+        let view = self.view;
         let fragments = waves.each_ref().map(|quads| WaveFragments {
             context,
             quads,
-            walk,
+            view,
             words,
             targets,
             sample: None,
@@ -357,8 +357,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.see(quads);
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(quads);
-        let (walk, untested) = (self.walk, &self.untested[..]);
-        let fragments = WaveFragments { context, quads, walk, words, targets, sample, untested };
+        let (view, untested) = (self.view, &self.untested[..]);
+        let fragments = WaveFragments { context, quads, view, words, targets, sample, untested };
         let (program, wave) = (&kernel.shade.program, &mut *self.scratch.shade);
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
@@ -388,7 +388,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     fn words(&self, quads: &[Quad]) -> [Words<'a>; QUADS] {
         let mut words = [Words::NONE; QUADS];
         for (words, quad) in words.iter_mut().zip(quads) {
-            *words = self.walk.words(quad.primitive);
+            *words = self.view.words(quad.primitive);
         }
         words
     }
@@ -413,7 +413,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
                 depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
                 stencil: kernel.stencil.map(words),
             };
-            self.passed += quad.test(self.context, self.walk, own);
+            self.passed += quad.test(self.context, self.view, own);
         }
     }
 }
@@ -434,12 +434,12 @@ pub(super) fn export_samples(
         }
         let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
         // Exports read nothing of primitives.
-        let (words, walk) = ([Words::NONE; QUADS], &Visit { draws: &[], bins: &[], scoreboard: false });
-        let fragments = WaveFragments { context, quads, walk, words, targets, sample: Some(sample), untested: &[] };
+        let (words, view) = ([Words::NONE; QUADS], &TileView { draws: &[], bins: &[], scoreboard: false });
+        let fragments = WaveFragments { context, quads, view, words, targets, sample: Some(sample), untested: &[] };
         export.start_linked(&stage.program, Mask::MAX, 0);
         for &(slot, source) in &stage.sources {
             match source {
-                Source::Output(output) => export.inputs[slot] = colors[output],
+                KernelInput::Output(output) => export.inputs[slot] = colors[output],
                 source => fragments.fill(source, &mut export.inputs[slot]),
             }
         }

@@ -9,7 +9,7 @@ use ash::vk;
 
 use super::MOST_VIEWPORTS;
 
-use super::late::{LateState, put};
+use super::dynamic_state3::{DynamicState3, put};
 use super::set::{SetState, StencilOps};
 use super::{
     DepthStencilState, DynamicState, PipelineState, RasterState, SetBlend, StencilState, VertexInput, Viewport,
@@ -39,7 +39,7 @@ pub struct ExtendedState {
     /// Strides of vertex buffers, by binding.
     strides: Vec<Option<u32>>,
     /// What is newer than all that.
-    late: Option<Box<LateState>>,
+    dynamic_state3: Option<Box<DynamicState3>>,
 }
 
 impl ExtendedState {
@@ -65,18 +65,18 @@ impl ExtendedState {
             }
             SetState::LogicOp(value) => self.logic_op = Some(value),
             SetState::ViewportCount(value) => self.viewport_count = Some(value.min(MOST_VIEWPORTS as u32)),
-            late => self.late.get_or_insert_default().set(late),
+            dynamic_state3 => self.dynamic_state3.get_or_insert_default().set(dynamic_state3),
         }
     }
 
     /// Sets values of the colour attachments from `first` on.
     pub fn set_blend(&mut self, first: u32, values: &[SetBlend]) {
-        self.late.get_or_insert_default().set_blend(first, values);
+        self.dynamic_state3.get_or_insert_default().set_blend(first, values);
     }
 
     /// Sets custom sample locations; `None`: none that there could be.
     pub fn set_locations(&mut self, locations: Option<SampleLocations>) {
-        self.late.get_or_insert_default().set_locations(locations);
+        self.dynamic_state3.get_or_insert_default().set_locations(locations);
     }
 
     /// Sets bindings, with their strides, and attributes of vertices.
@@ -84,7 +84,7 @@ impl ExtendedState {
         for binding in &input.bindings {
             self.set_strides(binding.binding, &[binding.stride]);
         }
-        self.late.get_or_insert_default().set_input(input.clone());
+        self.dynamic_state3.get_or_insert_default().set_input(input.clone());
     }
 
     /// Sets the strides of vertex buffers, from binding `first` on; there are not more than 32.
@@ -120,11 +120,11 @@ impl ExtendedState {
             logic_op: when(has(DynamicState::LOGIC_OP), self.logic_op),
             viewport_count: when(has(DynamicState::VIEWPORT_COUNT), self.viewport_count),
             strides,
-            late: self
-                .late
+            dynamic_state3: self
+                .dynamic_state3
                 .as_ref()
                 .filter(|_| dynamic.intersects(DynamicState::LATE))
-                .map(|late| Box::new(late.taken(dynamic))),
+                .map(|dynamic_state3| Box::new(dynamic_state3.taken(dynamic))),
         }
     }
 }
@@ -141,17 +141,17 @@ impl PipelineState {
         put(&mut made.primitive_restart, state.restart);
         if let Some(op) = state.logic_op {
             made.logic_op = made.logic_op.map(|_| op);
-            made.latent.logic_op = op;
+            made.dynamic_defaults.logic_op = op;
         }
-        if let Some(late) = &state.late {
-            late.apply(&mut made);
+        if let Some(dynamic_state3) = &state.dynamic_state3 {
+            dynamic_state3.apply(&mut made);
         }
         if let Some(count) = state.viewport_count {
             made.viewports.resize(count as usize, Viewport::default());
         }
         made.depth_stencil = made.depth_stencil.map(|tests| state.tests(tests));
         let may_write = made.depth_stencil.is_some_and(|tests| tests.may_write(made.dynamic));
-        if may_write && state.late.as_ref().is_some_and(|late| late.reads_depths()) {
+        if may_write && state.dynamic_state3.as_ref().is_some_and(|dynamic_state3| dynamic_state3.reads_depths()) {
             made.fragment = made.fragment.map(|program| Arc::new(program.in_order()));
         }
         for binding in &mut made.bindings {

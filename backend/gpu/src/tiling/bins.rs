@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::ahead::{Ahead, Suspect, Tests};
+use super::early_hiz::{EarlyHizTest, Suspect, Tests};
 use super::{Clip, Window};
 use crate::geometry::Triangles;
 use crate::raster::{Grid, TileRect};
@@ -40,7 +40,7 @@ impl Bins {
         triangles: &Triangles,
         grid: &Grid,
         clips: &[Clip],
-        (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
+        (ahead, tests): (Option<EarlyHizTest<'_>>, &mut Tests),
     ) -> Self {
         // Counting takes as long as there are tiles, comparing as there are triangles.
         let is_counted = triangles.len() * 8 >= grid.count();
@@ -63,7 +63,7 @@ impl Bins {
         (triangles, range): (&Triangles, Range<u32>),
         grid: &Grid,
         tiles: &TileRect,
-        (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
+        (ahead, tests): (Option<EarlyHizTest<'_>>, &mut Tests),
         touched: &mut Touched,
     ) {
         let first = triangles.layer() as usize * grid.count();
@@ -82,7 +82,7 @@ impl Bins {
                 || triangles.triangle(index),
                 |tile| {
                     count += 1;
-                    let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
+                    let hides = |(ahead, suspect): &(EarlyHizTest<'_>, Suspect)| {
                         ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
                     };
                     if !suspect.as_ref().is_some_and(hides) {

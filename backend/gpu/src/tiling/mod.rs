@@ -5,8 +5,8 @@
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
-mod ahead;
 mod bins;
+mod early_hiz;
 
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ pub use bins::{Part, TileParts};
 use crate::geometry::Triangles;
 use crate::raster::Grid;
 
-pub use ahead::{Ahead, Tests, teach};
+pub use early_hiz::{EarlyHizTest, Tests, update_hiz};
 
 /// Triangles or primitives of one draw state that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +61,9 @@ impl Window {
 
     /// Sorts triangles, of no draw state for now, into the tiles of a grid that their draws may touch, but for those that are known to be
     /// hidden there.
-    pub fn new(triangles: Triangles, grid: &Grid, clips: &[Clip], ahead: Option<Ahead<'_>>) -> Self {
+    pub fn new(triangles: Triangles, grid: &Grid, clips: &[Clip], early_hiz: Option<EarlyHizTest<'_>>) -> Self {
         let mut tests = Tests::default();
-        let bins = Bins::new(&triangles, grid, clips, (ahead, &mut tests));
+        let bins = Bins::new(&triangles, grid, clips, (early_hiz, &mut tests));
         Self { runs: Runs::new(), triangles, bins, tests }
     }
 }

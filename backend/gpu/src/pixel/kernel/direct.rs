@@ -50,7 +50,7 @@ pub(super) struct Pixels {
 
 /// How small primitives of a pipeline are drawn, where not by waves of quads as others are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum SmallPrimitivePath {
     /// From coverage to export by one kernel, some of whose lanes are idle: programs are short.
     AtOnce,
     /// A kernel tells which pixels are covered and pass their test, a mixed one shades them, with all lanes: programs are long.
@@ -58,14 +58,14 @@ pub enum Way {
 }
 
 /// How small primitives of a pipeline are drawn that writes these attachments; `None` where waves of quads are needed.
-pub(super) fn way(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<Way> {
+pub(super) fn way(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<SmallPrimitivePath> {
     if serves(pipeline, attachments) {
-        return Some(Way::AtOnce);
+        return Some(SmallPrimitivePath::AtOnce);
     }
     let is_served =
         has_one_sample(pipeline) && has_texels(pipeline, attachments) && !pipeline.multisample.alpha_to_coverage;
     let fits = |program| is_plain(program, Effects::Discards);
-    (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(Way::Sieved)
+    (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(SmallPrimitivePath::Sieved)
 }
 
 /// Whether fragments of a program are tested and written when it is known which it discards: then a sieve only looks at depths.

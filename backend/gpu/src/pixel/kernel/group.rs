@@ -8,7 +8,7 @@ use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
 use super::traits::bytes_of;
-use super::{Linker, Source, Stage, Texels, wants_pair, written};
+use super::{KernelInput, Linker, Stage, Texels, wants_pair, written};
 use crate::state::PipelineState;
 
 /// Strips of a group.
@@ -25,7 +25,7 @@ pub(super) fn link_whole(pipeline: &PipelineState) -> Option<Stage> {
     let linked = |waves: u32| {
         let mut linker = Linker::of_strips();
         linker.each_strip(waves, |linker, first| {
-            let wave = linker.input(Source::Wave, Type::I32);
+            let wave = linker.input(KernelInput::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
             let pixels = linker.strip(number, &[], bytes_of(&attachments));
             linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
@@ -92,7 +92,7 @@ impl Linker {
 
     /// The pixels of a strip of which a sample is covered, as bits of its lanes.
     fn bits_of_strip(&mut self, number: Value, sample: usize) -> Value {
-        let [upper, lower] = [0, 1].map(|half| self.input(Source::Pixels(sample * 2 + half), Type::I32));
+        let [upper, lower] = [0, 1].map(|half| self.input(KernelInput::Pixels(sample * 2 + half), Type::I32));
         let [one, four, low] = [1, 4, 0xffff].map(|word| self.b.int(word));
         let is_upper = self.b.binary(B::ULe, number, one);
         let half = self.b.select(is_upper, upper, lower);
@@ -115,13 +115,13 @@ impl Linker {
         let above = self.b.binary(B::Shl, number, one);
         let row = self.b.binary(B::IAdd, row, above);
         let place = [(0, column), (1, row)].map(|(axis, step)| {
-            let (corner, step) = (self.input(Source::Corner(axis), Type::F32), self.b.unary(U::SToF, step));
+            let (corner, step) = (self.input(KernelInput::Corner(axis), Type::F32), self.b.unary(U::SToF, step));
             self.b.binary(B::FAdd, corner, step)
         });
         let first = self.b.binary(B::Shl, number, four);
         let mut texels = Vec::new();
         for (plane, bytes) in planes.into_iter().enumerate() {
-            let (line, bytes) = (self.input(Source::Line(plane), Type::I32), self.b.int(bytes));
+            let (line, bytes) = (self.input(KernelInput::Line(plane), Type::I32), self.b.int(bytes));
             let [strip, texel] = [first, lane].map(|texels| self.b.binary(B::IMul, texels, bytes));
             let strip = self.b.binary(B::IAdd, line, strip);
             texels.push(self.b.binary(B::IAdd, strip, texel));

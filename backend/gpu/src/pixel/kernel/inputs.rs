@@ -6,7 +6,7 @@ use vitric_exec::Program;
 use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Place, Slot};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 
-use super::{Drawn, Form, Linker, Source};
+use super::{Form, KernelInput, Linker, PrimitiveBatch};
 use crate::geometry::Varies;
 use crate::raster::Shape;
 use crate::raster::UNITS;
@@ -79,13 +79,13 @@ impl<'a> Inputs<'a> {
             return self.known_place(linker, sample as usize);
         }
         if self.by_sample {
-            return [0, 1].map(|axis| linker.input(Source::Place(axis), Type::F32));
+            return [0, 1].map(|axis| linker.input(KernelInput::Place(axis), Type::F32));
         }
         match place {
             // With one sample, a covered pixel's centre is covered.
             Place::Centroid if self.samples > 1 && linker.place.is_some() => self.centroid(linker),
             Place::Centroid if self.samples > 1 || self.form == Form::Coarse => {
-                [0, 1].map(|axis| linker.input(Source::Centroid(axis), Type::F32))
+                [0, 1].map(|axis| linker.input(KernelInput::Centroid(axis), Type::F32))
             }
             _ => self.centre(linker),
         }
@@ -109,7 +109,7 @@ impl<'a> Inputs<'a> {
     /// The centre of a fragment.
     fn centre(&self, linker: &mut Linker) -> At {
         match self.form {
-            Form::Coarse => [0, 1].map(|axis| linker.input(Source::Centre(axis), Type::F32)),
+            Form::Coarse => [0, 1].map(|axis| linker.input(KernelInput::Centre(axis), Type::F32)),
             _ => [linker.b.float(0.5); 2],
         }
     }
@@ -140,13 +140,13 @@ impl<'a> Inputs<'a> {
                 linker.b.select(of_second, second, first)
             }
             (Form::Alone, None) => linker.b.parameter(word, linker.of, ty),
-            (Form::Packed | Form::Coarse, _) => linker.input(Source::Primitive(word), ty),
+            (Form::Packed | Form::Coarse, _) => linker.input(KernelInput::Primitive(word), ty),
         }
     }
 
     /// A word that does not change within the primitive: neighbours have the same one.
     fn constant(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
-        if linker.drawn == Drawn::Neighbours {
+        if linker.drawn == PrimitiveBatch::Neighbours {
             return linker.b.parameter(word, None, ty);
         }
         self.primitive(linker, word, ty)
@@ -231,14 +231,14 @@ impl<'a> Inputs<'a> {
             Builtin::FrontFacing => self.constant(linker, Shape::FRONT, Type::I32),
             Builtin::SampleId if self.by_sample => match self.sample {
                 Some(sample) => linker.b.int(sample),
-                None => linker.input(Source::Sample, Type::I32),
+                None => linker.input(KernelInput::Sample, Type::I32),
             },
             Builtin::SamplePosition => self.place(linker, Place::Sample)[component as usize & 1],
-            Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
-            Builtin::HelperInvocation => linker.input(Source::Helper, Type::I32),
-            Builtin::FullyCovered => linker.input(Source::FullyCovered, Type::I32),
+            Builtin::SampleMask => linker.input(KernelInput::Coverage, Type::I32),
+            Builtin::HelperInvocation => linker.input(KernelInput::Helper, Type::I32),
+            Builtin::FullyCovered => linker.input(KernelInput::FullyCovered, Type::I32),
             Builtin::PrimitiveId => self.primitive(linker, Shape::ID, Type::I32),
-            Builtin::ShadingRateKhr if self.form == Form::Coarse => linker.input(Source::Rate, Type::I32),
+            Builtin::ShadingRateKhr if self.form == Form::Coarse => linker.input(KernelInput::Rate, Type::I32),
             Builtin::FirstPixel => linker.pixel(component as usize & 1),
             _ => linker.b.int(0),
         }

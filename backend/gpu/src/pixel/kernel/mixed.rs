@@ -9,14 +9,14 @@
 use vitric_exec::Program;
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
 
-use super::direct::{self, Pixels, Way, discards_first};
+use super::direct::{self, Pixels, SmallPrimitivePath, discards_first};
 use super::late;
 use super::primitive::{differs, needs_quads};
 use super::traits::Depths;
 use super::traits::{Event, is_late};
-use super::{Attachment, Linker, Source, Stage, Texels, written};
+use super::{Attachment, KernelInput, Linker, Stage, Texels, written};
 use crate::geometry::Varies;
-use crate::pixel::crumbs::Crumb;
+use crate::pixel::pixel_queue::PackedPixel;
 use crate::state::PipelineState;
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: how many
@@ -26,7 +26,7 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), 
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
     let way = direct::way(pipeline, &attachments)?;
-    if way == Way::AtOnce && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
+    if way == SmallPrimitivePath::AtOnce && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
         return None;
     }
     if !late::serves(pipeline, (shaded, depth_bits)) {
@@ -34,14 +34,14 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), 
     }
     let mut linker = Linker { varies, ..Linker::default() };
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    linker.texels = if way == Way::Sieved && differs(shaded) { Texels::Quads } else { Texels::Apart };
-    let pixels = linker.crumbs((&attachments, &depth));
+    linker.texels = if way == SmallPrimitivePath::Sieved && differs(shaded) { Texels::Quads } else { Texels::Apart };
+    let pixels = linker.pixel_queue((&attachments, &depth));
     // In front of the program: lanes may end there.
     let many = counts.then(|| linker.count_none());
     let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
     let exported = (counts && (shaded.fragment.may_discard || is_late(pipeline, shaded))).then(|| linker.count_none());
     match way {
-        Way::AtOnce => {
+        SmallPrimitivePath::AtOnce => {
             linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, &mut |linker, event, left| {
                 match event {
                     Event::Shaded => see(linker, left),
@@ -49,7 +49,7 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), 
                 }
             })
         }
-        Way::Sieved => {
+        SmallPrimitivePath::Sieved => {
             let tested = discards_first(shaded).then(|| linker.left((pipeline, shaded), &pixels, &depth));
             let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();
             let left = covered[0];
@@ -87,24 +87,24 @@ impl Linker {
         self.b.push(Inst::EndIf);
     }
 
-    /// The pixels of a wave of crumbs.
-    fn crumbs(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
-        let crumb = self.input(Source::Crumb, Type::I32);
+    /// The pixels of a wave of packed pixels.
+    fn pixel_queue(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
+        let packed_pixel = self.input(KernelInput::PackedPixel, Type::I32);
         let mut field = |first: u32, bits: u32| {
             let (first, mask) = (self.b.int(first), self.b.int((1 << bits) - 1));
-            let shifted = self.b.binary(B::ShrLogical, crumb, first);
+            let shifted = self.b.binary(B::ShrLogical, packed_pixel, first);
             self.b.binary(B::And, shifted, mask)
         };
-        let within = [field(Crumb::X, Crumb::PLACE_BITS), field(Crumb::Y, Crumb::PLACE_BITS)];
+        let within = [field(PackedPixel::X, PackedPixel::PLACE_BITS), field(PackedPixel::Y, PackedPixel::PLACE_BITS)];
         // Only the low bits of it are looked at.
-        let first = self.b.int(Crumb::OF);
-        self.of = Some(self.b.binary(B::ShrLogical, crumb, first));
+        let first = self.b.int(PackedPixel::OF);
+        self.of = Some(self.b.binary(B::ShrLogical, packed_pixel, first));
         let pixel = [0, 1].map(|axis: usize| {
-            let tile = self.input(Source::Window(axis), Type::I32);
+            let tile = self.input(KernelInput::Window(axis), Type::I32);
             self.b.binary(B::IAdd, tile, within[axis])
         });
         let zero = self.b.int(0);
-        let is_some = self.b.binary(B::SLe, zero, crumb);
+        let is_some = self.b.binary(B::SLe, zero, packed_pixel);
         let texels = self.texels((pixel, None), 1, planes);
         Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered: vec![is_some], texels }
     }

@@ -32,15 +32,15 @@ use crate::raster::Shape;
 use crate::state::{MultisampleState, PipelineState};
 
 pub use by_program::ByProgram;
-pub use direct::{Way, discards_first};
+pub use direct::{SmallPrimitivePath, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
 pub use primitive::Tally;
-pub use traits::{Drawn, tested};
+pub use traits::{PrimitiveBatch, tested};
 
 /// What an input word of a kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum KernelInput {
     /// The pixel's x or y, as a float.
     Pixel(usize),
     /// Where in each pixel the run's sample lies, x or y, 0 to 1; the same in all lanes.
@@ -79,14 +79,14 @@ pub enum Source {
     Window(usize),
     /// Kernels of neighbours: a word of the second primitive's edges, see `Shape::EDGES`; the same in all lanes.
     Edge(u32),
-    /// Mixed kernels: a pixel, and whose it is: see `Crumb`.
-    Crumb,
+    /// Mixed kernels: a pixel, and whose it is: see `PackedPixel`.
+    PackedPixel,
     /// Primitive and mixed kernels: bytes from a row of lines to the next in a plane, by the number of the target, depth being the last; the
     /// same in all lanes.
     Pitch(usize),
 }
 
-impl Source {
+impl KernelInput {
     fn variance(self) -> LaneVariance {
         match self {
             Self::Place(_) | Self::BlendConstant(_) | Self::Sample => LaneVariance::Uniform,
@@ -103,7 +103,7 @@ pub struct Stage {
     /// The program.
     pub program: Program,
     /// Input words that it reads: slot, and what belongs there.
-    pub sources: Vec<(usize, Source)>,
+    pub sources: Vec<(usize, KernelInput)>,
     /// Waves that it runs at once: input and output words of the second follow those of the first.
     pub waves: usize,
     /// Of neighbours: the input words that are the second one's edges, slot and word of a shape.
@@ -153,7 +153,7 @@ pub struct Kernel {
 /// The kernels of a pipeline: each is linked and compiled once, when it is first used.
 #[derive(Debug, Default)]
 pub struct Kernels {
-    outline: OnceLock<Outline>,
+    traits: OnceLock<KernelTraits>,
     alone: OnceLock<Option<Kernel>>,
     packed: OnceLock<Option<Kernel>>,
     coarse: OnceLock<Option<Kernel>>,
@@ -170,7 +170,7 @@ pub struct Kernels {
 
 /// What of a pipeline's kernels is known before they are compiled.
 #[derive(Debug)]
-pub struct Outline {
+pub struct KernelTraits {
     /// Attachments that are written: location, and bytes of a texel.
     pub targets: SmallVec<[(usize, usize); 8]>,
     /// Whether what an attachment holds takes part.
@@ -180,7 +180,7 @@ pub struct Outline {
     /// Whether the program sees which samples of a pixel are covered, or differs from sample to sample.
     pub sees_samples: bool,
     /// How small primitives are drawn, where there are kernels for them.
-    pub small: Option<Way>,
+    pub small: Option<SmallPrimitivePath>,
     /// Whether the program looks at how values change from pixel to pixel.
     pub differs: bool,
     /// Whether there is one for whole groups.
@@ -193,17 +193,17 @@ impl Kernels {
     /// The kernel for waves whose quads are `packed` of several primitives, or all of one. `None` without a fragment program.
     pub fn get(&self, pipeline: &PipelineState, packed: bool) -> Option<&Kernel> {
         let (cell, form) = if packed { (&self.packed, Form::Packed) } else { (&self.alone, Form::Alone) };
-        cell.get_or_init(|| Kernel::new(pipeline, self.outline(pipeline), form)).as_ref()
+        cell.get_or_init(|| Kernel::new(pipeline, self.traits(pipeline), form)).as_ref()
     }
 
     /// The kernel for waves of fragments of several pixels. `None` without a fragment program.
     pub fn coarse(&self, pipeline: &PipelineState) -> Option<&Kernel> {
-        self.coarse.get_or_init(|| Kernel::new(pipeline, self.outline(pipeline), Form::Coarse)).as_ref()
+        self.coarse.get_or_init(|| Kernel::new(pipeline, self.traits(pipeline), Form::Coarse)).as_ref()
     }
 
     /// What all of them have in common.
-    pub fn outline(&self, pipeline: &PipelineState) -> &Outline {
-        self.outline.get_or_init(|| Outline::new(pipeline))
+    pub fn traits(&self, pipeline: &PipelineState) -> &KernelTraits {
+        self.traits.get_or_init(|| KernelTraits::new(pipeline))
     }
 
     /// The kernel for groups of one primitive that are covered wholly. `None` where waves of quads are needed.
@@ -222,12 +222,12 @@ impl Kernels {
         &self,
         pipeline: &PipelineState,
         (depth_bits, counts): (u32, bool),
-        (drawn, varies): (Drawn, Varies),
+        (drawn, varies): (PrimitiveBatch, Varies),
     ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernels = &self.primitive[drawn as usize][number][usize::from(counts)];
         // Sieves look at depths only.
-        let is_sieve = self.outline(pipeline).small == Some(Way::Sieved);
+        let is_sieve = self.traits(pipeline).small == Some(SmallPrimitivePath::Sieved);
         let varies = if is_sieve { Varies::ALL } else { varies };
         kernels.get((pipeline, varies), |varies| primitive::link(pipeline, (bits, counts), (drawn, varies)))
     }
@@ -317,7 +317,7 @@ enum Form {
     Coarse,
 }
 
-impl Outline {
+impl KernelTraits {
     fn new(pipeline: &PipelineState) -> Self {
         let (written, program) = (written(pipeline), pipeline.fragment.as_deref());
         let masks = program.is_some_and(|program| program.output_builtin(Builtin::SampleMask, 0).is_some());
@@ -358,12 +358,12 @@ fn written(pipeline: &PipelineState) -> Vec<Attachment> {
 }
 
 impl Kernel {
-    fn new(pipeline: &PipelineState, outline: &Outline, form: Form) -> Option<Self> {
+    fn new(pipeline: &PipelineState, traits: &KernelTraits, form: Form) -> Option<Self> {
         let program = pipeline.fragment.as_deref()?;
         let by_sample = shades_samples(&pipeline.multisample, Some(program));
         let one_sample = form != Form::Coarse && (pipeline.multisample.samples == 1 || by_sample);
         let outputs = Outputs::new(program);
-        let (attachments, needs_stored) = (written(pipeline), outline.needs_stored);
+        let (attachments, needs_stored) = (written(pipeline), traits.needs_stored);
         let apart = needs_stored && !one_sample;
 
         let mut linker = Linker::default();
@@ -382,7 +382,7 @@ impl Kernel {
             let mut exporter = Linker::default();
             let mut hand_over = |word: usize| {
                 let (output, ty) = (linker.output(words[word]), program.outputs[word].ty);
-                exporter.input(Source::Output(output), ty)
+                exporter.input(KernelInput::Output(output), ty)
             };
             let handed: Vec<Value> = (0..words.len()).map(&mut hand_over).collect();
             let targets = exporter.export(&attachments, &outputs, &handed);
@@ -444,7 +444,7 @@ enum Texels {
 #[derive(Default)]
 struct Linker {
     b: Builder,
-    sources: Vec<Source>,
+    sources: Vec<KernelInput>,
     outputs: usize,
     /// Kernels that export themselves: x and y of the lanes' pixels.
     place: Option<[Value; 2]>,
@@ -455,7 +455,7 @@ struct Linker {
     /// Kernels that export themselves: what changes within primitives.
     varies: Varies,
     /// Primitive kernels: what a run draws.
-    drawn: Drawn,
+    drawn: PrimitiveBatch,
     /// Kernels of several primitives: which of these each lane's pixel is of.
     of: Option<Value>,
     /// Kernels of neighbours: whether each lane's pixel is of the second one.
@@ -466,7 +466,7 @@ struct Linker {
 
 impl Linker {
     /// The input word that is `source`.
-    fn input(&mut self, source: Source, ty: Type) -> Value {
+    fn input(&mut self, source: KernelInput, ty: Type) -> Value {
         let known = self.sources.iter().position(|known| *known == source);
         let slot = known.unwrap_or_else(|| {
             self.sources.push(source);
@@ -479,7 +479,7 @@ impl Linker {
     fn pixel(&mut self, axis: usize) -> Value {
         match &self.place {
             Some(place) => place[axis],
-            None => self.input(Source::Pixel(axis), Type::F32),
+            None => self.input(KernelInput::Pixel(axis), Type::F32),
         }
     }
 
@@ -498,7 +498,7 @@ impl Linker {
         (outputs, words): (&Outputs<'_>, &[Value]),
         stored: impl FnMut(&mut Self, usize) -> Value,
     ) -> Option<routines::Words> {
-        let constants = std::array::from_fn(|component| self.input(Source::BlendConstant(component), Type::F32));
+        let constants = std::array::from_fn(|component| self.input(KernelInput::BlendConstant(component), Type::F32));
         let nothing = self.b.int(0);
         let color = |index: u32| {
             let word = |component: usize| outputs.find(*location, component as u32, index);
@@ -515,7 +515,7 @@ impl Linker {
     fn export(&mut self, attachments: &[Attachment], outputs: &Outputs<'_>, words: &[Value]) -> SmallVec<[Target; 8]> {
         let mut targets = SmallVec::new();
         for (number, attachment) in attachments.iter().enumerate() {
-            let stored = |linker: &mut Self, word: usize| linker.input(Source::Stored(number, word), Type::I32);
+            let stored = |linker: &mut Self, word: usize| linker.input(KernelInput::Stored(number, word), Type::I32);
             let Some(texel) = self.texel(attachment, (outputs, words), stored) else { continue };
             let (Attachment { location, export }, first_word) = (attachment, self.outputs);
             let needs_stored = export.needs_stored();
@@ -544,7 +544,7 @@ fn wants_pair() -> bool {
 /// A program that was linked, before it is compiled.
 struct Linked<'a> {
     function: Function,
-    sources: Vec<Source>,
+    sources: Vec<KernelInput>,
     outputs: usize,
     program: Option<&'a Program>,
     with_all_lanes: bool,
@@ -572,7 +572,7 @@ impl Linked<'_> {
         let words = (self.sources.len() as u32, self.outputs as u32);
         let same = |slot: u32| {
             let source = self.sources[slot as usize];
-            source.variance() == LaneVariance::Uniform && source != Source::Wave
+            source.variance() == LaneVariance::Uniform && source != KernelInput::Wave
         };
         let function = wants_pair().then(|| passes::pair::run(&self.function, words, effects, same))?;
         Some(self.compiled(function?, 2))
@@ -582,7 +582,7 @@ impl Linked<'_> {
         let variance: Vec<LaneVariance> = self.sources.iter().map(|source| source.variance()).collect();
         let slots = read_slots(&function).into_iter();
         let sources: Vec<_> = slots.map(|slot| (slot, self.sources[slot % variance.len()])).collect();
-        let edge = |&(slot, source): &_| if let Source::Edge(word) = source { Some((slot, word)) } else { None };
+        let edge = |&(slot, source): &_| if let KernelInput::Edge(word) = source { Some((slot, word)) } else { None };
         let (edges, common) = (sources.iter().filter_map(edge).collect(), Vec::new());
         let mut linked = Program::routine(function, &variance.repeat(waves), self.outputs * waves);
         if let Some(program) = self.program {

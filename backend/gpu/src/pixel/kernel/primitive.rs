@@ -13,11 +13,11 @@ use smallvec::SmallVec;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 
-use super::direct::{self, LINE, Pixels, Way, discards_first};
+use super::direct::{self, LINE, Pixels, SmallPrimitivePath, discards_first};
 use super::inputs::{Inputs, shared_words};
 use super::late;
-use super::traits::{Depths, Drawn, Event, TEXEL, is_late, tested};
-use super::{Attachment, Form, Linker, Source, Stage, Texels, shades_samples, written};
+use super::traits::{Depths, Event, PrimitiveBatch, TEXEL, is_late, tested};
+use super::{Attachment, Form, KernelInput, Linker, Stage, Texels, shades_samples, written};
 use crate::geometry::Varies;
 use crate::raster::Shape;
 use crate::raster::{UNITS, sample_mask};
@@ -29,20 +29,21 @@ use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 pub(super) fn link(
     pipeline: &PipelineState,
     (depth_bits, counts): (u32, bool),
-    (drawn, varies): (Drawn, Varies),
+    (drawn, varies): (PrimitiveBatch, Varies),
 ) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let way = direct::way(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    if !late::serves(pipeline, (shaded, depth_bits)) || drawn == Drawn::Neighbours && !has_neighbours(pipeline, shaded)
+    if !late::serves(pipeline, (shaded, depth_bits))
+        || drawn == PrimitiveBatch::Neighbours && !has_neighbours(pipeline, shaded)
     {
         return None;
     }
     let mut linker = Linker { drawn, varies, ..Linker::default() };
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
-    let exported = (counts && way == Way::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
-    let sieve = (way == Way::Sieved).then(|| linker.sieve());
+    let exported = (counts && way == SmallPrimitivePath::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
+    let sieve = (way == SmallPrimitivePath::Sieved).then(|| linker.sieve());
     linker.texels = Texels::Block;
     let blocks = linker.begin_blocks();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
@@ -80,12 +81,12 @@ pub(super) fn link(
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
-    let linked = linker.finish(program.filter(|_| way == Way::AtOnce)).with_all_lanes();
+    let linked = linker.finish(program.filter(|_| way == SmallPrimitivePath::AtOnce)).with_all_lanes();
     // Programs of these have no loops of their own.
     let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
     let common = match drawn {
-        Drawn::One => Vec::new(),
-        Drawn::Neighbours => shared_words(program, varies),
+        PrimitiveBatch::One => Vec::new(),
+        PrimitiveBatch::Neighbours => shared_words(program, varies),
     };
     Some(Stage { common, ..stage })
 }
@@ -201,8 +202,8 @@ fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
 impl Linker {
     /// Blocks lie where lines have them.
     fn begin_blocks(&mut self) -> Blocks {
-        let first = [0, 1].map(|axis| self.input(Source::Window(axis), Type::I32));
-        let extent = [2, 3].map(|axis| self.input(Source::Window(axis), Type::I32));
+        let first = [0, 1].map(|axis| self.input(KernelInput::Window(axis), Type::I32));
+        let extent = [2, 3].map(|axis| self.input(KernelInput::Window(axis), Type::I32));
         let (mask, at) = (self.b.int(!3), self.b.local(2));
         let start = first.map(|pixel| self.b.binary(B::And, pixel, mask));
         (0..).zip(start).for_each(|(axis, pixel)| self.b.local_store(at, axis, None, pixel));
@@ -217,7 +218,7 @@ impl Linker {
             let far = self.b.binary(B::Shl, far, one);
             self.b.binary(B::Or, near, far)
         });
-        let primitives = if self.drawn == Drawn::Neighbours { 2 } else { 1 };
+        let primitives = if self.drawn == PrimitiveBatch::Neighbours { 2 } else { 1 };
         let edges = (0..primitives).map(|of| [0, 1, 2].map(|edge| self.along_edge((of, edge), steps))).collect();
         self.b.push(Inst::Loop);
         Blocks { at, steps, edges, start, first, extent }
@@ -227,7 +228,7 @@ impl Linker {
     fn edge(&mut self, (of, edge): (u32, u32), word: u32) -> Value {
         match (of, edge * 3 + word) {
             (0, word) => self.b.parameter(Shape::EDGES + word, None, Type::I32),
-            (_, word) => self.input(Source::Edge(word), Type::I32),
+            (_, word) => self.input(KernelInput::Edge(word), Type::I32),
         }
     }
 
@@ -381,7 +382,7 @@ impl Linker {
                 self.b.binary(B::IMul, same, words)
             }
         };
-        let pitch = self.input(Source::Pitch(plane), Type::I32);
+        let pitch = self.input(KernelInput::Pitch(plane), Type::I32);
         let line = self.b.binary(B::IMul, row, pitch);
         self.b.binary(B::IAdd, in_row, line)
     }

@@ -10,7 +10,7 @@ pub(super) const TEXEL: u32 = 4;
 
 /// What a run draws.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Drawn {
+pub enum PrimitiveBatch {
     /// One primitive.
     #[default]
     One,

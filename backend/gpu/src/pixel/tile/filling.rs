@@ -12,7 +12,7 @@ use crate::hiz::{Bounds, depths_over, groups_of};
 use crate::pixel::DrawContext;
 use crate::pixel::coverage::covers_tile;
 use crate::pixel::depth_group::{self, Stored};
-use crate::pixel::{PrimitiveId, SMALL_PIXELS, Visit};
+use crate::pixel::{PrimitiveId, SMALL_PIXELS, TileView};
 use crate::raster::Shape;
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, has_all_samples};
@@ -32,9 +32,9 @@ pub(super) struct Filling<'a> {
 impl<'a> Filling<'a> {
     /// The first primitive of a tile with these pixels and bounds of depths, if it overwrites all of the tile, and something is to be tested
     /// or `is_cleared` before.
-    pub(super) fn of(walk: &Visit<'a>, area: [i64; 4], bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
-        let (bin, run) = walk.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
-        let (context, primitives) = (&walk.draws[run], &bin.primitives);
+    pub(super) fn of(view: &TileView<'a>, area: [i64; 4], bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
+        let (bin, run) = view.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
+        let (context, primitives) = (&view.draws[run], &bin.primitives);
         if !is_cleared && context.tests.is_none() {
             return None;
         }

@@ -6,7 +6,7 @@ use super::{LESSONS, Tile, count_hidden};
 use crate::geometry::Primitives;
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of};
 use crate::pixel::coverage::Part;
-use crate::pixel::teaching::{is_worth_teaching, pixels_of_group, teach_small};
+use crate::pixel::hiz_updates::{is_worth_updating, pixels_of_group, update_by_small};
 use crate::raster::Shape;
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, pixels_inside};
@@ -38,15 +38,15 @@ impl Tile<'_, '_> {
             let number = group_number(group);
             let hides = bounds.hides_in_group(direction, number, range);
             hidden = Hidden { any: hidden.any | hides, all: hidden.all & hides };
-            if context.visibility.teaches {
+            if context.visibility.updates_hiz {
                 bounds.loosen(direction, number, range);
             }
         }
-        if self.lessons > 0 && !hidden.all && context.visibility.teaches && is_worth_teaching(window) {
-            self.lessons -= 1;
+        if self.updates > 0 && !hidden.all && context.visibility.updates_hiz && is_worth_updating(window) {
+            self.updates -= 1;
             self.tests[0] += 1;
             let triangle = primitives.triangle(index);
-            teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
+            update_by_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
         }
         count(self.sight, Counter::HizSmallQueries, 1);
         hidden
@@ -56,7 +56,7 @@ impl Tile<'_, '_> {
     #[cold]
     pub(super) fn seen_in_part(&mut self, (window, all): ([i64; 4], bool), depths: Range) -> Option<[i64; 4]> {
         if all {
-            self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
+            self.updates += if self.updates > 0 { LESSONS[1] } else { 0 };
             self.tests[1] += 1;
             count(self.sight, Counter::HizSmallKills, 1);
             count_hidden(self.sight, window);
@@ -72,7 +72,7 @@ impl Tile<'_, '_> {
         }
         let seen = within(left, window);
         count(self.sight, Counter::HizSmallCuts, (seen != window).into());
-        // What it was taught may have hidden the rest.
+        // What it was updated may have hidden the rest.
         (left[0] != i64::MAX).then_some(seen)
     }
 
@@ -92,7 +92,7 @@ impl Tile<'_, '_> {
         hidden
     }
 
-    /// The depths of a primitive in a group, unless the group hides it; one that covers it teaches the group.
+    /// The depths of a primitive in a group, unless the group hides it; one that covers it updates the group.
     #[inline]
     pub(super) fn query(
         &mut self,
@@ -107,8 +107,8 @@ impl Tile<'_, '_> {
         let number = group_number(group);
         let hidden = bounds.hides_in_group(direction, number, range);
         self.tests = [self.tests[0] + 1, self.tests[1] + u32::from(hidden)];
-        if whole && !hidden && self.context.visibility.teaches {
-            bounds.teach(direction, number, range);
+        if whole && !hidden && self.context.visibility.updates_hiz {
+            bounds.update(direction, number, range);
         }
         count(self.sight, Counter::HizGroupQueries, 1);
         if hidden {
@@ -122,7 +122,7 @@ impl Tile<'_, '_> {
         count_hidden(self.sight, pixels);
     }
 
-    /// Whether pixels of a group hide what covers them: with any sample, and with all of them. What is not hidden teaches the group.
+    /// Whether pixels of a group hide what covers them: with any sample, and with all of them. What is not hidden updates the group.
     pub(super) fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: Range) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
             return false;
@@ -132,9 +132,9 @@ impl Tile<'_, '_> {
         if hidden {
             self.tests[1] += 1;
             self.count_killed(pixels_of_group(group, self.area));
-        } else if self.context.visibility.teaches {
+        } else if self.context.visibility.updates_hiz {
             let outside = !pixels_inside(group[0], group[1], bounds.pixels());
-            bounds.teach_part(direction, (number, all | outside), range);
+            bounds.update_part(direction, (number, all | outside), range);
         }
         hidden
     }

@@ -14,7 +14,7 @@ use crate::geometry::Words;
 use crate::pixel::PrimitiveId;
 use crate::pixel::counting::{see, see_exported};
 use crate::pixel::depths::sample_place;
-use crate::pixel::kernel::{Kernel, Source};
+use crate::pixel::kernel::{Kernel, KernelInput};
 use crate::pixel::quad::{Own, QUADS, Quad};
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
 
@@ -132,23 +132,28 @@ impl Cells {
 }
 
 /// Fills an input word of a wave of such quads in, with the locations of a pixel's samples.
-fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS], source: Source, lanes: &mut Lanes) {
+fn fill(
+    (cells, locations): (&[Cells], &[[i64; 2]]),
+    words: &[Words<'_>; QUADS],
+    source: KernelInput,
+    lanes: &mut Lanes,
+) {
     match source {
-        Source::Pixel(axis) => each(lanes, cells, |cells, cell| (cells.first(cell, axis) as f32).to_bits()),
-        Source::Centre(axis) => each(lanes, cells, |cells, _| cells.centre()[axis].to_bits()),
-        Source::Centroid(axis) => {
+        KernelInput::Pixel(axis) => each(lanes, cells, |cells, cell| (cells.first(cell, axis) as f32).to_bits()),
+        KernelInput::Centre(axis) => each(lanes, cells, |cells, _| cells.centre()[axis].to_bits()),
+        KernelInput::Centroid(axis) => {
             each(lanes, cells, |cells, cell| cells.centroid(cell, locations)[axis].to_bits());
         }
-        Source::Primitive(word) => {
+        KernelInput::Primitive(word) => {
             let of_quads = lanes.as_chunks_mut::<4>().0.iter_mut().zip(words).take(cells.len());
             of_quads.for_each(|(lanes, words)| *lanes = [words.get(word); 4]);
         }
-        Source::Coverage => each(lanes, cells, |cells, cell| match cells.coverage[cell] {
+        KernelInput::Coverage => each(lanes, cells, |cells, cell| match cells.coverage[cell] {
             0 => 0,
             coverage => cells.untested.map_or(coverage, |untested| untested[cell]),
         }),
-        Source::Helper => each(lanes, cells, |cells, cell| u32::from(cells.coverage[cell] == 0)),
-        Source::Rate => each(lanes, cells, |cells, _| cells.rate.word()),
+        KernelInput::Helper => each(lanes, cells, |cells, cell| u32::from(cells.coverage[cell] == 0)),
+        KernelInput::Rate => each(lanes, cells, |cells, _| cells.rate.word()),
         // The others are of other kernels, or the same in all lanes.
         _ => lanes.fill(0),
     }
@@ -190,7 +195,7 @@ impl Waves<'_, '_> {
         untested: Option<&[u64]>,
     ) {
         let Some(rates) = &self.context.rates else { return };
-        let rate = rates.at(self.walk.words(primitive), place);
+        let rate = rates.at(self.view.words(primitive), place);
         for cells in Cells::of_group((primitive, place), rate, masks, untested) {
             self.cells.push(cells);
             if self.cells.len() == QUADS {
@@ -215,7 +220,7 @@ impl Waves<'_, '_> {
             for (mut quad, of_pixels) in cells.quads() {
                 let lanes = of_pixels.map(|cell| number * 4 + cell);
                 if !self.context.tests_early() {
-                    self.passed += quad.test(self.context, self.walk, self.own(kernel, lanes));
+                    self.passed += quad.test(self.context, self.view, self.own(kernel, lanes));
                 }
                 if quad.count() > 0 {
                     self.push_exported(kernel, (quad, lanes), &mut exported);
@@ -242,7 +247,7 @@ impl Waves<'_, '_> {
         let covered = covered(cells);
         let mut words = [Words::NONE; QUADS];
         for (words, cells) in words.iter_mut().zip(cells) {
-            *words = self.walk.words(cells.primitive);
+            *words = self.view.words(cells.primitive);
         }
         count(self.sight, Counter::Fragments, covered.count_ones().into());
         if let Some(sight) = self.sight {
@@ -251,12 +256,12 @@ impl Waves<'_, '_> {
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
             match source {
-                Source::BlendConstant(component) => {
+                KernelInput::BlendConstant(component) => {
                     wave.inputs[slot].fill(context.blend_constants[component].to_bits());
                 }
-                Source::FullyCovered => each(&mut wave.inputs[slot], cells, |cells, cell| {
+                KernelInput::FullyCovered => each(&mut wave.inputs[slot], cells, |cells, cell| {
                     let place = [0, 1].map(|axis| cells.first(cell, axis));
-                    let covers = || self.walk.covers_wholly(cells.primitive, place, cells.rate.size());
+                    let covers = || self.view.covers_wholly(cells.primitive, place, cells.rate.size());
                     u32::from(context.is_conservative() && covers())
                 }),
                 source => fill((cells, &context.locations), &words, source, &mut wave.inputs[slot]),

@@ -1,4 +1,4 @@
-//! What primitives of a tile teach the hierarchical visibility structure, on the way through the rasterizer (DESIGN 3.2).
+//! What primitives of a tile update the hierarchical visibility structure, on the way through the rasterizer (DESIGN 3.2).
 //!
 //! Large ones of a segment do so before any of them is drawn, where they cover groups wholly; small ones as they come, where that pays.
 
@@ -6,7 +6,7 @@ use vitric_base::counters::TileCounters;
 
 use super::DrawContext;
 use super::coverage::{covered_wholly, covers_group, covers_tile};
-use super::{Stretch, Visit};
+use super::{PrimitiveRun, TileView};
 use crate::hiz::{Bounds, Direction, Range, depths_over, group_number, groups_of};
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, Triangle, may_cover_group, pixels_inside};
@@ -20,37 +20,37 @@ pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 /// Updates the bounds of a tile for the next draw: by all that the draws of its segment write, where that is new, or by what the draw alone may
 /// write. Returns true if tests against the bounds pay.
 pub(super) fn update_bounds<'w>(
-    walk: &Visit<'w>,
+    view: &TileView<'w>,
     bounds: &mut Bounds,
     (context, is_new): (&DrawContext<'_>, bool),
-    stretches: impl Iterator<Item = Stretch<'w>>,
+    primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>,
     (area, sight): ([i64; 4], Option<&TileCounters>),
 ) -> bool {
     let tests = bounds.balance().pays();
     if tests && is_new {
-        let ahead = stretches.take_while(|ahead| walk.draws[ahead.draw].segment == context.segment);
+        let ahead = primitive_runs.take_while(|ahead| view.draws[ahead.draw].segment == context.segment);
         let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
-        let taught: u32 = ahead.map(|ahead| teach(walk, &ahead, area, (bounds, sight))).sum();
-        bounds.balance().tested(taught, 0);
+        let updated: u32 = ahead.map(|ahead| update_hiz(view, &ahead, area, (bounds, sight))).sum();
+        bounds.balance().tested(updated, 0);
         bounds.sum_up();
     }
-    if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.teaches) {
+    if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.updates_hiz) {
         bounds.forget(op);
     }
     tests
 }
 
-/// Primitives of a segment teach the bounds of a tile, in the groups that they cover; how many were looked at for that.
-fn teach(
-    walk: &Visit<'_>,
-    stretch: &Stretch<'_>,
+/// Primitives of a segment update the bounds of a tile, in the groups that they cover; how many were looked at for that.
+fn update_hiz(
+    view: &TileView<'_>,
+    primitive_run: &PrimitiveRun<'_>,
     area: [i64; 4],
     (bounds, sight): (&mut Bounds, Option<&TileCounters>),
 ) -> u32 {
-    let (context, primitives) = (&walk.draws[stretch.draw], &stretch.bin.0.primitives);
+    let (context, primitives) = (&view.draws[primitive_run.draw], &primitive_run.bin.0.primitives);
     let Some(direction) = context.visibility.tests else { return 0 };
     let (clip, mut count) = (within(context.scissor, area), 0);
-    for index in stretch.primitives.clone() {
+    for index in primitive_run.primitives.clone() {
         let pixels = primitives.pixels(index);
         let window = within(pixels, clip);
         // What is cut smaller covers no group, but at the edge of the area.
@@ -68,13 +68,13 @@ fn teach(
         let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
         let image = bounds.pixels();
         if window == image && covers_tile(&triangle, [image[0], image[1]], criterion, sight) {
-            bounds.teach_all(direction, depths(image));
+            bounds.update_all(direction, depths(image));
             continue;
         }
         for group in groups_of(window) {
             let pixels = pixels_of_group(group, image);
             if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, criterion, sight) {
-                bounds.teach(direction, group_number(group), depths(pixels));
+                bounds.update(direction, group_number(group), depths(pixels));
             }
         }
     }
@@ -82,13 +82,13 @@ fn teach(
 }
 
 /// Whether what a small primitive hides may be more than it costs to tell.
-pub(super) fn is_worth_teaching([x0, y0, x1, y1]: [i64; 4]) -> bool {
+pub(super) fn is_worth_updating([x0, y0, x1, y1]: [i64; 4]) -> bool {
     x1 - x0 > 4 || y1 - y0 > 4
 }
 
-/// A small primitive teaches the groups that it touches in a window.
+/// A small primitive updates the groups that it touches in a window.
 #[cold]
-pub(super) fn teach_small(
+pub(super) fn update_by_small(
     bounds: &mut Bounds,
     direction: Direction,
     (triangle, locations): (&Triangle, &[[i64; 2]]),
@@ -98,6 +98,6 @@ pub(super) fn teach_small(
     let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {
         let inside = covered_wholly(triangle, group, locations, sight) & pixels_inside(x, y, window);
-        bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
+        bounds.update_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
     }
 }

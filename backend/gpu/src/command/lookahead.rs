@@ -3,7 +3,7 @@
 //! Draws of one *segment* gather here: what each of them draws is opaque in the same attachments, compares depth in one direction and writes
 //! it, and has no other effect, so it does not matter that what a later one hides was never drawn (DESIGN 3.2, "look-ahead safety"). When
 //! anything else comes, or enough of them wait, the cull pipe takes their positions, piece by piece on all threads, and keeps where blocks
-//! of primitives lie. Those that are large teach the visibility structure; then blocks that it hides are left out, and the draws are
+//! of primitives lie. Those that are large update the visibility structure; then blocks that it hides are left out, and the draws are
 //! replayed in order, with what is left. Source: DESIGN 3.3.
 
 use std::ops::Range;
@@ -14,14 +14,14 @@ use vitric_base::counters::{Counter, Counters};
 use vitric_exec::interp::{Deadline, Environment};
 use vitric_exec::runtime::Bindings;
 
-use super::draw::{Call, Job, Prepared, Takers, pixel_context, windows};
+use super::draw::{DrawParams, DrawState, FrontEndContext, Job, pixel_context, windows};
 use super::pending::PixelState;
 use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch};
 use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::{Early, Hierarchy};
-use crate::hiz::{Hiding, Teaching, teach_lessons};
+use crate::hiz::{Hiding, UpdateRules, apply_updates};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Segment};
 use crate::raster::Grid;
@@ -44,21 +44,21 @@ const WORTH: usize = 8;
 const BLOCKS_WORTH: usize = 32;
 
 /// A draw that waits.
-struct Waits {
-    prepared: Arc<Prepared>,
+struct DeferredDraw {
+    prepared: Arc<DrawState>,
     of_pixels: Arc<CompiledPipeline>,
     of_vertex: Arc<Bindings>,
     of_fragment: Option<Arc<Bindings>>,
     push: [u8; PUSH_BYTES],
     dynamic: Dynamic,
     index_buffer: Option<IndexBuffer>,
-    call: Call,
+    call: DrawParams,
 }
 
 /// Draws that wait, all of one segment.
 #[derive(Default)]
 pub(super) struct Waiting {
-    draws: Vec<Waits>,
+    draws: Vec<DeferredDraw>,
     segment: Option<Segment>,
     /// Primitives of all of them.
     primitives: usize,
@@ -74,7 +74,7 @@ impl Waiting {
     }
 }
 
-impl Waits {
+impl DeferredDraw {
     fn job(&self) -> Job<'_> {
         Job {
             prepared: &self.prepared,
@@ -95,7 +95,7 @@ impl Waits {
 }
 
 /// Primitives of a draw's call, about.
-fn primitives(call: &Call) -> usize {
+fn primitives(call: &DrawParams) -> usize {
     (call.count as usize / 3).saturating_mul(call.instances as usize)
 }
 
@@ -125,9 +125,9 @@ impl Processor<'_> {
     }
 
     /// Whether a draw may wait for later ones, and whether it pays to let it.
-    pub(super) fn lets_wait(&self, prepared: &Prepared, call: &Call) -> bool {
+    pub(super) fn lets_wait(&self, prepared: &DrawState, call: &DrawParams) -> bool {
         let (config, waiting, primitives) = (self.gpu.config(), &self.waiting, primitives(call));
-        if config.posh == Posh::Off || config.ahead == 0 {
+        if config.posh == Posh::Off || config.lookahead == 0 {
             return false;
         }
         let reason = if primitives < FEWEST && waiting.draws.is_empty() && config.posh == Posh::Auto {
@@ -141,14 +141,14 @@ impl Processor<'_> {
         reason.is_none()
     }
 
-    fn why_not(&self, prepared: &Prepared, call: &Call, primitives: usize) -> Option<Counter> {
+    fn why_not(&self, prepared: &DrawState, call: &DrawParams, primitives: usize) -> Option<Counter> {
         let (config, pipeline) = (self.gpu.config(), &prepared.pipeline);
         // What a query counts must be drawn.
         if self.occlusion.counter().is_some() || self.counts_vertices() {
             return Some(Counter::PoshLeftOrder);
         }
         let is_in_memory = !is_list(pipeline.topology, vertices(pipeline.topology)) || pipeline.primitive_restart;
-        if primitives > config.ahead || is_in_memory && call.count > MOST_ASSEMBLED {
+        if primitives > config.lookahead || is_in_memory && call.count > MOST_ASSEMBLED {
             return Some(Counter::PoshLeftKind);
         }
         let segment = match prepared.waits.get_or_init(|| self.segment(prepared)) {
@@ -167,7 +167,7 @@ impl Processor<'_> {
     }
 
     /// The segment of draws with a state, or why they are left out.
-    fn segment(&self, prepared: &Prepared) -> Result<Segment, Counter> {
+    fn segment(&self, prepared: &DrawState) -> Result<Segment, Counter> {
         let (pipeline, pass) = (&prepared.pipeline, self.pass.as_ref().ok_or(Counter::PoshLeftKind)?);
         let context = prepared.contexts.first().ok_or(Counter::PoshLeftKind)?;
         let is_merged = pipeline.merged_kernel.get(pipeline).is_some();
@@ -192,19 +192,19 @@ impl Processor<'_> {
     /// [`DeviceLost`] when a program of those that waited before was interrupted.
     pub(super) fn wait(
         &mut self,
-        (prepared, of_pixels): (&Arc<Prepared>, &Arc<CompiledPipeline>),
+        (prepared, of_pixels): (&Arc<DrawState>, &Arc<CompiledPipeline>),
         (of_vertex, of_fragment): (&Arc<Bindings>, Option<&Arc<Bindings>>),
-        call: Call,
+        call: DrawParams,
     ) -> Result<(), DeviceLost> {
         let segment = prepared.waits.get().and_then(|segment| segment.ok());
-        let (primitives, most) = (primitives(&call), self.gpu.config().ahead);
+        let (primitives, most) = (primitives(&call), self.gpu.config().lookahead);
         let is_full = self.waiting.primitives + primitives > most || self.waiting.draws.len() >= MOST_DRAWS;
         if is_full || self.waiting.segment != segment {
             self.drain()?;
         }
         self.waiting.segment = segment;
         self.waiting.primitives += primitives;
-        self.waiting.draws.push(Waits {
+        self.waiting.draws.push(DeferredDraw {
             prepared: prepared.clone(),
             of_pixels: of_pixels.clone(),
             of_vertex: of_vertex.clone(),
@@ -237,9 +237,10 @@ impl Processor<'_> {
         done
     }
 
-    fn replay(&mut self, waits: &[Waits], (_, direction): Segment, early: &mut Early) -> Result<(), DeviceLost> {
+    fn replay(&mut self, waits: &[DeferredDraw], (_, direction): Segment, early: &mut Early) -> Result<(), DeviceLost> {
         let (gpu, deadline, counters) = (self.gpu, self.deadline.clone(), self.counters().cloned());
-        let takers = Takers { gpu, layers: 1, counters: counters.as_deref(), is_capturing: false, captures: None };
+        let takers =
+            FrontEndContext { gpu, layers: 1, counters: counters.as_deref(), is_capturing: false, captures: None };
         let environments: Vec<Environment<'_>> = waits.iter().map(|waits| waits.job().environment(&deadline)).collect();
         let mut draws = Vec::with_capacity(waits.len());
         let mut samples = Vec::with_capacity(waits.len());
@@ -256,7 +257,7 @@ impl Processor<'_> {
         self.pending.know(direction, early);
         let (grid, depth_bits) = (*self.pending.grid(), self.pending.depth_bits());
         let extent = self.pending.depth(0).map_or([0; 2], Hierarchy::extent);
-        let seen = Ahead::new(&draws, Depths { grid: &grid, depth_bits, extent }).run(takers, &deadline, early)?;
+        let seen = Lookahead::new(&draws, Depths { grid: &grid, depth_bits, extent }).run(takers, &deadline, early)?;
         if let Some(counters) = takers.counters {
             counters.count(Counter::PoshAheadDraws, draws.len() as u64);
         }
@@ -295,14 +296,14 @@ struct Depths<'a> {
 
 impl<'a> Depths<'a> {
     /// What hides a draw's primitives.
-    fn hiding(self, early: &'a Early, (waits, draw): (&Waits, &Assembled<'_>)) -> Option<Hiding<'a>> {
+    fn hiding(self, early: &'a Early, (waits, draw): (&DeferredDraw, &Assembled<'_>)) -> Option<Hiding<'a>> {
         Hiding::new(early, self.grid, waits.scissor(), (self.depth_bits, draw.depth_range()))
     }
 }
 
 /// The cull pipe, ahead of the draws that wait.
-struct Ahead<'a, 'd> {
-    draws: &'a [(&'d Waits, Assembled<'d>)],
+struct Lookahead<'a, 'd> {
+    draws: &'a [(&'d DeferredDraw, Assembled<'d>)],
     depths: Depths<'a>,
     pieces: Vec<Piece>,
     /// Where they lie, once that was found.
@@ -311,8 +312,8 @@ struct Ahead<'a, 'd> {
     blocks: usize,
 }
 
-impl<'a, 'd> Ahead<'a, 'd> {
-    fn new(draws: &'a [(&'d Waits, Assembled<'d>)], depths: Depths<'a>) -> Self {
+impl<'a, 'd> Lookahead<'a, 'd> {
+    fn new(draws: &'a [(&'d DeferredDraw, Assembled<'d>)], depths: Depths<'a>) -> Self {
         let (mut pieces, mut blocks) = (Vec::new(), 0);
         for (number, (_, draw)) in draws.iter().enumerate() {
             let of_draw = draw.pieces().map(|(instance, range, block)| Piece {
@@ -332,12 +333,17 @@ impl<'a, 'd> Ahead<'a, 'd> {
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
-    fn run(&self, takers: Takers<'_>, deadline: &Deadline, early: &mut Early) -> Result<Option<Vec<bool>>, DeviceLost> {
-        let (gpu, mut taught, mut with_blocks) = (takers.gpu, 0, true);
+    fn run(
+        &self,
+        takers: FrontEndContext<'_>,
+        deadline: &Deadline,
+        early: &mut Early,
+    ) -> Result<Option<Vec<bool>>, DeviceLost> {
+        let (gpu, mut updated, mut with_blocks) = (takers.gpu, 0, true);
         if gpu.config().posh == Posh::Auto {
             let sample: Vec<usize> = (0..self.pieces.len()).filter(|&number| self.is_sample(number)).collect();
             self.sketch((gpu, deadline), &sample, true)?;
-            taught += self.teach(early, &sample);
+            updated += self.update_hiz(early, &sample);
             let large = sample.into_iter().filter(|&number| self.draw(number).1.count() >= FEWEST);
             let tally = self.judge(early, large, &mut |_| {});
             if !tally.is_worth_it() {
@@ -351,17 +357,17 @@ impl<'a, 'd> Ahead<'a, 'd> {
         let is_left = |number: &usize| self.sketches[*number].get().is_none();
         let rest: Vec<usize> = (0..self.pieces.len()).filter(is_left).collect();
         self.sketch((gpu, deadline), &rest, with_blocks)?;
-        taught += self.teach(early, &rest);
+        updated += self.update_hiz(early, &rest);
         let mut visible = vec![true; self.blocks];
         let tally = self.judge(early, 0..self.pieces.len(), &mut |block| visible[block] = false);
         if let Some(counters) = takers.counters {
-            self.count(counters, tally, taught);
+            self.count(counters, tally, updated);
         }
         Ok(Some(visible))
     }
 
     /// The draw of a piece.
-    fn draw(&self, number: usize) -> &'a (&'d Waits, Assembled<'d>) {
+    fn draw(&self, number: usize) -> &'a (&'d DeferredDraw, Assembled<'d>) {
         &self.draws[self.pieces[number].draw]
     }
 
@@ -398,26 +404,26 @@ impl<'a, 'd> Ahead<'a, 'd> {
         if ok.into_inner() { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Vertex)) }
     }
 
-    /// Some pieces teach what hides all. Returns how many primitives did.
-    fn teach(&self, early: &mut Early, numbers: &[usize]) -> usize {
-        let mut taught = 0;
+    /// Some pieces update what hides all. Returns how many primitives did.
+    fn update_hiz(&self, early: &mut Early, numbers: &[usize]) -> usize {
+        let mut updated = 0;
         for &number in numbers {
-            let lessons = self.sketches[number].get().map_or(&[][..], |sketch| &sketch.lessons);
-            if lessons.is_empty() {
+            let updates = self.sketches[number].get().map_or(&[][..], |sketch| &sketch.updates);
+            if updates.is_empty() {
                 continue;
             }
             let waits = self.draw(number).0;
             let multisample = &waits.prepared.pipeline.multisample;
-            let teaching = Teaching {
+            let update_rules = UpdateRules {
                 visibility: waits.job().drawn().visibility,
                 scissor: waits.scissor(),
                 depths: (self.depths.depth_bits, multisample.samples),
                 extent: self.depths.extent,
             };
-            teach_lessons(early, lessons, self.depths.grid, (&teaching, &multisample.locations()));
-            taught += lessons.len();
+            apply_updates(early, updates, self.depths.grid, (&update_rules, &multisample.locations()));
+            updated += updates.len();
         }
-        taught
+        updated
     }
 
     /// Judges some pieces; `hide` is told of each block that need not be drawn.
@@ -431,12 +437,12 @@ impl<'a, 'd> Ahead<'a, 'd> {
         })
     }
 
-    fn count(&self, counters: &Counters, tally: Tally, taught: usize) {
+    fn count(&self, counters: &Counters, tally: Tally, updated: usize) {
         let count = |counter, many: usize| counters.count(counter, many as u64);
         let found = || self.sketches.iter().filter_map(OnceLock::get);
         count(Counter::PoshAheadPieces, self.pieces.len());
         count(Counter::PoshAheadBytes, size_of_val(&*self.sketches) + self.blocks);
-        count(Counter::PoshLessons, taught);
+        count(Counter::PoshLessons, updated);
         count(Counter::PoshVertices, found().map(|sketch| sketch.vertices).sum());
         count(Counter::PoshVolumeKills, tally.outside);
         count(Counter::PoshHiddenKills, tally.hidden);

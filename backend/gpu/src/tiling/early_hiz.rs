@@ -1,14 +1,14 @@
 //! Visibility ahead of the tiler: a window's triangles are tested before they are put into tiles, and tell those that come later what
 //! they hide.
 //!
-//! A triangle that everything in a tile hides is not put there: it is not even set up. What triangles of one draw teach counts from the
+//! A triangle that everything in a tile hides is not put there: it is not even set up. What triangles of one draw update counts from the
 //! next draw on, so that windows of a draw can be made at the same time. Source: DESIGN 3.2.
 
 use std::ops::Range;
 
 use super::Window;
 use crate::geometry::Triangles;
-use crate::hiz::{Direction, Early, Lesson, Teaching, depths_over, teach_one};
+use crate::hiz::{Direction, Early, HizUpdate, UpdateRules, apply_update, depths_over};
 use crate::raster::{Grid, Shape, TILE_LOG2, may_cover_group, within};
 
 /// Tests in a window before it is known whether they pay: less than one in so many hidden, and they end.
@@ -16,7 +16,7 @@ const TRIALS: [u32; 2] = [64, 8];
 
 /// What the depths of a draw are tested against, and how.
 #[derive(Clone, Copy)]
-pub struct Ahead<'a> {
+pub struct EarlyHizTest<'a> {
     early: &'a Early,
     direction: Direction,
     depth_bits: u32,
@@ -59,7 +59,7 @@ fn is_large(triangles: &Triangles, index: u32) -> bool {
     (x1 - x0).max(y1 - y0) >= 1 << TILE_LOG2
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> EarlyHizTest<'a> {
     /// For draws that are tested in a direction, when anything is known; of depths with so many bits and samples.
     pub fn new(early: &'a Early, direction: Direction, (depth_bits, samples): (u32, u32)) -> Option<Self> {
         let is_known = early.direction() == Some(direction) && early.may_hide(f32::INFINITY);
@@ -103,21 +103,26 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// A window's triangles teach, where their draws, by number, do in the direction that is of interest. Returns how many have.
-pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: impl Fn(usize) -> Teaching) -> u32 {
+/// A window's triangles update, where their draws, by number, do in the direction that is of interest. Returns how many have.
+pub fn update_hiz(early: &mut Early, window: &Window, grid: &Grid, update_rules: impl Fn(usize) -> UpdateRules) -> u32 {
     let mut start = 0;
     let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw as usize));
-    runs.map(|(range, draw)| teach_run(early, (window, range), grid, &teaching(draw))).sum()
+    runs.map(|(range, draw)| update_by_run(early, (window, range), grid, &update_rules(draw))).sum()
 }
 
-fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &Grid, teaching: &Teaching) -> u32 {
-    let Some(direction) = early.direction().filter(|_| teaching.visibility.teaches) else { return 0 };
-    if teaching.visibility.tests != Some(direction) {
+fn update_by_run(
+    early: &mut Early,
+    (window, range): (&Window, Range<u32>),
+    grid: &Grid,
+    update_rules: &UpdateRules,
+) -> u32 {
+    let Some(direction) = early.direction().filter(|_| update_rules.visibility.updates_hiz) else { return 0 };
+    if update_rules.visibility.tests != Some(direction) {
         return 0;
     }
-    let mut taught = 0;
+    let mut updated = 0;
     let triangles = &window.triangles;
-    let clip = within(teaching.scissor, grid.area());
+    let clip = within(update_rules.scissor, grid.area());
     for index in range {
         let pixels = triangles.pixels(index).map(i64::from);
         // A part covers more than the polygon that it is of.
@@ -126,12 +131,12 @@ fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &G
             if !triangle.may_cover_group() {
                 continue;
             }
-            let lesson = Lesson { triangle, shape: triangles.shape(index), pixels };
-            teach_one((early, direction), &lesson, (grid, window.layer(), clip), (teaching, &[]));
-            taught += 1;
+            let update = HizUpdate { triangle, shape: triangles.shape(index), pixels };
+            apply_update((early, direction), &update, (grid, window.layer(), clip), (update_rules, &[]));
+            updated += 1;
         }
     }
-    taught
+    updated
 }
 
 #[cfg(test)]
@@ -140,7 +145,7 @@ mod tests {
 
     use super::super::{Clip, Run, Runs};
     use super::*;
-    use crate::hiz::{Bounds, Hiding, Hierarchy, Hiz, Visibility, teach_lessons};
+    use crate::hiz::{Bounds, Hiding, Hierarchy, Hiz, Visibility, apply_updates};
     use crate::raster::UNITS;
     use ash::vk;
 
@@ -168,7 +173,7 @@ mod tests {
         covered.map(|pixel| (pixel, depth(pixel))).collect()
     }
 
-    fn window(corners: &[[[f32; 3]; 3]], grid: &Grid, ahead: Option<Ahead<'_>>) -> Window {
+    fn window(corners: &[[[f32; 3]; 3]], grid: &Grid, ahead: Option<EarlyHizTest<'_>>) -> Window {
         let mut triangles = Triangles::default();
         let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
         assert_eq!(pushed, triangles.len());
@@ -176,15 +181,15 @@ mod tests {
         Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], ahead) }
     }
 
-    /// What triangles of a window teach.
-    fn lessons(window: &Window) -> Vec<Lesson> {
+    /// What triangles of a window update.
+    fn updates(window: &Window) -> Vec<HizUpdate> {
         let of = &window.triangles;
-        let lesson = |index| Lesson {
+        let update = |index| HizUpdate {
             triangle: of.triangle(index),
             shape: of.shape(index),
             pixels: of.pixels(index).map(i64::from),
         };
-        (0..of.len() as u32).map(lesson).collect()
+        (0..of.len() as u32).map(update).collect()
     }
 
     proptest! {
@@ -205,11 +210,11 @@ mod tests {
             hierarchy.clear([0, 0, 150, 90], cleared);
             let mut early = Early::default();
             early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
-            let visibility = Visibility { tests: Some(direction), teaches: true, looks_ahead: true, writes: Some(op) };
+            let visibility = Visibility { tests: Some(direction), updates_hiz: true, looks_ahead: true, writes: Some(op) };
             let extent = SIZE.map(i64::from);
-            let teaching = Teaching { visibility, scissor: [0, 0, 140, 90], depths: (32, 1), extent };
+            let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], depths: (32, 1), extent };
             let first = window(&large, &grid, None);
-            teach(&mut early, &first, &grid, |_| teaching);
+            update_hiz(&mut early, &first, &grid, |_| update_rules);
             let mut model = vec![cleared; 150 * 90];
             for index in 0..first.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&first.triangles, index, within(area, [0, 0, 140, 90])) {
@@ -217,7 +222,7 @@ mod tests {
                     *stored = if greater { depth.max(*stored) } else { depth.min(*stored) };
                 }
             }
-            let ahead = Ahead::new(&early, direction, (32, 1)).unwrap();
+            let ahead = EarlyHizTest::new(&early, direction, (32, 1)).unwrap();
             let second = window(&small, &grid, Some(ahead));
             for index in 0..second.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&second.triangles, index, area) {
@@ -229,8 +234,8 @@ mod tests {
                     prop_assert!(!passes || second.in_tile(tile).contains(&(index as u16)));
                 }
             }
-            // The same where parts of groups are taught, too, and all of a triangle is hidden or not.
-            teach_lessons(&mut early, &lessons(&first), &grid, (&teaching, &[[UNITS / 2; 2]]));
+            // The same where parts of groups are updated, too, and all of a triangle is hidden or not.
+            apply_updates(&mut early, &updates(&first), &grid, (&update_rules, &[[UNITS / 2; 2]]));
             let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, [0.0, 1.0])).unwrap();
             for index in 0..second.triangles.len() as u32 {
                 let depths = second.triangles.depths(index);
@@ -252,18 +257,19 @@ mod tests {
         hierarchy.clear([0, 0, 150, 90], 1.0);
         let mut early = Early::default();
         early.begin(Direction::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
-        assert!(Ahead::new(&early, Direction::Greater, (32, 1)).is_none());
-        let visibility = Visibility { tests: Some(Direction::Less), teaches: true, looks_ahead: false, writes: None };
-        let mut teaching =
-            Teaching { visibility, scissor: [0, 0, 150, 90], depths: (32, 1), extent: SIZE.map(i64::from) };
+        assert!(EarlyHizTest::new(&early, Direction::Greater, (32, 1)).is_none());
+        let visibility =
+            Visibility { tests: Some(Direction::Less), updates_hiz: true, looks_ahead: false, writes: None };
+        let mut update_rules =
+            UpdateRules { visibility, scissor: [0, 0, 150, 90], depths: (32, 1), extent: SIZE.map(i64::from) };
         let wall = [[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]];
         let wall = window(&[wall], &grid, None);
         let behind = [[10.0, 10.0, 0.6], [90.0, 10.0, 0.6], [10.0, 20.0, 0.6]];
         let before = behind.map(|[x, y, _]| [x, y, 0.4]);
-        for (teaches, tiles) in [(false, 2), (true, 0)] {
-            teaching.visibility.teaches = teaches;
-            teach(&mut early, &wall, &grid, |_| teaching);
-            let ahead = Ahead::new(&early, Direction::Less, (32, 1));
+        for (updates_hiz, tiles) in [(false, 2), (true, 0)] {
+            update_rules.visibility.updates_hiz = updates_hiz;
+            update_hiz(&mut early, &wall, &grid, |_| update_rules);
+            let ahead = EarlyHizTest::new(&early, Direction::Less, (32, 1));
             let window = window(&[behind, before], &grid, ahead);
             let holds = |index| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).count();
             assert_eq!((holds(0), holds(1)), (tiles, 2));
@@ -275,6 +281,6 @@ mod tests {
         assert!(hiding.hides([0, 0, 100, 90], [0.51, 0.6]) && !hiding.hides([0, 0, 1, 1], [0.5, 0.6]));
         let bounds: Option<&Bounds> = None;
         early.begin(Direction::Less, std::iter::once(bounds));
-        assert!(Ahead::new(&early, Direction::Less, (32, 1)).is_none(), "nothing is known of any tile");
+        assert!(EarlyHizTest::new(&early, Direction::Less, (32, 1)).is_none(), "nothing is known of any tile");
     }
 }

@@ -1,23 +1,23 @@
-//! Crumbs: pixels of tiny primitives, which wait until they fill a mixed wave.
+//! Packed pixels: pixels of tiny primitives, which wait until they fill a mixed wave.
 //!
 //! A wave of them runs as one, so no two of its lanes may have the same pixel: where primitives meet in one, later ones wait for the next
-//! wave. So the crumbs of each pixel keep their order; others need none.
+//! wave. So the packed pixels of each pixel keep their order; others need none.
 
 use vitric_base::simd::{Lanes, Mask, WAVE, append_steps, kernel};
 
 use crate::raster::Shape;
 use crate::raster::TILE_LOG2;
 
-/// Most pixels along each axis that a primitive may touch whose pixels are handed on as crumbs.
+/// Most pixels along each axis that a primitive may touch whose pixels are handed on as packed pixels.
 pub const TINY: i64 = Shape::COVERED_SIDE as i64;
 
 /// A tiny primitive's pixels: a bit each, row after row of [`TINY`].
 pub type TinyPixels = u16;
 
 /// A pixel of a tile, and of which of sixteen primitives it is, as a word.
-pub struct Crumb;
+pub struct PackedPixel;
 
-impl Crumb {
+impl PackedPixel {
     /// Bits of a place along an axis of the tile.
     pub const PLACE_BITS: u32 = TILE_LOG2;
     /// First bit of the pixel's x.
@@ -32,22 +32,22 @@ impl Crumb {
     pub const NONE: u32 = 1 << 31;
 
     /// The pixel in its tile.
-    pub fn place(crumb: u32) -> [u32; 2] {
-        [Self::X, Self::Y].map(|first| crumb >> first & ((1 << Self::PLACE_BITS) - 1))
+    pub fn place(packed_pixel: u32) -> [u32; 2] {
+        [Self::X, Self::Y].map(|first| packed_pixel >> first & ((1 << Self::PLACE_BITS) - 1))
     }
 }
 
-/// How far a tiny primitive's pixels are from its first one, as crumbs.
+/// How far a tiny primitive's pixels are from its first one, as packed pixels.
 static PIXELS: Lanes = {
     let (mut lanes, mut lane) = ([0; WAVE], 0);
     while lane < WAVE as u32 {
-        lanes[lane as usize] = (lane % TINY as u32) << Crumb::X | (lane / TINY as u32) << Crumb::Y;
+        lanes[lane as usize] = (lane % TINY as u32) << PackedPixel::X | (lane / TINY as u32) << PackedPixel::Y;
         lane += 1;
     }
     lanes
 };
 
-/// What crumbs come as.
+/// What packed pixels come as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Pixels.
@@ -57,7 +57,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    const fn crumbs(self) -> usize {
+    const fn pixel_queue(self) -> usize {
         match self {
             Self::Pixel => 1,
             Self::Quad => 4,
@@ -65,12 +65,12 @@ impl Unit {
     }
 }
 
-/// Crumbs that wait, in the order of their primitives.
+/// Packed pixels that wait, in the order of their primitives.
 #[derive(Debug)]
-pub struct Crumbs {
+pub struct PixelQueue {
     unit: Unit,
     /// Those that wait lie from `start` to `end`.
-    crumbs: [u32; CAPACITY],
+    pixel_queue: [u32; CAPACITY],
     start: usize,
     end: usize,
 }
@@ -78,15 +78,15 @@ pub struct Crumbs {
 /// Room for the pixels of sixteen tiny primitives beside those that wait, and for what is written behind the last ones.
 const CAPACITY: usize = WAVE + WAVE * WAVE + WAVE;
 
-impl Default for Crumbs {
+impl Default for PixelQueue {
     fn default() -> Self {
-        Self { unit: Unit::Pixel, crumbs: [0; _], start: 0, end: 0 }
+        Self { unit: Unit::Pixel, pixel_queue: [0; _], start: 0, end: 0 }
     }
 }
 
 /// Lanes without a pixel, each different.
 const NOTHING: Lanes = {
-    let (mut lanes, mut lane) = ([Crumb::NONE; WAVE], 0);
+    let (mut lanes, mut lane) = ([PackedPixel::NONE; WAVE], 0);
     while lane < WAVE {
         lanes[lane] |= lane as u32;
         lane += 1;
@@ -94,9 +94,9 @@ const NOTHING: Lanes = {
     lanes
 };
 
-/// Whether two crumbs name the same place.
+/// Whether two packed pixels name the same place.
 fn share_place(a: u32, b: u32) -> bool {
-    (a ^ b) & Crumb::PLACE == 0
+    (a ^ b) & PackedPixel::PLACE == 0
 }
 
 /// What words differ in from those so many lanes behind, if that is less than what they differed in before.
@@ -108,13 +108,14 @@ fn differ<const DISTANCE: usize>(words: &Lanes, least: &mut Lanes) {
 }
 
 #[inline(always)]
-fn take_lanes(crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool {
+fn take_lanes(pixel_queue: &Lanes, count: usize, wave: &mut Lanes) -> bool {
     for lane in 0..WAVE {
         // Without a condition: then all of them are read at once.
         let rest = u32::from(lane < count).wrapping_sub(1);
-        wave[lane] = crumbs[lane] & !rest | NOTHING[lane] & rest;
+        wave[lane] = pixel_queue[lane] & !rest | NOTHING[lane] & rest;
     }
-    let (places, mut least) = (wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE)), [u32::MAX; WAVE]);
+    let (places, mut least) =
+        (wave.map(|packed_pixel| packed_pixel & (PackedPixel::PLACE | PackedPixel::NONE)), [u32::MAX; WAVE]);
     differ::<1>(&places, &mut least);
     differ::<2>(&places, &mut least);
     differ::<3>(&places, &mut least);
@@ -127,18 +128,18 @@ fn take_lanes(crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool {
 }
 
 kernel!(
-    /// Makes so many crumbs, at most a wave, a wave. Says whether any two lanes have the same pixel.
-    take, take_lanes, (crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool
+    /// Makes so many packed pixels, at most a wave, a wave. Says whether any two lanes have the same pixel.
+    take, take_lanes, (pixel_queue: &Lanes, count: usize, wave: &mut Lanes) -> bool
 );
 
 /// Whether any two quads have the same place.
-fn quads_meet(crumbs: &[u32]) -> bool {
-    let quads = crumbs.as_chunks::<4>().0;
+fn quads_meet(pixel_queue: &[u32]) -> bool {
+    let quads = pixel_queue.as_chunks::<4>().0;
     let is_there = |number: usize| quads[..number].iter().any(|quad| share_place(quad[0], quads[number][0]));
     (1..quads.len()).any(is_there)
 }
 
-impl Crumbs {
+impl PixelQueue {
     /// Says what they come as. None waits.
     pub fn come_as(&mut self, unit: Unit) {
         self.unit = unit;
@@ -151,7 +152,7 @@ impl Crumbs {
         if self.unit == Unit::Pixel {
             // From quads to rows: the middle bits of a pixel's number change places.
             let rows = pixels & 0xc3c3 | (pixels & 0x0c0c) << 2 | (pixels & 0x3030) >> 2;
-            return self.push(place[0] << Crumb::X | place[1] << Crumb::Y | of << Crumb::OF, rows);
+            return self.push(place[0] << PackedPixel::X | place[1] << PackedPixel::Y | of << PackedPixel::OF, rows);
         }
         for quad in (0..WAVE as u32).step_by(4) {
             let covered = pixels >> quad & 15;
@@ -160,9 +161,10 @@ impl Crumbs {
             }
             let [x, y] = [place[0] + (quad >> 1 & 2), place[1] + (quad >> 2 & 2)];
             for pixel in 0..4 {
-                let place = (x + (pixel & 1)) << Crumb::X | (y + (pixel >> 1)) << Crumb::Y | of << Crumb::OF;
-                let none = if covered >> pixel & 1 != 0 { 0 } else { Crumb::NONE };
-                self.crumbs[self.end] = place | none;
+                let place =
+                    (x + (pixel & 1)) << PackedPixel::X | (y + (pixel >> 1)) << PackedPixel::Y | of << PackedPixel::OF;
+                let none = if covered >> pixel & 1 != 0 { 0 } else { PackedPixel::NONE };
+                self.pixel_queue[self.end] = place | none;
                 self.end += 1;
             }
         }
@@ -172,7 +174,7 @@ impl Crumbs {
     /// than a wave of others.
     #[inline]
     pub fn push_lanes(&mut self, firsts: &Lanes, pixels: &Lanes, lanes: Mask) {
-        self.end = append_steps((&mut self.crumbs, self.end), (firsts, pixels, lanes), &PIXELS);
+        self.end = append_steps((&mut self.pixel_queue, self.end), (firsts, pixels, lanes), &PIXELS);
     }
 
     /// Lets the pixels of a primitive wait, of which this is the first one. Fewer than a wave wait before.
@@ -197,11 +199,11 @@ impl Crumbs {
     #[inline]
     pub fn next_wave(&mut self, wave: &mut Lanes) {
         let count = (self.end - self.start).min(WAVE);
-        let Some(crumbs) = self.crumbs[self.start..].first_chunk() else { return };
+        let Some(pixel_queue) = self.pixel_queue[self.start..].first_chunk() else { return };
         // Not word by word: what is stored in parts is long in coming to who takes a whole wave.
-        let meet = match (self.unit, take(crumbs, count, wave)) {
+        let meet = match (self.unit, take(pixel_queue, count, wave)) {
             (Unit::Pixel, meet) => meet,
-            (Unit::Quad, _) => quads_meet(&crumbs[..count]),
+            (Unit::Quad, _) => quads_meet(&pixel_queue[..count]),
         };
         if meet {
             let all = *wave;
@@ -215,7 +217,7 @@ impl Crumbs {
     #[inline]
     pub fn make_room(&mut self) {
         if self.start > 0 {
-            self.crumbs.copy_within(self.start..self.end, 0);
+            self.pixel_queue.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
     }
@@ -223,20 +225,20 @@ impl Crumbs {
     /// The first unit at each place among the first ones that wait.
     #[inline(never)]
     fn part(&mut self, first: &[u32]) -> Lanes {
-        let (mut wave, mut left, unit) = (NOTHING, NOTHING, self.unit.crumbs());
+        let (mut wave, mut left, unit) = (NOTHING, NOTHING, self.unit.pixel_queue());
         let (mut taken, mut rest) = (0, 0);
-        for (number, crumbs) in first.chunks_exact(unit).enumerate() {
+        for (number, pixel_queue) in first.chunks_exact(unit).enumerate() {
             let mut before = first[..number * unit].iter().step_by(unit);
-            let (to, count) = match before.all(|&before| !share_place(before, crumbs[0])) {
+            let (to, count) = match before.all(|&before| !share_place(before, pixel_queue[0])) {
                 true => (&mut wave, &mut taken),
                 false => (&mut left, &mut rest),
             };
-            to[*count..*count + unit].copy_from_slice(crumbs);
+            to[*count..*count + unit].copy_from_slice(pixel_queue);
             *count += unit;
         }
         // Those come first that were before the rest.
         self.start += taken;
-        self.crumbs[self.start..][..rest].copy_from_slice(&left[..rest]);
+        self.pixel_queue[self.start..][..rest].copy_from_slice(&left[..rest]);
         wave
     }
 }
@@ -247,9 +249,9 @@ mod tests {
 
     use super::*;
 
-    fn next(crumbs: &mut Crumbs) -> Lanes {
+    fn next(pixel_queue: &mut PixelQueue) -> Lanes {
         let mut wave = NOTHING;
-        crumbs.next_wave(&mut wave);
+        pixel_queue.next_wave(&mut wave);
         wave
     }
 
@@ -257,31 +259,31 @@ mod tests {
         /// Every quad of blocks comes once and whole, covered ones at each place in order, and no place twice in a wave.
         #[test]
         fn quads_stay_whole(blocks in prop::collection::vec((0u32..4, 28u32..30, 0u32..16, any::<u16>()), 0..60)) {
-            let (mut crumbs, mut waves, mut expected) = (Crumbs::default(), Vec::new(), Vec::new());
-            crumbs.come_as(Unit::Quad);
+            let (mut pixel_queue, mut waves, mut expected) = (PixelQueue::default(), Vec::new(), Vec::new());
+            pixel_queue.come_as(Unit::Quad);
             for (x, y, of, pixels) in blocks {
                 let [x, y] = [x * 2, y * 2];
-                crumbs.push_block([x, y], of, pixels);
-                while crumbs.fill_wave() {
-                    waves.push(next(&mut crumbs));
+                pixel_queue.push_block([x, y], of, pixels);
+                while pixel_queue.fill_wave() {
+                    waves.push(next(&mut pixel_queue));
                 }
-                crumbs.make_room();
+                pixel_queue.make_room();
                 let quads = (0..4).map(|quad| ([x + quad % 2 * 2, y + quad / 2 * 2], of, pixels >> (quad * 4) & 15));
                 expected.extend(quads.filter(|&(_, _, covered)| covered != 0));
             }
-            waves.extend(std::iter::from_fn(|| (!crumbs.is_empty()).then(|| next(&mut crumbs))));
+            waves.extend(std::iter::from_fn(|| (!pixel_queue.is_empty()).then(|| next(&mut pixel_queue))));
             let mut found = Vec::new();
             for wave in waves {
                 let first = found.len();
                 for quad in wave.as_chunks::<4>().0 {
-                    let covered = (0..4).filter(|&pixel| quad[pixel] < Crumb::NONE).fold(0, |all, pixel| all | 1 << pixel);
+                    let covered = (0..4).filter(|&pixel| quad[pixel] < PackedPixel::NONE).fold(0, |all, pixel| all | 1 << pixel);
                     if covered == 0 {
                         continue;
                     }
-                    let [x, y] = Crumb::place(quad[0]);
-                    let places = quad.map(Crumb::place);
+                    let [x, y] = PackedPixel::place(quad[0]);
+                    let places = quad.map(PackedPixel::place);
                     prop_assert_eq!(places, [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]);
-                    found.push(([x, y], quad[0] >> Crumb::OF & 15, covered));
+                    found.push(([x, y], quad[0] >> PackedPixel::OF & 15, covered));
                 }
                 let places: std::collections::HashSet<_> = found[first..].iter().map(|&(place, ..)| place).collect();
                 prop_assert_eq!(places.len(), found.len() - first);
@@ -291,13 +293,13 @@ mod tests {
             prop_assert_eq!(found, expected);
         }
 
-        /// A block's pixels are the same ones as crumbs, whether they come in a wave's order or in rows.
+        /// A block's pixels are the same ones as packed pixels, whether they come in a wave's order or in rows.
         #[test]
         fn blocks_are_rows_of_pixels(pixels: u16) {
-            let mut crumbs = Crumbs::default();
-            crumbs.push_block([8, 12], 3, pixels);
-            let wave = if pixels == 0 { NOTHING } else { next(&mut crumbs) };
-            let mut found: Vec<_> = wave.into_iter().filter(|&crumb| crumb < Crumb::NONE).map(Crumb::place).collect();
+            let mut pixel_queue = PixelQueue::default();
+            pixel_queue.push_block([8, 12], 3, pixels);
+            let wave = if pixels == 0 { NOTHING } else { next(&mut pixel_queue) };
+            let mut found: Vec<_> = wave.into_iter().filter(|&packed_pixel| packed_pixel < PackedPixel::NONE).map(PackedPixel::place).collect();
             let lanes = (0u32..16).filter(|lane| pixels >> lane & 1 != 0);
             let mut expected: Vec<_> =
                 lanes.map(|lane| [8 + (lane & 1) + (lane >> 1 & 2), 12 + (lane >> 1 & 1) + (lane >> 2 & 2)]).collect();
@@ -306,31 +308,31 @@ mod tests {
             prop_assert_eq!(found, expected);
         }
 
-        /// Every crumb comes once, those of each pixel in order, and never twice in a wave.
+        /// Every packed pixel comes once, those of each pixel in order, and never twice in a wave.
         #[test]
         fn waves_keep_order_and_meet_nowhere(
             primitives in prop::collection::vec((0u32..8, 56u32..64, 0u32..16, any::<u16>()), 0..60), at_once in 1usize..16,
         ) {
-            let (mut crumbs, mut waves, mut expected) = (Crumbs::default(), Vec::new(), Vec::new());
+            let (mut pixel_queue, mut waves, mut expected) = (PixelQueue::default(), Vec::new(), Vec::new());
             for (number, (x, y, of, pixels)) in primitives.into_iter().enumerate() {
                 let pixels = if y > 60 { pixels & ((1 << ((64 - y) * 4)) - 1) } else { pixels };
-                crumbs.push(x << Crumb::X | y << Crumb::Y | of << Crumb::OF, pixels);
+                pixel_queue.push(x << PackedPixel::X | y << PackedPixel::Y | of << PackedPixel::OF, pixels);
                 if number % at_once == 0 {
-                    while crumbs.fill_wave() {
-                        waves.push(next(&mut crumbs));
+                    while pixel_queue.fill_wave() {
+                        waves.push(next(&mut pixel_queue));
                     }
-                    crumbs.make_room();
+                    pixel_queue.make_room();
                 }
                 let bits = (0..16).filter(|bit| pixels >> bit & 1 != 0);
                 expected.extend(bits.map(|bit| ([x + bit % 4, y + bit / 4], of)));
             }
-            waves.extend(std::iter::from_fn(|| (!crumbs.is_empty()).then(|| next(&mut crumbs))));
+            waves.extend(std::iter::from_fn(|| (!pixel_queue.is_empty()).then(|| next(&mut pixel_queue))));
             let mut found = Vec::new();
             for wave in waves {
-                let some = || wave.into_iter().filter(|&crumb| crumb < Crumb::NONE);
-                let places: std::collections::HashSet<_> = some().map(Crumb::place).collect();
+                let some = || wave.into_iter().filter(|&packed_pixel| packed_pixel < PackedPixel::NONE);
+                let places: std::collections::HashSet<_> = some().map(PackedPixel::place).collect();
                 prop_assert_eq!(places.len(), some().count());
-                found.extend(some().map(|crumb| (Crumb::place(crumb), crumb >> Crumb::OF)));
+                found.extend(some().map(|packed_pixel| (PackedPixel::place(packed_pixel), packed_pixel >> PackedPixel::OF)));
             }
             // The order of others is free.
             found.sort_by_key(|&(place, _)| place);

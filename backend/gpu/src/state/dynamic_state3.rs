@@ -56,7 +56,7 @@ struct Blending {
 
 /// The values that commands have set, where they have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct LateState {
+pub(super) struct DynamicState3 {
     polygon_mode: Option<vk::PolygonMode>,
     samples: Option<u32>,
     sample_mask: Option<u32>,
@@ -80,7 +80,7 @@ pub(super) struct LateState {
     input: Option<Arc<VertexInput>>,
 }
 
-impl LateState {
+impl DynamicState3 {
     /// Sets a value; one of `ExtendedState` is none of these.
     pub(super) fn set(&mut self, state: SetState) {
         match state {
@@ -175,11 +175,11 @@ impl LateState {
         put(&mut made.raster.line_mode, self.line_mode);
         put(&mut made.raster.conservative, self.conservative);
         put(&mut made.raster.stream, self.stream);
-        put(&mut made.raster.line_stipple, self.stippled.map(|is_on| is_on.then_some(made.latent.stipple)));
-        put(&mut made.logic_op, self.logic_op_enable.map(|is_on| is_on.then_some(made.latent.logic_op)));
-        let clamps = self.depth_clamp.unwrap_or(made.latent.depth_clamp);
-        made.raster.depth_clip = self.depth_clip.or(made.latent.depth_clip).unwrap_or(!clamps);
-        made.raster.depth_limits = if clamps { DepthLimits::Viewport } else { made.latent.depth_limits };
+        put(&mut made.raster.line_stipple, self.stippled.map(|is_on| is_on.then_some(made.dynamic_defaults.stipple)));
+        put(&mut made.logic_op, self.logic_op_enable.map(|is_on| is_on.then_some(made.dynamic_defaults.logic_op)));
+        let clamps = self.depth_clamp.unwrap_or(made.dynamic_defaults.depth_clamp);
+        made.raster.depth_clip = self.depth_clip.or(made.dynamic_defaults.depth_clip).unwrap_or(!clamps);
+        made.raster.depth_limits = if clamps { DepthLimits::Viewport } else { made.dynamic_defaults.depth_limits };
         put(&mut made.reads_attachments, self.feedback_loop.map(|aspects| !aspects.is_empty()));
         put(&mut made.patch_state.vertices, self.patch_vertices);
         put(&mut made.patch_state.lower_left, self.lower_left);
@@ -187,8 +187,8 @@ impl LateState {
         put(&mut made.multisample.sample_mask, self.sample_mask);
         put(&mut made.multisample.alpha_to_coverage, self.alpha_to_coverage);
         put(&mut made.multisample.alpha_to_one, self.alpha_to_one);
-        let is_custom = self.custom_locations.unwrap_or(made.latent.custom_locations);
-        made.multisample.custom = self.locations.or(made.latent.locations).filter(|_| is_custom);
+        let is_custom = self.custom_locations.unwrap_or(made.dynamic_defaults.custom_locations);
+        made.multisample.custom = self.locations.or(made.dynamic_defaults.locations).filter(|_| is_custom);
         self.apply_blending(made);
     }
 
@@ -210,7 +210,8 @@ impl LateState {
             {
                 *blend = BlendState { src_color, dst_color, color_op, src_alpha, dst_alpha, alpha_op, ..*blend };
             }
-            let writes = color.write.unwrap_or_else(|| made.latent.writes.get(number).copied().unwrap_or(true));
+            let writes =
+                color.write.unwrap_or_else(|| made.dynamic_defaults.writes.get(number).copied().unwrap_or(true));
             if !writes {
                 blend.write_mask = vk::ColorComponentFlags::empty();
             }
