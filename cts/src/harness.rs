@@ -4,6 +4,7 @@
 //! and extensions.
 
 mod features;
+pub mod unbound_extensions;
 
 use std::ffi::{CStr, CString};
 
@@ -11,7 +12,7 @@ use ash::vk;
 
 pub use features::Features;
 
-use crate::newest::Newest;
+use unbound_extensions::UnboundFeatures;
 
 /// Why a case did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub struct Gpu {
     pub queue: vk::Queue,
     pub pool: vk::CommandPool,
     pub features: vk::PhysicalDeviceFeatures,
-    pub more: Box<Features>,
+    pub extension_features: Box<Features>,
     pub properties: vk::PhysicalDeviceProperties,
     pub memory: vk::PhysicalDeviceMemoryProperties,
     /// Extensions that cases use, as far as there are.
@@ -72,6 +73,15 @@ pub struct Image {
     pub extent: vk::Extent3D,
     pub aspects: vk::ImageAspectFlags,
     pub levels: u32,
+}
+
+/// A layout transition of every level of an image.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "plain description")]
+pub struct Transition<'a> {
+    pub image: &'a Image,
+    pub from: vk::ImageLayout,
+    pub to: vk::ImageLayout,
 }
 
 /// What is bound to run a compute shader.
@@ -154,15 +164,15 @@ impl Gpu {
             let known = instance.enumerate_device_extension_properties(physical)?;
             let extensions = features::of_device(&known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let mut more = Features::of(entry, instance, physical, &extensions);
+            let mut enabled = Features::of(entry, instance, physical, &extensions);
             // Pipelines ask for it where they are to have it: the others are tested without.
-            more.robustness.robust_buffer_access2 = vk::FALSE;
+            enabled.robustness.robust_buffer_access2 = vk::FALSE;
             let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&infos)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
-            let mut newest = Newest::of(&extensions);
-            info.p_next = newest.chain(more.chain(&extensions, std::ptr::null_mut()));
+            let mut unbound = UnboundFeatures::of(&extensions);
+            info.p_next = unbound.chain(enabled.chain(&extensions, std::ptr::null_mut()));
             let device = instance.create_device(physical, &info, None)?;
             let places = queues.iter().flat_map(|(family, list)| (0..list.len()).map(|index| (*family, index as u32)));
             let gpu = |(family, index)| {
@@ -176,7 +186,7 @@ impl Gpu {
                     queue: device.get_device_queue(family, index),
                     pool: device.create_command_pool(&info, None)?,
                     features,
-                    more: Features::of(entry, instance, physical, &extensions),
+                    extension_features: Features::of(entry, instance, physical, &extensions),
                     properties: instance.get_physical_device_properties(physical),
                     memory: instance.get_physical_device_memory_properties(physical),
                     extensions: extensions.clone(),
@@ -198,6 +208,14 @@ impl Gpu {
             true => Ok(()),
             false => Err(Outcome::NotSupported(text(extension))),
         }
+    }
+
+    /// Fills in a structure of properties of an extension or of a version of Vulkan.
+    pub fn properties2(&self, own: &mut impl vk::ExtendsPhysicalDeviceProperties2) {
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(own);
+        let query = ash::khr::get_physical_device_properties2::Instance::new(&self.entry, &self.instance);
+        // SAFETY: cases run on instances that have the command, and the chain lives as long as the call.
+        unsafe { query.get_physical_device_properties2(self.physical, &mut all) };
     }
 
     /// The device's name.
@@ -365,19 +383,19 @@ impl Gpu {
     }
 
     /// Makes everything before visible to everything after, and moves an image between layouts when given.
-    pub fn barrier(&self, commands: vk::CommandBuffer, image: Option<(&Image, vk::ImageLayout, vk::ImageLayout)>) {
+    pub fn barrier(&self, commands: vk::CommandBuffer, transition: Option<Transition<'_>>) {
         let all = vk::PipelineStageFlags::ALL_COMMANDS;
         let (write, read) =
             (vk::AccessFlags::MEMORY_WRITE, vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
         let memory = [vk::MemoryBarrier::default().src_access_mask(write).dst_access_mask(read)];
-        let images: Vec<vk::ImageMemoryBarrier<'_>> = image
+        let images: Vec<vk::ImageMemoryBarrier<'_>> = transition
             .into_iter()
-            .map(|(image, old, new)| {
+            .map(|Transition { image, from, to }| {
                 vk::ImageMemoryBarrier::default()
                     .src_access_mask(write)
                     .dst_access_mask(read)
-                    .old_layout(old)
-                    .new_layout(new)
+                    .old_layout(from)
+                    .new_layout(to)
                     .image(image.handle)
                     .subresource_range(range(image.aspects, 0, image.levels))
             })
@@ -567,10 +585,10 @@ impl Gpu {
         let region = whole(image, aspect);
         let target = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
         self.run(|commands| {
-            self.barrier(commands, Some((image, vk::ImageLayout::UNDEFINED, target)));
+            self.barrier(commands, Some(Transition { image, from: vk::ImageLayout::UNDEFINED, to: target }));
             // SAFETY: the image is in the target layout, and the buffer holds all of the region.
             unsafe { self.device.cmd_copy_buffer_to_image(commands, buffer.handle, image.handle, target, &[region]) };
-            self.barrier(commands, Some((image, target, layout)));
+            self.barrier(commands, Some(Transition { image, from: target, to: layout }));
         })
     }
 }

@@ -4,18 +4,23 @@
 //! compares outcomes with expectation lists, and fails on unexpected passes as well as on unexpected failures. `deqp` does the same with
 //! Khronos' suite, which is a program of its own.
 
+/// Returns the SPIR-V of a shader of `cts/shaders`, such as `shader!("fill.comp")`.
+macro_rules! shader {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".spv"))
+    };
+}
+
+#[macro_use]
+mod registry;
+
 pub mod cases;
-pub mod chains;
 pub mod deqp;
-pub mod draw;
 mod expectations;
 pub mod harness;
-mod late;
-pub mod more;
-mod newest;
-pub mod numbers;
 mod outcome;
 mod process;
+pub mod random;
 pub mod render;
 mod report;
 mod runner;

@@ -1,19 +1,23 @@
 //! Rendering for cases: one colour attachment, optional depth or stencil, rectangles and vertex lists, read back as RGBA8.
 
+mod chains;
+mod draw;
+mod dynamic_state3;
+mod extension_commands;
+mod extension_state;
+mod libraries;
 mod pipeline;
 
 use ash::vk;
 
-use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome, range};
-use crate::late;
-
+use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome, Transition, range};
 use pipeline::pipeline;
 
-pub use crate::draw::{
-    COLOR, COMPARE, Capture, Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, Part, RECT, SIZE, State, TEXTURE,
-    TRIANGLES, Target, WIDE_VERTICES, vertices,
+pub use draw::{
+    COLOR, COMPARE, Capture, CaptureQuery, CaptureRange, Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, Part,
+    RECT, SIZE, State, TEXTURE, TRIANGLES, Target, WIDE_VERTICES, vertices,
 };
-pub use crate::more::Lines;
+pub use extension_state::{ExtensionState, Lines, Locations, Patches};
 
 /// Renders draws and returns the pixels, row by row, four bytes each; larger ones as several of these, and of smaller ones several in each.
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
@@ -45,7 +49,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
         })?);
     }
     let passes = [(vk::AttachmentLoadOp::CLEAR, false), (vk::AttachmentLoadOp::LOAD, true)]
-        .map(|load| render_pass(gpu, target, load, multisampled, has_depth));
+        .map(|(load, keeps)| render_pass(gpu, target, PassDesc { load, keeps, multisampled, has_depth }));
     let [first, next] = passes;
     let (first, next) = (first?, next?);
     let views: Vec<vk::ImageView> = images.iter().map(|image| image.view).collect();
@@ -70,7 +74,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
                 gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
             }
             let captures = parts.iter().flat_map(|part| part.draws).filter_map(|draw| draw.capture.as_ref());
-            for (pool, query, _) in captures.flat_map(|capture| capture.queries.iter().copied()) {
+            for CaptureQuery { pool, query, .. } in captures.flat_map(|capture| capture.queries.iter().copied()) {
                 gpu.device.cmd_reset_query_pool(commands, pool, query, 1);
             }
             for (number, (part, prepared)) in parts.iter().zip(&prepared).enumerate() {
@@ -110,12 +114,12 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
 fn clear_depth(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, depth: f32) {
     let (attachment, target) =
         (vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
-    gpu.barrier(commands, Some((image, attachment, target)));
+    gpu.barrier(commands, Some(Transition { image, from: attachment, to: target }));
     let value = vk::ClearDepthStencilValue { depth, stencil: 0 };
     let ranges = [range(image.aspects, 0, 1)];
     // SAFETY: the command buffer is recording outside of a pass, and the image is in the layout.
     unsafe { gpu.device.cmd_clear_depth_stencil_image(commands, image.handle, target, &value, &ranges) };
-    gpu.barrier(commands, Some((image, target, attachment)));
+    gpu.barrier(commands, Some(Transition { image, from: target, to: attachment }));
 }
 
 /// Aspects of a depth or stencil format.
@@ -135,14 +139,20 @@ pub(crate) fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::Clear
     if multisampled { vec![color, color, depth] } else { vec![color, depth] }
 }
 
+/// A render pass of one subpass.
+#[derive(Clone, Copy)]
+pub(crate) struct PassDesc {
+    /// How attachments are loaded.
+    pub(crate) load: vk::AttachmentLoadOp,
+    /// Attachments keep what lies outside of the render area.
+    pub(crate) keeps: bool,
+    pub(crate) multisampled: bool,
+    pub(crate) has_depth: bool,
+}
+
 /// A pass of one subpass: how attachments are loaded, and whether they keep what lies outside of the render area.
-pub(crate) fn render_pass(
-    gpu: &Gpu,
-    target: &Target,
-    (load, keeps): (vk::AttachmentLoadOp, bool),
-    multisampled: bool,
-    has_depth: bool,
-) -> Result<vk::RenderPass, Outcome> {
+pub(crate) fn render_pass(gpu: &Gpu, target: &Target, desc: PassDesc) -> Result<vk::RenderPass, Outcome> {
+    let PassDesc { load, keeps, multisampled, has_depth } = desc;
     let initial = |layout| if keeps { layout } else { vk::ImageLayout::UNDEFINED };
     let attachment = |format, samples, load| {
         vk::AttachmentDescription::default()
@@ -266,7 +276,7 @@ unsafe fn set_extended(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
         second.cmd_set_rasterizer_discard_enable(commands, raster.rasterizer_discard_enable != 0);
         second.cmd_set_depth_bias_enable(commands, raster.depth_bias_enable != 0);
         second.cmd_set_primitive_restart_enable(commands, state.restart);
-        if let Some(patches) = state.more.patches {
+        if let Some(patches) = state.extensions.patches {
             (second.fp().cmd_set_patch_control_points_ext)(commands, patches.vertices);
         }
         if let Some(op) = state.logic {
@@ -307,7 +317,7 @@ unsafe fn set_dynamic(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
         let (constant, clamp, slope) =
             (raster.depth_bias_constant_factor, raster.depth_bias_clamp, raster.depth_bias_slope_factor);
         device.cmd_set_depth_bias(commands, constant, clamp, slope);
-        state.more.set(gpu, commands, [constant, clamp, slope]);
+        state.extensions.set(gpu, commands, [constant, clamp, slope]);
         device.cmd_set_blend_constants(commands, &state.constants);
         device.cmd_set_depth_bounds(commands, depth.min_depth_bounds, depth.max_depth_bounds);
         for (flags, face) in [(vk::StencilFaceFlags::FRONT, &depth.front), (vk::StencilFaceFlags::BACK, &depth.back)] {
@@ -340,17 +350,17 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
         if draw.state.extended {
             set_extended(gpu, commands, &draw.state);
         }
-        if draw.state.late {
-            late::set(gpu, commands, (&draw.state, prepared.samples));
+        if draw.state.dynamic3 {
+            dynamic_state3::set(gpu, commands, (&draw.state, prepared.samples));
         }
         if let Some(pool) = draw.query {
             device.cmd_begin_query(commands, pool, 0, draw.control);
         }
         if let Some(condition) = draw.condition {
-            late::begin_condition(gpu, commands, condition);
+            extension_commands::begin_condition(gpu, commands, condition);
         }
         if let Some(capture) = &draw.capture {
-            late::begin_capture(gpu, commands, capture);
+            extension_commands::begin_capture(gpu, commands, capture);
         }
         match draw.kind {
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
@@ -372,7 +382,7 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                     device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
                 }
                 if let Some(index) = draw.restart_index {
-                    late::restart_index(gpu, commands, index);
+                    extension_commands::restart_index(gpu, commands, index);
                 }
                 let (first, added) = draw.first_index;
                 device.cmd_draw_indexed(commands, count, 1, first, added, 0);
@@ -389,17 +399,19 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
             }
             Kind::ByteCount { buffer, counter, offset, stride } => {
                 bind_vertices(gpu, commands, draw, buffer);
-                late::draw_byte_count(gpu, commands, counter, [offset, stride]);
+                extension_commands::draw_byte_count(gpu, commands, counter, [offset, stride]);
             }
-            Kind::Meshes(_) | Kind::MeshesIndirect { .. } => late::draw_meshes(gpu, commands, draw.kind),
-            Kind::Multi { draws, instances, indices } => late::draw_multi(gpu, commands, (draws, instances), indices),
+            Kind::Meshes(_) | Kind::MeshesIndirect { .. } => extension_commands::draw_meshes(gpu, commands, draw.kind),
+            Kind::Multi { draws, instances, indices } => {
+                extension_commands::draw_multi(gpu, commands, (draws, instances), indices)
+            }
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
         }
         if let Some(capture) = &draw.capture {
-            late::end_capture(gpu, commands, capture);
+            extension_commands::end_capture(gpu, commands, capture);
         }
         if draw.condition.is_some() {
-            late::end_condition(gpu, commands);
+            extension_commands::end_condition(gpu, commands);
         }
         if let Some(pool) = draw.query {
             device.cmd_end_query(commands, pool, 0);

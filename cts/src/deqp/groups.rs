@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::output;
 use super::progress::Progress;
-use super::state::State;
+use super::state::StateFile;
 use crate::outcome::{Record, Records, Status, group_of};
 use crate::process::{Stop, watch};
 
@@ -32,7 +32,7 @@ pub struct Sink {
     /// What is known so far.
     pub records: Records,
     /// Where it is kept.
-    pub state: Option<State>,
+    pub state: Option<StateFile>,
     /// Who watches.
     pub progress: Progress,
 }

@@ -19,7 +19,7 @@ use crate::outcome::Records;
 use crate::report::{Files, Report};
 use groups::{Runner, Sink};
 use progress::Progress;
-use state::State;
+use state::StateFile;
 
 const USAGE: &str = "usage: cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] [--jobs N] \
 [--group N] [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N] [--expectations DIR] [--loader]";
@@ -156,8 +156,8 @@ fn binary(path: Option<&Path>) -> Result<PathBuf, String> {
 fn run_cases(options: &Options, runner: &Runner, names: Vec<String>) -> Result<Records, String> {
     let (state, mut known) = match &options.state {
         None => (None, Records::new()),
-        Some(path) if options.resume => State::resume(path).map(|(state, known)| (Some(state), known))?,
-        Some(path) => (Some(State::begin(path)?), Records::new()),
+        Some(path) if options.resume => StateFile::resume(path).map(|(state, known)| (Some(state), known))?,
+        Some(path) => (Some(StateFile::begin(path)?), Records::new()),
     };
     let chosen: std::collections::HashSet<&String> = names.iter().collect();
     known.retain(|name, _| chosen.contains(name));

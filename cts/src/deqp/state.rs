@@ -13,12 +13,12 @@ const HEADER: &str = "vitric cts deqp, state 1\n";
 
 /// An open state file.
 #[derive(Debug)]
-pub struct State {
+pub struct StateFile {
     path: PathBuf,
     file: File,
 }
 
-impl State {
+impl StateFile {
     /// Begins a file.
     ///
     /// # Errors
@@ -90,17 +90,17 @@ mod tests {
     #[test]
     fn a_run_goes_on_behind_the_last_whole_line() {
         let path = file("resume");
-        let mut state = State::begin(&path).unwrap();
+        let mut state = StateFile::begin(&path).unwrap();
         state.add("a.b", &Record::new(Status::Fail, "two words")).unwrap();
         drop(state);
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str("pass\ta.c");
         std::fs::write(&path, &text).unwrap();
-        let (mut state, records) = State::resume(&path).unwrap();
+        let (mut state, records) = StateFile::resume(&path).unwrap();
         assert_eq!(records, Records::from([("a.b".into(), Record::new(Status::Fail, "two words"))]));
         state.add("a.c", &Record::new(Status::Pass, "")).unwrap();
-        let (_, records) = State::resume(&path).unwrap();
-        assert!(State::begin(&path).is_err());
+        let (_, records) = StateFile::resume(&path).unwrap();
+        assert!(StateFile::begin(&path).is_err());
         std::fs::remove_file(&path).unwrap();
         assert_eq!(records.len(), 2);
     }
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn nothing_to_resume_is_a_beginning() {
         let path = file("begin");
-        let (_, records) = State::resume(&path).unwrap();
-        let again = State::resume(&path);
+        let (_, records) = StateFile::resume(&path).unwrap();
+        let again = StateFile::resume(&path);
         std::fs::remove_file(&path).unwrap();
         assert!(records.is_empty() && again.unwrap().1.is_empty());
     }
@@ -119,10 +119,10 @@ mod tests {
         let path = file("other");
         for text in ["", "hello\n", "vitric cts deqp, state 1\nodd\ta.b\t\n", "vitric cts deqp, state 1\npass\ta.b\n"] {
             std::fs::write(&path, text).unwrap();
-            assert!(State::resume(&path).is_err(), "{text}");
+            assert!(StateFile::resume(&path).is_err(), "{text}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
         std::fs::remove_file(&path).unwrap();
-        assert!(State::begin(Path::new("/nowhere/at/all")).is_err());
+        assert!(StateFile::begin(Path::new("/nowhere/at/all")).is_err());
     }
 }

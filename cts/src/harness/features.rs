@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_void};
 
 use ash::vk;
 
-use crate::newest;
+use super::unbound_extensions;
 
 /// Extensions of instances that those of devices need.
 const INSTANCE_EXTENSIONS: &[&CStr] = &[
@@ -25,15 +25,15 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME,
     vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
     vk::KHR_GLOBAL_PRIORITY_NAME,
-    newest::REPLICATED_COMPOSITES,
-    newest::RELAXED_INSTRUCTION,
-    newest::COMPUTE_DERIVATIVES,
-    newest::MAINTENANCE7,
-    newest::MAINTENANCE8,
-    newest::MAINTENANCE9,
-    newest::PARTITIONED,
-    newest::RESTART_INDEX,
-    newest::UNIFIED_LAYOUTS,
+    unbound_extensions::REPLICATED_COMPOSITES,
+    unbound_extensions::RELAXED_INSTRUCTION,
+    unbound_extensions::COMPUTE_DERIVATIVES,
+    unbound_extensions::MAINTENANCE7,
+    unbound_extensions::MAINTENANCE8,
+    unbound_extensions::MAINTENANCE9,
+    unbound_extensions::PARTITIONED,
+    unbound_extensions::RESTART_INDEX,
+    unbound_extensions::UNIFIED_LAYOUTS,
     vk::EXT_EXTERNAL_MEMORY_HOST_NAME,
     vk::EXT_POST_DEPTH_COVERAGE_NAME,
     vk::EXT_SHADER_STENCIL_EXPORT_NAME,

@@ -2,11 +2,11 @@
 
 use ash::vk;
 
-use crate::chains::Chains;
-use crate::draw::{State, Target, vertices};
+use super::chains::Chains;
+use super::draw::{State, Target, vertices};
+use super::extension_state::{Lines, Locations};
+use super::{dynamic_state3, libraries};
 use crate::harness::{Gpu, Outcome};
-use crate::late;
-use crate::more::{Lines, Locations};
 
 /// Makes the pipeline of a draw.
 pub(super) fn pipeline(
@@ -23,9 +23,9 @@ pub(super) fn pipeline(
     let (stride, attributes) = vertices(state);
     // Set by the command, when that is what is tested.
     let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
-    let input_rate = state.more.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
+    let input_rate = state.extensions.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
     let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate }];
-    let divisor = state.more.divisor.unwrap_or(1);
+    let divisor = state.extensions.divisor.unwrap_or(1);
     let divisors = [vk::VertexInputBindingDivisorDescriptionKHR { binding: 0, divisor }];
     let mut by_instance =
         vk::PipelineVertexInputDivisorStateCreateInfoKHR::default().vertex_binding_divisors(&divisors);
@@ -33,7 +33,7 @@ pub(super) fn pipeline(
     if divisor != 1 {
         input = input.push_next(&mut by_instance);
     }
-    if !attributes.is_empty() && !state.late {
+    if !attributes.is_empty() && !state.dynamic3 {
         input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
     }
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
@@ -44,7 +44,7 @@ pub(super) fn pipeline(
         viewport = viewport.viewports(&viewports).scissors(&scissors);
     }
     let mut depth_range = vk::PipelineViewportDepthClipControlCreateInfoEXT::default().negative_one_to_one(true);
-    if state.more.negative_one_to_one {
+    if state.extensions.negative_one_to_one {
         viewport = viewport.push_next(&mut depth_range);
     }
     let mask = [state.sample_mask];
@@ -57,9 +57,9 @@ pub(super) fn pipeline(
     if let Some(op) = state.logic.or(wanted.logic) {
         blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
     }
-    let writes = [vk::Bool32::from(state.more.color_write != Some(false))];
+    let writes = [vk::Bool32::from(state.extensions.color_write != Some(false))];
     let mut writes = vk::PipelineColorWriteCreateInfoEXT::default().color_write_enables(&writes);
-    if state.more.color_write.is_some() {
+    if state.extensions.color_write.is_some() {
         blend = blend.push_next(&mut writes);
     }
     let dynamic = dynamic_states(wanted, stride > 0);
@@ -85,14 +85,18 @@ pub(super) fn pipeline(
     let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
     let exactly = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
     let mut robustness = exactly;
-    if state.more.exact && !state.linked {
+    if state.extensions.exact && !state.linked {
         info = info.push_next(&mut robustness);
     }
-    let mut rate = state.more.rate();
+    let mut rate = state.extensions.rate();
     if let Some(rate) = &mut rate {
         info = info.push_next(rate);
     }
-    if state.linked { late::linked(gpu, &info, state.more.exact.then_some(exactly)) } else { create(gpu, &info) }
+    if state.linked {
+        libraries::linked(gpu, &info, state.extensions.exact.then_some(exactly))
+    } else {
+        create(gpu, &info)
+    }
 }
 
 /// Samples of a pipeline, before what its chain says.
@@ -102,13 +106,13 @@ fn multisample<'a>(
     state: &State,
     mask: &'a [u32],
 ) -> vk::PipelineMultisampleStateCreateInfo<'a> {
-    let samples = if state.late { late::other_samples(target.samples) } else { target.samples };
+    let samples = if state.dynamic3 { dynamic_state3::other_samples(target.samples) } else { target.samples };
     vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(samples)
         .sample_mask(mask)
         .sample_shading_enable(state.by_sample)
         .min_sample_shading(1.0)
-        .alpha_to_one_enable(state.late && gpu.features.alpha_to_one != 0)
+        .alpha_to_one_enable(state.dynamic3 && gpu.features.alpha_to_one != 0)
         .alpha_to_coverage_enable(state.alpha_to_coverage)
 }
 
@@ -116,7 +120,7 @@ fn multisample<'a>(
 fn stages(gpu: &Gpu, state: &State) -> Result<Vec<vk::PipelineShaderStageCreateInfo<'static>>, Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let mut stages = vec![stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?)];
-    match state.more.mesh {
+    match state.extensions.mesh {
         None => stages.push(stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?)),
         Some((task, mesh)) => {
             stages.push(stage(vk::ShaderStageFlags::MESH_EXT, gpu.module(mesh)?));
@@ -125,10 +129,10 @@ fn stages(gpu: &Gpu, state: &State) -> Result<Vec<vk::PipelineShaderStageCreateI
             }
         }
     }
-    if let Some(geometry) = state.more.geometry {
+    if let Some(geometry) = state.extensions.geometry {
         stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
     }
-    if let Some(patches) = state.more.patches {
+    if let Some(patches) = state.extensions.patches {
         stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(patches.control)?));
         stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(patches.evaluation)?));
     }
@@ -141,8 +145,8 @@ fn baked(state: &State) -> State {
     if state.extended {
         baked = other_than_extended(&baked);
     }
-    if state.late {
-        baked = late::other_than(&baked);
+    if state.dynamic3 {
+        baked = dynamic_state3::other_than(&baked);
     }
     baked
 }
@@ -150,7 +154,7 @@ fn baked(state: &State) -> State {
 /// Flags of a pipeline.
 fn flags(state: &State) -> vk::PipelineCreateFlags {
     match state.feedback {
-        _ if state.late => vk::PipelineCreateFlags::empty(),
+        _ if state.dynamic3 => vk::PipelineCreateFlags::empty(),
         vk::ImageAspectFlags::COLOR => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
         vk::ImageAspectFlags::DEPTH => vk::PipelineCreateFlags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT,
         _ => vk::PipelineCreateFlags::empty(),
@@ -167,7 +171,7 @@ fn create(gpu: &Gpu, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pi
 /// What is dynamic of a pipeline, which may have vertex buffers.
 fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
     let mut dynamic: Vec<_> = match state.dynamic {
-        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
+        true => DYNAMIC.iter().copied().chain(state.extensions.dynamic_states()).collect(),
         false => Vec::new(),
     };
     if state.extended {
@@ -176,11 +180,11 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
         dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
-        dynamic.extend(state.more.patches.map(|_| vk::DynamicState::PATCH_CONTROL_POINTS_EXT));
+        dynamic.extend(state.extensions.patches.map(|_| vk::DynamicState::PATCH_CONTROL_POINTS_EXT));
     }
-    if state.late {
-        dynamic.extend_from_slice(late::STATES);
-        dynamic.extend(state.more.late());
+    if state.dynamic3 {
+        dynamic.extend_from_slice(dynamic_state3::STATES);
+        dynamic.extend(state.extensions.dynamic3_states());
         let loops = !state.feedback.is_empty();
         dynamic.extend(loops.then_some(vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT));
     }
@@ -206,10 +210,10 @@ fn other_than(state: &State) -> State {
     other.viewport = vk::Viewport { width: 1.0, height: 1.0, max_depth: 0.1, ..Default::default() };
     other.scissor = vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() };
     other.constants = [0.111; 4];
-    other.more.locations = state.more.locations.map(Locations::mirrored);
+    other.extensions.locations = state.extensions.locations.map(Locations::mirrored);
     other.raster.depth_bias_constant_factor = 1e6;
     other.raster.depth_bias_slope_factor = 1e6;
-    if let Some(Lines { stipple: Some(stipple), .. }) = &mut other.more.lines {
+    if let Some(Lines { stipple: Some(stipple), .. }) = &mut other.extensions.lines {
         *stipple = (3, 0x1111);
     }
     for face in [&mut other.depth_stencil.front, &mut other.depth_stencil.back] {
@@ -250,7 +254,7 @@ fn other_than_extended(state: &State) -> State {
     };
     // Only strips and fans have restarts.
     other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
-    if let Some(patches) = &mut other.more.patches {
+    if let Some(patches) = &mut other.extensions.patches {
         patches.vertices = patches.vertices % 32 + 1;
     }
     other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;

@@ -84,8 +84,17 @@ impl Order {
     }
 }
 
+/// Execution modes that stand for those of a shader; others stay.
+#[derive(Clone, Copy, Default)]
+struct ReplacedModes {
+    domain: Option<Domain>,
+    spacing: Option<Spacing>,
+    order: Option<Order>,
+}
+
 /// A shader with other modes. It is made once for a case, and stays.
-fn patched(shader: &[u8], (domain, spacing, order): (Option<Domain>, Option<Spacing>, Option<Order>)) -> &'static [u8] {
+fn patched(shader: &[u8], replaced: ReplacedModes) -> &'static [u8] {
+    let ReplacedModes { domain, spacing, order } = replaced;
     const EXECUTION_MODE: u32 = 16;
     const POINT_MODE: u32 = 10;
     let words: Vec<u32> = shader.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
@@ -116,25 +125,35 @@ fn patched(shader: &[u8], (domain, spacing, order): (Option<Domain>, Option<Spac
 }
 
 /// A shader with these modes.
-pub fn with_modes(shader: &[u8], (domain, spacing, order): (Domain, Spacing, Order)) -> &'static [u8] {
-    patched(shader, (Some(domain), Some(spacing), Some(order)))
+pub fn with_modes(shader: &[u8], modes: Modes) -> &'static [u8] {
+    let Modes { domain, spacing, order } = modes;
+    patched(shader, ReplacedModes { domain: Some(domain), spacing: Some(spacing), order: Some(order) })
 }
 
 /// A shader of another domain.
 pub fn of_domain(shader: &[u8], domain: Domain) -> &'static [u8] {
-    patched(shader, (Some(domain), None, None))
+    patched(shader, ReplacedModes { domain: Some(domain), ..ReplacedModes::default() })
 }
 
 /// A shader of another spacing.
 pub fn of_spacing(shader: &[u8], spacing: Spacing) -> &'static [u8] {
-    patched(shader, (None, Some(spacing), None))
+    patched(shader, ReplacedModes { spacing: Some(spacing), ..ReplacedModes::default() })
 }
 
-type Modes = (Domain, Spacing, Order);
+/// The execution modes of an evaluation shader.
+#[derive(Clone, Copy)]
+pub struct Modes {
+    /// What the levels divide.
+    pub domain: Domain,
+    /// How edges are divided.
+    pub spacing: Spacing,
+    /// The order of corners, or points instead of primitives.
+    pub order: Order,
+}
 
 /// Checks the coordinates of all vertices of a patch's primitives, in order: four outer and two inner levels.
 pub fn verify(modes: Modes, levels: &[f32; 6], vertices: &[[f32; 3]]) -> Result<(), String> {
-    let (domain, spacing, order) = modes;
+    let Modes { domain, spacing, order } = modes;
     in_domain(domain, vertices)?;
     if domain == Domain::Isolines {
         return lines(spacing, order, levels, vertices);

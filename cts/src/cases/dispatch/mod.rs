@@ -1,0 +1,4 @@
+//! Chapter "Dispatching Commands": workgroups and their shared memory.
+
+mod local_sizes;
+pub(super) mod workgroups;

@@ -1,0 +1,36 @@
+//! Indirect draws whose number lies in a buffer.
+
+use ash::vk;
+
+use crate::harness::{Case, Gpu, check};
+use crate::render::{Draw, FULL, Kind, SIZE, State, Target, render};
+
+const PARAMETERS: &[u8] = shader!("parameters.vert");
+
+case!("core12.draws.counted", "VK_KHR_draw_indirect_count", counted);
+
+/// The number of draws is the smaller one of what a buffer says and what the command says.
+fn counted(gpu: &Gpu) -> Case {
+    gpu.need(vk::KHR_DRAW_INDIRECT_COUNT_NAME)?;
+    gpu.need(vk::KHR_SHADER_DRAW_PARAMETERS_NAME)?;
+    let arguments: Vec<u32> = (0..4).flat_map(|draw| [6, 1, draw * 6, draw]).collect();
+    let indexed: Vec<u32> = (0..4u32).flat_map(|draw| [6, 1, 0, draw * 6, draw]).collect();
+    let (arguments, indexed) = (gpu.buffer_with(&arguments)?, gpu.buffer_with(&indexed)?);
+    let indices = gpu.buffer_with(&[0u32, 1, 2, 3, 4, 5])?;
+    for (said, most) in [(3, 4), (4, 2), (0, 4), (u32::MAX, 4)] {
+        let counts = gpu.buffer_with(&[99, said])?;
+        for with_indices in [false, true] {
+            let mut draw = Draw::rect(State { vertex: PARAMETERS, ..State::default() }, FULL, [0.0; 4]);
+            let buffer = if with_indices { indexed } else { arguments };
+            draw.kind = Kind::Counted { buffer, counts, offset: 4, most, indices: with_indices.then_some(indices) };
+            let pixels = render(gpu, &Target { clear: [1.0; 4], ..Target::default() }, &[draw])?;
+            for (at, pixel) in pixels.iter().enumerate() {
+                let draw = (at as u32 % SIZE / 4) as u8;
+                let drawn = u32::from(draw) < said.min(most);
+                let expected = if drawn { [draw * 6, draw, draw, 255] } else { [255; 4] };
+                check(*pixel == expected, || format!("{said} of {most}: pixel {at} is {pixel:?}, not {expected:?}"))?;
+            }
+        }
+    }
+    Ok(())
+}

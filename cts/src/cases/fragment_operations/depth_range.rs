@@ -1,0 +1,93 @@
+//! Depths that are not clamped to the range of the viewport.
+
+use ash::vk;
+
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::render::{Draw, FULL, State, Target, render};
+
+case!("attachments.depth.zero_one", "VK_EXT_depth_clamp_zero_one", zero_one);
+
+/// Depth that is neither clipped nor clamped is clamped to 0 and 1, not to the viewport's; or to nothing where it is floats that are
+/// not restricted.
+fn zero_one(gpu: &Gpu) -> Case {
+    if gpu.extension_features.zero_one.depth_clamp_zero_one == 0
+        || gpu.extension_features.depth_clip.depth_clip_enable == 0
+    {
+        return Err(Outcome::NotSupported("clamping to 0 and 1".into()));
+    }
+    // A viewport from 0.25 to 0.75: depths of 2 and -1 are 1.25 and -0.25, between which clears lie.
+    let (fixed, float) = (vk::Format::D16_UNORM, vk::Format::D32_SFLOAT);
+    let mut rows = Vec::new();
+    for format in [fixed, float] {
+        rows.extend([(format, 2.0, 0.9, false, false), (format, 2.0, 0.9, true, true)]);
+        rows.extend([(format, -1.0, 0.1, false, true), (format, -1.0, 0.1, true, false)]);
+    }
+    if gpu.has(vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME) {
+        rows.extend([
+            (float, 2.0, 1.1, false, false),
+            (float, -1.0, -0.1, false, true),
+            (float, 2.0, 1.3, false, true),
+        ]);
+    }
+    for (format, depth, clear, clamps, passes) in rows {
+        let mut state = State::default();
+        (state.viewport.min_depth, state.viewport.max_depth) = (0.25, 0.75);
+        state.raster.depth_clamp_enable = u32::from(clamps);
+        state.extensions.depth_clip = Some(false);
+        state.depth_stencil.depth_test_enable = vk::TRUE;
+        state.depth_stencil.depth_compare_op = vk::CompareOp::LESS;
+        let clear_depth = vk::ClearDepthStencilValue { depth: clear, stencil: 0 };
+        let target = Target { depth: format, clear_depth, ..Target::default() };
+        for dynamic3 in [false, true] {
+            let state = State { dynamic3, ..state.clone() };
+            let pixels = render(gpu, &target, &[Draw::rect(state, FULL, [1.0; 4]).at(depth)])?;
+            let expected = if passes { [255; 4] } else { [0; 4] };
+            check(pixels[0] == expected, || format!("{format:?}: {depth} with {clear}, clamped: {clamps}, is wrong"))?;
+        }
+    }
+    Ok(())
+}
+
+case!("attachments.depth.unrestricted", "VK_EXT_depth_range_unrestricted", unrestricted);
+
+/// A viewport's depths beyond 0 and 1, clears to such, and bounds: depths are stored as they are.
+fn unrestricted(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME)?;
+    let state = |op, bounds: Option<[f32; 2]>| {
+        let mut state = State::default();
+        (state.viewport.min_depth, state.viewport.max_depth) = (-2.0, 3.0);
+        state.depth_stencil = state.depth_stencil.depth_test_enable(true).depth_write_enable(true).depth_compare_op(op);
+        if let Some([least, most]) = bounds {
+            state.depth_stencil =
+                state.depth_stencil.depth_bounds_test_enable(true).min_depth_bounds(least).max_depth_bounds(most);
+        }
+        state
+    };
+    let (less, greater, equal) = (vk::CompareOp::LESS, vk::CompareOp::GREATER, vk::CompareOp::EQUAL);
+    // 0.25 of the way from -2 to 3 is -0.75; 0.9 is 2.5.
+    for (op, clear, depth, stored) in [(less, -0.5, 0.25, -0.75f32), (greater, 2.0, 0.9, 2.5)] {
+        let clear_depth = vk::ClearDepthStencilValue { depth: clear, stencil: 0 };
+        let target = Target { depth: vk::Format::D32_SFLOAT, clear_depth, ..Target::default() };
+        let around = [stored - 0.01, stored + 0.01];
+        let mut draws = vec![
+            Draw::rect(state(op, None), FULL, [1.0, 0.0, 0.0, 0.0]).at(depth),
+            Draw::rect(add(state(equal, None)), FULL, [0.0, 1.0, 0.0, 0.0]).at(depth),
+        ];
+        if gpu.features.depth_bounds != 0 {
+            let always = vk::CompareOp::ALWAYS;
+            draws.push(Draw::rect(add(state(always, Some(around))), FULL, [0.0, 0.0, 1.0, 0.0]).at(0.0));
+        }
+        let expected = [255, 255, if draws.len() == 3 { 255 } else { 0 }, 0];
+        let pixels = render(gpu, &target, &draws)?;
+        check(pixels.iter().all(|pixel| *pixel == expected), || format!("depth {stored}: {:?}", pixels[0]))?;
+    }
+    Ok(())
+}
+
+/// A state whose colours are added.
+fn add(mut state: State) -> State {
+    state.blend.blend_enable = vk::TRUE;
+    (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
+        (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
+    state
+}

@@ -1,0 +1,3 @@
+//! Chapter "The Framebuffer": blending, logic operations, write masks, sRGB.
+
+mod blending;

@@ -1,0 +1,3 @@
+//! Chapter "Geometry Shading": inputs by topology, emitted primitives, instances.
+
+pub(super) mod shading;

@@ -1,0 +1,3 @@
+//! Chapter "Mesh Shading": task and mesh shaders.
+
+mod shading;

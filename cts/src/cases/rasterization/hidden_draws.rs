@@ -1,0 +1,398 @@
+//! What is drawn last may hide what was drawn first, as long as nothing in between looks at it: meshes of many triangles with walls behind
+//! and before them, in every order, against a model that does one draw after the other, pixel by pixel.
+//!
+//! Meshes are rectangles of cells, whose edges are those of pixels; a cell has one depth. So pixels have exact values.
+
+use ash::vk;
+
+use crate::Entry;
+use crate::cases::support::conditions::{holds, need_samples};
+use crate::harness::{Buffer, Case, Gpu, Outcome, check};
+use crate::random::Random;
+use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
+
+const SIZE: [u32; 2] = [200, 136];
+const SCENES: u64 = 120;
+const SHARED: u64 = 20;
+
+/// How a mesh is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It covers what it is before of.
+    Opaque,
+    /// Its colours are added.
+    Added,
+    /// It writes some components.
+    Masked,
+    /// It writes no depth.
+    ReadOnly,
+    /// It is tested against nothing.
+    Anywhere,
+    /// It writes depth alone.
+    Unseen,
+}
+
+/// A mesh.
+#[derive(Debug, Clone)]
+struct Mesh {
+    /// First pixel, and pixels of a cell.
+    place: [u32; 2],
+    cell: [u32; 2],
+    /// Cells along each axis.
+    cells: [u32; 2],
+    /// Depth of the first column in 1/64, and what is added from column to column.
+    depth: [i32; 2],
+    color: [u8; 4],
+    look: Look,
+    /// `[x0, y0, x1, y1]`, the last ones not included.
+    scissor: [u32; 4],
+    counts: bool,
+    /// Its triangles come from the last to the first.
+    backwards: bool,
+    /// Corners are shared, by indices.
+    indexed: bool,
+    /// It begins another render pass.
+    breaks: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Scene {
+    meshes: Vec<Mesh>,
+    greater: bool,
+    depth: vk::Format,
+    samples: u32,
+    /// The corners of all indexed meshes are in one buffer, and their indices, too.
+    shares: bool,
+}
+
+/// Where a mesh's corners and indices are: the first index, and what is added to each.
+#[derive(Clone, Copy)]
+struct Shared {
+    buffer: Buffer,
+    indices: Buffer,
+    first: (u32, i32),
+}
+
+/// Corners of meshes, position and colour, and indices.
+type Corners = (Vec<[[f32; 4]; 2]>, Vec<u32>);
+
+cases!(append_cases);
+
+fn append_cases(cases: &mut Vec<Entry>) {
+    let chapter = "Rasterization Order";
+    for seed in 0..SCENES {
+        let run = move |gpu: &Gpu| draw(gpu, &Scene::random(seed));
+        cases.push(Entry::new(format!("lookahead.random.seed{seed}"), chapter, run));
+    }
+    for seed in 0..SHARED {
+        let run = move |gpu: &Gpu| draw(gpu, &Scene::shared(seed));
+        cases.push(Entry::new(format!("lookahead.shared.seed{seed}"), chapter, run));
+    }
+    let looks = [
+        ("opaque", Look::Opaque),
+        ("added", Look::Added),
+        ("masked", Look::Masked),
+        ("read_only", Look::ReadOnly),
+        ("anywhere", Look::Anywhere),
+        ("unseen", Look::Unseen),
+    ];
+    for (name, look) in looks {
+        for (format, depth) in [("d16", vk::Format::D16_UNORM), ("d32", vk::Format::D32_SFLOAT)] {
+            for greater in [false, true] {
+                let scene = Scene { greater, depth, ..Scene::between(look) };
+                let name = format!("lookahead.{name}.{format}{}", if greater { "_greater" } else { "" });
+                cases.push(Entry::new(name, chapter, move |gpu: &Gpu| draw(gpu, &scene)));
+            }
+        }
+    }
+}
+
+impl Mesh {
+    /// A wall of one cell.
+    fn wall(depth: i32, color: [u8; 4]) -> Self {
+        let scissor = [0, 0, SIZE[0], SIZE[1]];
+        Self {
+            place: [0, 0],
+            cell: SIZE,
+            cells: [1, 1],
+            depth: [depth, 0],
+            color,
+            look: Look::Opaque,
+            scissor,
+            counts: false,
+            backwards: false,
+            indexed: false,
+            breaks: false,
+        }
+    }
+
+    fn random(numbers: &mut Random, plain: bool) -> Self {
+        let is_wall = numbers.one_in(3);
+        let cells = match is_wall {
+            true => [1, 1],
+            false => [1 + numbers.below(16), 4 + numbers.below(20)],
+        };
+        let room = |axis: usize| SIZE[axis] / cells[axis];
+        let most = if is_wall { [room(0), room(1)] } else { [room(0).min(12), room(1).min(6)] };
+        let least = |axis: usize| if is_wall { most[axis] / 2 } else { 1 };
+        let cell = [0, 1].map(|axis| least(axis) + numbers.below(most[axis] - least(axis) + 1));
+        let place = [0, 1].map(|axis| numbers.below(SIZE[axis] - cell[axis] * cells[axis] + 1));
+        let step = if numbers.one_in(2) { numbers.below(3) as i32 - 1 } else { 0 };
+        let depth = [16 + numbers.below(33) as i32, step];
+        let often = if plain { 20 } else { 5 };
+        let looks = [Look::Added, Look::Masked, Look::ReadOnly, Look::Anywhere, Look::Unseen];
+        let mut scissor = [0, 0, SIZE[0], SIZE[1]];
+        if numbers.one_in(6) {
+            let [x, y] = [0, 1].map(|axis| numbers.below(SIZE[axis]));
+            scissor = [x, y, x + 1 + numbers.below(SIZE[0] - x), y + 1 + numbers.below(SIZE[1] - y)];
+        }
+        Self {
+            place,
+            cell,
+            cells,
+            depth,
+            color: [0; 4].map(|_: u8| numbers.below(256) as u8),
+            look: if numbers.one_in(often) { numbers.pick(&looks) } else { Look::Opaque },
+            scissor,
+            counts: numbers.one_in(often * 2),
+            backwards: numbers.one_in(2),
+            indexed: numbers.one_in(2),
+            breaks: numbers.one_in(8),
+        }
+    }
+
+    /// Its cells: first pixel, and depth in 1/64.
+    fn all_cells(&self) -> impl Iterator<Item = ([u32; 2], i32)> + '_ {
+        let [columns, rows] = self.cells;
+        let all = (0..rows).flat_map(move |row| (0..columns).map(move |column| [column, row]));
+        let cells: Vec<[u32; 2]> = all.collect();
+        let count = cells.len();
+        (0..count).map(move |number| {
+            let [column, row] = cells[if self.backwards { count - 1 - number } else { number }];
+            let place = [self.place[0] + column * self.cell[0], self.place[1] + row * self.cell[1]];
+            (place, (self.depth[0] + column as i32 * self.depth[1]).clamp(0, 64))
+        })
+    }
+
+    /// A draw of it, from buffers of its own or those that meshes share.
+    fn draw(&self, gpu: &Gpu, greater: bool, shared: Option<Shared>) -> Result<Draw, Outcome> {
+        let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
+        let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
+        state.depth_stencil.depth_test_enable = vk::TRUE;
+        state.depth_stencil.depth_write_enable = flag(self.look != Look::ReadOnly);
+        state.depth_stencil.depth_compare_op = self.compare(greater);
+        match self.look {
+            Look::Masked => state.blend.color_write_mask = vk::ColorComponentFlags::R | vk::ColorComponentFlags::A,
+            Look::Unseen => state.blend.color_write_mask = vk::ColorComponentFlags::empty(),
+            Look::Added => {
+                let one = vk::BlendFactor::ONE;
+                state.blend.blend_enable = vk::TRUE;
+                (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) = (one, one);
+                (state.blend.src_alpha_blend_factor, state.blend.dst_alpha_blend_factor) = (one, one);
+            }
+            _ => {}
+        }
+        let [width, height] = SIZE.map(|side| side as f32);
+        state.viewport = vk::Viewport { width, height, max_depth: 1.0, ..Default::default() };
+        let [x0, y0, x1, y1] = self.scissor;
+        state.scissor = vk::Rect2D {
+            offset: vk::Offset2D { x: x0 as i32, y: y0 as i32 },
+            extent: vk::Extent2D { width: x1 - x0, height: y1 - y0 },
+        };
+        let (vertices, indices) = self.corners(greater);
+        let count = indices.len() as u32;
+        let mut first_index = (0, 0);
+        let kind = if self.indexed {
+            let (buffer, indices) = match shared {
+                Some(Shared { buffer, indices, first }) => {
+                    first_index = first;
+                    (buffer, indices)
+                }
+                None => (gpu.buffer_with(vertices.as_flattened())?, gpu.buffer_with(&indices)?),
+            };
+            Kind::Indexed { buffer, indices, count, kind: vk::IndexType::UINT32 }
+        } else {
+            let all: Vec<_> = indices.iter().map(|&number| vertices[number as usize]).collect();
+            Kind::VertexBuffer { buffer: gpu.buffer_with(all.as_flattened())?, count }
+        };
+        let mut draw = Draw { kind, first_index, ..Draw::rect(state, [0.0; 4], [0.0; 4]) };
+        if self.counts {
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
+            // SAFETY: the info is valid.
+            draw.query = Some(unsafe { gpu.device.create_query_pool(&info, None) }?);
+        }
+        Ok(draw)
+    }
+
+    /// Its corners, four of each cell, and their indices.
+    fn corners(&self, greater: bool) -> Corners {
+        let [width, height] = SIZE.map(|side| side as f32);
+        let color = self.color.map(|code| f32::from(code) / 255.0);
+        let corner = |x: u32, y: u32, depth: i32| {
+            let depth = if greater { 64 - depth } else { depth };
+            [[x as f32 / (width / 2.0) - 1.0, y as f32 / (height / 2.0) - 1.0, depth as f32 / 64.0, 1.0], color]
+        };
+        let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+        for ([x, y], depth) in self.all_cells() {
+            let (right, below, first) = (x + self.cell[0], y + self.cell[1], vertices.len() as u32);
+            let corners =
+                [corner(x, y, depth), corner(right, y, depth), corner(x, below, depth), corner(right, below, depth)];
+            vertices.extend(corners);
+            indices.extend([0, 1, 2, 2, 1, 3].map(|number| first + number));
+        }
+        (vertices, indices)
+    }
+
+    /// Puts its corners behind those of others. Their indices are those of others, too, with a number added, or behind them, if it goes
+    /// backwards. The first index, and the number.
+    fn append(&self, (own, indices): Corners, corners: &mut Corners) -> (u32, i32) {
+        let (behind, first) = (corners.0.len() as u32, corners.1.len() as u32);
+        corners.0.extend(own);
+        if !self.backwards && corners.1.get(..indices.len()) == Some(&indices) {
+            return (0, behind as i32);
+        }
+        corners.1.extend(indices.iter().map(|index| index + behind));
+        (first, 0)
+    }
+
+    fn compare(&self, greater: bool) -> vk::CompareOp {
+        match (self.look, greater) {
+            (Look::Anywhere, _) => vk::CompareOp::ALWAYS,
+            (_, false) => vk::CompareOp::LESS_OR_EQUAL,
+            (_, true) => vk::CompareOp::GREATER_OR_EQUAL,
+        }
+    }
+}
+
+impl Scene {
+    /// A far mesh, something near that is drawn in a way, and a wall between them, which is drawn last: it hides the first only where the
+    /// second lets it.
+    fn between(look: Look) -> Self {
+        let far = Mesh {
+            place: [9, 3],
+            cell: [6, 5],
+            cells: [30, 26],
+            depth: [48, 0],
+            color: [200, 40, 10, 255],
+            ..Mesh::wall(0, [0; 4])
+        };
+        let near = Mesh {
+            place: [64, 16],
+            cell: [3, 6],
+            cells: [24, 16],
+            depth: [16, 0],
+            color: [20, 90, 30, 90],
+            ..far.clone()
+        };
+        let near = Mesh { look, ..near };
+        let wall = Mesh::wall(32, [10, 20, 250, 255]);
+        let meshes = vec![far, near, wall];
+        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: false }
+    }
+
+    fn random(seed: u64) -> Self {
+        let mut numbers = Random::new(seed);
+        let plain = !seed.is_multiple_of(3);
+        Self {
+            meshes: (0..3 + numbers.below(10)).map(|_| Mesh::random(&mut numbers, plain)).collect(),
+            greater: numbers.one_in(3),
+            depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
+            samples: numbers.pick(&[1, 1, 4]),
+            shares: false,
+        }
+    }
+
+    /// Meshes of as many cells each, behind a wall and in front of it.
+    fn shared(seed: u64) -> Self {
+        let mut numbers = Random::new(seed);
+        let mesh = |number: i32| Mesh {
+            place: [0, 1].map(|axis| numbers.below(SIZE[axis] / 2)),
+            cell: [4, 3],
+            cells: [20, 16],
+            depth: [if numbers.one_in(2) { 16 } else { 48 } + number, 0],
+            color: [0; 4].map(|_: u8| numbers.below(256) as u8),
+            indexed: true,
+            backwards: numbers.one_in(2),
+            ..Mesh::wall(0, [0; 4])
+        };
+        let mut meshes: Vec<Mesh> = (0..12).map(mesh).collect();
+        meshes.push(Mesh::wall(32, [10, 20, 250, 255]));
+        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: true }
+    }
+}
+
+/// What a pixel holds: its colour, and its depth in 1/64, the smaller the nearer.
+type Pixel = ([u8; 4], i32);
+
+/// Draws a mesh into the model. Returns how many pixels passed.
+fn model(mesh: &Mesh, pixels: &mut [Pixel]) -> u64 {
+    let (compare, mut passed) = (mesh.compare(false), 0);
+    let [x0, y0, x1, y1] = mesh.scissor;
+    for ([x, y], depth) in mesh.all_cells() {
+        for y in (y..y + mesh.cell[1]).filter(|y| (y0..y1).contains(y)) {
+            for x in (x..x + mesh.cell[0]).filter(|x| (x0..x1).contains(x)) {
+                let (color, stored) = &mut pixels[(y * SIZE[0] + x) as usize];
+                if !holds(compare, i64::from(depth), i64::from(*stored)) {
+                    continue;
+                }
+                passed += 1;
+                if mesh.look != Look::ReadOnly {
+                    *stored = depth;
+                }
+                for (component, value) in color.iter_mut().enumerate() {
+                    *value = match (mesh.look, component) {
+                        (Look::Added, _) => value.saturating_add(mesh.color[component]),
+                        (Look::Unseen, _) | (Look::Masked, 1 | 2) => *value,
+                        _ => mesh.color[component],
+                    };
+                }
+            }
+        }
+    }
+    passed
+}
+
+/// Puts the corners of all meshes in one buffer, and their indices in another one.
+fn share(gpu: &Gpu, scene: &Scene) -> Result<Vec<Shared>, Outcome> {
+    let mut all = Corners::default();
+    let firsts: Vec<_> = scene.meshes.iter().map(|mesh| mesh.append(mesh.corners(scene.greater), &mut all)).collect();
+    let (buffer, indices) = (gpu.buffer_with(all.0.as_flattened())?, gpu.buffer_with(&all.1)?);
+    Ok(firsts.into_iter().map(|first| Shared { buffer, indices, first }).collect())
+}
+
+fn draw(gpu: &Gpu, scene: &Scene) -> Case {
+    need_samples(gpu, scene.samples)?;
+    let target = Target {
+        size: SIZE,
+        samples: vk::SampleCountFlags::from_raw(scene.samples),
+        depth: scene.depth,
+        clear_depth: vk::ClearDepthStencilValue { depth: if scene.greater { 0.0 } else { 1.0 }, stencil: 0 },
+        ..Target::default()
+    };
+    let places = scene.shares.then(|| share(gpu, scene)).transpose()?;
+    let of = |number: usize| places.as_ref().map(|places| places[number]);
+    let draws = scene.meshes.iter().enumerate().map(|(number, mesh)| mesh.draw(gpu, scene.greater, of(number)));
+    let draws = draws.collect::<Result<Vec<_>, _>>()?;
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut start = 0;
+    for number in 1..=draws.len() {
+        if number == draws.len() || scene.meshes[number].breaks {
+            parts.push(Part { draws: &draws[start..number], ..Part::default() });
+            start = number;
+        }
+    }
+    let got = render_parts(gpu, &target, &parts)?;
+    let mut pixels = vec![([0; 4], 64); (SIZE[0] * SIZE[1]) as usize];
+    for (number, (mesh, draw)) in scene.meshes.iter().zip(&draws).enumerate() {
+        let passed = model(mesh, &mut pixels) * u64::from(scene.samples);
+        if let Some(pool) = draw.query {
+            let counted = super::scenes::counted(gpu, pool)?;
+            check(counted == passed, || format!("draw {number}: {counted} samples instead of {passed}"))?;
+        }
+    }
+    for (index, (got, (color, _))) in got.iter().zip(&pixels).enumerate() {
+        let [x, y] = [index as u32 % SIZE[0], index as u32 / SIZE[0]];
+        check(got == color, || format!("({x}, {y}): {got:?} instead of {color:?}"))?;
+    }
+    Ok(())
+}

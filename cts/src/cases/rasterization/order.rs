@@ -1,0 +1,170 @@
+//! Rasterization order: layers of all kinds over each other leave what one after the other leaves.
+
+use ash::vk;
+
+use crate::Entry;
+use crate::cases::support::conditions::holds;
+use crate::harness::{Case, Gpu, check};
+use crate::random::Random;
+use crate::render::{Draw, SIZE, State, Target, render};
+
+static DEPTH: &[u8] = shader!("depth.frag");
+
+/// Draws of a random case.
+const LAYERS: usize = 24;
+
+/// A rectangle of one colour.
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    /// Pixels `[x0, y0, x1, y1]`, the last ones not included.
+    rect: [u32; 4],
+    color: [u8; 4],
+    /// In 64ths.
+    depth: u32,
+    op: vk::CompareOp,
+    test: bool,
+    write: bool,
+    blend: bool,
+    mask: u32,
+    /// The program replaces the depth.
+    replaces: bool,
+}
+
+const OPAQUE: Layer = Layer {
+    rect: [0, 0, SIZE, SIZE],
+    color: [255; 4],
+    depth: 32,
+    op: vk::CompareOp::LESS,
+    test: true,
+    write: true,
+    blend: false,
+    mask: 15,
+    replaces: false,
+};
+
+cases!(append_cases);
+
+fn append_cases(cases: &mut Vec<Entry>) {
+    let section = "Rasterization Order";
+    let red = [255, 0, 0, 255];
+    let green = [0, 255, 0, 128];
+    let blue = [0, 0, 255, 255];
+    let layer = |color, depth| Layer { color, depth, ..OPAQUE };
+    let half = |layer: Layer| Layer { rect: [0, 0, SIZE / 2, SIZE], ..layer };
+    let fixed: [(&str, Vec<Layer>); 8] = [
+        ("far_then_near", vec![layer(red, 48), layer(blue, 16)]),
+        ("near_then_far", vec![layer(red, 16), layer(blue, 48)]),
+        // The last layer would hide the first, but fails behind the second, through which the first shows.
+        ("hidden_behind_blended", vec![layer(red, 48), Layer { blend: true, ..layer(green, 8) }, layer(blue, 32)]),
+        ("other_components", vec![layer(red, 48), Layer { mask: 4, ..layer(blue, 16) }]),
+        ("part_of_it", vec![layer(red, 48), half(layer(blue, 16))]),
+        ("without_write", vec![layer(red, 48), Layer { write: false, ..layer(green, 16) }, layer(blue, 32)]),
+        (
+            "other_direction",
+            vec![
+                layer(red, 48),
+                Layer { op: vk::CompareOp::GREATER, ..layer(green, 56) },
+                Layer { op: vk::CompareOp::ALWAYS, ..half(layer(blue, 60)) },
+                layer(red, 52),
+            ],
+        ),
+        ("replaced_depth", vec![layer(red, 32), Layer { replaces: true, ..layer(blue, 48) }, layer(green, 40)]),
+    ];
+    for (name, layers) in fixed {
+        cases.push(Entry::new(format!("order.layers.{name}"), section, move |gpu| draw(gpu, &layers)));
+    }
+    for seed in 0..24 {
+        let run = move |gpu: &Gpu| draw(gpu, &random(seed));
+        cases.push(Entry::new(format!("order.random.seed{seed}"), section, run));
+    }
+}
+
+fn random(seed: u64) -> Vec<Layer> {
+    let mut numbers = Random::new(seed);
+    let mut below = |limit: u32| numbers.below(limit);
+    // Seeds differ in how much of everything there is: opaque layers in one direction are where techniques take hold.
+    let (plain, ops) = (seed % 3, [vk::CompareOp::LESS, vk::CompareOp::GREATER_OR_EQUAL, vk::CompareOp::LESS_OR_EQUAL]);
+    let mut layer = || {
+        let [x, y] = [below(2) * below(12), below(2) * below(12)];
+        let mut end = |start: u32| if below(2) == 0 { SIZE } else { start + 1 + below(SIZE - start) };
+        let rect = [x, y, end(x), end(y)];
+        let color = [0, 1, 2].map(|_| below(256) as u8);
+        let op = match below(6) {
+            0 if plain > 0 => vk::CompareOp::from_raw(below(8) as i32),
+            _ => ops[(seed / 3 % 3) as usize],
+        };
+        Layer {
+            rect,
+            color: [color[0], color[1], color[2], [0, 128, 255][below(3) as usize]],
+            depth: below(65),
+            op,
+            test: below(12) != 0,
+            write: below(8) != 0,
+            blend: plain > 1 && below(5) == 0,
+            mask: if plain > 0 && below(8) == 0 { below(16) } else { 15 },
+            replaces: plain > 0 && below(10) == 0,
+        }
+    };
+    (0..LAYERS).map(|_| layer()).collect()
+}
+
+impl Layer {
+    fn draw(&self) -> Draw {
+        let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
+        let mut state = State::default();
+        state.depth_stencil.depth_test_enable = flag(self.test);
+        state.depth_stencil.depth_write_enable = flag(self.write);
+        state.depth_stencil.depth_compare_op = self.op;
+        state.blend.color_write_mask = vk::ColorComponentFlags::from_raw(self.mask);
+        state.blend.blend_enable = flag(self.blend);
+        state.blend.src_color_blend_factor = vk::BlendFactor::SRC_ALPHA;
+        state.blend.dst_color_blend_factor = vk::BlendFactor::ONE_MINUS_SRC_ALPHA;
+        state.blend.src_alpha_blend_factor = vk::BlendFactor::ONE;
+        if self.replaces {
+            state.fragment = DEPTH;
+        }
+        let place = |pixel: u32| pixel as f32 / (SIZE as f32 / 2.0) - 1.0;
+        let color = self.color.map(|code| f32::from(code) / 255.0);
+        Draw::rect(state, self.rect.map(place), color).at(self.depth as f32 / 64.0)
+    }
+
+    /// Puts the layer over a pixel: its colour and depth.
+    fn cover(&self, x: u32, (color, depth): (&mut [f32; 4], &mut f32)) {
+        let own = match self.replaces {
+            false => self.depth as f32 / 64.0,
+            true if x < 8 => 0.1,
+            true => 0.9,
+        };
+        if self.test && !holds(self.op, own, *depth) {
+            return;
+        }
+        if self.test && self.write {
+            *depth = own;
+        }
+        let alpha = f32::from(self.color[3]) / 255.0;
+        for (component, stored) in color.iter_mut().enumerate().filter(|(component, _)| self.mask >> component & 1 != 0)
+        {
+            let source = f32::from(self.color[component]);
+            *stored = if self.blend && component < 3 { source * alpha + *stored * (1.0 - alpha) } else { source };
+        }
+    }
+}
+
+fn draw(gpu: &Gpu, layers: &[Layer]) -> Case {
+    let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
+    let draws: Vec<Draw> = layers.iter().map(Layer::draw).collect();
+    let pixels = render(gpu, &target, &draws)?;
+    for (index, got) in (0..).zip(&pixels) {
+        let (x, y) = (index % SIZE, index / SIZE);
+        let (mut color, mut depth) = ([0.0; 4], 1.0);
+        for layer in layers {
+            let [x0, y0, x1, y1] = layer.rect;
+            if (x0..x1).contains(&x) && (y0..y1).contains(&y) {
+                layer.cover(x, (&mut color, &mut depth));
+            }
+        }
+        let near = got.iter().zip(color).all(|(&got, expected)| (f32::from(got) - expected).abs() <= 3.0);
+        check(near, || format!("({x}, {y}): {got:?} instead of {color:?}"))?;
+    }
+    Ok(())
+}

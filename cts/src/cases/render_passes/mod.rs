@@ -1,0 +1,14 @@
+//! Chapter "Render Pass": render pass objects, dynamic rendering, attachments, load, store and
+//! resolve operations, multiview.
+
+mod depth_stencil_resolve;
+pub(super) mod dynamic_rendering;
+mod feedback_loops;
+mod granularity;
+mod imageless;
+mod load_store_none;
+mod local_read;
+mod mixed_contents;
+mod multiview;
+mod single_sampled;
+pub(super) mod subpasses;

@@ -1,0 +1,16 @@
+//! Chapters "Shaders" and "SPIR-V Environment": the shading language, operations and their
+//! precision, helper invocations, subgroups.
+
+mod barycentric;
+mod clocks_and_atomics;
+mod denormals;
+mod extended_programs;
+mod functions;
+mod helper_invocations;
+mod language;
+mod narrow_types;
+mod partitioned;
+mod special_operands;
+mod spirv_assembly;
+mod storage_buffers;
+mod termination;

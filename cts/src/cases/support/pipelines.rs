@@ -1,0 +1,227 @@
+//! Pipelines that fill rectangles in a subpass or in dynamic rendering.
+
+use ash::vk;
+
+use crate::harness::{Gpu, Outcome};
+use crate::render::{COLOR, RECT, SIZE};
+
+/// Its second colours are factors of what is stored.
+pub(in crate::cases) static DUAL: &[u8] = shader!("dual.frag");
+
+pub(in crate::cases) const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// A pipeline of a subpass that fills rectangles.
+#[derive(Clone, Copy)]
+pub(in crate::cases) struct PipelineDesc<'a> {
+    /// Pass and subpass; without a pass it is for rendering without one.
+    pub(in crate::cases) pass: (vk::RenderPass, u32),
+    pub(in crate::cases) layout: vk::PipelineLayout,
+    /// Pixels along each side of what is drawn to.
+    pub(in crate::cases) side: u32,
+    /// Vertex and fragment shader.
+    pub(in crate::cases) shaders: [&'a [u8]; 2],
+    /// Components that are written, for each colour attachment.
+    pub(in crate::cases) masks: &'a [vk::ColorComponentFlags],
+    pub(in crate::cases) samples: vk::SampleCountFlags,
+    pub(in crate::cases) depth: Depth,
+    pub(in crate::cases) flags: vk::PipelineCreateFlags,
+    /// The locations of the attachments' colours, where these are not their numbers.
+    pub(in crate::cases) locations: Option<&'a [u32]>,
+    /// The indices of colours, depth and stencil as input attachments.
+    pub(in crate::cases) inputs: Option<(&'a [u32], [u32; 2])>,
+}
+
+impl PipelineDesc<'_> {
+    /// One that fills rectangles with colours of one sample.
+    pub(in crate::cases) fn plain(layout: vk::PipelineLayout) -> Self {
+        Self {
+            pass: (vk::RenderPass::null(), 0),
+            layout,
+            side: SIZE,
+            shaders: [RECT, COLOR],
+            masks: &[vk::ColorComponentFlags::RGBA],
+            samples: vk::SampleCountFlags::TYPE_1,
+            depth: Depth::Unused,
+            flags: vk::PipelineCreateFlags::empty(),
+            locations: None,
+            inputs: None,
+        }
+    }
+}
+
+/// Depth and stencil in one word, where a device stores them so.
+pub(in crate::cases) const PACKED: vk::Format = vk::Format::D24_UNORM_S8_UINT;
+
+/// What becomes of depth and stencil.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::cases) enum Depth {
+    /// Nothing.
+    Unused,
+    /// Nothing, though they are there.
+    Kept,
+    /// What is nearer is drawn.
+    Less,
+    /// The same with depth beside a stencil that is not attached, in an image of [`PACKED`].
+    LessAlone,
+    /// Depth is written, and stencil replaced by the dynamic reference, of one sample; those of these aspects are there.
+    OfSample(u32, vk::ImageAspectFlags),
+}
+
+/// The tests of a pipeline.
+fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
+    let is_less = matches!(depth, Depth::Less | Depth::LessAlone);
+    let of_sample = matches!(depth, Depth::OfSample(..));
+    let replace = vk::StencilOpState {
+        fail_op: vk::StencilOp::REPLACE,
+        pass_op: vk::StencilOp::REPLACE,
+        compare_op: vk::CompareOp::ALWAYS,
+        write_mask: 0xff,
+        ..Default::default()
+    };
+    vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(is_less || of_sample)
+        .depth_write_enable(true)
+        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
+        .stencil_test_enable(of_sample)
+        .front(replace)
+        .back(replace)
+}
+
+pub(in crate::cases) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
+    pipeline_with(gpu, desc, Between::Nothing)
+}
+
+/// What stands between a vertex and a fragment shader.
+#[derive(Clone, Copy)]
+pub(in crate::cases) enum Between {
+    Nothing,
+    Geometry(&'static [u8]),
+    /// A control and an evaluation shader, of patches of three vertices.
+    Patches([&'static [u8]; 2]),
+}
+
+/// Returns the stages of a pipeline, and the topology that they take.
+fn stages<'a>(
+    gpu: &Gpu,
+    desc: &PipelineDesc<'_>,
+    between: Between,
+) -> Result<(Vec<vk::PipelineShaderStageCreateInfo<'a>>, vk::PrimitiveTopology), Outcome> {
+    let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
+    let mut stages = vec![
+        stage(vk::ShaderStageFlags::VERTEX, gpu.module(desc.shaders[0])?),
+        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(desc.shaders[1])?),
+    ];
+    let mut topology = vk::PrimitiveTopology::TRIANGLE_LIST;
+    match between {
+        Between::Nothing => {}
+        Between::Geometry(geometry) => stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?)),
+        Between::Patches([control, evaluation]) => {
+            topology = vk::PrimitiveTopology::PATCH_LIST;
+            stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(control)?));
+            stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(evaluation)?));
+        }
+    }
+    Ok((stages, topology))
+}
+
+/// The same with other stages between them.
+pub(in crate::cases) fn pipeline_with(
+    gpu: &Gpu,
+    desc: &PipelineDesc<'_>,
+    between: Between,
+) -> Result<vk::Pipeline, Outcome> {
+    let (stages, topology) = stages(gpu, desc, between)?;
+    let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
+    let input = vk::PipelineVertexInputStateCreateInfo::default();
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
+    let side = desc.side as f32;
+    let viewports = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
+    let scissors = [square(desc.side)];
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let mask = [if let Depth::OfSample(sample, _) = desc.depth { 1 << sample } else { u32::MAX }];
+    let multisample =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples).sample_mask(&mask);
+    let blends: Vec<_> = desc
+        .masks
+        .iter()
+        .map(|&color_write_mask| vk::PipelineColorBlendAttachmentState {
+            color_write_mask,
+            ..if std::ptr::eq(desc.shaders[1], DUAL) { dual_blend() } else { Default::default() }
+        })
+        .collect();
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let (depth, of_sample) = (depth_tests(desc.depth), matches!(desc.depth, Depth::OfSample(..)));
+    let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .flags(desc.flags)
+        .stages(&stages)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .tessellation_state(&tessellation)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&multisample)
+        .depth_stencil_state(&depth)
+        .dynamic_state(&dynamic)
+        .color_blend_state(&blend)
+        .layout(desc.layout)
+        .render_pass(desc.pass.0)
+        .subpass(desc.pass.1);
+    let formats = vec![RGBA; desc.masks.len()];
+    let has = |aspect| match desc.depth {
+        Depth::Unused => false,
+        Depth::Less | Depth::Kept => true,
+        Depth::LessAlone => aspect == vk::ImageAspectFlags::DEPTH,
+        Depth::OfSample(_, aspects) => aspects.contains(aspect),
+    };
+    let whole = if desc.depth == Depth::LessAlone { PACKED } else { vk::Format::D32_SFLOAT_S8_UINT };
+    let format = |aspect| if has(aspect) { whole } else { vk::Format::UNDEFINED };
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .color_attachment_formats(&formats)
+        .depth_attachment_format(format(vk::ImageAspectFlags::DEPTH))
+        .stencil_attachment_format(format(vk::ImageAspectFlags::STENCIL));
+    let without_pass = desc.pass.0 == vk::RenderPass::null();
+    let info = if without_pass { info.push_next(&mut rendering) } else { info };
+    let mut moved = vk::RenderingAttachmentLocationInfoKHR::default();
+    let info = match desc.locations {
+        Some(locations) => {
+            moved = moved.color_attachment_locations(locations);
+            info.push_next(&mut moved)
+        }
+        None => info,
+    };
+    let mut indices = vk::RenderingInputAttachmentIndexInfoKHR::default();
+    let info = match &desc.inputs {
+        Some((colors, [depth, stencil])) => {
+            indices = indices.color_attachment_input_indices(colors);
+            (indices.p_depth_input_attachment_index, indices.p_stencil_input_attachment_index) = (depth, stencil);
+            info.push_next(&mut indices)
+        }
+        None => info,
+    };
+    // SAFETY: the info is valid.
+    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+/// All pixels of a square with so many along each side.
+pub(in crate::cases) fn square(side: u32) -> vk::Rect2D {
+    vk::Rect2D { extent: vk::Extent2D { width: side, height: side }, ..Default::default() }
+}
+
+pub(in crate::cases) fn whole() -> vk::Rect2D {
+    vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } }
+}
+
+fn dual_blend() -> vk::PipelineColorBlendAttachmentState {
+    vk::PipelineColorBlendAttachmentState {
+        blend_enable: vk::TRUE,
+        src_color_blend_factor: vk::BlendFactor::ONE,
+        dst_color_blend_factor: vk::BlendFactor::SRC1_COLOR,
+        src_alpha_blend_factor: vk::BlendFactor::ONE,
+        dst_alpha_blend_factor: vk::BlendFactor::SRC1_ALPHA,
+        ..Default::default()
+    }
+}

@@ -1,0 +1,44 @@
+//! State, draws and comparisons for cases of stages between vertices and fragments.
+
+use ash::vk;
+
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::render::{Draw, FULL, SIZE, State};
+
+pub(in crate::cases) const VERTEX: &[u8] = shader!("stages.vert");
+pub(in crate::cases) const FRAGMENT: &[u8] = shader!("stages.frag");
+
+pub(in crate::cases) fn state() -> State {
+    State { vertex: VERTEX, fragment: FRAGMENT, ..State::default() }
+}
+
+pub(in crate::cases) fn draw(show: u32, color: [f32; 4]) -> Draw {
+    Draw { show: show as f32, ..Draw::rect(state(), FULL, color) }
+}
+
+/// Compares every pixel with what a function of its place says, to within one.
+pub(in crate::cases) fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) -> [u8; 4]) -> Case {
+    for (index, pixel) in pixels.iter().enumerate() {
+        let (x, y) = (index as u32 % SIZE, index as u32 / SIZE);
+        let wanted = expected(x, y);
+        let close = pixel.iter().zip(wanted).all(|(&a, b)| a.abs_diff(b) <= 1);
+        check(close, || format!("({x}, {y}) is {pixel:?}, not {wanted:?}"))?;
+    }
+    Ok(())
+}
+
+pub(in crate::cases) fn require(supported: vk::Bool32, what: &str) -> Case {
+    if supported == vk::TRUE { Ok(()) } else { Err(Outcome::NotSupported(what.into())) }
+}
+
+/// Clip and cull distances are among the outputs of every draw here.
+pub(in crate::cases) fn distances(gpu: &Gpu) -> Case {
+    require(gpu.features.shader_clip_distance, "clip distances")?;
+    require(gpu.features.shader_cull_distance, "cull distances")
+}
+
+pub(in crate::cases) fn depth_test(state: &mut State, op: vk::CompareOp) {
+    state.depth_stencil.depth_test_enable = vk::TRUE;
+    state.depth_stencil.depth_write_enable = vk::TRUE;
+    state.depth_stencil.depth_compare_op = op;
+}

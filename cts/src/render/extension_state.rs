@@ -1,0 +1,166 @@
+//! State of extensions that a pipeline may have, and commands that set it.
+
+use ash::vk;
+
+use crate::harness::Gpu;
+
+/// State of extensions; the default asks for nothing.
+#[derive(Clone, Copy, Default)]
+#[expect(missing_docs, reason = "the fields are Vulkan's state")]
+pub struct ExtensionState {
+    pub conservative: Option<vk::ConservativeRasterizationModeEXT>,
+    pub lines: Option<Lines>,
+    pub provoking_last: bool,
+    pub depth_clip: Option<bool>,
+    pub negative_one_to_one: bool,
+    pub bias_unit: Option<vk::DepthBiasRepresentationEXT>,
+    /// Vertices are taken by instances, each for so many.
+    pub divisor: Option<u32>,
+    /// What does not lie in vertex and index buffers as a whole is read as zeros.
+    pub exact: bool,
+    /// Where lines and others have what is not in their structures: whether colour is written.
+    pub color_write: Option<bool>,
+    /// Tessellation shaders.
+    pub patches: Option<Patches>,
+    /// A geometry shader.
+    pub geometry: Option<&'static [u8]>,
+    /// Task and mesh shader, which stand for the vertex shader.
+    pub mesh: Option<(Option<&'static [u8]>, &'static [u8])>,
+    /// The stream of vertices that is seen.
+    pub stream: u32,
+    pub locations: Option<Locations>,
+    /// Pixels along the sides of fragments.
+    pub fragment_size: Option<[u32; 2]>,
+}
+
+/// Tessellation shaders, and what they are given.
+#[derive(Clone, Copy)]
+pub struct Patches {
+    /// The control shader.
+    pub control: &'static [u8],
+    /// The evaluation shader.
+    pub evaluation: &'static [u8],
+    /// Vertices of a patch.
+    pub vertices: u32,
+    /// Whether the origin of the domain is in its lower left corner.
+    pub lower_left: bool,
+}
+
+impl Patches {
+    /// Where the origin of the domain is.
+    pub fn origin(&self) -> vk::TessellationDomainOrigin {
+        match self.lower_left {
+            true => vk::TessellationDomainOrigin::LOWER_LEFT,
+            false => vk::TessellationDomainOrigin::UPPER_LEFT,
+        }
+    }
+}
+
+/// Sample locations, in pixels.
+#[derive(Clone, Copy)]
+pub struct Locations {
+    places: [[f32; 2]; 16],
+    samples: usize,
+}
+
+impl Locations {
+    /// Of up to 16 samples.
+    pub fn new(places: impl Iterator<Item = [f32; 2]>) -> Self {
+        let mut locations = Self { places: [[0.0; 2]; 16], samples: 0 };
+        for (slot, place) in locations.places.iter_mut().zip(places) {
+            *slot = place;
+            locations.samples += 1;
+        }
+        locations
+    }
+
+    /// Others.
+    pub fn mirrored(self) -> Self {
+        Self { places: self.places.map(|place| place.map(|pixels| 0.9375 - pixels)), ..self }
+    }
+
+    pub(crate) fn list(&self) -> Vec<vk::SampleLocationEXT> {
+        self.places[..self.samples].iter().map(|&[x, y]| vk::SampleLocationEXT { x, y }).collect()
+    }
+
+    pub(crate) fn info(list: &[vk::SampleLocationEXT]) -> vk::SampleLocationsInfoEXT<'_> {
+        vk::SampleLocationsInfoEXT::default()
+            .sample_locations_per_pixel(vk::SampleCountFlags::from_raw(list.len() as u32))
+            .sample_location_grid_size(vk::Extent2D { width: 1, height: 1 })
+            .sample_locations(list)
+    }
+
+    /// Sets them.
+    ///
+    /// # Safety
+    /// The command buffer is recording, and the extension is enabled.
+    pub unsafe fn set(&self, gpu: &Gpu, commands: vk::CommandBuffer) {
+        let extension = ash::ext::sample_locations::Device::new(&gpu.instance, &gpu.device);
+        let list = self.list();
+        // SAFETY: as this function demands.
+        unsafe { extension.cmd_set_sample_locations(commands, &Self::info(&list)) };
+    }
+}
+
+/// How lines are drawn.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are Vulkan's state")]
+pub struct Lines {
+    pub mode: vk::LineRasterizationModeKHR,
+    /// Factor and pattern.
+    pub stipple: Option<(u32, u16)>,
+}
+
+impl ExtensionState {
+    /// The sizes of fragments, where a case asks for any.
+    pub fn rate(&self) -> Option<vk::PipelineFragmentShadingRateStateCreateInfoKHR<'static>> {
+        let [width, height] = self.fragment_size?;
+        let info = vk::PipelineFragmentShadingRateStateCreateInfoKHR::default();
+        Some(info.fragment_size(vk::Extent2D { width, height }))
+    }
+
+    /// Dynamic state besides that of 1.0.
+    pub fn dynamic_states(&self) -> impl Iterator<Item = vk::DynamicState> {
+        let stipple = self.lines.map(|_| vk::DynamicState::LINE_STIPPLE_KHR);
+        stipple.into_iter().chain(self.locations.map(|_| vk::DynamicState::SAMPLE_LOCATIONS_EXT))
+    }
+
+    /// Dynamic state besides that of `VK_EXT_extended_dynamic_state3` that is always there.
+    pub fn dynamic3_states(&self) -> impl Iterator<Item = vk::DynamicState> {
+        let mode = self.lines.map(|_| vk::DynamicState::LINE_RASTERIZATION_MODE_EXT);
+        let locations = self
+            .locations
+            .map(|_| [vk::DynamicState::SAMPLE_LOCATIONS_EXT, vk::DynamicState::SAMPLE_LOCATIONS_ENABLE_EXT]);
+        let origin = self.patches.map(|_| vk::DynamicState::TESSELLATION_DOMAIN_ORIGIN_EXT);
+        let stream = (self.stream != 0).then_some(vk::DynamicState::RASTERIZATION_STREAM_EXT);
+        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin).chain(stream)
+    }
+
+    /// Sets it, and depth bias with its unit.
+    ///
+    /// # Safety
+    /// The command buffer is recording.
+    pub unsafe fn set(&self, gpu: &Gpu, commands: vk::CommandBuffer, bias: [f32; 3]) {
+        // SAFETY: as this function demands; the extensions are enabled.
+        unsafe {
+            if let Some(locations) = &self.locations {
+                locations.set(gpu, commands);
+            }
+            if let Some(Lines { stipple: Some((factor, pattern)), .. }) = self.lines {
+                let lines = ash::khr::line_rasterization::Device::new(&gpu.instance, &gpu.device);
+                lines.cmd_set_line_stipple(commands, factor, pattern);
+            }
+            if let Some(unit) = self.bias_unit {
+                let mut unit = vk::DepthBiasRepresentationInfoEXT::default().depth_bias_representation(unit);
+                let info = vk::DepthBiasInfoEXT::default().push_next(&mut unit);
+                let info =
+                    info.depth_bias_constant_factor(bias[0]).depth_bias_clamp(bias[1]).depth_bias_slope_factor(bias[2]);
+                let name = c"vkCmdSetDepthBias2EXT";
+                if let Some(found) = gpu.instance.get_device_proc_addr(gpu.device.handle(), name.as_ptr()) {
+                    let set: vk::PFN_vkCmdSetDepthBias2EXT = std::mem::transmute(found);
+                    set(commands, &raw const info);
+                }
+            }
+        }
+    }
+}
