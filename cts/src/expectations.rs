@@ -1,4 +1,5 @@
-//! Expectation lists: `fails.txt`, `flakes.txt` and `skips.txt`, one pattern a line, with `# reason` behind it.
+//! Expectation lists: `fails.txt`, `flakes.txt` and `skips.txt`, one pattern on each line,
+//! followed by `# reason`.
 //!
 //! `*` in a pattern stands for any characters.
 
@@ -6,12 +7,12 @@ use std::path::Path;
 
 use crate::outcome::Status;
 
-/// What `skips.txt` is about.
+/// Meaning of `skips.txt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skips {
-    /// Cases that may say that they are not supported; others may not.
+    /// Cases that may be unsupported. Others may not.
     Unsupported,
-    /// Cases that are not run. Any other may say that it is not supported.
+    /// Cases that are not run. All others may be unsupported.
     NotRun,
 }
 
@@ -28,25 +29,25 @@ impl Expectations {
     /// Reads the lists of a folder.
     ///
     /// # Errors
-    /// When a list cannot be read, or a line has no reason.
+    /// A list cannot be read, or a line has no reason.
     pub fn read(folder: &Path, meaning: Skips) -> Result<Self, String> {
         let list = |name: &str| parse(&folder.join(name));
         Ok(Self { fails: list("fails.txt")?, flakes: list("flakes.txt")?, skips: list("skips.txt")?, meaning })
     }
 
-    /// Lists of patterns.
+    /// Returns lists of patterns.
     #[cfg(test)]
     pub fn of(fails: &[&str], flakes: &[&str], skips: &[&str], meaning: Skips) -> Self {
         let list = |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect();
         Self { fails: list(fails), flakes: list(flakes), skips: list(skips), meaning }
     }
 
-    /// Whether a case is not to be run.
+    /// Returns true if a case must not be run.
     pub fn skips(&self, name: &str) -> bool {
         self.meaning == Skips::NotRun && listed(&self.skips, name)
     }
 
-    /// What is wrong with an outcome; `None` when it is as expected.
+    /// Returns the problem of an outcome, or `None` if it is expected.
     pub fn judge(&self, name: &str, status: Status) -> Option<&'static str> {
         match status {
             _ if listed(&self.flakes, name) => None,
@@ -85,13 +86,13 @@ fn parse(file: &Path) -> Result<Vec<String>, String> {
         .collect()
 }
 
-/// Whether a name fits a pattern.
+/// Returns true if a name fits a pattern.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let last = parts.pop().unwrap_or_default();
-    // The first place that fits leaves the most to those behind it.
+    // The first match leaves the most text to the parts behind it.
     for part in parts {
         match name.find(part) {
             Some(at) => name = &name[at + part.len()..],

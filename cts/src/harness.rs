@@ -1,7 +1,8 @@
-//! What cases are written with: one device, buffers, images, compute and render helpers that wait for every submission.
+//! Helpers of cases: a device, buffers, images, and compute and render helpers that wait for every
+//! submission.
 //!
-//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core,
-//! and extensions.
+//! Objects of a case live until its process ends. A process runs one small group. Source: Vulkan
+//! 1.0 core, and extensions.
 
 mod features;
 pub mod unbound_extensions;
@@ -14,12 +15,12 @@ pub use features::Features;
 
 use unbound_extensions::UnboundFeatures;
 
-/// Why a case did not pass.
+/// Reason why a case did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The result is not what the specification says.
+    /// The result differs from the specification.
     Fail(String),
-    /// The device does not offer what the case is about.
+    /// The device lacks a feature that the case tests.
     NotSupported(String),
 }
 
@@ -29,7 +30,7 @@ impl From<vk::Result> for Outcome {
     }
 }
 
-/// What a case returns.
+/// Result of a case.
 pub type Case = Result<(), Outcome>;
 
 /// Fails a case unless a condition holds.
@@ -49,17 +50,17 @@ pub struct Gpu {
     pub extension_features: Box<Features>,
     pub properties: vk::PhysicalDeviceProperties,
     pub memory: vk::PhysicalDeviceMemoryProperties,
-    /// Extensions that cases use, as far as there are.
+    /// Enabled extensions.
     pub extensions: Vec<&'static CStr>,
     pub entry: ash::Entry,
 }
 
-/// A buffer, mapped.
+/// A mapped buffer.
 #[derive(Clone, Copy)]
 pub struct Buffer {
     /// Handle.
     pub handle: vk::Buffer,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     pointer: *mut u8,
 }
@@ -84,7 +85,7 @@ pub struct Transition<'a> {
     pub to: vk::ImageLayout,
 }
 
-/// What is bound to run a compute shader.
+/// Objects that are bound to run a compute shader.
 #[expect(missing_docs, reason = "the fields are Vulkan's objects")]
 pub struct Compute {
     pub pipeline: vk::Pipeline,
@@ -92,7 +93,7 @@ pub struct Compute {
     pub set: vk::DescriptorSet,
 }
 
-/// What an image is made of.
+/// Description of an image.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "plain description")]
 pub struct ImageDesc {
@@ -105,7 +106,7 @@ pub struct ImageDesc {
 }
 
 impl ImageDesc {
-    /// A colour image.
+    /// Returns the description of a colour image of one level and one sample.
     pub fn color(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
         let samples = vk::SampleCountFlags::TYPE_1;
         Self { format, size, levels: 1, samples, usage, aspects: vk::ImageAspectFlags::COLOR }
@@ -115,16 +116,17 @@ impl ImageDesc {
 /// The newest version of Vulkan that cases use.
 const NEWEST: u32 = vk::API_VERSION_1_3;
 
-/// Storage buffers.
+/// Type of storage buffer descriptors.
 pub const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
 impl Gpu {
     /// Opens the first device with all its features.
     ///
     /// # Errors
-    /// When there is no device.
+    /// There is no device.
     pub fn new(entry: ash::Entry) -> Result<Self, Outcome> {
-        // SAFETY: here and below, create infos are valid and outlive the calls, and handles come from the calls before.
+        // SAFETY: create infos are valid and outlive the calls, and handles come
+        // from the calls before.
         unsafe {
             let version = entry.try_enumerate_instance_version()?.unwrap_or(vk::API_VERSION_1_0);
             let application = vk::ApplicationInfo::default().api_version(version.min(NEWEST));
@@ -139,10 +141,11 @@ impl Gpu {
         }
     }
 
-    /// Another device of all features with queues of these families, each of a priority: one of these a queue.
+    /// Opens another device of all features, with queues of these families. A list of priorities
+    /// has one for each queue.
     ///
     /// # Errors
-    /// When the device cannot be made.
+    /// The device cannot be created.
     pub fn with_queues(&self, queues: &[(u32, &'static [f32])]) -> Result<Vec<Self>, Outcome> {
         Self::open(&self.entry, &self.instance, self.physical, queues)
     }
@@ -165,7 +168,8 @@ impl Gpu {
             let extensions = features::of_device(&known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
             let mut enabled = Features::of(entry, instance, physical, &extensions);
-            // Pipelines ask for it where they are to have it: the others are tested without.
+            // Pipelines enable robust access where a case tests it. All others are tested without
+            // it.
             enabled.robustness.robust_buffer_access2 = vk::FALSE;
             let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&infos)
@@ -197,7 +201,7 @@ impl Gpu {
         }
     }
 
-    /// Whether the device has an extension that cases use.
+    /// Returns true if the device has an extension.
     pub fn has(&self, extension: &CStr) -> bool {
         self.extensions.contains(&extension)
     }
@@ -214,18 +218,19 @@ impl Gpu {
     pub fn properties2(&self, own: &mut impl vk::ExtendsPhysicalDeviceProperties2) {
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(own);
         let query = ash::khr::get_physical_device_properties2::Instance::new(&self.entry, &self.instance);
-        // SAFETY: cases run on instances that have the command, and the chain lives as long as the call.
+        // SAFETY: cases run on instances that have the command, and the chain lives as long as the
+        // call.
         unsafe { query.get_physical_device_properties2(self.physical, &mut all) };
     }
 
-    /// The device's name.
+    /// Returns the device's name.
     pub fn name(&self) -> String {
         self.properties
             .device_name_as_c_str()
             .map_or_else(|_| String::new(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// Allocates memory for requirements, host-visible when asked.
+    /// Allocates memory for requirements, host-visible if `visible` is set.
     pub fn allocate(&self, needs: vk::MemoryRequirements, visible: bool) -> Result<vk::DeviceMemory, Outcome> {
         self.allocate_with(needs, visible, vk::MemoryAllocateFlags::empty())
     }
@@ -255,12 +260,12 @@ impl Gpu {
         Ok(unsafe { self.device.allocate_memory(&info, None) }?)
     }
 
-    /// A mapped, zeroed buffer for every use.
+    /// Creates a mapped, zeroed buffer of every usage.
     pub fn buffer(&self, size: u64) -> Result<Buffer, Outcome> {
         self.make_buffer(size, false)
     }
 
-    /// The same with an address.
+    /// Creates a mapped, zeroed buffer of every usage, with a device address.
     pub fn addressed(&self, size: u64) -> Result<Buffer, Outcome> {
         self.make_buffer(size, true)
     }
@@ -290,22 +295,23 @@ impl Gpu {
         self.buffer_with_memory(&vk::BufferCreateInfo::default().size(size).usage(usage), flags)
     }
 
-    /// A mapped, zeroed buffer of its own kind.
+    /// Creates a mapped, zeroed buffer of the given usage.
     pub fn buffer_of(&self, info: &vk::BufferCreateInfo<'_>) -> Result<Buffer, Outcome> {
         self.buffer_with_memory(info, vk::MemoryAllocateFlags::empty())
     }
 
-    /// The same with memory that is allocated with these flags.
+    /// Creates a mapped, zeroed buffer with memory that is allocated with these flags.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// The buffer cannot be created.
     pub fn buffer_with_memory(
         &self,
         info: &vk::BufferCreateInfo<'_>,
         flags: vk::MemoryAllocateFlags,
     ) -> Result<Buffer, Outcome> {
         let size = info.size;
-        // SAFETY: valid infos; memory is bound once; the whole buffer is mapped and written before anyone reads it.
+        // SAFETY: valid infos; memory is bound once; the whole buffer is mapped and written before
+        // anyone reads it.
         unsafe {
             let handle = self.device.create_buffer(info, None)?;
             let memory = self.allocate_with(self.device.get_buffer_memory_requirements(handle), true, flags)?;
@@ -316,7 +322,7 @@ impl Gpu {
         }
     }
 
-    /// A mapped buffer with this content.
+    /// Creates a mapped buffer with this content.
     pub fn buffer_with<T: bytemuck::Pod>(&self, data: &[T]) -> Result<Buffer, Outcome> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let buffer = self.buffer(bytes.len() as u64)?;
@@ -324,7 +330,7 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// A buffer with this content, viewed as texels.
+    /// Creates a buffer with this content, and a texel buffer view of it.
     pub fn texel_buffer(&self, format: vk::Format, content: &[u8]) -> Result<vk::BufferView, Outcome> {
         let buffer = self.buffer_with(content)?;
         let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle).format(format).range(vk::WHOLE_SIZE);
@@ -332,7 +338,7 @@ impl Gpu {
         Ok(unsafe { self.device.create_buffer_view(&info, None) }?)
     }
 
-    /// An image, bound to memory.
+    /// Creates an image and binds it to memory.
     pub fn image(&self, desc: &ImageDesc) -> Result<Image, Outcome> {
         let extent = vk::Extent3D { width: desc.size[0], height: desc.size[1], depth: 1 };
         let info = vk::ImageCreateInfo::default()
@@ -365,7 +371,7 @@ impl Gpu {
         }
     }
 
-    /// Records with `record`, submits, waits.
+    /// Records commands with `record`, submits them, and waits for their end.
     pub fn run(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), Outcome> {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
         // SAFETY: the command buffer is recorded, submitted once, and waited for.
@@ -382,7 +388,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Makes everything before visible to everything after, and moves an image between layouts when given.
+    /// Makes all earlier writes visible to all later commands, and performs a layout transition if
+    /// one is given.
     pub fn barrier(&self, commands: vk::CommandBuffer, transition: Option<Transition<'_>>) {
         let all = vk::PipelineStageFlags::ALL_COMMANDS;
         let (write, read) =
@@ -407,7 +414,7 @@ impl Gpu {
         }
     }
 
-    /// A shader module.
+    /// Creates a shader module.
     pub fn module(&self, code: &[u8]) -> Result<vk::ShaderModule, Outcome> {
         let words: Vec<u32> =
             code.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -415,12 +422,12 @@ impl Gpu {
         Ok(unsafe { self.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }?)
     }
 
-    /// A set layout and a set with the given descriptor types, one a binding.
+    /// Creates a set layout and a set with the given descriptor types, one for each binding.
     pub fn set(&self, kinds: &[vk::DescriptorType]) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
         self.set_for(kinds, vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT)
     }
 
-    /// The same for these stages only.
+    /// Creates a set layout and a set for the given stages.
     pub fn set_for(
         &self,
         kinds: &[vk::DescriptorType],
@@ -437,7 +444,7 @@ impl Gpu {
         self.set_of(kinds, &bindings)
     }
 
-    /// A set of one image with a sampler that its layout holds, for fragments.
+    /// Creates a set of one image with an immutable sampler, for fragments.
     pub fn set_with_sampler(
         &self,
         sampler: vk::Sampler,
@@ -450,10 +457,10 @@ impl Gpu {
         self.set_of(&[kind], &[binding.descriptor_count(1)])
     }
 
-    /// A set of these bindings, each of one descriptor of a type.
+    /// Creates a set of these bindings, each of one descriptor.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// The set cannot be created.
     pub fn set_of(
         &self,
         kinds: &[vk::DescriptorType],
@@ -472,7 +479,7 @@ impl Gpu {
         }
     }
 
-    /// A pipeline layout with 48 bytes of push constants for every stage.
+    /// Creates a pipeline layout with 48 bytes of push constants for every stage.
     pub fn layout(&self, sets: &[vk::DescriptorSetLayout]) -> Result<vk::PipelineLayout, Outcome> {
         let push = [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::ALL, offset: 0, size: 48 }];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(sets).push_constant_ranges(&push);
@@ -480,7 +487,8 @@ impl Gpu {
         Ok(unsafe { self.device.create_pipeline_layout(&info, None) }?)
     }
 
-    /// Runs a compute shader with storage buffers at bindings 0 and up, specialization constant 0, and push constants.
+    /// Runs a compute shader with storage buffers at bindings 0 and up, specialization constant 0,
+    /// and push constants.
     pub fn compute(&self, code: &[u8], constant: i32, push: &[u8], buffers: &[Buffer], groups: [u32; 3]) -> Case {
         let buffers: Vec<_> = buffers.iter().map(|&buffer| (STORAGE, buffer)).collect();
         let compute = self.compute_pipeline(code, constant, &buffers)?;
@@ -494,7 +502,8 @@ impl Gpu {
         })
     }
 
-    /// A compute pipeline with buffers of these types at bindings 0 and up, and specialization constant 0.
+    /// Creates a compute pipeline with buffers of these types at bindings 0 and up, and
+    /// specialization constant 0.
     pub fn compute_pipeline(
         &self,
         code: &[u8],
@@ -551,7 +560,8 @@ impl Gpu {
         }
     }
 
-    /// The tightly packed texels of level 0 of one aspect of an image in the transfer source layout.
+    /// Returns the tightly packed texels of level 0 of one aspect of an image in the transfer
+    /// source layout.
     pub fn read_image(
         &self,
         image: &Image,
@@ -594,12 +604,12 @@ impl Gpu {
 }
 
 impl Buffer {
-    /// A buffer that is not mapped: it can be bound, not read or written here.
+    /// Wraps a buffer that is not mapped. It can be bound, but not read or written here.
     pub fn of(handle: vk::Buffer, size: u64) -> Self {
         Self { handle, size, pointer: std::ptr::null_mut() }
     }
 
-    /// None.
+    /// Returns the null buffer.
     pub fn null() -> Self {
         Self { handle: vk::Buffer::null(), size: 0, pointer: std::ptr::null_mut() }
     }
@@ -618,39 +628,39 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(self.pointer.add(offset), count) }.to_vec()
     }
 
-    /// All of it as words.
+    /// Returns the contents as words.
     pub fn words(&self) -> Vec<u32> {
         let bytes = self.read(0, self.size as usize);
         bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
     }
 
-    /// All of it as floats.
+    /// Returns the contents as floats.
     pub fn floats(&self) -> Vec<f32> {
         self.words().into_iter().map(f32::from_bits).collect()
     }
 }
 
-/// A range of levels of the one layer.
+/// Returns a range of levels of the first layer.
 pub fn range(aspect_mask: vk::ImageAspectFlags, base_mip_level: u32, level_count: u32) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange { aspect_mask, base_mip_level, level_count, base_array_layer: 0, layer_count: 1 }
 }
 
-/// Level 0 of an image, tightly packed.
+/// Returns the copy of level 0 of an image, tightly packed.
 pub fn whole(image: &Image, aspect: vk::ImageAspectFlags) -> vk::BufferImageCopy {
     vk::BufferImageCopy { image_subresource: layers(aspect), image_extent: image.extent, ..Default::default() }
 }
 
-/// Level 0 and layer 0.
+/// Returns level 0 of layer 0.
 pub fn layers(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceLayers {
     vk::ImageSubresourceLayers { aspect_mask, mip_level: 0, base_array_layer: 0, layer_count: 1 }
 }
 
-/// A name as Vulkan takes it.
+/// Converts a name to a C string.
 pub fn c_name(name: &str) -> CString {
     CString::new(name).unwrap_or_default()
 }
 
-/// A fixed array of characters as text.
+/// Converts a C string to text.
 pub fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
 }

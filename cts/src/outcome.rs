@@ -1,19 +1,19 @@
-//! What became of a case: the words that all runners, state files and reports of this crate share.
+//! Outcomes of cases, which all runners, state files and reports of this crate share.
 
 use std::collections::BTreeMap;
 
 /// How a case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// As the specification says.
+    /// It passed.
     Pass,
-    /// It passed, with something to look at.
+    /// It passed with a warning.
     Warning,
-    /// The device does not offer what the case is about.
+    /// The device lacks a feature that the case tests.
     Unsupported,
-    /// Not as the specification says.
+    /// It failed.
     Fail,
-    /// Its process ended in it.
+    /// Its process ended during the case.
     Crash,
     /// It did not end in time.
     Timeout,
@@ -26,7 +26,7 @@ impl Status {
     pub const ALL: [Self; 7] =
         [Self::Pass, Self::Warning, Self::Fail, Self::Unsupported, Self::Crash, Self::Timeout, Self::Missing];
 
-    /// The word in lines and files.
+    /// Returns the word in lines and files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -39,7 +39,7 @@ impl Status {
         }
     }
 
-    /// The status of a word; `None` for other words.
+    /// Returns the status of a word, or `None` for other words.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.word() == word)
     }
@@ -48,14 +48,14 @@ impl Status {
 /// The outcome of one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// How it ended.
+    /// How the case ended.
     pub status: Status,
-    /// Why, on one line; may be empty.
+    /// The reason on one line, which may be empty.
     pub message: String,
 }
 
 impl Record {
-    /// An outcome; control characters of the message become spaces.
+    /// Returns an outcome. Control characters of the message become spaces.
     pub fn new(status: Status, message: impl AsRef<str>) -> Self {
         let message = message.as_ref().trim().replace(char::is_control, " ");
         Self { status, message }
@@ -65,7 +65,7 @@ impl Record {
 /// Outcomes by name.
 pub type Records = BTreeMap<String, Record>;
 
-/// The first `depth` parts of a name.
+/// Returns the first `depth` parts of a name.
 pub fn group_of(name: &str, depth: usize) -> &str {
     name.match_indices('.').nth(depth.saturating_sub(1)).map_or(name, |(at, _)| &name[..at])
 }

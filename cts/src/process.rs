@@ -1,6 +1,6 @@
-//! Watching a process that runs cases and says on its output which one begins and how it ended.
+//! Watches a process that runs cases and writes which case begins and how it ends.
 //!
-//! What the runners have in common: a case that crashes or hangs is named, and the process is gone afterwards.
+//! Common part of the runners: a case that crashes or hangs is identified, and its process ends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,23 +9,25 @@ use std::time::{Duration, Instant};
 
 use crate::outcome::{Record, Status};
 
-/// Bytes of a line that are kept: nobody's result is longer, and a process that writes no line ends must not fill the memory.
+/// Bytes of a line that are kept. No result is longer, and a process that writes no line ends must
+/// not fill the memory.
 const LINE: usize = 1 << 16;
-/// Between two looks at the time no more than this counts: in what is longer this process stood still, and so did what it watches.
+/// Largest time between two looks at the clock that counts. In longer gaps this process was
+/// suspended, and so was the watched one.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a process may take to end after it closed its output.
+/// Time that a process may take to end after it closed its output.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// What a line says.
+/// Meaning of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
-    /// Nothing of interest.
+    /// The line is ignored.
     Nothing,
     /// A case begins.
     Begins(String),
-    /// The case that runs has ended.
+    /// The running case has ended.
     Ends(Record),
-    /// It reads like an end, but with a status that nobody knows.
+    /// The running case has ended with an unknown status.
     Unknown(String),
     /// All cases have ended.
     Done,
@@ -34,21 +36,21 @@ pub enum Said {
 /// How a process ended.
 #[derive(Debug)]
 pub struct Stop {
-    /// The case that ran then, with its outcome: a crash or a hang.
+    /// The case that was running, with its outcome: a crash or a hang.
     pub case: Option<(String, Record)>,
-    /// Whether it ended by itself and reported success.
+    /// The process ended by itself and reported success.
     pub success: bool,
-    /// What a case is that it ended in: a crash or a hang.
+    /// Outcome of the running case: a crash or a hang.
     pub outcome: Status,
-    /// How it ended, in words.
+    /// Description of the end.
     pub how: String,
 }
 
-/// Runs a process to its end. `each` gets every outcome as soon as it is known. A process in which no case begins or ends
-/// for `timeout` is killed.
+/// Runs a process to its end. `each` gets every outcome immediately. The process is killed if no
+/// case begins or ends for `timeout`.
 ///
 /// # Errors
-/// When the process cannot be started.
+/// The process cannot be started.
 pub fn watch(
     command: &mut Command,
     timeout: Duration,
@@ -68,7 +70,7 @@ pub fn watch(
     Ok(Stop { case, success: status.success() && !timed_out, outcome, how })
 }
 
-/// The case that runs.
+/// The running case.
 struct Cases<E> {
     running: Option<String>,
     doubt: String,
@@ -76,7 +78,7 @@ struct Cases<E> {
 }
 
 impl<E: FnMut(String, Record)> Cases<E> {
-    /// Takes what was said; whether it is progress.
+    /// Applies a line, and returns true if it is progress.
     fn take(&mut self, said: Said) -> bool {
         match said {
             Said::Nothing => return false,
@@ -101,7 +103,7 @@ impl<E: FnMut(String, Record)> Cases<E> {
         }
     }
 
-    /// A case whose end was not understood.
+    /// Ends a case whose last line was not understood.
     fn end_in_doubt(&mut self) {
         let message = match self.doubt.as_str() {
             "" => "it ended without a result".to_owned(),
@@ -111,14 +113,14 @@ impl<E: FnMut(String, Record)> Cases<E> {
     }
 }
 
-/// Takes lines to their end; whether there was no progress for too long.
+/// Reads lines to their end. Returns true if there was no progress for too long.
 fn follow(lines: &Receiver<String>, timeout: Duration, mut take: impl FnMut(&str) -> bool) -> bool {
     let mut patience = Patience { left: timeout, seen: Instant::now() };
     loop {
         let heard = lines.recv_timeout(patience.left.min(LOOK));
         match heard {
             Ok(line) if take(&line) => patience = Patience { left: timeout, seen: Instant::now() },
-            // Lines that say nothing are no progress, however many.
+            // Ignored lines are no progress, however many there are.
             Ok(_) | Err(RecvTimeoutError::Timeout) if patience.holds(Instant::now()) => {}
             Ok(_) | Err(RecvTimeoutError::Timeout) => return true,
             Err(RecvTimeoutError::Disconnected) => return false,
@@ -126,15 +128,15 @@ fn follow(lines: &Receiver<String>, timeout: Duration, mut take: impl FnMut(&str
     }
 }
 
-/// How much longer nothing may happen.
+/// Remaining time without progress.
 struct Patience {
     left: Duration,
-    /// When somebody looked at the time.
+    /// Time of the last look at the clock.
     seen: Instant,
 }
 
 impl Patience {
-    /// Looks at the time; whether there is any left.
+    /// Looks at the clock, and returns true if time remains.
     fn holds(&mut self, now: Instant) -> bool {
         self.left = self.left.saturating_sub(now.saturating_duration_since(self.seen).min(LOOK));
         self.seen = now;
@@ -142,7 +144,7 @@ impl Patience {
     }
 }
 
-/// Waits for the end of a process, or brings it about.
+/// Waits for the end of a process, or kills it.
 fn end(process: &mut Child, at_once: bool) -> std::io::Result<ExitStatus> {
     let deadline = Instant::now() + FAREWELL;
     while !at_once && Instant::now() < deadline {
@@ -151,7 +153,7 @@ fn end(process: &mut Child, at_once: bool) -> std::io::Result<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    // It may have ended meanwhile, which is no error.
+    // The process may have ended by itself, which is no error.
     let _ = process.kill();
     process.wait()
 }
@@ -167,7 +169,7 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Lines of an output, whole ones only: half a result says nothing.
+/// Returns complete lines of an output. An incomplete result has no meaning.
 fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::sync_channel(256);
     std::thread::spawn(move || {
@@ -181,7 +183,7 @@ fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// The next whole line, cut to what is kept; `None` at the end.
+/// Returns the next complete line, cut to the maximum length, or `None` at the end.
 fn line(reader: &mut impl BufRead) -> Option<String> {
     let mut kept = Vec::new();
     loop {
@@ -201,7 +203,7 @@ fn line(reader: &mut impl BufRead) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Runs a script of the shell whose lines are `begin NAME`, `end`, `odd TEXT` and `done`.
+    /// Runs a shell script whose lines are `begin NAME`, `end`, `odd TEXT` and `done`.
     fn run(script: &str, seconds: u64) -> (Vec<(String, Record)>, Stop) {
         let hear = |line: &str| match line.split_once(' ').unwrap_or((line, "")) {
             ("begin", name) => Said::Begins(name.to_owned()),

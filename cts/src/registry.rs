@@ -1,7 +1,8 @@
-//! Registration of cases: a case names itself beside its function, and no list of cases is kept.
+//! Registration of cases: a case registers itself beside its function, and there is no list of
+//! cases.
 //!
-//! `case!` registers one case, `cases!` a function that appends cases which it generates in
-//! loops. Both are usable at the top level of any file below `cases/`.
+//! `case!` registers one case. `cases!` registers a function that appends generated cases. Both
+//! are available at the top level of every file below `cases/`.
 
 use crate::Entry;
 use crate::harness::{Case, Gpu};
@@ -21,14 +22,13 @@ pub(crate) fn registered() -> Vec<Entry> {
     entries
 }
 
-/// Runs a case. Closures in `case!` get the type of their argument here.
+/// Runs a case. This call gives closures in `case!` their argument type.
 pub(crate) fn run(gpu: &Gpu, case: impl Fn(&Gpu) -> Case) -> Case {
     case(gpu)
 }
 
 /// Registers a case: its name `chapter.group.case`, the section of the specification, optionally
-/// the device extensions without which it is not supported, and the function or closure of a
-/// `&Gpu` that runs it.
+/// the required device extensions, and the function or closure of a `&Gpu` that runs it.
 macro_rules! case {
     ($name:literal, $section:expr, [$($extension:expr),+], $run:expr $(,)?) => {
         case!($name, $section, |gpu: &$crate::harness::Gpu| {

@@ -1,4 +1,5 @@
-//! Rendering for cases: one colour attachment, optional depth or stencil, rectangles and vertex lists, read back as RGBA8.
+//! Rendering for cases: one colour attachment, optional depth or stencil, rectangles and vertex
+//! lists, read back as RGBA8.
 
 mod chains;
 mod draw;
@@ -19,12 +20,13 @@ pub use draw::{
 };
 pub use extension_state::{ExtensionState, Lines, Locations, Patches};
 
-/// Renders draws and returns the pixels, row by row, four bytes each; larger ones as several of these, and of smaller ones several in each.
+/// Renders draws and returns the pixels row by row, four bytes each. Larger pixels take several
+/// entries, and an entry holds several smaller pixels.
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
     render_parts(gpu, target, &[Part { draws, ..Part::default() }])
 }
 
-/// The same in several render passes, one after the other.
+/// Renders several render passes, one after the other.
 pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Vec<[u8; 4]>, Outcome> {
     let multisampled = target.samples != vk::SampleCountFlags::TYPE_1;
     let mut usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
@@ -62,7 +64,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
         .layers(1);
     // SAFETY: the info is valid.
     let framebuffer = unsafe { gpu.device.create_framebuffer(&info, None) }?;
-    // Passes that differ in how they load are compatible.
+    // Passes with different load operations are compatible.
     let prepare = |part: &Part<'_>| part.draws.iter().map(|draw| prepare(gpu, target, (first, &views), draw)).collect();
     let prepared = parts.iter().map(prepare).collect::<Result<Vec<Vec<_>>, Outcome>>()?;
     let clears = clear_values(target, multisampled);
@@ -122,7 +124,7 @@ fn clear_depth(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, depth: f32
     gpu.barrier(commands, Some(Transition { image, from: target, to: attachment }));
 }
 
-/// Aspects of a depth or stencil format.
+/// Returns the aspects of a depth or stencil format.
 pub fn depth_aspects(format: vk::Format) -> vk::ImageAspectFlags {
     let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
     match format {
@@ -132,7 +134,7 @@ pub fn depth_aspects(format: vk::Format) -> vk::ImageAspectFlags {
     }
 }
 
-/// The clear values of such a pass.
+/// Returns the clear values of a pass.
 pub(crate) fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
     let color = vk::ClearValue { color: vk::ClearColorValue { float32: target.clear } };
     let depth = vk::ClearValue { depth_stencil: target.clear_depth };
@@ -142,15 +144,15 @@ pub(crate) fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::Clear
 /// A render pass of one subpass.
 #[derive(Clone, Copy)]
 pub(crate) struct PassDesc {
-    /// How attachments are loaded.
+    /// Load operation of the attachments.
     pub(crate) load: vk::AttachmentLoadOp,
-    /// Attachments keep what lies outside of the render area.
+    /// Attachments keep their contents outside of the render area.
     pub(crate) keeps: bool,
     pub(crate) multisampled: bool,
     pub(crate) has_depth: bool,
 }
 
-/// A pass of one subpass: how attachments are loaded, and whether they keep what lies outside of the render area.
+/// Creates a render pass of one subpass.
 pub(crate) fn render_pass(gpu: &Gpu, target: &Target, desc: PassDesc) -> Result<vk::RenderPass, Outcome> {
     let PassDesc { load, keeps, multisampled, has_depth } = desc;
     let initial = |layout| if keeps { layout } else { vk::ImageLayout::UNDEFINED };
@@ -177,7 +179,7 @@ pub(crate) fn render_pass(gpu: &Gpu, target: &Target, desc: PassDesc) -> Result<
             ..attachment(target.depth, target.samples, load)
         });
     }
-    // As shaders may sample them.
+    // Shaders may sample the attachments.
     let layout = vk::ImageLayout::GENERAL;
     let colors = [vk::AttachmentReference { attachment: 0, layout }];
     let resolves = [vk::AttachmentReference { attachment: 1, layout }];
@@ -195,7 +197,7 @@ pub(crate) fn render_pass(gpu: &Gpu, target: &Target, desc: PassDesc) -> Result<
     Ok(unsafe { gpu.device.create_render_pass(&info, None) }?)
 }
 
-/// What a draw binds.
+/// Objects that a draw binds.
 pub(crate) struct Prepared {
     pub(crate) pipeline: vk::Pipeline,
     pub(crate) layout: vk::PipelineLayout,
@@ -203,7 +205,8 @@ pub(crate) struct Prepared {
     samples: vk::SampleCountFlags,
 }
 
-/// Makes what a draw binds; `own` are the views of the attachments, colour first and depth last.
+/// Creates the objects that a draw binds. `own` are the views of the attachments, colour first and
+/// depth last.
 pub(crate) fn prepare(
     gpu: &Gpu,
     target: &Target,
@@ -249,7 +252,7 @@ pub(crate) fn prepare(
     Ok(Prepared { pipeline: pipeline(gpu, target, pass, layout, &draw.state)?, layout, set, samples: target.samples })
 }
 
-/// Sets all of it.
+/// Sets the dynamic state of `VK_EXT_extended_dynamic_state` and `VK_EXT_extended_dynamic_state2`.
 ///
 /// # Safety
 /// The command buffer is recording.
@@ -285,7 +288,7 @@ unsafe fn set_extended(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
     }
 }
 
-/// Binds a vertex buffer of so many bytes a vertex; the pipeline says how many, unless commands do.
+/// Binds a vertex buffer. The command sets the stride where it is dynamic.
 ///
 /// # Safety
 /// The command buffer is recording.
@@ -302,7 +305,7 @@ unsafe fn bind_vertices(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, buf
     }
 }
 
-/// Sets all dynamic state.
+/// Sets all dynamic state of Vulkan 1.0.
 ///
 /// # Safety
 /// The command buffer is recording.
@@ -331,7 +334,7 @@ unsafe fn set_dynamic(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
 /// Records one draw.
 ///
 /// # Safety
-/// The command buffer is recording inside the pass that the pipeline was made for.
+/// The command buffer is recording inside the pass that the pipeline was created for.
 pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
     let push = [draw.rect, draw.color, [draw.depth, draw.extra, draw.show, 0.0]].concat();
     let device = &gpu.device;

@@ -1,4 +1,5 @@
-//! Reports of a run: what is unexpected, a summary, a table by group, and files in JSON and in JUnit's XML.
+//! Reports of a run: unexpected outcomes, a summary, a table by group, and files in JSON and JUnit
+//! XML.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,9 +11,10 @@ use crate::outcome::{Record, Records, Status, group_of};
 /// Files to write.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// All outcomes, counts, and the number of unexpected ones.
+    /// All outcomes, counts, and the number of unexpected outcomes.
     pub json: Option<PathBuf>,
-    /// A suite for each group; an unexpected outcome is a failure, another one than a pass is skipped.
+    /// A suite for each group. An unexpected outcome is a failure, any other outcome but a pass is
+    /// skipped.
     pub junit: Option<PathBuf>,
 }
 
@@ -21,7 +23,7 @@ pub struct Files {
 pub struct Report<'a> {
     records: &'a Records,
     depth: usize,
-    /// What is wrong with a case, by name.
+    /// Problems of cases, by name.
     problems: BTreeMap<&'a str, &'static str>,
 }
 
@@ -34,12 +36,12 @@ impl<'a> Report<'a> {
         Self { records, depth, problems: records.iter().filter_map(judge).collect() }
     }
 
-    /// Whether everything is as expected.
+    /// Returns true if all outcomes are expected.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// A line for each unexpected outcome, and one of counts.
+    /// Returns a line for each unexpected outcome, and one of counts.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         for (name, problem) in &self.problems {
@@ -52,14 +54,14 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Counts by the words of statuses, without zeros.
+    /// Returns counts by status word, without zeros.
     fn words(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         self.records.values().for_each(|record| *counts.entry(record.status.word()).or_default() += 1);
         counts
     }
 
-    /// Counts by group and status.
+    /// Returns counts by group and status.
     fn groups(&self) -> BTreeMap<&'a str, BTreeMap<Status, usize>> {
         let mut groups: BTreeMap<_, BTreeMap<_, usize>> = BTreeMap::new();
         for (name, record) in self.records {
@@ -68,7 +70,7 @@ impl<'a> Report<'a> {
         groups
     }
 
-    /// A line for each group, and one of sums.
+    /// Returns a line for each group, and one of sums.
     pub fn table(&self) -> String {
         let groups = self.groups();
         let width = groups.keys().map(|group| group.len()).max().unwrap_or(0).max(5);
@@ -86,10 +88,10 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Writes the files that are asked for.
+    /// Writes the requested files.
     ///
     /// # Errors
-    /// When one cannot be written.
+    /// A file cannot be written.
     pub fn write(&self, files: &Files) -> Result<(), String> {
         if let Some(file) = &files.json {
             write(file, &self.json())?;
@@ -153,7 +155,7 @@ fn passed(status: Status) -> bool {
     matches!(status, Status::Pass | Status::Warning)
 }
 
-/// A status as the heading of a column.
+/// Returns a status as the heading of a column.
 fn heading(status: Status) -> &'static str {
     match status {
         Status::Pass => "passed",
@@ -174,7 +176,7 @@ fn row(text: &mut String, width: usize, name: &str, counts: &BTreeMap<Status, us
     text.push('\n');
 }
 
-/// Text as XML has it, also in attributes. Characters that XML forbids become spaces.
+/// Escapes text for XML, also in attributes. Characters that XML forbids become spaces.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

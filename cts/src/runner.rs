@@ -1,4 +1,4 @@
-//! The runner of this crate's own cases: filter, a process for each group, timeout, reports.
+//! Runner of this crate's own cases: filters, a process for each group, timeouts, reports.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use crate::process::{Said, Stop, watch};
 use crate::report::{Files, Report};
 use crate::{Entry, cases};
 
-/// Parts of a name that say the group: `chapter.group`.
+/// Parts of a name that form the group: `chapter.group`.
 const DEPTH: usize = 2;
 
-/// Line that a child process starts before and ends behind each case with.
+/// Beginnings of the lines that a child process writes before and after each case.
 const BEGIN: &str = "begin ";
 const END: &str = "end ";
 
@@ -28,7 +28,7 @@ struct Options {
     loader: bool,
     expectations: PathBuf,
     isolation: bool,
-    /// Runs these cases in this process: what a child is started with.
+    /// Runs these cases in this process. Child processes are started with this option.
     child: Option<String>,
 }
 
@@ -60,13 +60,14 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--expectations" => options.expectations = value()?.into(),
             "--no-isolation" => options.isolation = false,
             "--child" => options.child = Some(value()?),
-            _ => return Err(format!("'{arg}' is unknown; {USAGE}")),
+            _ => return Err(format!("unknown option '{arg}'; {USAGE}")),
         }
     }
     Ok(options)
 }
 
-/// Runs the suite with command-line arguments. `linked` gives the entry of a linked driver, when there is one.
+/// Runs the suite with command-line arguments. `linked` is the entry of a linked driver, if there
+/// is one.
 pub fn main(args: impl Iterator<Item = String>, linked: Option<ash::Entry>) -> ExitCode {
     match parse(args).and_then(|options| run(&options, linked)) {
         Ok(true) => ExitCode::SUCCESS,
@@ -87,11 +88,15 @@ fn run(options: &Options, linked: Option<ash::Entry>) -> Result<bool, String> {
         return Ok(true);
     }
     if entries.is_empty() {
-        return Err("no case fits the filters".into());
+        return Err(format!(
+            "--filter {}: no case has such a name; --list prints all names",
+            options.filters.join(" --filter ")
+        ));
     }
     let source = || match (options.loader, &linked) {
         (false, Some(entry)) => Ok(entry.clone()),
-        // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the entry.
+        // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the
+        // entry.
         _ => unsafe { ash::Entry::load() }.map_err(|error| error.to_string()),
     };
     if let Some(group) = &options.child {
@@ -119,7 +124,7 @@ fn groups(entries: &[Entry]) -> Vec<String> {
         .collect()
 }
 
-/// Runs cases in this process, from `first` on when it is `group:case`.
+/// Runs cases in this process, after the given case if `child` is `group:case`.
 fn run_here(entries: &[Entry], child: Option<&str>, source: &ash::Entry) -> Result<Records, String> {
     let (group, after) = child.map_or((None, None), |child| match child.split_once(':') {
         Some((group, after)) => (Some(group), Some(after)),
@@ -154,7 +159,7 @@ fn record_of(outcome: Result<(), Outcome>) -> Record {
     }
 }
 
-/// Runs a group in processes: after a crash or hang, a new one goes on behind the case that caused it.
+/// Runs a group in processes. After a crash or hang, a new process continues behind the case.
 fn run_group(options: &Options, entries: &[Entry], group: &str, outcomes: &mut Records) -> Result<(), String> {
     let mut child = group.to_owned();
     while let Some((name, record)) = run_child(options, &child, outcomes)?.case {
@@ -168,7 +173,7 @@ fn run_group(options: &Options, entries: &[Entry], group: &str, outcomes: &mut R
     Ok(())
 }
 
-/// Runs a child.
+/// Runs a child process.
 fn run_child(options: &Options, group: &str, outcomes: &mut Records) -> Result<Stop, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
@@ -185,7 +190,7 @@ fn run_child(options: &Options, group: &str, outcomes: &mut Records) -> Result<S
     watch(&mut command, options.timeout, hear, |name, record| drop(outcomes.insert(name, record)))
 }
 
-/// What a child's line says.
+/// Interprets a child's line.
 fn hear(line: &str) -> Said {
     if let Some(name) = line.strip_prefix(BEGIN) {
         return Said::Begins(name.to_owned());

@@ -1,4 +1,5 @@
-//! The suite on whatever device the system's loader finds first; `deqp` runs Khronos' suite there.
+//! Runs the suite on the first device that the system's loader finds. `deqp` as the first argument
+//! runs Khronos' suite there.
 
 use std::process::ExitCode;
 

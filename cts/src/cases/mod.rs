@@ -1,4 +1,4 @@
-//! The cases, one file a part of the specification.
+//! The conformance cases, grouped in folders by the chapters of the Vulkan specification.
 
 mod clears_and_copies;
 mod command_buffers;
@@ -36,7 +36,7 @@ pub fn all() -> Vec<Entry> {
     all
 }
 
-/// Environment variable that adds cases which crash and hang, for tests of the runner.
+/// Environment variable that adds cases that crash and hang, for tests of the runner.
 pub const FAULTS: &str = "VITRIC_CTS_FAULTS";
 
 fn faults(all: &mut Vec<Entry>) {
@@ -54,6 +54,8 @@ fn faults(all: &mut Vec<Entry>) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     #[test]
     fn names_are_unique_and_many() {
         let mut names: Vec<String> = super::all().into_iter().map(|entry| entry.name).collect();
@@ -61,7 +63,26 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert!(count >= 250, "{count} cases");
+        assert!(count >= 3000, "{count} cases");
         assert!(names.iter().all(|name| name.split('.').count() == 3));
+    }
+
+    /// A file without a `mod` line is not compiled, so its cases would be missing silently.
+    #[test]
+    fn every_file_is_a_module() {
+        let mut folders = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/cases"))];
+        while let Some(folder) = folders.pop() {
+            let parent = [folder.join("mod.rs"), folder.with_extension("rs")].into_iter().find(|file| file.exists());
+            let parent = std::fs::read_to_string(parent.unwrap()).unwrap();
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                let is_declared = parent.lines().any(|line| line.ends_with(&format!("mod {name};")));
+                assert!(is_declared || name == "mod", "{}: no line `mod {name};`", path.display());
+                if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Running cases in groups: a process for each, several beside each other, and another process for the rest of a group when one
-//! crashes or hangs.
+//! Runs cases in groups: a process for each group, several at the same time, and another process
+//! for the rest of a group after a crash or hang.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -18,22 +18,22 @@ use crate::process::{Stop, watch};
 /// How the runner is started.
 #[derive(Debug)]
 pub struct Runner {
-    /// Khronos' program, an absolute path. It is run in its folder, where its data are.
+    /// Absolute path of Khronos' program. It runs in its folder, where its data are.
     pub binary: PathBuf,
-    /// What it finds in its environment besides this process's.
+    /// Environment variables beside those of this process.
     pub environment: Vec<(String, PathBuf)>,
     /// Longest time without the beginning or end of a case.
     pub timeout: Duration,
 }
 
-/// Where outcomes go.
+/// Receiver of outcomes.
 #[derive(Debug)]
 pub struct Sink {
-    /// What is known so far.
+    /// Outcomes so far.
     pub records: Records,
-    /// Where it is kept.
+    /// The file that keeps them.
     pub state: Option<StateFile>,
-    /// Who watches.
+    /// The display of the progress.
     pub progress: Progress,
 }
 
@@ -48,8 +48,8 @@ impl Sink {
     }
 }
 
-/// Cuts a list into groups of at most `size` cases, which begin with the same two parts: Khronos' runner makes the trees of all tests
-/// that its list names.
+/// Cuts a list into groups of at most `size` cases whose names begin with the same two parts,
+/// because Khronos' runner builds the trees of all tests that its list names.
 pub fn groups(names: &[String], size: usize) -> Vec<&[String]> {
     names
         .chunk_by(|a, b| group_of(a, 2) == group_of(b, 2))
@@ -60,7 +60,7 @@ pub fn groups(names: &[String], size: usize) -> Vec<&[String]> {
 /// Runs all groups, `jobs` at a time.
 ///
 /// # Errors
-/// When the runner cannot be started, or a file cannot be written.
+/// The runner cannot be started, or a file cannot be written.
 pub fn run(runner: &Runner, groups: &[&[String]], jobs: usize, sink: Sink) -> Result<Sink, String> {
     let sink = Mutex::new(sink);
     let next = AtomicUsize::new(0);
@@ -84,12 +84,12 @@ pub fn run(runner: &Runner, groups: &[&[String]], jobs: usize, sink: Sink) -> Re
     results.into_iter().collect::<Result<Vec<()>, String>>().map(|_| sink)
 }
 
-/// A folder for the files of one worker, which goes with it.
+/// A temporary folder for the files of one worker.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new(number: usize) -> Result<Self, String> {
-        // Processes have several runs only in tests, but then at once.
+        // Only tests run several times in a process, and then at the same time.
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("vitric-deqp-{}-{run}-{number}", std::process::id()));
@@ -112,7 +112,7 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Takes an outcome. Those of cases that were not asked for, or come a second time, are nobody's.
+    /// Takes an outcome. Outcomes of unknown or finished cases are ignored.
     fn end(&mut self, name: &str, record: Record) {
         if self.names.remove(name) && self.problem.is_ok() {
             self.problem = self.sink.lock().unwrap_or_else(PoisonError::into_inner).add(name, record);
@@ -120,7 +120,7 @@ impl Waiting<'_> {
     }
 }
 
-/// Runs a group. Every process ends at least one case, or the last of them ends all that are left.
+/// Runs a group. Every process ends at least one case, or the last one ends all that are left.
 fn run_group(runner: &Runner, folder: &Path, group: &[String], sink: &Mutex<Sink>) -> Result<(), String> {
     let mut waiting = Waiting { names: group.iter().map(String::as_str).collect(), sink, problem: Ok(()) };
     while !waiting.names.is_empty() && waiting.problem.is_ok() {
@@ -172,7 +172,7 @@ fn command(runner: &Runner, folder: &Path, list: &Path, errors: File) -> Command
     command
 }
 
-/// What cases are that a process ended without.
+/// Returns the outcome of cases that did not run before the process ended.
 fn not_run(stop: &Stop, folder: &Path) -> Record {
     if stop.success {
         return Record::new(Status::Missing, "the runner did not run it");
@@ -184,7 +184,7 @@ fn not_run(stop: &Stop, folder: &Path) -> Record {
     told(Record::new(stop.outcome, message), folder)
 }
 
-/// A crash with what the process said last.
+/// Adds the last output of the process to a crash.
 fn told(record: Record, folder: &Path) -> Record {
     match last_words(&folder.join("errors.txt")) {
         Some(words) if record.status == Status::Crash => {
@@ -194,7 +194,7 @@ fn told(record: Record, folder: &Path) -> Record {
     }
 }
 
-/// The last line of a file that says something.
+/// Returns the last line of a file that is not empty.
 fn last_words(file: &Path) -> Option<String> {
     use std::io::{Read, Seek, SeekFrom};
     const TAIL: u64 = 4096;

@@ -1,16 +1,18 @@
-//! Lists of cases: a name a line, as the mustpass files and `--deqp-runmode=txt-caselist` have them.
+//! Lists of cases: a name on each line, as in the mustpass files and by
+//! `--deqp-runmode=txt-caselist`.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// What a line may begin with; lines of groups are left out.
+/// Optional beginning of a line. Lines of groups are skipped.
 const TEST: &str = "TEST: ";
 const GROUP: &str = "GROUP: ";
 
-/// The names of some lists, in order, each once. A folder stands for all `.txt` files in and below it, by name.
+/// Reads the names of some lists, in order, each once. A folder stands for all `.txt` files in and
+/// below it, by name.
 ///
 /// # Errors
-/// When a list cannot be read, has a line that is no name, or no name at all.
+/// A list cannot be read, has a line that is no name, or has no name at all.
 pub fn read(lists: &[PathBuf]) -> Result<Vec<String>, String> {
     let mut seen = HashSet::new();
     let mut names = Vec::new();
@@ -31,7 +33,7 @@ pub fn read(lists: &[PathBuf]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Every `step`-th name, from the first on.
+/// Returns every `step`-th name, from the first on.
 pub fn sample(names: Vec<String>, step: usize) -> Vec<String> {
     names.into_iter().step_by(step.max(1)).collect()
 }
@@ -40,7 +42,7 @@ fn problem(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
-/// A file, or the lists in a folder.
+/// Returns a file, or the lists in a folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -62,7 +64,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// The names of a text, or what is wrong with it.
+/// Returns the names of a text, or an error.
 fn parse(text: &str) -> Result<Vec<&str>, String> {
     let mut names = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -79,7 +81,8 @@ fn parse(text: &str) -> Result<Vec<&str>, String> {
     Ok(names)
 }
 
-/// Whether a word is a path of Khronos' tests: parts of letters, digits, `_` and `-`, with points between them.
+/// Returns true if a word is a path of Khronos' tests: parts of letters, digits, `_` and `-`,
+/// separated by points.
 fn is_name(word: &str) -> bool {
     let part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     word.contains('.') && word.split('.').all(part)

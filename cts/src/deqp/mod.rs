@@ -1,8 +1,9 @@
-//! Khronos' conformance suite: its runner `deqp-vk` is started with lists of cases, watched, and its outcomes compared with
-//! expectation lists.
+//! Khronos' conformance suite: its runner `deqp-vk` is started with lists of cases, watched, and
+//! its outcomes compared with expectation lists.
 //!
-//! A crash or a hang costs one case. Every outcome is kept at once, so that a run of days can be stopped and resumed. Khronos' program
-//! and lists are not part of this repository. Source: KhronosGroup/VK-GL-CTS, `external/vulkancts/README.md`.
+//! A crash or a hang costs one case. Every outcome is kept at once, so that a run of days can be
+//! stopped and resumed. Khronos' program and lists are not part of this repository. Source:
+//! KhronosGroup/VK-GL-CTS, `external/vulkancts/README.md`.
 
 mod groups;
 mod list;
@@ -83,7 +84,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--depth" => options.depth = number(&arg, &value()?)?,
             "--expectations" => options.expectations = value()?.into(),
             "--loader" => options.loader = true,
-            _ => return Err(format!("'{arg}' is unknown; {USAGE}")),
+            _ => return Err(format!("unknown option '{arg}'; {USAGE}")),
         }
     }
     if options.resume && options.state.is_none() {
@@ -92,14 +93,14 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-/// A number of an option: from 1 to a million.
+/// Parses a number of an option: from 1 to a million.
 fn number(option: &str, text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
     number.ok_or_else(|| format!("{option} needs a number from 1 to 1000000, not '{text}'"))
 }
 
-/// Runs Khronos' suite with command-line arguments. `driver` gives the variables with which the system's loader finds the driver to test;
-/// with `--loader` they are not asked for.
+/// Runs Khronos' suite with command-line arguments. `driver` returns the variables with which the
+/// system's loader finds the driver under test. They are not used with `--loader`.
 pub fn main(
     args: impl Iterator<Item = String>,
     driver: impl FnOnce() -> Result<Vec<(String, PathBuf)>, String>,
@@ -131,7 +132,7 @@ fn run(options: &Options, driver: impl FnOnce() -> Result<Vec<(String, PathBuf)>
     Ok(report.is_clean())
 }
 
-/// The cases to run.
+/// Returns the cases to run.
 fn chosen(options: &Options, expectations: &Expectations) -> Result<Vec<String>, String> {
     if options.lists.is_empty() {
         return Err(format!("no --caselist; {USAGE}"));
@@ -152,7 +153,7 @@ fn binary(path: Option<&Path>) -> Result<PathBuf, String> {
     if found.is_file() { Ok(found) } else { Err(format!("{} is no program", path.display())) }
 }
 
-/// Runs what has no outcome yet; the outcomes of all chosen cases.
+/// Runs the cases without an outcome. Returns the outcomes of all chosen cases.
 fn run_cases(options: &Options, runner: &Runner, names: Vec<String>) -> Result<Records, String> {
     let (state, mut known) = match &options.state {
         None => (None, Records::new()),

@@ -1,8 +1,9 @@
-//! What Khronos' runner writes to its standard output.
+//! Output of Khronos' runner.
 //!
-//! A case is announced by `Test case 'NAME'..`, its end by two spaces, the status and a description in parentheses, which may
-//! go on over lines. Source: `framework/common/tcuTestSessionExecutor.cpp` and the statuses of `framework/qphelper/qpTestLog.c`
-//! in KhronosGroup/VK-GL-CTS.
+//! A case begins with `Test case 'NAME'..` and ends with two spaces, the status and a description
+//! in parentheses, which may span several lines. Source:
+//! `framework/common/tcuTestSessionExecutor.cpp` and the statuses of
+//! `framework/qphelper/qpTestLog.c` in KhronosGroup/VK-GL-CTS.
 
 use crate::outcome::{Record, Status};
 use crate::process::Said;
@@ -24,7 +25,7 @@ const STATUSES: &[(&str, Status)] = &[
     ("DeviceLost", Status::Fail),
 ];
 
-/// What a line says.
+/// Interprets a line.
 pub fn hear(line: &str) -> Said {
     let line = line.trim_end_matches('\r');
     if let Some(name) = line.strip_prefix("Test case '").and_then(|rest| rest.strip_suffix("'..")) {
@@ -36,7 +37,7 @@ pub fn hear(line: &str) -> Said {
     line.strip_prefix("  ").and_then(result).unwrap_or(Said::Nothing)
 }
 
-/// `STATUS (DESCRIPTION)`, of which the end may stand on another line.
+/// Parses `STATUS (DESCRIPTION)`, whose end may be on another line.
 fn result(text: &str) -> Option<Said> {
     let (word, description) = text.split_once(" (")?;
     let description = description.strip_suffix(')').unwrap_or(description);
@@ -47,7 +48,7 @@ fn result(text: &str) -> Option<Said> {
     is_word.then(|| Said::Unknown(text.to_owned()))
 }
 
-/// The description, with Khronos' word before it where ours says less.
+/// Returns the description, with Khronos' status before it where ours says less.
 fn told(word: &str, status: Status, description: &str) -> String {
     match (word, status) {
         ("Pass", _) => String::new(),

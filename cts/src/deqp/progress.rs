@@ -1,4 +1,5 @@
-//! How far a run is, on the standard error output: a bar on terminals, otherwise a line now and then.
+//! Progress of a run on the standard error output: a bar on terminals, otherwise a line every 30
+//! seconds.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,15 +10,15 @@ use crate::outcome::Status;
 const WIDTH: usize = 24;
 /// Time between two lines.
 const PAUSE: Duration = Duration::from_secs(30);
-/// Time between two pictures of the bar.
+/// Time between two updates of the bar.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Counts what is done.
+/// Counts outcomes.
 #[derive(Debug)]
 pub struct Progress {
     total: usize,
     done: usize,
-    /// Cases whose outcomes were there before.
+    /// Cases with an outcome before the run.
     before: usize,
     bad: usize,
     start: Instant,
@@ -33,7 +34,7 @@ impl Progress {
         Self { total, done: before, before, bad: 0, start: now, shown: now, terminal }
     }
 
-    /// Counts an outcome, and shows where the run is when it is time.
+    /// Counts an outcome, and shows the progress when it is due.
     pub fn add(&mut self, status: Status) {
         self.done += 1;
         self.bad += usize::from(!matches!(status, Status::Pass | Status::Warning | Status::Unsupported));
@@ -44,7 +45,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Erases the bar.
     pub fn end(&self) {
         if self.terminal {
             eprint!("\r\x1b[K");
@@ -54,13 +55,13 @@ impl Progress {
     fn show(&self) {
         let text = text(self.done, self.total, self.bad, rate(self.done - self.before, self.start.elapsed()));
         let mut out = std::io::stderr();
-        // Nobody may be listening, which is no reason to stop.
+        // An error of the output is no reason to stop.
         let _ = if self.terminal { write!(out, "\r{text}\x1b[K") } else { writeln!(out, "{text}") };
         let _ = out.flush();
     }
 }
 
-/// Cases per second.
+/// Returns cases per second.
 fn rate(done: usize, time: Duration) -> f64 {
     done as f64 / time.as_secs_f64().max(1e-3)
 }
@@ -70,7 +71,7 @@ fn text(done: usize, total: usize, bad: usize, rate: f64) -> String {
     let left = total.saturating_sub(done) as f64 / rate.max(1e-3);
     let (minutes, seconds) = (left as u64 / 60, left as u64 % 60);
     format!(
-        "[{}{}] {done}/{total}, {bad} not as they should be, {rate:.1}/s, {minutes}:{seconds:02} left",
+        "[{}{}] {done}/{total}, {bad} unexpected, {rate:.1}/s, {minutes}:{seconds:02} left",
         "#".repeat(full),
         "-".repeat(WIDTH - full)
     )
@@ -82,10 +83,7 @@ mod tests {
 
     #[test]
     fn the_bar_is_as_long_as_the_run() {
-        assert_eq!(
-            text(50, 100, 2, 0.5),
-            "[############------------] 50/100, 2 not as they should be, 0.5/s, 1:40 left"
-        );
+        assert_eq!(text(50, 100, 2, 0.5), "[############------------] 50/100, 2 unexpected, 0.5/s, 1:40 left");
         assert!(text(0, 0, 0, 0.0).starts_with("[########################] 0/0"));
         assert!(text(5, 4, 0, 1.0).contains("0:00 left"));
     }

@@ -1,6 +1,7 @@
-//! The state of a run: a file to which every outcome is added as soon as it is known, so that a run can be resumed.
+//! State of a run: a file to which every outcome is appended immediately, so that a run can be
+//! resumed.
 //!
-//! A header, then `STATUS<tab>NAME<tab>MESSAGE` a line. A last line that was not written to its end counts for nothing.
+//! A header, then lines of `STATUS<tab>NAME<tab>MESSAGE`. An incomplete last line is ignored.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -19,10 +20,11 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// When it cannot be made, or there is one already: results of hours are not to be lost by a forgotten option.
+    /// The file cannot be created, or exists already: a forgotten option must not lose hours of
+    /// results.
     pub fn begin(path: &Path) -> Result<Self, String> {
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => format!("{} exists; --resume goes on with it", path.display()),
@@ -33,16 +35,16 @@ impl StateFile {
         Ok(state)
     }
 
-    /// Goes on with a file, and gives the outcomes in it; begins it when there is none.
+    /// Continues a file, and returns the outcomes in it. Creates the file if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read, or is no state file.
+    /// The file cannot be read, or is no state file.
     pub fn resume(path: &Path) -> Result<(Self, Records), String> {
         if !path.exists() {
             return Ok((Self::begin(path)?, Records::new()));
         }
         let text = std::fs::read(path).map_err(|error| problem(path, &error))?;
-        // What follows the last line end was cut off by the end of the process or machine.
+        // The end of the process or machine cut off the text behind the last line end.
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let records = std::str::from_utf8(&text[..whole]).ok().and_then(parse);
         let records = records.ok_or_else(|| format!("{} is no state of a run", path.display()))?;
@@ -51,10 +53,10 @@ impl StateFile {
         Ok((Self { path: path.to_owned(), file }, records))
     }
 
-    /// Adds an outcome.
+    /// Appends an outcome.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// The file cannot be written.
     pub fn add(&mut self, name: &str, record: &Record) -> Result<(), String> {
         self.write(&format!("{}\t{name}\t{}\n", record.status.word(), record.message))
     }

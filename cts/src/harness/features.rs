@@ -1,4 +1,4 @@
-//! Extensions that cases use, and their features: what a device is made with.
+//! Extensions that cases use, and their features, which devices are created with.
 //!
 //! Source: Vulkan's registry (`vk.xml`).
 
@@ -8,7 +8,7 @@ use ash::vk;
 
 use super::unbound_extensions;
 
-/// Extensions of instances that those of devices need.
+/// Instance extensions that the device extensions require.
 const INSTANCE_EXTENSIONS: &[&CStr] = &[
     vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME,
     vk::KHR_DEVICE_GROUP_CREATION_NAME,
@@ -17,7 +17,7 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
     vk::KHR_EXTERNAL_SEMAPHORE_CAPABILITIES_NAME,
 ];
 
-/// Extensions that cases use.
+/// Device extensions without a structure of features.
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
@@ -83,12 +83,12 @@ const EXTENSIONS: &[&CStr] = &[
     vk::KHR_STORAGE_BUFFER_STORAGE_CLASS_NAME,
 ];
 
-/// Structures of features, each with the extension that brings it, which cases use as well.
+/// Structures of features, each with its extension.
 macro_rules! features {
     ($($field:ident: $ty:ident = $extension:ident;)*) => {
         const WITH_FEATURES: &[&CStr] = &[$(vk::$extension),*];
 
-        /// Features of extensions, as the device has them: nothing is set of an extension that is not there.
+        /// Supported features of extensions. Structures of unsupported extensions are zero.
         #[derive(Default)]
         #[expect(missing_docs, reason = "the fields are Vulkan's structures")]
         pub struct Features {
@@ -96,7 +96,7 @@ macro_rules! features {
         }
 
         impl Features {
-            /// Those that the device has.
+            /// Returns the features of the device.
             pub(super) fn of(
                 entry: &ash::Entry,
                 instance: &ash::Instance,
@@ -112,7 +112,7 @@ macro_rules! features {
                 features
             }
 
-            /// Links the structures of the extensions in `names` before `first`.
+            /// Links the structures of the extensions in `names` in front of `first`.
             pub(super) fn chain(&mut self, names: &[&CStr], first: *mut c_void) -> *mut c_void {
                 let mut next = first;
                 $(if names.contains(&vk::$extension) {
@@ -221,18 +221,18 @@ features! {
     vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
 }
 
-/// Those of some extensions that there are.
+/// Returns the supported extensions of some.
 fn chosen(wanted: &[&'static CStr], known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
     let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
     wanted.iter().copied().filter(has).collect()
 }
 
-/// Extensions of instances that there are.
+/// Returns the supported instance extensions.
 pub(super) fn of_instance(known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
     chosen(INSTANCE_EXTENSIONS, known)
 }
 
-/// Extensions of devices that there are.
+/// Returns the supported device extensions.
 pub(super) fn of_device(known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
     chosen(&[EXTENSIONS, WITH_FEATURES].concat(), known)
 }

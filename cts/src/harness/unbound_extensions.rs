@@ -1,5 +1,5 @@
-//! Extensions that are newer than the bindings. Each structure of features begins with a flag, which a device that has the extension
-//! must support.
+//! Extensions that the bindings of `ash` lack. Each structure of features begins with a flag that
+//! a device with the extension must support.
 //!
 //! Source: Vulkan's registry (`vk.xml`).
 
@@ -26,7 +26,7 @@ pub const RESTART_INDEX: &CStr = c"VK_EXT_primitive_restart_index";
 /// `VK_KHR_unified_image_layouts`.
 pub const UNIFIED_LAYOUTS: &CStr = c"VK_KHR_unified_image_layouts";
 
-/// Extensions, with the numbers of their structures of features.
+/// Extensions with the numbers of their structures of features.
 pub const ALL: [(&CStr, i32); 8] = [
     (REPLICATED_COMPOSITES, 1_000_564_000),
     (RELAXED_INSTRUCTION, 1_000_558_000),
@@ -38,17 +38,17 @@ pub const ALL: [(&CStr, i32); 8] = [
     (UNIFIED_LAYOUTS, 1_000_527_000),
 ];
 
-/// A structure of one flag.
+/// A structure of features with one flag.
 #[repr(C)]
 struct Flag {
     s_type: vk::StructureType,
     p_next: *mut c_void,
     flag: vk::Bool32,
-    /// Where some have a second one, which is not required.
+    /// A second flag of some structures, which is not required.
     other: vk::Bool32,
 }
 
-/// Says of an attachment that it is in a feedback loop: `VkAttachmentFeedbackLoopInfoEXT`.
+/// `VkAttachmentFeedbackLoopInfoEXT`: an attachment is in a feedback loop.
 #[repr(C)]
 pub struct FeedbackLoop {
     s_type: vk::StructureType,
@@ -57,17 +57,17 @@ pub struct FeedbackLoop {
 }
 
 impl FeedbackLoop {
-    /// It is.
+    /// Returns the structure with the flag set.
     pub const fn enabled() -> Self {
         Self { s_type: vk::StructureType::from_raw(1_000_527_001), p_next: std::ptr::null(), enable: vk::TRUE }
     }
 }
 
-/// The structures of the extensions that there are.
+/// Feature structures of the supported extensions.
 pub struct UnboundFeatures(Vec<Flag>);
 
 impl UnboundFeatures {
-    /// Of the extensions in `names`.
+    /// Returns the structures of the extensions in `names`, with their first flags set.
     pub fn of(names: &[&CStr]) -> Self {
         let found = ALL.iter().filter(|(name, _)| names.contains(name));
         let flag = |&(_, number): &(&CStr, i32)| Flag {
@@ -79,7 +79,7 @@ impl UnboundFeatures {
         Self(found.map(flag).collect())
     }
 
-    /// Links them before `first`.
+    /// Links the structures in front of `first`.
     pub fn chain(&mut self, first: *mut c_void) -> *mut c_void {
         let mut next = first;
         for flag in &mut self.0 {

@@ -1,11 +1,11 @@
-//! Structures of extensions in the chains of pipelines, as far as their state asks for them.
+//! Structures of extensions in the chains of pipelines, where their state requires them.
 
 use ash::vk;
 
 use super::draw::State;
 use super::extension_state::{Lines, Locations};
 
-/// The structures.
+/// Storage of the structures, which must outlive the pipeline's creation.
 #[derive(Default)]
 pub struct Chains {
     conservative: vk::PipelineRasterizationConservativeStateCreateInfoEXT<'static>,
@@ -20,7 +20,8 @@ pub struct Chains {
 }
 
 impl Chains {
-    /// The tessellation state, where there are such shaders. Without a word the origin of the domain is in the upper left corner.
+    /// Returns the tessellation state, if there are tessellation shaders. Without a structure the
+    /// domain origin is in the upper left corner.
     pub fn tessellation(&mut self, state: &State) -> Option<vk::PipelineTessellationStateCreateInfo<'_>> {
         let patches = state.extensions.patches?;
         let info = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(patches.vertices);
@@ -28,7 +29,8 @@ impl Chains {
         Some(if patches.lower_left { info.push_next(&mut self.origin) } else { info })
     }
 
-    /// The multisample state with what follows it. Where commands enable locations, the pipeline does not.
+    /// Returns the multisample state with its chain. Where commands enable sample locations, the
+    /// pipeline does not.
     pub fn multisample<'a>(
         &'a mut self,
         state: &State,
@@ -46,7 +48,7 @@ impl Chains {
         info.push_next(&mut self.locations)
     }
 
-    /// The rasterization state with what follows it.
+    /// Returns the rasterization state with its chain.
     pub fn raster(&mut self, state: &State) -> vk::PipelineRasterizationStateCreateInfo<'_> {
         let (mut raster, extensions) = (state.raster, &state.extensions);
         if let Some(mode) = extensions.conservative {

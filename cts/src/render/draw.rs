@@ -1,35 +1,36 @@
-//! What cases draw: state, draws, and what is rendered to.
+//! Draws of cases: state, draws, and render targets.
 
 use ash::vk;
 
 use super::extension_state::ExtensionState;
 use crate::harness::Buffer;
 
-/// Width and height of what is rendered.
+/// Width and height of the default target in pixels.
 pub const SIZE: u32 = 16;
 
-/// A vertex shader that makes rectangles from push constants.
+/// A vertex shader that generates rectangles from push constants.
 pub static RECT: &[u8] = shader!("rect.vert");
-/// A vertex shader that takes positions from a vertex buffer.
+/// A vertex shader that reads positions from a vertex buffer.
 pub static POINTS: &[u8] = shader!("points.vert");
-/// A vertex shader that takes positions and colours from a vertex buffer, four floats each.
+/// A vertex shader that reads positions and colours from a vertex buffer, four floats each.
 pub static TRIANGLES: &[u8] = shader!("triangles.vert");
-/// The same, for flat inputs.
+/// A vertex shader that reads positions and colours for flat inputs from a vertex buffer.
 pub static FLAT: &[u8] = shader!("flat.vert");
-/// A vertex shader that writes what it takes of a vertex buffer, components of 64 bits, to a storage buffer.
+/// A vertex shader that writes its 64-bit attributes to a storage buffer.
 pub static WIDE_VERTICES: &[u8] = shader!("wide_vertices.vert");
-/// A vertex shader that makes a point for each instance, whose colour is an attribute; `extra` is the number of the first.
+/// A vertex shader that makes a point for each instance, whose colour is an attribute. `extra` is
+/// the number of the first instance.
 pub static INSTANCES: &[u8] = shader!("instances.vert");
-/// A fragment shader that writes the flat colour it is given.
+/// A fragment shader that writes its flat colour.
 pub const FLAT_COLOR: &[u8] = shader!("flat.frag");
-/// A fragment shader that writes the colour it is given.
+/// A fragment shader that writes its colour.
 pub const COLOR: &[u8] = shader!("color.frag");
 /// A fragment shader that samples an image.
 pub const TEXTURE: &[u8] = shader!("texture.frag");
 /// A fragment shader that compares with a depth image.
 pub const COMPARE: &[u8] = shader!("compare.frag");
 
-/// State of a pipeline; the default writes colour and nothing else.
+/// State of a pipeline. The default writes colour and nothing else.
 #[derive(Clone)]
 #[expect(missing_docs, reason = "the fields are Vulkan's state")]
 pub struct State {
@@ -45,19 +46,20 @@ pub struct State {
     pub logic: Option<vk::LogicOp>,
     pub sample_mask: u32,
     pub alpha_to_coverage: bool,
-    /// Every sample is shaded on its own.
+    /// Enables sample shading.
     pub by_sample: bool,
     pub viewport: vk::Viewport,
     pub scissor: vk::Rect2D,
-    /// Everything that 1.0 lets be dynamic is: the pipeline is made with other values, and commands set these.
+    /// All dynamic state of Vulkan 1.0 is dynamic: the pipeline has other values, and commands set
+    /// these.
     pub dynamic: bool,
-    /// The same of `VK_EXT_extended_dynamic_state` and its successor.
+    /// The state of `VK_EXT_extended_dynamic_state` and its successor is dynamic.
     pub extended: bool,
-    /// The same of `VK_EXT_extended_dynamic_state3` and what goes with it.
+    /// The state of `VK_EXT_extended_dynamic_state3` and related extensions is dynamic.
     pub dynamic3: bool,
     /// The pipeline is linked of four libraries.
     pub linked: bool,
-    /// What the shader samples of what it is drawn to.
+    /// Aspects of the attachments that the shader samples.
     pub feedback: vk::ImageAspectFlags,
 }
 
@@ -94,7 +96,7 @@ impl Default for State {
     }
 }
 
-/// One draw: state, push constants, and what is drawn.
+/// One draw: state, push constants, and vertices.
 #[derive(Clone)]
 #[expect(missing_docs, reason = "plain description")]
 pub struct Draw {
@@ -103,24 +105,24 @@ pub struct Draw {
     pub color: [f32; 4],
     pub depth: f32,
     pub extra: f32,
-    /// What the shaders of `stages` are to show.
+    /// Value that the shaders of `support::stages` show.
     pub show: f32,
     pub kind: Kind,
     pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
-    /// The image's sampler belongs to the layout of the set.
+    /// The image's sampler is an immutable one of the set's layout.
     pub fixed_sampler: bool,
     pub query: Option<vk::QueryPool>,
-    /// How its query counts.
+    /// Flags of the query.
     pub control: vk::QueryControlFlags,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
     /// Offset and size of the indices in their buffer.
     pub index_range: Option<(u64, u64)>,
-    /// The first index, and what is added to each.
+    /// The first index, and the vertex offset.
     pub first_index: (u32, i32),
-    /// The index that restarts primitives, where it is not the greatest.
+    /// The index that restarts primitives, if it is not the greatest.
     pub restart_index: Option<u32>,
-    /// What the draw depends on, and a clear of the lower half to blue behind it.
+    /// A condition of the draw, and of a clear of the lower half to blue behind it.
     pub condition: Option<(Buffer, u64)>,
     /// Transform feedback around the draw.
     pub capture: Option<Capture>,
@@ -147,19 +149,19 @@ pub struct CaptureQuery {
 /// Transform feedback.
 #[derive(Clone, Default)]
 pub struct Capture {
-    /// Buffers from the first on, with offset and size.
+    /// Buffers from binding 0 on.
     pub buffers: Vec<CaptureRange>,
-    /// Where bytes are counted, buffer by buffer.
+    /// Positions of the byte counters, by buffer.
     pub counters: Vec<Option<(Buffer, u64)>>,
-    /// Whether it goes on where the counters say.
+    /// Resumes at the counters.
     pub resumes: bool,
-    /// Queries of streams: pool, number and stream.
+    /// Queries of vertex streams.
     pub queries: Vec<CaptureQuery>,
-    /// Whether there are but the queries.
+    /// Begins and ends only the queries.
     pub only_queries: bool,
 }
 
-/// What a draw draws.
+/// Vertices of a draw.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "the variants are Vulkan's commands")]
 pub enum Kind {
@@ -187,15 +189,15 @@ pub enum Kind {
         buffer: Buffer,
         count: u32,
     },
-    /// Workgroups.
+    /// Workgroups along each axis.
     Meshes([u32; 3]),
-    /// Draws of workgroups; at most so many, where a buffer has their number.
+    /// Draws of workgroups. With `counts`, a buffer limits their number.
     MeshesIndirect {
         buffer: Buffer,
         counts: Option<Buffer>,
         count: u32,
     },
-    /// Vertices of a buffer, as many as bytes were captured behind an offset.
+    /// Vertices of a buffer, as many as the captured bytes behind an offset.
     ByteCount {
         buffer: Buffer,
         counter: (Buffer, u64),
@@ -209,7 +211,8 @@ pub enum Kind {
         most: u32,
         indices: Option<Buffer>,
     },
-    /// First vertices and counts, of so many instances; with indices, where there are any, and what is added to them.
+    /// First vertices and counts of several draws of `instances` instances, optionally with
+    /// indices and a vertex offset.
     Multi {
         draws: &'static [[u32; 2]],
         instances: u32,
@@ -217,11 +220,11 @@ pub enum Kind {
     },
 }
 
-/// The whole target.
+/// A rectangle over the whole target.
 pub const FULL: [f32; 4] = [-1.0, -1.0, 1.0, 1.0];
 
 impl Draw {
-    /// A rectangle in clip coordinates.
+    /// Returns a draw of a rectangle in clip coordinates.
     pub fn rect(state: State, rect: [f32; 4], color: [f32; 4]) -> Self {
         Self {
             state,
@@ -244,13 +247,13 @@ impl Draw {
         }
     }
 
-    /// The same at another depth.
+    /// Returns the draw at another depth.
     pub fn at(self, depth: f32) -> Self {
         Self { depth, ..self }
     }
 }
 
-/// What is rendered to.
+/// Attachments of a render pass.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "plain description")]
 pub struct Target {
@@ -275,18 +278,18 @@ impl Default for Target {
     }
 }
 
-/// Draws of one render pass. The first pass clears its attachments, later ones go on with them.
+/// Draws of one render pass. The first pass clears its attachments, later ones load them.
 #[derive(Clone, Copy, Default)]
 pub struct Part<'a> {
-    /// What it draws.
+    /// The draws of the pass.
     pub draws: &'a [Draw],
-    /// What depth is cleared to before it, by a transfer.
+    /// Depth of a clear by a transfer command before the pass.
     pub clear: Option<f32>,
-    /// A copy before it, from a buffer to an image in the general layout.
+    /// A copy before the pass, from a buffer to an image in the general layout.
     pub copy: Option<(vk::Buffer, vk::Image, vk::BufferImageCopy)>,
 }
 
-/// Bytes of a vertex, and its attributes.
+/// Returns the bytes of a vertex, and its attributes.
 pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>) {
     let attribute =
         |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };

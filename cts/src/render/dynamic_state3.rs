@@ -6,7 +6,8 @@ use super::draw::{State, vertices};
 use super::extension_state::{Lines, Locations};
 use crate::harness::Gpu;
 
-/// What is dynamic. How lines are drawn is, too, where a case asks for any kind of lines.
+/// Dynamic states of every pipeline. The line rasterization mode is dynamic as well where a case
+/// sets any.
 pub const STATES: &[vk::DynamicState] = &[
     vk::DynamicState::VERTEX_INPUT_EXT,
     vk::DynamicState::POLYGON_MODE_EXT,
@@ -31,7 +32,7 @@ const RECTANGULAR: vk::LineRasterizationModeKHR = vk::LineRasterizationModeKHR::
 
 const BRESENHAM: vk::LineRasterizationModeKHR = vk::LineRasterizationModeKHR::BRESENHAM;
 
-/// The same state with other values where those are dynamic. The vertex input is left out altogether.
+/// Returns the state with other values of dynamic state and without vertex input.
 pub fn other_than(state: &State) -> State {
     let mut other = state.clone();
     let flip = |value: vk::Bool32| vk::TRUE - value;
@@ -43,7 +44,7 @@ pub fn other_than(state: &State) -> State {
     if let Some(patches) = &mut other.extensions.patches {
         patches.lower_left = !patches.lower_left;
     } else if state.extended {
-        // Of another kind, which that extension allows.
+        // A topology of another class, which the extension permits.
         (other.topology, other.restart) = (vk::PrimitiveTopology::POINT_LIST, false);
     }
     other.sample_mask = 0;
@@ -71,13 +72,13 @@ pub fn other_than(state: &State) -> State {
     extensions.locations = state.extensions.locations.map(Locations::mirrored);
     extensions.lines = state.extensions.lines.map(|Lines { mode, stipple }| Lines {
         mode: if mode == BRESENHAM { RECTANGULAR } else { BRESENHAM },
-        // The values stay, as they are not dynamic by themselves.
+        // The stipple stays, since it is another dynamic state.
         stipple,
     });
     other
 }
 
-/// Another number of samples.
+/// Returns another number of samples.
 pub fn other_samples(samples: vk::SampleCountFlags) -> vk::SampleCountFlags {
     match samples {
         vk::SampleCountFlags::TYPE_1 => vk::SampleCountFlags::TYPE_4,
@@ -85,7 +86,7 @@ pub fn other_samples(samples: vk::SampleCountFlags) -> vk::SampleCountFlags {
     }
 }
 
-/// Sets all of it.
+/// Sets the dynamic state.
 ///
 /// # Safety
 /// The command buffer is recording.
@@ -146,7 +147,7 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
     }
 }
 
-/// Sets bindings and attributes of vertices.
+/// Sets the vertex bindings and attributes.
 ///
 /// # Safety
 /// The command buffer is recording.

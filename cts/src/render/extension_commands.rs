@@ -1,18 +1,18 @@
-//! Commands of extensions around and instead of draws: mesh draws, multiple draws, transform
-//! feedback, conditional rendering.
+//! Commands of extensions for draws: mesh draws, multiple draws, transform feedback, conditional
+//! rendering.
 
 use ash::vk;
 
 use super::draw::{Capture, CaptureQuery, Kind, SIZE};
 use crate::harness::{Buffer, Gpu};
 
-/// Records a draw of meshes.
+/// Records a mesh draw.
 ///
 /// # Safety
-/// The command buffer is recording, in a pass, and the extension is enabled.
+/// The command buffer is recording in a pass, and the extension is enabled.
 pub unsafe fn draw_meshes(gpu: &Gpu, commands: vk::CommandBuffer, kind: Kind) {
     let meshes = ash::ext::mesh_shader::Device::new(&gpu.instance, &gpu.device);
-    // Two words lie between the arguments of draws, and one before them.
+    // There are two words between the arguments of draws, and one before them.
     let (offset, stride) = (4, 20);
     // SAFETY: as this function demands.
     unsafe {
@@ -30,17 +30,17 @@ pub unsafe fn draw_meshes(gpu: &Gpu, commands: vk::CommandBuffer, kind: Kind) {
     }
 }
 
-/// Records several draws as one command, whose infos do not lie side by side.
+/// Records several draws as one command with a stride between their infos.
 ///
 /// # Safety
-/// The command buffer is recording, in a pass.
+/// The command buffer is recording in a pass.
 pub unsafe fn draw_multi(
     gpu: &Gpu,
     commands: vk::CommandBuffer,
     (draws, instances): (&[[u32; 2]], u32),
     indices: Option<(Buffer, Option<i32>)>,
 ) {
-    // Sixteen bytes each: first, count, what is added, and nothing.
+    // Sixteen bytes each: first, count, vertex offset, and an unused word.
     let infos: Vec<[u32; 4]> = draws.iter().map(|[first, count]| [*first, *count, 1, 77]).collect();
     let multi = ash::ext::multi_draw::Device::new(&gpu.instance, &gpu.device);
     let (count, start) = (infos.len() as u32, infos.as_ptr());
@@ -56,7 +56,7 @@ pub unsafe fn draw_multi(
     }
 }
 
-/// Sets the index that restarts primitives; nothing where there is no such command.
+/// Sets the index that restarts primitives, if the command exists.
 ///
 /// # Safety
 /// The command buffer is recording, indices are bound, and the extension is enabled.
@@ -75,7 +75,7 @@ pub unsafe fn restart_index(gpu: &Gpu, commands: vk::CommandBuffer, index: u32) 
 /// Binds buffers, and begins queries and transform feedback.
 ///
 /// # Safety
-/// The command buffer is recording, in a pass, and the extension is enabled.
+/// The command buffer is recording in a pass, and the extension is enabled.
 pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture) {
     let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
     let handles: Vec<vk::Buffer> = capture.buffers.iter().map(|range| range.buffer.handle).collect();
@@ -98,10 +98,10 @@ pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Ca
     }
 }
 
-/// Ends transform feedback and queries. What was written may be used behind it.
+/// Ends transform feedback and queries.
 ///
 /// # Safety
-/// The command buffer is recording what was begun.
+/// The command buffer is recording after `begin_capture`.
 pub unsafe fn end_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture) {
     let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
     // SAFETY: as this function demands.
@@ -117,7 +117,7 @@ pub unsafe fn end_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capt
     }
 }
 
-/// The buffers of counters, and places in them.
+/// Returns the counter buffers and the offsets in them.
 fn counters(capture: &Capture) -> (Vec<vk::Buffer>, Vec<u64>) {
     capture
         .counters
@@ -126,10 +126,10 @@ fn counters(capture: &Capture) -> (Vec<vk::Buffer>, Vec<u64>) {
         .unzip()
 }
 
-/// Draws what was captured.
+/// Draws captured vertices by their byte count.
 ///
 /// # Safety
-/// The command buffer is recording, in a pass, and the extension is enabled.
+/// The command buffer is recording in a pass, and the extension is enabled.
 pub unsafe fn draw_byte_count(
     gpu: &Gpu,
     commands: vk::CommandBuffer,
@@ -141,7 +141,7 @@ pub unsafe fn draw_byte_count(
     unsafe { (extension.fp().cmd_draw_indirect_byte_count_ext)(commands, 1, 0, counter.handle, place, offset, stride) };
 }
 
-/// Begins what depends on a word of a buffer.
+/// Begins conditional rendering.
 ///
 /// # Safety
 /// The command buffer is recording.
@@ -152,10 +152,10 @@ pub unsafe fn begin_condition(gpu: &Gpu, commands: vk::CommandBuffer, (buffer, o
     unsafe { (extension.fp().cmd_begin_conditional_rendering_ext)(commands, &raw const info) };
 }
 
-/// Clears the lower half to blue, and ends what depends on a word.
+/// Clears the lower half to blue, and ends conditional rendering.
 ///
 /// # Safety
-/// The command buffer is recording, in a pass.
+/// The command buffer is recording in a pass.
 pub unsafe fn end_condition(gpu: &Gpu, commands: vk::CommandBuffer) {
     let extension = ash::ext::conditional_rendering::Device::new(&gpu.instance, &gpu.device);
     let color = vk::ClearColorValue { float32: [0.0, 0.0, 1.0, 1.0] };

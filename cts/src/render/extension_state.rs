@@ -1,10 +1,10 @@
-//! State of extensions that a pipeline may have, and commands that set it.
+//! Extension state of pipelines, and commands that set it.
 
 use ash::vk;
 
 use crate::harness::Gpu;
 
-/// State of extensions; the default asks for nothing.
+/// State of extensions. The default enables none.
 #[derive(Clone, Copy, Default)]
 #[expect(missing_docs, reason = "the fields are Vulkan's state")]
 pub struct ExtensionState {
@@ -14,26 +14,26 @@ pub struct ExtensionState {
     pub depth_clip: Option<bool>,
     pub negative_one_to_one: bool,
     pub bias_unit: Option<vk::DepthBiasRepresentationEXT>,
-    /// Vertices are taken by instances, each for so many.
+    /// Vertices advance by instance, with this divisor.
     pub divisor: Option<u32>,
-    /// What does not lie in vertex and index buffers as a whole is read as zeros.
+    /// Attributes and indices that lie partly outside of their buffers are read as zeros.
     pub exact: bool,
-    /// Where lines and others have what is not in their structures: whether colour is written.
+    /// Enables or disables colour writes by `VK_EXT_color_write_enable`.
     pub color_write: Option<bool>,
     /// Tessellation shaders.
     pub patches: Option<Patches>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
-    /// Task and mesh shader, which stand for the vertex shader.
+    /// Task and mesh shader, which replace the vertex shader.
     pub mesh: Option<(Option<&'static [u8]>, &'static [u8])>,
-    /// The stream of vertices that is seen.
+    /// The vertex stream that is rasterized.
     pub stream: u32,
     pub locations: Option<Locations>,
-    /// Pixels along the sides of fragments.
+    /// Width and height of fragments in pixels.
     pub fragment_size: Option<[u32; 2]>,
 }
 
-/// Tessellation shaders, and what they are given.
+/// Tessellation shaders and their state.
 #[derive(Clone, Copy)]
 pub struct Patches {
     /// The control shader.
@@ -42,12 +42,12 @@ pub struct Patches {
     pub evaluation: &'static [u8],
     /// Vertices of a patch.
     pub vertices: u32,
-    /// Whether the origin of the domain is in its lower left corner.
+    /// The domain origin is in the lower left corner.
     pub lower_left: bool,
 }
 
 impl Patches {
-    /// Where the origin of the domain is.
+    /// Returns the domain origin.
     pub fn origin(&self) -> vk::TessellationDomainOrigin {
         match self.lower_left {
             true => vk::TessellationDomainOrigin::LOWER_LEFT,
@@ -64,7 +64,7 @@ pub struct Locations {
 }
 
 impl Locations {
-    /// Of up to 16 samples.
+    /// Returns the locations of up to 16 samples.
     pub fn new(places: impl Iterator<Item = [f32; 2]>) -> Self {
         let mut locations = Self { places: [[0.0; 2]; 16], samples: 0 };
         for (slot, place) in locations.places.iter_mut().zip(places) {
@@ -74,7 +74,7 @@ impl Locations {
         locations
     }
 
-    /// Others.
+    /// Returns the locations mirrored in both directions.
     pub fn mirrored(self) -> Self {
         Self { places: self.places.map(|place| place.map(|pixels| 0.9375 - pixels)), ..self }
     }
@@ -90,7 +90,7 @@ impl Locations {
             .sample_locations(list)
     }
 
-    /// Sets them.
+    /// Sets the locations.
     ///
     /// # Safety
     /// The command buffer is recording, and the extension is enabled.
@@ -102,7 +102,7 @@ impl Locations {
     }
 }
 
-/// How lines are drawn.
+/// Line rasterization state.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are Vulkan's state")]
 pub struct Lines {
@@ -112,20 +112,20 @@ pub struct Lines {
 }
 
 impl ExtensionState {
-    /// The sizes of fragments, where a case asks for any.
+    /// Returns the structure of the fragment size, if a case sets one.
     pub fn rate(&self) -> Option<vk::PipelineFragmentShadingRateStateCreateInfoKHR<'static>> {
         let [width, height] = self.fragment_size?;
         let info = vk::PipelineFragmentShadingRateStateCreateInfoKHR::default();
         Some(info.fragment_size(vk::Extent2D { width, height }))
     }
 
-    /// Dynamic state besides that of 1.0.
+    /// Returns dynamic states beside those of Vulkan 1.0.
     pub fn dynamic_states(&self) -> impl Iterator<Item = vk::DynamicState> {
         let stipple = self.lines.map(|_| vk::DynamicState::LINE_STIPPLE_KHR);
         stipple.into_iter().chain(self.locations.map(|_| vk::DynamicState::SAMPLE_LOCATIONS_EXT))
     }
 
-    /// Dynamic state besides that of `VK_EXT_extended_dynamic_state3` that is always there.
+    /// Returns optional dynamic states of `VK_EXT_extended_dynamic_state3`.
     pub fn dynamic3_states(&self) -> impl Iterator<Item = vk::DynamicState> {
         let mode = self.lines.map(|_| vk::DynamicState::LINE_RASTERIZATION_MODE_EXT);
         let locations = self
@@ -136,7 +136,7 @@ impl ExtensionState {
         mode.into_iter().chain(locations.into_iter().flatten()).chain(origin).chain(stream)
     }
 
-    /// Sets it, and depth bias with its unit.
+    /// Sets the state of `dynamic_states`, and depth bias with its representation.
     ///
     /// # Safety
     /// The command buffer is recording.

@@ -4,7 +4,8 @@ use ash::vk;
 
 use crate::harness::{Gpu, Outcome};
 
-/// A pipeline that is linked of four libraries, one for each part. Only the part of the vertex input says how attributes are read.
+/// Creates a pipeline that is linked of four libraries, one for each part. Only the vertex input
+/// library requests robust vertex inputs.
 pub fn linked(
     gpu: &Gpu,
     whole: &vk::GraphicsPipelineCreateInfo<'_>,
@@ -27,7 +28,7 @@ pub fn linked(
         if let Some(robustness) = &mut robustness {
             info = info.push_next(robustness);
         }
-        // What belongs to other parts is not looked at.
+        // State of other parts is ignored.
         let stages: Vec<vk::PipelineShaderStageCreateInfo<'_>> = match part {
             Part::PRE_RASTERIZATION_SHADERS => of_stages(whole, !vk::ShaderStageFlags::FRAGMENT),
             Part::FRAGMENT_SHADER => of_stages(whole, vk::ShaderStageFlags::FRAGMENT),
@@ -61,7 +62,7 @@ pub fn linked(
     }
 }
 
-/// The stages of some kinds.
+/// Returns the stages of some types.
 fn of_stages<'a>(
     info: &vk::GraphicsPipelineCreateInfo<'a>,
     stages: vk::ShaderStageFlags,

@@ -1,4 +1,4 @@
-//! Pipelines of draws: all of a state, or other values where commands set it.
+//! Pipelines of draws: with all values of a state, or with other values of dynamic state.
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use super::extension_state::{Lines, Locations};
 use super::{dynamic_state3, libraries};
 use crate::harness::{Gpu, Outcome};
 
-/// Makes the pipeline of a draw.
+/// Creates the pipeline of a draw.
 pub(super) fn pipeline(
     gpu: &Gpu,
     target: &Target,
@@ -21,7 +21,7 @@ pub(super) fn pipeline(
     let state = &baked;
     let stages = stages(gpu, state)?;
     let (stride, attributes) = vertices(state);
-    // Set by the command, when that is what is tested.
+    // The command sets the right stride where it is dynamic.
     let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
     let input_rate = state.extensions.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
     let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate }];
@@ -99,7 +99,7 @@ pub(super) fn pipeline(
     }
 }
 
-/// Samples of a pipeline, before what its chain says.
+/// Returns the multisample state without its chain.
 fn multisample<'a>(
     gpu: &Gpu,
     target: &Target,
@@ -116,7 +116,7 @@ fn multisample<'a>(
         .alpha_to_coverage_enable(state.alpha_to_coverage)
 }
 
-/// The stages of a pipeline.
+/// Returns the stages of a pipeline.
 fn stages(gpu: &Gpu, state: &State) -> Result<Vec<vk::PipelineShaderStageCreateInfo<'static>>, Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let mut stages = vec![stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?)];
@@ -139,7 +139,7 @@ fn stages(gpu: &Gpu, state: &State) -> Result<Vec<vk::PipelineShaderStageCreateI
     Ok(stages)
 }
 
-/// What a pipeline is made with: other values where commands set them.
+/// Returns the state that a pipeline is created with, which has other values of dynamic state.
 fn baked(state: &State) -> State {
     let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
     if state.extended {
@@ -151,7 +151,7 @@ fn baked(state: &State) -> State {
     baked
 }
 
-/// Flags of a pipeline.
+/// Returns the flags of a pipeline.
 fn flags(state: &State) -> vk::PipelineCreateFlags {
     match state.feedback {
         _ if state.dynamic3 => vk::PipelineCreateFlags::empty(),
@@ -161,21 +161,21 @@ fn flags(state: &State) -> vk::PipelineCreateFlags {
     }
 }
 
-/// Makes a pipeline.
+/// Creates a pipeline.
 fn create(gpu: &Gpu, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pipeline, Outcome> {
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
-/// What is dynamic of a pipeline, which may have vertex buffers.
+/// Returns the dynamic states of a pipeline. `has_vertices` tells whether it has vertex buffers.
 fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
     let mut dynamic: Vec<_> = match state.dynamic {
         true => DYNAMIC.iter().copied().chain(state.extensions.dynamic_states()).collect(),
         false => Vec::new(),
     };
     if state.extended {
-        // Those with counts stand for them.
+        // The states with counts replace these.
         dynamic.retain(|state| ![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR].contains(state));
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
@@ -191,7 +191,7 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
     dynamic
 }
 
-/// All dynamic state of 1.0.
+/// All dynamic states of Vulkan 1.0.
 const DYNAMIC: &[vk::DynamicState] = &[
     vk::DynamicState::VIEWPORT,
     vk::DynamicState::SCISSOR,
@@ -204,7 +204,7 @@ const DYNAMIC: &[vk::DynamicState] = &[
     vk::DynamicState::STENCIL_REFERENCE,
 ];
 
-/// The same state with other values where they are dynamic.
+/// Returns the state with other values of the dynamic state of Vulkan 1.0.
 fn other_than(state: &State) -> State {
     let mut other = state.clone();
     other.viewport = vk::Viewport { width: 1.0, height: 1.0, max_depth: 0.1, ..Default::default() };
@@ -222,7 +222,7 @@ fn other_than(state: &State) -> State {
     other
 }
 
-/// What `VK_EXT_extended_dynamic_state` and its successor add.
+/// Dynamic states of `VK_EXT_extended_dynamic_state` and its successor.
 const EXTENDED: &[vk::DynamicState] = &[
     vk::DynamicState::CULL_MODE,
     vk::DynamicState::FRONT_FACE,
@@ -240,7 +240,7 @@ const EXTENDED: &[vk::DynamicState] = &[
     vk::DynamicState::PRIMITIVE_RESTART_ENABLE,
 ];
 
-/// The same state with other values where those are dynamic: the topology stays of the same kind.
+/// Returns the state with other values of extended dynamic state. The topology stays in its class.
 fn other_than_extended(state: &State) -> State {
     use vk::PrimitiveTopology as T;
     let mut other = state.clone();
@@ -252,7 +252,7 @@ fn other_than_extended(state: &State) -> State {
         T::LINE_STRIP => T::LINE_LIST,
         same => same,
     };
-    // Only strips and fans have restarts.
+    // Only strips and fans can restart.
     other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
     if let Some(patches) = &mut other.extensions.patches {
         patches.vertices = patches.vertices % 32 + 1;

@@ -13,7 +13,8 @@ const EXTENT: vk::Extent3D = vk::Extent3D { width: SIZE, height: SIZE, depth: 1 
 
 case!("core13.copies2.chain", "VK_KHR_copy_commands2", copies2);
 
-/// Texels go from buffer to buffer, to an image, to another one four columns to the right, mirrored to a third, and back.
+/// Copies texels from a buffer to a second buffer, to an image, to another image four columns to
+/// the right, mirrored to a third image, and back.
 fn copies2(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_COPY_COMMANDS2_NAME)?;
     let second = khr::copy_commands2::Device::new(&gpu.instance, &gpu.device);

@@ -17,7 +17,7 @@ fn need(gpu: &Gpu) -> Result<ash::ext::host_image_copy::Device, Outcome> {
     }
 }
 
-/// An image in the general layout, without a command.
+/// Creates an image and moves it to the general layout on the host, without a command.
 fn image(gpu: &Gpu, copies: &ash::ext::host_image_copy::Device, format: vk::Format) -> Result<Image, Outcome> {
     let usage =
         vk::ImageUsageFlags::HOST_TRANSFER_EXT | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::SAMPLED;
@@ -55,7 +55,8 @@ fn fill(copies: &ash::ext::host_image_copy::Device, image: &Image, memory: &[u32
 
 case!("host.copies.regions", "VK_EXT_host_image_copy", regions);
 
-/// Texels go to an image as a whole, then some of longer rows to a part of it; a part comes back between others.
+/// Copies a whole image from memory, then a part of it from longer rows, and reads another part
+/// back.
 fn regions(gpu: &Gpu) -> Case {
     let copies = need(gpu)?;
     let made = image(gpu, &copies, RGBA)?;
@@ -102,7 +103,7 @@ fn regions(gpu: &Gpu) -> Case {
 
 case!("host.copies.memory", "VK_EXT_host_image_copy", as_memory);
 
-/// An image goes to memory and comes back to another one, whatever lies where.
+/// Copies an image to memory and back to another image by `MEMCPY`, in any layout of the driver.
 fn as_memory(gpu: &Gpu) -> Case {
     let copies = need(gpu)?;
     let (first, second) = (image(gpu, &copies, RGBA)?, image(gpu, &copies, RGBA)?);
@@ -142,7 +143,7 @@ fn as_memory(gpu: &Gpu) -> Case {
 
 case!("host.copies.images", "VK_EXT_host_image_copy", between_images);
 
-/// A part of an image goes to a part of another one.
+/// Copies a part of an image to a part of another image.
 fn between_images(gpu: &Gpu) -> Case {
     let copies = need(gpu)?;
     let (first, second) = (image(gpu, &copies, RGBA)?, image(gpu, &copies, RGBA)?);
@@ -171,7 +172,7 @@ fn between_images(gpu: &Gpu) -> Case {
     check(gpu.read_image(&second, COLOR, 4)? == bytes(&expected), || "other texels".into())
 }
 
-/// Layouts that the general one stands for where layouts are unified, for colours, depths and stencils.
+/// Layouts of colours, depths and stencils that equal the general layout where layouts are unified.
 const UNIFIED: [vk::ImageLayout; 15] = [
     vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
     vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
@@ -192,7 +193,8 @@ const UNIFIED: [vk::ImageLayout; 15] = [
 
 case!("host.copies.properties", "VK_EXT_host_image_copy", properties);
 
-/// The layouts are counted first, and then told; the general one is among them, and so are all that are the same as it.
+/// Checks that the count of layouts matches the list, and that the general layout and all layouts
+/// that equal it are in the list.
 fn properties(gpu: &Gpu) -> Case {
     need(gpu)?;
     let query = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);

@@ -1,4 +1,4 @@
-//! Copies between depth and color, and blits between layers and slices (`VK_KHR_maintenance8`).
+//! Copies between depth and colour, and blits between layers and slices (`VK_KHR_maintenance8`).
 
 use ash::vk;
 
@@ -10,7 +10,7 @@ const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
 case!("maintenance.eight.depth_copies", "VK_KHR_maintenance8", depth_copies);
 
-/// Numbers go from a colour to depths and stencils, and back.
+/// Copies integers from a colour image to the depth and stencil aspects, and back.
 fn depth_copies(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE8)?;
     type Way = (vk::Format, u32, vk::Format, vk::ImageAspectFlags);
@@ -69,7 +69,7 @@ fn copy(gpu: &Gpu, commands: vk::CommandBuffer, from: Plane<'_>, to: Plane<'_>) 
 
 case!("maintenance.eight.blit_layers", "VK_KHR_maintenance8", blit_layers);
 
-/// Slices of a volume become any layers, one each, and layers slices.
+/// Blits slices of a volume to layers of an array, one each, and layers to slices.
 fn blit_layers(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE8)?;
     let words: Vec<u32> = (1..=16).collect();
@@ -90,7 +90,7 @@ fn blit_layers(gpu: &Gpu) -> Case {
         dst_subresource: layer(3 - slice as u32),
         dst_offsets: ends([0, 1]),
     });
-    // Seen from behind a slice is the same.
+    // A slice that is mirrored along its depth stays the same slice.
     let to_slices = [1, 2].map(|slice: i32| vk::ImageBlit {
         src_subresource: layer(3 - slice as u32),
         src_offsets: ends([0, 1]),
@@ -123,11 +123,11 @@ fn blit_layers(gpu: &Gpu) -> Case {
         }
         gpu.barrier(commands, None);
     })?;
-    // Of the second volume the slices in the middle were written.
+    // The blits wrote the slices in the middle of the second volume.
     check(out.words()[4..12] == words[4..12], || format!("{:?}", out.words()))
 }
 
-/// An image of words without a view.
+/// Creates an image of 32-bit integers without a view.
 fn bare(gpu: &Gpu, kind: vk::ImageType, extent: vk::Extent3D, layers: u32) -> Result<vk::Image, Outcome> {
     let info = vk::ImageCreateInfo::default()
         .image_type(kind)

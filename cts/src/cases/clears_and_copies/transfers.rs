@@ -63,7 +63,8 @@ fn row_length(gpu: &Gpu) -> Case {
     equal(&got, &expected)
 }
 
-/// A format with depth and stencil that the device has, and its bytes of depth in a buffer.
+/// Returns a format with depth and stencil that the device supports, and the bytes of its depth in
+/// a buffer.
 fn depth_stencil(gpu: &Gpu) -> Result<vk::Format, Outcome> {
     let wanted = vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
     let has = |&format: &vk::Format| {
@@ -82,7 +83,7 @@ case!("copies.buffer_images.aspects", "Copying Data Between Buffers and Images",
 
 pub(in crate::cases) fn aspects(gpu: &Gpu) -> Case {
     let image = image(gpu, ImageShape::new(depth_stencil(gpu)?, [4, 2, 1]), DEPTH | STENCIL)?;
-    // Words that are a depth as a float and as 24 bits.
+    // Bit patterns that are valid depths both as floats and as 24-bit integers.
     let depths: Vec<u32> = (0..8).map(|texel| 0x003f_0000 + texel).collect();
     let stencils: Vec<u8> = (100..108).collect();
     upload(gpu, image, &depths, region(part(DEPTH, 0, 0), [4, 2, 1]))?;
@@ -165,7 +166,7 @@ fn clear_one_aspect(gpu: &Gpu) -> Case {
     equal(&download(gpu, image, 4, region(part(STENCIL, 0, 0), [2, 2, 1]))?, &[77; 4])
 }
 
-/// Blits the whole of a row of 4 texels onto the given span of a row of 8.
+/// Blits a row of 4 texels to the given span of a row of 8 texels.
 fn blit<T: bytemuck::Pod>(
     gpu: &Gpu,
     formats: [vk::Format; 2],

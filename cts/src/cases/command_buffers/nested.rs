@@ -7,7 +7,8 @@ use crate::harness::{Case, Gpu, Outcome, check};
 
 case!("commands.lists.nested", "VK_EXT_nested_command_buffer", nested);
 
-/// Lists that execute lists, as deep as the device says, or ten.
+/// Executes secondary command buffers within each other, to the depth that the device supports and
+/// to at most 10 levels.
 fn nested(gpu: &Gpu) -> Case {
     if gpu.extension_features.nested.nested_command_buffer == vk::FALSE {
         return Err(Outcome::NotSupported("nested lists".into()));

@@ -11,7 +11,7 @@ const PAIR: &[u8] = shader!("pair.comp");
 
 case!("maintenance.six.binds", "VK_KHR_maintenance6", binds);
 
-/// Sets, constants and descriptors that are bound and pushed by structures.
+/// Binds and pushes sets, constants and descriptors by the structures of `VK_KHR_maintenance6`.
 fn binds(gpu: &Gpu) -> Case {
     let commands6 = need6(gpu)?;
     let kinds = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
@@ -47,7 +47,7 @@ fn binds(gpu: &Gpu) -> Case {
 
 case!("maintenance.six.bind_status", "VK_KHR_maintenance6", bind_status);
 
-/// Each bind of several has its own result.
+/// Checks that each bind of several has its own result.
 fn bind_status(gpu: &Gpu) -> Case {
     need6(gpu)?;
     let info = vk::BufferCreateInfo::default().size(64).usage(vk::BufferUsageFlags::STORAGE_BUFFER);

@@ -1,4 +1,5 @@
-//! Sets with more descriptors than the limit of one type, pools that name too few, and pipeline layouts with many dynamic buffers.
+//! Sets with more descriptors than the limit of one type, pools with too few descriptors, and
+//! pipeline layouts with many dynamic buffers.
 
 use ash::vk;
 use ash::vk::{DescriptorBindingFlags as B, DescriptorType as D};
@@ -11,7 +12,7 @@ const LAST_IMAGE: &[u8] = shader!("last_image.comp");
 const DYNAMIC_MANY: &[u8] = shader!("dynamic_many.comp");
 const POINT: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
-/// Dynamic buffers of each kind.
+/// Number of dynamic buffers of each type.
 const MANY: u32 = 512;
 
 fn binding(number: u32, kind: D, count: u32) -> vk::DescriptorSetLayoutBinding<'static> {
@@ -19,7 +20,8 @@ fn binding(number: u32, kind: D, count: u32) -> vk::DescriptorSetLayoutBinding<'
     binding.descriptor_count(count).stage_flags(vk::ShaderStageFlags::COMPUTE)
 }
 
-/// The layout of a set of bindings, and a set of it from a pool that is made for these sizes.
+/// Creates the layout of a set of bindings, and allocates a set of it from a pool of the given
+/// sizes.
 fn set(
     gpu: &Gpu,
     info: vk::DescriptorSetLayoutCreateInfo<'_>,
@@ -41,7 +43,7 @@ fn set(
     }
 }
 
-/// An image of two texels, the second of which is `word`.
+/// Creates an image of two texels, the second of which is `word`.
 fn image(gpu: &Gpu, word: u32) -> Result<vk::DescriptorImageInfo, Outcome> {
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
     let image = gpu.image(&ImageDesc::color(vk::Format::R32_UINT, [2, 1], usage))?;
@@ -60,7 +62,8 @@ fn write_buffer(gpu: &Gpu, set: vk::DescriptorSet, binding: u32, buffer: &Buffer
 
 case!("capacity.sets.beyond_one_type", "Descriptor Set Layout", beyond_one_type);
 
-/// A storage buffer, and as many sampled images as a set may have: the limit is one of a type, not one of the set.
+/// Checks a set with a storage buffer and as many sampled images as a set may have. The limit
+/// holds for one type, not for the set.
 fn beyond_one_type(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_DESCRIPTOR_INDEXING_NAME)?;
     let features = &gpu.extension_features.descriptor_indexing;
@@ -92,7 +95,7 @@ fn beyond_one_type(gpu: &Gpu) -> Case {
     let layout = gpu.layout(&[set_layout])?;
     let pipeline = pipeline(gpu, LAST_IMAGE, layout)?;
     let numbers = [0, most / 2, most - 1];
-    // Few are written, and then one far behind them.
+    // Writes few descriptors first, and then one far behind them.
     for (written, words) in [(1, [11, 0, 0]), (3, [11, 12, 13])] {
         for (&number, word) in numbers[..written].iter().zip(11..) {
             let info = [image(gpu, word)?];
@@ -101,7 +104,7 @@ fn beyond_one_type(gpu: &Gpu) -> Case {
             // SAFETY: nothing uses the set, and the image is alive.
             unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
         }
-        // Descriptors that were not written are not read.
+        // The shader does not read descriptors that were not written.
         let read = std::array::from_fn(|at| numbers[at.min(written - 1)]);
         let expected: [u32; 3] = std::array::from_fn(|at| words[at.min(written - 1)]);
         gpu.run(|commands| {
@@ -123,7 +126,8 @@ fn beyond_one_type(gpu: &Gpu) -> Case {
 
 case!("capacity.pools.too_few", "Descriptor Pools", too_few);
 
-/// Sets of types that their pool has too few of, or does not name: they are served, or the pool is out of memory.
+/// Checks that sets of types that their pool lacks are allocated, or that the pool is out of
+/// memory.
 fn too_few(gpu: &Gpu) -> Case {
     let short: [(D, u32, D); 3] = [
         (D::COMBINED_IMAGE_SAMPLER, 100, D::UNIFORM_BUFFER),
@@ -135,7 +139,8 @@ fn too_few(gpu: &Gpu) -> Case {
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         match set(gpu, info, &[(named, count)]) {
             Ok(_) | Err(Outcome::NotSupported(_)) => {}
-            // The specification allows this, software devices serve it.
+            // The specification allows this error, but software devices are expected to allocate
+            // the set.
             Err(_) if gpu.properties.device_type != vk::PhysicalDeviceType::CPU => {}
             Err(error) => return Err(error),
         }
@@ -145,7 +150,7 @@ fn too_few(gpu: &Gpu) -> Case {
 
 case!("capacity.dynamic.many", "Descriptor Set Binding", many_dynamic);
 
-/// More than a thousand dynamic buffers, each with an offset of its own.
+/// Binds more than a thousand dynamic buffers, each with its own offset.
 fn many_dynamic(gpu: &Gpu) -> Case {
     let limits = &gpu.properties.limits;
     let most = limits.max_descriptor_set_uniform_buffers_dynamic.min(limits.max_descriptor_set_storage_buffers_dynamic);
@@ -175,7 +180,7 @@ fn many_dynamic(gpu: &Gpu) -> Case {
     unsafe { gpu.device.update_descriptor_sets(&writes, &[]) };
     let layout = gpu.layout(&[set_layout])?;
     let pipeline = pipeline(gpu, DYNAMIC_MANY, layout)?;
-    // Uniform buffers are in order, storage buffers from the last on.
+    // Uniform buffers have ascending offsets, storage buffers have descending ones.
     let offsets = (0..MANY).chain((0..MANY).rev()).map(|number| number * step as u32);
     let offsets: Vec<u32> = offsets.collect();
     gpu.run(|commands| {
@@ -193,7 +198,8 @@ fn many_dynamic(gpu: &Gpu) -> Case {
 
 case!("capacity.limits.of_heap", "VK_KHR_maintenance4", of_heap);
 
-/// Neither a buffer nor an allocation may be larger than the largest heap, and WebGPU's alignments hold.
+/// Checks that buffers and allocations are limited by the largest heap, and that WebGPU's
+/// alignments hold.
 fn of_heap(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE4_NAME)?;
     let (mut buffers, mut allocations) =

@@ -1,4 +1,5 @@
-//! Arrays of descriptors that are indexed freely (`VK_EXT_descriptor_indexing`).
+//! Arrays of descriptors that shaders index without constant indices
+//! (`VK_EXT_descriptor_indexing`).
 
 use ash::vk;
 use ash::vk::{DescriptorBindingFlags as B, DescriptorType as D};
@@ -8,7 +9,7 @@ use crate::harness::{Buffer, Case, Gpu, ImageDesc, Outcome, check};
 const BINDLESS: &[u8] = shader!("bindless.comp");
 const MILLION: &[u8] = shader!("million.comp");
 
-/// A set layout and a set of it whose last binding has 3 of at most 40 descriptors.
+/// Creates a set layout, and a set of it whose last binding has 3 of at most 40 descriptors.
 fn bindless_set(gpu: &Gpu) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
     let kinds = [
         (D::STORAGE_BUFFER, 1, B::empty()),
@@ -69,7 +70,7 @@ fn texel_view(gpu: &Gpu, words: &[u32]) -> Result<vk::BufferView, Outcome> {
 
 case!("core12.descriptors.after_bind", "VK_EXT_descriptor_indexing", after_bind);
 
-/// Descriptors are written after the command buffer was recorded, and some of them never.
+/// Writes descriptors after the command buffer was recorded, and leaves some unwritten.
 fn after_bind(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_DESCRIPTOR_INDEXING_NAME)?;
     let features = &gpu.extension_features.descriptor_indexing;
@@ -130,7 +131,7 @@ fn after_bind(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Writes everything but element 2 of the storage buffers, with values that depend on the round.
+/// Writes every storage buffer but element 2, with values that depend on the round.
 fn fill(gpu: &Gpu, set: vk::DescriptorSet, round: u32) -> Case {
     let parts = (0..5u32).map(|number| gpu.buffer_with(&vec![number + round * 10; number as usize + 2]));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -161,7 +162,7 @@ fn fill(gpu: &Gpu, set: vk::DescriptorSet, round: u32) -> Case {
     Ok(())
 }
 
-/// The first descriptor that a write names.
+/// The first descriptor that a write updates.
 #[derive(Clone, Copy)]
 struct Slot {
     kind: D,
@@ -178,7 +179,8 @@ fn write_buffers(gpu: &Gpu, set: vk::DescriptorSet, slot: Slot, buffers: &[Buffe
     unsafe { gpu.device.update_descriptor_sets(&[write.descriptor_type(kind).buffer_info(&infos)], &[]) };
 }
 
-/// A set of an output and `count` storage buffers that may be written after it was bound.
+/// Creates a set of an output and `count` storage buffers that may be written after the set was
+/// bound.
 fn large_set(gpu: &Gpu, count: u32) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
     let kind = D::STORAGE_BUFFER;
     let binding = vk::DescriptorSetLayoutBinding::default()
@@ -209,7 +211,7 @@ fn large_set(gpu: &Gpu, count: u32) -> Result<(vk::DescriptorSetLayout, vk::Desc
 
 case!("core12.descriptors.million", "VK_EXT_descriptor_indexing", million);
 
-/// A million descriptors, written at once; each lane reads another one of them.
+/// Writes a million descriptors at once, and reads a different one in each lane.
 fn million(gpu: &Gpu) -> Case {
     const COUNT: u32 = 1_000_000;
     gpu.need(vk::EXT_DESCRIPTOR_INDEXING_NAME)?;
@@ -224,7 +226,7 @@ fn million(gpu: &Gpu) -> Case {
         return Err(Outcome::NotSupported("a million descriptors".into()));
     }
     let (set_layout, set) = large_set(gpu, COUNT)?;
-    // The first word of each part of 256 bytes is its number.
+    // The first word of each 256 bytes is their number.
     let parts: Vec<u32> = (0..1024 * 64).map(|word| if word % 64 == 0 { word / 64 } else { u32::MAX }).collect();
     let (source, out) = (gpu.buffer_with(&parts)?, gpu.buffer(256)?);
     write_buffers(gpu, set, Slot { kind: D::STORAGE_BUFFER, binding: 0, element: 0 }, &[out]);

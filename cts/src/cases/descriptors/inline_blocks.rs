@@ -8,7 +8,8 @@ const NARROW: &[u8] = shader!("narrow.comp");
 
 case!("core13.descriptors.inline_block", "VK_EXT_inline_uniform_block", inline_block);
 
-/// A uniform block in the set itself: written in two pieces, one of them by a template, and copied to another set.
+/// Writes a uniform block into the set itself in two parts, one by a template, and copies it to
+/// another set.
 fn inline_block(gpu: &Gpu) -> Case {
     use vk::DescriptorType as D;
     gpu.need(vk::EXT_INLINE_UNIFORM_BLOCK_NAME)?;
@@ -34,7 +35,7 @@ fn inline_block(gpu: &Gpu) -> Case {
         [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }]
     };
     let (input, result) = (info(input), info(out));
-    // The block of `narrow.comp`: bytes, halves and shorts.
+    // The block of `narrow.comp`: bytes, 16-bit floats and 16-bit integers.
     let [u16_low, u16_high] = 40_000u16.to_le_bytes();
     let [low, high] = half::f16::from_f32(5.0).to_le_bytes();
     let (first, rest) = ([200, 0, u16_low, u16_high], [99, 99, 99, 99, low, high, 7, 0]);

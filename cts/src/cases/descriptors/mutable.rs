@@ -10,12 +10,12 @@ use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const PAIR_KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
 
-/// What every sum of the bound buffers is.
+/// Expected sum of the bound buffers.
 const SUM: u32 = 1 + 2 * 16 + 3 * 256;
 
 case!("commands.descriptors.mutable", "VK_EXT_mutable_descriptor_type", mutable);
 
-/// Bindings that are uniform or storage buffers, as they are written or copied.
+/// Writes and copies uniform and storage buffers to bindings of mutable type.
 fn mutable(gpu: &Gpu) -> Case {
     if gpu.extension_features.mutable.mutable_descriptor_type == vk::FALSE {
         return Err(Outcome::NotSupported("descriptors of several types".into()));
@@ -45,7 +45,7 @@ fn mutable(gpu: &Gpu) -> Case {
     let pair = Pair::new(gpu, layout)?;
     let buffers: Vec<Buffer> = (1..4u32).map(|word| gpu.buffer_with(&[word; 4])).collect::<Result<_, _>>()?;
     let infos: Vec<_> = buffers.iter().map(|buffer| range(buffer.handle, 16)).collect();
-    // Other types first: the last write counts.
+    // The bindings hold other types first: the last write counts.
     for kinds in [[T::STORAGE_BUFFER, T::UNIFORM_BUFFER, T::UNIFORM_BUFFER], PAIR_KINDS] {
         let writes: Vec<_> = (0..).zip(&infos).map(|(binding, info)| write(binding, info).dst_set(sets[0])).collect();
         let writes: Vec<_> = writes.iter().zip(kinds).map(|(write, kind)| write.descriptor_type(kind)).collect();

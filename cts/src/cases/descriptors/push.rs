@@ -10,7 +10,7 @@ use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const PAIR_KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
 
-/// A set layout of buffers at bindings 0 and up, with flags.
+/// Creates a set layout of buffers at bindings 0 and up, with flags.
 fn set_layout(
     gpu: &Gpu,
     kinds: &[T],
@@ -32,7 +32,8 @@ fn set_layout(
 case!("commands.push.writes", "VK_KHR_push_descriptor", |gpu| pushes(gpu, false));
 case!("commands.push.template", "VK_KHR_push_descriptor", |gpu| pushes(gpu, true));
 
-/// Three dispatches, between which one descriptor is pushed, and two: the others stay as they were.
+/// Pushes one descriptor between the first two of three dispatches and two before the last. Others
+/// keep their values.
 fn pushes(gpu: &Gpu, by_template: bool) -> Case {
     gpu.need(vk::KHR_PUSH_DESCRIPTOR_NAME)?;
     let first = set_layout(gpu, &PAIR_KINDS, vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR)?;
@@ -67,7 +68,7 @@ fn pushes(gpu: &Gpu, by_template: bool) -> Case {
     check(pair.out.words()[..4] == expected, || format!("{:?}, not {expected:?}", &pair.out.words()[..4]))
 }
 
-/// A template that pushes the descriptors of a step, whose infos lie one behind the other.
+/// Creates a template that pushes the descriptors of a step, whose infos lie one behind the other.
 fn template(
     gpu: &Gpu,
     layout: vk::PipelineLayout,

@@ -1,4 +1,5 @@
-//! Descriptors that are null, and accesses outside of what is bound: `VK_EXT_robustness2`, `VK_EXT_pipeline_robustness`.
+//! Null descriptors, and accesses outside of bound ranges: `VK_EXT_robustness2` and
+//! `VK_EXT_pipeline_robustness`.
 
 use ash::vk;
 use ash::vk::DescriptorType as T;
@@ -31,7 +32,8 @@ fn dispatch(gpu: &Gpu, compute: &Compute, push: &[u8]) -> Case {
 case!("robust.null.written", "VK_EXT_robustness2", |gpu| null(gpu, false));
 case!("robust.null.template", "VK_EXT_robustness2", |gpu| null(gpu, true));
 
-/// Loads of null descriptors give zeros, sizes are 0, and nothing is written.
+/// Checks that loads from null descriptors return zeros, that sizes are 0, and that stores have no
+/// effect.
 fn null(gpu: &Gpu, by_template: bool) -> Case {
     need(gpu)?;
     let kinds = [
@@ -78,14 +80,14 @@ fn null(gpu: &Gpu, by_template: bool) -> Case {
     check(out.words() == [0; 16], || format!("{:?}", out.words()))
 }
 
-/// Types of the bindings of a set, and descriptors for those that are not null.
+/// Types of the bindings of a set, and descriptors of the bindings that are not null.
 struct TemplateData<'a> {
     kinds: &'a [T],
     image: vk::DescriptorImageInfo,
     results: vk::DescriptorBufferInfo,
 }
 
-/// One entry for each descriptor; they lie 64 bytes apart.
+/// Updates a set by a template with one entry for each binding, 64 bytes apart.
 fn update_by_template(
     gpu: &Gpu,
     layout: vk::DescriptorSetLayout,
@@ -108,7 +110,7 @@ fn update_by_template(
         .descriptor_update_entries(&entries)
         .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
         .descriptor_set_layout(layout);
-    // Handles are 64 bits; a null buffer's range is all of it.
+    // Handles have 64 bits. The range of a null buffer is the whole size.
     let mut data = vec![[0u64; 8]; kinds.len()];
     data[0] = [0, 0, vk::WHOLE_SIZE, 0, 0, 0, 0, 0];
     data[1] = data[0];
@@ -129,7 +131,7 @@ fn update_by_template(
 
 case!("robust.null.vertices", "VK_EXT_robustness2", null_vertices);
 
-/// Without a vertex buffer attributes are zeros: points in the colour of nothing.
+/// Checks that attributes are zeros without a vertex buffer: points have a colour of zeros.
 fn null_vertices(gpu: &Gpu) -> Case {
     need(gpu)?;
     let none = Buffer::null();
@@ -143,7 +145,8 @@ fn null_vertices(gpu: &Gpu) -> Case {
 
 case!("robust.outside.resources", "VK_EXT_robustness2", outside);
 
-/// Outside reads are 0, and 1 in an alpha that there is not; writes are dropped, also those behind a range in its buffer.
+/// Checks that reads outside of ranges return 0, or 1 in an alpha component that the format lacks,
+/// and that writes are dropped, including writes behind a range but within its buffer.
 fn outside(gpu: &Gpu) -> Case {
     need(gpu)?;
     let kinds = [
@@ -186,7 +189,8 @@ fn outside(gpu: &Gpu) -> Case {
     // SAFETY: everything that is named is alive.
     unsafe { gpu.device.update_descriptor_sets(&writes, &[]) };
     let compute = Compute { pipeline: pipeline(gpu, OUTSIDE, layout)?, layout, set };
-    // The texel buffer has 64 texels, the range 4 words; uniform blocks of 32 bytes have two elements.
+    // The texel buffer has 64 texels, the range 4 words. Uniform blocks of 32 bytes have two
+    // elements.
     dispatch(gpu, &compute, &64i32.to_le_bytes())?;
     let found: Vec<[f32; 4]> = out.floats().as_chunks().0.to_vec();
     let one = 0x3f80_0000u32 as f32;
@@ -206,7 +210,7 @@ fn outside(gpu: &Gpu) -> Case {
     check(source.words() == [0x3f80_0000; 256], || "something was written outside".into())
 }
 
-/// A row of points whose colours are attributes of instances.
+/// Returns the state of a row of points whose colours are attributes of instances.
 fn points(exact: bool) -> State {
     let mut state = State { vertex: INSTANCES, topology: vk::PrimitiveTopology::POINT_LIST, ..State::default() };
     state.extensions.divisor = Some(1);
@@ -217,7 +221,8 @@ fn points(exact: bool) -> State {
 case!("robust.outside.vertices", "VK_EXT_pipeline_robustness", |gpu| vertices(gpu, false));
 case!("robust.outside.vertices_of_library", "VK_EXT_pipeline_robustness", |gpu| vertices(gpu, true));
 
-/// An attribute of which a part lies behind the buffer is zeros as a whole, also where a library of the vertex input alone asks for it.
+/// Checks that an attribute that lies partly behind the buffer is read as zeros, also where only
+/// the vertex input library asks for it.
 fn vertices(gpu: &Gpu, linked: bool) -> Case {
     let lacks_libraries = linked && gpu.extension_features.libraries.graphics_pipeline_library == vk::FALSE;
     if gpu.extension_features.pipeline_robustness.pipeline_robustness == vk::FALSE || lacks_libraries {
@@ -234,7 +239,7 @@ fn vertices(gpu: &Gpu, linked: bool) -> Case {
 
 case!("robust.outside.indices", "VK_EXT_pipeline_robustness", indices);
 
-/// Indices behind the buffer are 0.
+/// Checks that indices behind the buffer are 0.
 fn indices(gpu: &Gpu) -> Case {
     if gpu.extension_features.pipeline_robustness.pipeline_robustness == vk::FALSE {
         return Err(Outcome::NotSupported("robustness of pipelines".into()));

@@ -1,5 +1,5 @@
-//! What comes again: descriptor sets from pools that are written, copied and freed, resources in the places of others, pipelines that are
-//! the same, or almost.
+//! Reuse: descriptor sets that are written, copied, freed and allocated again, resources at the
+//! addresses of destroyed ones, and equal or nearly equal pipelines.
 
 use ash::vk;
 use ash::vk::DescriptorType as T;
@@ -52,14 +52,14 @@ impl Sum {
         Ok(unsafe { gpu.device.allocate_descriptor_sets(&info) }?[0])
     }
 
-    /// Has a set name buffers at bindings.
+    /// Writes buffers to bindings of a set.
     fn write(&self, gpu: &Gpu, set: vk::DescriptorSet, buffers: &[(u32, usize)]) {
         for &(binding, of) in buffers {
             write(gpu, set, binding, self.words[of].handle);
         }
     }
 
-    /// The sum, with this set.
+    /// Returns the sum that the program computes with this set.
     fn run(&self, gpu: &Gpu, set: vk::DescriptorSet) -> Result<u32, Outcome> {
         gpu.run(|commands| {
             // SAFETY: the command buffer is recording, and everything named is alive.
@@ -111,14 +111,16 @@ fn set_layout(gpu: &Gpu, kinds: &[T]) -> Result<vk::DescriptorSetLayout, Outcome
 case!("sets.pools.again", "Descriptor Set Updates, Descriptor Pools", |gpu| again(gpu, false));
 case!("sets.pools.freed", "Descriptor Set Updates, Descriptor Pools", |gpu| again(gpu, true));
 
-/// Sets of two layouts are allocated, written and used, and go, three times: those that come again are new ones.
+/// Allocates, writes, uses and frees sets of two layouts three times, and checks that reallocated
+/// sets hold new descriptors.
 fn again(gpu: &Gpu, are_freed: bool) -> Case {
     let sum = Sum::new(gpu)?;
     let longer = set_layout(gpu, &[KINDS[0], KINDS[1], KINDS[2], T::UNIFORM_BUFFER, T::STORAGE_BUFFER])?;
     for round in 0..3usize {
         let layouts = if round % 2 == 0 { [sum.set_layout, longer] } else { [longer, sum.set_layout] };
         let sets = [sum.allocate(gpu, layouts[0])?, sum.allocate(gpu, layouts[1])?];
-        // That of the longer layout is compatible for no pipeline here: it is only written, before and after the other.
+        // The longer layout is compatible with no pipeline here. Its set is only written, before
+        // and after the other.
         let (short, long) = if round % 2 == 0 { (sets[0], sets[1]) } else { (sets[1], sets[0]) };
         sum.write(gpu, long, &[(0, 7), (1, 7), (2, 7)]);
         sum.write(gpu, short, &[(0, round), (1, round + 1), (2, round + 2)]);
@@ -133,7 +135,7 @@ fn again(gpu: &Gpu, are_freed: bool) -> Case {
             }
         }
     }
-    // All of the room came back.
+    // The pool has all of its room again.
     for _ in 0..16 {
         sum.allocate(gpu, sum.set_layout)?;
     }
@@ -144,7 +146,7 @@ fn again(gpu: &Gpu, are_freed: bool) -> Case {
 
 case!("sets.updates.copies", "Descriptor Set Updates, Descriptor Pools", copies);
 
-/// Descriptors are copied from set to set, and within one, also before they are written again.
+/// Copies descriptors from set to set and within one set, before the source is written again.
 fn copies(gpu: &Gpu) -> Case {
     let sum = Sum::new(gpu)?;
     let [one, other] = [sum.allocate(gpu, sum.set_layout)?, sum.allocate(gpu, sum.set_layout)?];
@@ -158,7 +160,7 @@ fn copies(gpu: &Gpu) -> Case {
     };
     // SAFETY: nothing uses the sets.
     unsafe { gpu.device.update_descriptor_sets(&[], &[copy((one, 0), (other, 0)), copy((other, 1), (other, 2))]) };
-    // What was copied is not what is written afterwards.
+    // Copies keep the descriptors from before the write.
     sum.write(gpu, one, &[(0, 7)]);
     sum.write(gpu, other, &[(1, 6)]);
     sum.expect(gpu, one, [8, 2, 3], "the source")?;
@@ -170,7 +172,7 @@ fn copies(gpu: &Gpu) -> Case {
 
 case!("sets.updates.between", "Descriptor Set Updates, Descriptor Pools", between);
 
-/// A set is written again between submissions of one command buffer each.
+/// Writes a set again between submissions of one command buffer each.
 fn between(gpu: &Gpu) -> Case {
     let sum = Sum::new(gpu)?;
     let set = sum.allocate(gpu, sum.set_layout)?;
@@ -190,14 +192,15 @@ fn between(gpu: &Gpu) -> Case {
 
 case!("sets.resources.replaced", "Descriptor Set Updates, Descriptor Pools", replaced);
 
-/// A buffer that a set names goes, others come in its place, and the set is written anew before it is used.
+/// Destroys a buffer that a set holds, creates others, and writes the set again before it is used.
 fn replaced(gpu: &Gpu) -> Case {
     let sum = Sum::new(gpu)?;
     let set = sum.allocate(gpu, sum.set_layout)?;
     sum.write(gpu, set, &[(0, 0), (1, 1), (2, 2)]);
     for round in 0..4u32 {
         let info = vk::BufferCreateInfo::default().size(16).usage(vk::BufferUsageFlags::STORAGE_BUFFER);
-        // SAFETY: the infos are valid; the buffer is named by a set that is not used before it is written again.
+        // SAFETY: the infos are valid; the buffer is named by a set that is not used before it is
+        // written again.
         unsafe {
             let gone = gpu.device.create_buffer(&info, None)?;
             let needs = gpu.device.get_buffer_memory_requirements(gone);
@@ -209,7 +212,7 @@ fn replaced(gpu: &Gpu) -> Case {
             gpu.device.destroy_buffer(gone, None);
             gpu.device.free_memory(memory, None);
         }
-        // One more comes, which may have got the place of the one that went.
+        // Another buffer may have got the address of the destroyed one.
         let came = gpu.buffer_with(&[round + 3; 4])?;
         write(gpu, set, 1, came.handle);
         sum.expect(gpu, set, [1, round + 3, 3], &format!("round {round}"))?;
@@ -221,7 +224,8 @@ fn replaced(gpu: &Gpu) -> Case {
 
 case!("sets.pipelines.again", "Pipelines", pipelines);
 
-/// Pipelines of the same programs, one after the other, of which some are the same, and others differ in a word of their state.
+/// Creates pipelines of the same programs one after the other. Some are equal, others differ in
+/// one word of their state.
 fn pipelines(gpu: &Gpu) -> Case {
     let target = Target { clear: [0.0, 0.0, 1.0, 1.0], ..Target::default() };
     let masks = [vk::ColorComponentFlags::RGBA, vk::ColorComponentFlags::R, vk::ColorComponentFlags::G];

@@ -7,7 +7,8 @@ use crate::harness::{Buffer, Case, Gpu, check};
 
 case!("core11.descriptors.template", "VK_KHR_descriptor_update_template", template);
 
-/// Two storage buffers whose infos lie apart in a structure, the second not at its beginning.
+/// Updates two storage buffers by a template whose infos lie apart in a structure, the second not
+/// at its beginning.
 fn template(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME)?;
     let second = khr::descriptor_update_template::Device::new(&gpu.instance, &gpu.device);
@@ -27,7 +28,7 @@ fn template(gpu: &Gpu) -> Case {
     let entry = vk::DescriptorUpdateTemplateEntry {
         dst_binding: 0,
         dst_array_element: 0,
-        // Goes on in the next binding.
+        // This entry continues in the next binding.
         descriptor_count: 2,
         descriptor_type: D::STORAGE_BUFFER,
         offset: size_of_val(&data.before),
@@ -85,7 +86,8 @@ fn layout_support(gpu: &Gpu) -> Case {
     variable_support(gpu, &second)
 }
 
-/// The most descriptors of a binding whose count is variable: the same for any count asked for, also for none, and possible.
+/// Checks the limit of a binding of variable count: it is the same for every requested count,
+/// including 0, and such a set can be created.
 fn variable_support(gpu: &Gpu, second: &khr::maintenance3::Device) -> Case {
     if gpu.extension_features.descriptor_indexing.descriptor_binding_variable_descriptor_count == 0 {
         return Ok(());

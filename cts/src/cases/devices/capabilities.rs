@@ -1,4 +1,4 @@
-//! Devices, limits and memory.
+//! Required limits, memory types, queue families and extensions of devices.
 
 use std::ffi::CStr;
 
@@ -60,8 +60,8 @@ fn append_cases(cases: &mut Vec<Entry>) {
 
 case!("devices.extensions.promoted", "Extension Dependencies", promoted);
 
-/// Extensions that became others without a change, but for their names: where there is the newer one, there is the older one, and each
-/// opens a device alone.
+/// Checks extensions that were promoted without a change but for their names: where the newer one
+/// is supported, so is the older one, and a device can be created with either alone.
 fn promoted(gpu: &Gpu) -> Case {
     const PAIRS: [[&CStr; 2]; 8] = [
         [vk::KHR_INDEX_TYPE_UINT8_NAME, vk::EXT_INDEX_TYPE_UINT8_NAME],
@@ -93,7 +93,8 @@ fn promoted(gpu: &Gpu) -> Case {
 
 case!("devices.surfaces.none", "Querying for WSI Support", no_surface);
 
-/// What all surfaces can do is told without one.
+/// Checks that capabilities of all surfaces can be queried without a surface
+/// (`VK_GOOGLE_surfaceless_query`).
 fn no_surface(gpu: &Gpu) -> Case {
     const NAMES: [&CStr; 3] = [khr::surface::NAME, khr::get_surface_capabilities2::NAME, SURFACELESS];
     // SAFETY: there is no layer of no name.
@@ -152,7 +153,7 @@ fn out_of_memory(gpu: &Gpu) -> Case {
 
 case!("devices.memory.map2", "VK_KHR_map_memory2", map2);
 
-/// Memory that is mapped twice, one after the other, by structures.
+/// Maps memory twice, one mapping after the other, by the structures of `VK_KHR_map_memory2`.
 fn map2(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAP_MEMORY2_NAME)?;
     let extension = ash::khr::map_memory2::Device::new(&gpu.instance, &gpu.device);

@@ -6,7 +6,7 @@ use crate::harness::{Case, Gpu, Outcome, check};
 
 case!("commands.device.fault", "VK_EXT_device_fault", fault);
 
-/// A device that was not lost has nothing to tell.
+/// Checks that a device that is not lost reports no fault.
 fn fault(gpu: &Gpu) -> Case {
     if gpu.extension_features.faults.device_fault == vk::FALSE {
         return Err(Outcome::NotSupported("faults".into()));

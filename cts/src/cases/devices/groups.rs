@@ -28,7 +28,7 @@ fn groups(gpu: &Gpu) -> Case {
 
 case!("core11.groups.dispatch_base", "VK_KHR_device_group", dispatch_base);
 
-/// Workgroups of a part of a grid.
+/// Dispatches the workgroups of a part of a grid.
 fn dispatch_base(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DEVICE_GROUP_NAME)?;
     let second = khr::device_group::Device::new(&gpu.instance, &gpu.device);

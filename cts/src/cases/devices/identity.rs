@@ -6,7 +6,8 @@ use crate::harness::{Case, Gpu, check};
 
 case!("core11.external.queries", "VK_KHR_external_memory_capabilities", external);
 
-/// What a device says of handles from outside is consistent: nothing it cannot import or export is said to be compatible.
+/// Checks that capabilities of external handles are consistent: no handle type is compatible that
+/// cannot be imported or exported.
 fn external(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_EXTERNAL_MEMORY_NAME)?;
     let memory = khr::external_memory_capabilities::Instance::new(&gpu.entry, &gpu.instance);

@@ -1,4 +1,4 @@
-//! Limits beyond the required ones, at their ends.
+//! Supported limits beyond the required ones, each at its end.
 
 use ash::vk;
 use ash::vk::DescriptorType as D;
@@ -12,10 +12,10 @@ const COMPONENTS: &[u8] = shader!("components.frag");
 const FARTHEST: &[u8] = shader!("farthest.frag");
 const PUSH: &[u8] = shader!("push_all.comp");
 
-/// Pixels along the target's sides.
+/// Pixels of a side of the target.
 const SIDE: f32 = SIZE as f32;
 
-/// The limits of the device; the case ends where it has not got them.
+/// Returns the limits of the device, or ends the case where `has` refuses them.
 fn limits(gpu: &Gpu, has: impl Fn(&vk::PhysicalDeviceLimits) -> bool) -> Result<vk::PhysicalDeviceLimits, Outcome> {
     // SAFETY: the physical device is valid.
     let limits = unsafe { gpu.instance.get_physical_device_properties(gpu.physical) }.limits;
@@ -29,7 +29,7 @@ fn need(gpu: &Gpu, has: impl Fn(&vk::PhysicalDeviceLimits) -> bool) -> Case {
 
 case!("limits.texels.offsets", "Texel Coordinate Systems", offsets);
 
-/// Offsets from -32 to 31 of samples, fetches and gathers.
+/// Checks offsets from -32 to 31 of samples, fetches and gathers.
 fn offsets(gpu: &Gpu) -> Case {
     need(gpu, |limits| {
         limits.min_texel_offset <= -32
@@ -87,7 +87,7 @@ fn near(pixel: [u8; 4], wanted: [f32; 4]) -> bool {
 
 case!("limits.stages.components", "Location Assignment", components);
 
-/// 124 components beside the position.
+/// Passes 124 components beside the position between stages.
 fn components(gpu: &Gpu) -> Case {
     need(gpu, |limits| limits.max_vertex_output_components >= 128 && limits.max_fragment_input_components >= 128)?;
     let state = State { vertex: COMPONENTS_VERTEX, fragment: COMPONENTS, ..State::default() };
@@ -102,7 +102,7 @@ fn components(gpu: &Gpu) -> Case {
 
 case!("limits.fragments.interpolation", "Interpolation Functions", interpolation);
 
-/// Inputs two pixels beside a fragment's centre, beyond the primitive, too.
+/// Interpolates inputs two pixels beside a fragment's centre, also outside of the primitive.
 fn interpolation(gpu: &Gpu) -> Case {
     need(gpu, |limits| limits.min_interpolation_offset <= -2.0 && limits.max_interpolation_offset >= 2.0)?;
     if gpu.features.sample_rate_shading == 0 {
@@ -111,7 +111,7 @@ fn interpolation(gpu: &Gpu) -> Case {
     let state = State { fragment: FARTHEST, ..State::default() };
     let draw = Draw { extra: 1.0, ..Draw::rect(state, FULL, [0.0; 4]) };
     for (number, pixel) in render(gpu, &Target::default(), &[draw])?.into_iter().enumerate() {
-        // Two pixels of 16, four times.
+        // Four times two pixels of 16.
         check(near(pixel, [0.5; 4]), || format!("pixel {number}: {pixel:?}"))?;
     }
     Ok(())
@@ -119,7 +119,7 @@ fn interpolation(gpu: &Gpu) -> Case {
 
 case!("limits.points.largest", "Points", largest_point);
 
-/// A point of the largest size, of which a corner of the target is covered.
+/// Draws a point of the largest size, which covers a corner of the target.
 fn largest_point(gpu: &Gpu) -> Case {
     if gpu.features.large_points == 0 {
         return Err(Outcome::NotSupported("largePoints".into()));
@@ -128,7 +128,7 @@ fn largest_point(gpu: &Gpu) -> Case {
     let buffer = gpu.buffer_with(&[0.0f32, 0.0])?;
     for columns in [3u32, 8] {
         let mut state = State { vertex: POINTS, topology: vk::PrimitiveTopology::POINT_LIST, ..State::default() };
-        // The point's centre is the viewport's.
+        // The point's centre is the viewport's centre.
         let corner = columns as f32 - size / 2.0 - SIDE / 2.0;
         (state.viewport.x, state.viewport.y) = (corner, corner);
         let kind = Kind::VertexBuffer { buffer, count: 1 };
@@ -144,7 +144,7 @@ fn largest_point(gpu: &Gpu) -> Case {
 
 case!("limits.push.all_bytes", "Push Constant Updates", push_constants);
 
-/// All bytes of push constants that there may be, in two pieces.
+/// Pushes the largest number of bytes of push constants, in two parts.
 fn push_constants(gpu: &Gpu) -> Case {
     need(gpu, |limits| limits.max_push_constants_size >= 256)?;
     let out = gpu.buffer(256)?;
@@ -179,7 +179,7 @@ fn push_constants(gpu: &Gpu) -> Case {
 
 case!("limits.volumes.largest", "Image Limits", largest_volume);
 
-/// A volume as deep, as wide and as high as the limit says, one axis at a time.
+/// Creates volumes as deep, as wide and as high as the limit, one axis at a time.
 fn largest_volume(gpu: &Gpu) -> Case {
     let side = limits(gpu, |limits| limits.max_image_dimension3_d >= 2048)?.max_image_dimension3_d;
     for extent in [[side, 1, 1], [1, side, 1], [1, 1, side]] {
@@ -203,7 +203,7 @@ fn largest_volume(gpu: &Gpu) -> Case {
         };
         let data: Vec<u8> = (0..side).map(|texel| ((texel * 7) >> 3) as u8).collect();
         gpu.write_image(&image, aspects, &data, vk::ImageLayout::TRANSFER_SRC_OPTIMAL)?;
-        // The texels of all slices follow each other.
+        // The texels of all slices lie one behind the other.
         let back = gpu.buffer(u64::from(side))?;
         let region = crate::harness::whole(&image, aspects);
         gpu.run(|commands| {

@@ -5,7 +5,7 @@ use ash::vk;
 use crate::harness::unbound_extensions::MAINTENANCE7;
 use crate::harness::{Case, Gpu, check};
 
-/// `VkPhysicalDeviceMaintenance7PropertiesKHR`, as the registry lays it out.
+/// `VkPhysicalDeviceMaintenance7PropertiesKHR`, as in the registry.
 #[repr(C)]
 struct Properties7 {
     s_type: vk::StructureType,
@@ -14,7 +14,7 @@ struct Properties7 {
     totals: [u32; 6],
 }
 
-/// `VkPhysicalDeviceLayeredApiPropertiesListKHR`, as the registry lays it out.
+/// `VkPhysicalDeviceLayeredApiPropertiesListKHR`, as in the registry.
 #[repr(C)]
 struct LayeredList {
     s_type: vk::StructureType,
@@ -25,7 +25,8 @@ struct LayeredList {
 
 case!("maintenance.seven.properties", "VK_KHR_maintenance7", properties7);
 
-/// Totals are no less than what one kind may have; a list of layered implementations has its own number.
+/// Checks that totals are no less than the limits of one type, and that the list of layered
+/// implementations is consistent with its count.
 fn properties7(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE7)?;
     let mut list = LayeredList {

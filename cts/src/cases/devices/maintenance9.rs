@@ -9,7 +9,7 @@ use crate::harness::{Case, Gpu, check};
 
 case!("maintenance.nine.no_queues", "VK_KHR_maintenance9", no_queues);
 
-/// A device without queues makes what programs are made of.
+/// Creates a device without queues, and objects for programs on it.
 fn no_queues(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE9)?;
     // SAFETY: the info is valid, and what is made is destroyed before its device.
@@ -25,7 +25,7 @@ fn no_queues(gpu: &Gpu) -> Case {
     }
 }
 
-/// `VkQueueFamilyOwnershipTransferPropertiesKHR`, as the registry lays it out.
+/// `VkQueueFamilyOwnershipTransferPropertiesKHR`, as in the registry.
 #[repr(C)]
 struct Ownership {
     s_type: vk::StructureType,
@@ -35,7 +35,7 @@ struct Ownership {
 
 case!("maintenance.nine.ownership", "VK_KHR_maintenance9", ownership);
 
-/// Families that take over images are families that there are.
+/// Checks that the families that need no ownership transfer of images exist.
 fn ownership(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE9)?;
     // SAFETY: the structures are laid out as the registry says, and are alive.
@@ -57,7 +57,7 @@ fn ownership(gpu: &Gpu) -> Case {
 
 case!("maintenance.nine.fresh_queries", "VK_KHR_maintenance9", fresh_queries);
 
-/// Queries of a pool that says so are reset when it is made.
+/// Checks that queries of a pool with the flag `RESET` are reset at creation.
 fn fresh_queries(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE9)?;
     const RESET: vk::QueryPoolCreateFlags = vk::QueryPoolCreateFlags::from_raw(1);

@@ -1,4 +1,5 @@
-//! Families of queues, and work on several of them at once: abilities, order, ownership, sharing, timestamps.
+//! Queue families and work on several of them at once: capabilities, order, ownership, sharing,
+//! timestamps.
 
 use ash::vk::QueueFlags as Q;
 use ash::{khr, vk};
@@ -14,7 +15,7 @@ fn families(gpu: &Gpu) -> Vec<vk::QueueFamilyProperties> {
     unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) }
 }
 
-/// The family that does these things and as few others as possible.
+/// Returns the family that supports `flags` and as few others as possible.
 fn family(gpu: &Gpu, flags: Q) -> Result<u32, Outcome> {
     let families = families(gpu);
     let fits = (0..families.len()).filter(|&index| families[index].queue_flags.contains(flags));
@@ -22,7 +23,8 @@ fn family(gpu: &Gpu, flags: Q) -> Result<u32, Outcome> {
     best.map(|index| index as u32).ok_or(Outcome::NotSupported(format!("queues that do {flags:?}")))
 }
 
-/// A device with a queue that draws, one that computes beside it, and one that copies: of three families.
+/// Creates a device with queues of three families: graphics, compute without graphics, and
+/// transfer only.
 fn three(gpu: &Gpu) -> Result<[Gpu; 3], Outcome> {
     let wanted = [family(gpu, Q::GRAPHICS)?, family(gpu, Q::COMPUTE)?, family(gpu, Q::TRANSFER)?];
     if wanted[0] == wanted[1] || wanted[1] == wanted[2] {
@@ -32,7 +34,7 @@ fn three(gpu: &Gpu) -> Result<[Gpu; 3], Outcome> {
     made.try_into().map_err(|_| Outcome::Fail("a device has other queues than it was asked for".into()))
 }
 
-/// All queues of all families, on one device.
+/// Creates a device with all queues of all families.
 fn every(gpu: &Gpu) -> Result<Vec<Gpu>, Outcome> {
     let families = families(gpu);
     let wanted = families.iter().enumerate();
@@ -74,7 +76,7 @@ fn handles(gpu: &Gpu) -> Case {
 
 case!("queues.families.refused", "Queue Creation", refused);
 
-/// A family that has not got as many queues, or is not there.
+/// Checks that devices are refused whose family is unknown or has fewer queues.
 fn refused(gpu: &Gpu) -> Case {
     let families = families(gpu);
     let none = families.len() as u32;
@@ -87,7 +89,8 @@ fn refused(gpu: &Gpu) -> Case {
 
 case!("queues.families.global_priority", "Queue Creation", global_priority);
 
-/// Queues of a priority beside other processes: of those that a family has, and of no other. Everybody may have a low or a medium one.
+/// Checks global queue priorities: those of a family are accepted and others refused. Low and
+/// medium are permitted to every process.
 fn global_priority(gpu: &Gpu) -> Case {
     type Level = vk::QueueGlobalPriorityKHR;
     gpu.need(vk::KHR_GLOBAL_PRIORITY_NAME)?;
@@ -109,7 +112,7 @@ fn global_priority(gpu: &Gpu) -> Case {
         let made = made.map(|device| unsafe { device.destroy_device(None) });
         let is_good = match made {
             Ok(()) => there.contains(&level),
-            // Of what is not there either code says enough.
+            // An unsupported priority may give either error code.
             Err(vk::Result::ERROR_INITIALIZATION_FAILED) => !there.contains(&level),
             Err(error) => level > Level::MEDIUM && error == vk::Result::ERROR_NOT_PERMITTED_KHR,
         };
@@ -126,7 +129,8 @@ fn pool(gpu: &Gpu, count: u32) -> Result<vk::QueryPool, Outcome> {
 
 case!("queues.families.timestamps", "Timestamp Queries", timestamps);
 
-/// Times of queues one after the other ascend: all count by one clock.
+/// Checks that timestamps of queues one after the other ascend, because all queues count by one
+/// clock.
 fn timestamps(gpu: &Gpu) -> Case {
     let queues = three(gpu)?;
     let pool = pool(&queues[0], 3)?;
@@ -150,7 +154,7 @@ fn colors(gpu: &Gpu) -> Result<crate::harness::Image, Outcome> {
 
 case!("queues.families.granularity", "Queues", granularity);
 
-/// A single texel at an odd place, copied by a queue whose granularity says that it can.
+/// Copies a single texel at an odd position on a queue whose granularity permits it.
 fn granularity(gpu: &Gpu) -> Case {
     let [_, _, copies] = three(gpu)?;
     let families = families(gpu);
@@ -177,7 +181,7 @@ fn granularity(gpu: &Gpu) -> Case {
     check(target.words() == [5 * 19 + 7], || format!("{:?}", target.words()))
 }
 
-/// A recorded command buffer of a queue.
+/// Records a command buffer of a queue.
 fn record(gpu: &Gpu, work: impl FnOnce(vk::CommandBuffer)) -> Result<vk::CommandBuffer, Outcome> {
     let info = vk::CommandBufferAllocateInfo::default().command_pool(gpu.pool).command_buffer_count(1);
     // SAFETY: the command buffer is new.
@@ -207,7 +211,8 @@ struct Step {
     to: u64,
 }
 
-/// Submits commands that run when a timeline has reached a value, and raise it to another.
+/// Submits commands that wait until a timeline semaphore has the value `from`, and raise it to
+/// `to`.
 fn submit(gpu: &Gpu, commands: vk::CommandBuffer, step: Step) -> Case {
     let (commands, lines, stages, from, to) = ([commands], [step.line], [ALL], [step.from], [step.to]);
     let mut values =
@@ -240,7 +245,8 @@ fn copy_word(gpu: &Gpu, commands: vk::CommandBuffer, buffer: &Buffer, from: usiz
 
 case!("queues.progress.chain", "Semaphores", chain);
 
-/// Each queue waits for the one behind it, and was submitted to before it: a number goes from the last to the first.
+/// Passes a number from the last queue to the first, where each queue waits for the one behind it
+/// and is submitted to before it.
 fn chain(gpu: &Gpu) -> Case {
     let queues = every(gpu)?;
     let line = timeline(&queues[0])?;
@@ -258,7 +264,7 @@ fn chain(gpu: &Gpu) -> Case {
 
 case!("queues.progress.blocked", "Queue Operation", blocked);
 
-/// While one queue waits for the host, all others go on.
+/// Checks that all other queues make progress while one queue waits for the host.
 fn blocked(gpu: &Gpu) -> Case {
     let queues = every(gpu)?;
     let first = &queues[0];
@@ -294,7 +300,7 @@ fn blocked(gpu: &Gpu) -> Case {
 
 case!("queues.progress.busy", "Queue Priority", busy);
 
-/// A queue of low priority gets its work done while others compute all the time.
+/// Checks that a queue of low priority completes its work while others compute all the time.
 fn busy(gpu: &Gpu) -> Case {
     let family = family(gpu, Q::COMPUTE)?;
     if families(gpu)[family as usize].queue_count < 2 {
@@ -318,7 +324,8 @@ fn busy(gpu: &Gpu) -> Case {
         })?);
         results.push(target);
     }
-    // SAFETY: all command buffers are complete, and each is waited for before it is submitted again.
+    // SAFETY: all command buffers are complete, and each is waited for before it is submitted
+    // again.
     unsafe {
         for _ in 0..4 {
             for (gpu, commands) in queues.iter().zip(&work) {
@@ -334,7 +341,7 @@ fn busy(gpu: &Gpu) -> Case {
     check(same, || format!("{:?} and {:?}", results[0].words(), results[1].words()))
 }
 
-/// A mapped buffer that queues of all families use in turns, without transfers.
+/// Creates a mapped buffer that queues of all families share.
 fn shared_buffer(gpu: &Gpu, families: &[vk::QueueFamilyProperties], words: u64) -> Result<Buffer, Outcome> {
     let all: Vec<u32> = (0..families.len() as u32).collect();
     let info = vk::BufferCreateInfo::default()
@@ -360,7 +367,7 @@ fn concurrent(gpu: &Gpu) -> Case {
     check(buffer.words() == [1, 1, 2, 2, 3, 3], || format!("{:?}", buffer.words()))
 }
 
-/// Both halves of a transfer of ownership, each on its queue, with a wait between them.
+/// Executes both halves of an ownership transfer, each on its queue, with a wait between them.
 fn hand_over(from: (&Gpu, u32), to: (&Gpu, u32), barrier: &Barrier<'_>) -> Case {
     [from.0, to.0]
         .into_iter()
@@ -368,14 +375,14 @@ fn hand_over(from: (&Gpu, u32), to: (&Gpu, u32), barrier: &Barrier<'_>) -> Case 
         .try_for_each(|(gpu, half)| one_half(gpu, [from.1, to.1], barrier, half))
 }
 
-/// A half of a transfer of ownership.
+/// Half of an ownership transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Half {
     Release,
     Acquire,
 }
 
-/// One half of a transfer from a family to another.
+/// Executes one half of an ownership transfer from a family to another.
 fn one_half(gpu: &Gpu, [from, to]: [u32; 2], barrier: &Barrier<'_>, half: Half) -> Case {
     let (access, none) = (vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE, vk::AccessFlags::empty());
     let (source, target) = if half == Half::Release { (access, none) } else { (none, access) };
@@ -403,7 +410,8 @@ enum Barrier<'a> {
 
 case!("queues.ownership.buffer", "Queue Family Ownership Transfer", buffer_ownership);
 
-/// Filled where copies are made, computed with where programs run, read where there is drawing.
+/// Fills a buffer on the transfer queue, computes with it on the compute queue, and reads it on
+/// the graphics queue.
 fn buffer_ownership(gpu: &Gpu) -> Case {
     let [draws, computes, copies] = &three(gpu)?;
     let [of_draws, of_computes, of_copies] =
@@ -418,7 +426,7 @@ fn buffer_ownership(gpu: &Gpu) -> Case {
         copies.device.cmd_fill_buffer(commands, buffer.handle, 0, vk::WHOLE_SIZE, four);
     })?;
     hand_over((copies, of_copies), (computes, of_computes), &barrier(&buffer))?;
-    // The square root.
+    // Operation 10 of the shader is the square root.
     computes.compute(UNARY, 10, &[], &[buffer, target], [1, 1, 1])?;
     hand_over((computes, of_computes), (draws, of_draws), &barrier(&target))?;
     let read = draws.buffer(256)?;
@@ -432,7 +440,7 @@ fn buffer_ownership(gpu: &Gpu) -> Case {
 
 case!("queues.ownership.foreign", "VK_EXT_queue_family_foreign", foreign_ownership);
 
-/// Given to who is outside of Vulkan, and taken back as it was.
+/// Transfers a buffer to the foreign queue family and back, and checks that its contents stay.
 fn foreign_ownership(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_QUEUE_FAMILY_FOREIGN_NAME)?;
     let (buffer, foreign) = (gpu.buffer(256)?, vk::QUEUE_FAMILY_FOREIGN_EXT);
@@ -450,7 +458,8 @@ fn foreign_ownership(gpu: &Gpu) -> Case {
 
 case!("queues.ownership.image", "Queue Family Ownership Transfer", image_ownership);
 
-/// Written where copies are made, and moved to another layout on the way to the queue that reads it.
+/// Writes an image on the transfer queue, and changes its layout during the transfer to the queue
+/// that reads it.
 fn image_ownership(gpu: &Gpu) -> Case {
     let [draws, _, copies] = &three(gpu)?;
     let (of_draws, of_copies) = (family(gpu, Q::GRAPHICS)?, family(gpu, Q::TRANSFER)?);

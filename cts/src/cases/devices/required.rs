@@ -1,6 +1,8 @@
-//! What every device of its version has to have: features, limits and uses of formats, as the specification's lists say.
+//! Features, limits and format features that the specification requires of every device of its
+//! version.
 //!
-//! Source: Vulkan specification, "Feature Requirements", "Limit Requirements", "Required Format Support".
+//! Source: Vulkan specification, "Feature Requirements", "Limit Requirements", "Required Format
+//! Support".
 
 use ash::khr::get_physical_device_properties2;
 use ash::vk;
@@ -13,7 +15,7 @@ const V1_1: u32 = vk::API_VERSION_1_1;
 const V1_2: u32 = vk::API_VERSION_1_2;
 const V1_3: u32 = vk::API_VERSION_1_3;
 
-/// The features of 1.0 and of the versions that the device has.
+/// Features of Vulkan 1.0 and of the versions that the device supports.
 type All = (
     vk::PhysicalDeviceFeatures,
     vk::PhysicalDeviceVulkan11Features<'static>,
@@ -40,7 +42,7 @@ fn all_features(gpu: &Gpu) -> Result<All, Outcome> {
     Ok((zero, first, second, third))
 }
 
-/// Names and values of fields.
+/// Lists names and values of fields.
 macro_rules! fields {
     ($of:expr; $($field:ident),+ $(,)?) => { [$((stringify!($field), $of.$field)),+] };
 }
@@ -67,7 +69,7 @@ fn features(gpu: &Gpu) -> Case {
 
 case!("required.features.together", "Feature Requirements", features_together);
 
-/// Features that others, or extensions, bring with them.
+/// Checks features that other features or extensions require.
 fn features_together(gpu: &Gpu) -> Case {
     let (zero, first, second, third) = all_features(gpu)?;
     if first.uniform_and_storage_buffer16_bit_access != 0 {
@@ -112,7 +114,7 @@ fn at_least<T: PartialOrd + std::fmt::Debug + Copy>(rows: &[(&str, T)], least: T
 
 case!("required.limits.version_1_0", "Limit Requirements", limits10);
 
-/// What stands in the table beside those of `devices.limits`.
+/// Checks the limits of the specification's table that `devices.limits` leaves out.
 fn limits10(gpu: &Gpu) -> Case {
     let limits = &gpu.properties.limits;
     at_least(&fields!(limits; max_per_stage_descriptor_samplers, max_per_stage_descriptor_sampled_images), 16)?;
@@ -163,7 +165,7 @@ fn limits10(gpu: &Gpu) -> Case {
     limits_of_features(gpu)
 }
 
-/// Limits that features bring with them.
+/// Checks limits that features require.
 fn limits_of_features(gpu: &Gpu) -> Case {
     let (limits, features) = (&gpu.properties.limits, &gpu.features);
     let holds = |feature: vk::Bool32, condition: bool, name: &str| {
@@ -206,7 +208,7 @@ fn limits_of_features(gpu: &Gpu) -> Case {
     check(steps, || "steps of sizes and widths".into())
 }
 
-/// Fills in a structure of properties.
+/// Returns a structure of properties.
 fn properties<T: vk::ExtendsPhysicalDeviceProperties2 + Default>(gpu: &Gpu) -> T {
     let mut own = T::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
@@ -292,7 +294,7 @@ fn limits13(gpu: &Gpu) -> Case {
     at_least(&fields!(found; max_buffer_size), 1 << 30)
 }
 
-/// Uses in the order of the tables' columns. The last four are of buffers.
+/// Format features in the order of the tables' columns. The last four are buffer features.
 const COLUMNS: [U; 13] = [
     U::SAMPLED_IMAGE,
     U::BLIT_SRC,
@@ -311,7 +313,8 @@ const COLUMNS: [U; 13] = [
 
 const BUFFER_COLUMNS: usize = 9;
 
-/// The tables of mandatory formats: columns that are always required as bits, and those for more formats of storage images.
+/// Tables of mandatory formats: a bit for each required column, and for each column that the
+/// feature of more storage image formats requires.
 const FORMATS: &[(F, u16, u16)] = &[
     (F::B4G4R4A4_UNORM_PACK16, 0x0007, 0x0),
     (F::R5G6B5_UNORM_PACK16, 0x00e7, 0x0),
@@ -401,7 +404,7 @@ fn formats(gpu: &Gpu) -> Case {
 
 case!("required.formats.compressed", "Required Format Support", compressed_formats);
 
-/// Of the families of compressed formats one is there, whole.
+/// Checks that at least one family of compressed formats is supported as a whole.
 fn compressed_formats(gpu: &Gpu) -> Case {
     let families = [
         (gpu.features.texture_compression_bc, F::BC1_RGB_UNORM_BLOCK, F::BC7_SRGB_BLOCK),

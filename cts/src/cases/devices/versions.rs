@@ -1,5 +1,5 @@
-//! Versions of Vulkan: what instances of each have, core commands without any extension, and what versions brought without a command of
-//! its own: SPIR-V, sizes of subgroups, numbers in them.
+//! Versions of Vulkan: instances of each, core commands without extensions, and features of
+//! versions without a command: SPIR-V versions, subgroup sizes and types.
 
 use std::ffi::CStr;
 
@@ -27,7 +27,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// An instance for an application of a version, without extensions.
+/// Creates an instance without extensions for an application of a version.
 fn instance(gpu: &Gpu, version: u32) -> Result<ash::Instance, vk::Result> {
     let application = vk::ApplicationInfo::default().api_version(version);
     // SAFETY: the info is valid.
@@ -36,7 +36,8 @@ fn instance(gpu: &Gpu, version: u32) -> Result<ash::Instance, vk::Result> {
 
 case!("versions.instance.requested", "Instances", instances);
 
-/// From version 1.1 on, any version may be asked for, also none and one that is newer.
+/// Checks that instances of version 1.1 and later accept every version, including 0 and newer
+/// ones.
 fn instances(gpu: &Gpu) -> Case {
     // SAFETY: the entry is good.
     let own = unsafe { gpu.entry.try_enumerate_instance_version() }?.unwrap_or(vk::API_VERSION_1_0);
@@ -59,7 +60,8 @@ fn instances(gpu: &Gpu) -> Case {
 
 case!("versions.instance.commands", "Command Function Pointers", instance_commands);
 
-/// Commands of versions are there without their extensions, where the application's version has them.
+/// Checks that commands of a version exist without their extensions where the application asks for
+/// the version.
 fn instance_commands(gpu: &Gpu) -> Case {
     need_version(gpu, V1_3)?;
     let made = instance(gpu, V1_3)?;
@@ -83,7 +85,8 @@ fn instance_commands(gpu: &Gpu) -> Case {
 
 case!("versions.device.core_commands", "Command Function Pointers", core_commands);
 
-/// A device of version 1.3 without extensions, with all features of the versions: a buffer is filled and copied, and the host waits for it.
+/// Creates a device of version 1.3 without extensions and with all features of the versions. Fills
+/// and copies a buffer there, and the host waits for it.
 fn core_commands(gpu: &Gpu) -> Case {
     need_version(gpu, V1_3)?;
     let made = instance(gpu, V1_3)?;
@@ -190,7 +193,7 @@ unsafe fn visible_memory(
 
 case!("versions.device.driver", "VkPhysicalDeviceDriverProperties", driver);
 
-/// What the structure of version 1.2 says is what that of the extension says.
+/// Checks that the structure of version 1.2 has the values of the extension's structure.
 fn driver(gpu: &Gpu) -> Case {
     need_version(gpu, vk::API_VERSION_1_2)?;
     let mut own = vk::PhysicalDeviceDriverProperties::default();
@@ -204,7 +207,7 @@ fn driver(gpu: &Gpu) -> Case {
 
 case!("versions.shaders.helpers_now", "HelperInvocation", helpers_now);
 
-/// From SPIR-V 1.6 on `HelperInvocation` says what an invocation is, and not what it was at first.
+/// Checks that `HelperInvocation` of SPIR-V 1.6 and later changes when an invocation is demoted.
 fn helpers_now(gpu: &Gpu) -> Case {
     need_version(gpu, V1_3)?;
     let mut draw = Draw::rect(State { fragment: LEAVING, ..State::default() }, FULL, [0.0; 4]);
@@ -220,7 +223,8 @@ fn helpers_now(gpu: &Gpu) -> Case {
 
 case!("versions.subgroups.stages", "Group Operations", subgroup_stages);
 
-/// What subgroups of vertices and fragments compute is consistent, and quads are those of pixels.
+/// Checks that subgroup operations of vertices and fragments are consistent, and that quads are
+/// quads of pixels.
 fn subgroup_stages(gpu: &Gpu) -> Case {
     need_version(gpu, V1_3)?;
     let mut own = vk::PhysicalDeviceSubgroupProperties::default();
@@ -245,7 +249,7 @@ fn subgroup_stages(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Runs a workgroup of 64 invocations, whose subgroups have the size that is asked for, if any.
+/// Runs a workgroup of 64 invocations whose subgroups have the given size, if any.
 fn sized(gpu: &Gpu, flags: vk::PipelineShaderStageCreateFlags, size: Option<u32>) -> Result<Vec<u32>, Outcome> {
     let out = gpu.buffer(2 * 64 * 6 * 4)?;
     let (set_layout, set) = gpu.set(&[vk::DescriptorType::STORAGE_BUFFER])?;
@@ -313,7 +317,8 @@ fn subgroup_sizes(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Each invocation has its own place in a subgroup, and full ones are full.
+/// Checks that each invocation has its own index in its subgroup, and that full subgroups are
+/// full.
 fn complete(group: &[u32], size: u32, full: bool) -> Case {
     let rows: Vec<&[u32]> = group.chunks(6).collect();
     let mut places: Vec<u32> = rows.iter().map(|row| row[2] * size + row[3]).collect();
@@ -327,7 +332,7 @@ fn complete(group: &[u32], size: u32, full: bool) -> Case {
     check(!full || count * size == 64, || format!("{count} full subgroups of {size}"))
 }
 
-/// Sums of the numbers of a subgroup, and those of neighbours.
+/// Checks sums over subgroups and values of neighbouring invocations, by type.
 fn subgroup_numbers(gpu: &Gpu, kind: i32) -> Case {
     need_version(gpu, V1_3)?;
     let numbers = &gpu.extension_features.float16_int8;

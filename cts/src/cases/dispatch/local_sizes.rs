@@ -9,7 +9,7 @@ const SIZED: &[u8] = shader!("sized.comp");
 
 case!("core13.shaders.local_size_id", "VK_KHR_maintenance4", local_size);
 
-/// Invocations of 5 by 2, of which a specialization constant says the 5.
+/// Runs workgroups of 5 by 2 invocations, where a specialization constant sets the 5.
 fn local_size(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE4_NAME)?;
     let out = gpu.buffer_with(&[u32::MAX; 32])?;

@@ -22,7 +22,8 @@ fn append_workgroups(cases: &mut Vec<Entry>) {
     }
 }
 
-/// What an invocation of `few.comp` leaves, by its workgroup and its number in that, of so many invocations in so many workgroups.
+/// Returns the words that an invocation of `few.comp` stores. `size` and `all` are the invocations
+/// of a workgroup and the workgroups of the dispatch.
 fn left_by(group: [u32; 3], lane: u32, (size, all): (u32, [u32; 3])) -> [u32; 4] {
     let ([x, y, z], number) = (group, group[0] + all[0] * (group[1] + all[1] * group[2]));
     let at = x * size + lane;
@@ -49,7 +50,8 @@ fn few_invocations(gpu: &Gpu, size: u32) -> Case {
 
 case!("dispatching.workgroups.awaited", "Dispatching Commands", awaited);
 
-/// Not promised, but what programs with tickets and chained sums build on: workgroups end whatever later ones wait for.
+/// Checks that workgroups end while later ones wait for them. Vulkan does not promise this, but
+/// programs with tickets and chained sums rely on it.
 fn awaited(gpu: &Gpu) -> Case {
     let buffers = [gpu.buffer(256)?, gpu.buffer(4 * 100)?];
     gpu.compute(AWAITED, 0, &[], &buffers, [100, 1, 1])?;

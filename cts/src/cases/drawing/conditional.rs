@@ -8,13 +8,13 @@ use crate::render::{Draw, FULL, SIZE, State, Target, render};
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
-/// What every sum of the bound buffers is.
+/// Expected sum of the bound buffers.
 const SUM: u32 = 1 + 2 * 16 + 3 * 256;
 
 case!("commands.conditional.dispatches", "VK_EXT_conditional_rendering", conditional_dispatches);
 
-/// Dispatches under conditions that hold and that do not, one of them written by a command before, and in a secondary list that
-/// inherits its condition.
+/// Dispatches under conditions that hold and that do not hold. An earlier command writes one
+/// condition, and a secondary command buffer inherits one.
 fn conditional_dispatches(gpu: &Gpu) -> Case {
     if gpu.extension_features.conditional.inherited_conditional_rendering == vk::FALSE {
         return Err(Outcome::NotSupported("conditions".into()));
@@ -68,7 +68,7 @@ fn conditional_dispatches(gpu: &Gpu) -> Case {
             pair.dispatch(gpu, commands, 9);
             let info = vk::ConditionalRenderingBeginInfoEXT::default().buffer(conditions.handle);
             begin_condition(commands, &raw const info);
-            // Not what conditions are of.
+            // Conditions do not affect fills.
             gpu.device.cmd_fill_buffer(commands, pair.out.handle, 40, 4, 11);
             end_condition(commands);
         }
@@ -76,7 +76,7 @@ fn conditional_dispatches(gpu: &Gpu) -> Case {
     })?;
     let expected = [0, SUM, SUM, SUM, SUM, 0, 0, 0, 0, SUM, 11];
     check(pair.out.words()[..11] == expected, || format!("{:?}", pair.out.words()))?;
-    // And where it holds.
+    // The condition holds.
     gpu.run(|commands| {
         // SAFETY: the command buffer is recording, and everything named is alive.
         unsafe {
@@ -92,7 +92,7 @@ fn conditional_dispatches(gpu: &Gpu) -> Case {
 
 case!("commands.conditional.draws", "VK_EXT_conditional_rendering", conditional_draws);
 
-/// Draws and clears of attachments under a condition that does not hold.
+/// Draws and clears attachments under a condition that does not hold.
 fn conditional_draws(gpu: &Gpu) -> Case {
     if gpu.extension_features.conditional.conditional_rendering == vk::FALSE {
         return Err(Outcome::NotSupported("conditions".into()));
@@ -106,7 +106,7 @@ fn conditional_draws(gpu: &Gpu) -> Case {
         let left = if skips { [0; 4] } else { [255, 0, 0, 255] };
         let (first, last) = (pixels[0], pixels[SIZE as usize - 1]);
         check(first == left && last == [0, 255, 0, 255], || format!("{first:?}, {last:?}"))?;
-        // The draw was followed by a clear of the lower half of the left.
+        // A clear of the lower half follows the draw of the left half.
         let lower = pixels[(SIZE * SIZE - SIZE) as usize];
         let expected = if skips { [0; 4] } else { [0, 0, 255, 255] };
         check(lower == expected, || format!("{lower:?}, not {expected:?}"))?;

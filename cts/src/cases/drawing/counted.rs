@@ -1,4 +1,4 @@
-//! Indirect draws whose number lies in a buffer.
+//! Indirect draws whose number is read from a buffer.
 
 use ash::vk;
 
@@ -9,7 +9,7 @@ const PARAMETERS: &[u8] = shader!("parameters.vert");
 
 case!("core12.draws.counted", "VK_KHR_draw_indirect_count", counted);
 
-/// The number of draws is the smaller one of what a buffer says and what the command says.
+/// Checks that the number of draws is the smaller one of the buffer's and the command's.
 fn counted(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DRAW_INDIRECT_COUNT_NAME)?;
     gpu.need(vk::KHR_SHADER_DRAW_PARAMETERS_NAME)?;

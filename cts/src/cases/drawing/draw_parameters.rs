@@ -9,7 +9,7 @@ const PARAMETERS: &[u8] = shader!("parameters.vert");
 
 case!("core11.draws.parameters", "VK_KHR_shader_draw_parameters", draw_parameters);
 
-/// Each draw of an indirect command says its numbers.
+/// Checks base vertex, base instance and draw index in each draw of an indirect command.
 fn draw_parameters(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_SHADER_DRAW_PARAMETERS_NAME)?;
     let commands: Vec<u32> = [[6, 1, 12, 3], [6, 2, 60, 1], [6, 1, 0, 0], [0, 1, 6, 0]].concat();

@@ -6,7 +6,7 @@ use crate::cases::support::conditions::{need5, need6};
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, FULL, Kind, State, TRIANGLES, Target, render};
 
-/// A triangle by indices at the start of a buffer; `range` is how they are bound.
+/// Draws a triangle by indices at the start of a buffer, which `range` binds where it is given.
 fn indexed(gpu: &Gpu, numbers: &[u32], range: Option<(u64, u64)>) -> Result<Vec<[u8; 4]>, Outcome> {
     let corners: [[f32; 2]; 4] = [[-0.8, -0.9], [0.9, -0.5], [0.1, 0.8], [-0.9, 0.9]];
     let vertices: Vec<f32> =
@@ -23,7 +23,8 @@ fn indexed(gpu: &Gpu, numbers: &[u32], range: Option<(u64, u64)>) -> Result<Vec<
 
 case!("maintenance.five.index_ranges", "VK_KHR_maintenance5", index_ranges);
 
-/// Indices of a range of a buffer; what lies behind it is 0, where that is asked for.
+/// Binds a range of an index buffer. Indices behind the range are 0 where robust access is
+/// enabled.
 fn index_ranges(gpu: &Gpu) -> Case {
     need5(gpu)?;
     let expected = indexed(gpu, &[1, 2, 0], None)?;
@@ -35,7 +36,8 @@ fn index_ranges(gpu: &Gpu) -> Case {
 
 case!("maintenance.six.null_indices", "VK_KHR_maintenance6", null_indices);
 
-/// Without an index buffer all indices are 0, where null is allowed: a point where three would be.
+/// Checks that all indices are 0 without an index buffer: only one point is drawn instead of
+/// three.
 fn null_indices(gpu: &Gpu) -> Case {
     need6(gpu)?;
     if gpu.extension_features.robustness.null_descriptor == vk::FALSE {

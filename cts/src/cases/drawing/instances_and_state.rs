@@ -11,14 +11,15 @@ const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
 
 case!("drawing.instances.first_and_count", "Programmable Primitive Shading", instances);
 
-/// Two instances from number 1 on: the second and third quarter, each of its own colour.
+/// Draws two instances from number 1 on: the second and third quarter of the target, each in its
+/// own colour.
 fn instances(gpu: &Gpu) -> Case {
     distances(gpu)?;
     let draw = Draw { kind: Kind::Instances { first: 1, count: 2 }, ..draw(9, RED) };
     let pixels = render(gpu, &Target::default(), &[draw])?;
     compare(&pixels, |x, y| match (x / 4, y / 2) {
         (quarter @ 1..=2, 3..=4) => {
-            // Both triangles: the first vertex of each is number 0 or 3.
+            // Both triangles have this colour: the first vertex of each is number 0 or 3.
             let red = pixels[(y * SIZE + x) as usize][0];
             [if red == 48 { 48 } else { 0 }, quarter as u8 * 16, 0, 255]
         }
@@ -28,7 +29,7 @@ fn instances(gpu: &Gpu) -> Case {
 
 case!("drawing.dynamic_state.all", "Dynamic State", dynamic_state);
 
-/// Everything dynamic gives the picture that the same values in the pipeline give.
+/// Checks that dynamic state gives the picture of the same values in the pipeline.
 fn dynamic_state(gpu: &Gpu) -> Case {
     let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
     let picture = |dynamic: bool| {
@@ -71,7 +72,7 @@ fn dynamic_stencil(gpu: &Gpu) -> Case {
         (draw.state.depth_stencil.front, draw.state.depth_stencil.back) = (face, face);
         draw
     };
-    // 0x1d is written but for bit 3: 0x15, whose low bits are 5.
+    // The write mask keeps bit 3 of 0x1d: 0x15, whose low bits are 5.
     let left = [-1.0, -1.0, 0.0, 1.0];
     let mark = with(left, RED, vk::StencilOp::REPLACE, vk::CompareOp::ALWAYS, 0x1d);
     let test = with(FULL, GREEN, vk::StencilOp::KEEP, vk::CompareOp::EQUAL, 0x25);

@@ -12,7 +12,7 @@ const WORD: &[u8] = shader!("word.frag");
 
 case!("commands.draws.multi", "VK_EXT_multi_draw", multi);
 
-/// Each of several draws says its numbers.
+/// Checks the parameters that each of several draws sees.
 fn multi(gpu: &Gpu) -> Case {
     if gpu.extension_features.multi_draw.multi_draw == vk::FALSE {
         return Err(Outcome::NotSupported("several draws".into()));
@@ -27,15 +27,15 @@ fn multi(gpu: &Gpu) -> Case {
     check(render(gpu, &target, &[draw])?.iter().all(|pixel| *pixel == [255; 4]), || "no draw drew".into())
 }
 
-/// Pixels along each axis of what [`states`] draws to: several tiles.
+/// Pixels of each side of the target of [`states`]: several tiles.
 const STATES_SIDE: u32 = 160;
 
 /// A small draw of [`states`].
 #[derive(Clone, Copy)]
 struct Small {
-    /// Whether the pipeline, one of two, the set and the push constants are others than before.
+    /// The pipeline (one of two), the set and the push constants differ from the previous draw's.
     changes: [bool; 3],
-    /// Whether it adds to what is there.
+    /// The draw adds to the attachment.
     adds: bool,
     /// First pixel, and pixels along each axis.
     place: [u32; 2],
@@ -60,7 +60,7 @@ impl Small {
         next
     }
 
-    /// Its push constants.
+    /// Returns the push constants.
     fn push(&self) -> [f32; 12] {
         let clip = |pixel: u32| pixel as f32 * 2.0 / STATES_SIDE as f32 - 1.0;
         let [x, y] = self.place;
@@ -68,7 +68,7 @@ impl Small {
         [clip(x), clip(y), clip(x + self.side), clip(y + self.side), 0.0, g, b, a, 0.5, 1.0, 0.0, 0.0]
     }
 
-    /// Draws it to the model.
+    /// Draws into the pixels of the model.
     fn model(&self, word: u8, pixels: &mut [[u8; 4]]) {
         let [_, g, b, a] = self.color;
         for y in self.place[1]..self.place[1] + self.side {
@@ -84,7 +84,8 @@ impl Small {
 
 case!("commands.draws.states", "Descriptor Sets, Push Constant Updates", states);
 
-/// Small draws over each other, of which some change the pipeline, some the set, some the push constants: each sees its own.
+/// Draws small rectangles over each other, of which some change the pipeline, some the set, some
+/// the push constants. Each must see its own state.
 fn states(gpu: &Gpu) -> Case {
     let target = Target { size: [STATES_SIDE; 2], ..Target::default() };
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
@@ -173,7 +174,7 @@ fn states(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Columns of pixels, a quarter each.
+/// Compares the columns of pixels, a quarter of the target each.
 fn numbers(pixels: &[[u8; 4]], expected: [[u8; 4]; 4]) -> Case {
     for (at, pixel) in pixels.iter().enumerate() {
         let expected = expected[at % SIZE as usize / 4];
@@ -184,7 +185,7 @@ fn numbers(pixels: &[[u8; 4]], expected: [[u8; 4]; 4]) -> Case {
 
 case!("commands.draws.multi_indexed", "VK_EXT_multi_draw", multi_indexed);
 
-/// The same by indices, with what is added to them of each, or of all.
+/// Repeats `multi` by indices, with one vertex offset for each draw or for all.
 fn multi_indexed(gpu: &Gpu) -> Case {
     if gpu.extension_features.multi_draw.multi_draw == vk::FALSE {
         return Err(Outcome::NotSupported("several draws".into()));

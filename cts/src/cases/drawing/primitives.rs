@@ -34,7 +34,7 @@ fn draw_vertices(gpu: &Gpu, topology: T, positions: &[[f32; 2]], pixels: usize) 
     red(gpu, &Target::default(), &[vertices(gpu, topology, positions)?], pixels)
 }
 
-/// Two strips in one index buffer: the left and the right half but two columns between.
+/// Draws two strips of one index buffer: the left and the right half, with two columns between.
 fn restart(gpu: &Gpu, kind: vk::IndexType) -> Case {
     let positions: Vec<[f32; 2]> = [[-1.0, -0.125], [0.125, 1.0]]
         .iter()

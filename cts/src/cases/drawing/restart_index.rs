@@ -8,7 +8,8 @@ use crate::render::{Draw, FULL, Kind, State, TRIANGLES, Target, render};
 
 case!("assembly.restart.index", "VK_EXT_primitive_restart_index", restart_index);
 
-/// A strip that a number of its own restarts is one that the greatest does, until indices are bound again.
+/// Checks that a strip that restarts by a custom index equals one that the greatest index
+/// restarts, until indices are bound again.
 fn restart_index(gpu: &Gpu) -> Case {
     gpu.need(RESTART_INDEX)?;
     let corners: [[f32; 2]; 7] =

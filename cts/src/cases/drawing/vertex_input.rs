@@ -1,4 +1,5 @@
-//! Extensions of the front end: provoking vertices, restarts in lists, indices of bytes, divisors, clipping of depth, units of bias.
+//! Vertex input extensions: provoking vertices, restarts in lists, 8-bit indices, divisors, depth
+//! clipping, depth bias units.
 
 use ash::vk;
 use ash::vk::{DepthBiasRepresentationEXT as Unit, PrimitiveTopology as T};
@@ -55,7 +56,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// Whether a triangle of these vertices covers the place (0.3, 0.2) of the rectangle.
+/// Returns true if a triangle of these vertices covers the point (0.3, 0.2) of the rectangle.
 fn covers(triangle: [u32; 3]) -> bool {
     let corner = |vertex: u32| [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)][vertex as usize % 6];
     let side = |from: u32, to: u32| {
@@ -67,8 +68,8 @@ fn covers(triangle: [u32; 3]) -> bool {
     sides.iter().all(|&side| side > 0) || sides.iter().all(|&side| side < 0)
 }
 
-/// Strips and fans of more vertices than are assembled at once, of two instances: each triangle has its number and its fragments. `restarts`
-/// end some, by indices.
+/// Draws two instances of strips and fans of more vertices than are assembled at once. Each
+/// triangle has its number and its fragments. `restarts` ends some primitives by indices.
 fn long_stream(gpu: &Gpu, topology: vk::PrimitiveTopology, restarts: bool) -> Case {
     if gpu.features.fragment_stores_and_atomics == 0 || gpu.features.geometry_shader == 0 {
         return Err(Outcome::NotSupported("numbers of primitives in fragments that write memory".into()));
@@ -78,7 +79,7 @@ fn long_stream(gpu: &Gpu, topology: vk::PrimitiveTopology, restarts: bool) -> Ca
     let vertices: Vec<Option<u32>> = (0..count).map(|index| (!stops(index)).then_some(index % 11)).collect();
     let (mut number, mut fragments, mut numbers) = (0u32, 0, 0u32);
     for strip in vertices.split(Option::is_none) {
-        // Without indices vertices have the numbers of their places.
+        // Without indices, vertices are numbered by their position.
         let vertex = |at: usize| if restarts { strip[at].unwrap_or(0) } else { at as u32 };
         for at in 2..strip.len() {
             let first = if topology == T::TRIANGLE_FAN { 0 } else { at - 2 };
@@ -89,7 +90,7 @@ fn long_stream(gpu: &Gpu, topology: vk::PrimitiveTopology, restarts: bool) -> Ca
             number += 1;
         }
     }
-    // A rectangle about the centre of one pixel.
+    // A rectangle around the centre of one pixel.
     let rect = [0.0325, 0.0425, 0.1325, 0.1425];
     let state = State { fragment: COUNT_IDS, topology, restart: restarts, ..State::default() };
     let storage = gpu.buffer(8)?;
@@ -107,12 +108,13 @@ fn long_stream(gpu: &Gpu, topology: vk::PrimitiveTopology, restarts: bool) -> Ca
     check(storage.words()[..2] == expected, || format!("{:?} instead of {expected:?}", &storage.words()[..2]))
 }
 
-/// The place of a pixel's centre.
+/// Returns the position of a pixel's centre.
 fn place(x: f32, y: f32) -> [f32; 4] {
     [(x + 0.5) / 8.0 - 1.0, (y + 0.5) / 8.0 - 1.0, 0.5, 1.0]
 }
 
-/// Places of vertices, primitives as their vertices in the specification's order, and a pixel of each.
+/// Positions of vertices, primitives as lists of vertices in the specification's order, and a
+/// pixel of each.
 type Primitives = (Vec<[f32; 4]>, Vec<Vec<usize>>, Vec<[f32; 2]>);
 
 fn primitives(topology: T) -> Primitives {
@@ -146,7 +148,8 @@ fn primitives(topology: T) -> Primitives {
     (places, primitives, middles)
 }
 
-/// Each primitive has the colour of its provoking vertex, and all of them face the same way.
+/// Checks that each primitive has the colour of its provoking vertex, and that all face the same
+/// way.
 fn provoking(gpu: &Gpu, topology: T, last: bool) -> Case {
     gpu.need(vk::EXT_PROVOKING_VERTEX_NAME)?;
     if last && gpu.extension_features.provoking.provoking_vertex_last == 0 {
@@ -159,7 +162,7 @@ fn provoking(gpu: &Gpu, topology: T, last: bool) -> Case {
         .map(|(vertex, place)| [*place, [f32::from(number_of(vertex)) / 255.0, 0.0, 0.0, 1.0]])
         .collect();
     let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 };
-    // Inside of the viewport, and clipped where it ends.
+    // Inside of the viewport, and clipped at its edges.
     for zoom in [1.0, 3.0] {
         let mut state = State { vertex: FLAT, fragment: FLAT_COLOR, topology, ..State::default() };
         state.extensions.provoking_last = last;
@@ -176,7 +179,7 @@ fn provoking(gpu: &Gpu, topology: T, last: bool) -> Case {
             if !(0.0..side).contains(&x) {
                 continue;
             }
-            // Of all topologies the vertex that came last.
+            // In every topology, the last provoking vertex is the one with the highest number.
             let provoking = if last { corners.iter().copied().max().unwrap_or(0) } else { corners[0] };
             let wanted = number_of(provoking);
             let got = pixels[(y.round() * side + x) as usize][0];
@@ -205,7 +208,7 @@ fn supports(gpu: &Gpu, kind: vk::IndexType) -> Case {
     Ok(())
 }
 
-/// Restarts in lists of lines and triangles: what was begun is dropped.
+/// Checks that a restart in a list of lines or triangles drops the incomplete primitive.
 fn list_restart(gpu: &Gpu, kind: vk::IndexType) -> Case {
     gpu.need(vk::EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME)?;
     supports(gpu, kind)?;
@@ -226,7 +229,7 @@ fn list_restart(gpu: &Gpu, kind: vk::IndexType) -> Case {
         let count = indices.len() as u32;
         let kind = Kind::Indexed { buffer, indices: index_buffer(gpu, kind, indices)?, count, kind };
         let mut state = State { vertex: POINTS, topology, restart: true, ..State::default() };
-        // Lines along the upper edge are seen.
+        // Lines along the upper edge are visible.
         state.viewport.y = if topology == T::LINE_LIST { 0.5 } else { 0.0 };
         let pixels = render(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(state, FULL, [1.0; 4]) }])?;
         let covered = |number: usize| {
@@ -236,7 +239,7 @@ fn list_restart(gpu: &Gpu, kind: vk::IndexType) -> Case {
         let got = [0, 1, 2, 3].map(covered);
         check(got == expected, || format!("{topology:?}: {got:?}, not {expected:?}"))
     };
-    // The last triangle covers what lies above its diagonal.
+    // The last triangle covers the pixels above its diagonal.
     let half =
         (0..16).map(|row| (0..3).filter(|column| (column * 2 + 1) * 16 + (row * 2 + 1) * 3 < 96).count() as i32).sum();
     run(T::TRIANGLE_LIST, &triangles, [48, 0, 48, half])?;
@@ -245,7 +248,8 @@ fn list_restart(gpu: &Gpu, kind: vk::IndexType) -> Case {
 
 case!("vertices.index_uint8.restart", "Primitive Restart", bytes);
 
-/// Bytes as indices: 255 ends a strip where restarts are on, and is a vertex where they are not.
+/// Draws with 8-bit indices: 255 ends a strip where restarts are enabled, and is a vertex where
+/// they are not.
 fn bytes(gpu: &Gpu) -> Case {
     supports(gpu, vk::IndexType::UINT8_KHR)?;
     let mut corners = vec![[9.0f32, 9.0]; 256];
@@ -264,7 +268,7 @@ fn bytes(gpu: &Gpu) -> Case {
     run(T::TRIANGLE_LIST, false, &[0, 1, 2, 2, 1, 3, 252, 253, 254, 254, 253, 255], 128 + 64)
 }
 
-/// Colours by instances: which element each of them has.
+/// Checks which element each instance reads, by divisor.
 fn instances(gpu: &Gpu, divisor: u32) -> Case {
     gpu.need(vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME)?;
     if divisor == 0 && gpu.extension_features.divisors.vertex_attribute_instance_rate_zero_divisor == 0 {
@@ -294,7 +298,7 @@ fn covered(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<usize, Outcome>
 
 case!("vertices.depth_clip.enable", "Primitive Clipping", depth_clip);
 
-/// Clipping and clamping, on or off on their own.
+/// Checks depth clipping and depth clamping, each enabled on its own.
 fn depth_clip(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_DEPTH_CLIP_ENABLE_NAME)?;
     for clamp in [false, true] {
@@ -311,7 +315,7 @@ fn depth_clip(gpu: &Gpu) -> Case {
                 if !clamp {
                     continue;
                 }
-                // What is clamped passes where the depth it is clamped to would.
+                // Clamped fragments pass where the depth that they are clamped to would pass.
                 (state.viewport.min_depth, state.viewport.max_depth) = (0.25, 0.75);
                 let clamped = (depth * 0.5 + 0.25).clamp(0.25, 0.75);
                 let target = Target {
@@ -331,7 +335,7 @@ fn depth_clip(gpu: &Gpu) -> Case {
 
 case!("vertices.depth_clip.control", "Primitive Clipping", clip_control);
 
-/// Depths from -1 to 1: what is clipped, also in part, and which depth they have.
+/// Checks depths from -1 to 1: clipping, also in part, and the resulting depths.
 fn clip_control(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_DEPTH_CLIP_CONTROL_NAME)?;
     let mut state = State::default();
@@ -347,7 +351,7 @@ fn clip_control(gpu: &Gpu) -> Case {
         let got = covered(gpu, &target, &[Draw::rect(state.clone(), FULL, [1.0; 4]).at(depth)])?;
         check(got == if expected.is_some() { 256 } else { 0 }, || format!("depth {depth}: {got} pixels"))?;
     }
-    // Depth is x * 2: the middle half is left, of a triangle that clipping cuts.
+    // Depth is x * 2: clipping leaves the middle half of the triangle.
     let vertices =
         [[-1.0f32, -1.0, -2.0, 1.0], [3.0, -1.0, 6.0, 1.0], [-1.0, 3.0, -2.0, 1.0]].map(|place| [place, [1.0; 4]]);
     let mut state = State { vertex: TRIANGLES, ..State::default() };
@@ -357,7 +361,8 @@ fn clip_control(gpu: &Gpu) -> Case {
     check(got == 128, || format!("{got} pixels"))
 }
 
-/// A draw that writes depth with a bias, and one at the depth that it should have; fixed and dynamic.
+/// Compares a draw that writes depth with a bias with one at the expected depth, by fixed and by
+/// dynamic state.
 fn bias(gpu: &Gpu, unit: Unit, format: vk::Format) -> Case {
     gpu.need(vk::EXT_DEPTH_BIAS_CONTROL_NAME)?;
     let features = &gpu.extension_features.bias_control;
@@ -370,7 +375,7 @@ fn bias(gpu: &Gpu, unit: Unit, format: vk::Format) -> Case {
         return Err(Outcome::NotSupported(format!("{unit:?}")));
     }
     let depth = 0.125f32;
-    // Of floats, 1/8 has the exponent -3, and a mantissa of 23 bits.
+    // The float 1/8 has the exponent -3 and a mantissa of 23 bits.
     let (constant, step) = match (unit, format) {
         (Unit::FLOAT, _) => (0.25, 1.0),
         (_, vk::Format::D16_UNORM) => (1024.0, (-16f32).exp2()),
@@ -401,13 +406,13 @@ fn bias(gpu: &Gpu, unit: Unit, format: vk::Format) -> Case {
 
 case!("vertices.depth_bias.edges", "Depth Bias", bias_of_edges);
 
-/// Edges and corners of polygons have the bias of the polygon, whose slope is that of its plane.
+/// Checks that edges and corners of polygons have the polygon's bias, by the slope of its plane.
 fn bias_of_edges(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_DEPTH_BIAS_CONTROL_NAME)?;
     if gpu.extension_features.bias_control.float_representation == 0 || gpu.features.fill_mode_non_solid == 0 {
         return Err(Outcome::NotSupported("floatRepresentation, fillModeNonSolid".into()));
     }
-    // Depth is 0.25 and 1/64 more for each pixel to the right: no edge has all of that slope.
+    // Depth is 0.25, and 1/64 more for each pixel to the right: no edge has all of that slope.
     let corner = |x: f32, y: f32| [x / 8.0 - 1.0, y / 8.0 - 1.0, 0.25 + x / 64.0, 1.0];
     let vertices = [corner(1.5, 1.5), corner(9.5, 5.5), corner(2.5, 13.5)].map(|place| [place, [1.0; 4]]);
     let buffer = gpu.buffer_with(&vertices)?;
@@ -428,7 +433,8 @@ fn bias_of_edges(gpu: &Gpu) -> Case {
                 if red > 0.0 { vk::ColorComponentFlags::R } else { vk::ColorComponentFlags::G };
             Draw { kind: Kind::VertexBuffer { buffer, count: 3 }, ..Draw::rect(state, FULL, [0.0; 4]) }
         };
-        // With the slope's factor the depth is more than a little less of a constant, and less than a little more.
+        // The bias by slope lies between a constant bias that is a little smaller and one that is
+        // a little larger.
         let draws = |op, share: f32| [draw(0.0, 1.0, vk::CompareOp::ALWAYS, 0.0), draw(slope * share, 0.0, op, 1.0)];
         for (op, share) in [(vk::CompareOp::LESS, 0.9), (vk::CompareOp::GREATER, 1.1)] {
             let pixels = render(gpu, &target, &draws(op, share))?;

@@ -1,8 +1,9 @@
 //! Block-compressed formats: copies by blocks, sampling of every level and layer, blits.
 //!
-//! Blocks hold one colour each that follows from the format's definition, so that every texel says in which block it lies.
-//! How much memory the images take, and who else writes it, is in `memory.rs`.
-//! Source: Khronos Data Format Specification, "ETC2" and "ASTC Compressed Texture Image Formats"; Vulkan, "Copy Commands".
+//! Blocks hold one colour each that follows from the format's definition. Every texel shows in
+//! which block it lies. Memory sizes and aliasing are tested in `memory.rs`. Source: Khronos Data
+//! Format Specification, "ETC2" and "ASTC Compressed Texture Image Formats"; Vulkan, "Copy
+//! Commands".
 
 mod memory;
 
@@ -13,13 +14,13 @@ use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check};
 use crate::render::{Draw, FULL, State, TEXTURE, Target, render};
 
-/// Size of level 0: no multiple of any block.
+/// Size of level 0 in texels: no multiple of any block size.
 const SIZE: [u32; 2] = [37, 23];
 
 const LEVELS: u32 = 4;
 const LAYERS: u32 = 2;
 
-/// How blocks of one colour are made.
+/// Encodings of blocks of one colour.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Bc1,
@@ -32,7 +33,7 @@ enum Kind {
     AstcHighRange,
 }
 
-/// A format, its blocks and what it decodes.
+/// A format with its blocks and decoded texels.
 #[derive(Clone, Copy)]
 struct Format {
     format: F,
@@ -47,7 +48,7 @@ impl Format {
         if matches!(self.kind, Kind::Etc2Alpha | Kind::EacPair | Kind::Astc | Kind::AstcHighRange) { 16 } else { 8 }
     }
 
-    /// Columns and rows of blocks.
+    /// Returns the columns and rows of blocks.
     fn blocks(self, [width, height]: [u32; 2]) -> [u32; 2] {
         [width.div_ceil(self.block[0]), height.div_ceil(self.block[1])]
     }
@@ -97,13 +98,13 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// Codes of block `number`: red, green, blue and alpha.
+/// Returns the codes of block `number`: red, green, blue and alpha.
 fn codes(number: u32) -> [u8; 4] {
     [number.wrapping_mul(83), number.wrapping_mul(29) + 7, 255 - number % 256, number.wrapping_mul(57) + 100]
         .map(|code| code as u8)
 }
 
-/// A block of one colour, and the texel that it stands for.
+/// Returns a block of one colour, and the texel that it decodes to.
 fn block(format: Format, number: u32) -> (Vec<u8>, [f32; 4]) {
     let [red, green, blue, alpha] = codes(number);
     let color = |[red, green, blue]: [u8; 3], alpha: f32| {
@@ -129,14 +130,14 @@ fn block(format: Format, number: u32) -> (Vec<u8>, [f32; 4]) {
         Kind::Eac => (eac(red), [eleven(format, red), 0.0, 0.0, 1.0]),
         Kind::EacPair => ([eac(red), eac(green)].concat(), [eleven(format, red), eleven(format, green), 0.0, 1.0]),
         Kind::Astc => {
-            // A void extent without an extent.
+            // A void extent block without an extent.
             let head = (!0u64 << 12 | 0xdfc).to_le_bytes();
             let channels = [red, green, blue, alpha].map(|code| u16::from(code) << 8 | u16::from(code));
             let bytes = head.into_iter().chain(channels.into_iter().flat_map(u16::to_le_bytes)).collect();
             (bytes, color([red, green, blue], f32::from(alpha) / 255.0))
         }
         Kind::AstcHighRange => {
-            // The same with half floats: a code's upper bits above 1/4, below 2.
+            // A void extent block of 16-bit floats: the upper bits of a code above 1/4, below 2.
             let head = (!0u64 << 12 | 0xffc).to_le_bytes();
             let halves = [red, green, blue, alpha].map(|code| 0x3400 + (u16::from(code) << 3));
             let value = |half: u16| f32::from_bits((u32::from(half) << 13) + ((127 - 15) << 23)).min(1.0);
@@ -146,7 +147,7 @@ fn block(format: Format, number: u32) -> (Vec<u8>, [f32; 4]) {
     }
 }
 
-/// A code of 8 bits as a shader sees it.
+/// Returns the value that a shader reads of an 8-bit code.
 fn decoded(format: Format, code: u8) -> f32 {
     let value = f32::from(code) / 255.0;
     match format.srgb {
@@ -156,8 +157,9 @@ fn decoded(format: Format, code: u8) -> f32 {
     }
 }
 
-/// A differential block without differences, whose texels are all of index 0: 2 brighter than 5 bits say. Or all of index 2 and
-/// not opaque, which are transparent.
+/// Returns an ETC2 differential block without differences whose texels all have index 0 and are 2
+/// brighter than 5 bits. With `clear` they have index 2 of a block that is not opaque, and are
+/// transparent.
 fn etc2(rgb: [u8; 3], clear: bool) -> (Vec<u8>, [u8; 3]) {
     let base = rgb.map(|code| code & 0xf8);
     let flags = if clear { 0 } else { 2 };
@@ -166,7 +168,7 @@ fn etc2(rgb: [u8; 3], clear: bool) -> (Vec<u8>, [u8; 3]) {
     (bytes, base.map(|code| (code | code >> 5).saturating_add(2)))
 }
 
-/// An EAC block whose modifiers are all zero: table 13, index 4.
+/// Returns an EAC block whose modifiers are all zero: table 13, index 4.
 fn eac(base: u8) -> Vec<u8> {
     let indices = (0..16).fold(0u64, |bits, _| bits << 3 | 4).to_be_bytes();
     [&[base, 0x1d], &indices[2..]].concat()
@@ -183,8 +185,8 @@ fn level_size(level: u32) -> [u32; 2] {
     SIZE.map(|side| (side >> level).max(1))
 }
 
-/// Blocks of all layers of a level, numbered on from level to level and from `first` on, with a column and a row of other bytes around each
-/// layer.
+/// Returns the blocks of all layers of a level, numbered across levels from `first` on, with a
+/// column and a row of other bytes around each layer.
 fn level_data(format: Format, level: u32, first: u32) -> (Vec<u8>, [u32; 2]) {
     let [across, down] = format.blocks(level_size(level));
     let mut data = Vec::new();
@@ -199,12 +201,12 @@ fn level_data(format: Format, level: u32, first: u32) -> (Vec<u8>, [u32; 2]) {
     (data, [(across + 1) * format.block[0], (down + 1) * format.block[1]])
 }
 
-/// The number of a block.
+/// Returns the number of a block.
 fn number(level: u32, layer: u32, [x, y]: [u32; 2]) -> u32 {
     level * 1000 + layer * 500 + y * 16 + x
 }
 
-/// An image without memory.
+/// Creates an image without memory.
 fn unbound(
     gpu: &Gpu,
     format: Format,
@@ -216,7 +218,7 @@ fn unbound(
     if format.kind == Kind::AstcHighRange {
         gpu.need(vk::EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME)?;
     }
-    // SAFETY: here and below, infos are valid.
+    // SAFETY: the infos are valid.
     unsafe {
         let instance = &gpu.instance;
         let limits = instance.get_physical_device_image_format_properties(
@@ -284,14 +286,14 @@ fn extent([width, height]: [u32; 2]) -> vk::Extent3D {
     vk::Extent3D { width, height, depth: 1 }
 }
 
-/// An image with every level and layer filled.
+/// Creates an image and fills every level and layer.
 fn filled(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
     let image = image(gpu, format, usage | vk::ImageUsageFlags::TRANSFER_DST)?;
     fill(gpu, format, &image, 0)?;
     Ok(image)
 }
 
-/// Fills every level and layer of an image, whatever it held, with blocks numbered from `first` on.
+/// Fills every level and layer of an image with blocks that are numbered from `first` on.
 fn fill(gpu: &Gpu, format: Format, image: &Image, first: u32) -> Case {
     to_general(gpu, image.handle)?;
     for level in 0..LEVELS {
@@ -313,7 +315,7 @@ fn fill(gpu: &Gpu, format: Format, image: &Image, first: u32) -> Case {
     Ok(())
 }
 
-/// Draws a level and layer texel for pixel.
+/// Draws a level and layer with one pixel for each texel.
 fn drawn(gpu: &Gpu, format: Format, image: &Image, level: u32, layer: u32) -> Result<Vec<[u8; 4]>, Outcome> {
     let draw = draw(gpu, format, image, Subresource { level, layer }, [0; 2])?;
     render(gpu, &Target { size: level_size(level), ..Target::default() }, &[draw])
@@ -326,7 +328,7 @@ struct Subresource {
     layer: u32,
 }
 
-/// Samples by a draw, to pixels from `origin` on.
+/// Returns a draw that samples an image, to pixels from `[x, y]` on.
 fn draw(
     gpu: &Gpu,
     format: Format,
@@ -361,7 +363,7 @@ fn draw(
     Ok(Draw { image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) })
 }
 
-/// Checks pixels against the numbers of the blocks that they lie in.
+/// Compares pixels with the numbers of the blocks that they lie in.
 fn check_pixels(format: Format, size: [u32; 2], pixels: &[[u8; 4]], number: impl Fn([u32; 2]) -> u32) -> Case {
     for (pixel, (y, x)) in pixels.iter().zip((0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (y, x)))) {
         let (_, texel) = block(format, number([x / format.block[0], y / format.block[1]]));
@@ -372,7 +374,7 @@ fn check_pixels(format: Format, size: [u32; 2], pixels: &[[u8; 4]], number: impl
     Ok(())
 }
 
-/// Every level and layer, through a sampler.
+/// Samples every level and layer.
 fn sampled(gpu: &Gpu, format: Format) -> Case {
     let image = filled(gpu, format, vk::ImageUsageFlags::SAMPLED)?;
     for (level, layer) in (0..LEVELS).flat_map(|level| (0..LAYERS).map(move |layer| (level, layer))) {
@@ -383,7 +385,7 @@ fn sampled(gpu: &Gpu, format: Format) -> Case {
     Ok(())
 }
 
-/// An image of linear texels through a view of sRGB ones.
+/// Samples an image of a linear format through an sRGB view.
 fn viewed_as_srgb(gpu: &Gpu, format: Format) -> Case {
     let linear = Format { format: F::from_raw(format.format.as_raw() - 1), srgb: false, ..format };
     let image = filled(gpu, linear, vk::ImageUsageFlags::SAMPLED)?;
@@ -397,11 +399,12 @@ fn at_level(outcome: Outcome, level: u32, layer: u32) -> Outcome {
     }
 }
 
-/// Whole blocks but the first column, through an image of whole blocks as texels, to the left of another image.
+/// Copies all whole blocks but the first column through an image with a texel for each block to
+/// another image.
 fn copied(gpu: &Gpu, format: Format) -> Case {
     let usage = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::SAMPLED;
     let (source, target) = (filled(gpu, format, usage)?, filled(gpu, format, usage)?);
-    // Whole blocks only: those at the image's edges have no size of their own among texels.
+    // Only whole blocks: blocks at the image's edges have no counterpart among texels.
     let [across, down] = [SIZE[0] / format.block[0] - 1, SIZE[1] / format.block[1]];
     let size = extent([across * format.block[0], down * format.block[1]]);
     let texel = if format.bytes() == 8 { F::R32G32_UINT } else { F::R32G32B32A32_UINT };
@@ -442,7 +445,7 @@ fn copied(gpu: &Gpu, format: Format) -> Case {
     check_pixels(format, SIZE, &drawn(gpu, format, &target, 0, 0)?, moved)
 }
 
-/// From a level to an uncompressed image of its size.
+/// Blits from a level to an uncompressed image of its size.
 fn blitted(gpu: &Gpu, format: Format) -> Case {
     let source = filled(gpu, format, vk::ImageUsageFlags::TRANSFER_SRC)?;
     let transfer = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;

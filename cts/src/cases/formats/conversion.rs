@@ -1,4 +1,4 @@
-//! Formats: copies there and back, clears, and conversion by blits.
+//! Format conversion: copies between buffers and images, clears, and blits to other formats.
 
 use ash::vk;
 use ash::vk::Format as F;
@@ -70,7 +70,7 @@ fn is_integer(format: F) -> bool {
     format!("{format:?}").contains("INT")
 }
 
-/// Ends a case of a format whose extension the device has not got.
+/// Ends a case of a format whose extension the device lacks.
 fn need(gpu: &Gpu, format: F) -> Case {
     match format {
         F::A4R4G4B4_UNORM_PACK16 | F::A4B4G4R4_UNORM_PACK16 => gpu.need(vk::EXT_4444_FORMATS_NAME),
@@ -79,7 +79,7 @@ fn need(gpu: &Gpu, format: F) -> Case {
     }
 }
 
-/// Buffer to image to image to buffer.
+/// Copies a buffer to an image, to another image and back to a buffer.
 fn round_trip(gpu: &Gpu, format: F, bytes: u32) -> Case {
     need(gpu, format)?;
     check(supports(gpu, format, vk::FormatFeatureFlags::SAMPLED_IMAGE)?, || "not sampled".into())?;
@@ -105,7 +105,7 @@ fn round_trip(gpu: &Gpu, format: F, bytes: u32) -> Case {
     check(gpu.read_image(&second, aspect, bytes)? == data, || "texels changed on the way".into())
 }
 
-/// Clears to ones and zeros, and reads back through a blit to 32-bit components.
+/// Clears to ones and zeros, and reads the image through a blit to 32-bit components.
 fn clear_and_convert(gpu: &Gpu, format: F, components: usize) -> Case {
     need(gpu, format)?;
     let aspect = vk::ImageAspectFlags::COLOR;

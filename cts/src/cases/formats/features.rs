@@ -6,7 +6,7 @@ use crate::harness::{Case, Gpu, check};
 
 case!("core13.device.format_features", "VK_KHR_format_feature_flags2", format_features);
 
-/// The wide flags say what the narrow ones do, for every format of 1.0.
+/// Checks that the 64-bit features of every format of Vulkan 1.0 include the 32-bit features.
 fn format_features(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_FORMAT_FEATURE_FLAGS2_NAME)?;
     let query = khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);

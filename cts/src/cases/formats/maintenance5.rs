@@ -10,7 +10,7 @@ const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
 case!("maintenance.five.formats", "VK_KHR_maintenance5", formats);
 
-/// The new formats can be copied to RGBA8, by the required blit: alpha alone is black, packed components stand where they should.
+/// Blits the new formats to RGBA8: alpha alone becomes black, and packed components stay in order.
 pub(in crate::cases) fn formats(gpu: &Gpu) -> Case {
     need5(gpu)?;
     let packed = |[r, g, b, a]: [u16; 4]| a << 15 | b << 10 | g << 5 | r;

@@ -1,6 +1,8 @@
-//! Formats of several planes: copies of planes, views of them, and conversion of luma and chroma. Views of slices of volumes.
+//! Multi-planar formats: copies and views of planes, and conversion of luma and chroma. Views of
+//! slices of volumes.
 //!
-//! Source: Vulkan specification, "Formats of multi-planar images", "Sampler Y'CbCr Conversion", "Chroma Reconstruction".
+//! Source: Vulkan specification, "Formats of multi-planar images", "Sampler Y'CbCr Conversion",
+//! "Chroma Reconstruction".
 
 use ash::vk;
 use ash::vk::{Format as F, SamplerYcbcrModelConversion as Model, SamplerYcbcrRange as Range};
@@ -14,14 +16,15 @@ const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const PLANES: [vk::ImageAspectFlags; 3] =
     [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::PLANE_2];
 
-/// A format: planes, columns and rows of the image for each sample of chroma, bits and bytes of a component.
+/// A format: planes, columns and rows of the image for each sample of chroma, bits and bytes of a
+/// component.
 #[derive(Clone, Copy)]
 struct Format {
     format: F,
     planes: usize,
     block: [u32; 2],
     bits: u32,
-    /// Of planes with one component, and with two.
+    /// Formats of planes with one component, and with two.
     views: [F; 2],
     tiling: vk::ImageTiling,
 }
@@ -31,7 +34,7 @@ impl Format {
         if self.bits == 8 { 1 } else { 2 }
     }
 
-    /// Width and height of a plane.
+    /// Returns the width and height of a plane.
     fn size(self, plane: usize) -> [u32; 2] {
         if plane == 0 { [SIZE; 2] } else { self.block.map(|block| SIZE / block) }
     }
@@ -122,10 +125,10 @@ fn image(gpu: &Gpu, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Outcome> {
     Ok(image)
 }
 
-/// The code of a component (0 luma, 1 blue, 2 red) at a place of its plane: as bytes, and of the greatest one.
+/// Returns the code of a component (0 luma, 1 blue, 2 red) at a position of its plane.
 fn code(format: Format, component: usize, [x, y]: [u32; 2]) -> u32 {
     let start = [40, 90, 150][component] + (x * [9, 5, 3][component] + y * [4, 7, 2][component]) % 60;
-    // Lower bits are there as well.
+    // The lower bits are used as well.
     start << (format.bits - 8) | (start & 7).min((1 << (format.bits - 8)) - 1)
 }
 
@@ -143,7 +146,7 @@ fn plane_bytes(format: Format, plane: usize) -> Vec<u8> {
     bytes
 }
 
-/// An image whose planes are filled one after the other.
+/// Creates an image and fills its planes one after the other.
 fn filled(gpu: &Gpu, format: Format) -> Result<Image, Outcome> {
     gpu.need(vk::KHR_SAMPLER_YCBCR_CONVERSION_NAME)?;
     if format.planes == 2 && format.block == [1; 2] {
@@ -183,7 +186,7 @@ fn plane_region(format: Format, plane: usize) -> vk::BufferImageCopy {
     }
 }
 
-/// Each plane to an image of its own format, and from there to a buffer.
+/// Copies each plane to an image of its own format, and from there to a buffer.
 fn copied(gpu: &Gpu, format: Format) -> Case {
     let source = filled(gpu, format)?;
     for plane in 0..format.planes {
@@ -227,7 +230,7 @@ fn nearest() -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo::default().address_mode_u(edge).address_mode_v(edge).address_mode_w(edge)
 }
 
-/// Planes through views of their own format.
+/// Samples planes through views of their own format.
 fn viewed(gpu: &Gpu, format: Format) -> Case {
     let image = filled(gpu, format)?;
     for (plane, aspect) in PLANES.into_iter().enumerate().take(format.planes) {
@@ -251,7 +254,7 @@ fn viewed(gpu: &Gpu, format: Format) -> Case {
     Ok(())
 }
 
-/// A view and a sampler with a conversion.
+/// Creates a view and a sampler with a conversion.
 fn conversion(
     gpu: &Gpu,
     image: &Image,
@@ -271,7 +274,7 @@ fn conversion(
     }
 }
 
-/// Every texel, without filtering, by the specification's equations.
+/// Compares every texel, without filtering, with the specification's equations.
 fn converted(gpu: &Gpu, format: Format, model: Model, code_range: Range) -> Case {
     let image = filled(gpu, format)?;
     let info = vk::SamplerYcbcrConversionCreateInfo::default()
@@ -296,7 +299,7 @@ fn converted(gpu: &Gpu, format: Format, model: Model, code_range: Range) -> Case
     Ok(())
 }
 
-/// Red, green and blue of codes of luma, blue and red.
+/// Returns red, green and blue of codes of luma, blue and red.
 fn equations([y, b, r]: [f64; 3], bits: u32, model: Model, code_range: Range) -> [f64; 3] {
     let (greatest, step) = (f64::from((1u32 << bits) - 1), f64::from(1u32 << (bits - 8)));
     if model == Model::RGB_IDENTITY {
@@ -320,7 +323,7 @@ fn equations([y, b, r]: [f64; 3], bits: u32, model: Model, code_range: Range) ->
     }
 }
 
-/// Chroma filtered where its samples lie: blue grows evenly from sample to sample.
+/// Filters chroma at the positions of its samples, where blue grows evenly from sample to sample.
 fn reconstructed(gpu: &Gpu, location: vk::ChromaLocation) -> Case {
     let format = formats()[1].1;
     let image = filled(gpu, format)?;
@@ -339,7 +342,8 @@ fn reconstructed(gpu: &Gpu, location: vk::ChromaLocation) -> Case {
     let (view, sampler) = conversion(gpu, &image, &info, nearest())?;
     let pixels = drawn(gpu, view, sampler, true)?;
     let shift = if location == vk::ChromaLocation::MIDPOINT { -0.25 } else { 0.0 };
-    // Where no sample's code begins anew: of 60 codes, 5 a column and 7 a row.
+    // Positions where no code wraps around: there are 60 codes, 5 more for each column and 7 for
+    // each row.
     for (y, x) in (1..4u32).flat_map(|y| (1..8u32).map(move |x| (y, x))) {
         let at = |place: u32| f64::from(place) / 2.0 + shift;
         let expected = 90.0 + 5.0 * at(x) + 7.0 * at(y);
@@ -349,7 +353,7 @@ fn reconstructed(gpu: &Gpu, location: vk::ChromaLocation) -> Case {
     Ok(())
 }
 
-/// A slice of a volume, sampled through a view of two dimensions.
+/// Samples a slice of a volume through a view of two dimensions.
 fn slice_of_volume(gpu: &Gpu, slice: u32) -> Case {
     gpu.need(vk::EXT_IMAGE_2D_VIEW_OF_3D_NAME)?;
     let extent = vk::Extent3D { width: SIZE, height: SIZE, depth: 4 };
@@ -377,7 +381,7 @@ fn slice_of_volume(gpu: &Gpu, slice: u32) -> Case {
 
 case!("planar.slices.some", "Image Views", some_slices);
 
-/// Two of the eight slices of a volume, read and written through a view that shows nothing else.
+/// Reads and writes two of the eight slices of a volume through a view of just these slices.
 fn some_slices(gpu: &Gpu) -> Case {
     const FIRST: u32 = 3;
     gpu.need(vk::EXT_IMAGE_SLICED_VIEW_OF_3D_NAME)?;

@@ -1,4 +1,5 @@
-//! Formats beyond the required ones: components of 64 bits, texels of three components, scaled integers, blocks in rows.
+//! Formats beyond the required ones: 64-bit components, texels of three components, scaled
+//! integers, compressed blocks in linear images.
 
 use ash::vk;
 use ash::vk::{DescriptorType as D, Format as F};
@@ -12,8 +13,8 @@ const IMAGES: &[u8] = shader!("wide_images.comp");
 const TEXELS: &[u8] = shader!("wide_texels.comp");
 const BUFFERS: &[u8] = shader!("texel_buffers.comp");
 
-/// Formats of texels in buffers: of floats, and of signed and unsigned integers of the same size; bits of a component, and which
-/// byte or half has which of three components.
+/// Texel buffer formats: of floats, and of signed and unsigned integers of the same size; bits of
+/// a component, and the order of the three components in memory.
 type Texels = (&'static str, [F; 3], u32, [usize; 3]);
 
 const TEXEL_BUFFERS: &[Texels] = &[
@@ -47,7 +48,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// What buffers of a format may be used for.
+/// Returns the features of a format in buffers.
 fn buffer_features(gpu: &Gpu, format: F) -> vk::FormatFeatureFlags {
     // SAFETY: the physical device is valid.
     unsafe { gpu.instance.get_physical_device_format_properties(gpu.physical, format) }.buffer_features
@@ -58,14 +59,14 @@ fn longs(buffer: &Buffer) -> Vec<u64> {
     buffer.words().chunks_exact(2).map(long).collect()
 }
 
-/// Any word.
+/// Returns a pseudo-random word.
 fn mixed(number: u64) -> u64 {
     number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 7
 }
 
 case!("wide.vertices.locations", "Vertex Attributes", vertices);
 
-/// Doubles and 64-bit integers of one to four components, at offsets of their own, as they lie in memory.
+/// Reads doubles and 64-bit integers of one to four components at their own offsets.
 fn vertices(gpu: &Gpu) -> Case {
     let has = |format| buffer_features(gpu, format).contains(vk::FormatFeatureFlags::VERTEX_BUFFER);
     let formats = [F::R64G64B64A64_SFLOAT, F::R64G64B64_SINT, F::R64G64_UINT, F::R64_SFLOAT];
@@ -74,7 +75,8 @@ fn vertices(gpu: &Gpu) -> Case {
         return Err(Outcome::NotSupported("attributes of 64 bits".into()));
     }
     let count = 37;
-    // A vertex: four doubles at 8, one at 40, three integers at 48, two at 72, and a word at 88.
+    // A vertex: four doubles at offset 8, one at 40, three integers at 48, two at 72, and a word
+    // at 88.
     let words: Vec<u64> = (0..count * 12).map(mixed).collect();
     let out = gpu.buffer(count * 11 * 8)?;
     let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&words)?, count: count as u32 };
@@ -97,14 +99,14 @@ fn int64_images(gpu: &Gpu) -> Case {
     }
 }
 
-/// A view of `range` bytes of a buffer from `offset` on.
+/// Creates a view of `range` bytes of a buffer from `offset` on.
 fn view(gpu: &Gpu, buffer: &Buffer, format: F, offset: u64, range: u64) -> Result<vk::BufferView, Outcome> {
     let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle).format(format).offset(offset).range(range);
     // SAFETY: the info is valid.
     Ok(unsafe { gpu.device.create_buffer_view(&info, None) }?)
 }
 
-/// What a descriptor is of.
+/// The resource of a descriptor.
 enum What {
     Image(vk::ImageView),
     Texels(D, vk::BufferView),
@@ -161,7 +163,7 @@ fn dispatch(gpu: &Gpu, code: &[u8], what: &[What], groups: u32) -> Case {
     }
 }
 
-/// A storage image of 64-bit integers, all of one value.
+/// Creates a storage image of 64-bit integers, all of one value.
 fn long_image(gpu: &Gpu, format: F, value: u64) -> Result<(crate::harness::Image, vk::ImageView), Outcome> {
     let usage = vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
     let image = gpu.image(&ImageDesc::color(format, [64, 3], usage))?;
@@ -193,7 +195,7 @@ fn image_longs(gpu: &Gpu, image: &crate::harness::Image) -> Result<Vec<u64>, Out
 
 case!("wide.images.atomics", "VK_EXT_shader_image_atomic_int64", image_atomics);
 
-/// Every atomic, a store and a load, in images and in a buffer of texels.
+/// Runs every atomic, a store and a load on images and on a texel buffer.
 fn image_atomics(gpu: &Gpu) -> Case {
     int64_images(gpu)?;
     let (start, below) = (0xffff_fffe_0000_0005u64, -7i64);
@@ -237,7 +239,7 @@ fn image_atomics(gpu: &Gpu) -> Case {
 
 case!("wide.images.cleared", "Clearing Images", cleared);
 
-/// Both words of a clear's value, and copies to a format of the same size.
+/// Clears to a 64-bit value, and copies to a format of the same size.
 fn cleared(gpu: &Gpu) -> Case {
     int64_images(gpu)?;
     let value = 0x8123_4567_89ab_cdefu64;
@@ -251,7 +253,7 @@ fn cleared(gpu: &Gpu) -> Case {
 
 case!("wide.texels.fetched", "VK_EXT_shader_image_atomic_int64", fetched);
 
-/// Uniform texels of 64 bits; behind the end there are zeros.
+/// Fetches uniform texels of 64 bits. Texels behind the end are zeros.
 fn fetched(gpu: &Gpu) -> Case {
     int64_images(gpu)?;
     if !buffer_features(gpu, F::R64_SINT).contains(vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER) {
@@ -266,7 +268,8 @@ fn fetched(gpu: &Gpu) -> Case {
     check(longs(&out) == expected, || format!("{:x?} instead of {expected:x?}", longs(&out)))
 }
 
-/// Runs the shader that fetches 16 texels as floats and integers: for each texel four words of each kind.
+/// Runs the shader that fetches 16 texels as floats and integers, and returns four words of each
+/// type for each texel.
 fn fetch_all(gpu: &Gpu, buffer: &Buffer, formats: [F; 3], offset: u64, range: u64) -> Result<Vec<[u32; 4]>, Outcome> {
     let out = gpu.buffer(16 * 3 * 16)?;
     let mut what = Vec::new();
@@ -281,7 +284,7 @@ fn fetch_all(gpu: &Gpu, buffer: &Buffer, formats: [F; 3], offset: u64, range: u6
     Ok(out.words().chunks_exact(4).map(|words| [words[0], words[1], words[2], words[3]]).collect())
 }
 
-/// Offsets of a buffer's texels that are multiples of so many bytes.
+/// Returns offsets of texel buffers that are multiples of `bytes`.
 fn offsets(gpu: &Gpu, bytes: u64) -> Vec<u64> {
     let mut alignment = vk::PhysicalDeviceTexelBufferAlignmentProperties::default();
     if gpu.has(vk::EXT_TEXEL_BUFFER_ALIGNMENT_NAME) {
@@ -295,7 +298,7 @@ fn offsets(gpu: &Gpu, bytes: u64) -> Vec<u64> {
     }
 }
 
-/// Texels of three small components begin anywhere; the last one is the buffer's last bytes.
+/// Fetches texels of three small components at any offset. The last texel ends with the buffer.
 fn three_components(gpu: &Gpu, &(_, formats, bits, order): &Texels) -> Case {
     let bytes = u64::from(bits / 8);
     let data: Vec<u8> = (0..256 + 16 * 6 + 16).map(|index: u64| (mixed(index) >> 40) as u8).collect();
@@ -324,7 +327,7 @@ fn three_components(gpu: &Gpu, &(_, formats, bits, order): &Texels) -> Case {
     Ok(())
 }
 
-/// Whether a float is what a code stands for.
+/// Returns true if a float is the value of a code.
 fn is_decoded(format: F, float: f32, code: u16, bits: u32) -> bool {
     let share = f32::from(code) / ((1u32 << bits) - 1) as f32;
     let linear = match format {
@@ -348,7 +351,7 @@ fn is_decoded(format: F, float: f32, code: u16, bits: u32) -> bool {
 
 case!("wide.texels.single_alignment", "Buffer Views", single_alignment);
 
-/// Views of small texels that begin at any of them.
+/// Creates views of small texels that begin at any texel.
 fn single_alignment(gpu: &Gpu) -> Case {
     let data: Vec<u8> = (0..64u64).map(|index| (mixed(index) >> 40) as u8).collect();
     let buffer = gpu.buffer_with(&data)?;
@@ -366,9 +369,9 @@ fn single_alignment(gpu: &Gpu) -> Case {
 
 case!("wide.cubes.largest", "Image Limits", largest_cube);
 
-/// An image may be as large as the limit says that cubes are.
+/// Creates an image as large as the limit of cubes permits.
 fn largest_cube(gpu: &Gpu) -> Case {
-    // SAFETY: the physical device is valid; here and below infos are.
+    // SAFETY: the physical device and the infos of this block are valid.
     let limits = unsafe { gpu.instance.get_physical_device_properties(gpu.physical) }.limits;
     let side = limits.max_image_dimension_cube;
     let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
@@ -401,7 +404,7 @@ fn largest_cube(gpu: &Gpu) -> Case {
     check(needs.size >= 6 * u64::from(side).pow(2), || format!("{} bytes", needs.size))
 }
 
-/// Texels of three words: to an image and back, from image to image.
+/// Copies texels of three words to an image and back, and from image to image.
 fn words_of_three(gpu: &Gpu, format: F) -> Case {
     if !supports(gpu, format, vk::FormatFeatureFlags::SAMPLED_IMAGE | vk::FormatFeatureFlags::TRANSFER_SRC)? {
         return Err(Outcome::NotSupported(format!("images of {format:?}")));
@@ -427,7 +430,7 @@ fn words_of_three(gpu: &Gpu, format: F) -> Case {
 
 case!("wide.words.sampled", "Image Operations", sampled_words);
 
-/// Texels of three floats: filtered where the device filters them.
+/// Samples texels of three floats, with linear filtering where the device supports it.
 fn sampled_words(gpu: &Gpu) -> Case {
     let format = F::R32G32B32_SFLOAT;
     if !supports(gpu, format, vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR)? {
@@ -450,7 +453,8 @@ fn sampled_words(gpu: &Gpu) -> Case {
     let draw = Draw { image: Some((image.view, sampler, layout)), ..Draw::rect(state, FULL, [1.0; 4]) };
     let pixels = render(gpu, &Target::default(), &[draw])?;
     for (index, pixel) in (0u32..).zip(&pixels) {
-        // Two pixels a texel: their centres lie a quarter beside a texel's.
+        // Two pixels for each texel: their centres lie a quarter of a texel beside the texel's
+        // centre.
         let at = |pixel: u32| ((pixel as f32 + 0.5) / 2.0 - 0.5).clamp(0.0, 7.0) / 8.0;
         let wanted = [at(index % 16), at(index / 16), 0.5, 1.0].map(|value| value * 255.0);
         let near = pixel.iter().zip(wanted).all(|(&got, wanted)| (f32::from(got) - wanted).abs() <= 1.0);
@@ -459,7 +463,7 @@ fn sampled_words(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Numbers of a scaled format become floats and come back.
+/// Blits numbers of a scaled format to floats and back.
 fn blitted(gpu: &Gpu, format: F, bytes: u32) -> Case {
     let wanted = vk::FormatFeatureFlags::BLIT_SRC | vk::FormatFeatureFlags::BLIT_DST;
     if !supports(gpu, format, wanted | vk::FormatFeatureFlags::TRANSFER_SRC | vk::FormatFeatureFlags::TRANSFER_DST)? {
@@ -497,11 +501,12 @@ fn blitted(gpu: &Gpu, format: F, bytes: u32) -> Case {
     check(gpu.read_image(&last, aspect, bytes)? == data, || "numbers changed on the way".into())
 }
 
-/// Blocks that the host writes into a linear image in place, row by row, and a shader samples.
+/// Writes blocks into a linear image on the host, row by row, and samples them.
 fn linear_blocks(gpu: &Gpu, format: F) -> Case {
     let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::LINEAR);
     let (usage, flags) = (vk::ImageUsageFlags::SAMPLED, vk::ImageCreateFlags::empty());
-    // SAFETY: the physical device is valid; here and below infos are, and memory is bound once.
+    // SAFETY: the physical device and the infos of this block are valid, and memory is bound
+    // once.
     let properties = unsafe {
         gpu.instance.get_physical_device_image_format_properties(gpu.physical, format, kind, tiling, usage, flags)
     };
@@ -555,14 +560,14 @@ fn linear_blocks(gpu: &Gpu, format: F) -> Case {
         } else {
             [0, 0, (number * 2) << 3 | (number * 2) >> 2, 255]
         };
-        // Five bits are not always rounded in the same way.
+        // Devices may round five bits differently.
         let near = pixel.iter().zip(wanted).all(|(&got, wanted)| got.abs_diff(wanted) <= 1);
         check(near, || format!("pixel {index}: {pixel:?} instead of {wanted:?}"))?;
     }
     Ok(())
 }
 
-/// A block of one colour: red of 8 bits, or blue of 5.
+/// Returns a block of one colour: red of 8 bits, or blue of 5.
 fn flat_block(format: F, number: u8) -> [u8; 8] {
     match format {
         F::BC4_UNORM_BLOCK => [number * 16, number * 16, 0, 0, 0, 0, 0, 0],

@@ -10,7 +10,7 @@ const EARLY_COVERAGE: &[u8] = shader!("early_coverage.frag");
 const POST_DEPTH: &[u8] = shader!("post_depth.frag");
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 
-/// A rectangle of a depth that asks for less, in some samples.
+/// Returns a rectangle with the depth test "less" in the samples of `sample_mask`.
 fn at_depth(fragment: &'static [u8], depth: f32, sample_mask: u32, storage: Option<Buffer>) -> Draw {
     let mut state = State { fragment, sample_mask, ..State::default() };
     state.depth_stencil =
@@ -18,12 +18,13 @@ fn at_depth(fragment: &'static [u8], depth: f32, sample_mask: u32, storage: Opti
     Draw { storage, ..Draw::rect(state, FULL, [1.0; 4]).at(depth) }
 }
 
-/// What the shader says of every pixel after a nearer rectangle in samples 0 and 2, and another behind it.
+/// Returns the mask that the shader sees in every pixel, after a nearer rectangle in samples 0 and
+/// 2. Another rectangle follows behind it.
 fn coverage(gpu: &Gpu, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<u32, Outcome> {
     coverage_behind(gpu, 0b0101, fragment, masks)
 }
 
-/// The same with a nearer rectangle in some samples.
+/// Returns the mask behind a nearer rectangle in some samples.
 fn coverage_behind(gpu: &Gpu, nearer: u32, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<u32, Outcome> {
     let storage = gpu.buffer(u64::from(SIZE * SIZE * 4))?;
     let mut draws = vec![at_depth(crate::render::COLOR, 0.25, nearer, None)];
@@ -37,7 +38,8 @@ fn coverage_behind(gpu: &Gpu, nearer: u32, fragment: &'static [u8], masks: &[(f3
 
 case!("shaders.coverage.before_tests", "SampleMask", coverage_before);
 
-/// Without the extension a fragment sees what the primitive covers, whatever tests leave of it.
+/// Checks that without the extension a fragment sees the samples that the primitive covers, even
+/// if tests fail for some.
 fn coverage_before(gpu: &Gpu) -> Case {
     let seen = coverage(gpu, COVERAGE, &[(0.5, 0b1111)])?;
     check(seen == 16 + 0b1111, || format!("{seen}"))?;
@@ -47,7 +49,8 @@ fn coverage_before(gpu: &Gpu) -> Case {
 
 case!("shaders.coverage.early_tests", "SampleMask", coverage_early);
 
-/// That tests come first changes nothing of it, but for fragments of which they leave nothing.
+/// Checks that early tests change nothing of the mask, except that fragments without samples do
+/// not run.
 fn coverage_early(gpu: &Gpu) -> Case {
     const RAN: u32 = 1 << 31;
     // Where the triangles of a rectangle meet, one has samples 0 and 2, the other has 1 and 3.
@@ -64,7 +67,7 @@ fn coverage_early(gpu: &Gpu) -> Case {
 
 case!("shaders.coverage.early_tests_coarse", "VK_KHR_fragment_shading_rate", coverage_early_coarse);
 
-/// The same of fragments of four pixels.
+/// Repeats `coverage_early` with fragments of four pixels.
 fn coverage_early_coarse(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_FRAGMENT_SHADING_RATE_NAME)?;
     let storage = gpu.buffer(u64::from(SIZE * SIZE * 4))?;
@@ -73,7 +76,7 @@ fn coverage_early_coarse(gpu: &Gpu) -> Case {
     let target = Target { samples: FOUR, depth: vk::Format::D32_SFLOAT, ..Target::default() };
     render(gpu, &target, &[at_depth(crate::render::COLOR, 0.25, 0b0101, None), draw])?;
     for (at, word) in (0..).zip(storage.words()) {
-        // A fragment's place is where its pixels meet.
+        // A fragment's position is where its pixels meet.
         let expected = if at % 2 == 1 && at / SIZE % 2 == 1 { 1 << 31 | 0xffff } else { 0 };
         check(word == expected, || format!("{word:x} at {at}"))?;
     }
@@ -82,7 +85,8 @@ fn coverage_early_coarse(gpu: &Gpu) -> Case {
 
 case!("shaders.coverage.after_tests", "VK_EXT_post_depth_coverage", coverage_after);
 
-/// With it, what tests leave; the pipeline's mask comes after them, so that depth is written where it is not set, too.
+/// Checks that with the extension a fragment sees the samples that pass the tests. The pipeline's
+/// mask applies after the tests, so depth is written outside of the mask, too.
 fn coverage_after(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_POST_DEPTH_COVERAGE_NAME)?;
     let seen = coverage(gpu, POST_DEPTH, &[(0.5, 0b1111)])?;

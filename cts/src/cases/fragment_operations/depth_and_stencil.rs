@@ -64,7 +64,7 @@ fn tested(op: vk::CompareOp, write: bool) -> State {
     state
 }
 
-/// Three rectangles, nearer, at, and farther than the cleared depth.
+/// Draws three rectangles: nearer than, at, and farther than the cleared depth.
 fn depth(gpu: &Gpu, format: vk::Format, op: vk::CompareOp) -> Case {
     for (fragment, stored) in [(0.25f32, 0.5f32), (0.5, 0.5), (0.75, 0.5)] {
         let clear_depth = vk::ClearDepthStencilValue { depth: stored, stencil: 0 };
@@ -90,7 +90,7 @@ fn no_write(gpu: &Gpu) -> Case {
 
 case!("fragment.depth.bias", "Depth Bias", bias);
 
-/// Two rectangles at one depth: the second is only nearer by its bias.
+/// Draws two rectangles at one depth, of which only the bias makes the second nearer.
 fn bias(gpu: &Gpu) -> Case {
     let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
     let first = Draw::rect(tested(vk::CompareOp::LESS, true), FULL, [0.0, 1.0, 0.0, 1.0]);
@@ -130,7 +130,7 @@ fn stencil(gpu: &Gpu, op: vk::CompareOp) -> Case {
     Ok(())
 }
 
-/// Applies an operation to 255, then draws where the result is what it should be.
+/// Applies an operation to the stencil value 255, then draws where the result is the expected one.
 fn stencil_op(gpu: &Gpu, op: vk::StencilOp, result: u32) -> Case {
     let start = 255;
     let first = Draw::rect(stencil_state(vk::CompareOp::ALWAYS, op, 0x5a), FULL, [0.0; 4]);

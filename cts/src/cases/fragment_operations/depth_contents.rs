@@ -1,9 +1,12 @@
-//! What a device may keep of a depth image from pass to pass must follow the image: passes go on with depths that were cleared, copied,
-//! blitted, or written behind the image's back, in the same submission and in later ones.
+//! Depth contents from pass to pass: data that a device derives from a depth image must follow
+//! clears, copies, blits and writes behind the image's back, in the same submission and in later
+//! ones.
 //!
-//! A near wall hides everything; then something makes the depths of a rectangle far; what is drawn between the two is seen there and
-//! nowhere else. Others draw walls at random, so often in front of each other that a device may stop looking for what is hidden, and begin
-//! again; it must know then what it did not follow. The model holds a depth and a colour for each pixel.
+//! A near wall hides everything. Then a change makes the depths of a rectangle far. A draw between
+//! both depths is visible there and nowhere else. Other cases draw walls at random, so often in
+//! front of each other that a device may stop looking for hidden primitives and start again. It
+//! must know then which changes it did not follow. The model holds a depth and a colour for each
+//! pixel.
 
 use ash::vk;
 
@@ -15,7 +18,7 @@ use crate::{Entry, render};
 
 const FILL: &[u8] = shader!("fill.comp");
 
-/// Pixels along each axis: several tiles, not whole ones.
+/// Pixels of each axis: several tiles, and no multiple of a tile.
 const SIZE: [u32; 2] = [200, 136];
 
 /// The pixels that become far, where not all do: `[x0, y0, x1, y1]`.
@@ -23,10 +26,10 @@ const PART: [u32; 4] = [41, 24, 139, 107];
 
 const ALL: [u32; 4] = [0, 0, SIZE[0], SIZE[1]];
 
-/// Stencil beside the depths: whatever happens to these, it stays.
+/// Stencil value beside the depths. No change of depths affects it.
 const STENCIL: u8 = 0xa5;
 
-/// What makes depths far.
+/// Operations that make depths far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// `vkCmdClearDepthStencilImage`.
@@ -44,9 +47,9 @@ enum Change {
     AliasPass,
     /// A draw that always passes.
     Always,
-    /// A draw that compares the other way.
+    /// A draw with the opposite comparison.
     Reverse,
-    /// A buffer in the same memory is filled, by a transfer and by a program; or the host fills it.
+    /// A buffer in the same memory is filled by a transfer.
     Fill,
     Store,
     Host,
@@ -57,7 +60,7 @@ struct Scene {
     change: Change,
     format: vk::Format,
     samples: u32,
-    /// The image has two layers, and the second is drawn to.
+    /// The image has two layers, and draws go to the second.
     layered: bool,
     greater: bool,
     /// Each step is a submission of its own.
@@ -100,7 +103,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         for (name, format) in formats {
             for number in 0..8 {
                 let [several, greater, apart] = [0, 1, 2].map(|bit| number >> bit & 1 != 0);
-                // Buffers hold no samples, and are blitted from no images that do.
+                // Buffers hold no multisampled images, and blits read none.
                 if several && matches!(change, C::CopyBuffer | C::Blit) || !apart && change == C::Host {
                     continue;
                 }
@@ -120,7 +123,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
 }
 
 impl Scene {
-    /// The same depth where smaller ones are nearer, or the opposite.
+    /// Returns the equivalent depth where smaller depths are nearer, or its mirror image.
     fn depth(self, depth: f32) -> f32 {
         if self.greater { 1.0 - depth } else { depth }
     }
@@ -141,7 +144,7 @@ impl Scene {
         depth_aspects(self.format)
     }
 
-    /// The pixels that the change makes far.
+    /// Returns the pixels that the change makes far.
     fn region(self) -> [u32; 4] {
         match self.change {
             Change::Clear
@@ -156,7 +159,7 @@ impl Scene {
         }
     }
 
-    /// A word that holds the far depth, as many texels as it has room for.
+    /// Returns a word that holds the far depth for as many texels as fit.
     fn word(self) -> u32 {
         let depth = f64::from(self.depth(0.75));
         match self.format {
@@ -173,7 +176,7 @@ impl Scene {
             Change::Blit => F::DEPTH_STENCIL_ATTACHMENT | F::BLIT_SRC | F::BLIT_DST,
             _ => F::DEPTH_STENCIL_ATTACHMENT,
         };
-        // Others may store images in ways that words do not show.
+        // Other devices may store images in layouts that the words do not match.
         let knows_words = !matches!(self.change, Change::Fill | Change::Store | Change::Host)
             || gpu.name().to_lowercase().contains("vitric");
         match supports(gpu, self.format, wanted)? && knows_words {
@@ -183,7 +186,7 @@ impl Scene {
     }
 }
 
-/// A depth image, its memory, and a view of the layer that is drawn to.
+/// A depth image, its memory, and a view of the layer that draws go to.
 struct Depth {
     image: Image,
     memory: vk::DeviceMemory,
@@ -205,7 +208,7 @@ fn depth_info(scene: Scene) -> vk::ImageCreateInfo<'static> {
         .usage(usage)
 }
 
-/// A depth image, in some memory or in its own.
+/// Creates a depth image in the given memory or in its own.
 fn depth_image(gpu: &Gpu, scene: Scene, memory: Option<vk::DeviceMemory>) -> Result<Depth, Outcome> {
     // SAFETY: valid infos; memory is bound once.
     unsafe {
@@ -225,27 +228,27 @@ fn depth_image(gpu: &Gpu, scene: Scene, memory: Option<vk::DeviceMemory>) -> Res
     }
 }
 
-/// What a step draws: a rectangle of pixels.
+/// A rectangle of pixels that a step draws.
 #[derive(Clone, Copy)]
 struct Rect {
     pixels: [u32; 4],
     depth: f32,
     color: [u8; 4],
     op: vk::CompareOp,
-    /// It is made of triangles of two pixels.
+    /// Its triangles cover two pixels each.
     fine: bool,
 }
 
-/// What is drawn to, and the model of it.
+/// The attachments, and the model of them.
 struct World<'a> {
     gpu: &'a Gpu,
     scene: Scene,
     target: Target,
     color: Image,
-    /// Where colour is resolved to.
+    /// The image that colour is resolved to.
     resolved: Option<Image>,
     depth: Depth,
-    /// One that begins with nothing, one that goes on, and one that goes on and clears.
+    /// Passes that load nothing, that load the attachments, and that load them and clear.
     passes: [vk::RenderPass; 3],
     framebuffer: vk::Framebuffer,
     /// Steps that were not submitted yet.
@@ -255,7 +258,7 @@ struct World<'a> {
 
 type Step<'a> = Box<dyn FnOnce(vk::CommandBuffer) + 'a>;
 
-/// The layout in which the depth image rests.
+/// The layout of the depth image between steps.
 const REST: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
 
 impl<'a> World<'a> {
@@ -290,7 +293,7 @@ impl<'a> World<'a> {
         Ok(Self { gpu, scene, target, color, resolved, depth, passes, framebuffer, waiting, model })
     }
 
-    /// Adds commands.
+    /// Adds a step of commands.
     fn step(&mut self, step: impl FnOnce(vk::CommandBuffer) + 'a) -> Case {
         self.waiting.push(Box::new(step));
         if self.scene.apart { self.submit() } else { Ok(()) }
@@ -324,7 +327,7 @@ impl<'a> World<'a> {
         Ok((draw, prepared))
     }
 
-    /// A pass that goes on with its attachments, or clears some pixels of them.
+    /// Adds a pass that loads its attachments, or clears some pixels of them.
     fn pass(&mut self, clears: Option<[u32; 4]>, inside: Option<Step<'a>>, rects: &[Rect]) -> Case {
         let draws = rects.iter().map(|rect| self.prepare(rect)).collect::<Result<Vec<_>, _>>()?;
         let number = match clears {
@@ -355,7 +358,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The model of a draw.
+    /// Applies a draw to the model.
     fn see(&mut self, rect: &Rect) {
         let &Rect { pixels, depth, color, op, .. } = rect;
         self.model(pixels, |pixel| {
@@ -370,7 +373,7 @@ impl<'a> World<'a> {
         });
     }
 
-    /// Whether colours are those of the model.
+    /// Compares the colours with the model.
     fn compare(&self) -> Case {
         let image = self.resolved.unwrap_or(self.color);
         let bytes = self.gpu.read_image(&image, vk::ImageAspectFlags::COLOR, 4)?;
@@ -381,9 +384,9 @@ impl<'a> World<'a> {
         self.compare_stencil()
     }
 
-    /// Whether stencil, where there is one to be read, is what it was cleared to.
+    /// Compares the stencil, where it can be read, with the cleared value.
     fn compare_stencil(&self) -> Case {
-        // Another image in the same memory begins with any stencil.
+        // Another image in the same memory begins with an undefined stencil.
         let is_known = self.scene.change != Change::Alias && self.scene.samples == 1;
         let aspect = vk::ImageAspectFlags::STENCIL;
         if !is_known || !self.scene.aspects().contains(aspect) {
@@ -403,7 +406,7 @@ impl<'a> World<'a> {
         check(wrong.is_none(), || format!("stencil {:#x} of texel {wrong:?}", stencils[wrong.unwrap_or(0)]))
     }
 
-    /// Commands on the depth image as the target of transfers.
+    /// Adds commands on the depth image in the transfer destination layout.
     fn transfer(&mut self, image: Image, step: impl FnOnce(&Gpu, vk::CommandBuffer) + 'a) -> Case {
         let (gpu, target) = (self.gpu, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
         self.step(move |commands| {
@@ -418,12 +421,13 @@ impl<'a> World<'a> {
         let range = self.scene.subresource(vk::ImageAspectFlags::DEPTH);
         self.transfer(image, move |gpu, commands| {
             let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-            // SAFETY: the command buffer is recording outside of a pass, and the image is in the layout.
+            // SAFETY: the command buffer is recording outside of a pass, and the image is in the
+            // layout.
             unsafe { gpu.device.cmd_clear_depth_stencil_image(commands, image.handle, layout, &value, &[range]) };
         })
     }
 
-    /// Copies or blits from another image, whose depths are far.
+    /// Copies or blits from another image whose depths are far.
     fn copy_image(&mut self, blits: bool) -> Case {
         let source = depth_image(self.gpu, self.scene, None)?.image;
         let (gpu, scene) = (self.gpu, self.scene);
@@ -438,7 +442,8 @@ impl<'a> World<'a> {
             let at = |x, y, z| vk::Offset3D { x, y, z };
             let [src_subresource, dst_subresource] = [scene.layers(vk::ImageAspectFlags::DEPTH); 2];
             let offsets = [at(x0, y0, 0), at(x1, y1, 1)];
-            // SAFETY: the command buffer is recording outside of a pass, and images are in the layouts.
+            // SAFETY: the command buffer is recording outside of a pass, and images are in the
+            // layouts.
             unsafe {
                 if blits {
                     let src_offsets = [at(0, 0, 0), at(SIZE[0] as i32, SIZE[1] as i32, 1)];
@@ -467,14 +472,15 @@ impl<'a> World<'a> {
                 ..Default::default()
             };
             let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-            // SAFETY: the command buffer is recording outside of a pass, and the image is in the layout.
+            // SAFETY: the command buffer is recording outside of a pass, and the image is in the
+            // layout.
             unsafe {
                 gpu.device.cmd_copy_buffer_to_image(commands, buffer.handle, image.handle, layout, &[region]);
             }
         })
     }
 
-    /// Another image in the same memory, of the same kind.
+    /// Clears another image of the same type in the same memory.
     fn alias(&mut self, by_pass: bool) -> Case {
         let alias = depth_image(self.gpu, self.scene, Some(self.depth.memory))?.image;
         let gpu = self.gpu;
@@ -495,7 +501,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Writes the memory itself, with words that hold the depth.
+    /// Writes words that hold the depth to the memory itself.
     fn write_words(&mut self) -> Case {
         let (gpu, bytes, word) = (self.gpu, self.depth.bytes, self.scene.word());
         if self.scene.change == Change::Host {
@@ -595,7 +601,7 @@ fn framebuffer(gpu: &Gpu, pass: vk::RenderPass, views: &[vk::ImageView]) -> Resu
     Ok(unsafe { gpu.device.create_framebuffer(&info, None) }?)
 }
 
-/// The vertices of a rectangle.
+/// Returns the vertices of a rectangle.
 fn vertices(gpu: &Gpu, rect: &Rect) -> Result<Buffer, Outcome> {
     let [x0, y0, x1, y1] = rect.pixels;
     let step = if rect.fine { 2 } else { u32::MAX };
@@ -640,13 +646,15 @@ fn run(gpu: &Gpu, scene: Scene) -> Case {
     world.compare()
 }
 
-/// Walls of many triangles, most of them before all others; some before all or behind all in the other direction.
+/// Draws walls of many triangles, most of them in front of all others, some in front or behind all
+/// in the opposite direction.
 fn walls(gpu: &Gpu, scene: Scene, seed: u32) -> Case {
     scene.supported(gpu)?;
     let mut world = World::new(gpu, scene)?;
     let mut numbers = Random::new(seed.into());
     let mut wall = |near: u32| {
-        // In the other direction a wall lies behind the last one, and often before the one before that.
+        // In the opposite direction a wall lies behind the last one, and often behind the one
+        // before.
         let (op, step) = match numbers.below(8) {
             0 => (vk::CompareOp::LESS, numbers.below(30)),
             1 | 2 => (vk::CompareOp::GREATER, 11 + numbers.below(9)),

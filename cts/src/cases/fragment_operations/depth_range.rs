@@ -7,15 +7,16 @@ use crate::render::{Draw, FULL, State, Target, render};
 
 case!("attachments.depth.zero_one", "VK_EXT_depth_clamp_zero_one", zero_one);
 
-/// Depth that is neither clipped nor clamped is clamped to 0 and 1, not to the viewport's; or to nothing where it is floats that are
-/// not restricted.
+/// Checks that a depth that is neither clipped nor clamped to the viewport is clamped to 0 and 1,
+/// or not at all for unrestricted float depths.
 fn zero_one(gpu: &Gpu) -> Case {
     if gpu.extension_features.zero_one.depth_clamp_zero_one == 0
         || gpu.extension_features.depth_clip.depth_clip_enable == 0
     {
         return Err(Outcome::NotSupported("clamping to 0 and 1".into()));
     }
-    // A viewport from 0.25 to 0.75: depths of 2 and -1 are 1.25 and -0.25, between which clears lie.
+    // A viewport from 0.25 to 0.75: depths of 2 and -1 are 1.25 and -0.25, and the cleared depths
+    // lie between.
     let (fixed, float) = (vk::Format::D16_UNORM, vk::Format::D32_SFLOAT);
     let mut rows = Vec::new();
     for format in [fixed, float] {
@@ -50,7 +51,7 @@ fn zero_one(gpu: &Gpu) -> Case {
 
 case!("attachments.depth.unrestricted", "VK_EXT_depth_range_unrestricted", unrestricted);
 
-/// A viewport's depths beyond 0 and 1, clears to such, and bounds: depths are stored as they are.
+/// Checks that viewports, clears and bounds beyond 0 and 1 store depths unchanged.
 fn unrestricted(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME)?;
     let state = |op, bounds: Option<[f32; 2]>| {
@@ -64,7 +65,7 @@ fn unrestricted(gpu: &Gpu) -> Case {
         state
     };
     let (less, greater, equal) = (vk::CompareOp::LESS, vk::CompareOp::GREATER, vk::CompareOp::EQUAL);
-    // 0.25 of the way from -2 to 3 is -0.75; 0.9 is 2.5.
+    // 0.25 of the way from -2 to 3 is -0.75, and 0.9 is 2.5.
     for (op, clear, depth, stored) in [(less, -0.5, 0.25, -0.75f32), (greater, 2.0, 0.9, 2.5)] {
         let clear_depth = vk::ClearDepthStencilValue { depth: clear, stencil: 0 };
         let target = Target { depth: vk::Format::D32_SFLOAT, clear_depth, ..Target::default() };
@@ -84,7 +85,7 @@ fn unrestricted(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A state whose colours are added.
+/// Returns a state that adds colours.
 fn add(mut state: State) -> State {
     state.blend.blend_enable = vk::TRUE;
     (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =

@@ -21,7 +21,7 @@ fn frag_coord(gpu: &Gpu) -> Case {
 
 case!("fragment.builtins.frag_coord_unclamped", "Built-In Variables: FragCoord", frag_coord_unclamped);
 
-/// Programs see the depth that was interpolated: it is clamped behind them.
+/// Checks that fragment shaders see the interpolated depth before clamping.
 fn frag_coord_unclamped(gpu: &Gpu) -> Case {
     distances(gpu)?;
     require(gpu.features.depth_clamp, "depth clamp")?;
@@ -47,7 +47,7 @@ fn front_facing(gpu: &Gpu) -> Case {
 
 case!("fragment.builtins.point_coord", "Built-In Variables: PointCoord", point_coord);
 
-/// A point as large as the target: the coordinate runs over it.
+/// Draws a point as large as the target, over which the point coordinate grows.
 fn point_coord(gpu: &Gpu) -> Case {
     distances(gpu)?;
     let mut draw = Draw { extra: 16.0, kind: Kind::Vertices(1), rect: [0.0; 4], ..draw(10, RED) };
@@ -58,7 +58,8 @@ fn point_coord(gpu: &Gpu) -> Case {
 
 case!("fragment.discard.checkerboard", "Fragment Shader Execution", discard);
 
-/// A discarded fragment writes neither colour nor depth: what is drawn behind shows there.
+/// Checks that a discarded fragment writes neither colour nor depth: a later draw behind it is
+/// visible there.
 fn discard(gpu: &Gpu) -> Case {
     distances(gpu)?;
     let mut near = draw(2, RED).at(0.25);
@@ -86,18 +87,18 @@ fn replaced_depth(gpu: &Gpu) -> Case {
         depth_test(&mut draw.state, vk::CompareOp::LESS);
         draw
     };
-    // At depth 0.5: behind what the left half wrote, in front of the right one.
+    // At depth 0.5: behind the depths of the left half, in front of those of the right half.
     let pixels = render(gpu, &target, &[with(DEPTH, RED, 0.0), with(crate::render::COLOR, GREEN, 0.5)])?;
     compare(&pixels, |x, _| if x < 8 { [255, 0, 0, 255] } else { [0, 255, 0, 255] })
 }
 
 case!("fragment.depth.replaced_clamped", "Depth Clamping and Range Adjustment", replaced_depth_clamped);
 
-/// A depth from the program is clamped to the viewport's range.
+/// Checks that a depth from the shader is clamped to the viewport's range.
 fn replaced_depth_clamped(gpu: &Gpu) -> Case {
     require(gpu.features.depth_clamp, "depth clamp")?;
     let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
-    // The program writes 0.1 into the left half and 0.9 into the right one.
+    // The shader writes 0.1 into the left half and 0.9 into the right half.
     let mut written = Draw::rect(State { fragment: DEPTH, ..State::default() }, FULL, RED);
     depth_test(&mut written.state, vk::CompareOp::ALWAYS);
     written.state.viewport.min_depth = 0.25;
@@ -124,7 +125,7 @@ fn depth_bounds(gpu: &Gpu) -> Case {
     second.state.depth_stencil.depth_bounds_test_enable = vk::TRUE;
     second.state.depth_stencil.min_depth_bounds = 0.5;
     second.state.depth_stencil.max_depth_bounds = 1.0;
-    // The bounds are about what is in the attachment.
+    // The bounds apply to the depth in the attachment.
     let pixels = render(gpu, &target, &[first, second])?;
     compare(&pixels, |x, _| if x < 8 { [255, 0, 0, 255] } else { [0, 255, 0, 255] })
 }
@@ -150,7 +151,8 @@ fn depth_clip(gpu: &Gpu) -> Case {
 
 case!("fragment.depth.bias_clamped", "Depth Bias", bias_clamp);
 
-/// A huge bias that a clamp makes small: the second rectangle stays in front of the first.
+/// Checks a huge bias that the clamp makes small: the second rectangle stays in front of the
+/// first.
 fn bias_clamp(gpu: &Gpu) -> Case {
     require(gpu.features.depth_bias_clamp, "depth bias clamp")?;
     let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
@@ -169,7 +171,7 @@ fn bias_clamp(gpu: &Gpu) -> Case {
 
 case!("fragment.early_tests.count", "Early Fragment Tests", early_tests);
 
-/// Fragments that fail early tests do not run.
+/// Checks that fragments that fail early tests do not run.
 fn early_tests(gpu: &Gpu) -> Case {
     require(gpu.features.fragment_stores_and_atomics, "stores in fragment shaders")?;
     let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };

@@ -11,7 +11,7 @@ const INTERLOCK_UNORDERED: &[u8] = shader!("interlock_unordered.frag");
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 
-/// Rectangles of whole pixels: x and y from and to, and the colour that each adds.
+/// Returns rectangles of whole pixels: x and y from and to, and the colour that each adds.
 fn rectangles() -> Vec<([u32; 4], u32)> {
     let mut seed = 12345u32;
     let mut next = |limit: u32| {
@@ -25,7 +25,7 @@ fn rectangles() -> Vec<([u32; 4], u32)> {
     (0..60).map(&mut rectangle).collect()
 }
 
-/// The vertices of rectangles, for the shader that takes positions and colours: two triangles each.
+/// Returns the vertices of rectangles, two triangles each, with positions and colours.
 fn vertices(rectangles: &[([u32; 4], u32)]) -> Vec<f32> {
     let clip = |pixel: u32| pixel as f32 / (SIZE as f32 / 2.0) - 1.0;
     let corners = [(0, 1), (2, 1), (0, 3), (2, 1), (2, 3), (0, 3)];
@@ -46,8 +46,8 @@ case!("shaders.interlock.unordered", "VK_EXT_fragment_shader_interlock", |gpu| {
     interlock(gpu, INTERLOCK_UNORDERED, false, 1)
 });
 
-/// Draws overlapping rectangles in two draws. Each multiplies a pixel's word by `factor` and adds its
-/// color, so that the word shows the order for any factor but 1.
+/// Draws overlapping rectangles in two draws. Each multiplies a pixel's word by `factor` and adds
+/// its colour, so that the word shows the order for any factor but 1.
 fn interlock(gpu: &Gpu, fragment: &'static [u8], by_samples: bool, factor: u32) -> Case {
     let features = &gpu.extension_features.interlock;
     if features.fragment_shader_pixel_interlock & features.fragment_shader_sample_interlock == 0 {

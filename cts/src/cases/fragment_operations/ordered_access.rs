@@ -1,4 +1,5 @@
-//! `VK_EXT_rasterization_order_attachment_access`: fragments read what others before them wrote to the same pixel, without a barrier.
+//! `VK_EXT_rasterization_order_attachment_access`: fragments read the results of earlier fragments
+//! of the same pixel without a barrier.
 
 use ash::vk;
 
@@ -13,7 +14,7 @@ const DEPTH: &[u8] = shader!("ordered_depth.frag");
 /// Rectangles of each of two draws.
 const RECTANGLES: u32 = 40;
 
-/// A pass of one subpass that reads the attachment that it writes.
+/// Creates a pass of one subpass that reads the attachment that it writes.
 fn pass_of(gpu: &Gpu, format: vk::Format) -> Result<vk::RenderPass, Outcome> {
     let is_color = format == vk::Format::R32_UINT;
     let attachments = [vk::AttachmentDescription::default()
@@ -38,7 +39,7 @@ fn pass_of(gpu: &Gpu, format: vk::Format) -> Result<vk::RenderPass, Outcome> {
     Ok(unsafe { gpu.device.create_render_pass(&info, None) }?)
 }
 
-/// A pipeline whose fragments are ordered.
+/// Creates a pipeline with ordered fragments.
 fn pipeline(
     gpu: &Gpu,
     pass: vk::RenderPass,
@@ -84,7 +85,7 @@ fn pipeline(
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
-/// A set with the attachment as input.
+/// Creates a set with the attachment as input.
 fn input_of(gpu: &Gpu, image: &Image) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
     let kind = vk::DescriptorType::INPUT_ATTACHMENT;
     let (layout, set) = gpu.set_for(&[kind], vk::ShaderStageFlags::FRAGMENT)?;
@@ -106,7 +107,7 @@ case!("attachments.ordered.depths", "VK_EXT_rasterization_order_attachment_acces
     vk::Format::D32_SFLOAT
 ));
 
-/// Rectangles of two draws, each of whose fragments computes with what is there.
+/// Draws rectangles in two draws whose fragments compute with the attachment's contents.
 fn ordered(gpu: &Gpu, format: vk::Format) -> Case {
     let is_color = format == vk::Format::R32_UINT;
     let own = &gpu.extension_features.ordered;

@@ -12,8 +12,8 @@ use crate::render::FULL;
 
 case!("attachments.packed.depth_beside_stencil", "VK_KHR_dynamic_rendering", depth_beside_stencil);
 
-/// Depth is attached alone, of an image that may have stencil in the same words, and is cleared and drawn over and over, in whole tiles and
-/// in parts: stencil stays as it is.
+/// Attaches depth alone, of an image whose stencil may lie in the same words, and clears and draws
+/// it repeatedly, in whole tiles and in parts. Checks that stencil is unchanged.
 fn depth_beside_stencil(gpu: &Gpu) -> Case {
     const SIDE: u32 = 200;
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;

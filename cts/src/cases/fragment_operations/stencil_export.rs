@@ -32,7 +32,7 @@ fn stencil_target(samples: vk::SampleCountFlags, stencil: u32) -> Target {
     Target { samples, depth: vk::Format::D32_SFLOAT_S8_UINT, clear_depth, ..Target::default() }
 }
 
-/// Columns in which something was drawn.
+/// Returns the columns in which something was drawn.
 fn columns(pixels: &[[u8; 4]]) -> Vec<u32> {
     let is_lit = |x: &u32| pixels.iter().skip(*x as usize).step_by(SIZE as usize).all(|pixel| pixel[0] == 255);
     (0..SIZE).filter(is_lit).collect()
@@ -41,7 +41,7 @@ fn columns(pixels: &[[u8; 4]]) -> Vec<u32> {
 case!("shaders.stencil.replaced", "VK_EXT_shader_stencil_export", |gpu| stencil_replaced(gpu, ONE));
 case!("shaders.stencil.replaced_samples", "VK_EXT_shader_stencil_export", |gpu| stencil_replaced(gpu, FOUR));
 
-/// The shader's reference is stored; another draw finds it.
+/// Checks that the shader's reference is stored, and that another draw finds it.
 fn stencil_replaced(gpu: &Gpu, samples: vk::SampleCountFlags) -> Case {
     need_export(gpu)?;
     for column in [0, 5, 15] {
@@ -57,7 +57,8 @@ fn stencil_replaced(gpu: &Gpu, samples: vk::SampleCountFlags) -> Case {
 
 case!("shaders.stencil.coarse", "VK_EXT_shader_stencil_export", stencil_coarse);
 
-/// Fragments of several pixels give all of these one reference: that of the column in their middle.
+/// Checks that a fragment of several pixels gives all of them one reference: that of the column in
+/// their middle.
 fn stencil_coarse(gpu: &Gpu) -> Case {
     need_export(gpu)?;
     gpu.need(vk::KHR_FRAGMENT_SHADING_RATE_NAME)?;
@@ -79,7 +80,7 @@ fn stencil_coarse(gpu: &Gpu) -> Case {
 
 case!("shaders.stencil.compared", "VK_EXT_shader_stencil_export", stencil_compared);
 
-/// The shader's reference is compared.
+/// Checks that the shader's reference is compared.
 fn stencil_compared(gpu: &Gpu) -> Case {
     need_export(gpu)?;
     let draw = Draw::rect(stencil(STENCIL_REF, vk::CompareOp::LESS, vk::StencilOp::KEEP, 200), FULL, [1.0; 4]);

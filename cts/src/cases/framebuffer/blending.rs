@@ -150,10 +150,11 @@ fn srgb(gpu: &Gpu) -> Case {
     check(near(red, 188) && green == 0 && blue == 255 && near(alpha, 128), || format!("{:?}", pixels[0]))
 }
 
-/// Width and height of what is drawn to [`wide_texels`]: neither is one of groups of pixels.
+/// Width and height of the target of [`wide_texels`]: no multiples of a group of pixels.
 const WIDE: [u32; 2] = [61, 45];
 
-/// Triangles of all sizes, opaque and blended, are those of an attachment of 8 bits a component.
+/// Compares opaque and blended triangles of all sizes with those of an attachment with 8-bit
+/// components.
 fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> Case {
     let (one, mut seed) = (vk::SampleCountFlags::TYPE_1, 1u32);
     let mut share = || {
@@ -168,7 +169,8 @@ fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> 
         })
     };
     let mut draw = |sizes: &[f32], strength: f32, blend: bool| {
-        // Where centres of pixels are not covered, colours are extrapolated, beyond what an attachment of 8 bits holds.
+        // Colours are extrapolated where pixel centres are not covered, beyond the range of an
+        // attachment with 8-bit components.
         let (vertex, fragment) = if samples == one { (TRIANGLES, COLOR) } else { (FLAT, FLAT_COLOR) };
         let mut state = State { vertex, fragment, ..State::default() };
         (state.viewport.width, state.viewport.height) = (WIDE[0] as f32, WIDE[1] as f32);
@@ -200,7 +202,7 @@ fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> 
     let codes: Vec<u8> = expected.into_iter().flatten().collect();
     check(codes.len() == values.len(), || format!("{} components instead of {}", values.len(), codes.len()))?;
     check(codes.iter().any(|&code| code > 100), || "nothing was drawn".into())?;
-    // Each of what is blended in 8 bits is rounded.
+    // Each blend in 8 bits is rounded.
     for (index, (&code, value)) in codes.iter().zip(values).enumerate() {
         let (x, y) = (index / 4 % WIDE[0] as usize, index / 4 / WIDE[0] as usize);
         let near = (value.clamp(0.0, 1.0) * 255.0 - f32::from(code)).abs() <= 3.0;
@@ -209,7 +211,7 @@ fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> 
     Ok(())
 }
 
-/// A half that is no special one.
+/// Returns the value of a 16-bit float that is no special value.
 fn from_half(half: u16) -> f32 {
     let magnitude = f32::from_bits(u32::from(half & 0x7fff) << 13) * 2.0f32.powi(112);
     if half >> 15 == 0 { magnitude } else { -magnitude }

@@ -1,4 +1,4 @@
-//! Geometry shaders: what they are given of every topology, and what becomes of what they emit.
+//! Geometry shaders: inputs of every topology, and primitives of emitted vertices.
 
 use ash::vk;
 use ash::vk::{PrimitiveTopology as T, QueryPipelineStatisticFlags as F};
@@ -37,7 +37,8 @@ const CUT: &[u8] = shader!("cut.geom");
 const SIZED: &[u8] = shader!("sized.geom");
 const SUBGROUP: &[u8] = shader!("subgroup.geom");
 
-/// All topologies, with the number of their kind, which is that of the shaders, and whether they may be restarted.
+/// All topologies: name, topology, number of the input type in the shaders, and whether primitive
+/// restart applies.
 pub(in crate::cases) const TOPOLOGIES: [(&str, T, usize, bool); 10] = [
     ("points", T::POINT_LIST, 0, false),
     ("lines", T::LINE_LIST, 1, false),
@@ -86,7 +87,7 @@ fn state(vertex: &'static [u8], geometry: &'static [u8]) -> State {
     state
 }
 
-/// The primitives of a topology as the specification's equations have them.
+/// Returns the primitives of a topology by the specification's equations.
 pub(in crate::cases) fn primitives(topology: T, v: &[u32]) -> Vec<Vec<u32>> {
     let count = match topology {
         T::POINT_LIST => v.len(),
@@ -122,11 +123,11 @@ pub(in crate::cases) fn primitives(topology: T, v: &[u32]) -> Vec<Vec<u32>> {
     (0..count).map(|i| corners(i).into_iter().map(|corner| v[corner]).collect()).collect()
 }
 
-/// Every invocation says which vertices it was given.
+/// Checks the vertices that every invocation gets.
 fn inputs(gpu: &Gpu, (topology, kind): (T, usize), restarts: bool) -> Case {
     supported(gpu)?;
     stores(gpu)?;
-    // Triangles are taken by three invocations each.
+    // Three invocations take each triangle.
     let invocations = if kind == 2 { 3 } else { 1 };
     for count in [0, 1, 3, 5, 6, 7, 8, 12, 13, 47, 300] {
         let mut numbers = Random::new(u64::from(count));
@@ -158,7 +159,7 @@ fn inputs(gpu: &Gpu, (topology, kind): (T, usize), restarts: bool) -> Case {
     Ok(())
 }
 
-/// Vertices with colours, some of them far outside.
+/// Returns vertices with colours, some of them far outside.
 fn random(gpu: &Gpu, count: u32) -> Result<Kind, Outcome> {
     let mut numbers = Random::new(u64::from(count) + 5);
     let mut float = |scale: f32| (numbers.below(2001) as f32 / 1000.0 - 1.0) * scale;
@@ -171,7 +172,7 @@ fn random(gpu: &Gpu, count: u32) -> Result<Kind, Outcome> {
     Ok(Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count })
 }
 
-/// Shaders that hand primitives on change nothing.
+/// Checks that shaders that pass primitives on change nothing.
 fn through(gpu: &Gpu, (topology, kind): (T, usize)) -> Case {
     supported(gpu)?;
     let drawn = random(gpu, 61)?;
@@ -213,7 +214,7 @@ fn pixels(gpu: &Gpu, geometry: &'static [u8], (topology, kind): (T, Kind)) -> Re
 
 case!("geometry.emit.cells", "Geometry Shading", cells);
 
-/// Invocations that emit different numbers of strips, some of them too short.
+/// Runs invocations that emit different numbers of strips, some of them too short.
 fn cells(gpu: &Gpu) -> Case {
     let got = pixels(gpu, CELLS, (T::POINT_LIST, Kind::Vertices(16)))?;
     for (at, got) in (0..).zip(got) {
@@ -229,13 +230,14 @@ fn cells(gpu: &Gpu) -> Case {
 
 case!("geometry.emit.many", "Geometry Shading", many);
 
-/// As many vertices as there may be.
+/// Emits the largest number of vertices.
 fn many(gpu: &Gpu) -> Case {
     let got = pixels(gpu, MANY, (T::POINT_LIST, Kind::Vertices(16)))?;
     for (at, got) in (0..).zip(got) {
         let (x, y) = (at % SIZE, at / SIZE);
         let (red, number) = (x * 16 + 8, x * 4);
-        // The last column ends between two vertices; colours of others change from vertex to vertex.
+        // The last column ends between two vertices. Colours of other columns change from vertex to
+        // vertex.
         let good = got[1] == y as u8
             && got[3] == 255
             && (red..red + 16).contains(&u32::from(got[0]))
@@ -247,7 +249,7 @@ fn many(gpu: &Gpu) -> Case {
 
 case!("geometry.emit.nothing", "Geometry Shading", nothing);
 
-/// Points whose number gives no cells.
+/// Draws points whose number gives no cells.
 fn nothing(gpu: &Gpu) -> Case {
     let got = pixels(gpu, CELLS, (T::POINT_LIST, Kind::Vertices(1)))?;
     check(got.iter().all(|pixel| *pixel == [0; 4]), || "something was drawn".into())
@@ -270,7 +272,7 @@ fn distances(gpu: &Gpu) -> Case {
     let all = (SIZE * SIZE) as usize;
     let clipped = shown(gpu, CUT, 0.0)?;
     check(clipped == all / 2, || format!("{clipped} pixels are left of {all}"))?;
-    // Of one triangle all vertices are outside, of the other one is not.
+    // All vertices of the first triangle are outside, and one vertex of the other is inside.
     let culled = shown(gpu, CUT, 1.0)?;
     check(culled.abs_diff(all / 2) <= SIZE as usize, || format!("{culled} pixels are left of two triangles"))?;
     let whole = shown(gpu, CUT, 2.0)?;
@@ -292,7 +294,7 @@ fn point_size(gpu: &Gpu) -> Case {
 
 case!("geometry.emit.primitive_id", "Geometry Shading", primitive_id);
 
-/// Fragments get the number that the shader gives.
+/// Checks that fragments get the primitive number that the shader writes.
 fn primitive_id(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let state = State { topology: T::POINT_LIST, fragment: PRIMITIVE_ID, ..state(IDS, NUMBERED) };
@@ -308,7 +310,7 @@ fn primitive_id(gpu: &Gpu) -> Case {
 
 case!("geometry.inputs.primitive_id", "Geometry Shading", input_primitive_id);
 
-/// Primitives have numbers, from 0 on.
+/// Checks that input primitives are numbered from 0 on.
 fn input_primitive_id(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let state = State { topology: T::POINT_LIST, fragment: PRIMITIVE_ID, ..state(IDS, UNNUMBERED) };
@@ -335,7 +337,7 @@ fn has_subgroups(gpu: &Gpu) -> Case {
 
 case!("geometry.inputs.subgroups", "Geometry Shading", subgroups);
 
-/// Invocations of a subgroup see each other.
+/// Checks subgroup operations between invocations.
 fn subgroups(gpu: &Gpu) -> Case {
     supported(gpu)?;
     stores(gpu)?;
@@ -352,7 +354,7 @@ fn subgroups(gpu: &Gpu) -> Case {
     for record in &records {
         let &[number, active, of_all, size] = *record else { return Ok(()) };
         check(number < size && active >= 1 && active <= size, || format!("{record:?}"))?;
-        // Each of a subgroup knows the sum of all.
+        // Each invocation of a subgroup knows the sum of all.
         sum += u64::from(of_all) * 1_000_000 / u64::from(active);
     }
     let expected = (count * (count - 1) / 2) as u64 * 1_000_000;
@@ -361,7 +363,7 @@ fn subgroups(gpu: &Gpu) -> Case {
 
 case!("geometry.order.between_draws", "Geometry Shading", between_draws);
 
-/// Draws with and without geometry shaders come in their order.
+/// Checks that draws with and without geometry shaders keep their order.
 fn between_draws(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let draws: Vec<Draw> = (0..40)
@@ -380,7 +382,7 @@ fn between_draws(gpu: &Gpu) -> Case {
 
 case!("geometry.order.blended", "Geometry Shading", blended);
 
-/// What is blended of many primitives comes in their order.
+/// Checks that blended primitives keep their order.
 fn blended(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let kind = random(gpu, 30_000)?;
@@ -400,7 +402,8 @@ fn blended(gpu: &Gpu) -> Case {
 
 case!("geometry.effects.discarded", "Geometry Shading", discarded);
 
-/// Shaders have side effects where primitives are dropped, and are run once for each primitive and invocation.
+/// Checks that shaders run once for each primitive and invocation, with side effects, even where
+/// primitives are discarded.
 fn discarded(gpu: &Gpu) -> Case {
     supported(gpu)?;
     stores(gpu)?;
@@ -415,7 +418,7 @@ fn discarded(gpu: &Gpu) -> Case {
 
 case!("geometry.effects.instances", "Geometry Shading", instances);
 
-/// Each instance runs the shaders for itself.
+/// Checks that each instance runs the shaders.
 fn instances(gpu: &Gpu) -> Case {
     supported(gpu)?;
     stores(gpu)?;
@@ -424,14 +427,14 @@ fn instances(gpu: &Gpu) -> Case {
     let kind = Kind::Instances { first: 3, count: 5 };
     render(gpu, &Target::default(), &[Draw { kind, storage: Some(records), ..Draw::rect(state, FULL, [1.0; 4]) }])?;
     let words = records.words();
-    // Records of all instances lie in the same places.
+    // Records of all instances lie at the same offsets.
     let of_instance = |record: &[u32]| (3..8).contains(&(record[2] / 1000)) && record[2] % 1000 == record[0];
     check(words[0] == 30 && words[1..].chunks(8).take(6).all(of_instance), || format!("{:?}", &words[..49]))
 }
 
 case!("geometry.statistics.strips", "Geometry Shading", strips);
 
-/// Invocations and primitives are counted; strips that are too short are none.
+/// Checks the counts of invocations and primitives. Strips that are too short have none.
 fn strips(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let named = F::INPUT_ASSEMBLY_PRIMITIVES
@@ -455,7 +458,7 @@ fn strips(gpu: &Gpu) -> Case {
 
 case!("geometry.state.dynamic_topology", "Geometry Shading", dynamic_topology);
 
-/// The topology may be set when the shader is there.
+/// Checks dynamic topology with a geometry shader.
 fn dynamic_topology(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if !gpu.has(vk::EXT_EXTENDED_DYNAMIC_STATE_NAME) {
@@ -466,14 +469,14 @@ fn dynamic_topology(gpu: &Gpu) -> Case {
 
 case!("geometry.state.linked", "Geometry Shading", linked);
 
-/// Libraries hold geometry shaders, too.
+/// Checks geometry shaders in pipeline libraries.
 fn linked(gpu: &Gpu) -> Case {
     supported(gpu)?;
     gpu.need(vk::EXT_GRAPHICS_PIPELINE_LIBRARY_NAME)?;
     same_with(gpu, |state| state.linked = true)
 }
 
-/// A strip looks the same however its pipeline is made.
+/// Checks that a strip gives the same picture with a changed pipeline.
 fn same_with(gpu: &Gpu, change: impl Fn(&mut State)) -> Case {
     let drawn = random(gpu, 20)?;
     let plain = State { topology: T::TRIANGLE_STRIP, ..state(TRIANGLES, THROUGH[2]) };

@@ -1,6 +1,7 @@
-//! Image operations of shaders: every image type, fetches, gathers, offsets, sizes, storage images, texel buffers.
+//! Image operations of shaders: every image type, fetches, gathers, offsets, sizes, storage
+//! images, texel buffers.
 //!
-//! Texel `i` of image `k` holds `1000 * k + i`, so that every answer says where it was read.
+//! Texel `i` of image `k` holds `1000 * k + i`, so every result shows where it was read.
 
 use ash::vk;
 use ash::vk::DescriptorType as D;
@@ -10,7 +11,7 @@ use crate::harness::{Buffer, Case, Gpu, Outcome, check, layers};
 
 const IMAGES: &[u8] = shader!("images.comp");
 
-/// What the shader answers in a lane.
+/// Name of a shader case, and the expected result of a lane.
 type Part = (&'static str, fn(u32) -> u32);
 
 /// In the order of the shader's cases.
@@ -48,10 +49,10 @@ const PARTS: &[Part] = &[
     ("sample.image_1d_array", |l| 1000 + l / 8 % 3 * 8 + l % 8),
 ];
 
-/// What an image is: type, view, extent, layers.
+/// Type, view type, extent and layers of an image.
 type Shape = (vk::ImageType, vk::ImageViewType, [u32; 3], u32);
 
-/// Of the bindings 0 to 5.
+/// Shapes of the images at bindings 0 to 5.
 const SHAPES: [Shape; 6] = [
     (vk::ImageType::TYPE_1D, vk::ImageViewType::TYPE_1D, [8, 1, 1], 1),
     (vk::ImageType::TYPE_1D, vk::ImageViewType::TYPE_1D_ARRAY, [8, 1, 1], 3),
@@ -70,7 +71,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// An image full of `data`, in the general layout.
+/// Creates an image with the texels `data`, in the general layout.
 fn image(gpu: &Gpu, shape: Shape, format: vk::Format, data: &[u32]) -> Result<vk::ImageView, Outcome> {
     let (kind, view, [width, height, depth], count) = shape;
     let extent = vk::Extent3D { width, height, depth };
@@ -118,7 +119,7 @@ fn image(gpu: &Gpu, shape: Shape, format: vk::Format, data: &[u32]) -> Result<vk
     Ok(view)
 }
 
-/// The images of the bindings 0 to 6, with a sampler that takes the nearest texel.
+/// Creates the images of bindings 0 to 6, with a sampler that takes the nearest texel.
 fn image_infos(gpu: &Gpu) -> Result<Vec<vk::DescriptorImageInfo>, Outcome> {
     let edge = vk::SamplerAddressMode::CLAMP_TO_EDGE;
     let info = vk::SamplerCreateInfo::default().address_mode_u(edge).address_mode_v(edge).address_mode_w(edge);
@@ -135,7 +136,7 @@ fn image_infos(gpu: &Gpu) -> Result<Vec<vk::DescriptorImageInfo>, Outcome> {
     Ok(infos)
 }
 
-/// A view of texels with this content.
+/// Creates a texel buffer view with this content.
 pub(in crate::cases) fn texel_view(
     gpu: &Gpu,
     usage: vk::BufferUsageFlags,
@@ -144,7 +145,8 @@ pub(in crate::cases) fn texel_view(
 ) -> Result<vk::BufferView, Outcome> {
     let bytes: &[u8] = bytemuck::cast_slice(data);
     let info = vk::BufferCreateInfo::default().size(bytes.len() as u64).usage(usage);
-    // SAFETY: valid infos; memory is bound once, and mapped for its whole size, and not in use while it is written.
+    // SAFETY: valid infos; memory is bound once, and mapped for its whole size, and not in use
+    // while it is written.
     unsafe {
         let handle = gpu.device.create_buffer(&info, None)?;
         let memory = gpu.allocate(gpu.device.get_buffer_memory_requirements(handle), true)?;
@@ -156,7 +158,7 @@ pub(in crate::cases) fn texel_view(
     }
 }
 
-/// Makes everything the shader names; the set and its layout.
+/// Creates every resource of the shader, and returns the set and its layout.
 fn bind(gpu: &Gpu, output: Buffer) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
     let mut kinds = vec![D::COMBINED_IMAGE_SAMPLER; 6];
     kinds.extend([D::STORAGE_IMAGE, D::UNIFORM_TEXEL_BUFFER, D::STORAGE_TEXEL_BUFFER, D::STORAGE_BUFFER]);

@@ -53,7 +53,7 @@ fn storage_cube_array(gpu: &Gpu) -> Case {
 
 case!("images.storage.samples", "Image Operations", storage_samples);
 
-/// Samples of storage images are stored, read and counted on each for itself.
+/// Stores, reads and counts each sample of storage images.
 fn storage_samples(gpu: &Gpu) -> Case {
     if gpu.features.shader_storage_image_multisample == 0 {
         return Err(Outcome::NotSupported("storage images with samples".into()));

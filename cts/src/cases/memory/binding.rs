@@ -39,7 +39,8 @@ fn is_same(a: vk::MemoryRequirements, b: vk::MemoryRequirements) -> bool {
 
 case!("core11.memory.bind2", "VK_KHR_bind_memory2", bind2);
 
-/// A buffer and an image bound by one call each, with memory of their own; a copy from one to the other.
+/// Binds a buffer and an image by one call each, each with its own memory, and copies between
+/// them.
 fn bind2(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_BIND_MEMORY2_NAME)?;
     gpu.need(vk::KHR_DEDICATED_ALLOCATION_NAME)?;

@@ -1,4 +1,5 @@
-//! Memory that runs out, memory that is lazily allocated, and contents that passes and transitions lose, which must not be more than that.
+//! Memory exhaustion, lazily allocated memory, and contents that passes and transitions discard:
+//! no other contents may be lost.
 
 use ash::vk::{ImageLayout as L, ImageUsageFlags as U};
 use ash::{khr, vk};
@@ -16,7 +17,7 @@ fn texel(number: u32) -> u32 {
     number.wrapping_mul(2_654_435_761)
 }
 
-/// Texels of 4 bytes that no compression makes smaller.
+/// Returns texels of 4 bytes that no compression makes smaller.
 fn noise() -> Vec<u8> {
     (0..SIDE * SIDE).flat_map(|number| texel(number).to_le_bytes()).collect()
 }
@@ -25,7 +26,7 @@ fn image(gpu: &Gpu, usage: U) -> Result<Image, Outcome> {
     gpu.image(&ImageDesc::color(vk::Format::R32_UINT, [SIDE; 2], usage | U::TRANSFER_SRC | U::TRANSFER_DST))
 }
 
-/// What an image that is a source of transfers holds is noise, also after others had their turn.
+/// Checks that an image in the transfer source layout holds the noise.
 fn check_noise(gpu: &Gpu, image: &Image) -> Case {
     for round in 0..2 {
         gpu.run(|_| ())?;
@@ -39,7 +40,8 @@ fn check_noise(gpu: &Gpu, image: &Image) -> Case {
 
 case!("memory.exhausted.images", "Device Memory Allocation", exhausted);
 
-/// There is an end to memory, and it is an error: what was there before stays, and freed memory can be had again.
+/// Allocates until memory is exhausted and checks that this is an error: earlier memory keeps its
+/// contents, and freed memory can be allocated again.
 fn exhausted(gpu: &Gpu) -> Case {
     let kept = image(gpu, U::SAMPLED)?;
     gpu.write_image(&kept, COLOR, &noise(), L::TRANSFER_SRC_OPTIMAL)?;
@@ -65,7 +67,7 @@ fn exhausted(gpu: &Gpu) -> Case {
     check_noise(gpu, &kept)
 }
 
-/// A pass that clears an image: what becomes of that is for its store operation to say.
+/// Records a pass that clears an image and ends with the store operation `store`.
 fn clear(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, store: vk::AttachmentStoreOp) {
     let second = khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
     let attachments = [vk::RenderingAttachmentInfo::default()
@@ -89,7 +91,8 @@ const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
 
 case!("memory.contents.behind_lost", "Render Pass Store Operations", behind_lost);
 
-/// What is copied to an image after a pass has lost it stays, also where both are of one submission.
+/// Checks that a copy to an image after a pass that discards its contents is kept, also in the
+/// same submission.
 fn behind_lost(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let (image, source) = (image(gpu, U::COLOR_ATTACHMENT)?, gpu.buffer_with(&noise())?);
@@ -117,7 +120,7 @@ fn behind_lost(gpu: &Gpu) -> Case {
         }
         check_noise(gpu, &image)?;
     }
-    // Nor is lost what another pass stores.
+    // The contents that another pass stores are not lost either.
     gpu.run(|commands| {
         gpu.barrier(commands, Some(Transition { image: &image, from: L::TRANSFER_SRC_OPTIMAL, to: L::GENERAL }));
         clear(gpu, commands, &image, LOST);
@@ -129,7 +132,8 @@ fn behind_lost(gpu: &Gpu) -> Case {
     check_texels(gpu, &image, |_, _| 7)
 }
 
-/// What an image that is a source of transfers holds, by column and row; also when it was read before.
+/// Compares an image in the transfer source layout with the expected words by column and row, also
+/// if it was read before.
 fn check_texels(gpu: &Gpu, image: &Image, expected: impl Fn(u32, u32) -> u32) -> Case {
     for round in 0..2 {
         let found = gpu.read_image(image, COLOR, 4)?;
@@ -145,7 +149,8 @@ fn check_texels(gpu: &Gpu, image: &Image, expected: impl Fn(u32, u32) -> u32) ->
 
 case!("memory.contents.behind_clear", "Render Pass Load Operations", behind_clear);
 
-/// A pass that draws nothing clears an image; what comes next finds that everywhere, in the same submission and in others.
+/// Checks that a pass without draws clears an image everywhere for the commands that follow, in
+/// the same submission and in later ones.
 fn behind_clear(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let (image, source) = (image(gpu, U::COLOR_ATTACHMENT)?, gpu.buffer_with(&noise())?);
@@ -178,7 +183,7 @@ fn behind_clear(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A pass that loads an image and clears a part of it to 11.
+/// Records a pass that loads an image and clears a part of it to 11.
 fn clear_part(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image) {
     let second = khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
     let attachments = [vk::RenderingAttachmentInfo::default()
@@ -203,7 +208,7 @@ fn clear_part(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image) {
 
 case!("memory.contents.behind_clear_command", "Clear Commands", behind_clear_command);
 
-/// Clears of all of an image, of some of its levels, and again: copies of images and blits find what was cleared last.
+/// Clears a whole image, some of its levels, and again. Copies and blits must find the last clear.
 fn behind_clear_command(gpu: &Gpu) -> Case {
     let usage = U::TRANSFER_SRC | U::TRANSFER_DST;
     let desc = ImageDesc { levels: 3, ..ImageDesc::color(vk::Format::R32_UINT, [SIDE; 2], usage) };
@@ -254,7 +259,7 @@ fn behind_clear_command(gpu: &Gpu) -> Case {
 
 case!("memory.contents.loaded_stencil", "Render Pass Load Operations", loaded_stencil);
 
-/// A pass loads a stencil beside which there are no depths: that it says nothing of these loses nothing.
+/// Loads a stencil in a pass without depth. Operations that leave depth out must lose nothing.
 fn loaded_stencil(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let (format, stencil) = (vk::Format::S8_UINT, vk::ImageAspectFlags::STENCIL);
@@ -301,7 +306,8 @@ fn loaded_stencil(gpu: &Gpu) -> Case {
 
 case!("memory.contents.behind_undefined", "Image Layout Transitions", behind_undefined);
 
-/// A transition from the undefined layout loses what was there; not what comes next, and nothing of other images.
+/// Checks that a transition from the undefined layout affects neither later contents nor other
+/// images.
 fn behind_undefined(gpu: &Gpu) -> Case {
     let (image, other) = (image(gpu, U::SAMPLED)?, image(gpu, U::SAMPLED)?);
     gpu.write_image(&other, COLOR, &noise(), L::TRANSFER_SRC_OPTIMAL)?;
@@ -310,7 +316,7 @@ fn behind_undefined(gpu: &Gpu) -> Case {
         check_noise(gpu, &image)?;
         check_noise(gpu, &other)?;
     }
-    // Layouts for reads and back lose nothing.
+    // Transitions to layouts for reads and back keep the contents.
     for _ in 0..2 {
         gpu.run(|commands| {
             gpu.barrier(
@@ -331,7 +337,8 @@ fn behind_undefined(gpu: &Gpu) -> Case {
 case!("memory.contents.stored_behind_lost", "Render Pass Store Operations", |gpu| stored_behind(gpu, LOST));
 case!("memory.contents.stored_behind_clear", "Render Pass Load Operations", |gpu| stored_behind(gpu, STORE));
 
-/// A program stores to an image, a pass loses or clears that, and the program stores again, by the set that is bound since before the pass.
+/// Stores to an image from a shader, discards or clears it in a pass, and stores again through the
+/// set that was bound before the pass.
 fn stored_behind(gpu: &Gpu, store: vk::AttachmentStoreOp) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let image = image(gpu, U::COLOR_ATTACHMENT | U::STORAGE)?;
@@ -364,7 +371,8 @@ fn stored_behind(gpu: &Gpu, store: vk::AttachmentStoreOp) -> Case {
 
 case!("memory.contents.aliased", "Memory Aliasing", aliased);
 
-/// Two images in the same memory take turns: what one of them loses is not what the other has then.
+/// Uses two images in the same memory in turns: contents that one of them discards must not affect
+/// the other.
 fn aliased(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let info = vk::ImageCreateInfo::default()
@@ -409,7 +417,7 @@ fn aliased(gpu: &Gpu) -> Case {
 
 case!("memory.lazy.transient", "Lazily Allocated Memory", lazy);
 
-/// An image of several samples that nobody stores, in memory that comes when it is touched.
+/// Uses a multisampled image that is never stored, in lazily allocated memory.
 fn lazy(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let types = &gpu.memory.memory_types[..gpu.memory.memory_type_count as usize];

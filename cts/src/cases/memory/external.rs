@@ -1,4 +1,4 @@
-//! Memory that comes from outside or goes there, addresses that are asked for again, and how much memory there is.
+//! External memory, addresses for capture and replay, and memory budgets.
 
 use std::os::fd::RawFd;
 
@@ -13,7 +13,8 @@ fn query(gpu: &Gpu) -> khr::get_physical_device_properties2::Instance {
 
 case!("memory.budget.use", "VK_EXT_memory_budget", budget);
 
-/// What is allocated is in use, and no heap's budget is larger than it.
+/// Checks that allocations count as used memory, and that no heap's budget is larger than the
+/// heap.
 fn budget(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_MEMORY_BUDGET_NAME)?;
     let look = |gpu: &Gpu| {
@@ -27,7 +28,7 @@ fn budget(gpu: &Gpu) -> Case {
     let size = 3 << 20;
     gpu.allocate(vk::MemoryRequirements { size, alignment: 1, memory_type_bits: u32::MAX }, true)?;
     let (memory, budgets, after) = look(gpu);
-    // What is told is the process's, whichever instance is asked.
+    // The values are those of the process, through every instance.
     let (_, _, elsewhere) = look(&Gpu::new(gpu.entry.clone())?);
     let count = memory.memory_heap_count as usize;
     for (heap, budget) in memory.memory_heaps[..count].iter().zip(budgets) {
@@ -39,7 +40,8 @@ fn budget(gpu: &Gpu) -> Case {
     check(budgets[count..].iter().all(|&budget| budget == 0), || format!("{budgets:?}"))
 }
 
-/// A buffer with memory of its own, its address, and what is asked for to have it again: of the memory and the buffer.
+/// A buffer and its memory, with the buffer's address and the opaque capture addresses of memory
+/// and buffer.
 type Captured = (vk::Buffer, vk::DeviceMemory, [u64; 3]);
 
 fn captured(gpu: &Gpu, asked: [u64; 2]) -> Result<Captured, vk::Result> {
@@ -77,7 +79,8 @@ fn captured(gpu: &Gpu, asked: [u64; 2]) -> Result<Captured, vk::Result> {
 
 case!("memory.capture.replay", "vkGetDeviceMemoryOpaqueCaptureAddress", replay);
 
-/// Another device gives the same addresses when they are asked for, also in another order, and none twice.
+/// Checks that another device gives the same addresses on request, also in another order, and none
+/// twice.
 fn replay(gpu: &Gpu) -> Case {
     if gpu.extension_features.addresses.buffer_device_address_capture_replay == 0 {
         return Err(Outcome::NotSupported("addresses that are captured".into()));
@@ -100,7 +103,7 @@ fn replay(gpu: &Gpu) -> Case {
     check(again.2 == first.2, || format!("{:x?}, not {:x?}", again.2, first.2))
 }
 
-/// What the device says of a kind of handle to memory of buffers.
+/// Returns the properties of a handle type for memory of buffers.
 fn of_buffers(gpu: &Gpu, kind: T) -> vk::ExternalMemoryProperties {
     let queries = khr::external_memory_capabilities::Instance::new(&gpu.entry, &gpu.instance);
     let info =
@@ -165,7 +168,7 @@ fn image_properties(gpu: &Gpu) -> Case {
 
 case!("external.memory.devices", "VK_KHR_external_memory_fd", devices);
 
-/// Memory of one device is that of another, also after the first has gone.
+/// Shares memory between devices, also after the first is destroyed.
 fn devices(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_EXTERNAL_MEMORY_FD_NAME)?;
     let other = gpu.with_queues(&[(0, &[1.0])])?.remove(0);
@@ -207,7 +210,7 @@ fn devices(gpu: &Gpu) -> Case {
     check(target.words().iter().all(|&word| word == 0x0102_0304), || "other words".into())
 }
 
-/// An image of 19x13 words in memory of its own, which is new and exported, or imported.
+/// Creates an image of 19x13 words in its own memory, which is either exported or imported.
 fn external_image(gpu: &Gpu, import: Option<RawFd>) -> Result<(Image, vk::DeviceMemory), Outcome> {
     let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(T::OPAQUE_FD);
     let extent = vk::Extent3D { width: 19, height: 13, depth: 1 };
@@ -241,7 +244,7 @@ fn external_image(gpu: &Gpu, import: Option<RawFd>) -> Result<(Image, vk::Device
 
 case!("external.memory.image", "VK_KHR_external_memory_fd", shared_image);
 
-/// An image that one device has written, in memory dedicated to it, is what another one reads.
+/// Reads an image on one device that another device wrote, in dedicated memory.
 fn shared_image(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_EXTERNAL_MEMORY_FD_NAME)?;
     gpu.need(vk::KHR_DEDICATED_ALLOCATION_NAME)?;
@@ -281,7 +284,7 @@ fn shared_image(gpu: &Gpu) -> Case {
 
 case!("external.memory.host", "VK_EXT_external_memory_host", host);
 
-/// A buffer in memory of the application.
+/// Binds a buffer to memory of the application.
 fn host(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_EXTERNAL_MEMORY_HOST_NAME)?;
     let mut limits = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
@@ -322,7 +325,8 @@ fn host(gpu: &Gpu) -> Case {
     }
     let last = first + alignment / 4;
     let expected = |index: usize| if (first + 2..last - 2).contains(&index) { 6 } else { 1 };
-    // SAFETY: the words are the vector's own; the device has written some of them through the pointer.
+    // SAFETY: the words are the vector's own; the device has written some of them through the
+    // pointer.
     let good = (0..words.len()).all(|index| unsafe { words.as_ptr().add(index).read_volatile() } == expected(index));
     check(good, || "other words".into())
 }

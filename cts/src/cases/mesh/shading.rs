@@ -15,7 +15,7 @@ const ODD: &[u8] = shader!("mesh_odd.mesh");
 const ALONE: &[u8] = shader!("mesh_alone.mesh");
 const TASKS: (&[u8], &[u8]) = (shader!("mesh_tasks.task"), shader!("mesh_tasks.mesh"));
 
-/// What the invocations of a workgroup of cells count together.
+/// Sum of the counts of all invocations of a workgroup of cells.
 const SUM: u32 = {
     let (mut sum, mut index) = (0, 0);
     while index < 40 {
@@ -25,11 +25,11 @@ const SUM: u32 = {
     sum
 };
 
-/// A state with a mesh shader.
+/// Returns a state with a mesh shader.
 fn state(mesh: &'static [u8]) -> State {
     let mut state = State { fragment: COLOR, ..State::default() };
     state.extensions.mesh = Some((None, mesh));
-    // Vertex input and assembly do not matter.
+    // Vertex input and assembly are ignored.
     state.topology = vk::PrimitiveTopology::LINE_STRIP;
     state
 }
@@ -45,7 +45,7 @@ fn supported(gpu: &Gpu) -> Case {
     }
 }
 
-/// Compares each pixel with what it should be, by its place.
+/// Compares each pixel with the expected colour at its position.
 fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) -> [u32; 4]) -> Case {
     for (at, pixel) in (0..).zip(pixels) {
         let (x, y) = (at % SIZE, at / SIZE);
@@ -55,7 +55,7 @@ fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) -> [u32; 4]) -> Case 
     Ok(())
 }
 
-/// What a pixel of cells is: of which draw.
+/// Returns the colour of a pixel of cells, for the number of the draw.
 fn cell(x: u32, y: u32, draw: u32) -> [u32; 4] {
     [x / 2 * 8 + y / 2, draw, SUM, 255]
 }
@@ -68,12 +68,12 @@ case!("meshes.draws.dynamic", "Mesh Shading", |gpu| cells(
     &State { dynamic: true, extended: true, ..state(CELLS) }
 ));
 
-/// Vertices that primitives share, memory that invocations share, and numbers of workgroups.
+/// Draws cells with shared vertices, memory that invocations share, and workgroup numbers.
 fn cells(gpu: &Gpu, state: &State) -> Case {
     supported(gpu)?;
     let target = Target::default();
     compare(&render(gpu, &target, &[draw(state.clone(), [8, 8, 1])])?, |x, y| cell(x, y, 0))?;
-    // Later ones draw over earlier ones.
+    // Later workgroups draw over earlier ones.
     compare(&render(gpu, &target, &[draw(state.clone(), [8, 8, 3])])?, |x, y| cell(x, y, 0))?;
     compare(&render(gpu, &target, &[draw(state.clone(), [3, 5, 1])])?, |x, y| match x < 6 && y < 10 {
         true => cell(x, y, 0),
@@ -84,7 +84,7 @@ fn cells(gpu: &Gpu, state: &State) -> Case {
 case!("meshes.draws.indirect", "Mesh Shading", |gpu| indirect(gpu, false));
 case!("meshes.draws.counted", "Mesh Shading", |gpu| indirect(gpu, true));
 
-/// Draws whose arguments lie in a buffer.
+/// Draws with arguments from a buffer.
 fn indirect(gpu: &Gpu, is_counted: bool) -> Case {
     supported(gpu)?;
     let padded = |groups: [u32; 3]| [groups[0], groups[1], groups[2], 7, 7];
@@ -109,7 +109,7 @@ fn indirect(gpu: &Gpu, is_counted: bool) -> Case {
 
 case!("meshes.draws.nothing", "Mesh Shading", nothing);
 
-/// No workgroups, and pipelines of the other kind.
+/// Draws with a workgroup count of 0 along one axis.
 fn nothing(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let draws = [[0, 1, 1], [4, 0, 4], [1, 1, 0]].map(|groups| draw(state(CELLS), groups));
@@ -118,7 +118,7 @@ fn nothing(gpu: &Gpu) -> Case {
 
 case!("meshes.kinds.points", "Mesh Shading", points);
 
-/// As many vertices and primitives as there may be.
+/// Emits the largest number of vertices and primitives.
 fn points(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let pixels = render(gpu, &Target::default(), &[draw(state(POINTS), [1, 1, 1])])?;
@@ -136,7 +136,7 @@ fn lines(gpu: &Gpu) -> Case {
 case!("meshes.primitives.first", "Mesh Shading", |gpu| own(gpu, false));
 case!("meshes.primitives.last", "Mesh Shading", |gpu| own(gpu, true));
 
-/// Primitives have words of their own, though they share vertices, and some are left out.
+/// Checks outputs for each primitive, which share vertices, and culled primitives.
 fn own(gpu: &Gpu, last: bool) -> Case {
     supported(gpu)?;
     let mut state = State { fragment: OWN_COLOR, ..state(OWN) };
@@ -154,7 +154,7 @@ fn own(gpu: &Gpu, last: bool) -> Case {
 
 case!("meshes.tasks.payload", "Mesh Shading", tasks);
 
-/// Workgroups launch others, and hand them memory.
+/// Launches mesh workgroups from task shaders, and passes them a payload.
 fn tasks(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let mut state = state(TASKS.1);
@@ -171,7 +171,8 @@ fn primitives_pool(gpu: &Gpu) -> Result<vk::QueryPool, Outcome> {
 
 case!("meshes.tasks.unknown", "Mesh Shading", unknown);
 
-/// Mesh shaders that know of no payload have their memory for themselves: those that say nothing leave nothing.
+/// Checks mesh shaders without a payload behind task shaders: their memory is their own, and
+/// workgroups that emit nothing draw nothing.
 fn unknown(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let mut state = state(ALONE);
@@ -190,7 +191,7 @@ fn unknown(gpu: &Gpu) -> Case {
 
 case!("meshes.order.blended", "Mesh Shading", blended);
 
-/// Workgroups come in the order of their numbers, and so do their primitives.
+/// Checks that workgroups and their primitives keep the order of their numbers.
 fn blended(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let mut state = state(CELLS);
@@ -210,7 +211,7 @@ fn blended(gpu: &Gpu) -> Case {
 
 case!("meshes.queries.primitives", "Mesh Shading", primitives);
 
-/// Primitives that mesh shaders give are counted, culled ones too.
+/// Checks that emitted primitives are counted, including culled ones.
 fn primitives(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if gpu.extension_features.meshes.mesh_shader_queries == 0 {
@@ -247,7 +248,7 @@ fn statistics(gpu: &Gpu) -> Case {
 
 case!("meshes.bad.numbers", "Mesh Shading", odd);
 
-/// Numbers that are too large, and vertices that there are not, do no harm.
+/// Checks that counts that are too large and vertices that do not exist do no harm.
 fn odd(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let pixels = render(gpu, &Target::default(), &[draw(state(ODD), [6, 1, 1])])?;

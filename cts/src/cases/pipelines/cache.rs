@@ -33,7 +33,8 @@ fn foreign_cache(gpu: &Gpu) -> Case {
 
 case!("pipelines.cache.round_trip", "Pipeline Cache", cache_round_trip);
 
-/// What a cache gave makes the same pipeline again, whole or in part.
+/// Checks that a cache's data creates the same pipeline again, that too little room gives an
+/// incomplete part of the data, and that a cache accepts that part.
 fn cache_round_trip(gpu: &Gpu) -> Case {
     let make = |data: &[u8]| {
         // SAFETY: a cache takes any data that begins with a header.
@@ -45,7 +46,8 @@ fn cache_round_trip(gpu: &Gpu) -> Case {
     let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
     let info = [vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"main")).layout(layout)];
     let first = make(&[])?;
-    // SAFETY: valid infos and caches; the last call is told of too little room, and writes no more than that.
+    // SAFETY: valid infos and caches; the last call is told of too little room, and writes no more
+    // than that.
     let (data, size, code) = unsafe {
         gpu.device.create_compute_pipelines(first, &info, None).map_err(|(_, code)| code)?;
         let data = gpu.device.get_pipeline_cache_data(first)?;

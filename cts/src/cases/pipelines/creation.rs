@@ -8,7 +8,7 @@ const ZEROED: &[u8] = shader!("zeroed.comp");
 
 case!("core13.pipelines.feedback", "VK_EXT_pipeline_creation_feedback", feedback);
 
-/// What a pipeline's making says, without a cache, and with one that has its program.
+/// Checks creation feedback without a cache, and with a cache that has the program.
 fn feedback(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME)?;
     // SAFETY: the info is valid.
@@ -31,7 +31,7 @@ fn feedback(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A pipeline of a compute shader; the code when there is none.
+/// Creates a pipeline of a compute shader, or returns the result code.
 fn zeroed_pipeline(
     gpu: &Gpu,
     cache: vk::PipelineCache,
@@ -53,10 +53,11 @@ fn zeroed_pipeline(
 
 case!("core13.pipelines.cache_control", "VK_EXT_pipeline_creation_cache_control", cache_control);
 
-/// A pipeline that must not be compiled is there when its program is in a cache, and else says so.
+/// Checks that a pipeline that must not be compiled is created where its program is in a cache,
+/// and is refused otherwise.
 fn cache_control(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME)?;
-    // What is said of a pipeline that was not made is not valid.
+    // The feedback of a pipeline that was not created is not valid.
     let marked = vk::PipelineCreationFeedback { flags: vk::PipelineCreationFeedbackFlags::from_raw(!0), duration: 9 };
     let (mut whole, mut stage) = (marked, [marked]);
     let mut asked = vk::PipelineCreationFeedbackCreateInfo::default()

@@ -1,5 +1,5 @@
-//! Dynamic state newer than that of Vulkan 1.0: `VK_EXT_extended_dynamic_state` and its successors; and pipelines that are linked of
-//! libraries, which are to draw what whole ones draw.
+//! Dynamic state newer than that of Vulkan 1.0: `VK_EXT_extended_dynamic_state` and its
+//! successors. Pipelines that are linked of libraries draw the same as complete ones.
 
 use ash::vk;
 
@@ -53,7 +53,8 @@ fn linked_pictures(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
     same_as(gpu, pictures, |state| (state.linked, state.dynamic) = (true, true))
 }
 
-/// The same pictures with another way of making pipelines, with one sample and with four. And pictures are not all the same.
+/// Checks that pictures stay the same with changed pipelines, with one sample and with four, and
+/// that the pictures differ from each other.
 fn same_as(gpu: &Gpu, pictures: &[Vec<Draw>], change: impl Fn(&mut State)) -> Case {
     let mut seen = std::collections::HashSet::new();
     for samples in [vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4] {
@@ -100,7 +101,7 @@ fn blendings() -> Vec<Vec<Draw>> {
     ]
 }
 
-/// Masks of samples, and coverage of alpha.
+/// Returns draws with sample masks and with alpha to coverage.
 fn coverages() -> Vec<Vec<Draw>> {
     let masked = |sample_mask| two(&State { sample_mask, ..State::default() });
     let mut faint = two(&State { alpha_to_coverage: true, ..State::default() });
@@ -108,7 +109,8 @@ fn coverages() -> Vec<Vec<Draw>> {
     vec![masked(u32::MAX), masked(1), masked(0), faint]
 }
 
-/// Triangles whose corners have colours: filled, as lines and as points, provoked by either end, and covered conservatively.
+/// Returns triangles with colours at their corners: filled, as lines and as points, with either
+/// provoking vertex, and rasterized conservatively.
 fn polygons(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
     let mut pictures = Vec::new();
     for (mode, vertex, fragment) in [
@@ -134,7 +136,7 @@ fn polygons(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
     Ok(pictures)
 }
 
-/// Two triangles, or three lines, whose corners have colours.
+/// Returns a draw of two triangles, or three lines, with colours at their corners.
 fn corners(gpu: &Gpu, state: State) -> Result<Draw, Outcome> {
     let places: [[f32; 2]; 6] = [[-0.9, -0.8], [0.7, -0.9], [-0.6, 0.3], [0.83, 0.21], [-0.3, 0.9], [0.57, 0.84]];
     let colored = |(number, [x, y]): (usize, &[f32; 2])| {
@@ -165,7 +167,8 @@ fn lines(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
     Ok(pictures)
 }
 
-/// Rectangles in front of and behind the view volume, clipped and clamped, with depth from -1 on.
+/// Returns rectangles in front of and behind the view volume, clipped and clamped, with depth from
+/// 0 or -1 on.
 fn clips() -> Vec<Vec<Draw>> {
     let picture = |clamps: bool, clip, from_minus_one| {
         let mut state = State::default();
@@ -188,7 +191,7 @@ fn clips() -> Vec<Vec<Draw>> {
     ]
 }
 
-/// Attachments that are written, and that are not.
+/// Returns draws with colour writes enabled and disabled.
 fn color_writes() -> Vec<Vec<Draw>> {
     let picture = |writes: [bool; 3]| {
         let mut draws = two(&State::default());
@@ -206,8 +209,8 @@ case!("core13.dynamic.stencil", "VK_EXT_extended_dynamic_state", |gpu| same_pict
 case!("core13.dynamic.topology", "VK_EXT_extended_dynamic_state2", |gpu| same_pictures(gpu, &topologies(gpu)?));
 case!("core13.dynamic.raster", "VK_EXT_extended_dynamic_state2", |gpu| same_pictures(gpu, &rasters()));
 
-/// The same pictures with everything in pipelines and with everything set by commands, one pipeline after the other. And pictures are
-/// not all the same, which would show nothing.
+/// Checks that pictures are the same with fixed and with dynamic state, one pipeline after the
+/// other, and that the pictures differ from each other.
 fn same_pictures(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
     let (first, second) = (&gpu.extension_features.dynamic_state, &gpu.extension_features.dynamic_state2);
     let features =
@@ -227,7 +230,7 @@ fn same_pictures(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
     check(seen.len() * 3 >= pictures.len(), || format!("only {} pictures differ", seen.len()))
 }
 
-/// A large rectangle, and one in front of a part of it.
+/// Returns a large rectangle, and one in front of a part of it.
 fn two(state: &State) -> Vec<Draw> {
     vec![
         Draw::rect(state.clone(), [-0.8, -0.9, 0.6, 0.7], [1.0, 0.0, 0.0, 1.0]).at(0.6),
@@ -243,7 +246,7 @@ fn facings() -> Vec<Vec<Draw>> {
         let mut state = State::default();
         (state.raster.cull_mode, state.raster.front_face) = (mode, face);
         let mut draws = two(&state);
-        // One that faces the other way.
+        // This one is a back face.
         draws.push(Draw::rect(state, [0.9, -0.9, -0.9, -0.4], [1.0; 4]));
         draws
     };
@@ -289,7 +292,7 @@ fn stencils() -> Vec<Vec<Draw>> {
     ]
 }
 
-/// Lists, strips and fans of the same vertices, with and without restart.
+/// Returns lists, strips and fans of the same vertices, with and without primitive restart.
 fn topologies(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
     use vk::PrimitiveTopology as T;
     let corners: [[f32; 2]; 6] = [[-0.9, -0.8], [0.7, -0.9], [-0.6, 0.3], [0.8, 0.2], [-0.3, 0.9], [0.5, 0.8]];
@@ -317,7 +320,7 @@ fn topologies(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
     Ok(pictures)
 }
 
-/// Discarded primitives, depth bias and logic operations.
+/// Returns draws with rasterizer discard, depth bias and logic operations.
 fn rasters() -> Vec<Vec<Draw>> {
     let mut pictures = vec![two(&State::default())];
     let mut discards = State::default();

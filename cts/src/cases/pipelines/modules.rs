@@ -10,7 +10,7 @@ const PAIR: &[u8] = shader!("pair.comp");
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 const PAIR_KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
 
-/// What every sum of the bound buffers is.
+/// Expected sum of the bound buffers.
 const SUM: u32 = 1 + 2 * 16 + 3 * 256;
 
 pub(in crate::cases) fn words(code: &[u8]) -> Vec<u32> {
@@ -19,7 +19,8 @@ pub(in crate::cases) fn words(code: &[u8]) -> Vec<u32> {
 
 case!("commands.modules.identifiers", "VK_EXT_shader_module_identifier", identifiers);
 
-/// A module's identifier is that of its words; a pipeline is made by it while the program is known, and not made otherwise.
+/// Checks that a module's identifier depends on its words, and that a pipeline can be created by
+/// it only while the program is known.
 fn identifiers(gpu: &Gpu) -> Case {
     if gpu.extension_features.identifiers.shader_module_identifier == vk::FALSE {
         return Err(Outcome::NotSupported("identifiers".into()));
@@ -69,7 +70,7 @@ fn identifiers(gpu: &Gpu) -> Case {
 
 case!("commands.modules.inline", "VK_EXT_graphics_pipeline_library", inline_module);
 
-/// A stage whose module is described where it is used.
+/// Creates a pipeline with a stage whose module is given inline.
 fn inline_module(gpu: &Gpu) -> Case {
     if gpu.extension_features.libraries.graphics_pipeline_library == vk::FALSE {
         return Err(Outcome::NotSupported("modules in stages".into()));

@@ -9,7 +9,8 @@ const FILL: &[u8] = shader!("fill.comp");
 
 case!("maintenance.protected.pipelines", "VK_EXT_pipeline_protected_access", unprotected);
 
-/// Pipelines that say that they reach no protected memory, or nothing else, where there is none, are pipelines like others.
+/// Checks that the flags for no protected access and for protected access only create usual
+/// pipelines where protected memory is not supported.
 fn unprotected(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_PIPELINE_PROTECTED_ACCESS_NAME)?;
     let target = gpu.buffer(256)?;
@@ -34,6 +35,6 @@ fn unprotected(gpu: &Gpu) -> Case {
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
     let got = run(made.map_err(|(_, code)| code)?[0])?;
-    // Without a constant of its own the word is 0.
+    // The word is 0 without a specialization constant.
     check(got == [0; 64], || format!("{got:?}"))
 }

@@ -1,4 +1,4 @@
-//! Queries of pipeline statistics, and queries that secondary command buffers are executed in.
+//! Pipeline statistics queries, and queries that secondary command buffers inherit.
 
 use ash::vk;
 use ash::vk::QueryPipelineStatisticFlags as F;
@@ -13,7 +13,7 @@ const RECT: [f32; 4] = [-1.0, -1.0, 0.0, 0.5];
 
 const PIXELS: u64 = 8 * 12;
 
-/// All that a device without geometry and tessellation stages counts.
+/// Statistics of a device without geometry and tessellation stages.
 const ALL: F = F::from_raw(
     F::INPUT_ASSEMBLY_VERTICES.as_raw()
         | F::INPUT_ASSEMBLY_PRIMITIVES.as_raw()
@@ -23,7 +23,7 @@ const ALL: F = F::from_raw(
         | F::FRAGMENT_SHADER_INVOCATIONS.as_raw(),
 );
 
-/// What [`ALL`] counts, in order.
+/// Indices of the counters of [`ALL`].
 const VERTICES: usize = 0;
 
 const PRIMITIVES: usize = 1;
@@ -49,12 +49,12 @@ pub(in crate::cases) fn results<const N: usize>(gpu: &Gpu, pool: vk::QueryPool) 
     Ok(values[0])
 }
 
-/// A draw whose statistics go to a pool.
+/// Returns a draw whose statistics go to a pool.
 pub(in crate::cases) fn counted(draw: Draw, pool: vk::QueryPool) -> Draw {
     Draw { query: Some(pool), control: vk::QueryControlFlags::empty(), ..draw }
 }
 
-/// The statistics of a draw.
+/// Returns the statistics of a draw.
 fn count(gpu: &Gpu, draw: Draw) -> Result<[u64; 6], Outcome> {
     let pool = pool(gpu, ALL)?;
     render(gpu, &Target::default(), &[counted(draw, pool)])?;
@@ -70,7 +70,7 @@ fn of_a_draw(gpu: &Gpu) -> Case {
 
 case!("queries.statistics.named_ones", "Pipeline Statistics Queries", named_ones);
 
-/// Values come in the order of their bits.
+/// Checks that values have the order of their bits.
 fn named_ones(gpu: &Gpu) -> Case {
     let pool = pool(gpu, F::FRAGMENT_SHADER_INVOCATIONS | F::INPUT_ASSEMBLY_PRIMITIVES)?;
     render(gpu, &Target::default(), &[counted(Draw::rect(State::default(), RECT, RED), pool)])?;
@@ -80,7 +80,7 @@ fn named_ones(gpu: &Gpu) -> Case {
 
 case!("queries.statistics.hidden_fragments", "Pipeline Statistics Queries", hidden_fragments);
 
-/// Fragments count that later ones hide, and others that earlier ones hide do not.
+/// Checks that fragments count that later ones hide, but not fragments that earlier ones hide.
 fn hidden_fragments(gpu: &Gpu) -> Case {
     let state = State {
         depth_stencil: vk::PipelineDepthStencilStateCreateInfo::default()
@@ -103,7 +103,7 @@ fn hidden_fragments(gpu: &Gpu) -> Case {
 case!("queries.statistics.clipped_primitives", "Pipeline Statistics Queries", clipped_primitives);
 
 fn clipped_primitives(gpu: &Gpu) -> Case {
-    // Of what has no vertex inside any number may be left.
+    // Clipping may leave any number of primitives without a vertex inside.
     let is_right = |counts: [u64; 6]| counts[..LEFT] == [6, 2, 6, 2] && counts[FRAGMENTS] == 0;
     let outside = count(gpu, Draw::rect(State::default(), [2.0, 2.0, 3.0, 3.0], RED))?;
     check(is_right(outside), || format!("outside: {outside:?}"))?;
@@ -116,7 +116,7 @@ fn clipped_primitives(gpu: &Gpu) -> Case {
 
 case!("queries.statistics.nothing_touched", "Pipeline Statistics Queries", nothing_touched);
 
-/// Vertices count although no pixel may be touched.
+/// Checks that vertices count even if no pixel is covered.
 fn nothing_touched(gpu: &Gpu) -> Case {
     let state = State { scissor: vk::Rect2D::default(), ..State::default() };
     let counts = count(gpu, Draw::rect(state, FULL, RED))?;
@@ -151,7 +151,7 @@ fn strips_with_restarts(gpu: &Gpu) -> Case {
 
 case!("queries.statistics.shared_vertices", "Pipeline Statistics Queries", shared_vertices);
 
-/// Vertices may be shaded once for several primitives.
+/// Checks that vertices may be shaded once for several primitives.
 fn shared_vertices(gpu: &Gpu) -> Case {
     let counts = count(gpu, corners(gpu, vk::PrimitiveTopology::TRIANGLE_LIST, &[0, 1, 2, 2, 1, 3], false)?)?;
     let is_right = counts[..SHADED] == [6, 2] && (4..=6).contains(&counts[SHADED]);
@@ -186,7 +186,7 @@ fn of_dispatches(gpu: &Gpu) -> Case {
 
 case!("queries.statistics.inherited", "Pipeline Statistics Queries", inherited);
 
-/// What a secondary command buffer does counts in the query that is active where it is executed.
+/// Checks that secondary command buffers count in the query that is active when they are executed.
 fn inherited(gpu: &Gpu) -> Case {
     let pool = pool(gpu, F::COMPUTE_SHADER_INVOCATIONS)?;
     if gpu.features.inherited_queries == 0 {
@@ -197,7 +197,8 @@ fn inherited(gpu: &Gpu) -> Case {
     let info = vk::CommandBufferAllocateInfo::default().command_pool(gpu.pool).command_buffer_count(1);
     let inheritance = vk::CommandBufferInheritanceInfo::default().pipeline_statistics(F::COMPUTE_SHADER_INVOCATIONS);
     let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
-    // SAFETY: the secondary buffer is complete before it is executed, and everything named is alive.
+    // SAFETY: the secondary buffer is complete before it is executed, and everything named is
+    // alive.
     let inner = unsafe {
         let inner = gpu.device.allocate_command_buffers(&info.level(vk::CommandBufferLevel::SECONDARY))?;
         gpu.device.begin_command_buffer(inner[0], &begin)?;

@@ -31,7 +31,8 @@ fn copy_results(gpu: &Gpu) -> Case {
 
 case!("queries.results.unavailable", "Query Operation", unavailable_results);
 
-/// Of a query that is not available nothing but that is written, by the host's command and the device's.
+/// Checks that only the availability of an unavailable query is written, by the commands of host
+/// and device.
 fn unavailable_results(gpu: &Gpu) -> Case {
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(2);
     // SAFETY: the info is valid.

@@ -7,13 +7,14 @@ use crate::harness::{Case, Gpu, check};
 
 case!("maintenance.seven.query_bits", "VK_KHR_maintenance7", query_bits);
 
-/// The 32 bits of a result are the low ones of its 64.
+/// Checks that a 32-bit result holds the low bits of the 64-bit result.
 fn query_bits(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE7)?;
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
     let copied = gpu.buffer(24)?;
     let (mut wide, mut narrow) = ([0u64; 2], [0u32; 2]);
-    // SAFETY: the info is valid; queries are reset before they are written, and the pool and the buffer are alive.
+    // SAFETY: the info is valid; queries are reset before they are written, and the pool and the
+    // buffer are alive.
     unsafe {
         let pool = gpu.device.create_query_pool(&info, None)?;
         gpu.run(|commands| {

@@ -1,4 +1,5 @@
-//! `VK_EXT_conservative_rasterization`: random triangles against exact areas of their parts in pixels.
+//! `VK_EXT_conservative_rasterization`: random triangles compared with the exact areas of their
+//! parts in pixels.
 
 use ash::vk;
 use ash::vk::ConservativeRasterizationModeEXT as Mode;
@@ -10,13 +11,13 @@ use crate::render::{Draw, Kind, State, TRIANGLES, Target, render};
 
 const FULLY_COVERED: &[u8] = shader!("fully_covered.frag");
 
-/// Pixels along the target's sides.
+/// Pixels of a side of the target.
 const SIDE: u32 = 64;
 
-/// Corners lie on multiples of so many pixels.
+/// Corners lie on multiples of this number of pixels.
 const STEP: f64 = 1.0 / 16.0;
 
-/// A place in pixels.
+/// A position in pixels.
 pub(in crate::cases) type Point = [f64; 2];
 
 cases!(append_cases);
@@ -58,7 +59,7 @@ fn supported(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_CONSERVATIVE_RASTERIZATION_NAME)
 }
 
-/// The device's properties.
+/// Returns the device's properties.
 fn properties(gpu: &Gpu) -> Result<vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'static>, Outcome> {
     let mut own = vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
@@ -74,7 +75,7 @@ fn properties(gpu: &Gpu) -> Result<vk::PhysicalDeviceConservativeRasterizationPr
 
 case!("conservative.device.points", "Conservative Rasterization", points);
 
-/// A point of one pixel between four of them: only polygons are covered in another way.
+/// Checks that a point of one pixel is rasterized as usual: the mode applies to polygons only.
 fn points(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let draw = draw(
@@ -88,7 +89,7 @@ fn points(gpu: &Gpu) -> Case {
     check(covered == 1, || format!("{covered} pixels"))
 }
 
-/// Corners with their depths, which are repeated. All add 1 to red.
+/// Returns a draw of corners with their depths, which repeat. Each triangle adds 1 to red.
 fn draw(gpu: &Gpu, corners: Corners<'_>, mode: Mode, topology: vk::PrimitiveTopology) -> Result<Draw, Outcome> {
     draw_colored(gpu, corners, [1.0 / 255.0, 0.0, 0.0, 1.0], mode, topology)
 }
@@ -100,7 +101,7 @@ struct Corners<'a> {
     depths: &'a [f32],
 }
 
-/// Returns the scene with another colour at corners that are no triangle's first.
+/// Returns the draw with another colour at the corners that are not the first of a triangle.
 fn draw_colored(
     gpu: &Gpu,
     Corners { points: corners, depths }: Corners<'_>,
@@ -125,7 +126,7 @@ fn draw_colored(
     Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
 }
 
-/// Corners of triangles of all sizes.
+/// Returns the corners of triangles of all sizes.
 fn random(seed: u64) -> Vec<Point> {
     let mut numbers = Random::new(seed);
     let mut below = |limit: u32| numbers.below(limit);
@@ -135,7 +136,7 @@ fn random(seed: u64) -> Vec<Point> {
         let origin = [below(SIDE * 16), below(SIDE * 16)];
         let triangle: [Point; 3] =
             std::array::from_fn(|_| origin.map(|start| f64::from((start + below(size)).min(SIDE * 16)) * STEP));
-        // Triangles without area have cases of their own.
+        // Other cases test triangles without area.
         let [[ax, ay], [bx, by], [cx, cy]] = triangle;
         if (bx - ax) * (cy - ay) != (by - ay) * (cx - ax) {
             corners.extend(triangle);
@@ -144,7 +145,7 @@ fn random(seed: u64) -> Vec<Point> {
     corners
 }
 
-/// The area of a triangle inside of a pixel: what is left of it after clipping by four lines.
+/// Returns the area of a triangle in a pixel, by clipping the triangle at four lines.
 pub(in crate::cases) fn area_inside(triangle: &[Point], [x, y]: Point) -> f64 {
     let mut polygon = triangle.to_vec();
     let sides: [(usize, f64, f64); 4] = [(0, 1.0, x), (0, -1.0, -x - 1.0), (1, 1.0, y), (1, -1.0, -y - 1.0)];
@@ -178,7 +179,7 @@ fn triangles(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     compare(&pixels, mode, corners.chunks(3))
 }
 
-/// Whether a side of a polygon touches a corner of a pixel that lies in it.
+/// Returns true if a side of a polygon touches a corner of a pixel that lies in the polygon.
 fn touches(polygon: &[Point], [x, y]: Point) -> bool {
     let corners = [[x, y], [x + 1.0, y], [x, y + 1.0], [x + 1.0, y + 1.0]];
     let sides = (0..polygon.len()).map(|at| (polygon[at], polygon[(at + 1) % polygon.len()]));
@@ -187,16 +188,16 @@ fn touches(polygon: &[Point], [x, y]: Point) -> bool {
     })
 }
 
-/// Whether all of a pixel lies in a polygon, with its sides and corners.
+/// Returns true if a pixel lies in a polygon with its sides and corners.
 pub(in crate::cases) fn covers_wholly(polygon: &[Point], pixel: Point) -> bool {
     area_inside(polygon, pixel) > 1.0 - 1e-9 && !touches(polygon, pixel)
 }
 
-/// Each polygon covers each pixel that it is to cover once.
+/// Checks that each polygon covers every expected pixel once.
 fn compare<'p>(pixels: &[[u8; 4]], mode: Mode, polygons: impl Iterator<Item = &'p [Point]> + Clone) -> Case {
     for (index, got) in (0..).zip(pixels) {
         let place = [f64::from(index % SIDE), f64::from(index / SIDE)];
-        // The smallest part of a triangle on this grid is far larger than what is lost by rounding.
+        // The smallest part of a triangle on this grid is far larger than any rounding error.
         let covers = |polygon: &&[Point]| match mode {
             Mode::OVERESTIMATE => area_inside(polygon, place) > 1e-9,
             _ => covers_wholly(polygon, place),
@@ -207,10 +208,11 @@ fn compare<'p>(pixels: &[[u8; 4]], mode: Mode, polygons: impl Iterator<Item = &'
     Ok(())
 }
 
-/// Depths of corners by triangle: before the near plane, behind the far one, or both, so that sides are cut into halves and quarters.
+/// Depths of corners by triangle: in front of the near plane, behind the far plane, or both, so
+/// that sides are cut into halves and quarters.
 const CUT: [[f32; 3]; 5] = [[0.5, 0.5, -0.5], [0.5, 1.5, 0.5], [-0.5, 1.5, 0.5], [1.5, -0.5, 1.5], [-0.5, -0.5, 1.5]];
 
-/// What clipping leaves of a triangle.
+/// Returns the part of a triangle between the planes.
 fn between_planes(corners: &[Point], depths: [f32; 3]) -> Vec<Point> {
     let mut polygon: Vec<(Point, f64)> = corners.iter().copied().zip(depths.map(f64::from)).collect();
     for (sign, limit) in [(1.0, 0.0), (-1.0, -1.0)] {
@@ -232,7 +234,8 @@ fn between_planes(corners: &[Point], depths: [f32; 3]) -> Vec<Point> {
     polygon.into_iter().map(|(place, _)| place).collect()
 }
 
-/// Triangles that the near and the far plane cut: polygons are covered as wholes, not as the triangles they can be made of.
+/// Draws triangles that the near and far planes cut. Polygons must be covered as a whole, not as
+/// the triangles that they are split into.
 fn clipped(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     supported(gpu)?;
     let corners = random(seed);
@@ -249,7 +252,7 @@ fn clipped(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     compare(&pixels, mode, polygons.iter().map(Vec::as_slice))
 }
 
-/// How much of a segment lies within a box: the shares along it where it begins and ends to, if it does.
+/// Returns true if a part of a segment lies in a box.
 fn passes(a: Point, b: Point, low: Point, high: Point) -> bool {
     let (mut from, mut to) = (0.0f64, 1.0f64);
     for axis in 0..2 {
@@ -267,12 +270,13 @@ fn passes(a: Point, b: Point, low: Point, high: Point) -> bool {
     from <= to
 }
 
-/// Triangles that are a line or a point: the ends of what is left of each, and its corners.
+/// Returns triangles that are a line or a point: the ends of each, and the corners.
 fn flat_triangles(seed: u64) -> (Vec<[Point; 2]>, Vec<Point>) {
     let mut numbers = Random::new(seed);
     let (mut segments, mut corners) = (Vec::new(), Vec::new());
     for number in 0..40 {
-        // Corners are never on the sides of pixels, and halves of what is between them on the grid.
+        // Corners never lie on sides of pixels, and the points halfway between them lie on the
+        // grid.
         let mut place = || [0, 1].map(|_| f64::from(2 + numbers.below(SIDE * 8 - 4) * 2) / 16.0 + 1.0 / 32.0);
         let (a, b) = (place(), place());
         let middle = [0, 1].map(|axis: usize| (a[axis] + b[axis]) / 2.0);
@@ -288,7 +292,8 @@ fn flat_triangles(seed: u64) -> (Vec<[Point; 2]>, Vec<Point>) {
     (segments, corners)
 }
 
-/// Triangles without area cover the pixels that they touch, once each, with what their first corner has.
+/// Checks that triangles without area cover the pixels that they touch, once each, with the values
+/// of their first corner.
 fn without_area(gpu: &Gpu, seed: u64) -> Case {
     supported(gpu)?;
     if properties(gpu)?.degenerate_triangles_rasterized == 0 {
@@ -302,7 +307,7 @@ fn without_area(gpu: &Gpu, seed: u64) -> Case {
     let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
     for (index, got) in (0..).zip(pixels) {
         let [x, y] = [f64::from(index % SIDE), f64::from(index / SIDE)];
-        // A pixel close to a side or corner may be on either side of it.
+        // A pixel close to a side or corner may be on either side.
         let count = |margin: f64| {
             let (low, high) = ([x - margin, y - margin], [x + 1.0 + margin, y + 1.0 + margin]);
             segments.iter().filter(|[a, b]| passes(*a, *b, low, high)).count()
@@ -317,7 +322,7 @@ fn without_area(gpu: &Gpu, seed: u64) -> Case {
 
 case!("conservative.degenerate.culled", "Conservative Rasterization", culled);
 
-/// Triangles without area face back.
+/// Checks that triangles without area are back faces.
 fn culled(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if properties(gpu)?.degenerate_triangles_rasterized == 0 {
@@ -335,7 +340,8 @@ fn culled(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Fragments know whether their primitive covers all of them, where rasterization is conservative.
+/// Checks that fragments see whether their primitive covers them fully, with conservative
+/// rasterization.
 fn fully_covered(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     supported(gpu)?;
     if properties(gpu)?.fully_covered_fragment_shader_input_variable == 0 {
@@ -351,7 +357,7 @@ fn fully_covered(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
         let count = |covers: &dyn Fn(&[Point]) -> bool| corners.chunks(3).filter(|corners| covers(corners)).count();
         let (least, most) = match mode {
             Mode::DISABLED => (0, 0),
-            // Where a side passes a corner of the pixel, both are right.
+            // Where a side passes through a corner of the pixel, both values are right.
             _ => (
                 count(&|corners| covers_wholly(corners, place)),
                 count(&|corners| area_inside(corners, place) > 1.0 - 1e-9),

@@ -1,4 +1,5 @@
-//! Extremes of rasterization: positions that are no numbers or far away, slivers, the largest targets, no attachments.
+//! Extremes of rasterization: positions that are NaN or far away, slivers, the largest targets, no
+//! attachments.
 
 use ash::vk;
 use ash::vk::PrimitiveTopology as T;
@@ -9,7 +10,7 @@ use crate::render::{COLOR, Draw, Kind, State, TRIANGLES, Target, render};
 
 static EARLY: &[u8] = shader!("early.frag");
 
-/// Pixels of a small target.
+/// Pixels of a side of a small target.
 const SIDE: u32 = 16;
 
 type Vertex = [f32; 4];
@@ -21,11 +22,12 @@ cases!(append_cases);
 
 fn append_cases(cases: &mut Vec<Entry>) {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
-    // Vertices of one triangle, and how many of 256 pixels it covers.
+    // Vertices of one triangle, and the number of 256 pixels that it covers.
     let single: [(&str, [Vertex; 3], usize); 9] = [
         ("far_corners", [[-1e6, -1e6, 0.5, 1.0], [3e6, -1e6, 0.5, 1.0], [-1e6, 3e6, 0.5, 1.0]], 256),
         ("far_corners_in_half", [[0.0, -1e7, 0.5, 1.0], [1e7, 0.0, 0.5, 1.0], [0.0, 1e7, 0.5, 1.0]], 128),
-        // The corner behind the eye is seen in the opposite direction: everything under the line y = 0.
+        // The corner behind the eye appears in the opposite direction: everything under the line y
+        // = 0 is covered.
         ("behind_the_eye", [[-1.0, 0.0, 0.5, 1.0], [1.0, 0.0, 0.5, 1.0], [0.0, -9.0, -4.0, -9.0]], 128),
         ("all_behind_the_eye", ALL.map(|[x, y, z, w]| [-x, -y, -z, -w]), 0),
         ("w_is_zero", [[0.0, 0.0, 0.0, 0.0]; 3], 0),
@@ -62,27 +64,28 @@ fn covers(gpu: &Gpu, positions: &[Vertex; 3], pixels: usize) -> Case {
 
 case!("extremes.positions.beside_wild_ones", "Rasterization", beside_wild_ones);
 
-/// What is wild takes nothing of its neighbours with it.
+/// Checks that invalid triangles do not affect others of the same draw.
 fn beside_wild_ones(gpu: &Gpu) -> Case {
     let wild = [f32::NAN, f32::INFINITY, -1e30, 1e30, 0.0, f32::MIN_POSITIVE];
     let mut positions = Vec::new();
     for (index, &value) in wild.iter().cycle().take(90).enumerate() {
         positions.push([value, wild[index / 6 % 6], wild[(index + 2) % 6], wild[index / 3 % 6]]);
     }
-    // Wild triangles may cover anything that they are clipped to; the last one covers all in another colour.
+    // Invalid triangles may cover anything that clipping leaves. The last triangle covers all in
+    // another colour.
     positions.extend(ALL);
     red(gpu, [SIDE; 2], &positions, (SIDE * SIDE) as usize)
 }
 
 case!("extremes.primitives.slivers", "Rasterization", slivers);
 
-/// Slivers of a sixteenth of a pixel, many times over each column's centres.
+/// Draws slivers of a sixteenth of a pixel, many times over the pixel centres of each column.
 fn slivers(gpu: &Gpu) -> Case {
     let mut positions = Vec::new();
     let place = |pixels: f32| pixels / (SIDE as f32 / 2.0) - 1.0;
     for index in 0..60_000 {
         let centre = (index % SIDE) as f32 + 0.5;
-        // Every other one lies between centres.
+        // Every second sliver lies between centres.
         let middle = if (index / SIDE).is_multiple_of(2) { centre } else { centre + 0.25 };
         let [left, right] = [middle - 1.0 / 32.0, middle + 1.0 / 32.0].map(place);
         positions.extend([[left, -1.0, 0.5, 1.0], [right, -1.0, 0.5, 1.0], [place(middle), 9.0, 0.5, 1.0]]);
@@ -103,7 +106,7 @@ fn slivers(gpu: &Gpu) -> Case {
 case!("extremes.targets.widest", "Rasterization", |gpu| widest(gpu, false));
 case!("extremes.targets.highest", "Rasterization", |gpu| widest(gpu, true));
 
-/// The largest width or height there is: its last pixels.
+/// Draws the last pixels of a target of the largest width or height.
 fn widest(gpu: &Gpu, high: bool) -> Case {
     let limits = &gpu.properties.limits;
     let most = if high { limits.max_framebuffer_height } else { limits.max_framebuffer_width };
@@ -124,7 +127,8 @@ fn widest(gpu: &Gpu, high: bool) -> Case {
 
 case!("extremes.targets.no_attachments", "Rasterization", no_attachments);
 
-/// Fragments of a pass without attachments are counted, by a program and a query; pipelines may differ in their samples.
+/// Counts fragments of a pass without attachments by a program and a query. Pipelines may have
+/// different numbers of samples.
 fn no_attachments(gpu: &Gpu) -> Case {
     let subpasses = [vk::SubpassDescription::default()];
     let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);

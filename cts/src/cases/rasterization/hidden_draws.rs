@@ -1,7 +1,9 @@
-//! What is drawn last may hide what was drawn first, as long as nothing in between looks at it: meshes of many triangles with walls behind
-//! and before them, in every order, against a model that does one draw after the other, pixel by pixel.
+//! Late draws that hide earlier ones, unless a draw between them depends on the earlier ones:
+//! meshes of many triangles with walls behind and in front, in every order. A model applies one
+//! draw after the other, pixel by pixel.
 //!
-//! Meshes are rectangles of cells, whose edges are those of pixels; a cell has one depth. So pixels have exact values.
+//! Meshes are rectangles of cells whose edges lie on edges of pixels, and a cell has one depth. So
+//! pixels have exact values.
 
 use ash::vk;
 
@@ -15,10 +17,10 @@ const SIZE: [u32; 2] = [200, 136];
 const SCENES: u64 = 120;
 const SHARED: u64 = 20;
 
-/// How a mesh is drawn.
+/// State with which a mesh is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// It covers what it is before of.
+    /// Opaque and depth-tested.
     Opaque,
     /// Its colours are added.
     Added,
@@ -26,30 +28,30 @@ enum Look {
     Masked,
     /// It writes no depth.
     ReadOnly,
-    /// It is tested against nothing.
+    /// It has no depth test.
     Anywhere,
     /// It writes depth alone.
     Unseen,
 }
 
-/// A mesh.
+/// A mesh of cells.
 #[derive(Debug, Clone)]
 struct Mesh {
-    /// First pixel, and pixels of a cell.
+    /// First pixel.
     place: [u32; 2],
     cell: [u32; 2],
     /// Cells along each axis.
     cells: [u32; 2],
-    /// Depth of the first column in 1/64, and what is added from column to column.
+    /// Depth of the first column in 1/64, and the difference from column to column.
     depth: [i32; 2],
     color: [u8; 4],
     look: Look,
-    /// `[x0, y0, x1, y1]`, the last ones not included.
+    /// `[x0, y0, x1, y1]`, without the last ones.
     scissor: [u32; 4],
     counts: bool,
-    /// Its triangles come from the last to the first.
+    /// Its triangles are drawn from the last to the first.
     backwards: bool,
-    /// Corners are shared, by indices.
+    /// Cells share corners, by indices.
     indexed: bool,
     /// It begins another render pass.
     breaks: bool,
@@ -61,11 +63,11 @@ struct Scene {
     greater: bool,
     depth: vk::Format,
     samples: u32,
-    /// The corners of all indexed meshes are in one buffer, and their indices, too.
+    /// The corners of all indexed meshes are in one buffer, and so are their indices.
     shares: bool,
 }
 
-/// Where a mesh's corners and indices are: the first index, and what is added to each.
+/// A mesh's position in the shared buffers: the first index, and the vertex offset.
 #[derive(Clone, Copy)]
 struct Shared {
     buffer: Buffer,
@@ -73,7 +75,7 @@ struct Shared {
     first: (u32, i32),
 }
 
-/// Corners of meshes, position and colour, and indices.
+/// Corners of meshes, as position and colour, and indices.
 type Corners = (Vec<[[f32; 4]; 2]>, Vec<u32>);
 
 cases!(append_cases);
@@ -108,7 +110,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
 }
 
 impl Mesh {
-    /// A wall of one cell.
+    /// Returns a wall of one cell.
     fn wall(depth: i32, color: [u8; 4]) -> Self {
         let scissor = [0, 0, SIZE[0], SIZE[1]];
         Self {
@@ -161,7 +163,7 @@ impl Mesh {
         }
     }
 
-    /// Its cells: first pixel, and depth in 1/64.
+    /// Returns the cells: first pixel, and depth in 1/64.
     fn all_cells(&self) -> impl Iterator<Item = ([u32; 2], i32)> + '_ {
         let [columns, rows] = self.cells;
         let all = (0..rows).flat_map(move |row| (0..columns).map(move |column| [column, row]));
@@ -174,7 +176,7 @@ impl Mesh {
         })
     }
 
-    /// A draw of it, from buffers of its own or those that meshes share.
+    /// Returns a draw of the mesh from its own buffers or from shared ones.
     fn draw(&self, gpu: &Gpu, greater: bool, shared: Option<Shared>) -> Result<Draw, Outcome> {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
@@ -224,7 +226,7 @@ impl Mesh {
         Ok(draw)
     }
 
-    /// Its corners, four of each cell, and their indices.
+    /// Returns the corners, four of each cell, and their indices.
     fn corners(&self, greater: bool) -> Corners {
         let [width, height] = SIZE.map(|side| side as f32);
         let color = self.color.map(|code| f32::from(code) / 255.0);
@@ -243,8 +245,9 @@ impl Mesh {
         (vertices, indices)
     }
 
-    /// Puts its corners behind those of others. Their indices are those of others, too, with a number added, or behind them, if it goes
-    /// backwards. The first index, and the number.
+    /// Appends corners to those of other meshes. Returns the first index and the vertex offset. A
+    /// mesh with the indices of the first mesh shares them. Backward and other meshes get their
+    /// own.
     fn append(&self, (own, indices): Corners, corners: &mut Corners) -> (u32, i32) {
         let (behind, first) = (corners.0.len() as u32, corners.1.len() as u32);
         corners.0.extend(own);
@@ -265,8 +268,8 @@ impl Mesh {
 }
 
 impl Scene {
-    /// A far mesh, something near that is drawn in a way, and a wall between them, which is drawn last: it hides the first only where the
-    /// second lets it.
+    /// Returns a far mesh, a near mesh of a look, and a wall between them that is drawn last. The
+    /// wall hides the first mesh only if the second permits it.
     fn between(look: Look) -> Self {
         let far = Mesh {
             place: [9, 3],
@@ -302,7 +305,7 @@ impl Scene {
         }
     }
 
-    /// Meshes of as many cells each, behind a wall and in front of it.
+    /// Returns meshes of equally many cells each, behind a wall and in front of it.
     fn shared(seed: u64) -> Self {
         let mut numbers = Random::new(seed);
         let mesh = |number: i32| Mesh {
@@ -321,10 +324,10 @@ impl Scene {
     }
 }
 
-/// What a pixel holds: its colour, and its depth in 1/64, the smaller the nearer.
+/// Colour of a pixel, and its depth in 1/64, where smaller is nearer.
 type Pixel = ([u8; 4], i32);
 
-/// Draws a mesh into the model. Returns how many pixels passed.
+/// Draws a mesh into the model. Returns the number of pixels that pass.
 fn model(mesh: &Mesh, pixels: &mut [Pixel]) -> u64 {
     let (compare, mut passed) = (mesh.compare(false), 0);
     let [x0, y0, x1, y1] = mesh.scissor;
@@ -352,7 +355,7 @@ fn model(mesh: &Mesh, pixels: &mut [Pixel]) -> u64 {
     passed
 }
 
-/// Puts the corners of all meshes in one buffer, and their indices in another one.
+/// Collects the corners of all meshes in one buffer, and their indices in another.
 fn share(gpu: &Gpu, scene: &Scene) -> Result<Vec<Shared>, Outcome> {
     let mut all = Corners::default();
     let firsts: Vec<_> = scene.meshes.iter().map(|mesh| mesh.append(mesh.corners(scene.greater), &mut all)).collect();

@@ -10,7 +10,8 @@ const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
 
 case!("raster.interpolation.perspective", "Interpolation Decorations", perspective);
 
-/// w runs from 1 to 4: a smooth value is bent towards the near side, one without perspective is not.
+/// Checks interpolation with w from 1 to 4: smooth values are bent towards the near side, values
+/// without perspective are linear.
 fn perspective(gpu: &Gpu) -> Case {
     distances(gpu)?;
     let pixels = render(gpu, &Target::default(), &[draw(4, RED)])?;
@@ -23,7 +24,7 @@ fn perspective(gpu: &Gpu) -> Case {
 
 case!("raster.interpolation.flat", "Flat Shading", flat);
 
-/// The first vertex provokes: vertices 0 and 3 of the two triangles.
+/// Checks that the first vertex is provoking: vertices 0 and 3 of the two triangles.
 fn flat(gpu: &Gpu) -> Case {
     distances(gpu)?;
     let pixels = render(gpu, &Target::default(), &[draw(5, RED)])?;
@@ -43,7 +44,8 @@ fn clip_distances(gpu: &Gpu) -> Case {
 
 case!("raster.clipping.cull_distances", "Primitive Culling", cull_distances);
 
-/// A triangle is culled when one distance is negative at all of its vertices, and whole otherwise.
+/// Checks that a triangle is culled where one distance is negative at all of its vertices, and is
+/// complete otherwise.
 fn cull_distances(gpu: &Gpu) -> Case {
     distances(gpu)?;
     compare(&render(gpu, &Target::default(), &[draw(7, RED)])?, |_, _| [0; 4])?;
@@ -51,7 +53,7 @@ fn cull_distances(gpu: &Gpu) -> Case {
 }
 
 fn with_mode(mode: vk::PolygonMode) -> Draw {
-    // Pixel centres: from (2, 2) to (13, 13).
+    // Pixel centres from (2, 2) to (13, 13).
     let at = |pixel: f32| (pixel + 0.5) / 8.0 - 1.0;
     let mut draw = Draw::rect(State::default(), [at(2.0), at(2.0), at(13.0), at(13.0)], RED);
     draw.state.raster.polygon_mode = mode;
@@ -60,7 +62,7 @@ fn with_mode(mode: vk::PolygonMode) -> Draw {
 
 case!("raster.polygon_mode.line", "Polygon Mode", polygon_lines);
 
-/// The outline and the diagonal, and nothing inside.
+/// Checks that the outline and the diagonal are drawn, and nothing inside.
 fn polygon_lines(gpu: &Gpu) -> Case {
     require(gpu.features.fill_mode_non_solid, "fill modes")?;
     let pixels = render(gpu, &Target::default(), &[with_mode(vk::PolygonMode::LINE)])?;
@@ -83,7 +85,8 @@ fn polygon_points(gpu: &Gpu) -> Case {
 
 case!("raster.polygon_mode.point_clipped", "Polygon Mode", clipped_points);
 
-/// Of a triangle that is larger than the view there is the vertex that is in it, and no corner that clipping made.
+/// Checks that a triangle larger than the view draws the vertex inside, and no corner that
+/// clipping made.
 fn clipped_points(gpu: &Gpu) -> Case {
     require(gpu.features.fill_mode_non_solid, "fill modes")?;
     let vertices = [[2.0f32, 2.0], [2.0, -1.0], [0.0625, 0.0625]].map(|[x, y]| [[x, y, 0.5, 1.0], [1.0; 4]]);

@@ -1,28 +1,19 @@
-//! `VK_KHR_line_rasterization`: lines of all modes against the specification's definitions, evaluated pixel by pixel.
+//! `VK_KHR_line_rasterization`: lines of all modes compared with the specification's definitions,
+//! evaluated pixel by pixel.
 //!
-//! Bresenham lines are compared with the diamond-exit rule itself, in which endpoints are moved by an infinitely small amount: numbers
-//! of the model have a part for it and for its square.
+//! Bresenham lines are compared with the diamond-exit rule itself, in which endpoints are moved by
+//! an infinitely small amount. Numbers of the model have components for this amount and for its
+//! square.
 
 use ash::vk;
 use ash::vk::{LineRasterizationModeKHR as Mode, PrimitiveTopology as T};
 
 use crate::Entry;
+use crate::cases::rasterization::diamond_exit::{Line, Place, SIDE, UNITS, count, fragments, is_in_view};
 use crate::cases::support::conditions::need_samples;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::random::Random;
 use crate::render::{Draw, FLAT, FLAT_COLOR, Kind, Lines, State, TRIANGLES, Target, render};
-
-/// Pixels along the target's sides.
-const SIDE: i64 = 64;
-
-/// Units of the grid in a pixel.
-const UNITS: i64 = 256;
-
-/// A place, units.
-type Place = [i64; 2];
-
-/// A line, units.
-type Line = [Place; 2];
 
 const SECTION: &str = "Line Segments";
 
@@ -61,13 +52,13 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// Where the ends of random lines lie.
+/// Positions of the ends of random lines.
 #[derive(Clone, Copy, PartialEq)]
 enum Kinds {
     Any,
-    /// On centres of pixels.
+    /// Centres of pixels.
     Centres,
-    /// On edges and corners of diamonds.
+    /// Edges and corners of diamonds.
     Edges,
     /// Within a pixel of each other.
     Short,
@@ -77,7 +68,7 @@ enum Kinds {
     Slopes,
 }
 
-/// Lines, connected ones one after the other.
+/// Returns lines. Connected lines follow each other.
 fn random(kind: Kinds, seed: u64) -> Vec<Line> {
     let mut numbers = Random::new(seed * 6 + kind as u64);
     let mut lines: Vec<Line> = Vec::new();
@@ -116,116 +107,11 @@ fn place(numbers: &mut Random, kind: Kinds) -> Place {
     }
 }
 
-/// A number with parts for something very small and for its square; they are compared in this order.
-type Number = [i128; 3];
-
-/// A share of a line: numerator, and denominator, which is positive.
-type Share = (Number, i128);
-
-fn times(number: Number, factor: i128) -> Number {
-    number.map(|part| part * factor)
-}
-
-/// How far a place, moved by very little, is inside of each edge of a pixel's diamond.
-fn inside(place: Place, [x, y]: [i64; 2]) -> [Number; 4] {
-    let (dx, dy) = (place[0] - x * UNITS - UNITS / 2, place[1] - y * UNITS - UNITS / 2);
-    SIGNS.map(|[across, down]| [i128::from(UNITS / 2 - across * dx - down * dy), across.into(), down.into()])
-}
-
-const SIGNS: [[i64; 2]; 4] = [[1, 1], [1, -1], [-1, 1], [-1, -1]];
-
-/// Whether a line produces the fragment of a pixel, by the rule: it intersects the diamond, and does not end in it.
-fn leaves([from, to]: Line, pixel: [i64; 2]) -> bool {
-    let delta = [to[0] - from[0], to[1] - from[1]];
-    let is_inside = |place: Place| inside(place, pixel).iter().all(|room| *room > [0; 3]);
-    // Shares of the line at which it goes in and out, as fractions with a positive denominator.
-    let (mut enters, mut leaves): (Vec<Share>, Vec<Share>) = (Vec::new(), Vec::new());
-    for (room, [across, down]) in inside(from, pixel).into_iter().zip(SIGNS) {
-        let speed = i128::from(across * delta[0] + down * delta[1]);
-        match speed {
-            0 if room <= [0; 3] => return false,
-            0 => {}
-            1.. => leaves.push((room, speed)),
-            _ => enters.push((times(room, -1), -speed)),
-        }
-    }
-    let is_below = |(a, b): Share, (c, d): Share| times(a, d) < times(c, b);
-    let crosses = enters.iter().all(|enter| leaves.iter().all(|leave| is_below(*enter, *leave)));
-    let starts_before = leaves.iter().all(|leave| is_below(([0; 3], 1), *leave));
-    let ends_behind = enters.iter().all(|enter| is_below(*enter, ([1, 0, 0], 1)));
-    crosses && starts_before && ends_behind && !is_inside(to)
-}
-
-/// The pixels of the target that a Bresenham line covers, each with its number along the line: as many as it is wide have the same.
-fn fragments(line: Line, width: i64) -> Vec<([i64; 2], i64)> {
-    let delta = [line[1][0] - line[0][0], line[1][1] - line[0][1]];
-    let minor = if delta[0].abs() >= delta[1].abs() { 1 } else { 0 };
-    let base = line.map(|mut end| {
-        end[minor] -= (width - 1) * UNITS / 2;
-        end
-    });
-    let (major, step) = (1 - minor, delta[1 - minor].signum());
-    let pixel = |along: i64, across: i64| if major == 0 { [along, across] } else { [across, along] };
-    let leaving = |along: i64, across: i64| leaves(base, pixel(along, across));
-    // The first one; it is near the start.
-    let start = [base[0][0].div_euclid(UNITS), base[0][1].div_euclid(UNITS)];
-    let near = |number: &i64| (-2..=2).any(|across| leaving(start[major] + number * step, start[minor] + across));
-    let Some(first) = (-2..=2).find(near) else { return Vec::new() };
-    let first = start[major] + first * step;
-    let mut found = Vec::new();
-    for along in 0..SIDE {
-        for across in -width..SIDE {
-            if leaving(along, across) {
-                let column = (across..across + width).filter(|across| (0..SIDE).contains(across));
-                found.extend(column.map(|across| (pixel(along, across), (along - first) * step)));
-            }
-        }
-    }
-    found
-}
-
-/// How many fragments a line has in all, by counting along the major axis.
-fn count(line: Line) -> i64 {
-    let delta = [line[1][0] - line[0][0], line[1][1] - line[0][1]];
-    let major = usize::from(delta[0].abs() < delta[1].abs());
-    if delta == [0, 0] {
-        return 0;
-    }
-    let (from, to) = (line[0][major].div_euclid(UNITS), line[1][major].div_euclid(UNITS));
-    let is_left = |along: i64| {
-        // The line's place in the middle of the column, to find the rows that may be meant.
-        let share = (along * UNITS + UNITS / 2 - line[0][major]) as f64 / delta[major] as f64;
-        let across = (line[0][1 - major] as f64 + share * delta[1 - major] as f64) / UNITS as f64;
-        (-2..=2).any(|step| {
-            let across = across.floor() as i64 + step;
-            leaves(line, if major == 0 { [along, across] } else { [across, along] })
-        })
-    };
-    (from.min(to) - 2..=from.max(to) + 2).filter(|&along| is_left(along)).count() as i64
-}
-
-/// Whether a line touches the target, exactly.
-fn is_in_view([from, to]: Line) -> bool {
-    let delta = [to[0] - from[0], to[1] - from[1]].map(i128::from);
-    let mut bounds = vec![(0i128, 1i128, false), (1, 1, true)];
-    for axis in 0..2 {
-        let (low, high) = (i128::from(-from[axis]), i128::from(SIDE * UNITS - from[axis]));
-        match delta[axis] {
-            0 if low > 0 || high < 0 => return false,
-            0 => {}
-            step @ 1.. => bounds.extend([(low, step, false), (high, step, true)]),
-            step => bounds.extend([(-high, -step, false), (-low, -step, true)]),
-        }
-    }
-    let lows = bounds.iter().filter(|bound| !bound.2);
-    lows.clone().all(|low| bounds.iter().filter(|bound| bound.2).all(|high| low.0 * high.1 <= high.0 * low.1))
-}
-
 fn supported(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_LINE_RASTERIZATION_NAME)
 }
 
-/// State of lines; what is drawn is added up.
+/// Returns the state of lines whose colours are added.
 fn state(mode: Mode, width: f32, stipple: Option<(u32, u16)>) -> State {
     let mut state = State { vertex: TRIANGLES, topology: T::LINE_LIST, ..State::default() };
     state.extensions.lines = Some(Lines { mode, stipple });
@@ -239,10 +125,10 @@ fn state(mode: Mode, width: f32, stipple: Option<(u32, u16)>) -> State {
     state
 }
 
-/// Red of one line: they are added up.
+/// Red of one line. The red of lines is added.
 const STEP: f32 = 1.0 / 255.0;
 
-/// Vertices at places, with depths and a colour.
+/// Returns vertices at positions, with depths and a colour.
 fn vertices(places: &[Place], depths: &[f32], color: [f32; 4]) -> Vec<[[f32; 4]; 2]> {
     let clip = |units: i64| (units as f64 / (SIDE * UNITS / 2) as f64 - 1.0) as f32;
     let vertex = |(place, depth): (&Place, &f32)| [[clip(place[0]), clip(place[1]), *depth, 1.0], color];
@@ -259,12 +145,12 @@ fn target(samples: u32) -> Target {
     Target { size: [SIDE as u32; 2], samples, ..Target::default() }
 }
 
-/// The red of each pixel of draws.
+/// Returns the red of each pixel of draws.
 fn reds(gpu: &Gpu, samples: u32, draws: &[Draw]) -> Result<Vec<i64>, Outcome> {
     Ok(render(gpu, &target(samples), draws)?.iter().map(|pixel| i64::from(pixel[0])).collect())
 }
 
-/// Compares how often pixels were covered with how often they should be.
+/// Compares the numbers of times that pixels were covered with the expected numbers.
 fn compare(got: &[i64], expected: &[i64]) -> Case {
     for (index, (got, expected)) in (0..).zip(got.iter().zip(expected)) {
         check(got == expected, || format!("({}, {}): {got} times, not {expected}", index % SIDE, index / SIDE))?;
@@ -276,7 +162,7 @@ fn index([x, y]: [i64; 2]) -> usize {
     (y * SIDE + x) as usize
 }
 
-/// How often each pixel is covered by lines, those of a stipple or all.
+/// Returns how often lines cover each pixel, with the fragments that `drawn` selects.
 fn expected(lines: &[Line], width: i64, drawn: impl Fn(usize, i64) -> bool) -> Vec<i64> {
     let mut counts = vec![0; (SIDE * SIDE) as usize];
     for (number, line) in lines.iter().enumerate().filter(|(_, line)| is_in_view(**line)) {
@@ -307,12 +193,12 @@ fn bresenham(gpu: &Gpu, lines: &[Line], width: f32, samples: u32) -> Case {
     compare(&reds(gpu, samples, &[draw])?, &expected(lines, width.round() as i64, |_, _| true))
 }
 
-/// Whether a bit of a stipple is set.
+/// Returns true if a bit of a stipple is set.
 fn is_drawn((factor, pattern): (u32, u16), counter: i64) -> bool {
     pattern >> (counter / i64::from(factor) % 16) & 1 != 0
 }
 
-/// Runs of connected lines, each as its places.
+/// Returns runs of connected lines, each as a list of positions.
 fn strips(lines: &[Line]) -> Vec<Vec<Place>> {
     let mut strips: Vec<Vec<Place>> = Vec::new();
     for line in lines {
@@ -324,7 +210,7 @@ fn strips(lines: &[Line]) -> Vec<Vec<Place>> {
     strips
 }
 
-/// Lines as strips of one draw, as an index buffer with restarts.
+/// Returns a draw of lines as strips, by an index buffer with restarts.
 fn indexed(gpu: &Gpu, mut state: State, strips: &[Vec<Place>], color: [f32; 4]) -> Result<Draw, Outcome> {
     (state.topology, state.restart) = (T::LINE_STRIP, true);
     let (mut places, mut indices) = (Vec::new(), Vec::new());
@@ -339,7 +225,7 @@ fn indexed(gpu: &Gpu, mut state: State, strips: &[Vec<Place>], color: [f32; 4]) 
     Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
 }
 
-/// As a list the counter begins anew with each line, as strips it goes on.
+/// Compares stippled lines. The counter restarts for each line of a list, and continues in strips.
 fn bresenham_stipple(gpu: &Gpu, kind: Kinds, seed: u64, stipple: (u32, u16)) -> Case {
     supported(gpu)?;
     let (lines, width) = (random(kind, seed), 1 + seed as i64 % 2 * 2);
@@ -363,7 +249,7 @@ fn bresenham_stipple(gpu: &Gpu, kind: Kinds, seed: u64, stipple: (u32, u16)) -> 
     compare(&reds(gpu, 1, &[strips])?, &expected(&lines, width, drawn))
 }
 
-/// The coordinates of a point in the frame of a line, pixels: along it and across it; and its length.
+/// Returns the coordinates of a point along and across a line, in pixels, and the line's length.
 fn in_frame(line: Line, point: [f64; 2]) -> ([f64; 2], f64) {
     let [from, to] = line.map(|end| end.map(|units| units as f64 / UNITS as f64));
     let delta = [to[0] - from[0], to[1] - from[1]];
@@ -374,10 +260,11 @@ fn in_frame(line: Line, point: [f64; 2]) -> ([f64; 2], f64) {
     ([along, across], length)
 }
 
-/// What is nearer than this to a border may be on either side of it, pixels.
+/// Distance from a border, in pixels, within which a point may be on either side.
 const NEAR: f64 = 1.0 / 64.0;
 
-/// How often a point is covered by rectangles, at least and at most; `drawn` tells it of a line's number and a distance along it.
+/// Returns the least and greatest number of times that rectangles cover a point. `drawn` decides
+/// by the number of a line and the distance along it.
 fn covered(lines: &[Line], width: f64, point: [f64; 2], drawn: impl Fn(usize, f64) -> bool) -> [i64; 2] {
     let mut counts = [0, 0];
     for (number, line) in lines.iter().enumerate().filter(|(_, line)| line[0] != line[1] && is_in_view(**line)) {
@@ -409,7 +296,7 @@ fn compare_rectangles(
             let counts = covered(lines, width, point, &drawn);
             sum = [sum[0] + counts[0], sum[1] + counts[1]];
         }
-        // Each line adds 4; with several samples the mean is rounded.
+        // Each line adds 4. With several samples the mean is rounded.
         let (low, high) = (sum[0] as f64 * 4.0 / f64::from(samples), sum[1] as f64 * 4.0 / f64::from(samples));
         let right = (low - 0.6..=high + 0.6).contains(&(*got as f64));
         check(right, || format!("({}, {}): {got}, not {low} to {high}", number % SIDE, number / SIDE))?;
@@ -428,7 +315,7 @@ fn rectangular(gpu: &Gpu, lines: &[Line], samples: u32) -> Case {
     Ok(())
 }
 
-/// Lines of many pixels, up to the greatest width of any device: the first few of some.
+/// Draws lines of many pixels up to the greatest width of any device, a few of each.
 fn wide(gpu: &Gpu, lines: &[Line], width: f32) -> Case {
     supported(gpu)?;
     // SAFETY: the physical device is valid.
@@ -466,10 +353,11 @@ fn rectangular_stipple(gpu: &Gpu, kind: Kinds, seed: u64, stipple: (u32, u16)) -
     compare_rectangles(&got, &lines, size, |number, along| drawn(before[number] + along))
 }
 
-/// How far inside of one side of a rectangle a point is, in its frame, by length and half of the width.
+/// Distance of a point from one side of a rectangle, positive inside, in its frame, by length and
+/// half of the width.
 type Room = fn([f64; 2], f64, f64) -> f64;
 
-/// The area of a line's rectangle inside of a pixel: what is left of the pixel after clipping by four lines.
+/// Returns the area of a line's rectangle in a pixel, by clipping the pixel at four lines.
 fn area_inside(line: Line, width: f64, [x, y]: [f64; 2]) -> f64 {
     let mut polygon = vec![[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]];
     let length = in_frame(line, [0.0; 2]).1;
@@ -499,7 +387,7 @@ fn area_inside(line: Line, width: f64, [x, y]: [f64; 2]) -> f64 {
     twice.abs() / 2.0
 }
 
-/// Lines one by one: alpha is about the area that the line has of a pixel.
+/// Draws lines one by one and checks that alpha is about the area of the line in a pixel.
 fn smooth(gpu: &Gpu, lines: &[Line], width: f32) -> Case {
     supported(gpu)?;
     for line in lines.iter().filter(|line| line[0] != line[1] && is_in_view(**line)).take(12) {
@@ -522,7 +410,8 @@ fn smooth(gpu: &Gpu, lines: &[Line], width: f32) -> Case {
 
 case!("lines.smooth.blend", "Smooth Lines", smooth_exact);
 
-/// Along the axes the area is exact: alpha multiplies, colour and later alphas do not change.
+/// Checks the exact area along the axes: alpha multiplies, and colours and later alphas do not
+/// change.
 fn smooth_exact(gpu: &Gpu) -> Case {
     supported(gpu)?;
     // From x 4.25 to 10.5, 2 pixels wide around y 20.25.
@@ -545,7 +434,7 @@ fn smooth_exact(gpu: &Gpu) -> Case {
 
 case!("lines.smooth.samples", "Smooth Lines", smooth_samples);
 
-/// Coverage is alpha's: with several samples, none of them is left out.
+/// Checks that coverage goes to alpha: with several samples, all of them are covered.
 fn smooth_samples(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let line = [[1000, 2000], [14000, 9000]];
@@ -563,10 +452,10 @@ fn smooth_samples(gpu: &Gpu) -> Case {
 
 case!("lines.stipple.smooth", "Line Stipple", smooth_stipple);
 
-/// Dashes along an axis: each of them is smooth at its ends.
+/// Checks dashes along an axis, each of them smooth at its ends.
 fn smooth_stipple(gpu: &Gpu) -> Case {
     supported(gpu)?;
-    // From x 8.5 on, 4 pixels and 4 not.
+    // From x 8.5 on, 4 pixels with and 4 without the line.
     let line = [[2176, 5248], [2176 + 24 * 256, 5248]];
     let state = state(Mode::RECTANGULAR_SMOOTH, 1.0, Some((4, 0x5555)));
     let pixels = render(gpu, &target(1), &[draw(gpu, state, &vertices(&line, &[0.5], [0.0, 0.0, 0.0, 1.0]))?])?;
@@ -581,12 +470,12 @@ fn smooth_stipple(gpu: &Gpu) -> Case {
 
 case!("lines.clip.halves", "Primitive Clipping", halves);
 
-/// Lines that a plane cuts in the middle: what one half draws and the other, is what the whole line draws.
+/// Draws lines that a plane cuts in the middle: both halves together must give the whole line.
 fn halves(gpu: &Gpu) -> Case {
     supported(gpu)?;
     for kind in [Kinds::Any, Kinds::Centres, Kinds::Edges, Kinds::Slopes] {
         let mut lines = random(kind, 21);
-        // Halves that lie outside of the view volume are not seen, however wide they are.
+        // Halves outside of the view volume are invisible at any width.
         lines.retain(|line| line.as_flattened().iter().all(|units| (0..=SIDE * UNITS).contains(units)));
         for width in [1.0, 4.0] {
             let half = |depths: [f32; 2]| {
@@ -605,7 +494,7 @@ fn halves(gpu: &Gpu) -> Case {
 
 case!("lines.clip.beside", "Primitive Clipping", beside);
 
-/// Wide lines beside the view volume are not seen, in whatever mode.
+/// Checks that wide lines beside the view volume are invisible in every mode.
 fn beside(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let lines = [[[-300, 0], [-300, 16000]], [[0, 16384 + 300], [16000, 16384 + 300]], [[-1200, 900], [900, -1200]]];
@@ -619,7 +508,7 @@ fn beside(gpu: &Gpu) -> Case {
 
 case!("lines.clip.stipple", "Line Stipple", clipped_stipple);
 
-/// The counter goes on over lines of which clipping leaves a part or nothing.
+/// Checks that the counter continues over lines that clipping shortens or removes.
 fn clipped_stipple(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (stipple, color) = ((3, 0x0137), [STEP, 0.0, 0.0, 0.0]);
@@ -634,7 +523,7 @@ fn clipped_stipple(gpu: &Gpu) -> Case {
 
 case!("lines.stipple.restart", "Line Stipple", restart);
 
-/// Strips that begin where the one before ended, and more lines than are set up at once.
+/// Draws strips that begin where the previous one ended, and more lines than are set up at once.
 fn restart(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (stipple, color) = ((2, 0x3335), [STEP, 0.0, 0.0, 0.0]);
@@ -644,7 +533,7 @@ fn restart(gpu: &Gpu) -> Case {
         let last: Place = places[places.len() - 1];
         places.push(last.map(|units| (units + i64::from(numbers.below(3000)) - 1400).clamp(0, SIDE * UNITS)));
     }
-    // All in one, and one place in two strips.
+    // All lines in one strip, and strips that share a position.
     for parts in [&[(0, 301)][..], &[(0, 100), (99, 220), (219, 301)]] {
         let strips: Vec<Vec<Place>> = parts.iter().map(|&(start, end)| places[start..end].to_vec()).collect();
         let draw = indexed(gpu, state(Mode::BRESENHAM, 1.0, Some(stipple)), &strips, color)?;
@@ -665,7 +554,7 @@ fn restart(gpu: &Gpu) -> Case {
 
 case!("lines.polygons.bresenham", "Polygon Mode", polygons);
 
-/// Edges of triangles, in the order of their corners; what clipping adds is none of them.
+/// Draws edges of triangles in the order of their corners, without edges that clipping adds.
 fn polygons(gpu: &Gpu) -> Case {
     supported(gpu)?;
     for (kind, width) in [(Kinds::Any, 1.0), (Kinds::Long, 1.0), (Kinds::Edges, 3.0)] {
@@ -682,7 +571,7 @@ fn polygons(gpu: &Gpu) -> Case {
 
 case!("lines.polygons.stipple", "Polygon Mode", polygon_stipple);
 
-/// Edges have a stipple, too: its first bit draws the first corner.
+/// Checks that edges are stippled, beginning at the first corner.
 fn polygon_stipple(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let places = [[640, 640], [9000, 1000], [2000, 8000]];
@@ -700,7 +589,7 @@ fn polygon_stipple(gpu: &Gpu) -> Case {
 
 case!("lines.widths.clamped", SECTION, widths);
 
-/// Widths that there are not become the nearest ones that there are.
+/// Checks that unsupported widths are rounded to the nearest supported width.
 fn widths(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let limits = gpu.properties.limits.line_width_range;
@@ -714,8 +603,8 @@ fn widths(gpu: &Gpu) -> Case {
 
 case!("lines.values.perspective", SECTION, values);
 
-/// Values along lines, by the place of each pixel's centre along the line, in perspective; of whole lines, dashes, and what a plane
-/// leaves of them.
+/// Checks values along lines by the position of each pixel's centre, with perspective: of whole
+/// lines, of dashes, and of clipped lines.
 fn values(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let ends = [([5.25, 7.125], 1.0f32, -0.25f32), ([58.0, 40.5], 4.0, 0.75)];
@@ -725,7 +614,7 @@ fn values(gpu: &Gpu) -> Case {
     };
     let line = ends.map(|(place, ..)| place.map(|pixel: f32| (pixel * UNITS as f32) as i64));
     for mode in [Mode::BRESENHAM, Mode::RECTANGULAR, Mode::RECTANGULAR_SMOOTH] {
-        // The second time what lies behind the near plane is cut off.
+        // In the second round the part behind the near plane is clipped.
         for (stipple, near) in [(None, 0.5), (Some((3, 0x0f35)), 0.5), (None, -0.5)] {
             let mut state = state(mode, 1.0, stipple);
             state.blend.blend_enable = vk::FALSE;
@@ -752,7 +641,8 @@ fn values(gpu: &Gpu) -> Case {
 
 case!("lines.extremes.places", SECTION, extremes);
 
-/// Lines between places of all kinds, also none at all: what should be seen is seen with them.
+/// Draws lines with invalid and extreme positions beside valid lines, which must be drawn
+/// correctly.
 fn extremes(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let special = [0.0, 1.0, -1.0, 1e-30, 1e9, -3e38, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 4.0, -0.5];
@@ -764,7 +654,7 @@ fn extremes(gpu: &Gpu) -> Case {
         {
             let mut state = state(mode, 3.0, stipple);
             (state.vertex, state.fragment, state.topology) = (FLAT, FLAT_COLOR, topology);
-            // These add nothing, wherever they are seen.
+            // These lines add nothing wherever they are drawn.
             let strange: Vec<[[f32; 4]; 2]> =
                 (0..200).map(|_| [[0; 4].map(|_| numbers.pick(&special)), [0.0; 4]]).collect();
             let draws = [
@@ -781,7 +671,7 @@ fn extremes(gpu: &Gpu) -> Case {
 
 case!("lines.dynamic.stipple", "Line Stipple", dynamic);
 
-/// A stipple that commands set.
+/// Checks a stipple that is set by a command.
 fn dynamic(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (lines, stipple) = (random(Kinds::Any, 41), (2, 0x0f35));

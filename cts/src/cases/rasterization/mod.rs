@@ -2,6 +2,7 @@
 //! polygons.
 
 mod conservative;
+mod diamond_exit;
 mod extremes;
 mod hidden_draws;
 mod interpolation;

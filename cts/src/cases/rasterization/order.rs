@@ -1,4 +1,5 @@
-//! Rasterization order: layers of all kinds over each other leave what one after the other leaves.
+//! Rasterization order: overlapping layers of all types give the result of one layer after the
+//! other.
 
 use ash::vk;
 
@@ -16,7 +17,7 @@ const LAYERS: usize = 24;
 /// A rectangle of one colour.
 #[derive(Debug, Clone, Copy)]
 struct Layer {
-    /// Pixels `[x0, y0, x1, y1]`, the last ones not included.
+    /// Pixels `[x0, y0, x1, y1]`, without the last ones.
     rect: [u32; 4],
     color: [u8; 4],
     /// In 64ths.
@@ -26,7 +27,7 @@ struct Layer {
     write: bool,
     blend: bool,
     mask: u32,
-    /// The program replaces the depth.
+    /// The fragment shader replaces the depth.
     replaces: bool,
 }
 
@@ -54,7 +55,8 @@ fn append_cases(cases: &mut Vec<Entry>) {
     let fixed: [(&str, Vec<Layer>); 8] = [
         ("far_then_near", vec![layer(red, 48), layer(blue, 16)]),
         ("near_then_far", vec![layer(red, 16), layer(blue, 48)]),
-        // The last layer would hide the first, but fails behind the second, through which the first shows.
+        // The last layer would hide the first, but lies behind the second, through which the first
+        // is visible.
         ("hidden_behind_blended", vec![layer(red, 48), Layer { blend: true, ..layer(green, 8) }, layer(blue, 32)]),
         ("other_components", vec![layer(red, 48), Layer { mask: 4, ..layer(blue, 16) }]),
         ("part_of_it", vec![layer(red, 48), half(layer(blue, 16))]),
@@ -82,7 +84,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
 fn random(seed: u64) -> Vec<Layer> {
     let mut numbers = Random::new(seed);
     let mut below = |limit: u32| numbers.below(limit);
-    // Seeds differ in how much of everything there is: opaque layers in one direction are where techniques take hold.
+    // Seeds differ in the mix of layers. Opaque layers in one direction enable most optimizations.
     let (plain, ops) = (seed % 3, [vk::CompareOp::LESS, vk::CompareOp::GREATER_OR_EQUAL, vk::CompareOp::LESS_OR_EQUAL]);
     let mut layer = || {
         let [x, y] = [below(2) * below(12), below(2) * below(12)];
@@ -128,7 +130,7 @@ impl Layer {
         Draw::rect(state, self.rect.map(place), color).at(self.depth as f32 / 64.0)
     }
 
-    /// Puts the layer over a pixel: its colour and depth.
+    /// Draws the layer over a pixel: its colour and depth.
     fn cover(&self, x: u32, (color, depth): (&mut [f32; 4], &mut f32)) {
         let own = match self.replaces {
             false => self.depth as f32 / 64.0,

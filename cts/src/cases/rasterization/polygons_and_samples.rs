@@ -16,7 +16,7 @@ static CENTROID_NAMED: &[u8] = shader!("centroid_named.frag");
 static SAMPLE_EDGES: &[u8] = shader!("sample_edges.frag");
 static STEP: &[u8] = shader!("step.frag");
 
-/// Pixels along the target's sides.
+/// Pixels of a side of the target.
 const SIDE: f32 = SIZE as f32;
 
 const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
@@ -43,7 +43,7 @@ fn append_rasterization(cases: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| clip(gpu, topology, vertices, Square { start: 4.0, side: 8.0 }, pixels);
         cases.push(Entry::new(format!("raster.clip.{name}"), "Primitive Clipping", run));
     }
-    // Edges between pixels: those whose centres are inside.
+    // Edges between pixels: pixels whose centres are inside are covered.
     let large = &[[-9.0, -9.0], [30.0, -9.0], [-9.0, 30.0]];
     let run = move |gpu: &Gpu| clip(gpu, T::TRIANGLE_LIST, large, Square { start: 3.75, side: 6.5 }, 36);
     cases.push(Entry::new("raster.clip.between_pixels", "Primitive Clipping", run));
@@ -69,7 +69,8 @@ struct Square {
     side: f32,
 }
 
-/// What is drawn in a square viewport that is smaller than the target: where it starts, its side, and the pixels that are red.
+/// Draws with a square viewport that is smaller than the target, and checks the number of red
+/// pixels.
 fn clip(gpu: &Gpu, topology: T, positions: &[[f32; 2]], square: Square, pixels: usize) -> Case {
     let Square { start, side } = square;
     let mut draw = Draw { extra: 4.0, ..vertices(gpu, topology, positions)? };
@@ -109,12 +110,12 @@ fn multisampled(samples: u32) -> Target {
     Target { samples: vk::SampleCountFlags::from_raw(samples), ..Target::default() }
 }
 
-/// A rectangle that ends in the middle of a column: half of the samples there.
+/// Draws a rectangle that ends in the middle of a column, where half of the samples are covered.
 fn resolve(gpu: &Gpu, samples: u32) -> Case {
     let rect = [-1.0, -1.0, 0.0625, 1.0];
     let pixels = render(gpu, &multisampled(samples), &[Draw::rect(State::default(), rect, RED)])?;
     let full = count(&pixels, [255, 0, 0, 255]);
-    // Of 16 samples two lie on the edge, or nine left of it.
+    // Of 16 samples two lie on the edge, so seven to nine may be left of it.
     let half = pixels.iter().filter(|pixel| (112..=144).contains(&pixel[0])).count();
     check(full == 8 * 16 && half == 16, || format!("{full} full and {half} half"))
 }
@@ -126,8 +127,8 @@ fn sample_mask(gpu: &Gpu, samples: u32) -> Case {
     check(pixels.iter().all(|pixel| pixel[0].abs_diff(share) <= 4), || format!("{:?}", pixels[0]))
 }
 
-/// A program that is 1 right of the middle of a column of pixels, in a small triangle and in all of the target: where each sample is
-/// shaded on its own, half of that column's samples are.
+/// Draws a step right of the middle of a column of pixels, in a small triangle and in the whole
+/// target. With sample shading, half of the column's samples are 1.
 fn sample_shading(gpu: &Gpu, samples: u32) -> Case {
     if gpu.features.sample_rate_shading == 0 {
         return Err(Outcome::NotSupported("sampleRateShading".into()));
@@ -140,7 +141,7 @@ fn sample_shading(gpu: &Gpu, samples: u32) -> Case {
         let state = State { vertex: TRIANGLES, fragment: STEP, by_sample, ..State::default() };
         let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&corners)?, count: 3 };
         let pixels = render(gpu, &multisampled(samples), &[Draw { kind, ..Draw::rect(state, FULL, RED) }])?;
-        // A pixel wholly inside, whose middle the step is in.
+        // A pixel that lies inside, with the step in its middle.
         let got = pixels[(SIZE + 3) as usize][0];
         let right = if by_sample { (100..=155).contains(&got) } else { got == 0 || got == 255 };
         check(right, || format!("{got} of a triangle of {size} pixels, by sample: {by_sample}"))?;
@@ -148,8 +149,9 @@ fn sample_shading(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// Squares that lie on whole pixels, with an attribute that counts pixels: also samples between two pixels have the value of their own one. The
-/// target's sides are no powers of two, so that positions are rounded on their way to the window.
+/// Draws squares on whole pixels with an attribute that counts pixels: samples between two pixels
+/// must have the value of their own pixel. The target's sides are no powers of two, so that
+/// positions are rounded.
 fn sample_edges(gpu: &Gpu, samples: u32) -> Case {
     if gpu.features.sample_rate_shading == 0 {
         return Err(Outcome::NotSupported("sampleRateShading".into()));
@@ -176,8 +178,8 @@ fn sample_edges(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// A triangle in each cell of a target, whose colours say where in the window they are: those of centroids lie in their pixel and in the
-/// triangle.
+/// Draws a triangle in each cell of a target with colours that encode window positions. Centroid
+/// positions must lie in their pixel and in the triangle.
 fn centroid(gpu: &Gpu, samples: u32, fragment: &'static [u8]) -> Case {
     const SIZE: [u32; 2] = [160, 96];
     let mut numbers = Random::new(samples.into());
@@ -216,7 +218,7 @@ fn centroid(gpu: &Gpu, samples: u32, fragment: &'static [u8]) -> Case {
     Ok(())
 }
 
-/// Whether a point lies in a triangle, or so near that rounding explains it.
+/// Returns true if a point lies in a triangle, or as near as a rounding error.
 fn is_near(corners: [[f32; 2]; 3], [x, y]: [f32; 2]) -> bool {
     let side = |[a, b]: [[f32; 2]; 2]| {
         let [along, across] = [b[0] - a[0], b[1] - a[1]];
@@ -246,7 +248,7 @@ fn point_size(gpu: &Gpu) -> Case {
     red(gpu, &Target::default(), &[Draw { extra: 6.0, ..draw }], 36)
 }
 
-/// Vertices in clip space whose colours, linear in the window, say where in the window they are.
+/// Draws vertices whose colours, linear in the window, encode window positions.
 fn places(gpu: &Gpu, vertices: &[[f32; 4]], topology: T) -> Result<Vec<[u8; 4]>, Outcome> {
     let share = |place: f32, w: f32| (place / w + 1.0) * 0.5;
     let vertex = |&[x, y, z, w]: &[f32; 4]| [[x, y, z, w], [share(x, w), share(y, w), 0.0, 1.0]];
@@ -256,7 +258,7 @@ fn places(gpu: &Gpu, vertices: &[[f32; 4]], topology: T) -> Result<Vec<[u8; 4]>,
     render(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) }])
 }
 
-/// Pixels that are covered have the colours of their places. Returns how many there are.
+/// Checks that covered pixels have the colours of their positions. Returns their number.
 fn compare_places(pixels: &[[u8; 4]], axes: usize) -> Result<usize, Outcome> {
     let mut covered = 0;
     for (at, pixel) in (0..).zip(pixels).filter(|(_, pixel)| pixel[3] != 0) {
@@ -270,15 +272,16 @@ fn compare_places(pixels: &[[u8; 4]], axes: usize) -> Result<usize, Outcome> {
 
 case!("raster.clipping.noperspective", "Clipping Shader Outputs", noperspective);
 
-/// Triangles that reach over the near plane, behind the eye and far to the sides: clipping changes nothing of what is left.
+/// Draws triangles across the near plane, behind the eye and far to the sides. Clipping must not
+/// change values of the visible part.
 fn noperspective(gpu: &Gpu) -> Case {
     let corners = [
-        // In front of the near plane, with other depths of the eye.
+        // In front of the near plane, with different values of w.
         [[-1.0, -1.0, 0.5, 1.0], [3.0, -3.0, 1.5, 3.0], [-0.5, 1.0, -0.5, 0.5]],
         // Behind the eye.
         [[-1.0, -1.0, 0.5, 1.0], [30.0, -1.0, 0.5, 1.0], [-1.0, 2.0, 0.5, -0.5]],
         [[-1.5, 0.9, 0.1, 2.0], [1.0, 0.25, 0.9, 1.0], [0.0, 4.0, -3.0, -1.0]],
-        // Far away to both sides.
+        // Far away on both sides.
         [[-60.0, -1.0, 0.5, 1.0], [300.0, -4.0, 2.0, 4.0], [0.0, 2.0, 0.5, 2.0]],
     ];
     for (number, corners) in corners.iter().enumerate() {
@@ -290,7 +293,7 @@ fn noperspective(gpu: &Gpu) -> Case {
 
 case!("raster.clipping.noperspective_lines", "Clipping Shader Outputs", noperspective_lines);
 
-/// The same of lines from left to right.
+/// Repeats `noperspective` with lines from left to right.
 fn noperspective_lines(gpu: &Gpu) -> Case {
     let y = 1.0 / SIDE;
     for ends in [[[-30.0, y, 0.5, 1.0], [2.0, 2.0 * y, 1.0, 2.0]], [[-2.0, 2.0 * y, -1.0, 2.0], [0.75, y, 0.9, 1.0]]] {

@@ -1,4 +1,5 @@
-//! `VK_EXT_sample_locations`: coverage, depth and interpolation at locations of one's own, against exact arithmetic.
+//! `VK_EXT_sample_locations`: coverage, depth and interpolation at custom locations, compared with
+//! exact arithmetic.
 
 use ash::vk;
 
@@ -8,16 +9,17 @@ use crate::random::Random;
 use crate::render::Locations;
 use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, render};
 
-/// Corners and locations are multiples of 1/16 of a pixel, which every device has.
+/// Corners and locations are multiples of 1/16 of a pixel, which every device supports.
 const STEPS: i64 = 16;
 
-/// A place in steps.
+/// A position in steps.
 type Place = [i64; 2];
 
-/// How locations are set: by the pipeline, by a command, by commands that also enable them, by a library.
+/// How locations are set: by the pipeline, by a command, by commands that also enable them, or by
+/// a library.
 const WAYS: [&str; 4] = ["static", "dynamic", "enabled", "linked"];
 
-/// A shader that shows where samples lie, and what is interpolated at the second one.
+/// A shader that shows the sample positions, and a value interpolated at the second sample.
 const SHOWN: &[u8] = shader!("locations.frag");
 
 cases!(append_cases);
@@ -56,7 +58,8 @@ fn supported(gpu: &Gpu, samples: u32) -> Case {
     }
 }
 
-/// What the specification requires, and grids only for numbers of samples that can have locations.
+/// Checks the required properties, and that grids are reported exactly for sample counts with
+/// custom locations.
 fn properties(gpu: &Gpu) -> Case {
     let own = own_properties(gpu)?;
     let [least, most] = own.sample_location_coordinate_range;
@@ -83,7 +86,7 @@ fn random(numbers: &mut Random, samples: u32) -> Vec<Place> {
     (0..samples).map(|_| [0, 1].map(|_| i64::from(numbers.below(STEPS as u32)))).collect()
 }
 
-/// State with locations, set in a way.
+/// Returns a state with locations that are set as `way` says.
 fn state(places: &[Place], way: &str) -> State {
     let mut state = State { vertex: TRIANGLES, ..State::default() };
     state.extensions.locations =
@@ -94,7 +97,7 @@ fn state(places: &[Place], way: &str) -> State {
     state
 }
 
-/// Each fragment adds so much to a channel, which 16 samples share without a rest.
+/// Value that each fragment adds to a channel. 16 samples share it without remainder.
 const SHARE: u8 = 16;
 
 fn adds(mut state: State) -> State {
@@ -119,7 +122,7 @@ fn target(samples: u32) -> Target {
     Target { samples: vk::SampleCountFlags::from_raw(samples), ..Target::default() }
 }
 
-/// Whether a place is in a triangle, by the top-left rule.
+/// Returns true if a position is in a triangle, by the top-left rule.
 fn covers(corners: &[Place], [x, y]: Place) -> bool {
     let area = |a: Place, b: Place, c: Place| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
     let [a, b, c] = [corners[0], corners[1], corners[2]];
@@ -133,7 +136,7 @@ fn covers(corners: &[Place], [x, y]: Place) -> bool {
         })
 }
 
-/// Pixels by row, and what a sample's place is.
+/// Returns the columns and rows of all pixels, row by row.
 fn pixels() -> impl Iterator<Item = [i64; 2]> {
     (0..i64::from(SIZE)).flat_map(|y| (0..i64::from(SIZE)).map(move |x| [x, y]))
 }
@@ -142,7 +145,7 @@ fn at([x, y]: [i64; 2], [dx, dy]: Place) -> Place {
     [x * STEPS + dx, y * STEPS + dy]
 }
 
-/// Random triangles, in red with all samples, in green with some.
+/// Draws random triangles, in red with all samples, in green with some.
 fn coverage(gpu: &Gpu, samples: u32, way: &str) -> Case {
     supported(gpu, samples)?;
     if way == "enabled" && gpu.extension_features.dynamic_state3.extended_dynamic_state3_sample_locations_enable == 0 {
@@ -178,7 +181,7 @@ fn coverage(gpu: &Gpu, samples: u32, way: &str) -> Case {
     Ok(())
 }
 
-/// All of the target, with depths from 0 on the left to 1 on the right.
+/// Returns vertices over the whole target, with depths from 0 on the left to 1 on the right.
 fn slope() -> [(Place, f32); 6] {
     let far = i64::from(SIZE) * STEPS;
     let [a, b, c, d] = [([0, 0], 0.0), ([far, 0], 1.0), ([far, far], 1.0), ([0, far], 0.0)];
@@ -194,19 +197,20 @@ fn tested(mut state: State, op: vk::CompareOp, writes: bool) -> State {
     state
 }
 
-/// Depths that increase from left to right, and one in between: as many samples are nearer as lie beyond it.
+/// Draws depths that increase from left to right, and one in between. The number of nearer samples
+/// must match the locations.
 fn depth(gpu: &Gpu, samples: u32, seed: u64) -> Case {
     supported(gpu, samples)?;
     let mut numbers = Random::new(seed + 100);
     let places = random(&mut numbers, samples);
-    // Between two steps.
+    // Halfway between two steps.
     let steps = f64::from(numbers.below(SIZE * STEPS as u32)) + 0.5;
     let depth = (steps / (f64::from(SIZE) * STEPS as f64)) as f32;
     let state = || state(&places, WAYS[seed as usize % WAYS.len()]);
     let draws = [
         draw(gpu, tested(state(), vk::CompareOp::ALWAYS, true), &slope(), [0.0, 1.0, 0.0, 1.0])?,
         draw(gpu, tested(state(), vk::CompareOp::LESS, true), &level(depth), [1.0, 0.0, 0.0, 1.0])?,
-        // What has the same locations has the same depths.
+        // Geometry with equal locations has equal depths.
         draw(gpu, adds(tested(state(), vk::CompareOp::EQUAL, false)), &slope(), [0.0, 0.0, 1.0, 0.0])?,
     ];
     let found = render(gpu, &Target { depth: vk::Format::D32_SFLOAT, ..target(samples) }, &draws)?;
@@ -221,7 +225,7 @@ fn depth(gpu: &Gpu, samples: u32, seed: u64) -> Case {
     Ok(())
 }
 
-/// Colours that increase from left to right and from top to bottom.
+/// Returns a draw of colours that increase from left to right and from top to bottom.
 fn gradient(gpu: &Gpu, state: State) -> Result<Draw, Outcome> {
     let far = i64::from(SIZE) * STEPS;
     let vertex = |[x, y]: Place| {
@@ -241,7 +245,7 @@ fn near(got: u8, expected: f64) -> bool {
     (f64::from(got) - expected * 255.0).abs() <= 1.01
 }
 
-/// Samples that are shaded on their own have the colours of their locations.
+/// Checks that samples that are shaded separately have the colours of their locations.
 fn interpolation(gpu: &Gpu, samples: u32) -> Case {
     supported(gpu, samples)?;
     if gpu.features.sample_rate_shading == 0 {
@@ -250,7 +254,7 @@ fn interpolation(gpu: &Gpu, samples: u32) -> Case {
     for seed in 0..4 {
         let mut places = random(&mut Random::new(seed + 31), samples);
         if seed == 0 {
-            // As far from the centre as can be.
+            // As far from the centre as possible.
             places.fill([0, STEPS - 1]);
         }
         let state = State { by_sample: true, ..state(&places, WAYS[seed as usize]) };
@@ -264,7 +268,7 @@ fn interpolation(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// `gl_SamplePosition`, and `interpolateAtSample` of the second sample.
+/// Checks `gl_SamplePosition`, and `interpolateAtSample` of the second sample.
 fn shown(gpu: &Gpu, samples: u32) -> Case {
     supported(gpu, samples)?;
     if gpu.features.sample_rate_shading == 0 {
@@ -285,13 +289,14 @@ fn shown(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// Draws of one subpass with other locations each, where a device allows that; standard ones again between them.
+/// Draws in one subpass with different locations each, where the device supports that, with
+/// standard locations between.
 fn several(gpu: &Gpu) -> Case {
     supported(gpu, 4)?;
     if own_properties(gpu)?.variable_sample_locations == 0 {
         return Err(Outcome::NotSupported("other locations within a subpass".into()));
     }
-    // The left half of a pixel's column, seen from samples that lie all left or all right of the edge.
+    // The left half of a pixel's column, for samples that lie all left or all right of the edge.
     let half =
         |x: i64| [([0, 0], 0.5), ([x, 0], 0.5), ([x, 256], 0.5), ([0, 0], 0.5), ([x, 256], 0.5), ([0, 256], 0.5)];
     let corners = half(8 * STEPS + 8);
@@ -322,13 +327,15 @@ fn several(gpu: &Gpu) -> Case {
     check(empty.iter().all(|pixel| *pixel == [0; 4]), || "masked samples are written".into())
 }
 
-/// Triangles no larger than a step of the finest grid of locations, each around one: what locations are told apart by, positions are, too.
+/// Draws triangles no larger than a step of the finest grid of locations, each around one
+/// location. Positions must have at least this resolution.
 fn finest(gpu: &Gpu) -> Case {
     supported(gpu, 4)?;
     let steps = 1u32 << own_properties(gpu)?.sample_location_sub_pixel_bits.min(20);
     let mut numbers = Random::new(77);
     for _ in 0..8 {
-        // Four samples in a row of pixels, each of which has triangles around those up to its own number.
+        // Four samples in a row of pixels. Each has triangles around the locations up to its own
+        // number.
         let places: Vec<[f32; 2]> =
             (0..4).map(|_| [0, 1].map(|_| numbers.below(steps) as f32 / steps as f32)).collect();
         let step = 1.0 / steps as f32;

@@ -1,5 +1,5 @@
-//! Random scenes of triangles of all sizes, states, queries and side effects, against a model that does one triangle after the
-//! other, sample by sample.
+//! Random scenes of triangles of all sizes, states, queries and side effects. A model applies one
+//! triangle after the other, sample by sample.
 
 mod model;
 
@@ -25,7 +25,7 @@ static BY_SAMPLE: &[u8] = shader!("by_sample.frag");
 static LONG: &[u8] = shader!("long.frag");
 static LONG_QUADS: &[u8] = shader!("long_quads.frag");
 
-/// Scenes of a kind.
+/// A group of scenes.
 struct Group {
     name: &'static str,
     /// Section of the specification.
@@ -56,51 +56,51 @@ const POLYGONS: &str = "Basic Polygon Rasterization";
 /// Cells of a mesh along an axis, of two triangles each.
 const CELLS: usize = 12;
 
-/// Triangles of a piece of a mesh: so few that nothing is known of them.
+/// Triangles in each part of a split mesh: too few for a device to gather statistics.
 const PIECE: usize = 30;
 
-/// Pixels that crowds have their corners in.
+/// Pixels that hold all corners of a crowded scene.
 const CROWD: [u32; 2] = [40, 24];
 
-/// Pixels of the target: no whole tiles of any size.
+/// Pixels of a row of the target: no multiple of a tile of any size.
 const WIDTH: u32 = 150;
 
 const HEIGHT: u32 = 100;
 
-/// Width and height of the viewport: corners lie on the grid exactly.
+/// Width and height of the viewport. Corners lie on the grid exactly.
 const VIEW: f32 = 128.0;
 
-/// Grid units per pixel.
+/// Grid units of a pixel.
 const UNITS: i64 = 256;
 
-/// Corners lie on multiples of so many units.
+/// Corners lie on multiples of this number of units.
 const STEP: i64 = 16;
 
-/// What a fragment program does besides writing the colour.
+/// Work of a fragment shader beside writing the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Program {
     Plain,
-    /// Does nothing else, but takes long.
+    /// A long computation.
     Long,
-    /// The same; it looks at its quad.
+    /// A long computation with derivatives.
     LongQuads,
-    /// Counts its runs, tests come first.
+    /// Counts its runs, with early tests.
     Early,
-    /// Counts its runs, drops every other pixel, tests come last.
+    /// Counts its runs and discards every second pixel, with late tests.
     Late,
-    /// Drops every other pixel, tests come last.
+    /// Discards every second pixel, with late tests.
     Holes,
-    /// The same; it looks at its quad.
+    /// Discards every second pixel and takes derivatives, with late tests.
     HolesQuads,
-    /// The same; tests come first.
+    /// Discards every second pixel, with early tests.
     HolesEarly,
-    /// Writes depths of its own.
+    /// Writes its own depth.
     OwnDepth,
-    /// The same; it drops every other pixel.
+    /// Writes its own depth and discards every second pixel.
     OwnDepthHoles,
-    /// Leaves few samples of those that are covered.
+    /// Keeps few of the covered samples.
     OwnMask,
-    /// Runs for each sample, all of which have other colours.
+    /// Runs for each sample, with different colours.
     BySample,
 }
 
@@ -109,19 +109,20 @@ impl Program {
         matches!(self, Self::Late | Self::Holes | Self::HolesQuads | Self::HolesEarly | Self::OwnDepthHoles)
     }
 
-    /// The depth that it writes to a pixel.
+    /// Returns the depth that it writes to a pixel.
     fn own_depth(self, [x, y]: [u32; 2]) -> Option<f64> {
         let writes = matches!(self, Self::OwnDepth | Self::OwnDepthHoles);
         writes.then(|| f64::from((x * 3 + y * 5) % 64) / 64.0)
     }
 
-    /// The samples of a pixel that it leaves.
+    /// Returns the samples of a pixel that it keeps.
     fn mask(self, [x, y]: [u32; 2]) -> u32 {
         if self == Self::OwnMask { 1 << ((x + y) % 4) | 1 << ((x * 3 + y) % 16) } else { u32::MAX }
     }
 }
 
-/// The colour of a sample: components are turned round by its number where each is shaded.
+/// Returns the colour of a sample. With sample shading, components are rotated by the sample's
+/// number.
 fn turned(program: Program, color: [u8; 4], sample: usize) -> [u8; 4] {
     let turn = if program == Program::BySample { sample } else { 0 };
     [0, 1, 2, 3].map(|component: usize| color[(component + turn) % 4])
@@ -129,7 +130,7 @@ fn turned(program: Program, color: [u8; 4], sample: usize) -> [u8; 4] {
 
 #[derive(Debug, Clone)]
 struct Triangle {
-    /// Units.
+    /// In grid units.
     corners: [[i64; 2]; 3],
     depths: [f32; 3],
     color: [u8; 4],
@@ -147,16 +148,16 @@ struct Layer {
     mask: u32,
     /// Samples that may be covered.
     samples: u32,
-    /// Alpha says how many of the samples stay.
+    /// Alpha decides the number of samples that stay.
     alpha_to_coverage: bool,
     cull: vk::CullModeFlags,
     front: vk::FrontFace,
-    /// `[x0, y0, x1, y1]`, the last ones not included.
+    /// `[x0, y0, x1, y1]`, without the last ones.
     scissor: [u32; 4],
     counts: bool,
     /// It begins another render pass.
     breaks: bool,
-    /// What depth is cleared to before that pass.
+    /// Depth of a clear before that pass.
     clear: Option<f32>,
 }
 
@@ -190,7 +191,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
+/// Returns the corners of a triangle near the first pixels of the target, within `size` pixels.
 fn corners(numbers: &mut Random, area: [u32; 2], size: u32) -> [[i64; 2]; 3] {
     let steps = |pixels: u32| pixels * (UNITS / STEP) as u32;
     let origin = area.map(|side| i64::from(numbers.below(steps(side + size))) - i64::from(steps(size)));
@@ -198,8 +199,8 @@ fn corners(numbers: &mut Random, area: [u32; 2], size: u32) -> [[i64; 2]; 3] {
     [corner(), corner(), corner()]
 }
 
-/// A mesh of cells of some size, whose corners are not quite where a grid has them. The triangles of a cell may have one colour; those of some lie
-/// over each other.
+/// Returns a mesh of cells of some size with slightly moved corners. The triangles of a cell may
+/// share a colour, and some cells overlap.
 fn mesh(numbers: &mut Random) -> Vec<Triangle> {
     let [width, height] = [0; 2].map(|_| i64::from(2 + numbers.below(10)) * UNITS);
     let origin = [0; 2].map(|_| i64::from(numbers.below(20 * (UNITS / STEP) as u32)) * STEP);
@@ -229,7 +230,8 @@ fn mesh(numbers: &mut Random) -> Vec<Triangle> {
 }
 
 impl Scene {
-    /// Scenes differ in how much of everything there is: opaque layers in one direction are where techniques take hold.
+    /// Returns a random scene. Seeds differ in the mix of states. Opaque layers in one direction
+    /// enable most optimizations.
     fn random(seed: u64) -> Self {
         let mut numbers = Random::new(seed);
         let plain = seed.is_multiple_of(3);
@@ -244,7 +246,7 @@ impl Scene {
         }
     }
 
-    /// Such a scene with many tiny triangles in a small part of the target.
+    /// Returns a random scene with many tiny triangles in a small part of the target.
     fn crowded(seed: u64) -> Self {
         let (mut scene, mut numbers) = (Self::random(seed), Random::new(seed));
         scene.samples = 1;
@@ -256,18 +258,18 @@ impl Scene {
         scene
     }
 
-    /// Such a scene of long programs, and of one sample.
+    /// Returns a random scene of long shaders and one sample.
     fn long(seed: u64) -> Self {
         Self::of(seed, &[Program::Long, Program::Long, Program::LongQuads, Program::Plain], &[3, 8, 20, 40, 60])
     }
 
-    /// Such a scene of programs that discard fragments.
+    /// Returns a random scene of shaders that discard fragments.
     fn with_holes(seed: u64) -> Self {
         let programs = [Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain, Program::Long];
         Self::of(seed, &programs, &[3, 8, 20, 60, 300])
     }
 
-    /// Such a scene of programs whose fragments are tested behind them, of one sample or some.
+    /// Returns a random scene of shaders with late tests, with one or more samples.
     fn tested_late(seed: u64) -> Self {
         let late = [Program::OwnDepth, Program::OwnDepthHoles, Program::OwnMask, Program::Holes];
         let others = [Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain];
@@ -276,7 +278,8 @@ impl Scene {
         scene
     }
 
-    /// Such a scene of some samples, of programs that run for each of them, and of others.
+    /// Returns a random scene with several samples, of shaders that run for each sample, and of
+    /// others.
     fn by_samples(seed: u64) -> Self {
         let programs = [Program::BySample, Program::BySample, Program::BySample, Program::Plain, Program::Holes];
         let mut scene = Self::of(seed, &programs, &[3, 8, 20, 60, 300]);
@@ -284,7 +287,7 @@ impl Scene {
         scene
     }
 
-    /// Such a scene of some samples, of floats.
+    /// Returns a random scene with several samples, in a float format.
     fn wide(seed: u64) -> Self {
         let programs = [Program::Plain, Program::Plain, Program::Holes, Program::OwnMask];
         let mut scene = Self::of(seed, &programs, &[3, 20, 60, 100]);
@@ -292,7 +295,8 @@ impl Scene {
         scene.without_sums()
     }
 
-    /// Such a scene of one sample or some, of formats whose texels are parts of words.
+    /// Returns a random scene with one or more samples, in formats with texels smaller than a
+    /// word.
     fn narrow(seed: u64) -> Self {
         use vk::Format as F;
         let short = [Program::Plain, Program::Plain, Program::Holes, Program::HolesQuads, Program::OwnMask];
@@ -303,7 +307,7 @@ impl Scene {
         if scene.color == F::R16_SFLOAT { scene.without_sums() } else { scene }
     }
 
-    /// Such a scene of some samples or one, of which some are masked, or taken by their alpha.
+    /// Returns a random scene with one or more samples, some of them masked or selected by alpha.
     fn masked(seed: u64) -> Self {
         let programs = [Program::Plain, Program::Plain, Program::Holes, Program::HolesEarly, Program::OwnMask];
         let programs = [&programs[..], &[Program::OwnDepth, Program::Long]].concat();
@@ -317,8 +321,9 @@ impl Scene {
         scene
     }
 
-    /// Such a scene in which draws begin with a triangle that covers all of the target or most of it, and may pass all tests against cleared
-    /// depths: a device may write it without a look at what was cleared.
+    /// Returns a random scene whose draws begin with a triangle over all or most of the target. It
+    /// may pass all tests against cleared depths, so a device may write it without reading the
+    /// cleared contents.
     fn with_walls(seed: u64) -> Self {
         let programs = [Program::Plain, Program::Plain, Program::Plain, Program::Long, Program::Early, Program::Holes];
         let programs = [&programs[..], &[Program::OwnDepth, Program::BySample]].concat();
@@ -343,14 +348,14 @@ impl Scene {
         scene
     }
 
-    /// The same for floats: sums are not clamped.
+    /// Returns the scene without additive blending, since sums of floats are not clamped.
     fn without_sums(mut self) -> Self {
         let sums = self.layers.iter_mut().filter(|layer| layer.blend == Some(vk::BlendOp::ADD));
         sums.for_each(|layer| layer.blend = Some(vk::BlendOp::MAX));
         self
     }
 
-    /// Such a scene of programs of all ways, of one sample or some.
+    /// Returns a random scene of every shader, with one or more samples.
     fn with_gradients(seed: u64) -> Self {
         let programs = [Program::Plain, Program::Plain, Program::Long, Program::LongQuads, Program::OwnDepth];
         let mut scene = Self::of(seed, &programs, &[3, 3, 8, 20, 60]);
@@ -358,7 +363,7 @@ impl Scene {
         scene
     }
 
-    /// Such a scene of meshes.
+    /// Returns a random scene of meshes.
     fn of_meshes(seed: u64) -> Self {
         let programs =
             [Program::Plain, Program::Plain, Program::Plain, Program::Holes, Program::OwnDepth, Program::Long];
@@ -369,14 +374,14 @@ impl Scene {
         for layer in &mut scene.layers {
             layer.triangles = mesh(&mut numbers);
         }
-        // Something is seen.
+        // The first layer is visible.
         let first = &mut scene.layers[0];
         (first.op, first.mask, first.cull) = (vk::CompareOp::ALWAYS, 15, vk::CullModeFlags::NONE);
         first.scissor = [0, 0, WIDTH, HEIGHT];
         scene
     }
 
-    /// The same, but no draw has more than a few triangles.
+    /// Returns the scene with draws of a few triangles each.
     fn in_pieces(&self) -> Self {
         let layers = self.layers.iter().flat_map(|layer| {
             let pieces = layer.triangles.chunks(PIECE).enumerate();
@@ -400,7 +405,7 @@ impl Scene {
         }
     }
 
-    /// Such a scene of some programs and sizes, and of one sample.
+    /// Returns a random scene of some shaders and sizes, and of one sample.
     fn of(seed: u64, programs: &[Program], sizes: &[u32]) -> Self {
         let (mut scene, mut numbers) = (Self::random(seed), Random::new(seed));
         scene.samples = 1;
@@ -414,7 +419,7 @@ impl Scene {
         scene
     }
 
-    /// Whether a device has what it is drawn with.
+    /// Ends a case unless the device has the features of the scene.
     fn need(&self, gpu: &Gpu) -> Case {
         let has = |programs: &[Program]| self.layers.iter().any(|layer| programs.contains(&layer.program));
         if has(&[Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::OwnDepthHoles]) {
@@ -426,7 +431,7 @@ impl Scene {
         need_samples(gpu, self.samples)
     }
 
-    /// Its draws by render passes.
+    /// Returns the draws by render passes.
     fn parts<'a>(&self, draws: &'a [Draw]) -> Vec<Part<'a>> {
         let breaks = |number: &usize| *number > 0 && self.layers[*number].breaks;
         let starts: Vec<usize> = (0..draws.len()).filter(|number| *number == 0 || breaks(number)).collect();
@@ -477,7 +482,7 @@ impl Layer {
         self.draw_with(gpu, 1.0, |color, _| color)
     }
 
-    /// Draws it with a w, and colours of corners.
+    /// Returns draws with the given w, and with colours by corner.
     fn draw_with(&self, gpu: &Gpu, w: f32, color_at: impl Fn([u8; 4], usize) -> [u8; 4]) -> Result<Draw, Outcome> {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, ..State::default() };
@@ -537,7 +542,7 @@ impl Layer {
 }
 
 impl Triangle {
-    /// One with its corners in an area, of a size in pixels; its depth may slope.
+    /// Returns a triangle with its corners in an area, of a size in pixels, whose depth may slope.
     fn random(numbers: &mut Random, area: [u32; 2], (size, slopes): (u32, bool)) -> Self {
         let depth = numbers.below(65) as f32 / 64.0;
         let other = |numbers: &mut Random| if slopes { numbers.below(65) as f32 / 64.0 } else { depth };
@@ -555,7 +560,7 @@ pub(in crate::cases) fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, v
     Ok(count[0])
 }
 
-/// The components of pixels, as codes of a byte.
+/// Returns the components of pixels as 8-bit codes.
 fn codes(format: vk::Format, words: &[[u8; 4]]) -> Vec<Vec<u8>> {
     use vk::Format as F;
     let code = |value: f32| (value * 255.0).round() as u8;
@@ -608,25 +613,26 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     Ok(())
 }
 
-/// The colour of a corner where all but the last component have gradients.
+/// Returns the colour of a corner with gradients in all but the last component.
 fn bent([red, green, blue, alpha]: [u8; 4], corner: usize) -> [u8; 4] {
     let turned = |component: u8, by: u8| component.wrapping_add((corner as u8).wrapping_mul(by));
     [turned(red, 85), turned(green, 150), turned(blue, 40), alpha]
 }
 
-/// Draws a scene with a w, and with gradients.
+/// Draws a scene with gradients and the given w.
 fn render_bent(gpu: &Gpu, scene: &Scene, w: f32) -> Result<Vec<[u8; 4]>, Outcome> {
     let draws = scene.layers.iter().map(|layer| layer.draw_with(gpu, w, bent)).collect::<Result<Vec<_>, _>>()?;
     render_parts(gpu, &scene.target(), &scene.parts(&draws))
 }
 
-/// Draws a scene with gradients where all w are 1 and what is interpolated needs no perspective, and where they are 2, which loses no bits: the pictures
-/// are the same.
+/// Draws a scene with gradients once with all w equal to 1, which needs no perspective, and once
+/// with 2, which loses no bits. The pictures must be equal.
 fn draw_twice(gpu: &Gpu, scene: &Scene) -> Case {
     same_pictures(&render_bent(gpu, scene, 1.0)?, &render_bent(gpu, scene, 2.0)?)
 }
 
-/// Draws a scene as it is, then with gradients, as it is and in pieces: the pictures are the same.
+/// Draws a scene as it is, then with gradients, both whole and in parts. The pictures must be
+/// equal.
 fn draw_whole_and_in_pieces(gpu: &Gpu, scene: &Scene) -> Case {
     draw(gpu, scene)?;
     let pieces = scene.in_pieces();

@@ -1,4 +1,5 @@
-//! `VK_KHR_fragment_shading_rate`: pictures of fragments of several pixels against a model that goes sample by sample.
+//! `VK_KHR_fragment_shading_rate`: pictures of fragments of several pixels, compared with a model
+//! sample by sample.
 
 mod model;
 mod scene;
@@ -25,7 +26,7 @@ const ROUTED: &[u8] = shader!("rates_routed.vert");
 /// The mask that `rates_samples.frag` writes.
 const WRITTEN_MASK: u32 = 0x5a3c_96e1;
 
-/// Every size there may be.
+/// Every fragment size.
 const SIZES: [Size; 9] = [[1, 1], [1, 2], [1, 4], [2, 1], [2, 2], [2, 4], [4, 1], [4, 2], [4, 4]];
 
 /// Every combiner.
@@ -66,7 +67,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
 /// A case for a number of samples.
 type OfSamples = fn(&Gpu, u32) -> Case;
 
-/// What is the same for any number of samples.
+/// Cases for each number of samples.
 const FRAGMENTS: &[(&str, OfSamples)] = &[
     ("depth", depth),
     ("written_depth", written_depth),
@@ -88,12 +89,13 @@ const FRAGMENTS: &[(&str, OfSamples)] = &[
     ("by_sample", by_sample),
 ];
 
-/// What the device says that it has.
+/// Returns the sample counts and sizes that the device reports.
 fn rates(gpu: &Gpu) -> Result<Vec<(u32, Size)>, Outcome> {
     let extension = ash::khr::fragment_shading_rate::Instance::new(&gpu.entry, &gpu.instance);
     let ask = extension.fp().get_physical_device_fragment_shading_rates_khr;
     let (mut count, none) = (0, std::ptr::null_mut());
-    // SAFETY: the instance has what the extension needs, and there is room for as many as there are.
+    // SAFETY: the instance has what the extension needs, and there is room for as many as there
+    // are.
     let all = unsafe {
         ask(gpu.physical, &mut count, none).result()?;
         let mut all = vec![vk::PhysicalDeviceFragmentShadingRateKHR::default(); count as usize];
@@ -136,7 +138,7 @@ fn list(gpu: &Gpu) -> Case {
             format!("{width}x{height}: {counts:#x}")
         })?;
     }
-    // Fewer than there are.
+    // A count that is too small.
     let extension = ash::khr::fragment_shading_rate::Instance::new(&gpu.entry, &gpu.instance);
     let (mut count, mut some) = (1, [vk::PhysicalDeviceFragmentShadingRateKHR::default(); 2]);
     let ask = extension.fp().get_physical_device_fragment_shading_rates_khr;
@@ -148,7 +150,7 @@ fn list(gpu: &Gpu) -> Case {
 
 case!("rates.device.properties", "Fragment Shading Rates", [vk::KHR_FRAGMENT_SHADING_RATE_NAME], properties);
 
-/// Source: the table "Required Limits".
+/// Checks properties. Source: the table "Required Limits".
 fn properties(gpu: &Gpu) -> Case {
     let own = own_properties(gpu);
     let (least, most) =
@@ -169,7 +171,8 @@ fn properties(gpu: &Gpu) -> Case {
     check(format.optimal_tiling_features.contains(attachment), || "no R8_UINT".into())
 }
 
-/// Triangles of all sizes, with sides on no sample, whose corners say different things.
+/// Returns triangles of all sizes whose sides pass through no sample and whose corners have
+/// different rates.
 fn random(seed: u64, count: usize, samples: u32) -> Vec<Shape> {
     let mut numbers = Random::new(seed);
     let mut shapes = Vec::new();
@@ -189,7 +192,7 @@ fn random(seed: u64, count: usize, samples: u32) -> Vec<Shape> {
     shapes
 }
 
-/// Random sizes, texel by texel.
+/// Returns random fragment sizes, texel by texel.
 fn random_texels(seed: u64, size: [u32; 2], layers: usize) -> Texels {
     let mut numbers = Random::new(seed);
     let mut texels = Texels { size, layers: Vec::new() };
@@ -200,7 +203,8 @@ fn random_texels(seed: u64, size: [u32; 2], layers: usize) -> Texels {
     texels
 }
 
-/// Renders, and compares with the model; of sizes that are as good any may be taken, but always the same.
+/// Renders, and compares with the model. Where several sizes are permitted, the device must choose
+/// consistently.
 fn compare(gpu: &Gpu, scene: &Scene, tests: &[Test]) -> Case {
     let draws: Vec<_> = tests.iter().map(|test| test.draw.clone()).collect();
     let got: Vec<[f32; 4]> = render(gpu, scene, &draws)?.iter().map(|words| words.map(f32::from_bits)).collect();
@@ -222,7 +226,7 @@ fn compare(gpu: &Gpu, scene: &Scene, tests: &[Test]) -> Case {
     Err(Outcome::Fail(wrong))
 }
 
-/// All sizes of pipelines with sizes of primitives and of texels.
+/// Combines all sizes of pipelines with sizes of primitives and of texels.
 fn combine(gpu: &Gpu, ops: [Op; 2], samples: u32) -> Case {
     for (seed, size) in (0..).zip(SIZES) {
         let texels = Some(random_texels(seed, [8; 2], 1));
@@ -230,14 +234,14 @@ fn combine(gpu: &Gpu, ops: [Op; 2], samples: u32) -> Case {
         let mut shapes = vec![Shape::full(word(SIZES[(seed as usize * 5 + 2) % 9]))];
         shapes.extend(random(seed + 100, 10, samples));
         let mut test = Test::new(PLAIN, shapes, Effect::Plain);
-        // As pipelines have it, or commands.
+        // By pipelines or by commands.
         (test.draw.size, test.draw.ops, test.draw.dynamic) = (size, ops, seed % 2 != 0);
         compare(gpu, &scene, &[test])?;
     }
     Ok(())
 }
 
-/// Texels for other parts of a target that ends inside of fragments.
+/// Checks texels of different sizes for a target whose edges cut fragments.
 fn texels(gpu: &Gpu, size: [u32; 2], rendering: bool) -> Case {
     let texels = Some(random_texels(7, size, 1));
     let scene = Scene { size: [61, 45], texels, rendering, ..Scene::default() };
@@ -246,7 +250,7 @@ fn texels(gpu: &Gpu, size: [u32; 2], rendering: bool) -> Case {
     compare(gpu, &scene, &[test])
 }
 
-/// Layers of the attachment go with those of the target, or one serves all.
+/// Checks rate attachments with as many layers as the target, or with one layer for all.
 fn layered(gpu: &Gpu, layers: usize, views: u32) -> Case {
     for rendering in [false, true] {
         let texels = Some(random_texels(9, [16; 2], layers));
@@ -272,7 +276,7 @@ fn layered(gpu: &Gpu, layers: usize, views: u32) -> Case {
 
 case!("rates.primitive.viewports", "Fragment Shading Rates", [vk::KHR_FRAGMENT_SHADING_RATE_NAME], viewports);
 
-/// Primitives with sizes that go to a viewport five pixels farther right.
+/// Draws primitives with sizes in a viewport five pixels farther right.
 fn viewports(gpu: &Gpu) -> Case {
     let mut shapes = random(11, 12, 1);
     let mut test = Test::new(PLAIN, shapes.clone(), Effect::Plain);
@@ -299,7 +303,7 @@ fn points(gpu: &Gpu) -> Case {
     compare(gpu, &Scene::default(), &[test])
 }
 
-/// Triangles with fragments of every size, drawn by one program.
+/// Draws triangles with fragments of every size by one shader.
 fn alone(
     gpu: &Gpu,
     samples: u32,
@@ -316,7 +320,7 @@ fn alone(
     Ok(())
 }
 
-/// Depth is that of samples, also inside of fragments.
+/// Checks that depth is evaluated at samples, also in larger fragments.
 fn depth(gpu: &Gpu, samples: u32) -> Case {
     for size in SIZES {
         let mut tests = Vec::new();
@@ -332,7 +336,7 @@ fn depth(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// A fragment's own depth is that of all its samples.
+/// Checks that a fragment's own depth applies to all of its samples.
 fn written_depth(gpu: &Gpu, samples: u32) -> Case {
     for size in SIZES {
         let flat = Shape { depth: [27.0 / 64.0 + 1.0 / 512.0, 0.0], ..Shape::full(0) };
@@ -348,7 +352,7 @@ fn written_depth(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// What is discarded leaves no depth, either.
+/// Checks that discarded fragments write no depth.
 fn discard(gpu: &Gpu, samples: u32) -> Case {
     for size in SIZES {
         let near = random(35, 5, samples).into_iter().map(|shape| Shape { depth: [0.25, 0.0], ..shape });
@@ -364,7 +368,7 @@ fn discard(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// Colours of all that cover a sample are added, also where sizes differ.
+/// Checks that the colours of all fragments that cover a sample are added, also where sizes differ.
 fn blending(gpu: &Gpu, samples: u32) -> Case {
     let mut test = Test::new(PLAIN, random(37, 24, samples), Effect::Plain);
     (test.draw.ops, test.draw.adds) = ([Op::REPLACE, Op::MAX], true);
@@ -372,7 +376,7 @@ fn blending(gpu: &Gpu, samples: u32) -> Case {
     compare(gpu, &scene, &[test])
 }
 
-/// Queries count samples, not fragments.
+/// Checks that queries count samples, not fragments.
 fn queries(gpu: &Gpu, samples: u32) -> Case {
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
     for (fragment, effect) in [(PLAIN, Effect::Plain), (DISCARD, Effect::Discards)] {
@@ -385,7 +389,7 @@ fn queries(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// Statistics count fragments, not samples.
+/// Checks that statistics count fragments, not samples.
 fn statistics(gpu: &Gpu, samples: u32) -> Case {
     if gpu.features.pipeline_statistics_query == vk::FALSE {
         return Err(Outcome::NotSupported("pipelineStatisticsQuery".into()));
@@ -395,7 +399,7 @@ fn statistics(gpu: &Gpu, samples: u32) -> Case {
         .pipeline_statistics(vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS)
         .query_count(1);
     for size in SIZES {
-        // What is added cannot be left out.
+        // Fragments of additive blending cannot be skipped.
         let mut test = Test::new(PLAIN, random(45, 6, samples), Effect::Plain);
         (test.draw.size, test.draw.adds) = (size, true);
         counted(gpu, samples, (test, &info), |model| model.shaded)?;
@@ -403,7 +407,7 @@ fn statistics(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// A draw inside of a query counts what the model does.
+/// Checks that a draw in a query counts as many as the model.
 fn counted(
     gpu: &Gpu,
     samples: u32,
@@ -434,7 +438,7 @@ fn counted(
     Err(Outcome::Fail(format!("{size:?}: {} is none of what the model counts", got[0])))
 }
 
-/// Inputs are evaluated in the primitive and in the fragment.
+/// Checks that inputs are evaluated in the primitive and in the fragment.
 fn centroid(gpu: &Gpu, samples: u32) -> Case {
     let scene = Scene { samples, ..Scene::default() };
     for (seed, size) in (40..).zip(SIZES) {
@@ -445,14 +449,14 @@ fn centroid(gpu: &Gpu, samples: u32) -> Case {
         for (index, words) in (0..).zip(&pixels) {
             let pixel: [u32; 2] = [index % SIDE, index / SIDE];
             let is_covered = |sample: u32| shape.contains(model::place(pixel, sample, samples));
-            // Pixels that are covered in part mix colours.
+            // Partly covered pixels mix colours.
             if !(0..samples).all(is_covered) {
                 continue;
             }
             let [x, y, centre_x, centre_y] = words.map(f32::from_bits);
             let near = |place: f32, centre: f32| (place - centre).abs() <= 2.0;
             let units = [x, y].map(|pixels| (f64::from(pixels) * UNITS as f64).round() as i64);
-            // Rounded places may lie a little outside.
+            // Rounded positions may lie slightly outside.
             let around = [[0, 0], [2, 0], [-2, 0], [0, 2], [0, -2]];
             let inside = around.iter().any(|[dx, dy]| shape.contains([units[0] + dx, units[1] + dy]));
             check(inside && near(x, centre_x) && near(y, centre_y), || format!("{size:?}, {pixel:?}: {x}, {y}"))?;
@@ -461,7 +465,7 @@ fn centroid(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// How far a triangle reaches.
+/// Returns the extent of a triangle.
 fn spread(shape: &Shape) -> i64 {
     let span = |axis: usize| {
         let places = shape.corners.map(|corner| corner[axis]);
@@ -470,7 +474,7 @@ fn spread(shape: &Shape) -> i64 {
     span(0) * span(1)
 }
 
-/// Shading of samples makes fragments pixels: by state, and by the program.
+/// Checks that sample shading, by state and by shader, makes fragments single pixels.
 fn by_sample(gpu: &Gpu, samples: u32) -> Case {
     let scene = Scene { samples, ..Scene::default() };
     for (fragment, by_state) in [(BY_SAMPLE, false), (BY_SAMPLE, true), (PLAIN, true)] {

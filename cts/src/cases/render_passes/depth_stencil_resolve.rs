@@ -47,7 +47,7 @@ fn depth_resolve(gpu: &Gpu, depth: Mode, stencil: Mode) -> Case {
     let pipelines = pipelines.into_iter().collect::<Result<Vec<_>, _>>()?;
     let value = |depth, stencil| vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth, stencil } };
     let clears = [value(0.0, 77), value(0.125, 99)];
-    // The last row and column are outside.
+    // The last row and column lie outside of the render area.
     let extent = vk::Extent2D { width: SIZE - 1, height: SIZE - 1 };
     let area = vk::Rect2D { extent, ..Default::default() };
     let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
@@ -83,7 +83,7 @@ fn depth_resolve(gpu: &Gpu, depth: Mode, stencil: Mode) -> Case {
     let stencils = gpu.read_image(&to, vk::ImageAspectFlags::STENCIL, 1)?;
     for (at, (bytes, &found)) in depths.chunks(4).zip(&stencils).enumerate() {
         let outside = at as u32 % SIZE == SIZE - 1 || at as u32 / SIZE == SIZE - 1;
-        // What is not resolved was cleared as the pass began.
+        // An aspect without resolve keeps the value that the pass cleared it to.
         let (mut wanted, mut wanted_stencil) = if outside { (0.0, 55) } else { (0.125, 99) };
         if !outside {
             wanted = match depth {
@@ -118,7 +118,8 @@ fn depth_image(gpu: &Gpu, samples: vk::SampleCountFlags) -> Result<Image, Outcom
     gpu.image(&ImageDesc { format, size: [SIZE; 2], levels: 1, samples, usage, aspects: BOTH })
 }
 
-/// A pass with depth and stencil of four samples, resolved at its end; layouts of both are given apart.
+/// Creates a pass with depth and stencil of four samples that are resolved at its end, with
+/// separate layouts.
 fn resolving_pass(gpu: &Gpu, depth: Mode, stencil: Mode) -> Result<vk::RenderPass, Outcome> {
     let second = khr::create_renderpass2::Device::new(&gpu.instance, &gpu.device);
     let (clear, store) = (vk::AttachmentLoadOp::CLEAR, vk::AttachmentStoreOp::STORE);
@@ -154,7 +155,7 @@ fn resolving_pass(gpu: &Gpu, depth: Mode, stencil: Mode) -> Result<vk::RenderPas
     Ok(unsafe { second.create_render_pass2(&info, None) }?)
 }
 
-/// A pipeline that writes depth and stencil of one sample.
+/// Creates a pipeline that writes depth and stencil of one sample.
 fn sample_pipeline(
     gpu: &Gpu,
     pass: vk::RenderPass,

@@ -1,4 +1,4 @@
-//! Dynamic rendering: colors, resolves, suspended instances, one aspect of depth and stencil.
+//! Dynamic rendering: colours, resolves, suspended instances, one aspect of depth and stencil.
 
 use ash::{khr, vk};
 
@@ -44,7 +44,7 @@ pub(in crate::cases) fn clear_color(float32: [f32; 4]) -> vk::ClearValue {
     vk::ClearValue { color: vk::ClearColorValue { float32 } }
 }
 
-/// A pipeline for rendering without pass objects.
+/// Creates a pipeline for dynamic rendering.
 pub(in crate::cases) fn pipeline(
     gpu: &Gpu,
     layout: vk::PipelineLayout,
@@ -58,7 +58,7 @@ case!("core13.rendering.color", "VK_KHR_dynamic_rendering", |gpu| rendering(gpu,
 case!("core13.rendering.samples", "VK_KHR_dynamic_rendering", |gpu| rendering(gpu, FOUR, false));
 case!("core13.rendering.suspended", "VK_KHR_dynamic_rendering", |gpu| rendering(gpu, FOUR, true));
 
-/// Colour and depth are cleared and drawn to, and resolved; in one instance, or in two parts of one.
+/// Clears, draws and resolves colour and depth, in one instance or in two parts of one.
 fn rendering(gpu: &Gpu, samples: vk::SampleCountFlags, suspended: bool) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let second = khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
@@ -96,7 +96,7 @@ fn rendering(gpu: &Gpu, samples: vk::SampleCountFlags, suspended: bool) -> Case 
                 second.cmd_end_rendering(commands);
                 second.cmd_begin_rendering(commands, &info.flags(vk::RenderingFlags::RESUMING));
             }
-            // In front of what was cleared, behind what was drawn.
+            // In front of the cleared depth, behind the first draw.
             draws.fill(gpu, [-1.0, -1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.5, 1.0, 0.0]);
             // Behind both.
             draws.fill(gpu, FULL, [1.0; 4], [0.7, 1.0, 0.0]);
@@ -124,14 +124,14 @@ fn rendering(gpu: &Gpu, samples: vk::SampleCountFlags, suspended: bool) -> Case 
 case!("core13.rendering.stencil_without_depth", "VK_KHR_dynamic_rendering", |gpu| one_aspect(gpu, true));
 case!("core13.rendering.depth_without_stencil", "VK_KHR_dynamic_rendering", |gpu| one_aspect(gpu, false));
 
-/// Only one aspect of an image is attached: the other's test passes, and it stays as it is, cleared or drawn.
+/// Attaches only one aspect of an image: the other one's test passes, and its contents stay.
 fn one_aspect(gpu: &Gpu, stencil: bool) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let second = khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
     let (color, depth) = (image(gpu, FOUR)?, depth_image(gpu, FOUR)?);
     let (resolved, resolved_depth) = (image(gpu, ONE)?, depth_image(gpu, ONE)?);
     let layout = gpu.layout(&[])?;
-    // Depth and stencil are written, each where it is attached.
+    // The draw writes depth and stencil, each where it is attached.
     let only = if stencil { vk::ImageAspectFlags::STENCIL } else { vk::ImageAspectFlags::DEPTH };
     let pipelines = [0, 1, 2, 3].map(|sample| pipeline(gpu, layout, FOUR, Depth::OfSample(sample, only)));
     let pipelines = pipelines.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -7,7 +7,7 @@ use crate::render::{Draw, FULL, State, TEXTURE, Target, render};
 
 case!("attachments.feedback.cleared", "VK_EXT_attachment_feedback_loop_layout", feedback);
 
-/// A draw samples what its attachment was cleared to, where it draws nothing itself, and adds it.
+/// Samples the cleared colour of the attachment outside of the draw's own pixels, and adds it.
 fn feedback(gpu: &Gpu) -> Case {
     if gpu.extension_features.feedback_loop.attachment_feedback_loop_layout == vk::FALSE {
         return Err(Outcome::NotSupported("feedback loops".into()));
@@ -23,7 +23,7 @@ fn feedback(gpu: &Gpu) -> Case {
     let target = Target { size: [side; 2], clear: [0.25; 4], ..Target::default() };
     for (linked, dynamic3) in feedback_ways(gpu) {
         let state = State { linked, dynamic3, ..state.clone() };
-        // The right half; texture coordinates are those of the upper left quarter.
+        // The right half. Texture coordinates are those of the upper left quarter.
         let mut draw = Draw::rect(state, [0.0, -1.0, 1.0, 1.0], [1.0; 4]);
         draw.extra = 0.5;
         let pixels = render(gpu, &target, &[draw])?;
@@ -35,7 +35,7 @@ fn feedback(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// How pipelines say that there is a loop: at once, in a library, or by a command.
+/// Returns how pipelines declare the loop: directly, in a library, or by a command.
 fn feedback_ways(gpu: &Gpu) -> impl Iterator<Item = (bool, bool)> {
     let has_dynamic = gpu.extension_features.feedback_dynamic.attachment_feedback_loop_dynamic_state != 0;
     [(false, false), (true, false), (false, true)].into_iter().filter(move |(_, dynamic3)| has_dynamic || !dynamic3)
@@ -43,7 +43,8 @@ fn feedback_ways(gpu: &Gpu) -> impl Iterator<Item = (bool, bool)> {
 
 case!("attachments.feedback.depth", "VK_EXT_attachment_feedback_loop_layout", depth_feedback);
 
-/// A fragment that samples the depth it is tested against finds what was there before its own test wrote.
+/// Checks that a fragment that samples the depth it is tested against reads the depth from before
+/// its own write.
 fn depth_feedback(gpu: &Gpu) -> Case {
     if gpu.extension_features.feedback_loop.attachment_feedback_loop_layout == vk::FALSE {
         return Err(Outcome::NotSupported("feedback loops".into()));
@@ -57,7 +58,7 @@ fn depth_feedback(gpu: &Gpu) -> Case {
     let target = Target { depth: vk::Format::D32_SFLOAT, clear_depth, ..Target::default() };
     for (linked, dynamic3) in feedback_ways(gpu) {
         let state = State { fragment: TEXTURE, feedback, depth_stencil, linked, dynamic3, ..State::default() };
-        // Two draws in one pass: the second one finds what the first one wrote.
+        // Two draws in one pass: the second one reads the depth of the first.
         let draws = [0.5, 0.25].map(|depth| Draw::rect(state.clone(), FULL, [1.0; 4]).at(depth));
         for (count, expected) in [(1, 191u8), (2, 128)] {
             let pixels = render(gpu, &target, &draws[..count])?;

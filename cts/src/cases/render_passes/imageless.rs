@@ -8,7 +8,7 @@ use crate::render::SIZE;
 
 case!("core12.framebuffers.imageless", "VK_KHR_imageless_framebuffer", imageless);
 
-/// One framebuffer without images clears two.
+/// Clears two images through one framebuffer without images.
 fn imageless(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_IMAGELESS_FRAMEBUFFER_NAME)?;
     let format = vk::Format::R8G8B8A8_UNORM;

@@ -7,7 +7,7 @@ use crate::render::SIZE;
 
 case!("commands.attachments.none", "VK_EXT_load_store_op_none", none_operations);
 
-/// Attachments that are neither loaded nor stored keep what they hold where nothing is drawn.
+/// Checks that attachments with operations "none" keep their contents where nothing is drawn.
 fn none_operations(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_LOAD_STORE_OP_NONE_NAME)?;
     let usage =

@@ -1,5 +1,6 @@
-//! Fragments that read attachments of their own instance of dynamic rendering, as input attachments, and colours that go to attachments of
-//! other numbers: `VK_KHR_dynamic_rendering_local_read`; the same in the general layout: `VK_KHR_unified_image_layouts`.
+//! Input attachments and colour attachment locations of dynamic rendering:
+//! `VK_KHR_dynamic_rendering_local_read`, also in the general layout of
+//! `VK_KHR_unified_image_layouts`.
 
 use ash::vk::ATTACHMENT_UNUSED as UNUSED;
 use ash::{khr, vk};
@@ -39,7 +40,7 @@ impl Commands {
         })
     }
 
-    /// Draws a rectangle with what a pipeline says of locations and indices.
+    /// Draws a rectangle with the locations and indices of a pipeline.
     fn draw(&self, gpu: &Gpu, commands: vk::CommandBuffer, desc: &PipelineDesc<'_>, rect: [f32; 4]) -> Case {
         let pipeline = pipeline_of(gpu, desc)?;
         if let Some(locations) = desc.locations {
@@ -59,7 +60,7 @@ impl Commands {
     }
 }
 
-/// What was drawn is read by the fragments behind, each in its own pixel.
+/// Makes attachment writes visible to later fragments of the same pixel.
 fn by_region(gpu: &Gpu, commands: vk::CommandBuffer) {
     use vk::{AccessFlags as A, PipelineStageFlags as S};
     let written = A::COLOR_ATTACHMENT_WRITE | A::DEPTH_STENCIL_ATTACHMENT_WRITE;
@@ -79,7 +80,7 @@ fn color_image(gpu: &Gpu) -> Result<Image, Outcome> {
     gpu.image(&ImageDesc::color(RGBA, [SIZE; 2], usage))
 }
 
-/// A layout with a set of input attachments.
+/// Creates a layout with a set of input attachments.
 fn inputs(
     gpu: &Gpu,
     views: &[vk::ImageView],
@@ -102,7 +103,7 @@ fn bind(gpu: &Gpu, commands: vk::CommandBuffer, (layout, set): (vk::PipelineLayo
     unsafe { gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]) };
 }
 
-/// Renders to images, which are in a layout, and end ready to be read.
+/// Renders to images in a layout, and leaves them ready to be read.
 fn render(
     gpu: &Gpu,
     images: (&[&Image], vk::ImageLayout),
@@ -144,7 +145,8 @@ fn compare(gpu: &Gpu, image: &Image, expected: impl Fn(u32, u32) -> [u8; 4]) -> 
 case!("local_read.inputs.color", SECTION, |gpu| colors(gpu, false));
 case!("local_read.inputs.renumbered", SECTION, |gpu| colors(gpu, true));
 
-/// A draw writes one attachment; the next one reads it, drawn or cleared, and writes the other, at the same location.
+/// Writes one attachment, then reads it, drawn or cleared, and writes the other one at the same
+/// location.
 fn colors(gpu: &Gpu, renumbered: bool) -> Case {
     Commands::new(gpu)?;
     let [first, second] = [color_image(gpu)?, color_image(gpu)?];
@@ -180,7 +182,7 @@ fn colors(gpu: &Gpu, renumbered: bool) -> Case {
 
 case!("local_read.inputs.depth", SECTION, depths);
 
-/// Depth and stencil that a draw wrote, or that were cleared, become colours.
+/// Turns drawn and cleared depth and stencil into colours.
 fn depths(gpu: &Gpu) -> Case {
     Commands::new(gpu)?;
     let (color, aspects) = (color_image(gpu)?, [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL]);
@@ -223,7 +225,8 @@ fn depths(gpu: &Gpu) -> Case {
 
 case!("local_read.colors.moved", SECTION, moved);
 
-/// The last colour goes to the first attachment, the first to the last; nothing goes to the one between them.
+/// Moves the last colour to the first attachment and the first to the last, and none to the one
+/// between.
 fn moved(gpu: &Gpu) -> Case {
     Commands::new(gpu)?;
     let images = [color_image(gpu)?, color_image(gpu)?, color_image(gpu)?];
@@ -250,7 +253,7 @@ fn moved(gpu: &Gpu) -> Case {
 case!("local_read.loops.local", SECTION, |gpu| looped(gpu, LOCAL));
 case!("local_read.loops.general", "VK_KHR_unified_image_layouts", |gpu| looped(gpu, GENERAL));
 
-/// Two draws compute with what is in the attachment that they write.
+/// Computes in two draws with the contents of the attachment that they write.
 fn looped(gpu: &Gpu, layout: vk::ImageLayout) -> Case {
     Commands::new(gpu)?;
     if layout == GENERAL {

@@ -10,7 +10,7 @@ const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
 case!("maintenance.seven.contents", "VK_KHR_maintenance7", contents);
 
-/// A subpass of commands and lists of commands, one after the other.
+/// Records a subpass of inline commands and secondary command buffers by turns.
 fn contents(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE7)?;
     let target = Target::default();
@@ -25,7 +25,7 @@ fn contents(gpu: &Gpu) -> Case {
     let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).layers(1);
     // SAFETY: the info is valid.
     let framebuffer = unsafe { gpu.device.create_framebuffer(&info.width(SIZE).height(SIZE), None) }?;
-    // Each draw covers a part of what the one before it has drawn.
+    // Each draw covers a part of the one before.
     let parts = [[-1.0, -1.0, 1.0, 1.0], [-1.0, -1.0, 0.5, 1.0], [-1.0, -1.0, 0.0, 1.0], [-1.0, -1.0, -0.5, 1.0]];
     let colors = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]];
     let draws = [0, 1, 2, 3].map(|part| Draw::rect(State::default(), parts[part], colors[part]));

@@ -1,4 +1,5 @@
-//! `VK_KHR_multiview`: every view is rendered to its layer, with its number, depths, samples, queries and input attachments.
+//! `VK_KHR_multiview`: every view is rendered to its layer, with its index, depths, samples,
+//! queries and input attachments.
 
 use ash::vk;
 
@@ -18,7 +19,7 @@ const RECT: &[u8] = crate::render::RECT;
 /// Layers of the attachments.
 const LAYERS: u32 = 4;
 
-/// The views that are rendered: layer 1 stays as it is.
+/// The rendered views. Layer 1 is not rendered.
 const VIEWS: u32 = 0b1101;
 
 const ALL: [vk::ColorComponentFlags; 1] = [vk::ColorComponentFlags::RGBA];
@@ -38,7 +39,7 @@ fn limits(gpu: &Gpu) -> Case {
     check(enough && gpu.extension_features.multiview.multiview == vk::TRUE, || format!("{own:?}"))
 }
 
-/// An image of all layers, with a view of them.
+/// Creates an image of all layers with a view of them.
 fn layered(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> Result<Image, Outcome> {
     let extent = vk::Extent3D { width: SIZE, height: SIZE, depth: 1 };
     let (aspects, usage) = match format {
@@ -68,12 +69,12 @@ fn layered(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> Resu
     }
 }
 
-/// A pass of one or two subpasses, and what it renders to: colour, depth, and what colour is resolved to or what the second
-/// subpass writes.
+/// A pass of one or two subpasses, and its attachments: colour, depth, and the resolved colour or
+/// the colour of the second subpass.
 struct Scene {
     color: Image,
     depth: Image,
-    /// Resolved, or of the second subpass.
+    /// The resolved colour, or that of the second subpass.
     last: Option<Image>,
     pass: vk::RenderPass,
     framebuffer: vk::Framebuffer,
@@ -106,7 +107,7 @@ impl Scene {
         )
     }
 
-    /// Runs the pass: every layer is 0x11 in all bytes before it.
+    /// Runs the pass. Every layer holds 0x11 in all bytes before.
     fn run(&self, gpu: &Gpu, contents: vk::SubpassContents, record: impl Fn(vk::CommandBuffer)) -> Case {
         let clears = [
             vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 1.0, 0.0, 1.0] } },
@@ -129,7 +130,7 @@ impl Scene {
         })
     }
 
-    /// What is to be seen: by layer, row and column.
+    /// Compares with the expected colours by layer, column and row.
     fn compare(&self, gpu: &Gpu, expected: impl Fn(u32, u32, u32) -> [u8; 4]) -> Case {
         let image = self.last.as_ref().unwrap_or(&self.color);
         let out = gpu.buffer(u64::from(SIZE * SIZE * LAYERS * 4))?;
@@ -236,10 +237,10 @@ fn pass2(gpu: &Gpu, samples: vk::SampleCountFlags, two: bool) -> Result<vk::Rend
     Ok(unsafe { second.create_render_pass2(&info, None) }?)
 }
 
-/// A strip of 4 columns that moves by as many with each view.
+/// A strip of 4 columns that moves by 4 columns with each view.
 const STRIP: [f32; 4] = [-1.0, -1.0, -0.5, 1.0];
 
-/// What a strip of red shows in a view over green.
+/// Returns the colour of a strip of red over green in a view.
 fn strip(layer: u32, x: u32) -> [u8; 4] {
     if x / 4 == layer { [255, 0, layer as u8, 255] } else { [0, 255, 0, 255] }
 }
@@ -248,7 +249,7 @@ case!("multiview.views.index", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], |gp
 case!("multiview.views.first_version", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], |gpu| index(gpu, ONE, true));
 case!("multiview.views.samples", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], |gpu| index(gpu, FOUR, false));
 
-/// Both stages see the number of the view.
+/// Checks that both stages see the view index.
 fn index(gpu: &Gpu, samples: vk::SampleCountFlags, first_version: bool) -> Case {
     let scene = Scene::new(gpu, samples, false, first_version)?;
     let layout = gpu.layout(&[])?;
@@ -261,7 +262,7 @@ fn index(gpu: &Gpu, samples: vk::SampleCountFlags, first_version: bool) -> Case 
 
 case!("multiview.views.of_device", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], of_device);
 
-/// Where pipelines ask for it, numbers of views are that of the device, which is 0, in all stages.
+/// Checks that view indices are the device index 0 in all stages where pipelines ask for it.
 fn of_device(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
@@ -277,7 +278,7 @@ fn of_device(gpu: &Gpu) -> Case {
         all.push((between_some, Between::Patches([CONTROL, EVALUATION])));
     }
     for (desc, between) in all {
-        // What was made of the same modules before is not what is asked for.
+        // An earlier pipeline of the same modules must not be reused.
         pipeline_with(gpu, &desc, between)?;
         let pipeline = pipeline_with(gpu, &PipelineDesc { flags, ..desc }, between)?;
         let red = [1.0, 0.0, 0.0, 0.0];
@@ -290,7 +291,7 @@ fn of_device(gpu: &Gpu) -> Case {
 
 case!("multiview.views.geometry", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], geometry);
 
-/// A geometry shader moves the strip, which is in the same place for all views before.
+/// Moves the strip by view in a geometry shader.
 fn geometry(gpu: &Gpu) -> Case {
     if gpu.features.geometry_shader == 0 || gpu.extension_features.multiview.multiview_geometry_shader == 0 {
         return Err(Outcome::NotSupported("multiviewGeometryShader".into()));
@@ -307,7 +308,7 @@ fn patches(gpu: &Gpu) -> Case {
     moved(gpu, Between::Patches([CONTROL, EVALUATION]))
 }
 
-/// What stands between the vertex and the fragment shader moves triangles, view by view.
+/// Moves triangles by view in the stages between the vertex and the fragment shader.
 fn moved(gpu: &Gpu, between: Between) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
@@ -346,7 +347,7 @@ fn secondary(gpu: &Gpu) -> Case {
 
 case!("multiview.views.depth", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], depth);
 
-/// A strip that is farther in later views, and a second rectangle that is between them.
+/// Draws a strip that is farther in later views, and a second rectangle between the depths.
 fn depth(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
@@ -363,7 +364,7 @@ fn depth(gpu: &Gpu) -> Case {
 
 case!("multiview.views.clear", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], clear);
 
-/// Clearing a part of the attachments clears it in each view.
+/// Checks that clearing a part of the attachments clears it in each view.
 fn clear(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
@@ -382,7 +383,7 @@ fn clear(gpu: &Gpu) -> Case {
 
 case!("multiview.views.input_attachment", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], input_attachment);
 
-/// The second subpass reads the layer of its view.
+/// Checks that the second subpass reads the layer of its view.
 fn input_attachment(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, true, false)?;
     let kind = vk::DescriptorType::INPUT_ATTACHMENT;
@@ -406,7 +407,7 @@ fn input_attachment(gpu: &Gpu) -> Case {
         }
         Fills { commands, pipeline: second, layout: with_set }.fill(gpu, FULL, [1.0; 4], [0.5, 1.0, 0.0]);
     })?;
-    // The shader gives half of what it reads, with the column as blue and half of alpha.
+    // The shader returns half of its input, with the column as blue and half of alpha.
     scene.compare(gpu, |layer, _, x| match strip(layer, x) {
         [255, ..] => [128, 0, (layer / 2 + x) as u8, 128],
         _ => [0, 128, x as u8, 128],
@@ -415,7 +416,7 @@ fn input_attachment(gpu: &Gpu) -> Case {
 
 case!("multiview.views.queries", "VK_KHR_multiview", [vk::KHR_MULTIVIEW_NAME], queries);
 
-/// The queries of all views add up.
+/// Checks that the queries of all views add up.
 fn queries(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
@@ -429,7 +430,7 @@ fn queries(gpu: &Gpu) -> Case {
     scene.run(gpu, vk::SubpassContents::INLINE, |commands| {
         // SAFETY: the command buffer is recording in the pass.
         unsafe { gpu.device.cmd_begin_query(commands, pool, 2, precise) };
-        // Half of the strip is outside in the last view.
+        // In the last view, half of the strip is outside.
         Fills { commands, pipeline, layout }.fill(gpu, STRIP, [1.0, 0.0, 0.0, 0.0], [0.5, 1.75 / 3.0, 0.0]);
         // SAFETY: the command buffer is recording in the pass.
         unsafe { gpu.device.cmd_end_query(commands, pool, 2) };

@@ -1,4 +1,5 @@
-//! Attachments of one sample that are rendered to with several. Source: `VK_EXT_multisampled_render_to_single_sampled`.
+//! Single-sampled attachments that are rendered to with several samples. Source:
+//! `VK_EXT_multisampled_render_to_single_sampled`.
 
 use ash::vk::ResolveModeFlags as Mode;
 use ash::{khr, vk};
@@ -8,7 +9,7 @@ use crate::cases::support::pipelines::{Depth, PipelineDesc, pipeline_of, whole};
 use crate::harness::{Case, Gpu, Image, Outcome, Transition, check, range};
 use crate::render::{COLOR, Draw, RECT, SIZE, State, Target, clear_values, depth_aspects, render};
 
-/// What is drawn: no edge of it lies between pixels.
+/// The rectangle. No edge lies between pixels.
 const PLACE: [f32; 4] = [-0.93, -0.79, 0.71, 0.55];
 
 /// How passes are begun.
@@ -39,7 +40,7 @@ fn supported(gpu: &Gpu) -> Case {
 
 case!("single.formats.resolve_query", "Format Properties", query);
 
-/// Every format of attachments has an answer.
+/// Checks that the query is answered for every attachment format.
 fn query(gpu: &Gpu) -> Case {
     supported(gpu)?;
     for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::D32_SFLOAT, vk::Format::R32_UINT] {
@@ -53,7 +54,7 @@ fn query(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// An attachment of one sample that may be rendered to with several.
+/// Creates a single-sampled attachment that may be rendered to with several samples.
 fn attachment(
     gpu: &Gpu,
     format: vk::Format,
@@ -84,7 +85,8 @@ fn attachment(
     }
 }
 
-/// A pass of one subpass that renders to its two attachments with more samples than they have.
+/// Creates a pass of one subpass that renders to its two attachments with more samples than they
+/// have.
 fn pass(gpu: &Gpu, target: &Target, load: vk::AttachmentLoadOp, mode: Mode) -> Result<vk::RenderPass, Outcome> {
     let description = |format| {
         vk::AttachmentDescription2::default()
@@ -131,7 +133,7 @@ struct Instance<'a> {
     draws: bool,
 }
 
-/// Begins a pass, and ends it. A draw is recorded where there is a pipeline.
+/// Runs a pass that draws a rectangle if `draws` is set.
 fn run(gpu: &Gpu, images: &[Image; 2], instance: &Instance<'_>) -> Case {
     let &Instance { how, target, load, mode, draws } = instance;
     let clears = clear_values(target, false);
@@ -192,7 +194,7 @@ fn run(gpu: &Gpu, images: &[Image; 2], instance: &Instance<'_>) -> Case {
     })
 }
 
-/// Clears both attachments by commands outside of passes, to what passes clear them to.
+/// Clears both attachments by commands outside of passes, to the clear values of the passes.
 fn clear_outside(gpu: &Gpu, target: &Target, [color, depth]: &[Image; 2]) -> Case {
     let (layout, values) = (vk::ImageLayout::GENERAL, clear_values(target, false));
     // SAFETY: `clear_values` gives a colour and then depth and stencil.
@@ -208,8 +210,8 @@ fn clear_outside(gpu: &Gpu, target: &Target, [color, depth]: &[Image; 2]) -> Cas
     })
 }
 
-/// What is drawn is in the end what it is with an attachment of several samples; each pixel has the least or the greatest depth of its
-/// samples. What was there goes on in the next pass as the value of all samples.
+/// Checks that the result equals that of a multisampled attachment. Each pixel has the least or
+/// greatest depth of its samples. Old contents load as the value of all samples.
 fn resolved(gpu: &Gpu, how: How, samples: vk::SampleCountFlags) -> Case {
     supported(gpu)?;
     if how == How::Dynamic {
@@ -239,7 +241,7 @@ fn resolved(gpu: &Gpu, how: How, samples: vk::SampleCountFlags) -> Case {
         };
         to(vk::ImageLayout::UNDEFINED, general)?;
         run(gpu, &images, &Instance { how, target: &target, load: vk::AttachmentLoadOp::CLEAR, mode, draws: true })?;
-        // What is drawn now must not meet depths of the pass before.
+        // The next draw must not meet depths of the previous pass.
         clear_outside(gpu, &target, &images)?;
         run(gpu, &images, &Instance { how, target: &target, load: vk::AttachmentLoadOp::LOAD, mode, draws: true })?;
         run(gpu, &images, &Instance { how, target: &target, load: vk::AttachmentLoadOp::LOAD, mode, draws: false })?;

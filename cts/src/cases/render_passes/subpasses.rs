@@ -1,5 +1,5 @@
-//! Render passes of several subpasses and attachments: input attachments, several colours, load operations, secondary
-//! command buffers.
+//! Render passes of several subpasses and attachments: input attachments, several colours, load
+//! operations, secondary command buffers.
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::render::{COLOR, RECT, SIZE};
 const INPUT: &[u8] = shader!("input.frag");
 const SEVERAL: &[u8] = shader!("several.frag");
 
-/// Name, section, and what is run.
+/// Name, section, and function of a case.
 type Row = (&'static str, &'static str, fn(&Versioned<'_>) -> Case);
 
 cases!(append_cases);
@@ -41,7 +41,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// A device, and which version of the commands for render passes is used.
+/// A device, and the version of the render pass commands in use.
 struct Versioned<'a> {
     gpu: &'a Gpu,
     /// `VK_KHR_create_renderpass2`.
@@ -60,7 +60,8 @@ impl Versioned<'_> {
     fn begin(&self, commands: vk::CommandBuffer, info: &vk::RenderPassBeginInfo<'_>, contents: vk::SubpassContents) {
         let begin = vk::SubpassBeginInfo::default().contents(contents);
         match &self.second {
-            // SAFETY: here and below, the command buffer is recording, and everything named is alive.
+            // SAFETY: the command buffer is recording, and everything named is
+            // alive.
             None => unsafe { self.device.cmd_begin_render_pass(commands, info, contents) },
             // SAFETY: the command buffer is recording, and everything named is
             // alive.
@@ -137,7 +138,7 @@ fn description2(attachment: &Attachment) -> vk::AttachmentDescription2<'static> 
         .final_layout(first.final_layout)
 }
 
-/// Colour written by a subpass is read by the next one as input attachment.
+/// Returns the dependency of a subpass that reads the previous one's colour as input attachment.
 fn dependency(number: u32) -> vk::SubpassDependency {
     vk::SubpassDependency {
         src_subpass: number,
@@ -236,7 +237,7 @@ struct PassInstance<'a> {
     secondary: bool,
 }
 
-/// Runs a pass with its subpasses recorded one after the other, each given its command buffer.
+/// Runs a pass whose subpasses are recorded one after the other.
 fn run(gpu: &Versioned<'_>, pass: vk::RenderPass, instance: &PassInstance<'_>) -> Case {
     let &PassInstance { attachments, clears, area, subpasses, secondary } = instance;
     let views: Vec<_> = attachments.iter().map(|attachment| attachment.image.view).collect();
@@ -323,7 +324,8 @@ const FULL: [f32; 4] = [-1.0, -1.0, 1.0, 1.0];
 const LEFT: [f32; 4] = [-1.0, -1.0, 0.0, 1.0];
 const ALL: vk::ColorComponentFlags = vk::ColorComponentFlags::RGBA;
 
-/// The second subpass reads what the first one wrote in the same pixel, drawn or cleared.
+/// Checks that the second subpass reads the drawn or cleared colour of the first one in the same
+/// pixel.
 fn input_attachment(gpu: &Versioned<'_>, secondary: bool) -> Case {
     let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
     let subpasses = [Subpass { colors: &[0], inputs: &[] }, Subpass { colors: &[1], inputs: &[0] }];
@@ -364,7 +366,7 @@ fn input_attachment(gpu: &Versioned<'_>, secondary: bool) -> Case {
     })
 }
 
-/// Each attachment has its own format and write mask.
+/// Writes attachments with different formats and write masks.
 fn several_colors(gpu: &Versioned<'_>) -> Case {
     if gpu.features.independent_blend != vk::TRUE {
         return Err(Outcome::NotSupported("independent blending".into()));
@@ -394,7 +396,7 @@ fn several_colors(gpu: &Versioned<'_>) -> Case {
     compare(&pixels(gpu, &attachments[3])?, |_, y| [0, ((y as f32 + 0.5) / 16.0 * 255.0) as u8, 255, 128])
 }
 
-/// Each attachment is blended with two colours of its own.
+/// Blends each attachment with its own two colours.
 fn dual_source(gpu: &Versioned<'_>) -> Case {
     if gpu.features.dual_src_blend == 0 || gpu.properties.limits.max_fragment_dual_src_attachments < 2 {
         return Err(Outcome::NotSupported("two colours for blending in two attachments".into()));
@@ -420,7 +422,7 @@ fn dual_source(gpu: &Versioned<'_>) -> Case {
     compare(&pixels(gpu, &attachments[1])?, |_, _| [0, 230, 51, 102])
 }
 
-/// An unused reference leaves the outputs behind it in their places.
+/// Checks that an unused reference does not move the outputs behind it.
 fn unused_color(gpu: &Versioned<'_>) -> Case {
     let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
     let unused = vk::ATTACHMENT_UNUSED;
@@ -444,7 +446,7 @@ fn unused_color(gpu: &Versioned<'_>) -> Case {
     compare(&pixels(gpu, &attachments[1])?, |x, y| [part(x), part(y), 255, 128])
 }
 
-/// What an image held before stays where nothing is drawn.
+/// Checks that old contents stay where nothing is drawn.
 fn load_keeps(gpu: &Versioned<'_>) -> Case {
     let first = attachment(gpu, RGBA)?;
     let layout = gpu.layout(&[])?;
@@ -473,7 +475,7 @@ fn load_keeps(gpu: &Versioned<'_>) -> Case {
     compare(&pixels(gpu, &again)?, |x, _| if x < 8 { [255, 128, 64, 255] } else { [0, 255, 0, 255] })
 }
 
-/// Clearing and drawing stay inside of the render area.
+/// Checks that clears and draws stay inside of the render area.
 fn clear_area(gpu: &Versioned<'_>) -> Case {
     let first = attachment(gpu, RGBA)?;
     let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;

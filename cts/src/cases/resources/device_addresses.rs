@@ -22,7 +22,8 @@ fn address(gpu: &Gpu, buffer: &Buffer) -> u64 {
 
 case!("core12.addresses.list", "VK_KHR_buffer_device_address", list);
 
-/// Three nodes in one buffer, not in their order, and a fourth in another; the last says where the result goes.
+/// Follows a list of three unordered nodes in one buffer and a fourth in another, which holds the
+/// address of the result.
 fn list(gpu: &Gpu) -> Case {
     needs_addresses(gpu)?;
     let (near, far, out) = (gpu.addressed(256)?, gpu.addressed(64)?, gpu.addressed(17 * 4)?);
@@ -59,7 +60,7 @@ fn list(gpu: &Gpu) -> Case {
 
 case!("core12.addresses.distinct", "VK_KHR_buffer_device_address", distinct);
 
-/// Buffers that live at the same time share no address.
+/// Checks that buffers with overlapping lifetimes share no address.
 fn distinct(gpu: &Gpu) -> Case {
     needs_addresses(gpu)?;
     let sizes = [1u64, 65_536, 7, 1 << 20];

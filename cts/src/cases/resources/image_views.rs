@@ -8,7 +8,7 @@ use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
 
 const BLOCKS: &[u8] = shader!("blocks.comp");
 
-/// A 3D image of 16x16x4 texels of four bytes.
+/// Creates a 3D image of 16x16x4 texels of four bytes.
 fn volume(gpu: &Gpu) -> Result<Image, Outcome> {
     let extent = vk::Extent3D { width: SIZE, height: SIZE, depth: 4 };
     let info = vk::ImageCreateInfo::default()
@@ -33,7 +33,7 @@ fn volume(gpu: &Gpu) -> Result<Image, Outcome> {
     }
 }
 
-/// The texels of a volume, slice after slice.
+/// Returns the texels of a volume, slice by slice.
 fn slices_of(gpu: &Gpu, image: &Image) -> Result<Vec<u32>, Outcome> {
     let out = gpu.buffer(u64::from(SIZE * SIZE * 4 * 4))?;
     gpu.run(|commands| {
@@ -48,7 +48,7 @@ fn slices_of(gpu: &Gpu, image: &Image) -> Result<Vec<u32>, Outcome> {
 
 case!("core11.maintenance.slices", "VK_KHR_maintenance1", slices);
 
-/// Two slices of a volume as attachments of one pass, by views of one layer of two dimensions.
+/// Renders to two slices of a volume in one pass, by views of one layer of two dimensions.
 fn slices(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE1_NAME)?;
     let image = volume(gpu)?;
@@ -120,7 +120,7 @@ fn expect_slices(words: &[u32], expected: [u32; 4]) -> Case {
 
 case!("core11.maintenance.copy_to_slices", "VK_KHR_maintenance1", copy_to_slices);
 
-/// Layers of an array become slices of a volume, and slices become layers.
+/// Copies layers of an array to slices of a volume, and slices to layers.
 fn copy_to_slices(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE1_NAME)?;
     let (image, second) = (volume(gpu)?, volume(gpu)?);
@@ -176,7 +176,8 @@ fn copy_to_slices(gpu: &Gpu) -> Case {
             let regions = [copy((1, 2, 0), (0, 1, 2), 2)];
             gpu.device.cmd_copy_image(commands, array, general, image.handle, general, &regions);
             gpu.barrier(commands, None);
-            // Slices 1 and 2, which are 9 and 2, become layers 0 and 1, and those slices 0 and 1 of another volume.
+            // Slices 1 and 2, with 9 and 2, become layers 0 and 1, and then slices 0 and 1 of
+            // another volume.
             let regions = [copy((0, 1, 1), (0, 2, 0), 2)];
             gpu.device.cmd_copy_image(commands, image.handle, general, array, general, &regions);
             gpu.barrier(commands, None);
@@ -196,7 +197,7 @@ fn copy_to_slices(gpu: &Gpu) -> Case {
 
 case!("core11.maintenance.block_views", "VK_KHR_maintenance2", block_views);
 
-/// Blocks of a compressed image are written as texels by a shader, and then sampled.
+/// Writes blocks of a compressed image as texels in a shader, and samples them.
 fn block_views(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE2_NAME)?;
     let (blocks, texels) = (vk::Format::BC1_RGB_UNORM_BLOCK, vk::Format::R32G32_UINT);

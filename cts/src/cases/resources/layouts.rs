@@ -11,7 +11,7 @@ const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
 case!("maintenance.five.layouts", "VK_KHR_maintenance5", subresource_layouts);
 
-/// What an image's layout will be is what it is.
+/// Checks that the predicted layout of an image is its actual layout.
 fn subresource_layouts(gpu: &Gpu) -> Case {
     let commands = need5(gpu)?;
     let info = vk::ImageCreateInfo::default()
@@ -41,7 +41,7 @@ fn subresource_layouts(gpu: &Gpu) -> Case {
 
 case!("maintenance.five.remaining_layers", "VK_KHR_maintenance5", remaining_layers);
 
-/// The layers from one on, however many there are.
+/// Copies all layers from a first one on by `VK_REMAINING_ARRAY_LAYERS`.
 fn remaining_layers(gpu: &Gpu) -> Case {
     need5(gpu)?;
     let info = vk::ImageCreateInfo::default()
@@ -91,7 +91,8 @@ fn remaining_layers(gpu: &Gpu) -> Case {
 
 case!("maintenance.five.flags", "VK_KHR_maintenance5", flags);
 
-/// Flags of 64 bits: a pipeline that must not be compiled is not, and buffers say there what they are for.
+/// Checks 64-bit flags: a pipeline that must not be compiled is refused, and buffers get their
+/// usage.
 pub(in crate::cases) fn flags(gpu: &Gpu) -> Case {
     need5(gpu)?;
     let mut usage = vk::BufferUsageFlags2CreateInfoKHR::default().usage(vk::BufferUsageFlags2KHR::STORAGE_BUFFER);
@@ -107,7 +108,7 @@ pub(in crate::cases) fn flags(gpu: &Gpu) -> Case {
     let (second, _) = gpu.set(&[T::STORAGE_BUFFER])?;
     let layout = gpu.layout(&[first, second])?;
     let code: Vec<u32> = PAIR.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    // A constant that the shader has not got makes a program that nobody has compiled.
+    // A constant that the shader lacks makes a program that nobody has compiled.
     let entries = [vk::SpecializationMapEntry { constant_id: 4711, offset: 0, size: 4 }];
     let data = 17u32.to_le_bytes();
     let constants = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
@@ -126,7 +127,8 @@ pub(in crate::cases) fn flags(gpu: &Gpu) -> Case {
     check(code == Some(vk::Result::PIPELINE_COMPILE_REQUIRED_EXT), || format!("{code:?}"))
 }
 
-/// A buffer has an address when the long flags say so, whatever the short ones do.
+/// Checks that a buffer has an address if the 64-bit flags ask for it, whatever the 32-bit flags
+/// say.
 fn addressed_by_long_flags(gpu: &Gpu) -> Case {
     if gpu.extension_features.addresses.buffer_device_address == vk::FALSE {
         return Ok(());

@@ -9,7 +9,7 @@ const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 
 case!("core13.device.requirements", "VK_KHR_maintenance4", requirements);
 
-/// What is asked about without being made has the requirements that it has when it is.
+/// Checks that the requirements of resources that do not exist are those of created ones.
 fn requirements(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE4_NAME)?;
     let second = khr::maintenance4::Device::new(&gpu.instance, &gpu.device);
@@ -48,7 +48,7 @@ fn requirements(gpu: &Gpu) -> Case {
 
 case!("core13.device.texel_alignment", "VK_EXT_texel_buffer_alignment", texel_alignment);
 
-/// Alignments are powers of two, and no larger than 256.
+/// Checks that alignments are powers of two of at most 256.
 fn texel_alignment(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_TEXEL_BUFFER_ALIGNMENT_NAME)?;
     let mut own = vk::PhysicalDeviceTexelBufferAlignmentProperties::default();

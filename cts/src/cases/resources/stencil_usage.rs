@@ -6,7 +6,8 @@ use crate::harness::{Case, Gpu, check};
 
 case!("core12.images.stencil_usage", "VK_EXT_separate_stencil_usage", stencil_usage);
 
-/// Stencil may be used for what depth is not; what neither can be used for is refused.
+/// Checks usages of stencil that depth lacks, and that a usage that neither aspect supports is
+/// refused.
 fn stencil_usage(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_SEPARATE_STENCIL_USAGE_NAME)?;
     let query = khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);

@@ -1,4 +1,5 @@
-//! Samplers beyond 1.0's: anisotropy, minimum and maximum, borders of any colour, separate faces of cubes, least levels of views.
+//! Samplers beyond Vulkan 1.0: anisotropy, minimum and maximum, custom borders, non-seamless
+//! cubes, least levels of views.
 
 use ash::vk;
 
@@ -9,7 +10,7 @@ use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
 /// A fragment shader that samples a cube across the edges of one face.
 const CUBE: &[u8] = shader!("cube.frag");
 
-/// A fragment shader that samples a cube in one of 27 directions a pixel.
+/// A fragment shader that samples a cube in one of 27 directions for each pixel.
 const CUBE_TIES: &[u8] = shader!("cube_ties.frag");
 
 /// A fragment shader that samples an image of integers.
@@ -82,7 +83,7 @@ fn draw(
     render(gpu, &Target::default(), &[draw])
 }
 
-/// An image with levels of one grey each: 40 more from level to level.
+/// Creates an image with levels of one gray each, 40 more from level to level.
 fn levels(gpu: &Gpu, size: [u32; 2], levels: u32) -> Result<Image, Outcome> {
     let image = gpu.image(&ImageDesc { levels, ..ImageDesc::color(vk::Format::R8G8B8A8_UNORM, size, usage()) })?;
     gpu.run(|commands| {
@@ -111,7 +112,7 @@ fn anisotropic(gpu: &Gpu, most: f32) -> Result<vk::SamplerCreateInfo<'static>, O
     Ok(linear().anisotropy_enable(true).max_anisotropy(most))
 }
 
-/// Footprints of 8x1 texels: as many samples as there may be make the level finer.
+/// Checks that the level of a footprint of 8x1 texels is finer by the maximum anisotropy.
 fn anisotropic_level(gpu: &Gpu, most: f32) -> Case {
     let image = levels(gpu, [SIZE * 8, SIZE], 5)?;
     let sampler = sampler(gpu, &anisotropic(gpu, most)?)?;
@@ -121,7 +122,7 @@ fn anisotropic_level(gpu: &Gpu, most: f32) -> Case {
 
 case!("filtering.anisotropy.average", "Texel Anisotropic Filtering", anisotropic_average);
 
-/// Columns of black and white, eight a pixel: gray.
+/// Checks that columns of black and white, eight in a pixel, become gray.
 fn anisotropic_average(gpu: &Gpu) -> Case {
     let size = [SIZE * 8, SIZE];
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, size, usage()))?;
@@ -136,7 +137,7 @@ fn anisotropic_average(gpu: &Gpu) -> Case {
 
 case!("filtering.anisotropy.isotropic", "Texel Anisotropic Filtering", isotropic);
 
-/// Footprints as wide as high, magnified or not, are sampled as without anisotropy.
+/// Checks that square footprints, magnified or not, are sampled as without anisotropy.
 fn isotropic(gpu: &Gpu) -> Case {
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [SIZE * 2; 2], usage()))?;
     let texels: Vec<u8> = (0..SIZE * SIZE * 16).map(|byte| (byte.wrapping_mul(97) >> 2) as u8).collect();
@@ -149,7 +150,7 @@ fn isotropic(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// Coordinates to 2 on either side: mirrored once, then the last texel.
+/// Samples coordinates to 2 on either side: mirrored once, then the last texel.
 fn mirrored_once(gpu: &Gpu, to: f32, texels: [usize; 4]) -> Case {
     gpu.need(vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME)?;
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [2, 1], usage()))?;
@@ -170,7 +171,8 @@ fn reducing(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Result<vk::Sampler, Ou
     sampler(gpu, &linear().push_next(&mut reduction))
 }
 
-/// Between two texels, the lesser or greater of each component; beyond their centres, theirs.
+/// Checks the lesser or greater of each component between two texels, and the texel itself beyond
+/// their centres.
 fn reduced(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [2, 1], usage()))?;
     let (left, right) = ([10, 200, 30, 255], [90, 20, 30, 128]);
@@ -188,7 +190,7 @@ fn reduced(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
     Ok(())
 }
 
-/// Between two levels.
+/// Checks reduction between two levels.
 fn reduced_levels(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
     let image = levels(gpu, [SIZE; 2], 5)?;
     let pixels = draw(gpu, TEXTURE, (image.view, reducing(gpu, mode)?), 3.0)?;
@@ -197,7 +199,7 @@ fn reduced_levels(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
 
 case!("filtering.reduction.formats", "Format Features", reducible);
 
-/// Formats of one component that can be reduced wherever there is the extension.
+/// Checks that the formats of one component that the extension requires support reduction.
 fn reducible(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_SAMPLER_FILTER_MINMAX_NAME)?;
     use vk::Format as F;
@@ -227,7 +229,7 @@ fn view(
 case!("filtering.border.custom_float", "Texel Replacement", |gpu| custom_border(gpu, false));
 case!("filtering.border.custom_swizzled", "Component Swizzle", |gpu| custom_border(gpu, true));
 
-/// All of the border, as it is, or through a view that turns its components around.
+/// Samples only the border, directly or through a view with swizzled components.
 fn custom_border(gpu: &Gpu, swizzled: bool) -> Case {
     gpu.need(vk::EXT_CUSTOM_BORDER_COLOR_NAME)?;
     let mut mapping = vk::ComponentMapping::default();
@@ -271,7 +273,8 @@ fn custom_integer_border(gpu: &Gpu) -> Case {
     check(pixels[0] == [7; 4] && pixels[15] == [11, 22, 33, 44], || format!("{:?} and {:?}", pixels[0], pixels[15]))
 }
 
-/// A cube of one texel a face, whose grays are 0 to 200, from the edge of +x with -z to that with +z.
+/// Samples a cube of one texel for each face, with grays from 0 to 200, from the edge of +x with
+/// -z to that with +z.
 fn across_faces(gpu: &Gpu, mode: Option<vk::SamplerAddressMode>) -> Case {
     let image = cube(gpu)?;
     let mut info = linear().border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE);
@@ -282,7 +285,8 @@ fn across_faces(gpu: &Gpu, mode: Option<vk::SamplerAddressMode>) -> Case {
     }
     let view = view(gpu, &image, vk::ImageViewType::CUBE, 6, vk::ComponentMapping::default())?;
     let pixels = draw(gpu, CUBE, (view, sampler(gpu, &info)?), 1.0)?;
-    // Half a texel beyond the middle of +x (0), it is half the neighbour's: -z is 200, +z is 160.
+    // Half a texel beyond the middle of +x (0), half of the value is the neighbour's: -z is 200, +z
+    // is 160.
     let [low, high] = match mode {
         None => [200.0, 160.0],
         Some(vk::SamplerAddressMode::CLAMP_TO_BORDER) => [255.0, 255.0],
@@ -299,8 +303,8 @@ fn across_faces(gpu: &Gpu, mode: Option<vk::SamplerAddressMode>) -> Case {
 
 case!("filtering.cube.ties", "Cube Map Face Selection", cube_ties);
 
-/// Directions to edges and corners take the recommended face: that of z before that of y, and y before x. One texel is read
-/// there, without its neighbour on the next face.
+/// Checks that directions to edges and corners take the recommended face: z before y, and y before
+/// x. One texel is read there, without its neighbour on the next face.
 fn cube_ties(gpu: &Gpu) -> Case {
     let image = cube(gpu)?;
     let (nearest, edge) = (vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT);
@@ -345,7 +349,8 @@ fn cube(gpu: &Gpu) -> Result<Image, Outcome> {
     let barrier = vk::ImageMemoryBarrier::default().new_layout(GENERAL).image(handle).subresource_range(all(0, 6));
     let stages = vk::PipelineStageFlags::ALL_COMMANDS;
     gpu.run(|commands| {
-        // SAFETY: the command buffer is recording, and the image is in the general layout from here on.
+        // SAFETY: the command buffer is recording, and the image is in the general layout from
+        // here on.
         unsafe {
             let none = vk::DependencyFlags::empty();
             gpu.device.cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]);
@@ -359,7 +364,8 @@ fn cube(gpu: &Gpu) -> Result<Image, Outcome> {
     Ok(image)
 }
 
-/// A view from level 1 on that reads no level below `least` of the image, where level 0 of the view is the one to use.
+/// Samples a view from level 1 on that reads no level below `least` of the image, where level 0 of
+/// the view would be used.
 fn least_level(gpu: &Gpu, least: f32, between: bool, expected: f32) -> Case {
     gpu.need(vk::EXT_IMAGE_VIEW_MIN_LOD_NAME)?;
     let image = levels(gpu, [SIZE * 2; 2], 5)?;

@@ -53,7 +53,7 @@ fn usage() -> vk::ImageUsageFlags {
     vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC
 }
 
-/// An image two texels wide: red and green.
+/// Creates an image two texels wide: red and green.
 fn two_texels(gpu: &Gpu) -> Result<Image, Outcome> {
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [2, 1], usage()))?;
     gpu.write_image(&image, vk::ImageAspectFlags::COLOR, &[255, 0, 0, 255, 0, 255, 0, 255], READ)?;
@@ -72,7 +72,7 @@ fn draw(
     render(gpu, &Target::default(), &[draw])
 }
 
-/// Coordinates from 0 to 2: each quarter of the target shows one texel.
+/// Draws coordinates from 0 to 2: each quarter of the target shows one texel.
 fn addressing(gpu: &Gpu, mode: vk::SamplerAddressMode, texels: [u8; 4], border: vk::BorderColor) -> Case {
     let image = two_texels(gpu)?;
     let info = vk::SamplerCreateInfo::default().address_mode_u(mode).address_mode_v(vk::SamplerAddressMode::REPEAT);
@@ -93,7 +93,7 @@ fn addressing(gpu: &Gpu, mode: vk::SamplerAddressMode, texels: [u8; 4], border: 
 
 case!("samplers.immutable.copies", "Descriptor Set Updates", immutable_copies);
 
-/// A set has the sampler of its layout, whatever is written or copied there.
+/// Checks that a set keeps the immutable samplers of its layout through writes and copies.
 fn immutable_copies(gpu: &Gpu) -> Case {
     use vk::DescriptorType as T;
     let border = |color| {
@@ -157,7 +157,7 @@ fn linear(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A 64-texel image with levels of one colour each, drawn so small that `level` is the one to use.
+/// Draws an image of 64x64 texels with levels of one colour each, so small that `level` is used.
 fn levels(gpu: &Gpu, level: u32) -> Case {
     let image =
         gpu.image(&ImageDesc { levels: 5, ..ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [SIZE; 2], usage()) })?;
@@ -178,7 +178,7 @@ fn levels(gpu: &Gpu, level: u32) -> Case {
     check(pixels.iter().all(|pixel| pixel[0] == expected), || format!("{:?} instead of {expected}", pixels[17]))
 }
 
-/// A depth image of 0.25, 0.5 and 0.75 against the reference 0.5.
+/// Compares a depth image of 0.25, 0.5 and 0.75 with the reference 0.5.
 fn compare(gpu: &Gpu, op: vk::CompareOp) -> Case {
     let aspect = vk::ImageAspectFlags::DEPTH;
     let desc = ImageDesc { aspects: aspect, ..ImageDesc::color(vk::Format::D32_SFLOAT, [1, 1], usage()) };

@@ -7,7 +7,7 @@ use crate::render::{Draw, FULL, State, TEXTURE, Target, render};
 
 case!("core12.samplers.mirror_clamp", "VK_KHR_sampler_mirror_clamp_to_edge", mirror_clamp);
 
-/// From 0 to -2 a texture is what it is from 0 to 2 with its edge repeated.
+/// Checks that the texture from 0 to -2 equals the texture from 0 to 2 with its edge repeated.
 fn mirror_clamp(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME)?;
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;

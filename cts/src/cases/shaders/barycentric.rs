@@ -1,5 +1,5 @@
-//! `VK_KHR_fragment_shader_barycentric`: weights of vertices, and their values, in the order of the specification's table
-//! ("Barycentric Interpolation").
+//! `VK_KHR_fragment_shader_barycentric`: weights of vertices, and their values, in the order of
+//! the specification's table ("Barycentric Interpolation").
 
 use ash::vk;
 use ash::vk::PrimitiveTopology as Topology;
@@ -10,7 +10,7 @@ use crate::render::{Draw, Kind, SIZE, State, TRIANGLES, Target, render};
 
 const SHADER: &[u8] = shader!("barycentric.frag");
 
-/// What the shader shows.
+/// Values of `show` in the shader.
 const PERSPECTIVE: f32 = 0.0;
 
 const LINEAR: f32 = 1.0;
@@ -70,12 +70,12 @@ fn draw(
     Ok(Draw { kind, show, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
 }
 
-/// A pixel's centre in normalized coordinates.
+/// Returns a pixel's centre in normalized coordinates.
 fn centre(x: u32, y: u32) -> [f64; 2] {
     [x, y].map(|at| (f64::from(at) + 0.5) * 2.0 / f64::from(SIZE) - 1.0)
 }
 
-/// Weights of a triangle's corners at a place, without perspective.
+/// Returns the weights of a triangle's corners at a position, without perspective.
 fn linear(corners: &[Corner; 3], [x, y]: [f64; 2]) -> [f64; 3] {
     let place = |corner: &Corner| [0, 1].map(|axis| f64::from(corner[axis]) / f64::from(corner[3]));
     let [a, b, c] = [0, 1, 2].map(|at: usize| place(&corners[at]));
@@ -84,7 +84,7 @@ fn linear(corners: &[Corner; 3], [x, y]: [f64; 2]) -> [f64; 3] {
     [area(p, b, c) / all, area(a, p, c) / all, area(a, b, p) / all]
 }
 
-/// The same with it.
+/// Returns the weights of a triangle's corners at a position, with perspective.
 fn perspective(corners: &[Corner; 3], place: [f64; 2]) -> [f64; 3] {
     let weights = linear(corners, place);
     let over = [0, 1, 2].map(|at: usize| weights[at] / f64::from(corners[at][3]));
@@ -95,7 +95,7 @@ fn is_near(got: u8, expected: f64) -> bool {
     (f64::from(got) - expected.clamp(0.0, 1.0) * 255.0).abs() <= 1.0
 }
 
-/// Pixels that a triangle surely covers have the weights.
+/// Checks the weights in pixels that a triangle certainly covers.
 fn compare(pixels: &[[u8; 4]], corners: &[Corner; 3], expected: impl Fn([f64; 2]) -> [f64; 3]) -> Case {
     let mut covered = 0;
     for (index, got) in (0..).zip(pixels) {
@@ -111,7 +111,7 @@ fn compare(pixels: &[[u8; 4]], corners: &[Corner; 3], expected: impl Fn([f64; 2]
     check(covered > 8, || format!("{covered} pixels are compared"))
 }
 
-/// The colours that a vertex has: one each.
+/// Returns the colour of a vertex: one channel each.
 fn channel(at: usize) -> [f32; 4] {
     std::array::from_fn(|channel| if channel == at || channel == 3 { 1.0 } else { 0.0 })
 }
@@ -135,7 +135,8 @@ fn weights(gpu: &Gpu, show: f32, w: [f32; 3]) -> Case {
 
 case!("barycentric.weights.clipped", "Barycentric Interpolation", |gpu| supported(gpu).and_then(|()| clipped(gpu)));
 
-/// A triangle that reaches behind the eye and far to the side: its vertices stay what they were.
+/// Draws a triangle that reaches behind the eye and far to the side. Clipping must not change its
+/// vertices.
 fn clipped(gpu: &Gpu) -> Case {
     let corners = [[-1.0, -1.0, 0.5, 1.0], [30.0, -1.0, 0.5, 1.0], [-1.0, 2.0, 0.5, -0.5]];
     let third = draw(gpu, (Topology::TRIANGLE_LIST, FIRST_VERTEX + 2.0), &corners, channel)?;
@@ -143,7 +144,7 @@ fn clipped(gpu: &Gpu) -> Case {
     let covered = pixels.iter().filter(|&&pixel| pixel == [0, 0, 255, 255]).count();
     let others = pixels.iter().filter(|&&pixel| pixel != [0, 0, 255, 255] && pixel != [0; 4]).count();
     check(covered > 16 && others == 0, || format!("{covered} of the third vertex, {others} others"))?;
-    // With perspective weights are those of homogeneous coordinates, behind the eye, too.
+    // With perspective, weights are homogeneous coordinates, also behind the eye.
     let draw = draw(gpu, (Topology::TRIANGLE_LIST, PERSPECTIVE), &corners, channel)?;
     let pixels = render(gpu, &Target::default(), &[draw])?;
     let mut compared = 0;
@@ -163,7 +164,7 @@ case!("barycentric.weights.lines", "Barycentric Interpolation", |gpu| supported(
 case!("barycentric.weights.clipped_lines", "Barycentric Interpolation", |gpu| supported(gpu)
     .and_then(|()| line(gpu, [-3.0, 9.0])));
 
-/// Weights along a line that goes from left to right: the third one is 0.
+/// Checks weights along a line from left to right. The third weight is 0.
 fn line(gpu: &Gpu, [from, to]: [f32; 2]) -> Case {
     let corners = [[from, 1.0 / SIZE as f32, 0.5, 1.0], [to, 1.0 / SIZE as f32, 0.5, 1.0]];
     for show in [PERSPECTIVE, LINEAR] {
@@ -186,7 +187,7 @@ fn line(gpu: &Gpu, [from, to]: [f32; 2]) -> Case {
 
 case!("barycentric.weights.points", "Barycentric Interpolation", |gpu| supported(gpu).and_then(|()| points(gpu)));
 
-/// All of a point is its vertex.
+/// Checks that the weight of a point is all on its vertex.
 fn points(gpu: &Gpu) -> Case {
     for show in [PERSPECTIVE, LINEAR] {
         let draw = draw(gpu, (Topology::POINT_LIST, show), &[[0.03, 0.03, 1.5, 3.0]], channel)?;
@@ -197,7 +198,7 @@ fn points(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// The vertices of each primitive, by the specification's table.
+/// Returns the vertices of each primitive by the specification's table.
 fn table(topology: Topology, last: bool, independent: bool, vertices: usize) -> Vec<[usize; 3]> {
     match topology {
         Topology::POINT_LIST => (0..vertices).map(|i| [i; 3]).collect(),
@@ -218,17 +219,18 @@ fn is_independent(gpu: &Gpu) -> bool {
     own.tri_strip_vertex_order_independent_of_provoking_vertex != 0
 }
 
-/// Six vertices of different colours around the middle; each primitive covers some pixels alone, which show its vertices.
+/// Draws six vertices of different colours around the middle. Each primitive covers some pixels
+/// alone, which show its vertices.
 fn order(gpu: &Gpu, topology: Topology, last: bool) -> Case {
     if last && gpu.extension_features.provoking.provoking_vertex_last == 0 {
         return Err(Outcome::NotSupported("the last vertex as the provoking one".into()));
     }
     let corners: Vec<Corner> = match topology {
-        // Around the first one.
+        // Around the first vertex.
         Topology::TRIANGLE_FAN => [[0.0, 0.0], [0.9, 0.0], [0.5, 0.9], [-0.5, 0.9], [-0.9, 0.0], [-0.4, -0.9]]
             .map(|[x, y]: [f32; 2]| [x, y, 0.5, 1.0])
             .to_vec(),
-        // From left to right; neither a point nor the middle of a line is far from the middle of its pixel.
+        // From left to right. Points and middles of lines are close to the middle of a pixel.
         Topology::POINT_LIST => {
             (0..6).map(|at| [at as f32 * 0.36 - 0.9, if at % 2 == 0 { -0.8 } else { 0.8 }, 0.5, 1.0]).collect()
         }
@@ -242,7 +244,8 @@ fn order(gpu: &Gpu, topology: Topology, last: bool) -> Case {
         let pixels = render(gpu, &Target::default(), &[draw])?;
         for (number, vertices) in expected.iter().enumerate() {
             let ends: Vec<Corner> = vertices.iter().map(|&at| corners[at]).collect();
-            // The middle of a line of two: what is nearer to others is theirs.
+            // The middle of a line of two vertices. Pixels closer to other primitives belong to
+            // those.
             let middle = [0, 1].map(|axis: usize| match topology {
                 Topology::POINT_LIST => ends[0][axis],
                 Topology::LINE_LIST | Topology::LINE_STRIP => (ends[0][axis] + ends[1][axis]) / 2.0,

@@ -12,7 +12,7 @@ const FLOAT_ATOMICS: &[u8] = shader!("float_atomics.comp");
 
 case!("shaders.clock.ascends", "VK_KHR_shader_clock", clock);
 
-/// Clocks never go back: neither around some work, nor from one dispatch to the next.
+/// Checks that clocks never go back, neither around some work nor from one dispatch to the next.
 fn clock(gpu: &Gpu) -> Case {
     let features = &gpu.extension_features.shader_clock;
     if features.shader_device_clock == 0 || features.shader_subgroup_clock == 0 {
@@ -47,7 +47,7 @@ fn assume(gpu: &Gpu) -> Case {
 
 case!("shaders.atomics.floats", "VK_EXT_shader_atomic_float2", float_atomics);
 
-/// Sums of small integers are exact in any order.
+/// Checks sums of small integers, which are exact in any order.
 fn float_atomics(gpu: &Gpu) -> Case {
     let (first, second) = (&gpu.extension_features.atomic_float, &gpu.extension_features.atomic_float2);
     let has = first.shader_buffer_float32_atomic_add

@@ -1,5 +1,5 @@
-//! What newer extensions allow programs: layouts of shared memory, rates of change in compute, where invocations meet, quads, modes of
-//! floating point, and shorter forms of what there was.
+//! Extensions of shaders: explicit layouts of shared memory, derivatives in compute,
+//! reconvergence, quads, floating-point modes, and shorter forms.
 
 use std::cmp::Ordering;
 
@@ -31,7 +31,8 @@ fn lacking(what: &str) -> Case {
 
 case!("programs.workgroup.aliased", "VK_KHR_workgroup_memory_explicit_layout", workgroup);
 
-/// Blocks that share their memory, in words, halves and bytes, and in a scalar layout.
+/// Runs a shader with blocks that share their memory, in words, 16-bit values and bytes, and in a
+/// scalar layout.
 fn workgroup(gpu: &Gpu) -> Case {
     let own = &gpu.extension_features.workgroup_layout;
     let all = own.workgroup_memory_explicit_layout
@@ -66,7 +67,8 @@ fn workgroup(gpu: &Gpu) -> Case {
 case!("programs.derivatives.quads", "VK_KHR_compute_shader_derivatives", |gpu| derivatives(gpu, true));
 case!("programs.derivatives.linear", "VK_KHR_compute_shader_derivatives", |gpu| derivatives(gpu, false));
 
-/// The four invocations that an invocation's rates of change are of, by index; and what they see of each other.
+/// Checks which four invocations a derivative is taken of, by index, and what they read of each
+/// other.
 fn derivatives(gpu: &Gpu, squares: bool) -> Case {
     let own = &gpu.extension_features.compute_derivatives;
     let has = if squares { own.compute_derivative_group_quads } else { own.compute_derivative_group_linear };
@@ -108,7 +110,8 @@ fn derivatives(gpu: &Gpu, squares: bool) -> Case {
     Ok(())
 }
 
-/// What each invocation of `reconverge.comp` sees, of subgroups of so many.
+/// Returns the results of each invocation of `reconverge.comp`, for subgroups of `size`
+/// invocations.
 fn met(trips: &[u32], size: usize) -> Vec<[u32; 4]> {
     let mut out = Vec::new();
     for group in trips.chunks(size) {
@@ -125,7 +128,7 @@ fn met(trips: &[u32], size: usize) -> Vec<[u32; 4]> {
             let kind = |kind: u32| count(&|trips| trips & 3 == kind);
             match own & 3 {
                 0 => seen[2] = kind(0),
-                // The first falls into the second.
+                // The first case falls into the second.
                 1 => (seen[2], seen[3]) = (100, kind(1) + kind(2)),
                 2 => seen[3] = kind(1) + kind(2),
                 _ => (seen[2], seen[3]) = (kind(3), if own > 7 { 200 } else { 0 }),
@@ -160,7 +163,8 @@ fn reconvergence(gpu: &Gpu) -> Case {
 
 case!("programs.quads.whole", "VK_KHR_shader_quad_control", whole_quads);
 
-/// Small triangles and long ones: all that is covered sees three neighbours, also where those are not covered.
+/// Checks that every covered invocation of small and long triangles sees three neighbours, also
+/// where they are not covered.
 fn whole_quads(gpu: &Gpu) -> Case {
     if gpu.extension_features.quad_control.shader_quad_control == 0 {
         return lacking("control over quads");
@@ -192,7 +196,7 @@ fn whole_quads(gpu: &Gpu) -> Case {
 
 case!("programs.modes.floats", "VK_KHR_shader_float_controls2", newer);
 
-/// A product that may not be fused with a sum, and one that may; composites of one part.
+/// Checks a product that may not be fused with a sum, one that may, and replicated composites.
 fn newer(gpu: &Gpu) -> Case {
     if gpu.extension_features.float_controls2.shader_float_controls2 == 0 {
         return lacking("modes of floating point");
@@ -211,7 +215,7 @@ fn newer(gpu: &Gpu) -> Case {
 
 case!("programs.annotations.hlsl", "VK_GOOGLE_hlsl_functionality1", annotated);
 
-/// Strings and ids that compilers of HLSL attach to variables, types and members.
+/// Runs a shader with strings and ids that HLSL compilers attach to variables, types and members.
 fn annotated(gpu: &Gpu) -> Case {
     for name in [vk::GOOGLE_DECORATE_STRING_NAME, vk::GOOGLE_HLSL_FUNCTIONALITY1_NAME, vk::GOOGLE_USER_TYPE_NAME] {
         gpu.need(name)?;
@@ -225,7 +229,8 @@ fn annotated(gpu: &Gpu) -> Case {
 
 case!("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
 
-/// The lesser and the greater of two zeros, single and double, where modes do not give their signs up; parts of a number have its sign.
+/// Checks the lesser and greater of two zeros, single and double, where modes preserve signs, and
+/// the sign of parts of a number.
 fn signed_zeros(gpu: &Gpu) -> Case {
     let has_doubles = gpu.features.shader_float64 != 0;
     if gpu.extension_features.float_controls2.shader_float_controls2 == 0 || !has_doubles {
@@ -237,7 +242,7 @@ fn signed_zeros(gpu: &Gpu) -> Case {
     for ([x, y], found) in pairs.into_iter().zip(target.words().chunks(16)) {
         let ordered = |least: bool| if (x.total_cmp(&y) == Ordering::Less) == least { x } else { y };
         let (min, max) = (ordered(true), ordered(false));
-        // Clamped from `y` to `y`; each also of numbers, which all of these are; and of doubles.
+        // Clamped from `y` to `y`. Each also in the variants for numbers, and of doubles.
         let functions = [min, max, y, min, max, y].map(f32::to_bits);
         let parts = [x - x.trunc(), x.trunc()].map(|part| part.abs().copysign(x).to_bits());
         let expected = [&functions[..], &functions[..], &parts[..]].concat();
@@ -249,7 +254,7 @@ fn signed_zeros(gpu: &Gpu) -> Case {
 
 case!("programs.modes.nan_signs", "VK_KHR_shader_float_controls", nan_signs);
 
-/// What is no number has a sign that is one, and stays what it is when it is negated.
+/// Checks that a NaN has a sign, and stays NaN when it is negated.
 fn nan_signs(gpu: &Gpu) -> Case {
     let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
     gpu.properties2(&mut controls);
@@ -277,7 +282,7 @@ fn nan_signs(gpu: &Gpu) -> Case {
 
 case!("programs.integers.bits", "VK_KHR_maintenance9", bits);
 
-/// Bits of integers of 8, 16 and 64 bits: reversed, counted, looked for, and taken out.
+/// Checks bits of integers of 8, 16 and 64 bits: reversed, counted, searched and extracted.
 fn bits(gpu: &Gpu) -> Case {
     gpu.need(unbound_extensions::MAINTENANCE9)?;
     let features =
@@ -312,7 +317,7 @@ fn bits(gpu: &Gpu) -> Case {
 
 case!("programs.pointers.distances", "VK_KHR_variable_pointers", distances);
 
-/// Distances between elements of arrays whose pointers' types do not say how far apart these are.
+/// Checks distances between array elements whose pointer types have no stride.
 fn distances(gpu: &Gpu) -> Case {
     if gpu.extension_features.variable_pointers.variable_pointers_storage_buffer == 0 {
         return lacking("pointers that are chosen");
@@ -330,7 +335,7 @@ fn distances(gpu: &Gpu) -> Case {
 
 case!("programs.pointers.nulls", "VK_KHR_variable_pointers", nulls);
 
-/// Comparisons with null pointers, also of pointers to the first byte of shared memory.
+/// Compares pointers with null, also pointers to the first byte of shared memory.
 fn nulls(gpu: &Gpu) -> Case {
     if gpu.extension_features.variable_pointers.variable_pointers == 0 {
         return lacking("pointers that are chosen");
@@ -348,7 +353,7 @@ fn nulls(gpu: &Gpu) -> Case {
 
 case!("programs.integers.indices", "Precision and Operation of SPIR-V Instructions", indices);
 
-/// Indices of 8, 16 and 64 bits; and angles of 16, which are multiplied by a number of 16.
+/// Checks indices of 8, 16 and 64 bits, and 16-bit angles that are multiplied by a 16-bit number.
 fn indices(gpu: &Gpu) -> Case {
     let features =
         [gpu.features.shader_int16, gpu.features.shader_int64, gpu.extension_features.float16_int8.shader_int8];
@@ -373,14 +378,16 @@ fn indices(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// The number of a half that is not negative; one more than the greatest for infinity.
+/// Returns the value of a 16-bit float that is not negative. Infinity counts as the successor of
+/// the greatest.
 fn below(code: u16) -> f64 {
     if code == 0x7c00 { 65536.0 } else { half::f16::from_bits(code).to_f64() }
 }
 
 case!("programs.modes.narrow_doubles", "Precision and Operation of SPIR-V Instructions", narrow_doubles);
 
-/// Doubles become halves in one step: what is nearly half-way between two is not so any more as a single float.
+/// Checks that doubles are converted to 16-bit floats in one step: a value nearly halfway between
+/// two becomes exactly halfway as a single float.
 fn narrow_doubles(gpu: &Gpu) -> Case {
     if gpu.features.shader_float64 & gpu.extension_features.float16_int8.shader_float16 == 0 {
         return lacking("doubles and halves");
@@ -396,7 +403,7 @@ fn narrow_doubles(gpu: &Gpu) -> Case {
     let (source, target) = (gpu.buffer_with(&numbers)?, gpu.buffer(128)?);
     gpu.compute(NARROW_DOUBLES, 0, &[], &[source, target], [1, 1, 1])?;
     for (number, found) in numbers.into_iter().zip(target.words().chunks(2)) {
-        // The halves on both sides; what comes after the greatest one would be 65536.
+        // The 16-bit floats on both sides. The successor of the greatest would be 65536.
         let size = number.abs();
         let mut code = 0;
         while code < 0x7c00 && below(code + 1) <= size {
@@ -415,7 +422,8 @@ fn narrow_doubles(gpu: &Gpu) -> Case {
 
 case!("programs.integers.of_doubles", "Precision and Operation of SPIR-V Instructions", integers_of_doubles);
 
-/// What has no word becomes the nearest one, as single floats do: SPIR-V leaves it open, Khronos' suite expects that.
+/// Checks that values out of range become the nearest integer. SPIR-V leaves this open, and
+/// Khronos' suite expects it.
 fn integers_of_doubles(gpu: &Gpu) -> Case {
     if gpu.features.shader_float64 == 0 {
         return lacking("doubles");

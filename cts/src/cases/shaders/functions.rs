@@ -6,7 +6,8 @@ use crate::harness::{Case, Gpu, check};
 const UNARY: &[u8] = shader!("unary.comp");
 const ATOMIC: &[u8] = shader!("atomic.comp");
 
-/// A function's name, what it computes, and the error that the specification allows, relative and absolute.
+/// A function's name, its definition, and the error that the specification permits, relative and
+/// absolute.
 type Function = (&'static str, fn(f64) -> f64, f64, f64);
 
 fn small(x: f64) -> f64 {
@@ -115,7 +116,7 @@ fn atomic(gpu: &Gpu, number: i32) -> Case {
         4 => u32::MAX,
         5 => (0..64).fold(0, |all, lane| all ^ lane),
         6 => {
-            // Every value is seen once: as what was there before, or as what is left.
+            // Every value occurs once: as an old value, or as the remaining one.
             before.push(result[0]);
             before.sort_unstable();
             let mut all: Vec<u32> = (0..64).chain([777]).collect();

@@ -1,6 +1,8 @@
-//! Subgroup operations of fragment programs whose quads are covered in part: helper invocations take part in them. The specification lets
-//! a device leave helper invocations out of operations other than those of quads; programs that count the lanes of a subgroup by a sum or a
-//! ballot rely on what most devices do. Source: Vulkan specification, "Helper Invocations" and "Group Operations".
+//! Subgroup operations of fragment shaders whose quads are covered in part: helper invocations
+//! take part. The specification lets a device leave helper invocations out of all operations but
+//! quad operations. Programs that count the lanes of a subgroup by a sum or a ballot rely on the
+//! behaviour of most devices. Source: Vulkan specification, "Helper Invocations" and "Group
+//! Operations".
 
 use ash::vk;
 
@@ -13,7 +15,7 @@ const OPERATIONS: &[u8] = shader!("helper_operations.frag");
 const LEAVING: &[u8] = shader!("helper_leaving.frag");
 const EFFECTS: &[u8] = shader!("helper_effects.frag");
 
-/// Checks that `helper_operations.frag` makes, a bit each.
+/// Checks of `helper_operations.frag`, a bit each.
 const ALL_CHECKS: u32 = (1 << 21) - 1;
 
 /// Width and height of the target, in pixels: odd and even, so that quads reach over its edge.
@@ -83,7 +85,7 @@ fn has_operations(gpu: &Gpu) -> Case {
     if has { Ok(()) } else { Err(Outcome::NotSupported("subgroups of fragments".into())) }
 }
 
-/// Draws triangles with a fragment program and returns the words of all pixels, row by row.
+/// Draws triangles with a fragment shader and returns the words of all pixels, row by row.
 fn draw(
     gpu: &Gpu,
     form: Form,
@@ -113,7 +115,7 @@ fn draw(
     Ok(words.as_chunks::<4>().0.to_vec())
 }
 
-/// Calls `holds` with the place and the words of each pixel that was drawn, of which there must be some.
+/// Calls `holds` with the position and the words of each drawn pixel, of which there must be some.
 fn each_drawn(pixels: &[[u32; 4]], name: &str, holds: &dyn Fn([u32; 2], [u32; 4]) -> bool) -> Case {
     let mut drawn = 0;
     for (at, &words) in (0..).zip(pixels).filter(|(_, words)| **words != [0; 4]) {
@@ -124,7 +126,8 @@ fn each_drawn(pixels: &[[u32; 4]], name: &str, holds: &dyn Fn([u32; 2], [u32; 4]
     check(drawn > 0, || format!("{name}: nothing was drawn"))
 }
 
-/// Every lane is below the sum of all lanes, and a shuffle with itself gives a lane's own value.
+/// Checks that every lane is below the sum of all lanes, and that a shuffle with itself returns a
+/// lane's own value.
 fn lanes(gpu: &Gpu, form: Form) -> Case {
     for (name, triangles) in SHAPES {
         let pixels = draw(gpu, form, (LANES, triangles), &|_| ())?;
@@ -133,7 +136,8 @@ fn lanes(gpu: &Gpu, form: Form) -> Case {
     Ok(())
 }
 
-/// All operations agree, and quads have as many helper invocations as pixels that are not covered.
+/// Checks that all operations agree, and that quads have as many helper invocations as uncovered
+/// pixels.
 fn operations(gpu: &Gpu, form: Form) -> Case {
     for (name, triangles) in SHAPES {
         let pixels = draw(gpu, form, (OPERATIONS, triangles), &|_| ())?;
@@ -142,7 +146,7 @@ fn operations(gpu: &Gpu, form: Form) -> Case {
             let quad = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[dx, dy]| [(x & !1) + dx, (y & !1) + dy]);
             quad.into_iter().filter(|&place| !is_drawn(place)).count() as u32
         };
-        // Other triangles may be hidden where they are covered.
+        // Several triangles may hide each other's pixels.
         let is_exact = triangles.len() == 1 && form.name == "plain";
         each_drawn(&pixels, name, &|place, [passed, count, helpers, _]| {
             let good = passed == ALL_CHECKS && count.is_multiple_of(4) && helpers < 4;
@@ -152,7 +156,7 @@ fn operations(gpu: &Gpu, form: Form) -> Case {
     Ok(())
 }
 
-/// Invocations that end are gone from operations, and those that become helpers are not.
+/// Checks that terminated invocations leave operations, and that demoted ones do not.
 fn leaving(gpu: &Gpu, form: Form, way: f32) -> Case {
     gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
     gpu.need(vk::KHR_SHADER_TERMINATE_INVOCATION_NAME)?;
@@ -167,7 +171,8 @@ fn leaving(gpu: &Gpu, form: Form, way: f32) -> Case {
     Ok(())
 }
 
-/// Atomics count invocations that are covered, whether each adds 1 or an elected one adds the number of all.
+/// Checks that atomics count covered invocations, whether each adds 1 or an elected one adds the
+/// number of all.
 fn effects(gpu: &Gpu, form: Form) -> Case {
     for (name, triangles) in SHAPES {
         let counts = gpu.buffer(16)?;

@@ -1,4 +1,5 @@
-//! The shading language: control flow, functions, arrays, integers, matrices, packing; each against the same on the host.
+//! The shading language: control flow, functions, arrays, integers, matrices, packing, each
+//! compared with the host.
 
 use ash::vk;
 
@@ -8,7 +9,7 @@ use crate::harness::{Case, Gpu, Outcome, check};
 const LANGUAGE: &[u8] = shader!("language.comp");
 const NUMBERS: &[u8] = shader!("numbers.comp");
 
-/// `group.case`, and what the shader computes of a word (and its lane).
+/// `group.case`, and the function of a word (and its lane) that the shader computes.
 type Part = (&'static str, fn(u32, u32) -> u32);
 
 /// In the order of the shader's cases.
@@ -168,7 +169,7 @@ fn nested(x: u32, _: u32) -> u32 {
     (0..4).map(row).sum()
 }
 
-/// Small numbers, limits, and bits without a pattern.
+/// Returns small numbers, limits, and bits without a pattern.
 fn inputs() -> Vec<u32> {
     let mut inputs: Vec<u32> = (0..24).collect();
     inputs.extend([u32::MAX, 1 << 31, i32::MAX as u32, u32::MAX - 1, (1 << 31) + 1, 1 << 30]);

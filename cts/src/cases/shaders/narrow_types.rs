@@ -8,9 +8,9 @@ use crate::harness::{Case, Gpu, Outcome, check};
 
 const NARROW: &[u8] = shader!("narrow.comp");
 
-/// Words of the input of the cases with small numbers.
+/// Returns the input of the cases with narrow types.
 fn narrow_input() -> Vec<u32> {
-    // Halves in each half: not NaN, of moderate size.
+    // Two 16-bit floats in each word: not NaN, of moderate size.
     (0..64u32).map(|at| (0x3c00 + at * 77) | (0xb400 + at * 53) << 16).collect()
 }
 
@@ -24,7 +24,7 @@ fn short(bytes: &[u8], at: usize) -> i16 {
     i16::from_le_bytes([bytes[at * 2], bytes[at * 2 + 1]])
 }
 
-/// What each lane writes: bytes of the output.
+/// The bytes that each lane writes.
 const NARROW_CASES: [NarrowCase; 7] = [
     ("bytes", |a, lane| vec![a[lane].wrapping_mul(3).wrapping_add(1)]),
     ("shorts", |a, lane| (short(a, 63 - lane) / 3).wrapping_sub(lane as i16).to_le_bytes().to_vec()),

@@ -9,7 +9,7 @@ const SUBSETS: &[u8] = shader!("subgroup_subsets.comp");
 
 case!("subgroups.partitioned.sums", "VK_EXT_shader_subgroup_partitioned", partitioned);
 
-/// Sums of subsets of a subgroup are those of the invocations that are there.
+/// Checks that sums over partitions of a subgroup are those of their invocations.
 fn partitioned(gpu: &Gpu) -> Case {
     gpu.need(PARTITIONED)?;
     const COUNT: u32 = 64;

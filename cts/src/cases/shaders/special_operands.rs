@@ -1,5 +1,6 @@
-//! Operands at the edges: NaN, infinities, zeros, counts beyond the width. Much of this is open in the specification; the values
-//! are those of graphics processors, which programs rely on.
+//! Special operands: NaN, infinities, zeros, shift counts beyond the width. The specification
+//! leaves much of this open. The expected values are those of graphics processors, which programs
+//! rely on.
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, check};
@@ -17,7 +18,7 @@ const TWO: u32 = 0x4000_0000;
 const HALF: u32 = 0x3f00_0000;
 const ZERO: u32 = 0;
 
-/// The sign of a float.
+/// The sign bit of a float.
 const MINUS: u32 = 0x8000_0000;
 
 /// The bits of the least integer.
@@ -26,7 +27,7 @@ const INT_MIN: u32 = 0x8000_0000;
 /// Three operands and the result, as bits. A result of `NAN` means any NaN.
 type Row = ([u32; 3], u32);
 
-/// The name of an operation, its number in the shader, and what it gives.
+/// The name of an operation, its number in the shader, and its rows.
 type Operation = (&'static str, i32, &'static [Row]);
 
 const OPERATIONS: &[Operation] = &[
@@ -262,7 +263,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// Runs one operation on its rows, again and again in the other invocations.
+/// Runs one operation on its rows, which repeat over the invocations.
 fn compare(gpu: &Gpu, number: i32, rows: &[Row]) -> Case {
     let rows: Vec<&Row> = rows.iter().cycle().take(INVOCATIONS).collect();
     let operands: Vec<u32> = rows.iter().flat_map(|([a, b, c], _)| [*a, *b, *c, 0]).collect();

@@ -1,5 +1,5 @@
-//! What SPIR-V has and GLSL has not: control flow that is structured in other ways, and operations of other widths. The host says
-//! what comes out.
+//! SPIR-V without a GLSL equivalent: other structured control flow, and operations of other
+//! widths, compared with the host.
 
 use crate::harness::{Case, Gpu, Outcome, check};
 
@@ -49,14 +49,14 @@ case!("assembly.functions.ldexp_of_long", "GLSL.std.450 Ldexp", |gpu| {
     })
 });
 
-/// Where ways that meet twice come to.
+/// Returns the result of control flow whose branches meet twice.
 fn met_twice(x: u32) -> u32 {
     let once = if x < 7 { x } else { x.wrapping_add(7) };
     let twice = if x & 1 == 0 { once.wrapping_mul(2) } else { once };
     twice.wrapping_mul(3).wrapping_add(x)
 }
 
-/// The factors of a word.
+/// Returns the factors of a word.
 fn longs(x: u32) -> (u64, u64) {
     let a = u64::from(x).wrapping_mul(11_400_714_819_323_198_485);
     (a, u64::from(x).wrapping_sub(a))
@@ -69,7 +69,7 @@ fn needs_numbers(gpu: &Gpu) -> Case {
     }
 }
 
-/// Small numbers, limits, and bits without a pattern: a word for each lane.
+/// Returns small numbers, limits, and bits without a pattern: a word for each lane.
 fn inputs() -> Vec<u32> {
     let mut inputs: Vec<u32> = (0..24).collect();
     inputs.extend([u32::MAX, 1 << 31, 0xffff, 0x8000_8000, 0x7fff_ffff, 0xffff_0001, 0x8000_ffff, 0x0001_ffff]);
@@ -83,7 +83,7 @@ case!("assembly.control_flow.one_target", "SPIR-V 2.11", |gpu| run(gpu, WAYS, 4,
 
 case!("assembly.control_flow.ways_meet_twice", "SPIR-V 2.11", |gpu| run(gpu, WAYS, 4, 3, met_twice));
 
-/// Runs a shader that writes `count` words a lane, and compares the word `which`.
+/// Runs a shader that writes `count` words for each lane, and compares word `which`.
 fn run(gpu: &Gpu, shader: &[u8], count: usize, which: usize, model: impl Fn(u32) -> u32) -> Case {
     let inputs = inputs();
     let buffers = [gpu.buffer_with(&inputs)?, gpu.buffer(64 * 4 * count as u64)?];

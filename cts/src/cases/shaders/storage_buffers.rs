@@ -13,10 +13,10 @@ case!("core12.shaders.scalar_layout", "VK_EXT_scalar_block_layout", scalar_layou
 fn scalar_layout(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_SCALAR_BLOCK_LAYOUT_NAME)?;
     gpu.need(vk::KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME)?;
-    // Small whole numbers, so that every order of operations gives the same.
+    // Small whole numbers, so that every order of operations has the same result.
     let numbers = |count: u32, step: u32| -> Vec<f32> { (0..count).map(|at| (at * step % 17) as f32).collect() };
     let (a, c, d) = (numbers(64, 3), numbers(17, 5), numbers(23, 7));
-    // The pairs of C begin at 40 bytes: after 36, on a multiple of 8.
+    // The pairs of C begin at byte 40: after 36, on a multiple of 8.
     let mut c_words = c.clone();
     c_words.insert(9, 99.0);
     let out = gpu.buffer(256)?;

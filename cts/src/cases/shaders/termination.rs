@@ -17,7 +17,7 @@ case!("core13.shaders.demote", "VK_EXT_shader_demote_to_helper_invocation", |gpu
     leaving(gpu, 2)
 });
 
-/// A checkerboard of fragments that end (1) or are demoted to helpers (2).
+/// Runs a checkerboard of fragments that terminate (1) or are demoted to helper invocations (2).
 fn leaving(gpu: &Gpu, how: u32) -> Case {
     let mut draw = Draw::rect(State { fragment: LEAVING, ..State::default() }, FULL, [0.0; 4]);
     draw.show = how as f32;

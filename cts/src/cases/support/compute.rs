@@ -4,7 +4,7 @@ use ash::vk;
 
 use crate::harness::{Gpu, Outcome};
 
-/// A compute pipeline of a set layout.
+/// Creates a compute pipeline, with robust access where the device supports it.
 pub(in crate::cases) fn pipeline(gpu: &Gpu, code: &[u8], layout: vk::PipelineLayout) -> Result<vk::Pipeline, Outcome> {
     let stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
@@ -24,7 +24,7 @@ pub(in crate::cases) fn pipeline(gpu: &Gpu, code: &[u8], layout: vk::PipelineLay
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
-/// A buffer as a descriptor.
+/// Returns the descriptor of a buffer's first `range` bytes.
 pub(in crate::cases) fn range(buffer: vk::Buffer, range: u64) -> [vk::DescriptorBufferInfo; 1] {
     [vk::DescriptorBufferInfo { buffer, offset: 0, range }]
 }

@@ -4,6 +4,7 @@ use ash::vk;
 
 use crate::harness::{Case, Gpu, Outcome};
 
+/// Returns the commands of `VK_KHR_maintenance5`, or ends the case without them.
 pub(in crate::cases) fn need5(gpu: &Gpu) -> Result<ash::khr::maintenance5::Device, Outcome> {
     match gpu.extension_features.maintenance5.maintenance5 {
         vk::TRUE => Ok(ash::khr::maintenance5::Device::new(&gpu.instance, &gpu.device)),
@@ -11,6 +12,7 @@ pub(in crate::cases) fn need5(gpu: &Gpu) -> Result<ash::khr::maintenance5::Devic
     }
 }
 
+/// Returns the commands of `VK_KHR_maintenance6`, or ends the case without them.
 pub(in crate::cases) fn need6(gpu: &Gpu) -> Result<ash::khr::maintenance6::Device, Outcome> {
     match gpu.extension_features.maintenance6.maintenance6 {
         vk::TRUE => Ok(ash::khr::maintenance6::Device::new(&gpu.instance, &gpu.device)),
@@ -25,7 +27,7 @@ pub(in crate::cases) fn need_version(gpu: &Gpu, version: u32) -> Case {
     if found >= version { Ok(()) } else { Err(text()) }
 }
 
-/// Checks that a format has features for optimal tiling.
+/// Returns true if a format has features for optimal tiling.
 pub(in crate::cases) fn supports(
     gpu: &Gpu,
     format: vk::Format,
@@ -36,6 +38,7 @@ pub(in crate::cases) fn supports(
     Ok(properties.optimal_tiling_features.contains(wanted))
 }
 
+/// Returns the result of a comparison operation.
 pub(in crate::cases) fn holds<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> bool {
     match op {
         vk::CompareOp::NEVER => false,
@@ -49,7 +52,7 @@ pub(in crate::cases) fn holds<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> b
     }
 }
 
-/// Whether colour and depth attachments may have so many samples.
+/// Ends a case unless colour and depth attachments may have this number of samples.
 pub(in crate::cases) fn need_samples(gpu: &Gpu, samples: u32) -> Case {
     let limits = &gpu.properties.limits;
     let counts = limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts;
@@ -59,7 +62,8 @@ pub(in crate::cases) fn need_samples(gpu: &Gpu, samples: u32) -> Case {
     }
 }
 
-/// Everything that `VK_EXT_extended_dynamic_state3` is asked for here.
+/// Ends a case unless the device has the features of `VK_EXT_extended_dynamic_state3` that the
+/// cases use.
 pub(in crate::cases) fn need_dynamic3(gpu: &Gpu) -> Case {
     let features = &gpu.extension_features.dynamic_state3;
     let all = [

@@ -13,7 +13,7 @@ pub(in crate::cases) struct Fills {
 }
 
 impl Fills {
-    /// Records a draw of a rectangle in clip coordinates. `numbers` follow the color in the push
+    /// Records a draw of a rectangle in clip coordinates. `numbers` follow the colour in the push
     /// constants: the depth, and two numbers whose meaning the shaders decide.
     pub(in crate::cases) fn fill(self, gpu: &Gpu, rect: [f32; 4], color: [f32; 4], numbers: [f32; 3]) {
         let Self { commands, pipeline, layout } = self;

@@ -20,7 +20,7 @@ pub(in crate::cases) struct Pair {
 pub(in crate::cases) const PAIR_KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
 
 impl Pair {
-    /// With this layout of set 0.
+    /// Creates the pipeline for a layout of set 0.
     pub(in crate::cases) fn new(gpu: &Gpu, first: vk::DescriptorSetLayout) -> Result<Self, Outcome> {
         let (second, set) = gpu.set(&[T::STORAGE_BUFFER])?;
         let out = gpu.buffer(64)?;
@@ -32,7 +32,7 @@ impl Pair {
         Ok(Self { layout, pipeline: pipeline(gpu, PAIR, layout)?, set, out })
     }
 
-    /// Runs it once: the sum goes to word `at`.
+    /// Dispatches the shader once. The sum goes to word `at`.
     ///
     /// # Safety
     /// The command buffer is recording, and the pipeline and set 1 are bound.
@@ -44,6 +44,8 @@ impl Pair {
         }
     }
 
+    /// Binds the pipeline and set 1.
+    ///
     /// # Safety
     /// The command buffer is recording.
     pub(in crate::cases) unsafe fn bind(&self, gpu: &Gpu, commands: vk::CommandBuffer) {
@@ -55,13 +57,13 @@ impl Pair {
     }
 }
 
-/// A write of one of the pair's buffers.
+/// Returns a write of one of the pair's buffers.
 pub(in crate::cases) fn write(binding: u32, info: &[vk::DescriptorBufferInfo; 1]) -> vk::WriteDescriptorSet<'_> {
     let write = vk::WriteDescriptorSet::default().dst_binding(binding);
     write.descriptor_type(PAIR_KINDS[binding as usize]).buffer_info(info)
 }
 
-/// A set of the pair's buffers, bound as usual.
+/// Creates a pair, and a set 0 with its buffers.
 pub(in crate::cases) fn bound_pair(gpu: &Gpu) -> Result<(Pair, vk::DescriptorSet), Outcome> {
     let (first, set) = gpu.set(&PAIR_KINDS)?;
     let pair = Pair::new(gpu, first)?;

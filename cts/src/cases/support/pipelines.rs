@@ -5,7 +5,7 @@ use ash::vk;
 use crate::harness::{Gpu, Outcome};
 use crate::render::{COLOR, RECT, SIZE};
 
-/// Its second colours are factors of what is stored.
+/// Its second colours are factors of the stored colours.
 pub(in crate::cases) static DUAL: &[u8] = shader!("dual.frag");
 
 pub(in crate::cases) const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -13,26 +13,26 @@ pub(in crate::cases) const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 /// A pipeline of a subpass that fills rectangles.
 #[derive(Clone, Copy)]
 pub(in crate::cases) struct PipelineDesc<'a> {
-    /// Pass and subpass; without a pass it is for rendering without one.
+    /// Pass and subpass. Without a pass the pipeline is for dynamic rendering.
     pub(in crate::cases) pass: (vk::RenderPass, u32),
     pub(in crate::cases) layout: vk::PipelineLayout,
-    /// Pixels along each side of what is drawn to.
+    /// Pixels of a side of the target.
     pub(in crate::cases) side: u32,
     /// Vertex and fragment shader.
     pub(in crate::cases) shaders: [&'a [u8]; 2],
-    /// Components that are written, for each colour attachment.
+    /// Written components of each colour attachment.
     pub(in crate::cases) masks: &'a [vk::ColorComponentFlags],
     pub(in crate::cases) samples: vk::SampleCountFlags,
     pub(in crate::cases) depth: Depth,
     pub(in crate::cases) flags: vk::PipelineCreateFlags,
-    /// The locations of the attachments' colours, where these are not their numbers.
+    /// The locations of colour attachments, where they differ from their numbers.
     pub(in crate::cases) locations: Option<&'a [u32]>,
     /// The indices of colours, depth and stencil as input attachments.
     pub(in crate::cases) inputs: Option<(&'a [u32], [u32; 2])>,
 }
 
 impl PipelineDesc<'_> {
-    /// One that fills rectangles with colours of one sample.
+    /// Returns a pipeline that fills rectangles with colours of one sample.
     pub(in crate::cases) fn plain(layout: vk::PipelineLayout) -> Self {
         Self {
             pass: (vk::RenderPass::null(), 0),
@@ -49,25 +49,27 @@ impl PipelineDesc<'_> {
     }
 }
 
-/// Depth and stencil in one word, where a device stores them so.
+/// A format that a device may store with depth and stencil in one word.
 pub(in crate::cases) const PACKED: vk::Format = vk::Format::D24_UNORM_S8_UINT;
 
-/// What becomes of depth and stencil.
+/// Depth and stencil state of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cases) enum Depth {
-    /// Nothing.
+    /// There are no depth and stencil attachments.
     Unused,
-    /// Nothing, though they are there.
+    /// The attachments are not used.
     Kept,
-    /// What is nearer is drawn.
+    /// Nearer fragments are drawn.
     Less,
-    /// The same with depth beside a stencil that is not attached, in an image of [`PACKED`].
+    /// Nearer fragments are drawn, with depth beside a stencil that is not attached, in an image
+    /// of [`PACKED`].
     LessAlone,
-    /// Depth is written, and stencil replaced by the dynamic reference, of one sample; those of these aspects are there.
+    /// Depth is written, and stencil replaced by the dynamic reference, of one sample. The
+    /// attachments have these aspects.
     OfSample(u32, vk::ImageAspectFlags),
 }
 
-/// The tests of a pipeline.
+/// Returns the tests of a pipeline.
 fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
     let is_less = matches!(depth, Depth::Less | Depth::LessAlone);
     let of_sample = matches!(depth, Depth::OfSample(..));
@@ -91,7 +93,7 @@ pub(in crate::cases) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Resul
     pipeline_with(gpu, desc, Between::Nothing)
 }
 
-/// What stands between a vertex and a fragment shader.
+/// Stages between the vertex and the fragment shader.
 #[derive(Clone, Copy)]
 pub(in crate::cases) enum Between {
     Nothing,
@@ -124,7 +126,7 @@ fn stages<'a>(
     Ok((stages, topology))
 }
 
-/// The same with other stages between them.
+/// Creates a pipeline with other stages between.
 pub(in crate::cases) fn pipeline_with(
     gpu: &Gpu,
     desc: &PipelineDesc<'_>,
@@ -206,7 +208,7 @@ pub(in crate::cases) fn pipeline_with(
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
-/// All pixels of a square with so many along each side.
+/// Returns the pixels of a square.
 pub(in crate::cases) fn square(side: u32) -> vk::Rect2D {
     vk::Rect2D { extent: vk::Extent2D { width: side, height: side }, ..Default::default() }
 }

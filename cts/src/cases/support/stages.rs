@@ -16,7 +16,7 @@ pub(in crate::cases) fn draw(show: u32, color: [f32; 4]) -> Draw {
     Draw { show: show as f32, ..Draw::rect(state(), FULL, color) }
 }
 
-/// Compares every pixel with what a function of its place says, to within one.
+/// Compares every pixel with a function of its position, to within one.
 pub(in crate::cases) fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) -> [u8; 4]) -> Case {
     for (index, pixel) in pixels.iter().enumerate() {
         let (x, y) = (index as u32 % SIZE, index as u32 / SIZE);
@@ -31,7 +31,7 @@ pub(in crate::cases) fn require(supported: vk::Bool32, what: &str) -> Case {
     if supported == vk::TRUE { Ok(()) } else { Err(Outcome::NotSupported(what.into())) }
 }
 
-/// Clip and cull distances are among the outputs of every draw here.
+/// Ends a case unless clip and cull distances are supported, which every draw here writes.
 pub(in crate::cases) fn distances(gpu: &Gpu) -> Case {
     require(gpu.features.shader_clip_distance, "clip distances")?;
     require(gpu.features.shader_cull_distance, "cull distances")

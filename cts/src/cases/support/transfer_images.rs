@@ -6,7 +6,7 @@ use crate::harness::{Case, Gpu, Outcome, check};
 
 pub(in crate::cases) const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
-/// What a test image is; one of 12 layers is a storage image of two cubes.
+/// Shape of a test image. An image of 12 layers is a storage image of two cubes.
 #[derive(Clone, Copy)]
 pub(in crate::cases) struct ImageShape {
     pub(in crate::cases) format: vk::Format,
@@ -22,13 +22,13 @@ impl ImageShape {
     }
 }
 
-/// Every level and layer of some aspects.
+/// Returns the range of every level and layer of some aspects.
 pub(in crate::cases) fn everything(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     let (level_count, layer_count) = (vk::REMAINING_MIP_LEVELS, vk::REMAINING_ARRAY_LAYERS);
     vk::ImageSubresourceRange { aspect_mask, level_count, layer_count, ..Default::default() }
 }
 
-/// An image of undefined content in the general layout.
+/// Creates an image of undefined contents in the general layout.
 pub(in crate::cases) fn image(
     gpu: &Gpu,
     shape: ImageShape,
@@ -82,7 +82,7 @@ pub(in crate::cases) fn extent([width, height, depth]: [u32; 3]) -> vk::Extent3D
     vk::Extent3D { width, height, depth }
 }
 
-/// Tightly packed texels of one subresource.
+/// Returns the copy of the tightly packed texels of one subresource.
 pub(in crate::cases) fn region(subresource: vk::ImageSubresourceLayers, size: [u32; 3]) -> vk::BufferImageCopy {
     vk::BufferImageCopy { image_subresource: subresource, image_extent: extent(size), ..Default::default() }
 }

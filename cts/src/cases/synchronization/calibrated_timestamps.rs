@@ -1,4 +1,4 @@
-//! `VK_KHR_calibrated_timestamps`: clocks that are read at one time.
+//! `VK_KHR_calibrated_timestamps`: clocks that are read at the same time.
 
 use ash::vk;
 use ash::vk::TimeDomainKHR as Domain;
@@ -12,7 +12,7 @@ fn known(gpu: &Gpu) -> Result<Vec<Domain>, Outcome> {
     Ok(unsafe { extension.get_physical_device_calibrateable_time_domains(gpu.physical) }?)
 }
 
-/// Clocks of some domains, and how far apart they were read, nanoseconds.
+/// Returns the clocks of some domains, and the maximum deviation between them, in nanoseconds.
 fn read(gpu: &Gpu, domains: &[Domain]) -> Result<(Vec<u64>, u64), Outcome> {
     let extension = ash::khr::calibrated_timestamps::Device::new(&gpu.instance, &gpu.device);
     let info = |&domain: &Domain| vk::CalibratedTimestampInfoKHR::default().time_domain(domain);
@@ -23,7 +23,8 @@ fn read(gpu: &Gpu, domains: &[Domain]) -> Result<(Vec<u64>, u64), Outcome> {
 
 case!("times.calibrated.domains", "Calibrated Timestamps", domains);
 
-/// The device's clock is one of them; none goes back, and all go on by about the same.
+/// Checks that the device's clock is supported, and that all clocks advance by about the same
+/// time.
 fn domains(gpu: &Gpu) -> Case {
     let domains = known(gpu)?;
     check(domains.contains(&Domain::DEVICE), || format!("{domains:?}"))?;
@@ -32,7 +33,7 @@ fn domains(gpu: &Gpu) -> Case {
     let (second, later_apart) = read(gpu, &domains)?;
     check(apart > 0 && later_apart > 0, || "clocks that are read without taking time".into())?;
     for ((domain, from), to) in domains.iter().zip(first).zip(second) {
-        // Ticks of the device, nanoseconds of the host.
+        // Ticks of the device, or nanoseconds of the host.
         let tick = if *domain == Domain::DEVICE { f64::from(gpu.properties.limits.timestamp_period) } else { 1.0 };
         let passed = (to as f64 - from as f64) * tick;
         check((15e6..60e9).contains(&passed), || format!("{domain:?}: {passed} ns in 20 ms"))?;
@@ -42,7 +43,7 @@ fn domains(gpu: &Gpu) -> Case {
 
 case!("times.calibrated.device", "Calibrated Timestamps", device);
 
-/// A timestamp that a queue writes lies between two that the host reads.
+/// Checks that a timestamp of a queue lies between two that the host reads.
 fn device(gpu: &Gpu) -> Case {
     known(gpu)?;
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);

@@ -6,7 +6,7 @@ use crate::harness::{Case, Gpu, check};
 
 const ALL: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::ALL_COMMANDS;
 
-/// A dependency of everything on everything.
+/// Records a dependency of all commands on all commands.
 fn dependency(gpu: &Gpu, commands: vk::CommandBuffer) {
     let second = khr::synchronization2::Device::new(&gpu.instance, &gpu.device);
     let memory = [vk::MemoryBarrier2::default()
@@ -20,7 +20,8 @@ fn dependency(gpu: &Gpu, commands: vk::CommandBuffer) {
 
 case!("core13.sync2.submit", "VK_KHR_synchronization2", submit2);
 
-/// Two submissions in one call, the second of which waits for a semaphore of the first; a fence, and a time stamp.
+/// Submits two batches in one call, the second of which waits for a semaphore of the first, with a
+/// fence and a timestamp.
 fn submit2(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_SYNCHRONIZATION2_NAME)?;
     let second = khr::synchronization2::Device::new(&gpu.instance, &gpu.device);

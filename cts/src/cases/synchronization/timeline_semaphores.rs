@@ -14,7 +14,7 @@ fn timeline(gpu: &Gpu, value: u64) -> Result<vk::Semaphore, Outcome> {
 
 case!("core12.timeline.host", "VK_KHR_timeline_semaphore", timeline_host);
 
-/// The host signals and waits, for one and for any.
+/// Signals and waits for semaphores on the host, for one and for any of several.
 fn timeline_host(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_TIMELINE_SEMAPHORE_NAME)?;
     let second = khr::timeline_semaphore::Device::new(&gpu.instance, &gpu.device);
@@ -39,7 +39,8 @@ fn timeline_host(gpu: &Gpu) -> Case {
 
 case!("core12.timeline.queue", "VK_KHR_timeline_semaphore", timeline_queue);
 
-/// A submission waits for a value that the host signals after it, and then signals its own; a second one waits for that.
+/// Submits a batch that waits for a value that the host signals later, and a second batch that
+/// waits for the first.
 fn timeline_queue(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_TIMELINE_SEMAPHORE_NAME)?;
     let second = khr::timeline_semaphore::Device::new(&gpu.instance, &gpu.device);

@@ -15,7 +15,7 @@ use crate::render::{Draw, Kind, TRIANGLES, Target, render};
 
 const CORNERS: [&[u8]; 2] = [shader!("corners.tesc"), shader!("corners.tese")];
 
-/// Patches that share edges of equal levels cover each pixel once.
+/// Checks that patches that share edges of equal levels cover each pixel once.
 fn watertight(gpu: &Gpu, shaders: [&'static [u8]; 2], halves: bool) -> Case {
     supported(gpu)?;
     let side = 256;
@@ -27,7 +27,7 @@ fn watertight(gpu: &Gpu, shaders: [&'static [u8]; 2], halves: bool) -> Case {
             let draw =
                 Draw { kind, ..Draw::rect(additive(of_size(state, side)), [scale[0], scale[1], 0.0, 0.0], [1.0; 4]) };
             let pixels = render(gpu, &Target { size: [side; 2], ..Target::default() }, &[draw])?;
-            // Half of alpha is written by each fragment.
+            // Each fragment adds half of alpha.
             let wrong = pixels.iter().filter(|pixel| !(127..=128).contains(&pixel[3])).count();
             check(wrong == 0, || {
                 format!("levels {number}, {}: {wrong} pixels are covered not just once", spacing.name())
@@ -58,7 +58,7 @@ fn buffer_of(kind: Kind) -> (Buffer, u32) {
 
 case!("tessellation.draws.indexed", "Tessellation", indexed);
 
-/// Indices name the vertices of patches.
+/// Checks indexed patches.
 fn indexed(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let kind = grid(gpu, (5, false))?;
@@ -71,7 +71,7 @@ fn indexed(gpu: &Gpu) -> Case {
 
 case!("tessellation.draws.restarts", "Tessellation", restarts);
 
-/// A restart drops the vertices of a patch that is not whole.
+/// Checks that a restart drops the vertices of an incomplete patch.
 fn restarts(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if gpu.extension_features.list_restart.primitive_topology_patch_list_restart == 0 {
@@ -83,7 +83,7 @@ fn restarts(gpu: &Gpu) -> Case {
     let mut numbers = Random::new(4);
     let mut all: Vec<u16> = Vec::new();
     for patch in 0..count as u16 / 4 {
-        // Some vertices of no whole patch, and a restart.
+        // Some vertices of an incomplete patch, and a restart.
         all.extend((0..numbers.below(4) as u16).map(|vertex| vertex * 7));
         all.push(u16::MAX);
         all.extend(patch * 4..patch * 4 + 4);
@@ -102,7 +102,7 @@ fn restarts(gpu: &Gpu) -> Case {
 
 case!("tessellation.draws.instances", "Tessellation", instances);
 
-/// Instances have patches of their own, each numbered from 0.
+/// Checks that each instance has its own patches, numbered from 0.
 fn instances(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let kind = Kind::Instances { first: 3, count: 300 };
@@ -135,7 +135,7 @@ fn indirect(gpu: &Gpu) -> Case {
 
 case!("tessellation.draws.incomplete", "Tessellation", incomplete);
 
-/// Vertices of no whole patch are left out; none is no patch.
+/// Checks that vertices of an incomplete patch are ignored.
 fn incomplete(gpu: &Gpu) -> Case {
     supported(gpu)?;
     for (count, expected) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 1), (1001, 333)] {
@@ -148,7 +148,8 @@ fn incomplete(gpu: &Gpu) -> Case {
 
 case!("tessellation.draws.blended_in_order", "Tessellation", blended_in_order);
 
-/// What patches become is blended in the order of the patches: the same with other draws between them.
+/// Checks that primitives are blended in the order of the patches, also with other draws between
+/// them.
 fn blended_in_order(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let mut numbers = Random::new(12);
@@ -180,7 +181,7 @@ fn blended_in_order(gpu: &Gpu) -> Case {
 
 case!("tessellation.draws.large", "Tessellation", large);
 
-/// Two million triangles of 250 patches.
+/// Draws two million triangles of 250 patches.
 fn large(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let pool = pool(gpu, F::TESSELLATION_CONTROL_SHADER_PATCHES | F::CLIPPING_INVOCATIONS)?;
@@ -189,7 +190,8 @@ fn large(gpu: &Gpu) -> Case {
     let pixels = render(gpu, &Target::default(), &[Draw { query: Some(pool), ..draw }])?;
     let counts: [u64; 2] = results(gpu, pool)?;
     check(counts == [250 * 8192, 250], || format!("{counts:?}"))?;
-    // Blue is the third coordinate, alpha the number of the patch, clamped; the last one is on top.
+    // Blue is the third coordinate, alpha the number of the patch, clamped. The last patch is on
+    // top.
     let good = |pixel: &[u8; 4]| pixel[2] == 0 && pixel[3] == 255;
     check(pixels.iter().all(good), || "pixels are missing".into())
 }

@@ -1,8 +1,8 @@
-//! What the specification says of subdivided patches, and shaders with other modes than those that they were written with.
+//! A model of subdivided patches, and shaders with replaced execution modes.
 
 use std::collections::BTreeSet;
 
-/// What is subdivided.
+/// Abstract patch types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
     Triangles,
@@ -10,7 +10,7 @@ pub enum Domain {
     Isolines,
 }
 
-/// How edges are divided.
+/// Spacing of edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
     Equal,
@@ -18,7 +18,7 @@ pub enum Spacing {
     Odd,
 }
 
-/// How triangles turn, or that there are points.
+/// Winding of triangles, or points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Counter,
@@ -27,10 +27,10 @@ pub enum Order {
 }
 
 impl Domain {
-    /// All of them.
+    /// Every domain.
     pub const ALL: [Self; 3] = [Self::Triangles, Self::Quads, Self::Isolines];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         ["triangles", "quads", "isolines"][self as usize]
     }
@@ -41,10 +41,10 @@ impl Domain {
 }
 
 impl Spacing {
-    /// All of them.
+    /// Every spacing.
     pub const ALL: [Self; 3] = [Self::Equal, Self::Even, Self::Odd];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         ["equal", "even", "odd"][self as usize]
     }
@@ -53,7 +53,7 @@ impl Spacing {
         [1, 2, 3][self as usize]
     }
 
-    /// A level as it counts, and its segments.
+    /// Returns a level after clamping and rounding, and its segments.
     fn segments(self, level: f32) -> (f64, usize) {
         let level = f64::from(level);
         let clamp = |least: f64, most: f64| if level >= least { level.min(most) } else { least };
@@ -66,15 +66,15 @@ impl Spacing {
 }
 
 impl Order {
-    /// All of them.
+    /// Every order.
     pub const ALL: [Self; 3] = [Self::Counter, Self::Clockwise, Self::Points];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         ["ccw", "cw", "points"][self as usize]
     }
 
-    /// Vertices of a primitive.
+    /// Returns the vertices of a primitive.
     pub fn corners(self, domain: Domain) -> usize {
         match (self, domain) {
             (Self::Points, _) => 1,
@@ -84,7 +84,7 @@ impl Order {
     }
 }
 
-/// Execution modes that stand for those of a shader; others stay.
+/// Execution modes that replace those of a shader. Others stay.
 #[derive(Clone, Copy, Default)]
 struct ReplacedModes {
     domain: Option<Domain>,
@@ -92,7 +92,7 @@ struct ReplacedModes {
     order: Option<Order>,
 }
 
-/// A shader with other modes. It is made once for a case, and stays.
+/// Returns a shader with replaced modes. It is leaked, once for each case.
 fn patched(shader: &[u8], replaced: ReplacedModes) -> &'static [u8] {
     let ReplacedModes { domain, spacing, order } = replaced;
     const EXECUTION_MODE: u32 = 16;
@@ -124,18 +124,18 @@ fn patched(shader: &[u8], replaced: ReplacedModes) -> &'static [u8] {
     Box::leak(bytes.into_boxed_slice())
 }
 
-/// A shader with these modes.
+/// Returns a shader with these modes.
 pub fn with_modes(shader: &[u8], modes: Modes) -> &'static [u8] {
     let Modes { domain, spacing, order } = modes;
     patched(shader, ReplacedModes { domain: Some(domain), spacing: Some(spacing), order: Some(order) })
 }
 
-/// A shader of another domain.
+/// Returns a shader of another domain.
 pub fn of_domain(shader: &[u8], domain: Domain) -> &'static [u8] {
     patched(shader, ReplacedModes { domain: Some(domain), ..ReplacedModes::default() })
 }
 
-/// A shader of another spacing.
+/// Returns a shader of another spacing.
 pub fn of_spacing(shader: &[u8], spacing: Spacing) -> &'static [u8] {
     patched(shader, ReplacedModes { spacing: Some(spacing), ..ReplacedModes::default() })
 }
@@ -143,15 +143,16 @@ pub fn of_spacing(shader: &[u8], spacing: Spacing) -> &'static [u8] {
 /// The execution modes of an evaluation shader.
 #[derive(Clone, Copy)]
 pub struct Modes {
-    /// What the levels divide.
+    /// The abstract patch type.
     pub domain: Domain,
-    /// How edges are divided.
+    /// Spacing of edges.
     pub spacing: Spacing,
-    /// The order of corners, or points instead of primitives.
+    /// Winding of triangles, or points instead of primitives.
     pub order: Order,
 }
 
-/// Checks the coordinates of all vertices of a patch's primitives, in order: four outer and two inner levels.
+/// Checks the coordinates of all vertices of a patch's primitives, in order. `levels` are four
+/// outer and two inner levels.
 pub fn verify(modes: Modes, levels: &[f32; 6], vertices: &[[f32; 3]]) -> Result<(), String> {
     let Modes { domain, spacing, order } = modes;
     in_domain(domain, vertices)?;
@@ -164,7 +165,7 @@ pub fn verify(modes: Modes, levels: &[f32; 6], vertices: &[[f32; 3]]) -> Result<
     let inner = if domain == Domain::Triangles { &levels[4..5] } else { &levels[4..] };
     let outer = if domain == Domain::Triangles { &levels[..3] } else { &levels[..4] };
     let is_whole = outer.iter().chain(inner).all(|&level| spacing.segments(level).1 == 1);
-    // What is inside may lie on the edges where its level is 1.
+    // Inner vertices may lie on the edges where the inner level is 1.
     if spacing == Spacing::Odd && !is_whole && inner.iter().any(|&level| level <= 1.0) {
         return Ok(());
     }
@@ -193,7 +194,7 @@ fn in_domain(domain: Domain, vertices: &[[f32; 3]]) -> Result<(), String> {
     Ok(())
 }
 
-/// All triangles turn one way, and have the area of the domain together.
+/// Checks that all triangles have one winding, and that their areas add up to the domain's.
 fn areas(domain: Domain, order: Order, vertices: &[[f32; 3]]) -> Result<(), String> {
     let sign = if order == Order::Clockwise { 1.0 } else { -1.0 };
     let mut sum = 0.0;
@@ -209,7 +210,7 @@ fn areas(domain: Domain, order: Order, vertices: &[[f32; 3]]) -> Result<(), Stri
     if (sum - whole).abs() < 1e-5 { Ok(()) } else { Err(format!("an area of {sum}")) }
 }
 
-/// How far along an outer edge a vertex is that lies on it.
+/// Returns how far along an outer edge a vertex lies, if it lies on the edge.
 fn on_edge(domain: Domain, edge: usize, [u, v, w]: [f32; 3]) -> Option<f64> {
     let (is_on, along) = match (domain, edge) {
         (Domain::Triangles, 0) => (u == 0.0, v),
@@ -223,8 +224,8 @@ fn on_edge(domain: Domain, edge: usize, [u, v, w]: [f32; 3]) -> Option<f64> {
     is_on.then_some(f64::from(along))
 }
 
-/// An edge has as many segments as its level says, of which two may be shorter, both alike, and is symmetric. The specification leaves open
-/// where those are and how long.
+/// Checks that an edge is symmetric with as many segments as its level, of which two may be
+/// shorter and equally long. The specification leaves their position and length open.
 fn check_edge(spacing: Spacing, level: f32, mut along: Vec<f64>) -> Result<(), String> {
     along.sort_by(f64::total_cmp);
     along.dedup();
@@ -248,7 +249,7 @@ fn check_edge(spacing: Spacing, level: f32, mut along: Vec<f64>) -> Result<(), S
     }
 }
 
-/// How many vertices a patch has.
+/// Returns the number of vertices of a patch.
 fn unique(domain: Domain, spacing: Spacing, (outer, inner): (&[f32], &[f32]), is_whole: bool) -> usize {
     let around: usize = outer.iter().map(|&level| spacing.segments(level).1).sum();
     if is_whole {
@@ -267,7 +268,7 @@ fn unique(domain: Domain, spacing: Spacing, (outer, inner): (&[f32], &[f32]), is
     count
 }
 
-/// Lines along u, at even distances from v = 0 on.
+/// Checks lines along u, at even distances from v = 0 on.
 fn lines(spacing: Spacing, order: Order, levels: &[f32; 6], vertices: &[[f32; 3]]) -> Result<(), String> {
     let (_, rows) = Spacing::Equal.segments(levels[0]);
     let (_, segments) = spacing.segments(levels[1]);

@@ -1,4 +1,5 @@
-//! Tessellation: what control shaders are given and leave, what the tessellator makes of levels, and what evaluation shaders make of that.
+//! Tessellation: inputs and outputs of control shaders, primitive generation from levels, and
+//! evaluation shaders.
 
 use ash::vk;
 use ash::vk::{PrimitiveTopology as T, QueryPipelineStatisticFlags as F};
@@ -67,13 +68,14 @@ pub(super) fn state(vertex: &'static [u8], [control, evaluation]: [&'static [u8]
     state
 }
 
-/// A draw whose levels are four outer and two inner ones.
+/// Returns a draw with four outer and two inner levels.
 pub(super) fn with_levels(state: State, levels: [f32; 6], kind: Kind) -> Draw {
     let [a, b, c, d, inner @ ..] = levels;
     Draw { kind, ..Draw::rect(state, [a, b, c, d], [inner[0], inner[1], 0.0, 1.0]) }
 }
 
-/// Draws with transform feedback; the words of captured vertices, so many bytes each, and how many primitives there were.
+/// Draws with transform feedback. Returns the words of captured vertices, which have `stride`
+/// bytes each, and the number of primitives.
 pub(super) fn captured(gpu: &Gpu, draw: Draw, (stride, most): (u64, u64)) -> Result<(Vec<u32>, u64), Outcome> {
     gpu.need(vk::EXT_TRANSFORM_FEEDBACK_NAME)?;
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT);
@@ -91,7 +93,7 @@ pub(super) fn captured(gpu: &Gpu, draw: Draw, (stride, most): (u64, u64)) -> Res
     Ok((buffer.words(), needed))
 }
 
-/// Every mode, with many levels, against the model.
+/// Compares every mode, with many levels, with the model.
 fn coordinates(gpu: &Gpu, modes: Modes) -> Case {
     supported(gpu)?;
     let Modes { domain, spacing, order } = modes;
@@ -124,7 +126,8 @@ fn coordinates(gpu: &Gpu, modes: Modes) -> Case {
     Ok(())
 }
 
-/// Patches of any number of vertices in, and some numbers out; every invocation sees the others' outputs behind a barrier.
+/// Checks patches of any number of input vertices with several numbers of outputs, where every
+/// invocation reads the others' outputs behind a barrier.
 fn control_points(gpu: &Gpu, (count, control): (u32, &'static [u8])) -> Case {
     supported(gpu)?;
     stores(gpu)?;
@@ -178,7 +181,7 @@ fn patch_variables(gpu: &Gpu) -> Case {
 
 case!("tessellation.control.patch_components", "Tessellation", patch_components);
 
-/// 128 components of a patch arrive.
+/// Passes 128 components of a patch.
 fn patch_components(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if gpu.properties.limits.max_tessellation_control_per_patch_output_components < 128 {
@@ -219,7 +222,7 @@ fn subgroups(gpu: &Gpu) -> Case {
 
 case!("tessellation.control.hostile_indices", "Tessellation", hostile);
 
-/// Indices that are far outside of what they index do no harm.
+/// Checks that indices far outside of their arrays do no harm.
 fn hostile(gpu: &Gpu) -> Case {
     supported(gpu)?;
     for far in [5, 33, 4096, 1 << 20, i32::MAX, -1, i32::MIN, -100_000] {
@@ -227,7 +230,7 @@ fn hostile(gpu: &Gpu) -> Case {
         draw.color[0] = f32::from_bits(far as u32);
         render(gpu, &Target::default(), &[draw])?;
     }
-    // The device lives, and draws what it should.
+    // The device is not lost, and draws as usual.
     let draw =
         with_levels(state(IDS, [LEVELS, model::of_domain(COORDINATES, Domain::Quads)], 3), [2.0; 6], Kind::Vertices(3));
     let pixels = render(gpu, &Target::default(), &[draw])?;
@@ -235,8 +238,8 @@ fn hostile(gpu: &Gpu) -> Case {
     check(pixels.iter().any(|pixel| *pixel != [0; 4]), || "nothing is drawn".into())
 }
 
-/// How many primitives patches become.
-pub(super) fn count(gpu: &Gpu, domain: Domain, levels: [f32; 6]) -> Result<u64, Outcome> {
+/// Returns the number of primitives of patches.
+fn count(gpu: &Gpu, domain: Domain, levels: [f32; 6]) -> Result<u64, Outcome> {
     supported(gpu)?;
     let evaluation = model::of_domain(COORDINATES, domain);
     let draw = with_levels(state(IDS, [LEVELS, evaluation], 3), levels, Kind::Vertices(3));
@@ -256,7 +259,7 @@ fn expect(gpu: &Gpu, all: &[Expected]) -> Case {
 
 case!("tessellation.levels.culled", "Tessellation", culled);
 
-/// A patch with an outer level that counts and is not positive is left out.
+/// Checks that a patch with a relevant outer level that is not positive is discarded.
 fn culled(gpu: &Gpu) -> Case {
     for (domain, outer) in [(Domain::Triangles, 3), (Domain::Quads, 4), (Domain::Isolines, 2)] {
         for (edge, level) in (0..outer).flat_map(|edge| [0.0, -0.0, -1.0, f32::NEG_INFINITY].map(|level| (edge, level)))
@@ -271,7 +274,7 @@ fn culled(gpu: &Gpu) -> Case {
 
 case!("tessellation.levels.ignored", "Tessellation", ignored);
 
-/// Levels that do not count do nothing.
+/// Checks that irrelevant levels have no effect.
 fn ignored(gpu: &Gpu) -> Case {
     expect(
         gpu,
@@ -286,7 +289,7 @@ fn ignored(gpu: &Gpu) -> Case {
 
 case!("tessellation.levels.clamped", "Tessellation", clamped);
 
-/// Levels beyond the limits are those.
+/// Checks that levels are clamped to the limits.
 fn clamped(gpu: &Gpu) -> Case {
     expect(
         gpu,
@@ -314,12 +317,13 @@ fn not_a_number(gpu: &Gpu) -> Case {
             Expected(Domain::Isolines, [2.0, nan, 2.0, 2.0, 2.0, 2.0], 0),
         ],
     )?;
-    // What an inner one becomes is undefined, but there is something.
+    // The result of an inner NaN is undefined, but there are primitives.
     let inner = count(gpu, Domain::Quads, [2.0, 2.0, 2.0, 2.0, nan, nan])?;
     check((1..=8192).contains(&inner), || format!("{inner} primitives"))
 }
 
-/// A grid of squares over clip space whose corners are moved a little: four vertices each, or three of each half.
+/// Returns a grid of squares over clip space with slightly moved corners: four vertices each, or
+/// three for each half.
 pub(super) fn grid(gpu: &Gpu, (side, halves): (u32, bool)) -> Result<Kind, Outcome> {
     let mut numbers = Random::new(u64::from(side));
     let mut corner = |x: u32, y: u32| {
@@ -362,7 +366,7 @@ pub(super) fn additive(mut state: State) -> State {
     state
 }
 
-/// Pictures of draws.
+/// Returns the pictures of draws.
 pub(super) fn pictures(gpu: &Gpu, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
     render(gpu, &Target { size: [64; 2], ..Target::default() }, draws)
 }
@@ -389,7 +393,7 @@ fn clip_distances(gpu: &Gpu) -> Case {
 
 case!("tessellation.evaluation.primitive_id", "Tessellation", primitive_id);
 
-/// Fragments see the number of their patch.
+/// Checks that fragments see the number of their patch.
 fn primitive_id(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if gpu.features.geometry_shader == 0 {
@@ -408,7 +412,8 @@ fn primitive_id(gpu: &Gpu) -> Case {
 
 case!("tessellation.evaluation.side_effects", "Tessellation", side_effects);
 
-/// Control shaders run once for each vertex of each patch, also where nothing is rasterized, or all patches are left out.
+/// Checks that control shaders run once for each vertex of each patch, even where nothing is
+/// rasterized or all patches are culled.
 fn side_effects(gpu: &Gpu) -> Case {
     supported(gpu)?;
     stores(gpu)?;
@@ -424,7 +429,7 @@ fn side_effects(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A geometry shader that hands primitives on changes nothing.
+/// Checks that a geometry shader that passes primitives on changes nothing.
 fn through(gpu: &Gpu, (domain, geometry): (Domain, &'static [u8])) -> Case {
     supported(gpu)?;
     if gpu.features.geometry_shader == 0 {
@@ -459,7 +464,7 @@ fn geometry_lines(gpu: &Gpu) -> Case {
 
 case!("tessellation.geometry.patch_numbers", "Tessellation", geometry_numbers);
 
-/// Geometry shaders are given the numbers of patches.
+/// Checks that geometry shaders see the numbers of patches.
 fn geometry_numbers(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if gpu.features.geometry_shader == 0 {
@@ -477,7 +482,7 @@ fn geometry_numbers(gpu: &Gpu) -> Case {
 
 case!("tessellation.feedback.overflow", "Tessellation", feedback_overflow);
 
-/// Whole primitives are captured as long as there is room.
+/// Checks that complete primitives are captured as long as there is room.
 fn feedback_overflow(gpu: &Gpu) -> Case {
     supported(gpu)?;
     gpu.need(vk::EXT_TRANSFORM_FEEDBACK_NAME)?;
@@ -506,7 +511,7 @@ fn feedback_overflow(gpu: &Gpu) -> Case {
 
 case!("tessellation.feedback.generated", "Tessellation", feedback_generated);
 
-/// Primitives are counted without transform feedback, also where they are dropped.
+/// Checks that primitives are counted without transform feedback, and where they are discarded.
 fn feedback_generated(gpu: &Gpu) -> Case {
     supported(gpu)?;
     gpu.need(vk::EXT_PRIMITIVES_GENERATED_QUERY_NAME)?;
@@ -547,7 +552,7 @@ fn statistics(gpu: &Gpu) -> Case {
     let draw = with_levels(state(IDS, [LEVELS, evaluation], 3), [4.0; 6], Kind::Vertices(31));
     render(gpu, &Target::default(), &[Draw { query: Some(pool), ..draw }])?;
     let [vertices, primitives, shaded, clipped, patches, evaluated]: [u64; 6] = results(gpu, pool)?;
-    // An input need not be counted that is of no whole primitive.
+    // Inputs of an incomplete primitive may or may not be counted.
     let good = (30..=31).contains(&vertices) && primitives == 10 && (30..=31).contains(&shaded);
     // Each of the 25 vertices of a patch is evaluated at least once.
     let evaluates = (250..=960).contains(&evaluated);
@@ -556,7 +561,7 @@ fn statistics(gpu: &Gpu) -> Case {
     })
 }
 
-/// A picture of patches is the same however its pipeline is made.
+/// Checks that a picture of patches stays the same with a changed pipeline.
 fn same_with(gpu: &Gpu, change: impl Fn(&mut State)) -> Case {
     supported(gpu)?;
     let kind = grid(gpu, (5, false))?;
@@ -568,7 +573,7 @@ fn same_with(gpu: &Gpu, change: impl Fn(&mut State)) -> Case {
 
 case!("tessellation.state.dynamic", "Tessellation", dynamic);
 
-/// All that may be dynamic is.
+/// Checks all dynamic state with patches.
 fn dynamic(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_EXTENDED_DYNAMIC_STATE2_NAME)?;
     if gpu.extension_features.dynamic_state2.extended_dynamic_state2_patch_control_points == 0 {
@@ -587,7 +592,7 @@ fn dynamic(gpu: &Gpu) -> Case {
 
 case!("tessellation.state.linked", "Tessellation", linked);
 
-/// Libraries hold tessellation shaders, too.
+/// Checks tessellation shaders in pipeline libraries.
 fn linked(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_GRAPHICS_PIPELINE_LIBRARY_NAME)?;
     same_with(gpu, |state| state.linked = true)
@@ -595,7 +600,7 @@ fn linked(gpu: &Gpu) -> Case {
 
 case!("tessellation.state.domain_origin", "Tessellation", domain_origin);
 
-/// The origin of the domain turns triangles over.
+/// Checks that the domain origin changes the winding of triangles.
 fn domain_origin(gpu: &Gpu) -> Case {
     supported(gpu)?;
     need_version(gpu, vk::API_VERSION_1_1)?;
@@ -612,7 +617,8 @@ fn domain_origin(gpu: &Gpu) -> Case {
                 model::with_modes(EDGES[1], Modes { domain: Domain::Quads, spacing: Spacing::Odd, order });
         }
         draw.state.raster.cull_mode = cull;
-        // Positions follow u and v to the right and down: from an upper left origin clockwise triangles are clockwise on the screen.
+        // Positions follow u and v to the right and down. With an upper left origin, clockwise
+        // triangles are clockwise on the screen.
         draw.state.raster.front_face = vk::FrontFace::CLOCKWISE;
         let is_front = (order == Order::Clockwise) != lower_left;
         let expected = if is_front == (cull == vk::CullModeFlags::BACK) { 64 * 64 } else { 0 };

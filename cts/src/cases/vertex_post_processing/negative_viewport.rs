@@ -7,7 +7,8 @@ use crate::render::{Draw, SIZE, State, Target, render};
 
 case!("core11.maintenance.negative_viewport", "VK_KHR_maintenance1", negative_viewport);
 
-/// A viewport of negative height is the other one upside down; what faces the viewer there does not here.
+/// Checks that a viewport of negative height mirrors the picture, and that front faces become back
+/// faces.
 fn negative_viewport(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE1_NAME)?;
     let (side, up) = (SIZE as f32, State::default());

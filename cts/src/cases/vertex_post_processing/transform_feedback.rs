@@ -1,4 +1,4 @@
-//! Transform feedback: which words of which vertices come where, what there is no room for, and what is counted.
+//! Transform feedback: captured components of vertices, overflow, and queries.
 
 use ash::vk;
 use ash::vk::PrimitiveTopology as T;
@@ -15,13 +15,13 @@ use crate::render::{
 /// Captures 32 bytes of a vertex in the first buffer and 8 in the second one, with gaps.
 static CAPTURED: &[u8] = shader!("captured.vert");
 
-/// Makes two triangles of one, twice; captures 12 bytes of a vertex in the third buffer.
+/// Makes two triangles of each, twice, and captures 12 bytes of a vertex in the third buffer.
 const TWICE: &[u8] = shader!("captured_triangles.geom");
 
-/// Points of four streams.
+/// Emits points in four streams.
 const STREAMS: &[u8] = shader!("captured_streams.geom");
 
-/// What no vertex has.
+/// A word that no vertex has.
 const GAP: u32 = 0xdead_beef;
 
 cases!(append_cases);
@@ -48,7 +48,7 @@ fn streams_supported(gpu: &Gpu) -> Case {
     }
 }
 
-/// A buffer of so many words that hold nothing yet.
+/// Returns a buffer of `words` words without captured data.
 fn gaps(gpu: &Gpu, words: usize) -> Result<Buffer, Outcome> {
     gpu.buffer_with(&vec![GAP; words])
 }
@@ -67,12 +67,12 @@ fn pool_of(gpu: &Gpu, query_type: vk::QueryType, count: u32) -> Result<vk::Query
     Ok(unsafe { gpu.device.create_query_pool(&info.query_count(count), None) }?)
 }
 
-/// Primitives that were written, and that were needed.
+/// Returns the primitives that were written, and those that were needed.
 fn results<const N: usize>(gpu: &Gpu, pool: vk::QueryPool) -> Result<[[u64; 2]; N], Outcome> {
     values(gpu, pool)
 }
 
-/// Values of queries.
+/// Returns the values of queries.
 fn values<const V: usize, const N: usize>(gpu: &Gpu, pool: vk::QueryPool) -> Result<[[u64; V]; N], Outcome> {
     let mut values = [[u64::MAX; V]; N];
     let flags = vk::QueryResultFlags::WAIT | vk::QueryResultFlags::TYPE_64;
@@ -81,7 +81,7 @@ fn values<const V: usize, const N: usize>(gpu: &Gpu, pool: vk::QueryPool) -> Res
     Ok(values)
 }
 
-/// The corners of a primitive with adjacency.
+/// Returns the corners of a primitive with adjacency.
 fn corners(primitive: &[u32]) -> Vec<u32> {
     match primitive.len() {
         4 => primitive[1..3].to_vec(),
@@ -90,7 +90,7 @@ fn corners(primitive: &[u32]) -> Vec<u32> {
     }
 }
 
-/// A primitive in the order in which its provoking vertex is the last one: that of its vertices that `provokes`.
+/// Rotates a primitive so that its provoking vertex comes last.
 fn provoked_last(mut primitive: Vec<u32>, provoking: u32) -> Vec<u32> {
     if primitive.len() == 3 {
         while primitive[2] != provoking {
@@ -100,7 +100,8 @@ fn provoked_last(mut primitive: Vec<u32>, provoking: u32) -> Vec<u32> {
     primitive
 }
 
-/// The numbers of captured vertices, which say as much in both buffers, with nothing between them.
+/// Returns the numbers of captured vertices, which must agree between both buffers and lie without
+/// gaps.
 fn numbers(first: &[u32], second: Option<&[u32]>) -> Result<Vec<u32>, Outcome> {
     let mut numbers = Vec::new();
     for (vertex, words) in first.chunks_exact(8).enumerate() {
@@ -110,7 +111,7 @@ fn numbers(first: &[u32], second: Option<&[u32]>) -> Result<Vec<u32>, Outcome> {
             break;
         }
         let expected = [GAP, value, 0.5f32.to_bits(), (-2.0f32).to_bits(), GAP, number, 1.0f32.to_bits(), GAP];
-        // Without the value, which has a place only where the shader's compiler gives it one.
+        // Without the value, which has an offset only where the shader's compiler assigns one.
         check(words[..4] == expected[..4] && words[4..6] == expected[4..6] && words[6..] == expected[6..], || {
             format!("vertex {vertex}: {words:x?} instead of {expected:x?}")
         })?;
@@ -127,7 +128,7 @@ fn state(topology: T) -> State {
     State { topology, vertex: CAPTURED, ..State::default() }
 }
 
-/// Vertices come in the order of primitives, the provoking ones first or last.
+/// Checks that vertices have the order of primitives, with the provoking vertex first or last.
 fn order(gpu: &Gpu, (topology, restarts): (T, bool), last: bool) -> Case {
     supported(gpu)?;
     if last
@@ -142,7 +143,7 @@ fn order(gpu: &Gpu, (topology, restarts): (T, bool), last: bool) -> Case {
     }
     for count in [0, 2, 3, 5, 7, 8, 40, 700] {
         let mut random = Random::new(u64::from(count));
-        // All different, so that each vertex of a primitive is known by its number.
+        // All indices differ, so that each vertex of a primitive is known by its number.
         let indices: Vec<u16> =
             (0..count).map(|at| if restarts && random.one_in(9) { u16::MAX } else { 1000 - at as u16 }).collect();
         let runs = indices.split(|&index| restarts && index == u16::MAX);
@@ -175,7 +176,8 @@ fn order(gpu: &Gpu, (topology, restarts): (T, bool), last: bool) -> Case {
     Ok(())
 }
 
-/// Strips with adjacency turn every other triangle so that geometry shaders see one winding; the provoking vertex comes first here.
+/// Returns a primitive with its provoking vertex first. Strips with adjacency turn every second
+/// triangle so that geometry shaders see one winding.
 fn first_provokes(topology: T, mut primitive: Vec<u32>, number: usize) -> Vec<u32> {
     if topology == T::TRIANGLE_STRIP_WITH_ADJACENCY && number % 2 == 1 {
         let least = primitive.iter().copied().max().unwrap_or(0);
@@ -188,7 +190,7 @@ fn first_provokes(topology: T, mut primitive: Vec<u32>, number: usize) -> Vec<u3
 
 case!("feedback.draws.many", "Transform Feedback", many);
 
-/// Threads share a draw, and what they capture comes in order all the same.
+/// Checks that captures keep their order where threads share a draw.
 fn many(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let count = 150_000;
@@ -220,7 +222,7 @@ fn instances(gpu: &Gpu) -> Case {
 
 case!("feedback.draws.discarded", "Transform Feedback", discarded);
 
-/// What is not rasterized is captured.
+/// Checks that primitives are captured that rasterizer discard drops.
 fn discarded(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (first, pool) = (gaps(gpu, 8 * 300)?, pool(gpu, 1)?);
@@ -228,7 +230,7 @@ fn discarded(gpu: &Gpu) -> Case {
     let capture = Capture { buffers: vec![whole(first)], queries, ..Capture::default() };
     let mut state = state(T::TRIANGLE_STRIP);
     state.raster.rasterizer_discard_enable = vk::TRUE;
-    // Nor is anything that the scissor leaves out.
+    // The scissor affects captures no more than rasterizer discard does.
     state.scissor.extent = vk::Extent2D::default();
     let draw = Draw { kind: Kind::Vertices(20), capture: Some(capture), ..Draw::rect(state, FULL, [1.0; 4]) };
     render(gpu, &Target::default(), &[draw])?;
@@ -240,7 +242,7 @@ fn discarded(gpu: &Gpu) -> Case {
 
 case!("feedback.draws.byte_count", "Transform Feedback", byte_count);
 
-/// What was captured is drawn without its number being known.
+/// Draws captured vertices by their byte count.
 fn byte_count(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let mut random = Random::new(4);
@@ -276,7 +278,7 @@ fn byte_count(gpu: &Gpu) -> Case {
 
 case!("feedback.draws.unbound", "Transform Feedback", unbound);
 
-/// What has no buffer is not captured, and the rest is.
+/// Checks that outputs without a buffer are not captured, and others are.
 fn unbound(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (first, pool) = (gaps(gpu, 8 * 30)?, pool(gpu, 1)?);
@@ -297,7 +299,7 @@ fn unbound(gpu: &Gpu) -> Case {
 
 case!("feedback.overflow.whole_primitives", "Transform Feedback", whole_primitives);
 
-/// Primitives are written whole or not at all, and never behind the range.
+/// Checks that only complete primitives are written, and nothing behind the range.
 fn whole_primitives(gpu: &Gpu) -> Case {
     supported(gpu)?;
     for (topology, of_each) in [(T::POINT_LIST, 1), (T::LINE_STRIP, 2), (T::TRIANGLE_LIST, 3)] {
@@ -330,7 +332,7 @@ fn whole_primitives(gpu: &Gpu) -> Case {
 
 case!("feedback.overflow.of_one_buffer", "Transform Feedback", of_one_buffer);
 
-/// A primitive that one buffer has no room for is in none.
+/// Checks that a primitive without room in one buffer is in none.
 fn of_one_buffer(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (first, second, pool) = (gaps(gpu, 8 * 60)?, gaps(gpu, 2 * 60)?, pool(gpu, 1)?);
@@ -348,7 +350,7 @@ fn of_one_buffer(gpu: &Gpu) -> Case {
     };
     render(gpu, &Target::default(), &[draw.clone(), draw])?;
     let (got, counts) = (numbers(&first.words(), Some(&second.words()))?, results(gpu, pool)?);
-    // The second draw begins anew, and its query is the same one's successor.
+    // The second draw starts over, and its query follows the first one's.
     check(got.iter().copied().eq(0..9) && counts == [[3, 10]], || format!("{got:?}, {counts:?}"))?;
     let words = counter.words();
     check(words[..2] == [9 * 32, 9 * 8], || format!("{words:?}"))
@@ -356,7 +358,7 @@ fn of_one_buffer(gpu: &Gpu) -> Case {
 
 case!("feedback.counters.resumed", "Transform Feedback", resumed);
 
-/// Draws go on where counters say.
+/// Checks that draws resume at the counters.
 fn resumed(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (first, second) = (gaps(gpu, 8 * 200)?, gaps(gpu, 2 * 200)?);
@@ -381,7 +383,7 @@ fn resumed(gpu: &Gpu) -> Case {
     check(got.iter().copied().eq((0..20).chain(0..33).chain(0..1)), || format!("{got:?}"))?;
     let words = counter.words();
     check(words[4] == 54 * 32 && words[15] == 54 * 8, || format!("{words:?}"))?;
-    // Without the counters it begins anew.
+    // Without the counters it starts over.
     render(gpu, &Target::default(), &one)?;
     let got = numbers(&first.words(), None)?;
     check(counter.words()[4] == 20 * 32 && got.len() == 54, || format!("{got:?}"))
@@ -389,7 +391,7 @@ fn resumed(gpu: &Gpu) -> Case {
 
 case!("feedback.counters.several", "Transform Feedback", several);
 
-/// Buffers without a counter begin anew, others do not.
+/// Checks that buffers without a counter start over, and that others resume.
 fn several(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let (first, second, counter) = (gaps(gpu, 8 * 60)?, gaps(gpu, 2 * 60)?, gpu.buffer(16)?);
@@ -412,7 +414,8 @@ fn several(gpu: &Gpu) -> Case {
 
 case!("feedback.geometry.strips", "Transform Feedback", strips);
 
-/// Strips that geometry shaders emit, each primitive on its own, in the order of primitives and invocations.
+/// Captures strips of geometry shaders as separate primitives, in the order of primitives and
+/// invocations.
 fn strips(gpu: &Gpu) -> Case {
     supported(gpu)?;
     if gpu.features.geometry_shader == 0 {
@@ -452,7 +455,7 @@ fn strips(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// The state of a draw of points in four streams.
+/// Returns the state of a draw of points in four streams.
 fn of_streams() -> State {
     let mut state = state(T::POINT_LIST);
     state.extensions.geometry = Some(STREAMS);
@@ -461,7 +464,7 @@ fn of_streams() -> State {
 
 case!("feedback.geometry.streams", "Transform Feedback", streams);
 
-/// Each stream has its buffers, room and query.
+/// Checks that each stream has its buffers, room and query.
 fn streams(gpu: &Gpu) -> Case {
     streams_supported(gpu)?;
     let count = 50u32;
@@ -499,7 +502,8 @@ fn streams(gpu: &Gpu) -> Case {
 
 case!("feedback.queries.generated", "Transform Feedback", generated);
 
-/// Queries of primitives count with and without transform feedback, where primitives are dropped, too.
+/// Checks that primitive queries count with and without transform feedback, also where primitives
+/// are discarded.
 fn generated(gpu: &Gpu) -> Case {
     streams_supported(gpu)?;
     gpu.need(vk::EXT_PRIMITIVES_GENERATED_QUERY_NAME)?;
@@ -514,7 +518,7 @@ fn generated(gpu: &Gpu) -> Case {
             let pool = pool_of(gpu, vk::QueryType::PRIMITIVES_GENERATED_EXT, 4)?;
             let mut state = if streams { of_streams() } else { state(T::TRIANGLE_STRIP) };
             state.raster.rasterizer_discard_enable = vk::Bool32::from(discards);
-            // There is hardly any room.
+            // There is little room.
             let buffers = (0..4).map(|_| Ok(whole(gpu.buffer(64)?))).collect::<Result<_, Outcome>>()?;
             let queries = (0..4).map(|stream| CaptureQuery { pool, query: stream, stream }).collect();
             let capture = Capture { buffers, queries, only_queries: !active, ..Capture::default() };
@@ -530,7 +534,7 @@ fn generated(gpu: &Gpu) -> Case {
 
 case!("feedback.queries.inactive", "Transform Feedback", inactive);
 
-/// Queries of transform feedback count nothing where it is not active.
+/// Checks that transform feedback queries count nothing where it is inactive.
 fn inactive(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let pool = pool(gpu, 1)?;
@@ -545,7 +549,7 @@ fn inactive(gpu: &Gpu) -> Case {
 
 case!("feedback.geometry.seen_stream", "Transform Feedback", seen_stream);
 
-/// The stream that the pipeline names is seen.
+/// Checks that the pipeline's stream is rasterized.
 fn seen_stream(gpu: &Gpu) -> Case {
     streams_supported(gpu)?;
     only_sees(gpu, false)
@@ -553,7 +557,7 @@ fn seen_stream(gpu: &Gpu) -> Case {
 
 case!("feedback.geometry.dynamic_stream", "Transform Feedback", dynamic_stream);
 
-/// The stream that a command names is seen, whatever the pipeline says.
+/// Checks that the stream set by a command is rasterized instead of the pipeline's.
 fn dynamic_stream(gpu: &Gpu) -> Case {
     streams_supported(gpu)?;
     need_dynamic3(gpu)?;
@@ -571,7 +575,7 @@ fn only_sees(gpu: &Gpu, dynamic3: bool) -> Case {
         let got = render(gpu, &Target::default(), &[draw])?;
         for (at, pixel) in (0..).zip(&got) {
             let inside = at / SIZE == 5 && at % SIZE < 5;
-            // The other streams have no colour: it is what the last vertex of any has left, or nothing.
+            // The other streams have no colour: it is undefined, or that of the last vertex.
             let good = if stream == 1 {
                 *pixel == if inside { [0, 255, 0, 255] } else { [0; 4] }
             } else {

@@ -1,5 +1,6 @@
-//! Several viewports, and layers of attachments, named by vertices (`VK_EXT_shader_viewport_index_layer`): rectangles in random order
-//! against a model that draws them pixel by pixel.
+//! Several viewports, and layers of attachments, selected by vertices
+//! (`VK_EXT_shader_viewport_index_layer`): rectangles in random order, compared with a model pixel
+//! by pixel.
 
 use ash::vk;
 
@@ -20,7 +21,7 @@ static ROUTE: &[u8] = shader!("route.vert");
 const ROUTED: &[u8] = shader!("routed.frag");
 const INPUT: &[u8] = shader!("layer_input.frag");
 
-/// Pixels along the sides of attachments.
+/// Pixels of a side of the attachments.
 const SIDE: u32 = 96;
 
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -75,25 +76,25 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-/// What is drawn to, and how.
+/// Attachments and state of a case.
 #[derive(Clone, Copy)]
 struct Scene {
     layers: u32,
     samples: u32,
     depth: bool,
-    /// The last vertex names viewport and layer, not the first.
+    /// The last vertex selects viewport and layer, not the first.
     last: bool,
     dynamic: bool,
-    /// Red is added up.
+    /// Red is added.
     adds: bool,
     /// Edges of triangles instead of rectangles.
     lines: bool,
-    /// Of some rectangles viewports leave a small part only.
+    /// Viewports show only a small part of some rectangles.
     wide: bool,
     router: Router,
 }
 
-/// The stage that names viewport and layer.
+/// The stage that selects viewport and layer.
 #[derive(Clone, Copy, PartialEq)]
 enum Router {
     Vertex,
@@ -101,7 +102,7 @@ enum Router {
     Evaluation,
 }
 
-/// A rectangle: pixels of its viewport, `[x0, y0, x1, y1]`, which may lie outside of it.
+/// A rectangle in pixels of its viewport, `[x0, y0, x1, y1]`, which may lie outside.
 #[derive(Clone, Copy)]
 struct Rect {
     viewport: usize,
@@ -153,7 +154,8 @@ fn rectangles(numbers: &mut Random, views: &[View], scene: Scene) -> Vec<Rect> {
     (0..150).map(rect).collect()
 }
 
-/// The vertices of rectangles, two triangles each. What is not provoking names a viewport and a layer that there are, but others.
+/// Returns the vertices of rectangles, two triangles each. Vertices that are not provoking select
+/// other viewports and layers.
 fn vertices(rects: &[Rect], views: &[View], scene: Scene) -> Vec<[[f32; 4]; 2]> {
     let mut all = Vec::new();
     for rect in rects {
@@ -172,7 +174,7 @@ fn vertices(rects: &[Rect], views: &[View], scene: Scene) -> Vec<[[f32; 4]; 2]> 
     all
 }
 
-/// What should be seen, layer by layer.
+/// Returns the expected pixels, layer by layer.
 fn model(rects: &[Rect], views: &[View], scene: Scene) -> Vec<[u8; 4]> {
     let size = (SIDE * SIDE) as usize;
     let mut pixels = vec![[0u8; 4]; size * scene.layers as usize];
@@ -244,7 +246,8 @@ fn random(gpu: &Gpu, scene: Scene, seed: u64) -> Case {
     Ok(())
 }
 
-/// Lines lie in their viewports: where no rectangle is there is nothing, and sides that are seen are drawn.
+/// Checks that lines lie in their viewports: nothing is drawn outside of rectangles, and visible
+/// sides are drawn.
 fn edges(got: &[[u8; 4]], rects: &[Rect], views: &[View], scene: Scene) -> Case {
     let covered = model(rects, views, scene);
     let outside = got.iter().zip(&covered).filter(|(got, covered)| got[3] != 0 && covered[3] == 0).count();
@@ -261,7 +264,7 @@ fn edges(got: &[[u8; 4]], rects: &[Rect], views: &[View], scene: Scene) -> Case 
 
 case!("layers.inputs.same_layer", "Render Pass: Input Attachments", inputs);
 
-/// The second subpass reads what the first one left in the same layer.
+/// Checks that the second subpass reads the first one's result in the same layer.
 fn inputs(gpu: &Gpu) -> Case {
     supported(gpu)?;
     let scene = Scene {
@@ -300,17 +303,17 @@ fn inputs(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A render pass with attachments of several layers, and what reads them.
+/// A render pass with attachments of several layers, and the pass that reads them.
 struct Pass {
     pass: vk::RenderPass,
     framebuffer: vk::Framebuffer,
     layout: vk::PipelineLayout,
     set: vk::DescriptorSet,
-    /// Where the result is.
+    /// The image of the result.
     result: vk::Image,
 }
 
-/// A draw in a subpass of its own.
+/// A draw in its own subpass.
 struct Step<'a> {
     pipeline: vk::Pipeline,
     buffer: Buffer,
@@ -318,7 +321,7 @@ struct Step<'a> {
     views: &'a [View],
 }
 
-/// An image of all layers, and a view of it.
+/// Creates an image of all layers, and a view of it.
 fn image(gpu: &Gpu, scene: Scene, format: vk::Format, samples: u32) -> Result<(vk::Image, vk::ImageView), Outcome> {
     use vk::ImageUsageFlags as U;
     let (aspects, usage) = match format {
@@ -350,7 +353,7 @@ fn image(gpu: &Gpu, scene: Scene, format: vk::Format, samples: u32) -> Result<(v
 }
 
 impl Pass {
-    /// Of one subpass, or of two, of which the second reads what the first has drawn.
+    /// Creates a pass of one subpass, or of two, of which the second reads the first one's result.
     fn new(gpu: &Gpu, scene: Scene, reads: bool) -> Result<Self, Outcome> {
         let mut images = vec![image(gpu, scene, FORMAT, scene.samples)?];
         if reads || scene.samples > 1 {
@@ -433,7 +436,7 @@ impl Pass {
         self.made(gpu, scene, views, (if scene.adds { COLOR } else { ROUTED }, 0))
     }
 
-    /// The pipeline of the second subpass.
+    /// Creates the pipeline of the second subpass.
     fn reading(&self, gpu: &Gpu, scene: Scene, views: &[View]) -> Result<vk::Pipeline, Outcome> {
         self.made(gpu, scene, views, (INPUT, 1))
     }
@@ -514,7 +517,7 @@ impl Pass {
         Ok(made.map_err(|(_, code)| code)?[0])
     }
 
-    /// Draws each step in its subpass; the pixels of all layers.
+    /// Draws each step in its subpass, and returns the pixels of all layers.
     fn draw(&self, gpu: &Gpu, scene: Scene, steps: &[Step<'_>]) -> Result<Vec<[u8; 4]>, Outcome> {
         let size = u64::from(SIDE * SIDE * 4 * scene.layers);
         let buffer = gpu.buffer(size)?;
@@ -569,13 +572,13 @@ impl Pass {
     }
 }
 
-/// Two attributes of four floats.
+/// Returns two attributes of four floats.
 fn attributes() -> [vk::VertexInputAttributeDescription; 2] {
     let format = vk::Format::R32G32B32A32_SFLOAT;
     [0, 1].map(|location| vk::VertexInputAttributeDescription { location, binding: 0, format, offset: location * 16 })
 }
 
-/// An attachment that colours are written to, or added to.
+/// Returns the blend state of an attachment that colours are written or added to.
 fn added(adds: bool) -> vk::PipelineColorBlendAttachmentState {
     let one = vk::BlendFactor::ONE;
     vk::PipelineColorBlendAttachmentState::default()
@@ -586,7 +589,7 @@ fn added(adds: bool) -> vk::PipelineColorBlendAttachmentState {
         .src_alpha_blend_factor(one)
 }
 
-/// Viewports and scissors as Vulkan takes them.
+/// Returns viewports and scissors as Vulkan takes them.
 fn state_of(views: &[View]) -> (Vec<vk::Viewport>, Vec<vk::Rect2D>) {
     let viewport = |view: &View| {
         let [x, y, right, bottom] = view.place.map(|pixel| pixel as f32);

@@ -1,4 +1,4 @@
-//! Memory of compressed images: how much they take, images that share it, and many images in turns.
+//! Memory of compressed images: sizes, images that share memory, and many images in turns.
 //!
 //! Source: Vulkan specification, "Resource Memory Association" and "Memory Aliasing".
 
@@ -12,7 +12,7 @@ use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check};
 use crate::render::{Draw, FULL, Part, State, Target, render, render_parts};
 
-/// A fragment shader that samples a volume, in slices from column to column.
+/// A fragment shader that samples a volume, with another slice in each column.
 const VOLUME: &[u8] = shader!("volume.frag");
 
 /// Slices of a volume.
@@ -52,7 +52,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     add(cases, "volume", "Compressed Image Formats", volume);
 }
 
-/// One format of each kind of texels that blocks are decoded to.
+/// Returns true for one format of each texel type that blocks are decoded to.
 fn is_typical(format: Format) -> bool {
     let all = [
         F::BC1_RGBA_UNORM_BLOCK,
@@ -64,7 +64,7 @@ fn is_typical(format: Format) -> bool {
     all.contains(&format.format)
 }
 
-/// An image needs the memory of its blocks, up to a few pages.
+/// Checks that an image needs the memory of its blocks, plus at most a few pages.
 fn needs(gpu: &Gpu, format: F, kib: u64) -> Case {
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
     let info = vk::ImageCreateInfo::default()
@@ -90,7 +90,7 @@ fn needs(gpu: &Gpu, format: F, kib: u64) -> Case {
     check((kib << 10..=limit).contains(&size), || format!("{size} bytes instead of {kib} KiB"))
 }
 
-/// Images in the same memory. Only those that are created alike see the same blocks.
+/// Creates images in the same memory. Only images that are created alike have the same blocks.
 fn in_one_memory(gpu: &Gpu, formats: &[Format]) -> Result<Vec<Image>, Outcome> {
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
     let images: Result<Vec<_>, Outcome> =
@@ -119,7 +119,7 @@ fn check_level(
     check_pixels(format, level_size(level), &pixels, |place| first + number(level, layer, place))
 }
 
-/// Two images that are created alike: each shows what was last written by way of either.
+/// Checks that two images that are created alike in one memory show the last write through either.
 fn aliased(gpu: &Gpu, format: Format) -> Case {
     let images = in_one_memory(gpu, &[format, format])?;
     images.iter().try_for_each(|image| to_general(gpu, image.handle))?;
@@ -133,7 +133,7 @@ fn aliased(gpu: &Gpu, format: Format) -> Case {
     Ok(())
 }
 
-/// Two images of different formats, which have the memory in turns.
+/// Uses one memory for two images of different formats in turns.
 fn reused(gpu: &Gpu, format: Format) -> Case {
     let other = Format { format: F::BC1_RGBA_UNORM_BLOCK, kind: Kind::Bc1, block: [4; 2], signed: false, srgb: false };
     let formats = [format, other];
@@ -148,7 +148,7 @@ fn reused(gpu: &Gpu, format: Format) -> Case {
     Ok(())
 }
 
-/// A copy between two draws of one submission changes a part of what the second one samples.
+/// Changes a part of a sampled image by a copy between two draws of one submission.
 fn rewritten(gpu: &Gpu, format: Format) -> Case {
     let image = filled(gpu, format, vk::ImageUsageFlags::SAMPLED)?;
     let [across, down] = format.blocks(SIZE);
@@ -176,7 +176,7 @@ fn rewritten(gpu: &Gpu, format: Format) -> Case {
     check_pixels(format, SIZE, &half(1), changed)
 }
 
-/// Several images, one after the other and all again, in one submission and in others.
+/// Samples several images one after the other, repeatedly, in one submission and in several.
 fn in_turns(gpu: &Gpu, format: Format) -> Case {
     let images = (0..6).map(|index| {
         let image = image(gpu, format, vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST)?;
@@ -206,7 +206,7 @@ fn in_turns(gpu: &Gpu, format: Format) -> Case {
     Ok(())
 }
 
-/// All slices of a volume.
+/// Samples all slices of a volume.
 fn volume(gpu: &Gpu, format: Format) -> Case {
     let (kind, tiling) = (vk::ImageType::TYPE_3D, vk::ImageTiling::OPTIMAL);
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
@@ -261,7 +261,7 @@ fn volume(gpu: &Gpu, format: Format) -> Case {
     };
     let draw = Draw { image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) };
     let pixels = render(gpu, &Target { size: SIZE, ..Target::default() }, &[draw])?;
-    // By pixel, since slices change from column to column.
+    // Pixel by pixel, since slices change from column to column.
     for (index, pixel) in pixels.iter().enumerate() {
         let (x, y) = (index as u32 % SIZE[0], index as u32 / SIZE[0]);
         let place = [x / format.block[0], y / format.block[1]];

@@ -1,4 +1,4 @@
-//! The model that scenes are compared with: one triangle after the other, sample by sample.
+//! The model of scenes: one triangle after the other, sample by sample.
 
 use ash::vk;
 
@@ -8,7 +8,7 @@ use crate::cases::support::conditions::holds;
 /// Depths that differ by less may be in either order.
 const NEAR: f64 = 1e-4;
 
-/// A number that is known up to how much it may be larger.
+/// A count, and by how much it may be larger.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Count {
     least: u64,
@@ -25,20 +25,20 @@ impl Count {
     }
 }
 
-/// What a sample holds.
+/// Contents of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) color: [u8; 4],
     pub(super) depth: f64,
-    /// That is not rounded.
+    /// The depth is not rounded.
     pub(super) exact: bool,
-    /// Depths were too near each other to tell which colour it holds.
+    /// Depths were too close to tell which colour the sample holds.
     pub(super) unsure: bool,
-    /// The same for its depth.
+    /// Depths were too close to tell which depth the sample holds.
     pub(super) depth_unsure: bool,
 }
 
-/// What becomes of a draw, as the model has it.
+/// Effects of a draw in the model.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Effects {
     pub(super) passed: Count,
@@ -50,7 +50,7 @@ pub(super) struct Model<'a> {
     pub(super) samples: Vec<Sample>,
 }
 
-/// Where samples lie in a pixel, sixteenths: the standard locations.
+/// Returns the standard locations of samples in a pixel, in sixteenths.
 fn locations(samples: u32) -> &'static [[i64; 2]] {
     match samples {
         2 => &[[12, 12], [4, 4]],
@@ -83,7 +83,7 @@ fn turn([a, b, c]: [[i64; 2]; 3]) -> i64 {
 }
 
 impl Triangle {
-    /// Whether a point lies in the triangle, with the rule of top and left edges.
+    /// Returns true if a point lies in the triangle, by the top-left rule.
     fn covers(&self, point: [i64; 2]) -> bool {
         let [a, b, c] = self.corners;
         let area = turn(self.corners);
@@ -97,13 +97,13 @@ impl Triangle {
             })
     }
 
-    /// Whether a corner lies so far outside of the view volume that clipping takes place.
+    /// Returns true if a corner lies so far outside of the view volume that clipping takes place.
     fn is_far(&self) -> bool {
         let middle = (VIEW as i64 * UNITS) / 2;
         self.corners.iter().flatten().any(|&place| (place - middle).abs() > middle)
     }
 
-    /// Whether it has one depth, which is a multiple of 1/64.
+    /// Returns true if it has one depth, which is a multiple of 1/64.
     fn is_flat(&self) -> bool {
         self.depths.iter().all(|&depth| depth == self.depths[0])
     }
@@ -152,7 +152,7 @@ impl Model<'_> {
         if covered.is_empty() {
             return;
         }
-        // Discarded fragments were run, too.
+        // Discarded fragments ran, too.
         let discarded = layer.program.discards() && (x + y) % 2 == 1;
         let is_late = layer.program != Program::HolesEarly;
         let (mut runs, mut may_run) = (layer.program == Program::Late, false);
@@ -187,7 +187,7 @@ impl Model<'_> {
         }
         if runs || may_run {
             effects.runs.add(runs);
-            // Clipping may split a triangle, and a pixel's samples be in both parts.
+            // Clipping may split a triangle, with a pixel's samples in both parts.
             if self.scene.samples > 1 && triangle.is_far() {
                 effects.runs.add(false);
             }
@@ -195,17 +195,17 @@ impl Model<'_> {
     }
 }
 
-/// As many samples as alpha's share, the first ones.
+/// Returns the first samples, as many as alpha's share.
 fn alpha_mask(alpha: u8, samples: u32) -> u32 {
     (1 << (f64::from(alpha) / 255.0 * f64::from(samples)).round() as u32) - 1
 }
 
-/// Equal depths are, those of slopes nearly.
+/// Rounds a depth so that equal depths stay equal and slopes nearly equal.
 fn rounded(depth: f64) -> i64 {
     (depth * 1e6).round() as i64
 }
 
-/// Whether the outcome of a comparison does not depend on how depths are rounded, where they are.
+/// Returns true if the result of a comparison does not depend on the rounding of depths.
 fn is_sure(op: vk::CompareOp, [depth, stored]: [f64; 2], exact: bool) -> bool {
     matches!(op, vk::CompareOp::ALWAYS | vk::CompareOp::NEVER) || (depth - stored).abs() > NEAR || exact
 }

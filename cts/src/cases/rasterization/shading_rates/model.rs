@@ -1,4 +1,4 @@
-//! What fragments of several pixels are to look like, computed sample by sample from the specification's own words.
+//! A model of fragments of several pixels, sample by sample, by the text of the specification.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use ash::vk::{self, FragmentShadingRateCombinerOpKHR as Op};
 use super::scene::{RatedDraw, Scene, Vertex};
 use crate::cases::rasterization::conservative::{area_inside, covers_wholly};
 
-/// Units of places: parts of a pixel.
+/// Units of positions in a pixel.
 pub const UNITS: i64 = 256;
 
 /// Width and height of a fragment.
 pub type Size = [u32; 2];
 
-/// What is drawn with one size of fragments.
+/// A primitive with one size of fragments.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// A triangle's, units.
+    /// Corners of the triangle, in units.
     pub corners: [[i64; 2]; 3],
-    /// What each corner says about fragments' sizes: the first one counts.
+    /// The rate of each corner. The first one counts.
     pub words: [u8; 3],
-    /// Depth at the left side, and what it grows by from pixel to pixel.
+    /// Depth at the left side, and the increment for each pixel.
     pub depth: [f64; 2],
     pub layer: u32,
-    /// A square around the first corner instead, so many pixels wide.
+    /// Width in pixels of a square around the first corner, which is drawn instead.
     pub point: Option<f32>,
 }
 
@@ -32,7 +32,7 @@ impl Shape {
         Self { corners, words: [word; 3], depth: [0.5, 0.0], layer: 0, point: None }
     }
 
-    /// Everything.
+    /// Returns a triangle over the whole target.
     pub fn full(word: u8) -> Self {
         let far = 128 * UNITS;
         Self::new([[0, 0], [far, 0], [0, far]], word)
@@ -56,7 +56,7 @@ impl Shape {
         [turn(a, b), turn(b, c), turn(c, a)].map(|side| side * sign)
     }
 
-    /// Whether a place is inside; nothing that is asked about lies on a side.
+    /// Returns true if a position is inside. No tested position lies on a side.
     pub fn contains(&self, place: [i64; 2]) -> bool {
         match self.point {
             Some(size) => {
@@ -67,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// Whether a sample lies on the line of a side.
+    /// Returns true if a sample lies on the line of a side.
     pub fn is_ambiguous(&self, samples: u32) -> bool {
         let pixels = (0..64).flat_map(|y| (0..64).map(move |x| [x, y]));
         let mut places = pixels.flat_map(|pixel| (0..samples).map(move |sample| place(pixel, sample, samples)));
@@ -75,7 +75,7 @@ impl Shape {
     }
 }
 
-/// The place of a sample. Source: "Standard Sample Locations".
+/// Returns the position of a sample. Source: "Standard Sample Locations".
 pub fn place([x, y]: [u32; 2], sample: u32, samples: u32) -> [i64; 2] {
     let sixteenths: [i64; 2] = match samples {
         1 => [8, 8],
@@ -85,7 +85,8 @@ pub fn place([x, y]: [u32; 2], sample: u32, samples: u32) -> [i64; 2] {
     [i64::from(x) * UNITS + sixteenths[0] * 16, i64::from(y) * UNITS + sixteenths[1] * 16]
 }
 
-/// The sizes that a device has for some samples, and which of two it takes that are as good.
+/// The sizes that a device supports for a number of samples, and which of two equally good ones it
+/// takes.
 #[derive(Clone)]
 pub struct Sizes {
     pub all: Vec<Size>,
@@ -93,7 +94,8 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Source: "Combining the Fragment Shading Rates".
+    /// Returns the supported size that a size is clamped to. Source: "Combining the Fragment
+    /// Shading Rates".
     fn clamped(&self, size: Size) -> Size {
         if self.all.contains(&size) {
             return size;
@@ -124,28 +126,28 @@ fn decoded(word: u8) -> Size {
     [1 << ((word / 4) & 3), 1 << (word & 3)]
 }
 
-/// As programs are told it.
+/// Returns the size as shaders see it.
 pub fn word(size: Size) -> u8 {
     (size[0].trailing_zeros() * 4 + size[1].trailing_zeros()) as u8
 }
 
-/// What programs do.
+/// Effects of fragment shaders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Plain,
-    /// Every other fragment.
+    /// Discards every second fragment.
     Discards,
-    /// The fragment's own.
+    /// Writes the fragment's own depth.
     WritesDepth,
-    /// Only samples of this mask are left.
+    /// Keeps only the samples of this mask.
     CutsSamples(u32),
-    /// Their mask.
+    /// Shows the mask of samples.
     ShowsSamples,
-    /// Alpha is how far right a fragment is.
+    /// Sets alpha to the horizontal position of the fragment.
     HasAlpha,
 }
 
-/// A draw, and what it is of.
+/// A draw and its primitives.
 pub struct Test {
     pub draw: RatedDraw,
     pub shapes: Vec<Shape>,
@@ -176,7 +178,7 @@ impl Test {
         }
     }
 
-    /// The size of fragments at a pixel.
+    /// Returns the size of fragments at a pixel.
     fn size(&self, scene: &Scene, sizes: &Sizes, place: Place<'_>) -> Size {
         let Place { shape, pixel, layer } = place;
         let texel = scene.texels.as_ref().map_or(0, |texels| texels.at(pixel, layer as usize));
@@ -194,7 +196,7 @@ pub struct Samples<'a> {
     layer: u32,
     colors: Vec<[f64; 4]>,
     depths: Vec<f64>,
-    /// Samples that passed, draw after draw.
+    /// Samples that passed, by draw.
     pub passed: Vec<u64>,
     /// Fragments that were shaded.
     pub shaded: u64,
@@ -204,7 +206,7 @@ pub struct Samples<'a> {
 type Fragments = BTreeMap<([u32; 2], Size), Vec<([u32; 2], u32)>>;
 
 impl<'a> Samples<'a> {
-    /// The picture of some draws in a layer.
+    /// Returns the picture of draws in a layer.
     pub fn of(scene: &'a Scene, layer: u32, tests: &[Test], sizes: &Sizes) -> Self {
         let count = (scene.size[0] * scene.size[1] * scene.samples) as usize;
         let mut all = Self {
@@ -242,7 +244,8 @@ impl<'a> Samples<'a> {
         fragments
     }
 
-    /// Number of a sample in its fragment's coverage. Source: "Multisampling", the coverage index.
+    /// Returns the number of a sample in its fragment's coverage. Source: "Multisampling", the
+    /// coverage index.
     fn coverage_index(&self, (first, size): ([u32; 2], Size), (pixel, sample): ([u32; 2], u32)) -> u32 {
         let p = (pixel[0] - first[0]) + (pixel[1] - first[1]) * size[0];
         sample + self.scene.samples * (size[0] * size[1] - 1 - p)
@@ -295,7 +298,7 @@ impl<'a> Samples<'a> {
         self.colors[index] = std::array::from_fn(|part| old[part] + color[part]);
     }
 
-    /// The pixels: the averages of their samples, which are exact.
+    /// Returns the pixels: exact averages of their samples.
     pub fn pixels(&self) -> Vec<[f32; 4]> {
         let samples = self.scene.samples as usize;
         let average = |colors: &[[f64; 4]]| -> [f32; 4] {

@@ -1,10 +1,11 @@
-//! What cases of fragments' sizes render to, and with which state: attachments of several layers, one of them with sizes.
+//! Targets and state of cases of shading rates: attachments of several layers, one of them with
+//! rates.
 
 use ash::vk;
 
 use crate::harness::{Case, Gpu, Image, Outcome, range};
 
-/// Pixels along the sides of the viewport: targets may be smaller.
+/// Pixels of a side of the viewport. Targets may be smaller.
 pub const SIDE: u32 = 64;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
@@ -13,40 +14,40 @@ const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const DEPTH_FORMAT: vk::Format = vk::Format::D32_SFLOAT;
 const KEEP: vk::FragmentShadingRateCombinerOpKHR = vk::FragmentShadingRateCombinerOpKHR::KEEP;
 
-/// Texels that say how large fragments are.
+/// Texels of a rate attachment.
 #[derive(Clone)]
 pub struct Texels {
-    /// Pixels along the sides of what each is for.
+    /// Pixels of a side of the area of one texel.
     pub size: [u32; 2],
-    /// Layer after layer.
+    /// Texels, layer by layer.
     pub layers: Vec<Vec<u8>>,
 }
 
 impl Texels {
-    /// Texels of a row, and rows.
+    /// Returns the texels of a row, and the number of rows.
     pub fn extent(&self) -> [u32; 2] {
         self.size.map(|size| SIDE.div_ceil(size))
     }
 
-    /// What is said about a pixel of a layer.
+    /// Returns the rate of a pixel of a layer.
     pub fn at(&self, [x, y]: [u32; 2], layer: usize) -> u8 {
         let texels = if self.layers.len() > 1 { &self.layers[layer] } else { &self.layers[0] };
         texels[(y / self.size[1] * self.extent()[0] + x / self.size[0]) as usize]
     }
 }
 
-/// What is rendered to.
+/// Attachments and passes of a case.
 #[derive(Clone)]
 pub struct Scene {
     pub size: [u32; 2],
     /// Layers of the attachments.
     pub layers: u32,
-    /// Views, or 0.
+    /// View mask, or 0.
     pub views: u32,
     pub format: vk::Format,
     pub samples: u32,
     pub texels: Option<Texels>,
-    /// Without a render pass.
+    /// Dynamic rendering without a render pass.
     pub rendering: bool,
 }
 
@@ -64,7 +65,7 @@ impl Default for Scene {
     }
 }
 
-/// A corner: place in pixels, depth, and what else the program is told.
+/// A corner: position in pixels, depth, and further inputs of the shader.
 pub type Vertex = [[f32; 4]; 2];
 
 /// One draw.
@@ -76,7 +77,7 @@ pub struct RatedDraw {
     pub topology: vk::PrimitiveTopology,
     pub size: [u32; 2],
     pub ops: [vk::FragmentShadingRateCombinerOpKHR; 2],
-    /// Size and combiners are set by a command, the pipeline says something else.
+    /// Size and combiners are set by a command, and the pipeline has different ones.
     pub dynamic: bool,
     pub sample_mask: u32,
     pub alpha_to_coverage: bool,
@@ -86,13 +87,13 @@ pub struct RatedDraw {
     pub depth: vk::CompareOp,
     pub conservative: Option<vk::ConservativeRasterizationModeEXT>,
     pub viewports: u32,
-    /// Of occlusion or of statistics.
+    /// An occlusion or statistics query.
     pub query: Option<vk::QueryPool>,
     pub control: vk::QueryControlFlags,
 }
 
 impl RatedDraw {
-    /// Of triangles, each a size of fragments, with nothing else.
+    /// Returns a draw of triangles with plain state.
     pub fn new(fragment: &'static [u8], vertices: Vec<Vertex>) -> Self {
         Self {
             vertex: shader!("rates.vert"),
@@ -123,7 +124,7 @@ struct Targets {
     rates: Option<Image>,
 }
 
-/// Renders, and gives the words of the pixels, four each, layer after layer.
+/// Renders, and returns the words of the pixels, four each, layer by layer.
 pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32; 4]>, Outcome> {
     let targets = targets(gpu, scene)?;
     let pass = if scene.rendering { None } else { Some(pass(gpu, scene, &targets)?) };
@@ -163,7 +164,7 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
     read(gpu, scene, targets.resolved.as_ref().unwrap_or(&targets.color))
 }
 
-/// Vertices in clip coordinates.
+/// Returns the vertices in clip coordinates.
 fn clip(draw: &RatedDraw) -> Vec<Vertex> {
     let place = |pixels: f32| pixels * 2.0 / SIDE as f32 - 1.0;
     draw.vertices.iter().map(|[[x, y, z, w], more]| [[place(*x) * w, place(*y) * w, z * w, *w], *more]).collect()
@@ -236,7 +237,7 @@ fn targets(gpu: &Gpu, scene: &Scene) -> Result<Targets, Outcome> {
     Ok(targets)
 }
 
-/// Moves all layers of a new image to the layout that everything uses.
+/// Moves all layers of a new image to the general layout.
 fn to_general(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, layers: u32) {
     let all = vk::PipelineStageFlags::ALL_COMMANDS;
     let barrier = vk::ImageMemoryBarrier::default()
@@ -285,7 +286,7 @@ fn reference(attachment: u32, aspect_mask: vk::ImageAspectFlags) -> vk::Attachme
     vk::AttachmentReference2::default().attachment(attachment).layout(GENERAL).aspect_mask(aspect_mask)
 }
 
-/// The attachments of a render pass in order: colour, depth, what colour is resolved to, sizes.
+/// Returns the attachments of a render pass in order: colour, depth, resolved colour, rates.
 fn attachments(scene: &Scene, targets: &Targets) -> (Vec<vk::AttachmentDescription2<'static>>, Vec<vk::ImageView>) {
     let attachment = |format, samples, load| {
         vk::AttachmentDescription2::default()
@@ -346,10 +347,10 @@ fn clears() -> [vk::ClearValue; 2] {
     [color, vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } }]
 }
 
-/// Begins the pass, or rendering without one.
+/// Begins the pass, or dynamic rendering.
 ///
 /// # Safety
-/// The command buffer is recording, and what is named belongs together.
+/// The command buffer is recording, and the objects belong together.
 unsafe fn begin(
     gpu: &Gpu,
     commands: vk::CommandBuffer,
@@ -397,10 +398,10 @@ unsafe fn begin(
     unsafe { extension.cmd_begin_rendering(commands, &info) };
 }
 
-/// Ends it.
+/// Ends the pass or dynamic rendering.
 ///
 /// # Safety
-/// The command buffer is recording inside of what was begun.
+/// The command buffer is recording in a pass that `begin` began.
 unsafe fn end(gpu: &Gpu, commands: vk::CommandBuffer, pass: Option<(vk::RenderPass, vk::Framebuffer)>) {
     // SAFETY: as this function demands.
     unsafe {
@@ -490,7 +491,7 @@ fn attribute(location: u32) -> vk::VertexInputAttributeDescription {
     vk::VertexInputAttributeDescription { location, binding: 0, format, offset: location * 16 }
 }
 
-/// The second one is moved.
+/// Returns the viewport of a number. The second one is moved.
 fn viewport_of(number: u32) -> vk::Viewport {
     let (x, side) = (number as f32 * 5.0, SIDE as f32);
     vk::Viewport { x, width: side, height: side, max_depth: 1.0, ..Default::default() }
