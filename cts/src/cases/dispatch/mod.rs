@@ -1,4 +1,5 @@
 //! Chapter "Dispatching Commands": workgroups and their shared memory.
 
+mod indirect;
 mod local_sizes;
 pub(super) mod workgroups;
