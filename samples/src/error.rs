@@ -1,16 +1,17 @@
-//! The one error type of the samples: what was being done, and what the device or the file system answered.
+//! The error type of the samples: the failed step, and the answer of the device or the file
+//! system.
 
 use ash::vk;
 
-/// Anything that can stop a scene from being rendered or written.
+/// An error that stops a scene from being rendered or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A Vulkan call failed.
     #[error("{what} failed: {result:?}")]
     Vulkan {
-        /// The call or the step, in words.
+        /// The call or the step.
         what: &'static str,
-        /// What the driver returned.
+        /// The driver's result.
         result: vk::Result,
     },
     /// The system's Vulkan loader could not be opened.
@@ -22,7 +23,7 @@ pub enum Error {
     /// A layer or extension that was asked for is not installed.
     #[error("{0} is not available in this Vulkan installation")]
     Missing(&'static str),
-    /// None of the wanted formats supports the wanted use.
+    /// No wanted format supports the wanted features.
     #[error("the device supports none of the formats {0:?} for {1:?}")]
     NoFormat(Vec<vk::Format>, vk::FormatFeatureFlags),
     /// No memory type fits.
@@ -34,9 +35,9 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The file's path.
         path: std::path::PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// A PNG could not be written.
@@ -53,12 +54,12 @@ pub enum Error {
     UnknownScene(String),
 }
 
-/// Shorthand used all over the crate.
+/// Result type of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Names the step in which a Vulkan call failed.
 pub(crate) trait Named<T> {
-    /// Turns a Vulkan result into ours, saying what was attempted.
+    /// Converts a Vulkan result, and names the step.
     fn named(self, what: &'static str) -> Result<T>;
 }
 

@@ -7,11 +7,11 @@ use crate::{Options, SceneInfo, Shot, render};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Told to the caller while the gallery is made.
+/// Progress of the gallery.
 pub enum Progress<'a> {
     /// Scene number `index` of `count` begins.
     Begin {
-        /// Which scene.
+        /// The scene.
         scene: &'static SceneInfo,
         /// Position, from 0.
         index: usize,
@@ -22,12 +22,12 @@ pub enum Progress<'a> {
     Done {
         /// The rendered scene.
         shot: &'a Shot,
-        /// Where its picture is.
+        /// Path of its picture.
         file: &'a Path,
     },
 }
 
-/// Renders `scenes` into `out` and writes the page; returns the page's path and the shots.
+/// Renders `scenes` into `out` and writes the page. Returns the page's path and the shots.
 pub fn make(
     entry: &ash::Entry,
     scenes: &[&'static SceneInfo],
@@ -54,7 +54,7 @@ pub fn make(
     Ok((page, shots))
 }
 
-/// The page.
+/// Returns the page.
 pub fn html(shots: &[Shot]) -> Result<String> {
     let device = shots.first().map_or("no device", |s| s.device.as_str());
     let mut figures = String::new();
@@ -69,7 +69,7 @@ fn figure(shot: &Shot) -> Result<String> {
     let (width, height) = (shot.picture.width, shot.picture.height);
     let data = base64(&shot.picture.to_png()?);
     let mut figure = String::new();
-    // Writing to a string can not fail.
+    // Writing to a string cannot fail.
     let _ = write!(
         figure,
         r#"<figure id="{name}"><a href="{name}.png"><img src="data:image/png;base64,{data}" alt="{title}" width="{width}" height="{height}" loading="lazy"></a>

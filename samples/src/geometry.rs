@@ -1,4 +1,4 @@
-//! Meshes made by arithmetic: every surface in the samples comes from here.
+//! Generated meshes of every surface in the samples.
 //!
 //! Right-handed, y up, counter-clockwise front faces, texture v downwards.
 
@@ -55,7 +55,7 @@ impl Vertex {
 pub struct Mesh {
     /// The vertices.
     pub vertices: Vec<Vertex>,
-    /// Three indices a triangle.
+    /// Three indices for each triangle.
     pub indices: Vec<u32>,
 }
 
@@ -88,7 +88,7 @@ impl GpuMesh {
 }
 
 impl Mesh {
-    /// Brings the mesh to the device.
+    /// Copies the mesh to device memory.
     pub fn upload(&self, gpu: &Gpu) -> Result<GpuMesh> {
         Ok(GpuMesh {
             vertices: gpu.static_buffer(&self.vertices, vk::BufferUsageFlags::VERTEX_BUFFER)?,
@@ -112,8 +112,8 @@ impl Mesh {
         self.indices.extend(other.indices.iter().map(|i| i + base));
     }
 
-    /// The surface `at(u, v)` for u and v in 0..1, as `columns` by `rows` cells. With u to the right and v
-    /// downwards seen from outside, the faces look outwards.
+    /// The surface `at(u, v)` for u and v in 0..1, as `columns` by `rows` cells. With u to the
+    /// right and v downwards seen from outside, the faces look outwards.
     pub fn surface(columns: u32, rows: u32, at: impl Fn(f32, f32) -> Vec3) -> Mesh {
         let mut mesh = Mesh::default();
         for row in 0..=rows {
@@ -232,7 +232,8 @@ impl Mesh {
 }
 
 fn surface_vertex(at: &impl Fn(f32, f32) -> Vec3, u: f32, v: f32) -> Vertex {
-    // Central differences, moved off the ends of v so that the poles of closed surfaces get a direction.
+    // Central differences, moved off the ends of v so that the poles of closed surfaces get a
+    // direction.
     let step = 2e-3;
     let inner = v.clamp(2.0 * step, 1.0 - 2.0 * step);
     let along_u = at(u + step, inner) - at(u - step, inner);
@@ -293,7 +294,8 @@ pub fn camera(eye: Vec3, at: Vec3, field: f32, aspect: f32) -> Mat4 {
     projection * Mat4::look_at_rh(eye, at, Vec3::Y)
 }
 
-/// A well-mixed hash of a number, as a fraction in 0..1: the samples' only source of chance.
+/// Returns a hash of a number as a fraction in 0..1, which is the samples' only source of
+/// randomness.
 pub fn chance(seed: u32) -> f32 {
     let mut x = seed.wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b;
     x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);

@@ -1,9 +1,11 @@
-//! The samples: real programs written against plain `ash`, rendered off-screen on any Vulkan 1.0 device.
+//! The samples: real programs written against plain `ash`, rendered off-screen on any Vulkan 1.0
+//! device.
 //!
-//! Which driver runs them is the caller's choice: [`render`] takes an [`ash::Entry`], which may come from the
-//! system's loader or from a driver linked into the program. A scene is deterministic: the same size and frame
-//! give the same commands and data. Map: `gpu/` is the helper layer (the only room with `unsafe`), `scenes/` has
-//! one file a scene, `geometry.rs` and `model.rs` make every mesh, texture and model, `gallery.rs` writes the page.
+//! Which driver runs them is the caller's choice: [`render`] takes an [`ash::Entry`], which may
+//! come from the system's loader or from a driver linked into the program. A scene is
+//! deterministic: the same size and frame give the same commands and data. Map: `gpu/` is the
+//! helper layer (the only room with `unsafe`), `scenes/` has one file a scene, `geometry.rs` and
+//! `model.rs` make every mesh, texture and model, `gallery.rs` writes the page.
 
 pub mod error;
 pub mod gallery;
@@ -24,16 +26,16 @@ use ash::vk;
 use gpu::{Gpu, Use};
 use std::time::Instant;
 
-/// How scenes are rendered.
+/// Options of rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Width of the picture in pixels.
     pub width: u32,
     /// Height of the picture in pixels.
     pub height: u32,
-    /// How many consecutive frames are rendered and timed; the picture is the first of them.
+    /// Number of consecutive frames that are rendered and timed. The picture is the first frame.
     pub frames: u32,
-    /// How the instance is made.
+    /// Options of the instance.
     pub gpu: GpuOptions,
 }
 
@@ -46,7 +48,7 @@ impl Default for Options {
 /// A rendered scene.
 #[derive(Debug)]
 pub struct Shot {
-    /// Which scene.
+    /// The scene.
     pub scene: &'static SceneInfo,
     /// The picture of the scene's poster frame.
     pub picture: Picture,
@@ -56,7 +58,7 @@ pub struct Shot {
     pub frame_ms: f64,
     /// The device's name.
     pub device: String,
-    /// What the validation layer said, when it was on.
+    /// Messages of the validation layer, if it is enabled.
     pub messages: Vec<String>,
 }
 

@@ -1,9 +1,10 @@
 //! Elementary functions that give the same bits on every machine.
 //!
-//! The standard library's come from the host's C library and differ in the last bit between versions and processors; meshes
-//! and textures made with them would too, and so would the pictures. These come from the `libm` crate (plain IEEE
-//! operations); `glam` is built on the same crate and without SIMD for the same reason. `clippy.toml` beside the
-//! manifest forbids the others in this crate.
+//! The standard library's come from the host's C library and differ in the last bit between
+//! versions and processors; meshes and textures made with them would too, and so would the
+//! pictures. These come from the `libm` crate (plain IEEE operations); `glam` is built on the same
+//! crate and without SIMD for the same reason. `clippy.toml` beside the manifest forbids the
+//! others in this crate.
 
 /// The functions, under names that do not clash with the standard library's.
 pub trait Steady: Copy {

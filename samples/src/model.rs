@@ -1,8 +1,9 @@
-//! The glTF model: made here, as a binary glTF file in memory, and read back through the `gltf` crate.
+//! The glTF model: made here, as a binary glTF file in memory, and read back through the `gltf`
+//! crate.
 //!
-//! The generator writes what an artist's tool would: three textured meshes with base colour, normal and
-//! metallic-roughness maps as embedded PNGs. Nothing of it is committed, so nothing can go stale. Source: glTF 2.0
-//! specification, chapters 3 (concepts) and 4 (GLB).
+//! The generator writes what an artist's tool would: three textured meshes with base colour,
+//! normal and metallic-roughness maps as embedded PNGs. Nothing of it is committed, so nothing can
+//! go stale. Source: glTF 2.0 specification, chapters 3 (concepts) and 4 (GLB).
 
 use crate::error::{Error, Result};
 use crate::geometry::{Mesh, Vertex};

@@ -14,7 +14,7 @@ pub struct Picture {
     pub rgba: Vec<u8>,
 }
 
-/// How far two pictures are apart, over red, green and blue, in steps of 1/255.
+/// Differences between two pictures over red, green and blue, in steps of 1/255.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// Mean absolute difference.

@@ -5,7 +5,7 @@ use crate::math::Steady;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-/// A picture of `size * size` texels from a function of u and v in 0..1 (texel centres).
+/// Returns a picture of `size * size` texels from a function of u and v in 0..1 (texel centres).
 pub fn paint(size: u32, at: impl Fn(f32, f32) -> Vec3) -> Vec<u8> {
     let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
     let centre = |i: u32| (i as f32 + 0.5) / size as f32;
@@ -131,7 +131,8 @@ pub fn dents(u: f32, v: f32) -> f32 {
         let (ci, cj) = (i + di, j + dj);
         let seed = (cj.rem_euclid(CELLS) * CELLS + ci.rem_euclid(CELLS)) as u32;
         let centre = Vec2::new(ci as f32 + chance(seed * 2 + 1), cj as f32 + chance(seed * 2 + 2));
-        // Not `f32::min`: of a loop of nine, rustc 1.95 (LLVM 22.1) at opt-level 2 and 3 loses the last.
+        // Not `f32::min`: of a loop of nine, rustc 1.95 (LLVM 22.1) at opt-level 2 and 3 loses the
+        // last.
         let distance = p.distance_squared(centre);
         if distance < nearest {
             nearest = distance;

@@ -1,7 +1,9 @@
-//! `vitric bench`: how long a program takes and what the emulated GPU counts, with all techniques and with each one off.
+//! `vitric bench`: time of a program and counters of the emulated GPU, with all techniques enabled
+//! and with each one disabled.
 //!
-//! Times are those of whole processes, from start to end; the configurations take turns, so that what else the machine does falls on all.
-//! They are taken without counters, and one more run of each configuration counts.
+//! Times are those of whole processes, from start to end. The configurations take turns, so that
+//! other load of the machine falls on all of them. They are measured without counters, and one
+//! more run of each configuration counts.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -22,14 +24,14 @@ struct Args {
     rest: Vec<OsString>,
 }
 
-/// Knobs that a program runs with, and what that gave.
+/// Knobs of a run, and its results.
 struct Configuration {
-    /// The column's name: of the knob that is off.
+    /// The column's name: that of the disabled knob.
     name: &'static str,
     knobs: Vec<(&'static str, &'static str)>,
     /// Milliseconds of each run.
     times: Vec<f64>,
-    /// By the number of the counter.
+    /// Counts by the number of the counter.
     counts: Vec<u64>,
 }
 
@@ -53,7 +55,7 @@ pub fn command(words: &[OsString]) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything on; then each technique off, and all of them.
+/// Returns the configurations: all techniques enabled, then each one disabled, and all disabled.
 fn configurations(ablate: bool) -> Vec<Configuration> {
     let new = |name, knobs| Configuration { name, knobs, times: Vec::new(), counts: Vec::new() };
     let mut all = vec![new("all on", Vec::new())];
@@ -80,7 +82,7 @@ fn run(
     }
 }
 
-/// What devices have counted together, by the number of the counter.
+/// Returns the sums over devices, by the number of the counter.
 fn sum(devices: &[String]) -> Vec<u64> {
     let mut counts = vec![0; TABLE.len()];
     for device in devices.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()) {
@@ -100,7 +102,8 @@ fn median(times: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// A row for the time and one for each counter that counted something, a column for each configuration.
+/// Returns a row for the time and one for each counter that is not zero, with a column for each
+/// configuration.
 fn table(all: &[Configuration]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

@@ -1,11 +1,12 @@
-//! How well near memory codes the images of scenes, by kind: what the driver counts when all images go to rest behind every submission.
+//! Compression ratios of near memory for the images of scenes, by type, counted while all images
+//! are compacted after every submission.
 
 use serde_json::Value;
 use vitric_samples::{GpuOptions, Options, SceneInfo};
 
 use crate::{Failure, heatmaps};
 
-/// Kinds of images, as counters name them, and what they are.
+/// Types of images by the names of their counters, with a description.
 const KINDS: [(&str, &str); 4] = [
     ("color", "colour"),
     ("hdr", "colour, floating-point"),
@@ -13,12 +14,13 @@ const KINDS: [(&str, &str); 4] = [
     ("depth", "depth, stencil"),
 ];
 
-/// Bytes as they are, of those in spans of one line again and again, and bytes that the others took.
+/// Raw bytes, raw bytes in spans that repeat one line, and compressed bytes of the others.
 type Bytes = [f64; 3];
 
-/// A table of scenes and kinds: MiB that went to rest, how much of them needs no near memory, and ratios of what the others are and take, and of
-/// all. Images that are not written between two submissions count each time, and passes store all attachments: those of several samples
-/// would be forgotten.
+/// Returns a table of scenes and types: compacted MiB, the share of it that needs no near memory,
+/// and the ratios of the rest and of all. Images that are not written between two submissions
+/// count each time. Passes store all attachments, because multisampled ones would be discarded
+/// otherwise.
 pub fn table(scenes: &[&SceneInfo], options: &Options) -> Result<Vec<String>, Failure> {
     let row = |scene: &str, kind: &str, columns: [String; 4]| {
         let [raw, void, coded, all] = columns;
@@ -45,7 +47,7 @@ fn value(report: &Value, name: &str) -> f64 {
     counters.filter(|counter| counter["name"] == *name).filter_map(|counter| counter["value"].as_f64()).sum()
 }
 
-/// The columns of a row, if there is anything to say.
+/// Returns the columns of a row, if there are counts.
 fn columns([raw, void, took]: Bytes) -> Option<[String; 4]> {
     let ratio = |bytes: f64| if took > 0.0 { format!("{:.2} : 1", bytes / took) } else { "-".into() };
     let columns =

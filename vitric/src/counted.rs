@@ -1,7 +1,8 @@
-//! What the devices of a program counted, gathered in one file.
+//! Counters of a program's devices, collected in one file.
 //!
-//! The driver leaves a file for each device in a folder that its knob `VITRIC_COUNTERS` names (`vitric-api`'s `report.rs`). The schema of
-//! both files is told in ARCHITECTURE.md, "Counters as a file".
+//! The driver writes a file for each device to the folder that its knob `VITRIC_COUNTERS` names
+//! (`vitric-api`'s `report.rs`). ARCHITECTURE.md, "Counters as a file", describes the schema of
+//! both files.
 
 use crate::{Failure, manifest};
 use serde_json::json;
@@ -15,25 +16,25 @@ use std::process::{Command, ExitStatus};
 /// Version of the schema.
 const VERSION: u32 = 2;
 
-/// A folder for the files of devices, which goes with this.
+/// A temporary folder for the files of devices, which is removed on drop.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A new one among the temporary files.
+    /// Creates a temporary folder.
     pub fn new() -> Result<Self, Failure> {
         let path = std::env::temp_dir().join(format!("vitric-counters-{}", std::process::id()));
-        // Of an earlier process with this number.
+        // A folder of an earlier process with this number.
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
         Ok(Self(path))
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Takes the texts of all files out of it.
+    /// Removes all files and returns their texts.
     pub fn take(&self) -> Vec<String> {
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(&self.0).into_iter().flatten().flatten().map(|file| file.path()).collect();
@@ -55,17 +56,19 @@ impl Drop for Folder {
 
 extern "C" fn ignore(_: libc::c_int) {}
 
-/// Runs a program on this driver and waits for its end. What interrupts it from the terminal is its own matter.
+/// Runs a program on this driver and waits for its end. The program handles interrupts from the
+/// terminal itself.
 pub fn wait(command: &mut Command) -> Result<ExitStatus, Failure> {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
-        // SAFETY: the handler does nothing, so it may run at any time; the program that is started gets the default action.
+        // SAFETY: the handler does nothing, so it may run at any time; the program that is started
+        // gets the default action.
         unsafe { libc::signal(signal, ignore as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
     let program = command.get_program().to_owned();
     command.envs(manifest::variables()?).status().map_err(|error| start_failure(&program, &error))
 }
 
-/// What is said of a program that can not be started, with the exit codes that shells have for that.
+/// Returns the failure of a program that cannot be started, with the exit codes of shells.
 pub fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
     let program = program.to_string_lossy();
     if error.kind() == std::io::ErrorKind::NotFound {
@@ -74,14 +77,14 @@ pub fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
     Failure { code: 126, message: format!("the program '{program}' can not be started: {error}") }
 }
 
-/// The exit code of a program, as shells have it.
+/// Returns the exit code of a program by the rules of shells.
 pub fn code(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     let signal = status.signal().map(|signal| 128 + signal);
     status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// Runs a program and writes what its devices counted to a file, which is open. Returns its exit code.
+/// Runs a program and writes the counters of its devices to an open file. Returns its exit code.
 pub fn run(mut command: Command, words: &[OsString], (path, file): (&Path, File)) -> Result<u8, Failure> {
     let folder = Folder::new()?;
     let status = wait(command.env("VITRIC_COUNTERS", folder.path()))?;
@@ -96,7 +99,7 @@ pub fn run(mut command: Command, words: &[OsString], (path, file): (&Path, File)
     Ok(code(status))
 }
 
-/// What devices have left is JSON as it stands.
+/// The texts of devices are JSON already.
 fn write(words: &[Cow<'_, str>], devices: &[String], out: &mut impl Write) -> std::io::Result<()> {
     write!(out, r#"{{"version":{VERSION},"program":{},"devices":["#, json!(words))?;
     for (number, device) in devices.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! `vitric cts`: this project's own cases on the linked driver, or Khronos' suite on the driver as a library.
+//! `vitric cts`: the project's own cases on the linked driver, or Khronos' suite on the driver's
+//! library.
 
 use crate::{Failure, driver, manifest};
 use std::process::ExitCode;

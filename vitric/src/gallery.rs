@@ -47,7 +47,8 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Progress on the standard error stream: one line that redraws itself on a terminal, plain lines elsewhere.
+/// Progress on the standard error stream: one line that redraws itself on a terminal, plain lines
+/// elsewhere.
 struct Bar {
     live: bool,
 }
@@ -113,7 +114,7 @@ fn count(text: &str) -> Result<u32, Failure> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)
 }
 
-/// `WxH`, each side 1 to 4096: what every Vulkan device can draw to.
+/// Parses `WxH`, each side from 1 to 4096, which every Vulkan device supports.
 fn size(text: &str) -> Result<(u32, u32), Failure> {
     let side = |text: &str| text.parse().ok().filter(|n| (1..=4096).contains(n));
     let sides = text.split_once('x').and_then(|(w, h)| Some((side(w)?, side(h)?)));

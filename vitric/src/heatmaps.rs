@@ -1,4 +1,4 @@
-//! Heat maps of scenes: what happened where, drawn from what the driver counted.
+//! Heat maps of scenes, drawn from the driver's counters.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,8 @@ use vitric_samples::{Options, Picture, SceneInfo};
 
 use crate::Failure;
 
-/// A picture's name, and how its values come from the maps: a value for each group of 8x8 pixels.
+/// A picture's name, and the function that derives a value for each group of 8x8 pixels from the
+/// maps.
 type Kind = (&'static str, fn(&Value) -> Vec<f64>);
 
 const KINDS: [Kind; 4] = [
@@ -25,11 +26,11 @@ const KINDS: [Kind; 4] = [
 const PIXELS: f64 = 64.0;
 /// Lanes of a wave.
 const LANES: f64 = 16.0;
-/// Pixels along a group's side, and groups along a tile's.
+/// Pixels of a group's side, and groups of a tile's side.
 const SIDE: usize = 8;
 
-/// Renders a scene in a process of its own that counts, and writes `SCENE-KIND.png` for each kind of map and `SCENE-counters.json`
-/// beside the scene's picture. Returns a line of text about each.
+/// Renders a scene in a counting process, and writes `SCENE-KIND.png` for each type of map and
+/// `SCENE-counters.json` beside the scene's picture. Returns a line of text about each.
 pub fn make(scene: &SceneInfo, options: &Options, out: &Path) -> Result<Vec<String>, Failure> {
     let failed = |what: &str| Failure::new(format!("{}: {what}", scene.name));
     let (text, report) = counted(scene, options, &[])?;
@@ -48,7 +49,8 @@ pub fn make(scene: &SceneInfo, options: &Options, out: &Path) -> Result<Vec<Stri
     Ok(lines)
 }
 
-/// Renders a scene in a process of its own that counts, with these variables: what it counted, as text and read.
+/// Renders a scene in a counting process with these variables. Returns the counters, as text and
+/// parsed.
 pub fn counted(scene: &SceneInfo, options: &Options, variables: &[(&str, &str)]) -> Result<(String, Value), Failure> {
     let failed = |what: &str| Failure::new(format!("{}: {what}", scene.name));
     let folder = std::env::temp_dir().join(format!("vitric-counted-{}-{}", std::process::id(), scene.name));
@@ -71,7 +73,7 @@ pub fn counted(scene: &SceneInfo, options: &Options, variables: &[(&str, &str)])
     Ok((text, report))
 }
 
-/// The one file of a folder.
+/// Returns the only file of a folder.
 fn read(folder: &Path) -> Option<String> {
     let file = std::fs::read_dir(folder).ok()?.next()?.ok()?;
     std::fs::read_to_string(file.path()).ok()
@@ -81,14 +83,14 @@ fn numbers(values: &Value) -> Vec<f64> {
     values.as_array().map_or(Vec::new(), |values| values.iter().filter_map(Value::as_f64).collect())
 }
 
-/// The maps of what is as large as the pictures.
+/// Returns the maps of targets that have the size of the pictures.
 fn of_size<'v>(maps: &'v Value, options: &Options) -> Option<&'v Value> {
     let groups = |pixels: u32| u64::from(pixels).div_ceil(64) * SIDE as u64;
     let (columns, rows) = (groups(options.width), groups(options.height));
     maps.as_array()?.iter().find(|maps| maps["columns"] == columns && maps["rows"] == rows)
 }
 
-/// A picture of values, from black for nothing over blue, red and yellow to white for `scale`.
+/// Returns a picture of values, from black for 0 over blue, red and yellow to white for `scale`.
 fn draw(values: &[f64], columns: usize, options: &Options, scale: f64) -> Picture {
     let (width, height) = (options.width, options.height);
     let mut rgba = Vec::with_capacity((width * height * 4) as usize);

@@ -1,4 +1,4 @@
-//! `vitric info`: what the driver says of itself.
+//! `vitric info`: properties that the driver reports.
 
 use crate::{Failure, driver};
 use ash::vk;
@@ -77,11 +77,12 @@ fn show_extensions(whose: &str, extensions: &[vk::ExtensionProperties]) {
     names.for_each(|(name, version)| println!("  {} {version}", name.to_string_lossy()));
 }
 
-/// Every limit, a line each: `Debug` knows their names, so that no list has to be kept.
+/// Prints every limit on a line. `Debug` provides the names, so there is no list.
 fn show_limits(limits: &vk::PhysicalDeviceLimits) {
     println!("\nlimits");
     let text = format!("{limits:#?}");
-    // Fields stand four spaces in; an array's values, deeper in, are gathered behind its name.
+    // Fields are indented by four spaces. The values of an array are indented deeper, and joined
+    // behind its name.
     let fields = text.split("\n    ").skip(1).fold(Vec::<String>::new(), |mut rows, line| {
         let line = line.trim_end_matches(['\n', '}']).trim_end_matches(',');
         match rows.last_mut() {
@@ -105,12 +106,13 @@ fn show_memory(memory: &vk::PhysicalDeviceMemoryProperties) {
     }
 }
 
-/// Counts the core formats by what optimally tiled images of them can do.
+/// Counts the core formats by their features with optimal tiling.
 fn show_formats(instance: &ash::Instance, device: vk::PhysicalDevice) {
     use vk::FormatFeatureFlags as F;
     println!("\nformats (of the 184 of Vulkan 1.0, optimal tiling)");
     let features: Vec<_> = (1..=184)
-        // SAFETY: the physical device belongs to this live instance, and the numbers are those of core formats.
+        // SAFETY: the physical device belongs to this live instance, and the numbers are those of
+        // core formats.
         .map(|raw| unsafe { instance.get_physical_device_format_properties(device, vk::Format::from_raw(raw)) })
         .collect();
     let uses = [

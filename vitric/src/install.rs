@@ -1,14 +1,16 @@
-//! `vitric install` and `vitric uninstall`: the manifest where the Vulkan loader looks for drivers.
+//! `vitric install` and `vitric uninstall`: the manifest in a folder that the Vulkan loader
+//! searches.
 //!
-//! The user's folder is $XDG_DATA_HOME/vulkan/icd.d (or ~/.local/share/vulkan/icd.d); the system's is
-//! /etc/vulkan/icd.d, which the loader documents for packages outside the distribution.
+//! The user's folder is $XDG_DATA_HOME/vulkan/icd.d (or ~/.local/share/vulkan/icd.d). The system's
+//! folder is /etc/vulkan/icd.d, which the loader documents for packages outside of the
+//! distribution.
 
 use crate::{Failure, manifest};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Which of the two commands.
+/// The command to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Write the manifest.
@@ -27,7 +29,7 @@ pub fn command(args: &[String], action: Action) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The folder that the arguments ask for, given the environment's variables.
+/// Returns the folder that the arguments and the environment's variables select.
 fn folder(args: &[&str], variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
     match args {
         [] | ["--user"] => user_folder(variable),
@@ -37,7 +39,7 @@ fn folder(args: &[&str], variable: impl Fn(&str) -> Option<OsString>) -> Result<
 }
 
 fn user_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
-    // Relative paths are to be ignored ("XDG Base Directory Specification").
+    // Relative paths must be ignored ("XDG Base Directory Specification").
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
     let data = data.ok_or_else(|| Failure::new("neither XDG_DATA_HOME nor HOME is set to an absolute path"))?;

@@ -1,7 +1,7 @@
-//! The command line: `vitric COMMAND`. With no command it renders the gallery.
+//! The command line: `vitric COMMAND`. Without a command it renders the gallery.
 //!
-//! One file a command. Exit codes: 0 success, 1 failure, 2 wrong usage, and for `run` 127 when the program is missing
-//! and otherwise the program's own.
+//! Each command has its file. Exit codes: 0 success, 1 failure, 2 wrong usage. `run` returns 127
+//! when the program is missing, and otherwise the program's own code.
 
 mod bench;
 mod compaction;
@@ -18,21 +18,21 @@ mod shader;
 
 use std::process::ExitCode;
 
-/// Why a command ended without success.
+/// Reason why a command failed.
 pub(crate) struct Failure {
     /// The exit code.
     pub code: u8,
-    /// One clear sentence for the user.
+    /// One sentence for the user.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure of the work itself.
+    /// Returns a failure of the work itself.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure { code: 1, message: message.into() }
     }
 
-    /// A command line that makes no sense.
+    /// Returns a failure of the command line.
     pub fn usage(message: impl Into<String>) -> Failure {
         Failure { code: 2, message: message.into() + " (see `vitric help`)" }
     }
@@ -70,7 +70,7 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Arguments of the commands that take no file names of others: they must be UTF-8.
+/// Returns the arguments of commands without file names of other programs, which must be UTF-8.
 fn text(args: &[std::ffi::OsString]) -> Result<Vec<String>, Failure> {
     let one = |arg: &std::ffi::OsString| {
         arg.to_str().map(str::to_owned).ok_or_else(|| Failure::usage(format!("{arg:?} is not valid UTF-8")))

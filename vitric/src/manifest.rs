@@ -1,4 +1,4 @@
-//! The driver library and the manifest that tells the Vulkan loader of it.
+//! The driver library, and the manifest through which the Vulkan loader finds it.
 //!
 //! Source: the loader's LoaderDriverInterface document, "ICD Manifest File Format".
 
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 pub const LIBRARY: &str = "libvulkan_vitric.so";
 /// File name of the manifest.
 pub const MANIFEST: &str = "vitric_icd.json";
-/// The Vulkan version that the manifest states.
+/// The Vulkan version in the manifest.
 pub const API_VERSION: &str = "1.3.281";
 
-/// The driver library beside this program, or in its `deps` folder.
+/// Returns the path of the driver library beside this program, or in its `deps` folder.
 pub fn library() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe().map_err(|e| Failure::new(format!("this program's own path: {e}")))?;
     let program = program.canonicalize().unwrap_or(program);
@@ -29,7 +29,7 @@ fn find(folder: &Path) -> Option<PathBuf> {
     [folder.join(LIBRARY), folder.join("deps").join(LIBRARY)].into_iter().find(|path| path.is_file())
 }
 
-/// The manifest's text for a library.
+/// Returns the manifest's text for a library.
 pub fn text(library: &Path) -> String {
     let manifest = serde_json::json!({
         "file_format_version": "1.0.1",
@@ -38,7 +38,8 @@ pub fn text(library: &Path) -> String {
     format!("{manifest:#}\n")
 }
 
-/// Writes the manifest into `folder` (made when missing) in one step, so that no reader sees half of it.
+/// Writes the manifest into `folder`, which is created if necessary, in one step, so that no
+/// reader sees half of it.
 pub fn write(folder: &Path, library: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join(MANIFEST);
     let draft = folder.join(format!("{MANIFEST}.{}", std::process::id()));
@@ -49,22 +50,24 @@ pub fn write(folder: &Path, library: &Path) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Writes the manifest of the library beside this program where only this user's programs look, and gives the variables that name it:
-/// `VK_DRIVER_FILES`, and `VK_ICD_FILENAMES` for loaders before 1.3.207.
+/// Writes the manifest of the library beside this program to the user's cache, and returns the
+/// variables that name it: `VK_DRIVER_FILES`, and `VK_ICD_FILENAMES` for loaders before 1.3.207.
 pub fn variables() -> Result<[(&'static str, PathBuf); 2], Failure> {
     let library = library()?;
     let manifest = write(&cache_folder().join(key(&library)), &library)?;
     Ok([("VK_DRIVER_FILES", manifest.clone()), ("VK_ICD_FILENAMES", manifest)])
 }
 
-/// A folder name for each library, so that two builds in use at once do not overwrite each other's manifest.
+/// Returns a folder name for each library, so that two builds do not overwrite each other's
+/// manifest.
 fn key(library: &Path) -> String {
     let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = library.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
     format!("icd-{hash:016x}")
 }
 
-/// $XDG_CACHE_HOME/vitric, ~/.cache/vitric, or a folder of this user's among the temporary files.
+/// Returns $XDG_CACHE_HOME/vitric, ~/.cache/vitric, or a folder of this user among the temporary
+/// files.
 pub fn cache_folder() -> PathBuf {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CACHE_HOME")

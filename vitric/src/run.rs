@@ -1,6 +1,7 @@
-//! `vitric run`: any Vulkan program, on this driver.
+//! `vitric run`: runs any Vulkan program on this driver.
 //!
-//! Writes a manifest, points the loader at it and becomes the program, unless it has to gather counters behind it.
+//! The command writes a manifest, points the loader at it and becomes the program, unless it
+//! collects counters afterwards.
 
 use crate::{Failure, counted, manifest};
 use std::ffi::OsString;
@@ -62,7 +63,7 @@ fn parse(words: &[OsString]) -> Result<Args, Failure> {
     Ok(args)
 }
 
-/// `NAME=VALUE` as an environment variable of the driver.
+/// Parses `NAME=VALUE` as an environment variable of the driver.
 fn knob(word: Option<&OsString>) -> Result<(String, OsString), Failure> {
     let wrong = || Failure::usage("`--set` needs KNOB=VALUE");
     let (name, value) = word.and_then(|w| w.to_str()).and_then(|w| w.split_once('=')).ok_or_else(wrong)?;

@@ -1,4 +1,5 @@
-//! `vitric shader FILE.spv`: what becomes of a shader, for people who debug shaders and the compiler.
+//! `vitric shader FILE.spv`: compilation steps of a shader, for people who debug shaders and the
+//! compiler.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use vitric_spirv as spirv;
 
 use super::Failure;
 
-/// What to print.
+/// Output of the command.
 #[derive(Debug, Clone, PartialEq)]
 enum Dump {
     /// The IR after a pass.
@@ -31,7 +32,7 @@ struct Options {
     run: bool,
 }
 
-/// Name under which the IR is shown before the passes.
+/// Name of the IR before the passes.
 const FRONT_END: &str = "front end";
 
 pub(crate) fn command(args: &[String]) -> Result<ExitCode, Failure> {
@@ -131,7 +132,7 @@ fn compile(module: &spirv::Module, options: &Options) -> Result<(Program, Versio
         };
         match spirv::compile_observed(module, &options.entry, stage, &Vec::new(), &mut observe) {
             Ok(shader) => return Ok((Program::new(shader, &options.entry), versions)),
-            // The entry point may be of another stage; the last stage's error would hide a better one.
+            // The entry point may belong to another stage, whose error is the more useful one.
             Err(error) if problem.is_empty() || !error.to_string().contains("no such entry point") => {
                 problem = error.to_string();
             }
@@ -159,7 +160,8 @@ fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x6
     }
 }
 
-/// Runs one wave on the interpreter and on the target: every input is the lane's number, buffers are empty.
+/// Runs one wave on the interpreter and on the target. Every input is the lane's number, and
+/// buffers are empty.
 fn run(mut program: Program, target: Option<x64::Target>) -> Result<(), Failure> {
     let mut outputs = Vec::new();
     for target in [None, target] {

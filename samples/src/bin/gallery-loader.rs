@@ -1,7 +1,8 @@
-//! The gallery through the system's Vulkan loader: the same scenes on whatever driver the loader finds.
+//! The gallery through the system's Vulkan loader: the scenes on any driver that the loader finds.
 //!
-//! `gallery-loader [--validate] [--out DIR] [--size WxH] [--frames N] [SCENE..]`. With `--validate` the validation
-//! layer is on, with synchronisation validation, and any message makes the program fail.
+//! `gallery-loader [--validate] [--out DIR] [--size WxH] [--frames N] [SCENE..]`. `--validate`
+//! enables the validation layer with synchronization validation, and any message makes the program
+//! fail.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,7 +53,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     parsed.ok_or_else(|| format!("{text:?} is not a size like 960x540"))
 }
 
-/// Renders, prints what was measured, and returns the number of validation messages.
+/// Renders, prints measurements, and returns the number of validation messages.
 fn run(args: &Args) -> Result<usize, String> {
     // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the entry.
     let entry = unsafe { ash::Entry::load() }.map_err(|e| format!("the Vulkan loader could not be opened: {e}"))?;

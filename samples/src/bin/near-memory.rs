@@ -1,7 +1,8 @@
-//! What idle render targets cost: resident memory of this process, drawn, idle and used again, on whatever driver the loader finds, and what
-//! the driver says of it (`VK_EXT_memory_budget`).
+//! Memory of idle render targets: resident memory of this process while targets are drawn, idle
+//! and used again, on any driver, and the driver's `VK_EXT_memory_budget`.
 //!
-//! `near-memory [--size WxH] [--count N] [--samples N]`; 16 targets of 3840x2160 with 4 samples, where nothing else is said.
+//! `near-memory [--size WxH] [--count N] [--samples N]`: 16 targets of 3840x2160 with 4 samples by
+//! default.
 
 use ash::vk;
 use std::process::ExitCode;
@@ -54,7 +55,7 @@ fn run(options: &RestOptions) -> Result<RestReport, String> {
     rest(&gpu, options, || budget.usage()).map_err(|e| e.to_string())
 }
 
-/// An instance that asks for the first device's memory budget: it tells of the process.
+/// An instance for queries of the first device's memory budget, which is that of the process.
 struct Budget {
     instance: ash::Instance,
     physical: vk::PhysicalDevice,
@@ -73,7 +74,7 @@ impl Budget {
         }
     }
 
-    /// Bytes of all heaps that are in use; 0 where the driver does not say.
+    /// Returns the used bytes of all heaps, or 0 where the driver does not report them.
     fn usage(&self) -> u64 {
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
         let mut memory = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);

@@ -1,7 +1,7 @@
-//! Recording: the commands that the scenes use, as methods on an open command buffer.
+//! Commands of the scenes, as methods of an open command buffer.
 //!
-//! Barriers are spoken of as a change of [`Use`]: each use names its layout, stages and accesses once. Source:
-//! Vulkan 1.0 chapters 6, 7, 18 to 20 and 27.
+//! Barriers change the [`Use`] of images. Each use defines its layout, stages and accesses once.
+//! Source: Vulkan 1.0 chapters 6, 7, 18 to 20 and 27.
 
 use super::Gpu;
 use super::pass::Target;
@@ -32,8 +32,9 @@ fn corner(extent: vk::Extent2D) -> vk::Offset3D {
     vk::Offset3D { x: extent.width as i32, y: extent.height as i32, z: 1 }
 }
 
-// SAFETY of this whole block: `raw` is in the recording state (`Gpu::submit` opened it and closes it later), and
-// all handles belong to the same live `Gpu`. Each block below relies on exactly this and says only what it adds.
+// SAFETY of this whole block: `raw` is in the recording state (`Gpu::submit` opened it and closes
+// it later), and all handles belong to the same live `Gpu`. Each block below relies on exactly
+// this and says only what it adds.
 impl<'a> Commands<'a> {
     pub(super) fn new(gpu: &'a Gpu, raw: vk::CommandBuffer) -> Commands<'a> {
         Commands { gpu, raw }
@@ -50,7 +51,8 @@ impl<'a> Commands<'a> {
         unsafe { self.device().cmd_copy_buffer(self.raw, from.handle, to.handle, &[region]) };
     }
 
-    /// Copies tightly packed texels into the base level of an image in the transfer-destination layout.
+    /// Copies tightly packed texels into the base level of an image in the transfer-destination
+    /// layout.
     pub fn copy_to_image(&self, from: &Buffer, to: &Image) {
         let region = base_region(to);
         let layout = ImageLayout::TRANSFER_DST_OPTIMAL;
@@ -58,7 +60,8 @@ impl<'a> Commands<'a> {
         unsafe { self.device().cmd_copy_buffer_to_image(self.raw, from.handle, to.handle, layout, &[region]) };
     }
 
-    /// Copies the base level of an image in the transfer-source layout out, tightly packed, for the host to read.
+    /// Copies the tightly packed base level of an image in the transfer-source layout to a buffer
+    /// for the host.
     pub fn copy_from_image(&self, from: &Image, to: &Buffer) {
         let region = base_region(from);
         let layout = ImageLayout::TRANSFER_SRC_OPTIMAL;
@@ -77,7 +80,8 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Halves level `level - 1` (transfer source) into `level` (transfer destination), in every layer.
+    /// Halves level `level - 1` (transfer source) into `level` (transfer destination), in every
+    /// layer.
     pub fn blit_down(&self, image: &Image, level: u32) {
         let (from, to) = (image.desc.level_extent(level - 1), image.desc.level_extent(level));
         let region = vk::ImageBlit {
@@ -119,7 +123,8 @@ impl<'a> Commands<'a> {
         unsafe { self.device().cmd_pipeline_barrier(self.raw, source, target, none, &[], &[], &[barrier]) };
     }
 
-    /// Makes what compute shaders wrote to buffers visible to vertex fetch, indirect draws and later dispatches.
+    /// Makes what compute shaders wrote to buffers visible to vertex fetch, indirect draws and
+    /// later dispatches.
     pub fn compute_barrier(&self) {
         let readers = Stage::COMPUTE_SHADER | Stage::VERTEX_INPUT | Stage::VERTEX_SHADER | Stage::DRAW_INDIRECT;
         let reads = Access::SHADER_READ | Access::VERTEX_ATTRIBUTE_READ | Access::INDIRECT_COMMAND_READ;
@@ -184,7 +189,8 @@ impl<'a> Commands<'a> {
     /// Binds a descriptor set as number `index`, with dynamic offsets in bytes.
     pub fn set(&self, point: vk::PipelineBindPoint, layout: &Layout, index: u32, set: &Set, offsets: &[u32]) {
         let sets = [set.handle];
-        // SAFETY: the set was allocated with this layout's set layout; recording state as stated above.
+        // SAFETY: the set was allocated with this layout's set layout; recording state as stated
+        // above.
         unsafe { self.device().cmd_bind_descriptor_sets(self.raw, point, layout.handle, index, &sets, offsets) };
     }
 
@@ -237,7 +243,7 @@ impl<'a> Commands<'a> {
         unsafe { self.device().cmd_draw_indexed(self.raw, count, 1, first, vertex, 0) };
     }
 
-    /// Draws as one `VkDrawIndexedIndirectCommand` at the start of `buffer` says.
+    /// Draws by one `VkDrawIndexedIndirectCommand` at the start of `buffer`.
     pub fn draw_indexed_indirect(&self, buffer: &Buffer) {
         let stride = size_of::<vk::DrawIndexedIndirectCommand>() as u32;
         // SAFETY: recording state as stated above.

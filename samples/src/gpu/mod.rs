@@ -1,9 +1,10 @@
-//! The helper layer of the samples: a device, its objects and its commands, with no `unsafe` left for the scenes.
+//! The helper layer of the samples: a device, its objects and its commands, with no `unsafe` left
+//! for the scenes.
 //!
-//! Every object is owned by its [`Gpu`] and lives until the `Gpu` is dropped, so a handle that a scene holds can
-//! not dangle; submissions are waited for, so nothing is destroyed while in use. What this layer can not check
-//! (layouts, usage flags, synchronisation) is checked by running every scene under the validation layer in the
-//! tests. Source: Vulkan 1.0 specification, core only.
+//! A [`Gpu`] owns every object until it is dropped, so a handle in a scene cannot dangle.
+//! Submissions are waited for, so no object is destroyed while it is in use. The tests run every
+//! scene under the validation layer, which checks what this layer cannot: layouts, usage flags and
+//! synchronisation. Source: Vulkan 1.0 specification, core only.
 
 mod commands;
 mod pass;
@@ -31,7 +32,7 @@ pub struct Gpu {
     pool: vk::CommandPool,
     fence: vk::Fence,
     owned: RefCell<Vec<Owned>>,
-    /// Whether passes store all attachments.
+    /// Passes store all attachments.
     stores_all: bool,
 }
 
@@ -56,7 +57,8 @@ impl Gpu {
         let setup = setup::Setup::new(entry, options)?;
         let device = setup.create_device()?;
         let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(setup.family);
-        // SAFETY: the device is live and has one queue in this family; the create infos are complete.
+        // SAFETY: the device is live and has one queue in this family; the create infos are
+        // complete.
         let (queue, pool, fence) = unsafe {
             (
                 device.get_device_queue(setup.family, 0),
@@ -82,7 +84,7 @@ impl Gpu {
         &self.setup.features
     }
 
-    /// What the validation layer said so far (empty when it was not asked for).
+    /// Returns the messages of the validation layer, if it is enabled.
     pub fn messages(&self) -> Vec<String> {
         self.setup.messages()
     }
@@ -95,7 +97,8 @@ impl Gpu {
         let raw = self.begin_commands()?;
         let recorded = record(&Commands::new(self, raw));
         let done = recorded.and_then(|()| self.finish(raw));
-        // SAFETY: the command buffer is no longer pending: `finish` waited for it, or it was never submitted.
+        // SAFETY: the command buffer is no longer pending: `finish` waited for it, or it was never
+        // submitted.
         unsafe { self.device.free_command_buffers(self.pool, &[raw]) };
         done
     }
@@ -117,7 +120,8 @@ impl Gpu {
     fn finish(&self, raw: vk::CommandBuffer) -> Result<()> {
         let buffers = [raw];
         let submit = vk::SubmitInfo::default().command_buffers(&buffers);
-        // SAFETY: the buffer is in the recording state, the fence unsignalled; both stay live until the wait ends.
+        // SAFETY: the buffer is in the recording state, the fence unsignalled; both stay live
+        // until the wait ends.
         unsafe {
             self.device.end_command_buffer(raw).named("vkEndCommandBuffer")?;
             self.device.queue_submit(self.queue, &[submit], self.fence).named("vkQueueSubmit")?;
@@ -132,7 +136,8 @@ impl Gpu {
 
     fn destroy(&self, object: Owned) {
         let d = &self.device;
-        // SAFETY: called from `drop` after the device became idle, once per object, dependants first.
+        // SAFETY: called from `drop` after the device became idle, once per object, dependants
+        // first.
         unsafe {
             match object {
                 Owned::Buffer(x) => d.destroy_buffer(x, None),
@@ -150,8 +155,8 @@ impl Gpu {
         }
     }
 
-    /// Destroys the device and its objects now, and returns every message of the validation layer, including
-    /// those about the destruction itself.
+    /// Destroys the device and its objects now, and returns every message of the validation layer,
+    /// including those about the destruction itself.
     pub fn close(self) -> Vec<String> {
         let log = self.setup.log();
         drop(self);
@@ -165,7 +170,8 @@ impl Drop for Gpu {
         let _ = unsafe { self.device.device_wait_idle() };
         let owned = std::mem::take(&mut *self.owned.borrow_mut());
         owned.into_iter().rev().for_each(|object| self.destroy(object));
-        // SAFETY: the device is idle and everything else made from it is gone; `setup` drops the instance after.
+        // SAFETY: the device is idle and everything else made from it is gone; `setup` drops the
+        // instance after.
         unsafe {
             self.device.destroy_fence(self.fence, None);
             self.device.destroy_command_pool(self.pool, None);

@@ -1,8 +1,9 @@
 //! Render passes and framebuffers.
 //!
-//! A pass is a list of attachments and of subpasses that name them by index. The external dependencies are the
-//! same for every pass: before it, earlier attachment writes, transfers and shader reads; after it, shader reads,
-//! transfers and later attachments. Source: Vulkan 1.0 chapter 8.
+//! A pass is a list of attachments and of subpasses that name them by index. The external
+//! dependencies are the same for every pass: before it, earlier attachment writes, transfers and
+//! shader reads; after it, shader reads, transfers and later attachments. Source: Vulkan 1.0
+//! chapter 8.
 
 use super::{Gpu, Image, Owned};
 use crate::error::{Named, Result};
@@ -21,19 +22,20 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Cleared at the start, stored, and left in layout `end`.
+    /// Returns an attachment that is cleared at the start, stored, and left in layout `end`.
     pub fn stored(image: &Image, end: ImageLayout) -> Attachment {
         let (load, store) = (vk::AttachmentLoadOp::CLEAR, vk::AttachmentStoreOp::STORE);
         let begin = ImageLayout::UNDEFINED;
         Attachment { format: image.desc.format, samples: image.desc.samples, load, store, begin, end }
     }
 
-    /// As an earlier pass has left it in layout `end`, where it stays.
+    /// Returns an attachment that an earlier pass left in layout `end`, where it stays.
     pub fn loaded(image: &Image, end: ImageLayout) -> Attachment {
         Attachment { load: vk::AttachmentLoadOp::LOAD, begin: end, ..Attachment::stored(image, end) }
     }
 
-    /// Cleared at the start and forgotten at the end (depth, G-buffers, multisampled colour).
+    /// Returns an attachment that is cleared at the start and discarded at the end (depth,
+    /// G-buffers, multisampled colour).
     pub fn transient(image: &Image) -> Attachment {
         let depth = !image.desc.aspect().contains(vk::ImageAspectFlags::COLOR);
         let (depth_layout, color_layout) =
@@ -42,7 +44,7 @@ impl Attachment {
         Attachment { store: vk::AttachmentStoreOp::DONT_CARE, ..Attachment::stored(image, end) }
     }
 
-    /// The same without a clear: every pixel will be written.
+    /// Returns the attachment without a clear, since every pixel will be written.
     pub fn overwritten(self) -> Attachment {
         Attachment { load: vk::AttachmentLoadOp::DONT_CARE, ..self }
     }

@@ -27,10 +27,11 @@ pub struct Set {
     pub handle: vk::DescriptorSet,
 }
 
-/// What is put into a binding.
+/// Resource of a binding.
 #[derive(Clone, Copy)]
 pub enum Bind<'a> {
-    /// A whole buffer, as whatever buffer kind the binding has; for dynamic kinds, the range of one element.
+    /// A whole buffer, as whatever buffer kind the binding has; for dynamic kinds, the range of
+    /// one element.
     Buffer(&'a Buffer, Option<u64>),
     /// An image to sample, in the shader-read layout.
     Texture(vk::ImageView, vk::Sampler),
@@ -121,9 +122,9 @@ pub struct GraphicsDesc<'a> {
     pub pass: (&'a Pass, u32),
     /// Vertex buffers by binding.
     pub inputs: Vec<VertexInput>,
-    /// What the vertices form.
+    /// The primitives that the vertices form.
     pub topology: vk::PrimitiveTopology,
-    /// Which faces are dropped; front is counter-clockwise.
+    /// Culled faces. Front faces are counter-clockwise.
     pub cull: vk::CullModeFlags,
     /// Depth: test and write.
     pub depth: (bool, bool),
@@ -191,7 +192,7 @@ impl<'a> GraphicsDesc<'a> {
     }
 }
 
-/// What a compute pipeline is made of.
+/// Description of a compute pipeline.
 pub struct ComputeDesc<'a> {
     /// SPIR-V of the shader.
     pub shader: &'a [u8],
@@ -215,7 +216,8 @@ fn vertex_state(inputs: &[VertexInput]) -> VertexState {
 }
 
 impl Gpu {
-    /// Creates a pipeline layout from the bindings of each set, and the push constants' stages and size.
+    /// Creates a pipeline layout from the bindings of each set, and the push constants' stages and
+    /// size.
     pub fn layout(&self, sets: &[&[Binding]], push: Option<(Stages, u32)>) -> Result<Layout> {
         let sets = sets.iter().map(|set| Ok((self.set_layout(set)?, set.to_vec()))).collect::<Result<Vec<_>>>()?;
         let handles: Vec<_> = sets.iter().map(|s| s.0).collect();
@@ -285,7 +287,8 @@ impl Gpu {
         unsafe { self.device.update_descriptor_sets(&[write], &[]) };
     }
 
-    /// Creates a shader module, lends it to `make`, and destroys it: pipelines do not need it any longer.
+    /// Creates a shader module, lends it to `make`, and destroys it: pipelines do not need it any
+    /// longer.
     fn with_shader<T>(&self, code: &[u8], make: impl FnOnce(vk::ShaderModule) -> Result<T>) -> Result<T> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(code))
             .map_err(|e| Error::Model(format!("a shader is not SPIR-V: {e}")))?;

@@ -1,8 +1,8 @@
 //! Buffers, images and samplers, with their memory, and the way of data into them.
 //!
-//! Each resource has its own allocation: the samples make a few dozen, far under the limit every implementation
-//! grants (4096). Static data goes through a staging buffer to device-local memory; uniforms stay in host-visible
-//! memory. Source: Vulkan 1.0 chapters 10 to 12 and 18.
+//! Each resource has its own allocation: the samples make a few dozen, far under the limit every
+//! implementation grants (4096). Static data goes through a staging buffer to device-local memory;
+//! uniforms stay in host-visible memory. Source: Vulkan 1.0 chapters 10 to 12 and 18.
 
 use super::{Gpu, Owned, Use};
 use crate::error::{Error, Named, Result};
@@ -26,11 +26,11 @@ pub struct Image {
     pub handle: vk::Image,
     /// A view of every level and layer.
     pub view: vk::ImageView,
-    /// How it was made.
+    /// The description of the image.
     pub desc: ImageDesc,
 }
 
-/// What an image is like.
+/// Description of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageDesc {
     /// Texel format.
@@ -41,31 +41,31 @@ pub struct ImageDesc {
     pub height: u32,
     /// Number of mip levels.
     pub mips: u32,
-    /// Whether this is a cube of six layers.
+    /// The image is a cube of six layers.
     pub cube: bool,
     /// Samples per texel.
     pub samples: vk::SampleCountFlags,
-    /// What it is used for.
+    /// Usage of the image.
     pub usage: ImageUse,
 }
 
 impl ImageDesc {
-    /// A plain 2D image with one level, one layer and one sample.
+    /// Returns the description of a 2D image with one level, one layer and one sample.
     pub fn new(format: vk::Format, width: u32, height: u32, usage: ImageUse) -> ImageDesc {
         ImageDesc { format, width, height, mips: 1, cube: false, samples: vk::SampleCountFlags::TYPE_1, usage }
     }
 
-    /// The same with a full chain of mip levels.
+    /// Returns the description with a full chain of mip levels.
     pub fn with_mips(self) -> ImageDesc {
         ImageDesc { mips: self.width.max(self.height).max(1).ilog2() + 1, ..self }
     }
 
-    /// The same with several samples per texel.
+    /// Returns the description with several samples for each texel.
     pub fn with_samples(self, samples: vk::SampleCountFlags) -> ImageDesc {
         ImageDesc { samples, ..self }
     }
 
-    /// The same as a cube map.
+    /// Returns the description of a cube map.
     pub fn as_cube(self) -> ImageDesc {
         ImageDesc { cube: true, ..self }
     }
@@ -80,7 +80,7 @@ impl ImageDesc {
         vk::Extent2D { width: (self.width >> level).max(1), height: (self.height >> level).max(1) }
     }
 
-    /// Which aspects the format has.
+    /// Returns the aspects of the format.
     pub fn aspect(&self) -> vk::ImageAspectFlags {
         use vk::{Format as F, ImageAspectFlags as A};
         match self.format {
@@ -107,7 +107,7 @@ impl ImageDesc {
     }
 }
 
-/// How a sampler filters and wraps.
+/// Filters and address modes of a sampler.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplerDesc {
     /// Filter for magnification, minification and between levels.
@@ -151,7 +151,8 @@ impl Gpu {
         let info = vk::MemoryAllocateInfo::default()
             .allocation_size(needs.size)
             .memory_type_index(self.memory_type(needs.memory_type_bits, wanted)?);
-        // SAFETY: the size is the resource's own requirement and the type index is below the type count.
+        // SAFETY: the size is the resource's own requirement and the type index is below the type
+        // count.
         let memory = unsafe { self.device.allocate_memory(&info, None) }.named("vkAllocateMemory")?;
         self.own(Owned::Memory(memory));
         Ok(memory)
@@ -169,17 +170,17 @@ impl Gpu {
         }
     }
 
-    /// A buffer that the host writes and reads directly.
+    /// Creates a buffer that the host writes and reads directly.
     pub fn host_buffer(&self, size: u64, usage: BufferUse) -> Result<Buffer> {
         self.buffer(size, usage, Property::HOST_VISIBLE | Property::HOST_COHERENT)
     }
 
-    /// A buffer that only the device reaches, uninitialised.
+    /// Creates an uninitialised buffer that only the device accesses.
     pub fn scratch_buffer(&self, size: u64, usage: BufferUse) -> Result<Buffer> {
         self.buffer(size, usage, Property::DEVICE_LOCAL)
     }
 
-    /// A device-local buffer with `data` in it, brought there through a staging buffer.
+    /// Creates a device-local buffer with `data`, copied through a staging buffer.
     pub fn static_buffer<T: bytemuck::Pod>(&self, data: &[T], usage: BufferUse) -> Result<Buffer> {
         let staging = self.staging(bytemuck::cast_slice(data))?;
         let buffer = self.scratch_buffer(staging.size, usage | BufferUse::TRANSFER_DST)?;
@@ -201,8 +202,8 @@ impl Gpu {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let end = offset.saturating_add(bytes.len() as u64);
         assert!(end <= buffer.size, "a write up to byte {end} of a buffer of {} bytes", buffer.size);
-        // SAFETY: the range lies inside the allocation (asserted); the device is idle between submissions, so
-        // nothing else touches the memory, which is coherent.
+        // SAFETY: the range lies inside the allocation (asserted); the device is idle between
+        // submissions, so nothing else touches the memory, which is coherent.
         unsafe {
             let flags = vk::MemoryMapFlags::empty();
             let at = self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
@@ -215,7 +216,8 @@ impl Gpu {
     /// Reads a whole host buffer.
     pub fn read(&self, buffer: &Buffer) -> Result<Vec<u8>> {
         let mut bytes = vec![0; buffer.size as usize];
-        // SAFETY: the allocation is at least the buffer's size, and the device is idle between submissions.
+        // SAFETY: the allocation is at least the buffer's size, and the device is idle between
+        // submissions.
         unsafe {
             let flags = vk::MemoryMapFlags::empty();
             let at = self.device.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
@@ -240,7 +242,7 @@ impl Gpu {
         Ok(Image { handle, view, desc })
     }
 
-    /// A view of one level of one layer of `image`.
+    /// Creates a view of one level of one layer of `image`.
     pub fn layer_view(&self, image: &Image, level: u32, layer: u32) -> Result<vk::ImageView> {
         let range = vk::ImageSubresourceRange {
             base_mip_level: level,
@@ -270,7 +272,8 @@ impl Gpu {
         Ok(view)
     }
 
-    /// A sampled texture from tightly packed base-level texels; with `mips`, the chain is made by blits.
+    /// Creates a sampled texture from tightly packed base-level texels. With `mips`, blits fill
+    /// the chain.
     pub fn texture(&self, format: vk::Format, width: u32, height: u32, texels: &[u8], mips: bool) -> Result<Image> {
         let usage = ImageUse::SAMPLED | ImageUse::TRANSFER_SRC | ImageUse::TRANSFER_DST;
         let desc = ImageDesc::new(format, width, height, usage);
@@ -285,7 +288,7 @@ impl Gpu {
         Ok(image)
     }
 
-    /// A sampler.
+    /// Creates a sampler.
     pub fn sampler(&self, desc: &SamplerDesc) -> Result<vk::Sampler> {
         let mip = if desc.filter == vk::Filter::LINEAR {
             vk::SamplerMipmapMode::LINEAR
@@ -315,13 +318,14 @@ impl Gpu {
         formats.iter().copied().find(fits).ok_or_else(|| Error::NoFormat(formats.to_vec(), features))
     }
 
-    /// A depth format; the specification guarantees one of these two as an attachment.
+    /// Returns a depth format. The specification guarantees one of these two as an attachment.
     pub fn depth_format(&self) -> Result<vk::Format> {
         let formats = [vk::Format::D32_SFLOAT, vk::Format::X8_D24_UNORM_PACK32];
         self.first_format(&formats, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT)
     }
 
-    /// A depth and stencil format; the specification guarantees one of these two as an attachment.
+    /// Returns a depth and stencil format. The specification guarantees one of these two as an
+    /// attachment.
     pub fn stencil_format(&self) -> Result<vk::Format> {
         let formats = [vk::Format::D24_UNORM_S8_UINT, vk::Format::D32_SFLOAT_S8_UINT];
         self.first_format(&formats, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT)

@@ -1,7 +1,7 @@
 //! Instance, validation layer and device selection for the samples.
 //!
-//! The first physical device with a queue family for graphics and compute is taken. Source: Vulkan 1.0 chapters 4
-//! and 5, VK_EXT_debug_utils, VK_EXT_validation_features.
+//! The first physical device with a queue family for graphics and compute is taken. Source: Vulkan
+//! 1.0 chapters 4 and 5, VK_EXT_debug_utils, VK_EXT_validation_features.
 
 use crate::error::{Error, Named, Result};
 use ash::{ext, vk};
@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex};
 
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// How the instance is made.
+/// Options of the instance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GpuOptions {
-    /// Turn on `VK_LAYER_KHRONOS_validation` with synchronisation validation, and collect its messages.
+    /// Turn on `VK_LAYER_KHRONOS_validation` with synchronisation validation, and collect its
+    /// messages.
     pub validation: bool,
-    /// Have passes store the attachments that they would forget: for who wants to know what was in them.
+    /// Have passes store the attachments that they would forget: for who wants to know what was in
+    /// them.
     pub stores_all: bool,
 }
 
@@ -46,7 +48,7 @@ struct Messenger {
     log: Arc<Log>,
 }
 
-/// Everything that exists before the device: the instance, the messenger and the chosen physical device.
+/// Objects before the device: the instance, the messenger and the chosen physical device.
 pub struct Setup {
     instance: ash::Instance,
     messenger: Option<Messenger>,
@@ -103,7 +105,7 @@ impl Setup {
         self.messenger.as_ref().map(|m| m.log.clone())
     }
 
-    /// What optimally tiled images of `format` can be used for.
+    /// Returns the features of `format` with optimal tiling.
     pub fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
         // SAFETY: the physical device belongs to this live instance.
         let properties = unsafe { self.instance.get_physical_device_format_properties(self.physical, format) };
@@ -113,7 +115,8 @@ impl Setup {
 
 impl Drop for Setup {
     fn drop(&mut self) {
-        // SAFETY: `Gpu` destroys its device first; the messenger is destroyed once, before its instance.
+        // SAFETY: `Gpu` destroys its device first; the messenger is destroyed once, before its
+        // instance.
         unsafe {
             if let Some(m) = &self.messenger {
                 m.functions.destroy_debug_utils_messenger(m.handle, None);
@@ -123,7 +126,8 @@ impl Drop for Setup {
     }
 }
 
-/// Features that make some scenes nicer, each of which has a way without them, and that benchmarks measure.
+/// Features that make some scenes nicer, each of which has a way without them, and that benchmarks
+/// measure.
 fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         geometry_shader: has.geometry_shader,
@@ -159,7 +163,8 @@ fn create_instance(entry: &ash::Entry, log: Option<&Arc<Log>>) -> Result<ash::In
         .enabled_extension_names(&extensions)
         .push_next(&mut features)
         .push_next(&mut messenger);
-    // SAFETY: the layer is installed, the names are C strings, and the chained structures live until the call ends.
+    // SAFETY: the layer is installed, the names are C strings, and the chained structures live
+    // until the call ends.
     unsafe { entry.create_instance(&info, None) }.named("vkCreateInstance with the validation layer")
 }
 
@@ -182,7 +187,8 @@ fn messenger_info(log: &Arc<Log>) -> vk::DebugUtilsMessengerCreateInfoEXT<'stati
 fn create_messenger(entry: &ash::Entry, instance: &ash::Instance, log: Arc<Log>) -> Result<Messenger> {
     let functions = ext::debug_utils::Instance::new(entry, instance);
     let info = messenger_info(&log);
-    // SAFETY: the extension is enabled; the log outlives the messenger, which `Setup` destroys first.
+    // SAFETY: the extension is enabled; the log outlives the messenger, which `Setup` destroys
+    // first.
     let handle =
         unsafe { functions.create_debug_utils_messenger(&info, None) }.named("vkCreateDebugUtilsMessengerEXT")?;
     Ok(Messenger { functions, handle, log })
@@ -195,7 +201,8 @@ unsafe extern "system" fn on_message(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: `user` is the log given with the messenger, and `data` is valid during the call (VK_EXT_debug_utils).
+    // SAFETY: `user` is the log given with the messenger, and `data` is valid during the call
+    // (VK_EXT_debug_utils).
     unsafe {
         let (log, data) = (&*user.cast::<Log>(), &*data);
         let text = data.message_as_c_str().unwrap_or(c"(no text)");

@@ -1,11 +1,11 @@
-//! What images are used for: each use names its layout, stages and accesses once.
+//! Uses of images: each use defines its layout, stages and accesses once.
 //!
 //! Source: Vulkan specification, "Synchronization and Cache Control".
 
 use ash::vk;
 use vk::{AccessFlags as Access, ImageLayout, PipelineStageFlags as Stage};
 
-/// What an image is being used for, between two barriers.
+/// Use of an image between two barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Contents do not matter; nothing to wait for.

@@ -1,4 +1,5 @@
-//! What most scenes draw on: a colour image, perhaps a depth image, their pass, and a gradient behind everything.
+//! The target of most scenes: a colour image, perhaps a depth image, their pass, and a gradient
+//! behind everything.
 
 use super::spv;
 use crate::error::Result;
@@ -23,7 +24,7 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    /// A finished picture in sRGB with depth.
+    /// Creates a canvas for a finished picture in sRGB with depth.
     pub fn output(gpu: &Gpu, size: vk::Extent2D) -> Result<Canvas> {
         Canvas::new(gpu, OUTPUT, size, true, ImageLayout::TRANSFER_SRC_OPTIMAL)
     }
@@ -47,12 +48,12 @@ impl Canvas {
     }
 }
 
-/// A depth attachment of one sample.
+/// Creates a depth attachment of one sample.
 pub(crate) fn depth_image(gpu: &Gpu, format: vk::Format, size: vk::Extent2D) -> Result<Image> {
     depth_image_of(gpu, format, size, vk::SampleCountFlags::TYPE_1)
 }
 
-/// A depth attachment of several samples.
+/// Creates a depth attachment of several samples.
 pub(crate) fn depth_image_of(
     gpu: &Gpu,
     format: vk::Format,
@@ -96,7 +97,8 @@ pub(crate) struct Backdrop {
 }
 
 impl Backdrop {
-    /// A backdrop from `top` to `bottom`, in a pass with `samples` samples and one colour attachment.
+    /// Creates a backdrop from `top` to `bottom`, in a pass with `samples` samples and one colour
+    /// attachment.
     pub fn new(gpu: &Gpu, pass: &Pass, samples: vk::SampleCountFlags, top: Vec3, bottom: Vec3) -> Result<Backdrop> {
         let size = size_of::<Gradient>() as u32;
         let layout = gpu.layout(&[], Some((vk::ShaderStageFlags::FRAGMENT, size)))?;

@@ -1,4 +1,5 @@
-//! A picture made by a compute shader in a storage image, then shown by a full-screen pass that samples it.
+//! A picture made by a compute shader in a storage image, then shown by a full-screen pass that
+//! samples it.
 
 use super::{Canvas, OUTPUT_UNORM, Scene, clear_color, spv};
 use crate::error::Result;

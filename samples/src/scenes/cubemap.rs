@@ -1,4 +1,5 @@
-//! Metal under an evening sky: a cube map drawn face by face, its mip chain made by blits, reflected by roughness.
+//! Metal under an evening sky: a cube map drawn face by face, its mip chain made by blits,
+//! reflected by roughness.
 
 use super::stage::{Object, Stage, View, object_pipeline, place};
 use super::{Canvas, Scene, clear_color, clear_depth, spv};

@@ -1,4 +1,5 @@
-//! Deferred shading in one pass: the first subpass writes a G-buffer, the second reads it as input attachments.
+//! Deferred shading in one pass: the first subpass writes a G-buffer, the second reads it as input
+//! attachments.
 
 use super::canvas::depth_image;
 use super::stage::{Object, Stage, View, object_pipeline, place};
@@ -136,7 +137,7 @@ impl Scene for Deferred {
         for [at, tint] in self.glow {
             let mut bulb = self.bulb;
             bulb.push.model = place(at.truncate(), Vec3::splat(0.055), 0.0);
-            // A specular strength above one marks what shines by itself.
+            // A specular strength above one marks objects that emit light.
             bulb.push.color = (tint.truncate() * 0.5 + 0.25).extend(3.0);
             bulb.draw(cmd, layout);
         }

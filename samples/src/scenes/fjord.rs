@@ -1,4 +1,5 @@
-//! A fjord in the last light: mountains that tessellation makes of flat patches, and their reflection.
+//! A fjord in the last light: mountains that tessellation makes of flat patches, and their
+//! reflection.
 
 use super::stage::{Push, Stage, View};
 use super::{Canvas, Scene, clear_color, clear_depth, spv};
@@ -10,7 +11,8 @@ use glam::{Mat4, Vec3, Vec4};
 
 /// Patches across and along; `ground.vert` places them.
 const PATCHES: [u32; 2] = [48, 64];
-/// Pixels that an edge of a triangle is to have on the screen: of the mountains, and of their reflection.
+/// Pixels that an edge of a triangle is to have on the screen: of the mountains, and of their
+/// reflection.
 const EDGES: [f32; 2] = [7.0, 14.0];
 
 struct Fjord {
@@ -21,7 +23,7 @@ struct Fjord {
     sky: Pipeline,
     ground: Pipeline,
     water: Pipeline,
-    /// Of the mountains, and of their reflection.
+    /// Push constants of the mountains, and of their reflection.
     push: [Push; 2],
 }
 
@@ -41,7 +43,8 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     desc.depth = (true, true);
     desc.blends = vec![Blend::Alpha];
     let water = gpu.graphics(&desc)?;
-    // Up or down, and how many edges a patch has in the picture for each unit of length at distance 1.
+    // Up or down, and how many edges a patch has in the picture for each unit of length at
+    // distance 1.
     let push = [1.0, -1.0].into_iter().zip(EDGES).map(|(up, edge)| {
         let scale = size.height as f32 * 0.5 / edge;
         Push { model: Mat4::IDENTITY, color: Vec4::ONE, look: Vec4::new(up, scale, 0.0, 0.0) }

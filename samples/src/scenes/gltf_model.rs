@@ -1,4 +1,4 @@
-//! A glTF model with mipmapped material textures, lit as the format's material model says.
+//! A glTF model with mipmapped material textures, lit by the format's material model.
 
 use super::{Backdrop, Canvas, Scene, clear_color, clear_depth, spv};
 use crate::error::Result;

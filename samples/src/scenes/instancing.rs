@@ -1,4 +1,5 @@
-//! A planet with a ring of a few thousand rocks: one indexed, instanced draw with per-instance data.
+//! A planet with a ring of a few thousand rocks: one indexed, instanced draw with per-instance
+//! data.
 
 use super::stage::{Object, Push, Stage, View, object_pipeline};
 use super::{Canvas, Scene, clear_color, clear_depth, spv};
@@ -32,7 +33,7 @@ struct Ring {
     rocks: (Pipeline, GpuMesh, Buffer),
 }
 
-/// How dense the ring is at a radius: two bands with a gap.
+/// Returns the density of the ring at a radius: two bands with a gap.
 fn band(t: f32) -> f32 {
     let t = if t < 0.42 { t / 0.42 * 0.38 } else { 0.48 + (t - 0.42) / 0.58 * 0.52 };
     1.5 + 1.25 * t

@@ -11,7 +11,7 @@ use glam::{Mat4, Vec3, Vec4};
 const BLADES: u32 = 16_000;
 const FIREFLIES: u32 = 90;
 
-/// How far the camera looks up, radians.
+/// Pitch of the camera in radians, upwards.
 const PITCH: f32 = 0.03;
 
 struct Meadow {

@@ -1,7 +1,7 @@
 //! The scenes, and the one table of them.
 //!
-//! A scene makes its objects once, brings its uniforms up to a time, and records a frame that leaves the finished
-//! picture in one RGBA8 image in the transfer-source layout.
+//! A scene makes its objects once, brings its uniforms up to a time, and records a frame that
+//! leaves the finished picture in one RGBA8 image in the transfer-source layout.
 
 mod canvas;
 mod compute;
@@ -48,14 +48,14 @@ pub trait Scene {
 /// Builds a scene for a picture size.
 pub type Build = fn(&Gpu, Extent2D) -> Result<Box<dyn Scene>>;
 
-/// What is known of a scene without running it.
+/// Properties of a scene that are known without running it.
 #[derive(Debug)]
 pub struct SceneInfo {
     /// Name on the command line and of the files.
     pub name: &'static str,
     /// Name on the page.
     pub title: &'static str,
-    /// What is seen and which parts of Vulkan it exercises.
+    /// The visible scene, and the parts of Vulkan that it exercises.
     pub about: &'static str,
     /// The frame that is shown.
     pub poster: u32,

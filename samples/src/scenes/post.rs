@@ -1,6 +1,8 @@
-//! Neon over dark lacquer, and the chain behind it: high dynamic range, three widths of bloom, tone mapping.
+//! Neon over dark lacquer, and the chain behind it: high dynamic range, three widths of bloom,
+//! tone mapping.
 //!
-//! Passes: scene; for each of three sizes a reduction and a blur in two directions; the composition. Eleven in all.
+//! Passes: scene; for each of three sizes a reduction and a blur in two directions; the
+//! composition. Eleven in all.
 
 use super::stage::{Object, Stage, View, object_pipeline, place};
 use super::{Canvas, OUTPUT, Scene, clear_color, clear_depth, spv};

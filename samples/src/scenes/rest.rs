@@ -1,7 +1,9 @@
-//! Many large render targets that nobody uses for a while: what the process's memory does then. No picture of the gallery.
+//! Many large render targets that nobody uses for a while: what the process's memory does then. No
+//! picture of the gallery.
 //!
-//! Each target is a colour image of several samples, drawn once with a depth image that all share. One of them is shown, then all are
-//! left alone until the process's resident memory falls no further, and the same one is shown again.
+//! Each target is a colour image of several samples, drawn once with a depth image that all share.
+//! One of them is shown, then all are left alone until the process's resident memory falls no
+//! further, and the same one is shown again.
 
 use std::time::{Duration, Instant};
 
@@ -15,30 +17,30 @@ use ash::vk;
 use glam::{Vec3, Vec4};
 use vk::{ImageLayout, ImageUsageFlags as ImageUse};
 
-/// How long resident memory may stay the same before nothing more is expected of it.
+/// Time without a change of resident memory after which none is expected any more.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is drawn.
+/// Render targets to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct RestOptions {
     /// Pixels of a target.
     pub size: vk::Extent2D,
-    /// How many targets.
+    /// Number of targets.
     pub count: u32,
     /// Samples per pixel.
     pub samples: vk::SampleCountFlags,
 }
 
-/// What memory takes, in bytes.
+/// Memory sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Footprint {
     /// Resident memory of this process (`VmRSS`).
     pub resident: u64,
-    /// What is in use by what the driver says.
+    /// Used bytes by the driver's budget.
     pub told: u64,
 }
 
-/// What memory took, and how long uses of a target took.
+/// Memory sizes, and times of the uses of a target.
 #[derive(Clone, Copy, Debug)]
 pub struct RestReport {
     /// Before anything was drawn.
@@ -51,7 +53,7 @@ pub struct RestReport {
     pub used: Footprint,
     /// Milliseconds of the uses of a target: before it was idle, after, and once more.
     pub use_ms: [f64; 3],
-    /// Whether it showed the same each time.
+    /// The target showed the same picture each time.
     pub is_same: bool,
 }
 
@@ -97,10 +99,11 @@ fn passes(gpu: &Gpu, size: vk::Extent2D, [color, depth, output]: [&Image; 3]) ->
     })
 }
 
-/// Draws targets, leaves them alone, and uses one again. `told` gives the bytes of device memory that are in use.
+/// Draws targets, leaves them alone, and uses one again. `told` gives the bytes of device memory
+/// that are in use.
 ///
 /// # Errors
-/// Those of the device.
+/// A Vulkan call fails.
 pub fn rest(gpu: &Gpu, options: &RestOptions, told: impl Fn() -> u64) -> Result<RestReport> {
     let RestOptions { size, count, samples } = *options;
     let footprint = || Footprint { resident: resident(), told: told() };
@@ -142,7 +145,7 @@ pub fn rest(gpu: &Gpu, options: &RestOptions, told: impl Fn() -> u64) -> Result<
     Ok(RestReport { start, drawn, idle, used, use_ms: [before.0, after.0, again.0], is_same })
 }
 
-/// A planet over a gradient, from another side for each target.
+/// Draws a planet over a gradient, from another side for each target.
 fn draw(gpu: &Gpu, samples: vk::SampleCountFlags, (pass, target): (&Pass, &Target), number: f32) -> Result<()> {
     let backdrop = Backdrop::new(gpu, pass, samples, Vec3::new(0.1, 0.2, 0.4), Vec3::new(0.9, 0.7, 0.5))?;
     let (stage, layout) = (Stage::new(gpu)?, Stage::layout(gpu, &[])?);

@@ -1,4 +1,5 @@
-//! A court of columns in low sun: a depth pass from the light, then sampled with a comparing sampler.
+//! A court of columns in low sun: a depth pass from the light, then sampled with a comparing
+//! sampler.
 
 use super::stage::{Object, Stage, View, object_pipeline, place};
 use super::{Backdrop, Canvas, Scene, clear_color, clear_depth, spv};
@@ -29,7 +30,7 @@ struct Court {
     turning: usize,
 }
 
-/// A column from the ground to height 2.4: base, tapered shaft, capital.
+/// Returns a column from the ground to height 2.4: base, tapered shaft, capital.
 fn column() -> Mesh {
     let profile = |v: f32| {
         let y = 2.4 * (1.0 - v);
@@ -66,7 +67,8 @@ fn objects(gpu: &Gpu) -> Result<(Vec<Object>, usize)> {
     Ok((all, turning))
 }
 
-/// A depth format that can be drawn to and sampled, with linear filtering of comparisons where there is one.
+/// Returns a depth format that can be drawn to and sampled, and a sampler that filters comparisons
+/// linearly where the format supports it.
 fn map_format(gpu: &Gpu) -> Result<(vk::Format, SamplerDesc)> {
     let formats = [vk::Format::D32_SFLOAT, vk::Format::D16_UNORM];
     let both = Feature::DEPTH_STENCIL_ATTACHMENT | Feature::SAMPLED_IMAGE;
@@ -118,7 +120,8 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     Ok(Box::new(Court { canvas, map, backdrop, stage, cast, shade, objects, turning }))
 }
 
-/// World to the sun's clip space: a box around the court, seen along the light (the direction in `shadow.frag`).
+/// World to the sun's clip space: a box around the court, seen along the light (the direction in
+/// `shadow.frag`).
 fn sun() -> Mat4 {
     let from = Vec3::new(-0.75, 0.62, 0.35).normalize() * 12.0;
     let middle = Vec3::new(0.6, 0.6, -0.6);

@@ -1,4 +1,5 @@
-//! What the scenes of plain objects share: one camera, its uniforms, and objects placed by push constants.
+//! Common parts of the scenes of plain objects: one camera, its uniforms, and objects placed by
+//! push constants.
 //!
 //! The shader side is `shaders/frame.glsl`.
 
@@ -23,7 +24,8 @@ struct Uniforms {
     misc: Vec4,
 }
 
-/// The push constants of `frame.glsl`: an object's place and look (each shader says what `look` means to it).
+/// The push constants of `frame.glsl`: an object's place and look (each shader says what `look`
+/// means to it).
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Push {
@@ -31,7 +33,7 @@ pub(crate) struct Push {
     pub model: Mat4,
     /// Colour, and one more number.
     pub color: Vec4,
-    /// Whatever the shader makes of it.
+    /// Parameters of the shader.
     pub look: Vec4,
 }
 
@@ -40,7 +42,7 @@ pub(crate) struct Push {
 pub(crate) struct View {
     /// Where the camera is.
     pub eye: Vec3,
-    /// What it looks at.
+    /// The point that the camera looks at.
     pub at: Vec3,
     /// Vertical field of view in radians.
     pub field: f32,
@@ -55,13 +57,13 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// A camera at time `time`, without a light.
+    /// Returns a camera at time `time`, without a light.
     pub fn new(eye: Vec3, at: Vec3, field: f32, aspect: f32, time: f32) -> View {
         View { eye, at, field, aspect, time, light: Mat4::IDENTITY, point: 1.0 }
     }
 
-    /// Right, down and forward across the image plane: a pixel's ray is `forward + x right + y down` for x and y in
-    /// -1..1.
+    /// Right, down and forward across the image plane: a pixel's ray is `forward + x right + y
+    /// down` for x and y in -1..1.
     pub fn rays(&self) -> [Vec3; 3] {
         let forward = (self.at - self.eye).normalize();
         let right = forward.cross(Vec3::Y).normalize();
@@ -76,19 +78,19 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A buffer that [`Stage::update`] must fill before the first frame.
+    /// Creates a buffer that [`Stage::update`] must fill before the first frame.
     pub fn new(gpu: &Gpu) -> Result<Stage> {
         let frame = gpu.host_buffer(size_of::<Uniforms>() as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
         Ok(Stage { frame })
     }
 
-    /// A layout with the uniforms at binding 0, `more` bindings and the push constants.
+    /// Creates a layout with the uniforms at binding 0, `more` bindings and the push constants.
     pub fn layout(gpu: &Gpu, more: &[Binding]) -> Result<Layout> {
         let bindings: Vec<_> = [(0, Kind::UNIFORM_BUFFER, STAGES)].into_iter().chain(more.iter().copied()).collect();
         gpu.layout(&[&bindings], Some((STAGES, size_of::<Push>() as u32)))
     }
 
-    /// A descriptor set for such a layout.
+    /// Creates a descriptor set for such a layout.
     pub fn set(&self, gpu: &Gpu, layout: &Layout, more: &[Bind<'_>]) -> Result<Set> {
         let binds: Vec<_> = [Bind::Buffer(&self.frame, None)].into_iter().chain(more.iter().copied()).collect();
         gpu.set(layout, 0, &binds)
@@ -106,7 +108,8 @@ impl Stage {
     }
 }
 
-/// A pipeline description for objects: `object.vert`, depth test and write, back faces dropped.
+/// Returns the description of a pipeline for objects: `object.vert`, depth test and write, back
+/// faces culled.
 pub(crate) fn object_pipeline<'a>(frag: &'a [u8], layout: &'a Layout, pass: &'a Pass) -> GraphicsDesc<'a> {
     let mut desc = GraphicsDesc::new(spv!("object.vert"), frag, layout, pass);
     desc.inputs = vec![Vertex::input_short()];
@@ -120,7 +123,7 @@ pub(crate) fn object_pipeline<'a>(frag: &'a [u8], layout: &'a Layout, pass: &'a 
 pub(crate) struct Object {
     /// The mesh.
     pub mesh: GpuMesh,
-    /// Its push constants.
+    /// The object's push constants.
     pub push: Push,
 }
 
@@ -135,7 +138,7 @@ impl Object {
         Ok(Object::of(mesh.upload(gpu)?, model, color))
     }
 
-    /// The same with a look.
+    /// Returns the object with another look.
     pub fn looking(mut self, look: Vec4) -> Object {
         self.push.look = look;
         self

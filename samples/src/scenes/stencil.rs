@@ -1,7 +1,9 @@
-//! Cut stones on a mirror: the stencil marks the mirror, limits the reflections to it, and draws outlines.
+//! Cut stones on a mirror: the stencil marks the mirror, limits the reflections to it, and draws
+//! outlines.
 //!
-//! Stencil values: 0 nothing, 1 the mirror, 2 a stone. Order: mirror (marks 1), reflected stones where it is 1, the
-//! mirror's own colour blended over them, stones (mark 2), outlines where it is not 2.
+//! Stencil values: 0 nothing, 1 the mirror, 2 a stone. Order: mirror (marks 1), reflected stones
+//! where it is 1, the mirror's own colour blended over them, stones (mark 2), outlines where it is
+//! not 2.
 
 use super::canvas::depth_image;
 use super::stage::{Object, Stage, View, object_pipeline};
@@ -35,7 +37,7 @@ struct Pipelines {
     outline: Pipeline,
 }
 
-/// A stone, where it stands, how it turns, and its outline's colour, if it is chosen.
+/// A stone, its position and rotation, and the colour of its outline if it is selected.
 struct Stone {
     object: Object,
     at: Vec3,
@@ -86,7 +88,7 @@ fn pipelines(gpu: &Gpu, layout: &Layout, pass: &Pass) -> Result<Pipelines> {
     })
 }
 
-/// A cut stone: a table, a crown, a girdle and a pavilion with `sides` sides.
+/// Returns a cut stone: a table, a crown, a girdle and a pavilion with `sides` sides.
 fn brilliant(sides: u32) -> Mesh {
     let rings = [(0.0, 0.42), (0.55, 0.42), (0.86, 0.20), (1.0, 0.0), (0.96, -0.06), (0.52, -0.55), (0.0, -0.95)];
     let rows = rings.len() as u32 - 1;
