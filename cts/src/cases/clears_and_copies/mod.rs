@@ -5,4 +5,4 @@ mod buffers;
 mod copy_commands2;
 mod host_image_copy;
 mod maintenance8;
-pub(super) mod transfers;
+mod transfers;

@@ -3,10 +3,10 @@
 
 mod bind_commands2;
 mod capacity;
-pub(super) mod indexing;
+mod indexing;
 mod inline_blocks;
 mod mutable;
 mod push;
-pub(super) mod robustness;
+mod robustness;
 mod sets;
 mod templates;

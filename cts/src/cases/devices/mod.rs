@@ -11,6 +11,6 @@ mod maintenance7;
 mod maintenance9;
 mod private_data;
 mod queues;
-pub(super) mod required;
+mod required;
 mod tools;
 mod versions;

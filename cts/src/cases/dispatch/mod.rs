@@ -2,4 +2,4 @@
 
 mod indirect;
 mod local_sizes;
-pub(super) mod workgroups;
+mod workgroups;

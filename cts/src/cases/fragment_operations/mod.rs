@@ -1,7 +1,7 @@
 //! Chapter "Fragment Operations": depth, stencil and depth bounds tests, coverage, interlock.
 
 mod coverage;
-pub(super) mod depth_and_stencil;
+mod depth_and_stencil;
 mod depth_contents;
 mod depth_range;
 mod fragment_stage;

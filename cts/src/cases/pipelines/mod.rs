@@ -3,5 +3,5 @@
 mod cache;
 mod creation;
 mod dynamic_state;
-pub(super) mod modules;
+mod modules;
 mod protected_access;

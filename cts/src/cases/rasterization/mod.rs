@@ -8,7 +8,7 @@ mod hidden_draws;
 mod interpolation;
 mod lines;
 mod order;
-pub(super) mod polygons_and_samples;
+mod polygons_and_samples;
 mod sample_locations;
 mod scenes;
 mod shading_rates;

@@ -11,4 +11,4 @@ mod local_read;
 mod mixed_contents;
 mod multiview;
 mod single_sampled;
-pub(super) mod subpasses;
+mod subpasses;

@@ -2,6 +2,6 @@
 
 mod device_addresses;
 mod image_views;
-pub(super) mod layouts;
+mod layouts;
 mod requirements;
 mod stencil_usage;

@@ -6,6 +6,7 @@ use ash::vk::DescriptorType as T;
 use crate::cases::support::compute::{pipeline, range};
 use crate::harness::{Buffer, Gpu, Outcome};
 
+/// The shader of a pair.
 pub(in crate::cases) const PAIR: &[u8] = shader!("pair.comp");
 pub(in crate::cases) const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
@@ -17,6 +18,7 @@ pub(in crate::cases) struct Pair {
     pub(in crate::cases) out: Buffer,
 }
 
+/// Types of the bindings of set 0.
 pub(in crate::cases) const PAIR_KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
 
 impl Pair {
@@ -76,6 +78,7 @@ pub(in crate::cases) fn bound_pair(gpu: &Gpu) -> Result<(Pair, vk::DescriptorSet
     Ok((pair, set))
 }
 
+/// Allocates a secondary command buffer.
 pub(in crate::cases) fn secondary(gpu: &Gpu) -> Result<vk::CommandBuffer, Outcome> {
     let info = vk::CommandBufferAllocateInfo::default()
         .command_pool(gpu.pool)

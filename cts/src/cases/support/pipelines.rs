@@ -89,6 +89,7 @@ fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static>
         .back(replace)
 }
 
+/// Creates a pipeline without stages between the vertex and the fragment shader.
 pub(in crate::cases) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
     pipeline_with(gpu, desc, Between::Nothing)
 }
@@ -213,6 +214,7 @@ pub(in crate::cases) fn square(side: u32) -> vk::Rect2D {
     vk::Rect2D { extent: vk::Extent2D { width: side, height: side }, ..Default::default() }
 }
 
+/// Returns the pixels of the default target.
 pub(in crate::cases) fn whole() -> vk::Rect2D {
     vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } }
 }

@@ -5,13 +5,17 @@ use ash::vk;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, FULL, SIZE, State};
 
+/// A vertex shader of rectangles with interpolated outputs, and clip and cull distances.
 pub(in crate::cases) const VERTEX: &[u8] = shader!("stages.vert");
+/// A fragment shader that shows one of its inputs or built-ins.
 pub(in crate::cases) const FRAGMENT: &[u8] = shader!("stages.frag");
 
+/// Returns the state with both shaders.
 pub(in crate::cases) fn state() -> State {
     State { vertex: VERTEX, fragment: FRAGMENT, ..State::default() }
 }
 
+/// Returns a draw over the whole target for case `show` of both shaders.
 pub(in crate::cases) fn draw(show: u32, color: [f32; 4]) -> Draw {
     Draw { show: show as f32, ..Draw::rect(state(), FULL, color) }
 }
@@ -27,6 +31,7 @@ pub(in crate::cases) fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) 
     Ok(())
 }
 
+/// Ends a case where a feature is not supported.
 pub(in crate::cases) fn require(supported: vk::Bool32, what: &str) -> Case {
     if supported == vk::TRUE { Ok(()) } else { Err(Outcome::NotSupported(what.into())) }
 }
@@ -37,6 +42,7 @@ pub(in crate::cases) fn distances(gpu: &Gpu) -> Case {
     require(gpu.features.shader_cull_distance, "cull distances")
 }
 
+/// Enables the depth test and depth writes.
 pub(in crate::cases) fn depth_test(state: &mut State, op: vk::CompareOp) {
     state.depth_stencil.depth_test_enable = vk::TRUE;
     state.depth_stencil.depth_write_enable = vk::TRUE;

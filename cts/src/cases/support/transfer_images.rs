@@ -70,6 +70,7 @@ pub(in crate::cases) fn image(
     Ok(handle)
 }
 
+/// Returns some aspects of one level and layer.
 pub(in crate::cases) fn part(
     aspect_mask: vk::ImageAspectFlags,
     mip_level: u32,
@@ -78,6 +79,7 @@ pub(in crate::cases) fn part(
     vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer, layer_count: 1 }
 }
 
+/// Converts an extent.
 pub(in crate::cases) fn extent([width, height, depth]: [u32; 3]) -> vk::Extent3D {
     vk::Extent3D { width, height, depth }
 }
@@ -87,6 +89,7 @@ pub(in crate::cases) fn region(subresource: vk::ImageSubresourceLayers, size: [u
     vk::BufferImageCopy { image_subresource: subresource, image_extent: extent(size), ..Default::default() }
 }
 
+/// Copies texels to a region of an image.
 pub(in crate::cases) fn upload<T: bytemuck::Pod>(
     gpu: &Gpu,
     image: vk::Image,
@@ -101,6 +104,7 @@ pub(in crate::cases) fn upload<T: bytemuck::Pod>(
     })
 }
 
+/// Returns the bytes of a region of an image.
 pub(in crate::cases) fn download(
     gpu: &Gpu,
     image: vk::Image,
@@ -117,10 +121,12 @@ pub(in crate::cases) fn download(
     Ok(target.read(0, bytes as usize))
 }
 
+/// Compares two slices.
 pub(in crate::cases) fn equal<T: PartialEq + std::fmt::Debug>(got: &[T], expected: &[T]) -> Case {
     check(got == expected, || format!("{got:?} instead of {expected:?}"))
 }
 
+/// Converts bytes to words.
 pub(in crate::cases) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
