@@ -7,13 +7,13 @@ use vitric_exec::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 use vitric_format as format;
 use vitric_format::features as format_features;
 use vitric_gpu::BUILD;
-use vitric_gpu::command::MOST_SETS;
+use vitric_gpu::command::MAX_SETS;
 use vitric_gpu::geometry::LINE_WIDTHS;
-use vitric_gpu::geometry::tessellation::MOST_LEVEL;
-use vitric_gpu::raster::{MOST_SAMPLES, Rate};
-use vitric_gpu::state::MOST_BINDINGS;
-use vitric_gpu::state::MOST_VIEWPORTS;
-use vitric_ir::interface::MOST_PATCH_VERTICES;
+use vitric_gpu::geometry::tessellation::MAX_LEVEL;
+use vitric_gpu::raster::{MAX_SAMPLES, Rate};
+use vitric_gpu::state::MAX_BINDINGS;
+use vitric_gpu::state::MAX_VIEWPORTS;
+use vitric_ir::interface::MAX_PATCH_VERTICES;
 
 use crate::families::PRIORITIES;
 use crate::heap;
@@ -160,7 +160,7 @@ fn descriptor_limits(rest: Limits) -> Limits {
         max_uniform_buffer_range: 1 << 20,
         max_storage_buffer_range: 1 << 30,
         max_push_constants_size: vitric_ir::interface::PUSH_CONSTANT_BYTES as u32,
-        max_bound_descriptor_sets: MOST_SETS as u32,
+        max_bound_descriptor_sets: MAX_SETS as u32,
         max_per_stage_descriptor_samplers: 1024,
         max_per_stage_descriptor_uniform_buffers: 1024,
         max_per_stage_descriptor_storage_buffers: 1024,
@@ -187,12 +187,12 @@ fn descriptor_limits(rest: Limits) -> Limits {
 fn stage_limits(rest: Limits) -> Limits {
     Limits {
         max_vertex_input_attributes: 32,
-        max_vertex_input_bindings: MOST_BINDINGS as u32,
+        max_vertex_input_bindings: MAX_BINDINGS as u32,
         max_vertex_input_attribute_offset: 2047,
         max_vertex_input_binding_stride: 2048,
         max_vertex_output_components: 128,
-        max_tessellation_generation_level: MOST_LEVEL,
-        max_tessellation_patch_size: MOST_PATCH_VERTICES,
+        max_tessellation_generation_level: MAX_LEVEL,
+        max_tessellation_patch_size: MAX_PATCH_VERTICES,
         max_tessellation_control_per_vertex_input_components: 128,
         max_tessellation_control_per_vertex_output_components: 128,
         max_tessellation_control_per_patch_output_components: 128,
@@ -225,7 +225,7 @@ fn stage_limits(rest: Limits) -> Limits {
 fn raster_limits(rest: Limits) -> Limits {
     Limits {
         sub_pixel_precision_bits: vitric_gpu::raster::SUBPIXEL_BITS,
-        max_viewports: MOST_VIEWPORTS as u32,
+        max_viewports: MAX_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
         viewport_sub_pixel_bits: 8,
@@ -412,7 +412,7 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
 pub fn fragment_shading_rates() -> [(vk::SampleCountFlags, vk::Extent2D); Rate::ALL.len()] {
     Rate::ALL.map(|rate| {
         let [width, height] = rate.size();
-        let counts = (0..=MOST_SAMPLES.ilog2()).map(|log2| 1 << log2).filter(|&samples| rate.supports(samples));
+        let counts = (0..=MAX_SAMPLES.ilog2()).map(|log2| 1 << log2).filter(|&samples| rate.supports(samples));
         // Pixels are for all samples, also those that there are not.
         let counts = if rate == Rate::PIXEL { u32::MAX } else { counts.sum() };
         (vk::SampleCountFlags::from_raw(counts), vk::Extent2D { width, height })
@@ -433,7 +433,7 @@ pub fn sample_location_grid(samples: vk::SampleCountFlags) -> vk::Extent2D {
 /// Samples that pixels may have: powers of two.
 pub fn sample_counts() -> vk::SampleCountFlags {
     // A bit each, up to the largest.
-    vk::SampleCountFlags::from_raw(2 * MOST_SAMPLES - 1)
+    vk::SampleCountFlags::from_raw(2 * MAX_SAMPLES - 1)
 }
 
 use vk::FormatFeatureFlags as F;

@@ -27,7 +27,7 @@ use crate::{Error, Result, physical};
 const SWEEP: usize = 256;
 
 /// Graphics pipelines whose kernels are kept for pipelines that are the same.
-const MOST_RECENT: usize = 64;
+const MAX_RECENT: usize = 64;
 
 /// Cache data: what follows the header that the specification defines.
 const MAGIC: &[u8; 8] = b"vitric01";
@@ -199,7 +199,7 @@ impl Programs {
             }
             return;
         }
-        if recent.len() >= MOST_RECENT {
+        if recent.len() >= MAX_RECENT {
             recent.pop_front();
         }
         recent.push_back(pipeline.clone());

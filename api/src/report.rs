@@ -20,7 +20,7 @@ use vitric_gpu::gpu::Gpu;
 pub const VERSION: u32 = 2;
 
 /// Most files of a folder.
-const MOST_FILES: u32 = 10_000;
+const MAX_FILES: u32 = 10_000;
 
 /// How long the end of a process waits for others to let go of the list of GPUs: a forked process may have it locked by nobody.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -74,7 +74,7 @@ fn write(counters: &Counters, folder: &Path) {
 }
 
 fn new_file(folder: &Path) -> Result<File> {
-    for number in 0..MOST_FILES {
+    for number in 0..MAX_FILES {
         match File::create_new(folder.join(format!("counters-{}-{number}.json", std::process::id()))) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             done => return done,

@@ -15,7 +15,7 @@ use vitric_api::debug::Messages;
 use vitric_api::physical::{self, LAZY, sample_counts};
 use vitric_api::{Error, Result};
 use vitric_format as format;
-use vitric_gpu::command::MOST_SETS;
+use vitric_gpu::command::MAX_SETS;
 
 use crate::objects::DeviceObject;
 use crate::raw;
@@ -401,7 +401,7 @@ table! {
     };
     vk::DescriptorUpdateTemplateEntry = "VkDescriptorUpdateTemplateEntry" { descriptor_type: any_of(DESCRIPTORS), };
     vk::PipelineLayoutCreateInfo<'_> = "VkPipelineLayoutCreateInfo" {
-        set_layout_count: within(0..=MOST_SETS as u64),
+        set_layout_count: within(0..=MAX_SETS as u64),
         p_set_layouts: points(set_layout_count),
         p_push_constant_ranges: each(push_constant_range_count),
     };

@@ -15,7 +15,7 @@ use crate::objects::{DeviceObject, destroy, device, need};
 use crate::{address, check, external, host, raw};
 
 /// Every memory type serves every resource, but for the one of transient images.
-const MOST_TYPES: u32 = 0b111;
+const MAX_TYPES: u32 = 0b111;
 /// Alignment of images in memory.
 const IMAGE_ALIGNMENT: u64 = 256;
 
@@ -170,7 +170,7 @@ fn image_needs(image: &Surface) -> vk::MemoryRequirements {
 }
 
 fn requirements(size: u64, alignment: u64) -> vk::MemoryRequirements {
-    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: MOST_TYPES }
+    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: MAX_TYPES }
 }
 
 pub extern "system" fn buffer_requirements(handle: vk::Device, buffer: vk::Buffer, out: *mut vk::MemoryRequirements) {

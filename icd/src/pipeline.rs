@@ -14,7 +14,7 @@ use vitric_exec::Program;
 use vitric_format as format;
 use vitric_format::FormatInfo;
 use vitric_gpu::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
-use vitric_gpu::state::MOST_VIEWPORTS;
+use vitric_gpu::state::MAX_VIEWPORTS;
 use vitric_gpu::state::{
     BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, DynamicState, LineMode,
     LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
@@ -395,7 +395,7 @@ pub extern "system" fn create_graphics(
 
 /// As many viewports or scissors as there are to be. Where their values are dynamic, the pointer may be anything.
 fn counted<T: Copy + Default>(values: *const T, count: u32, is_dynamic: bool) -> Vec<T> {
-    let count = count.min(MOST_VIEWPORTS as u32);
+    let count = count.min(MAX_VIEWPORTS as u32);
     let mut all = if is_dynamic { Vec::new() } else { raw::slice(values, count).to_vec() };
     all.resize(count as usize, T::default());
     all

@@ -15,7 +15,7 @@ const TAKES: &str = "VITRIC_TEST_TAKES";
 const WAYS: [&str; 5] = ["pipelines", "commands", "objects", "memory", "devices"];
 
 /// Most times that something is taken.
-const MOST: u32 = 20_000;
+const MAX_TAKEN: u32 = 20_000;
 
 /// A compute program of 8,000 different operations that depend on each other, and on a number.
 fn program(number: u32) -> Vec<u8> {
@@ -85,7 +85,7 @@ fn record_commands(driver: &Driver) -> Result<(), vk::Result> {
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let commands = device.allocate_command_buffers(&info)?[0];
             device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
-            for _ in 0..MOST {
+            for _ in 0..MAX_TAKEN {
                 device.cmd_bind_descriptor_sets(commands, point, layout.layout, 0, &[layout.set], &[]);
                 device.cmd_dispatch(commands, 1, 1, 1);
             }
@@ -105,7 +105,7 @@ fn make_objects(driver: &Driver) -> Result<(), vk::Result> {
         .array_layers(16)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(vk::ImageUsageFlags::SAMPLED);
-    for _ in 0..MOST * 30 {
+    for _ in 0..MAX_TAKEN * 30 {
         // SAFETY: valid usage.
         unsafe {
             driver.device.create_image(&image, None)?;
@@ -125,7 +125,7 @@ fn open_devices(driver: &Driver) -> Result<(), vk::Result> {
 }
 
 fn allocate_memory(driver: &Driver) -> Result<(), vk::Result> {
-    (0..MOST).try_for_each(|_| driver.allocate(1 << 20).map(drop))
+    (0..MAX_TAKEN).try_for_each(|_| driver.allocate(1 << 20).map(drop))
 }
 
 /// Bytes of this process's address space.

@@ -1,7 +1,7 @@
 //! Features and properties of vertices, primitives and their rasterization beyond those of Vulkan's versions.
 
 use ash::vk;
-use vitric_gpu::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
+use vitric_gpu::raster::{MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 use vitric_ir::interface::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
 
 use super::{MAX_VIEWS, Structures};
@@ -178,8 +178,8 @@ fn fragment_shading_rate() -> vk::PhysicalDeviceFragmentShadingRatePropertiesKHR
         .fragment_shading_rate_non_trivial_combiner_ops(true)
         .max_fragment_size(vk::Extent2D { width, height })
         .max_fragment_size_aspect_ratio(width)
-        .max_fragment_shading_rate_coverage_samples(MOST_COVERAGE)
-        .max_fragment_shading_rate_rasterization_samples(vk::SampleCountFlags::from_raw(MOST_SAMPLES))
+        .max_fragment_shading_rate_coverage_samples(MAX_COVERAGE)
+        .max_fragment_shading_rate_rasterization_samples(vk::SampleCountFlags::from_raw(MAX_SAMPLES))
         .fragment_shading_rate_with_shader_depth_stencil_writes(true)
         .fragment_shading_rate_with_sample_mask(true)
         .fragment_shading_rate_with_shader_sample_mask(true)

@@ -1,7 +1,7 @@
 //! Features and properties of state, descriptors and commands beyond those of Vulkan's versions.
 
 use ash::vk;
-use vitric_gpu::command::MOST_NESTED;
+use vitric_gpu::command::MAX_NESTED;
 
 use super::Structures;
 use crate::physical::{MAX_MULTI_DRAWS, MAX_PUSH_DESCRIPTORS, cache_uuid};
@@ -94,7 +94,7 @@ pub(super) fn properties(to: &mut impl Structures) {
         vk::PhysicalDeviceExtendedDynamicState3PropertiesEXT::default().dynamic_primitive_topology_unrestricted(true),
     );
     to.put(vk::PhysicalDeviceMultiDrawPropertiesEXT::default().max_multi_draw_count(MAX_MULTI_DRAWS));
-    to.put(vk::PhysicalDeviceNestedCommandBufferPropertiesEXT::default().max_command_buffer_nesting_level(MOST_NESTED));
+    to.put(vk::PhysicalDeviceNestedCommandBufferPropertiesEXT::default().max_command_buffer_nesting_level(MAX_NESTED));
     to.put(robustness());
     // Parts are put together, and code is generated when something is first drawn.
     to.put(

@@ -340,7 +340,7 @@ impl Maps {
 }
 
 /// Most sets of maps that are kept.
-const MOST_MAPS: usize = 64;
+const MAX_MAPS: usize = 64;
 
 /// What a GPU counts.
 #[derive(Debug)]
@@ -414,7 +414,7 @@ impl Counters {
             let known =
                 sets.iter().position(|known| [known.columns, known.rows] == [columns, rows].map(|of| of * SIDE));
             let place = known.unwrap_or(sets.len());
-            if place == sets.len() && place < MOST_MAPS {
+            if place == sets.len() && place < MAX_MAPS {
                 sets.push(Maps::new(columns, rows));
             }
             (place < sets.len()).then_some((&**maps, place))

@@ -28,10 +28,10 @@ fn whole(value: &str) -> bool {
 }
 
 /// More threads than this would only cost memory.
-const MOST_THREADS: u64 = 256;
+const MAX_THREADS: u64 = 256;
 
 fn threads(value: &str) -> bool {
-    value.parse::<u64>().is_ok_and(|value| value <= MOST_THREADS)
+    value.parse::<u64>().is_ok_and(|value| value <= MAX_THREADS)
 }
 
 fn codegen(value: &str) -> bool {

@@ -49,7 +49,7 @@ const LOOKS: u32 = 64;
 const MAX_ASLEEP: u32 = 16;
 
 /// Indices of a section, at most: every thread may ask for one behind the last without a wrap.
-const MOST_INDICES: usize = usize::MAX >> 1;
+const MAX_INDICES: usize = usize::MAX >> 1;
 
 /// Waits awake as long as something is so, but not for long, and lets other threads go first.
 fn spin(is_so: impl Fn() -> bool) {
@@ -91,7 +91,7 @@ impl Workers {
         scratch: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, usize) -> bool + Sync,
     ) {
-        let count = count.min(MOST_INDICES);
+        let count = count.min(MAX_INDICES);
         let next = AtomicUsize::new(0);
         let take_part = |goes_on: &dyn Fn() -> bool| {
             let mut index = next.fetch_add(1, Ordering::Relaxed);

@@ -16,7 +16,7 @@ pub const ARGUMENTS: usize = 32;
 pub const LANES_BYTES: usize = WAVE * 4;
 
 /// Instructions that a turn of a loop counts for at least.
-pub const LEAST_TURN: u32 = 16;
+pub const MIN_TURN: u32 = 16;
 
 /// [`Frame::stopped`]: the program ended.
 pub const STOP_DONE: u32 = 0;
@@ -26,7 +26,7 @@ pub const STOP_BARRIER: u32 = 1;
 pub const STOP_INTERRUPTED: u32 = 2;
 
 /// Offsets of words from which on four bytes are inside a range, at most: gathers take signed 32-bit indices.
-const MOST_OFFSETS: u64 = 0x7fff_fff0;
+const MAX_OFFSETS: u64 = 0x7fff_fff0;
 
 /// A range of memory that code accesses by byte offset.
 #[repr(C)]
@@ -47,7 +47,7 @@ impl BufferEntry {
     /// `size` bytes from `base` on.
     #[inline]
     pub fn new(base: *mut u8, size: u64) -> Self {
-        let limit = size.next_multiple_of(4).saturating_sub(3).min(MOST_OFFSETS) as u32;
+        let limit = size.next_multiple_of(4).saturating_sub(3).min(MAX_OFFSETS) as u32;
         Self { base, limit, size: size.min(u64::from(u32::MAX)) as u32 }
     }
 }
@@ -85,7 +85,7 @@ impl Reach {
     /// Returns the range in which `address` lies, of memory of `size` bytes that begins at address `first` and host pointer `host`.
     pub fn new(address: u64, first: u64, (host, size): (*mut u8, u64)) -> Self {
         let alike = first.max(address & !u64::from(u32::MAX));
-        let start = if address - alike < MOST_OFFSETS { alike } else { address & !FAR };
+        let start = if address - alike < MAX_OFFSETS { alike } else { address & !FAR };
         let size = (first + size - start).min((1 << 32) - (start & u64::from(u32::MAX)));
         let base = host.wrapping_add((start - first) as usize);
         Self { first: start, limit: BufferEntry::new(base, size).limit.into(), base }

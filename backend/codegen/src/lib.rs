@@ -29,7 +29,7 @@ pub use encode::Encoded;
 pub use listing::disassemble;
 
 /// Instructions of IR from which on registers are allocated the fast way.
-const MOST_FOR_ION: usize = 6000;
+const MAX_FOR_ION: usize = 6000;
 /// Instructions that the margin of the host's memory is enough for.
 const FEW: usize = 2000;
 /// Bytes that generating code takes for an instruction, at most.
@@ -234,7 +234,7 @@ pub fn generate(
     target: Target,
 ) -> Result<Generated, String> {
     // The better allocator takes more than linear time when much is spilled.
-    let algorithm = if function.insts.len() > MOST_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
+    let algorithm = if function.insts.len() > MAX_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
     if function.insts.len() > FEW && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
         return Err("the host has too little memory to generate code".into());
     }

@@ -17,7 +17,7 @@ const NATURAL: f32 = 8_388_608.0;
 const EXPONENT: u32 = 8;
 
 /// Widest fixed point whose quotients [`over`] rounds correctly.
-const MOST_BITS_OVER: u8 = 16;
+const MAX_BITS_OVER: u8 = 16;
 
 /// Words of a format's texel.
 pub fn words(info: &FormatInfo) -> usize {
@@ -112,7 +112,7 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
 pub fn greatest_code(info: &FormatInfo) -> Option<u32> {
     let bits = info.channels.first()?.bits;
     let equal = info.channels.iter().all(|channel| channel.bits == bits);
-    (info.class == Class::Unorm && equal && (2..=MOST_BITS_OVER).contains(&bits)).then(|| largest(bits))
+    (info.class == Class::Unorm && equal && (2..=MAX_BITS_OVER).contains(&bits)).then(|| largest(bits))
 }
 
 /// The code of a component, 0 to 3, of a texel of such a format as a float; of missing ones that of 0, 0, 0, 1.
@@ -199,7 +199,7 @@ fn by_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
 /// its error; the tests try them all.
 fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
     let divided = b.float(divisor as f32);
-    if bits > MOST_BITS_OVER {
+    if bits > MAX_BITS_OVER {
         return b.binary(B::FDiv, code, divided);
     }
     let (reciprocal, negated) = (b.float(1.0 / divisor as f32), b.float(-(divisor as f32)));
@@ -470,13 +470,13 @@ mod tests {
     fn every_code_of_16_bits_and_less_is_divided_correctly() {
         let mut b = Builder::new();
         let code = b.input(0, Type::F32);
-        for bits in 1..=MOST_BITS_OVER {
+        for bits in 1..=MAX_BITS_OVER {
             let value = over(&mut b, code, bits, largest(bits));
             b.push(Inst::Output { slot: u32::from(bits) - 1, value });
         }
         let codes: Vec<Vec<u32>> = (-32768i32..65536).map(|code| vec![(code as f32).to_bits()]).collect();
-        run_everywhere(&b.finish(), &codes, usize::from(MOST_BITS_OVER), |input, output| {
-            for bits in 1..=MOST_BITS_OVER {
+        run_everywhere(&b.finish(), &codes, usize::from(MAX_BITS_OVER), |input, output| {
+            for bits in 1..=MAX_BITS_OVER {
                 let code = f32::from_bits(input[0]);
                 let expected = code / largest(bits) as f32;
                 if code.abs() <= largest(bits) as f32 {

@@ -36,13 +36,13 @@ const PASSES_BEFORE: u32 = 4;
 const PASSES_BY_IMAGE: u32 = 2;
 
 /// Bindings that a program has in a pass on average, at most: its instructions are looked up for all of them.
-const MOST_BINDINGS: u32 = 32;
+const MAX_BINDINGS: u32 = 32;
 
 /// Instructions of a program with routines in it, at most.
 const LONGEST: usize = 4000;
 
 /// Combinations of routines of one program.
-const MOST_VARIANTS: usize = 8;
+const MAX_VARIANTS: usize = 8;
 
 /// What a program has become with routines in it.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Inlined {
     fn is_wanted(&self, images: u32) -> bool {
         let [passes, bindings] = [&self.uses.passes, &self.uses.bindings].map(|count| count.load(Ordering::Relaxed));
         passes >= PASSES_BY_IMAGE.saturating_mul(images).saturating_add(PASSES_BEFORE)
-            && bindings / MOST_BINDINGS <= passes
+            && bindings / MAX_BINDINGS <= passes
     }
 }
 
@@ -112,7 +112,7 @@ impl Program {
         if let Some((_, known)) = variants.iter().find(|(known, _)| *known == key) {
             return known.clone();
         }
-        if variants.len() >= MOST_VARIANTS {
+        if variants.len() >= MAX_VARIANTS {
             return None;
         }
         // Long ones gain nothing.

@@ -15,7 +15,7 @@ use super::{Texel, etc};
 const KEPT: usize = 256;
 
 /// Most bytes that a block is decoded to: 12x12 texels of four half floats.
-pub const MOST_DECODED: usize = 12 * 12 * 8;
+pub const MAX_DECODED: usize = 12 * 12 * 8;
 
 /// A decoded block. What it was decoded from tells whether it still holds.
 struct Decoded {

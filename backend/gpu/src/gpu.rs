@@ -136,7 +136,7 @@ struct Units {
 }
 
 /// Windows of triangles whose memory is kept.
-const MOST_KEPT: usize = 32;
+const MAX_KEPT: usize = 32;
 
 impl Gpu {
     /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
@@ -153,7 +153,7 @@ impl Gpu {
             routines: Arc::new(Routines::new(decoded.clone())),
             addresses: AddressSpace::default(),
             names: OnceLock::new(),
-            triangles: ObjectPool::new(MOST_KEPT),
+            triangles: ObjectPool::new(MAX_KEPT),
             tiles: ObjectPool::new(config.threads),
             // The command processor keeps one.
             fronts: ObjectPool::new(config.threads + 1),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use ash::vk;
 
 pub use dynamic_state3::{BlendEquation, SetBlend, VertexInput};
-pub use extended::{ExtendedState, MOST_BINDINGS};
+pub use extended::{ExtendedState, MAX_BINDINGS};
 pub use patches::{PatchPrograms, PatchState, Subdivision};
 pub use set::{SetState, StencilOps};
 pub use topology::{corners, is_list, vertices};
@@ -28,7 +28,7 @@ pub use crate::raster::MultisampleState;
 use crate::raster::{Criterion, RateState, SampleLocations};
 
 /// Most viewports of a draw: `maxViewports`.
-pub const MOST_VIEWPORTS: usize = 16;
+pub const MAX_VIEWPORTS: usize = 16;
 
 /// A viewport. Two of them are the same if all their numbers are.
 #[derive(Debug, Clone, Copy, Default)]

@@ -21,7 +21,7 @@ use ash::vk;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use vitric_base::counters::Counter;
 use vitric_base::workers::Workers;
-use vitric_format::{self as format, FormatInfo, MOST_DECODED};
+use vitric_format::{self as format, FormatInfo, MAX_DECODED};
 
 use super::{Allocation, Heap, PlaneRef, Surface, SurfaceDesc, SurfaceViewDesc};
 
@@ -442,7 +442,7 @@ impl DecodedTexels {
 
     /// Decodes chunks of a job as long as there are any, and returns when all threads have done theirs.
     fn help(&self, job: &Arc<Job>, blocks: &Surface) {
-        let mut scratch = [0; MOST_DECODED];
+        let mut scratch = [0; MAX_DECODED];
         while let Some(&chunk) = job.chunks.get(job.next.fetch_add(1, Ordering::Relaxed)) {
             let _share = Share { texels: self, job, blocks };
             self.decode(blocks, chunk, None, &mut scratch);
@@ -506,7 +506,7 @@ impl DecodedTexels {
         let count = bottom.saturating_sub(top).div_ceil(rows);
         workers.parallel(
             count as usize,
-            || [0; MOST_DECODED],
+            || [0; MAX_DECODED],
             |scratch, number| {
                 let first = top + number as u32 * rows;
                 let chunk = Chunk { level, slice, first, end: (first + rows).min(bottom) };

@@ -6,7 +6,7 @@ use super::PlaneRef;
 const SIDE: u32 = 8;
 
 /// Bytes of the samples with one number of the largest line.
-const MOST: usize = (SIDE * SIDE) as usize * 16;
+const MAX_LINE_BYTES: usize = (SIDE * SIDE) as usize * 16;
 
 /// Moves the texels of a line of so many bytes each into rows, which are so many bytes apart.
 type FromLine = fn(&[u8], &mut [u8], usize);
@@ -71,7 +71,7 @@ impl PlaneRef<'_> {
         mut read: impl FnMut(u64, &mut [u8]),
     ) {
         let (pitch, mover) = (self.pitch_of(rect), movers(self.bytes()));
-        let mut line = [0; MOST];
+        let mut line = [0; MAX_LINE_BYTES];
         self.each_piece(rect, |[x, y], at, piece| match (piece, mover) {
             (Piece::Line, Some((from_line, _))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];
@@ -88,7 +88,7 @@ impl PlaneRef<'_> {
     /// Writes a sample of such a rectangle.
     pub fn write_rows(&self, rect: [u32; 4], sample: u32, data: &[u8]) {
         let (pitch, mover) = (self.pitch_of(rect), movers(self.bytes()));
-        let mut line = [0; MOST];
+        let mut line = [0; MAX_LINE_BYTES];
         self.each_piece(rect, |[x, y], at, piece| match (piece, mover) {
             (Piece::Line, Some((_, to_line))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];

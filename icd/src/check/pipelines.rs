@@ -5,7 +5,7 @@ use vitric_api::Result;
 use vitric_api::physical::sample_counts;
 use vitric_format as format;
 use vitric_gpu::state::DynamicState;
-use vitric_gpu::state::MOST_VIEWPORTS;
+use vitric_gpu::state::MAX_VIEWPORTS;
 
 use super::{COMPARES, Check, Checked, limits, max_colors, rule, table};
 use crate::objects::DeviceObject;
@@ -218,7 +218,7 @@ pub fn stream(value: u32, check: Check<'_>) -> Result<()> {
 /// # Errors
 /// When there are not so many: a message was sent.
 pub fn viewport_count(name: &str, value: u32, check: Check<'_>) -> Result<()> {
-    check.within(name, value.into(), 0..=MOST_VIEWPORTS as u64)
+    check.within(name, value.into(), 0..=MAX_VIEWPORTS as u64)
 }
 
 /// Checks all that counts of a compute pipeline's description.

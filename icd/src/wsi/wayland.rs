@@ -31,7 +31,7 @@ use super::shared::shared;
 use crate::raw;
 
 /// Buffers of a surface, at most. They are made when the compositor holds all others: weston keeps them until it repaints.
-const MOST_BUFFERS: usize = 8;
+const MAX_BUFFERS: usize = 8;
 /// Longest wait for a compositor that holds all buffers. After that it misses a frame.
 const MAX_HELD: Duration = Duration::from_secs(1);
 
@@ -176,7 +176,7 @@ impl Shown {
             stays
         });
         let found = self.buffers.iter().position(|buffer| buffer.extent == extent && buffer.is_free());
-        if found.is_some() || self.buffers.len() >= MOST_BUFFERS {
+        if found.is_some() || self.buffers.len() >= MAX_BUFFERS {
             return Ok(found);
         }
         self.buffers.push(Buffer::new(&self.shm, &self.queue.handle(), extent)?);

@@ -52,7 +52,7 @@ pub const FRONT: usize = Counter::Primitives as usize;
 const _: () = assert!(COUNT <= u8::MAX as usize);
 
 /// Samples that are kept, at most.
-const MOST_SAMPLES: usize = 1 << 18;
+const MAX_SAMPLES: usize = 1 << 18;
 
 /// Samples, with the number of those for which there was no room.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Samples {
     /// Adds those of a submission, which has left some out itself.
     pub(super) fn extend(&mut self, samples: Vec<Sample>, left_out: u64) {
         let first = self.kept.len();
-        let room = MOST_SAMPLES - first;
+        let room = MAX_SAMPLES - first;
         self.left_out += left_out + samples.len().saturating_sub(room) as u64;
         let moved = |sample: Sample| Sample { within: sample.within.map(|within| first + within), ..sample };
         self.kept.extend(samples.into_iter().take(room).map(moved));
@@ -129,7 +129,7 @@ impl Sampler {
     /// Begins a draw: its number, if there is room for it.
     pub fn begin_draw(&mut self, other: Option<&Counters>) -> Option<usize> {
         self.front_grown(other);
-        if self.samples.len() >= MOST_SAMPLES {
+        if self.samples.len() >= MAX_SAMPLES {
             self.left_out += 1;
             return None;
         }
@@ -212,8 +212,8 @@ mod tests {
         let mut samples = Samples::default();
         let sample = |within| Sample { kind: SampleKind::Draw, within, time: [0; 2], values: Vec::new() };
         samples.extend(vec![sample(None)], 2);
-        samples.extend(vec![sample(Some(0)); MOST_SAMPLES], 0);
-        assert_eq!((samples.kept.len(), samples.left_out), (MOST_SAMPLES, 3));
+        samples.extend(vec![sample(Some(0)); MAX_SAMPLES], 0);
+        assert_eq!((samples.kept.len(), samples.left_out), (MAX_SAMPLES, 3));
         assert_eq!(samples.kept[1].within, Some(1));
     }
 }

@@ -16,7 +16,7 @@ use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
-use crate::frame::{Frame, LEAST_TURN};
+use crate::frame::{Frame, MIN_TURN};
 
 /// Instructions that an access of an image counts for, about.
 const WORK_OF_IMAGE: u32 = 64;
@@ -556,7 +556,7 @@ impl Lower<'_> {
         let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
         let of = |inst: &Inst| if matches!(inst, Inst::Image(_)) { WORK_OF_IMAGE } else { 1 };
         let work = self.ir.insts[start as usize..end as usize].iter().map(of).sum::<u32>();
-        work.clamp(LEAST_TURN, WORK_OF_LONGEST_TURN)
+        work.clamp(MIN_TURN, WORK_OF_LONGEST_TURN)
     }
 
     /// The variables that a loop carries from turn to turn.

@@ -27,7 +27,7 @@ const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
 pub(super) const LANE_BYTES: u32 = 4;
 
 /// Push constants below this are read without asking how many there are: whoever runs code gives it as many.
-const MOST_PUSHED: u32 = 512;
+const MAX_PUSHED: u32 = 512;
 
 /// Offset of a resource's number of buffers.
 const COUNT: usize = std::mem::offset_of!(ResourceEntry, count);
@@ -587,7 +587,7 @@ impl Lower<'_> {
             _ => return None,
         };
         match self.constant(offset).map(|offset| offset.saturating_add(behind)) {
-            Some(offset) if offset % 4 == 0 && offset < MOST_PUSHED => {
+            Some(offset) if offset % 4 == 0 && offset < MAX_PUSHED => {
                 if of.is_none() {
                     self.pushed_bytes = self.pushed_bytes.max(offset as usize + 4);
                 }

@@ -38,7 +38,7 @@ use super::{CodegenOptions, Site, Target};
 use crate::frame::{Frame, LANES_BYTES};
 
 /// Instructions of IR beyond which a function is interpreted.
-const MOST_INSTRUCTIONS: usize = 400_000;
+const MAX_INSTRUCTIONS: usize = 400_000;
 
 /// The vector registers (or masks) that hold a wave: one, or two halves. What is uniform may be one for both halves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,7 @@ struct Lower<'a> {
 /// # Errors
 /// When the function is beyond the generator.
 pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target: Target) -> Result<Lowered> {
-    if ir.insts.len() > MOST_INSTRUCTIONS {
+    if ir.insts.len() > MAX_INSTRUCTIONS {
         return Err(format!("{} instructions", ir.insts.len()));
     }
     let (regions, words) = (Regions::new(ir), Words::new(ir));

@@ -19,7 +19,7 @@ use crate::frame::Frame;
 const PAIR: usize = 32;
 
 /// Most words of a table that is picked from.
-const MOST_PICKED: usize = 256;
+const MAX_PICKED: usize = 256;
 
 /// Instructions that are looked through for how an index was made.
 const BACK: usize = 16;
@@ -38,7 +38,7 @@ impl Lower<'_> {
         }
         let parts = match self.target {
             _ if words.len() <= WAVE => self.permuted(&words, index),
-            Target::Avx512 if words.len() <= MOST_PICKED => self.picked(&words, index),
+            Target::Avx512 if words.len() <= MAX_PICKED => self.picked(&words, index),
             _ => {
                 let (base, index) = (self.table(&words), self.vector(index));
                 let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(words.len() as u32));

@@ -18,8 +18,8 @@ const FROM_DOUBLE: Code = Code::EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae;
 const ADD: Code = Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64;
 const SUBTRACT: Code = Code::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64;
 const MULTIPLY: Code = Code::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64;
-const LEAST: Code = Code::EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64;
-const MOST: Code = Code::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64;
+const MIN: Code = Code::EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64;
+const MAX: Code = Code::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64;
 const XOR: Code = Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64;
 const ABSOLUTE: Code = Code::EVEX_Vpabsq_zmm_k1z_zmmm512b64;
 const SHIFT_RIGHT: Code = Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8;
@@ -84,7 +84,7 @@ impl Lower<'_> {
         let is_zero = self.define(MASK, TEST_ZERO, &[Operand::Use(number), Operand::Use(number)]);
         let (number, sign) = if signed { self.without_sign(number) } else { (number, None) };
         let one = self.everywhere(1);
-        let number = self.define(VECTOR, MOST, &[Operand::Use(number), one]);
+        let number = self.define(VECTOR, MAX, &[Operand::Use(number), one]);
         let double = self.define(VECTOR, TO_DOUBLE, &[Operand::Use(number)]);
         let less = Mem::pool(self.pooled(LESS_THAN_ONE.to_le_bytes().to_vec()), false);
         let less = self.define(VECTOR, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, &[Operand::Mem(less)]);
@@ -109,7 +109,7 @@ impl Lower<'_> {
         // The rest is less than twice the divisor.
         if matches!(op, WideOp::SRem | WideOp::UMod) {
             let less = self.define(VECTOR, SUBTRACT, &[Operand::Use(rest), divisor.number]);
-            let rest = self.define(VECTOR, LEAST, &[Operand::Use(rest), Operand::Use(less)]);
+            let rest = self.define(VECTOR, MIN, &[Operand::Use(rest), Operand::Use(less)]);
             return self.with_sign(rest, sign);
         }
         let quotient = self.define(VECTOR, ADD, &[Operand::Use(first), Operand::Use(second)]);

@@ -39,7 +39,7 @@ pub struct Found(Mutex<HashMap<(Instruction, Elements, bool), Remembered>>);
 type Remembered = (Weak<Program>, Looked);
 
 /// Look-ups in a set that are remembered.
-const MOST_FOUND: usize = 1 << 12;
+const MAX_FOUND: usize = 1 << 12;
 
 impl Found {
     /// What an instruction of a program finds. While its program is remembered no other one has its address.
@@ -56,7 +56,7 @@ impl Found {
         }
         let found = look();
         let mut all = self.0.lock();
-        if all.len() >= MOST_FOUND {
+        if all.len() >= MAX_FOUND {
             all.clear();
         }
         all.insert(key, (program.clone(), found.clone()));

@@ -15,7 +15,7 @@ use vitric_codegen::{Generated, Site, Target};
 use vitric_ir::{Inst, Token};
 
 use super::frame::{
-    ARGUMENTS, BufferEntry, Frame, LEAST_TURN, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, RoutineEntry,
+    ARGUMENTS, BufferEntry, Frame, MIN_TURN, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, RoutineEntry,
     STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED,
 };
 use super::symbols::{self, Registered, Tools};
@@ -24,7 +24,7 @@ use crate::interp::Wave;
 use crate::texture::Lookup;
 
 /// Instructions of loops between two looks at the clock: some 4,000 turns of the shortest ones, microseconds to milliseconds.
-const WORK_PER_CHECK: i32 = 4096 * LEAST_TURN as i32;
+const WORK_PER_CHECK: i32 = 4096 * MIN_TURN as i32;
 
 /// Code that can run.
 #[derive(Debug)]

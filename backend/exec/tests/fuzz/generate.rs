@@ -21,7 +21,7 @@ const DEPTH: u32 = 4;
 /// Operations inside of each other, at most.
 const HEIGHT: u32 = 4;
 /// Instructions after which nothing but the end is chosen.
-const MOST: usize = 1500;
+const MAX_INSTRUCTIONS: usize = 1500;
 
 /// Types of expressions.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub(crate) fn module(tape: &Tape) -> Vec<u32> {
 
 impl Generator<'_> {
     fn below(&mut self, limit: u32) -> u32 {
-        if self.instructions > MOST {
+        if self.instructions > MAX_INSTRUCTIONS {
             return 0;
         }
         self.tape.next().map_or(0, |&byte| u32::from(byte) % limit)

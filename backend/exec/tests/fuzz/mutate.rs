@@ -4,9 +4,9 @@
 /// Words of a module's header.
 const HEADER: usize = 5;
 /// Modules that are mutated on; the first ones are the corpus.
-const MOST_KEPT: usize = 600;
+const MAX_KEPT: usize = 600;
 /// Most words of a module that is mutated on.
-const MOST_WORDS: usize = 6_000;
+const MAX_WORDS: usize = 6_000;
 /// Words that are likely to be wrong.
 const EDGES: [u32; 10] = [0, 1, 2, 3, 16, 64, 0x7fff_ffff, 0x8000_0000, 0xffff, u32::MAX];
 
@@ -20,20 +20,20 @@ pub(crate) struct Mutator {
 impl Mutator {
     /// Starts from a corpus, which must not be empty.
     pub(crate) fn new(corpus: Vec<Vec<u32>>, seed: u64) -> Self {
-        let pool: Vec<_> = corpus.into_iter().filter(|words| words.len() < MOST_WORDS).collect();
+        let pool: Vec<_> = corpus.into_iter().filter(|words| words.len() < MAX_WORDS).collect();
         assert!(!pool.is_empty(), "there is nothing to mutate");
         Self { corpus: pool.len(), pool, state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
     }
 
     /// Mutates on a module that turned out well.
     pub(crate) fn keep(&mut self, words: Vec<u32>) {
-        if words.len() >= MOST_WORDS {
+        if words.len() >= MAX_WORDS {
             return;
         }
-        if self.pool.len() < MOST_KEPT {
+        if self.pool.len() < MAX_KEPT {
             self.pool.push(words);
         } else {
-            let place = self.corpus + self.below(MOST_KEPT - self.corpus);
+            let place = self.corpus + self.below(MAX_KEPT - self.corpus);
             self.pool[place] = words;
         }
     }

@@ -24,11 +24,11 @@ pub(super) enum Mode {
 }
 
 /// Most texels of a block.
-const MOST_TEXELS: usize = 144;
+const MAX_TEXELS: usize = 144;
 /// Most weights of a block, of all planes.
-const MOST_WEIGHTS: u32 = 64;
+const MAX_WEIGHTS: u32 = 64;
 /// Most values that colours take.
-const MOST_VALUES: usize = 18;
+const MAX_VALUES: usize = 18;
 /// Weights of a plane: a grid of 64, and what interpolation at its last corner looks at without counting it.
 type Plane = [u32; 80];
 
@@ -36,8 +36,8 @@ const HALF_ONE: u16 = 0x3c00;
 
 /// Decodes a block of `size` texels, 12x12 at most, row by row: red to alpha, half floats or codes as `mode` says. What is no
 /// valid block, or of high range where that is not read, is magenta.
-pub(super) fn decode(block: u128, size: [u32; 2], mode: Mode) -> [[u16; 4]; MOST_TEXELS] {
-    let mut out = [magenta(mode); MOST_TEXELS];
+pub(super) fn decode(block: u128, size: [u32; 2], mode: Mode) -> [[u16; 4]; MAX_TEXELS] {
+    let mut out = [magenta(mode); MAX_TEXELS];
     if block & 0x1ff == 0x1fc {
         if let Some(color) = constant(block, mode) {
             out.fill(color);
@@ -126,7 +126,7 @@ impl Grid {
         };
         let step = if low == 0 { upper } else { low } << 1 | mode >> 4 & 1;
         let grid = Self { width, height, range: Range::numbered(step - 2 + 6 * flags.1), planes: flags.0 + 1 };
-        let fits = width <= size[0] && height <= size[1] && grid.count() <= MOST_WEIGHTS;
+        let fits = width <= size[0] && height <= size[1] && grid.count() <= MAX_WEIGHTS;
         (fits && (24..=96).contains(&grid.bits())).then_some(grid)
     }
 
@@ -140,7 +140,7 @@ impl Grid {
 
     /// The weights of each plane, row by row.
     fn weights(&self, block: u128) -> [Plane; 2] {
-        let mut digits = [Digit::default(); MOST_WEIGHTS as usize];
+        let mut digits = [Digit::default(); MAX_WEIGHTS as usize];
         let digits = &mut digits[..self.count() as usize];
         self.range.unpack(block.reverse_bits(), digits);
         let mut planes = [[0; 80]; 2];
@@ -225,11 +225,11 @@ fn endpoint_modes(field: &impl Fn(u32, u32) -> u32, count: usize, end: u32) -> (
 /// Colour pairs of these modes from the lowest `available` bits on; `None` when they do not fit.
 fn pairs(bits: u128, available: u32, modes: &[u32]) -> Option<[Option<Endpoints>; 4]> {
     let count: usize = modes.iter().map(|&mode| value_count(mode)).sum();
-    if count > MOST_VALUES || available < (13 * count as u32).div_ceil(5) {
+    if count > MAX_VALUES || available < (13 * count as u32).div_ceil(5) {
         return None;
     }
     let range = Range::largest(count as u32, available)?;
-    let mut digits = [Digit::default(); MOST_VALUES];
+    let mut digits = [Digit::default(); MAX_VALUES];
     range.unpack(bits, &mut digits[..count]);
     let values = digits.map(|digit| range.endpoint(digit));
     let (mut pairs, mut first) = ([None; 4], 0);

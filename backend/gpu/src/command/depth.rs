@@ -11,7 +11,7 @@ use super::processor::Processor;
 use crate::hiz::{Bytes, Hiz, KeptDepths};
 
 /// Tiles of several layers that have visibility structures.
-const MOST_TILES: usize = 1 << 14;
+const MAX_TILES: usize = 1 << 14;
 
 impl Processor<'_> {
     /// Finds the visibility structures of a subpass, or of the view of it that is rendered.
@@ -22,7 +22,7 @@ impl Processor<'_> {
         pass.views().iter().for_each(|view| kept.wrote_knowingly(&view.surface));
         let view = pass.depth_view().filter(|_| pass.has_depth() && self.gpu.config().hiz != Hiz::Off);
         let Some(view) = view else { return self.pending.begin_depth(Vec::new(), 0) };
-        let mut left = MOST_TILES.max(self.pending.grid().count());
+        let mut left = MAX_TILES.max(self.pending.grid().count());
         let mut depths = Vec::new();
         for layer in pass.depth_layers() {
             let depth = kept.of(view, layer);

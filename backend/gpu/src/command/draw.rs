@@ -10,11 +10,11 @@ use vitric_base::counters::{Counter, Counters};
 use vitric_base::simd::Lanes;
 use vitric_exec::interp::{Deadline, Environment};
 use vitric_exec::runtime::{Bindings, Ranges};
-use vitric_ir::interface::MOST_PATCH_VERTICES;
+use vitric_ir::interface::MAX_PATCH_VERTICES;
 use vitric_memory::{BufferRange, PlaneRef};
 
 use super::pass::Pass;
-use super::pending::{FragmentState, MOST_PENDING, PixelState};
+use super::pending::{FragmentState, MAX_PENDING, PixelState};
 use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
 use super::streams::{Parts, stipples_strips};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
@@ -35,7 +35,7 @@ use crate::state::{corners, is_list, vertices};
 use crate::tiling::{Clip, Window};
 
 /// Most primitives that are handed to the front end for one window.
-pub(super) const MOST_PRIMITIVES: usize = 1 << 14;
+pub(super) const MAX_PRIMITIVES: usize = 1 << 14;
 
 /// Primitives from which on threads share a draw, and a multiple of which each takes.
 pub(super) const MANY: usize = 1 << 12;
@@ -45,7 +45,7 @@ const PART: usize = 1 << 10;
 const DRAWS_PER_CHECK: u32 = 64;
 
 /// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
-pub(super) const MOST_STIPPLED: usize = 16;
+pub(super) const MAX_STIPPLED: usize = 16;
 
 /// One draw with its arguments known.
 #[derive(Debug, Clone, Copy)]
@@ -261,7 +261,7 @@ fn list_of<'s>(
 /// Vertices of a primitive as it is assembled: geometry programs get also those of adjacent ones.
 pub(super) fn of_each(pipeline: &CompiledPipeline) -> usize {
     match pipeline.geometry {
-        _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MOST_PATCH_VERTICES) as usize,
+        _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MAX_PATCH_VERTICES) as usize,
         None => corners(pipeline.topology),
         Some(_) => vertices(pipeline.topology),
     }
@@ -504,11 +504,11 @@ pub(super) fn windows(
     drawn: &FragmentState<'_>,
     assembled: &Assembled<'_>,
 ) -> Result<(), DeviceLost> {
-    let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
+    let size = processor.gpu.config().window.min(MAX_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
     // A line with a stipple is as many primitives as it has parts.
     let is_stippled = drawn.pipeline.stipples_lines();
-    let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING };
+    let most = if is_stippled { MAX_STIPPLED } else { MAX_PENDING };
     // What is counted is what primitives become.
     let amplification = assembled.amplification();
     let (size_of_parts, most) = ((size / amplification).max(1), (most / amplification).max(1));

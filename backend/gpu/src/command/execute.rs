@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CommandList, MOST_NESTED, Processor, Running};
+use super::{CommandList, MAX_NESTED, Processor, Running};
 use crate::gpu::{DeviceLost, Gpu};
 
 /// Says why a GPU stopped: which command, and what became of it.
@@ -24,7 +24,7 @@ impl LossReport {
             ),
             DeviceLost::EventNotSet => "the event that it waits for was not set in time".into(),
             DeviceLost::NestedTooDeep => {
-                format!("secondary command buffers are nested more than {MOST_NESTED} deep")
+                format!("secondary command buffers are nested more than {MAX_NESTED} deep")
             }
             DeviceLost::OutOfMemory => "there is no memory for an image".into(),
         };

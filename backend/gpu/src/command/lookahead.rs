@@ -18,7 +18,7 @@ use super::draw::{DrawParams, DrawState, FrontEndContext, Job, pixel_context, wi
 use super::pending::PixelState;
 use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
-use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch};
+use crate::geometry::{Assembled, BLOCK, Extent, FrontScratch, MIN_POSH_PRIMITIVES, Posh, Seen, Sketch};
 use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::hiz::{Early, Hierarchy};
 use crate::hiz::{Hiding, UpdateRules, apply_updates};
@@ -28,10 +28,10 @@ use crate::raster::Grid;
 use crate::state::{is_list, vertices};
 
 /// Draws that wait, at most.
-const MOST_DRAWS: usize = 1 << 12;
+const MAX_DRAWS: usize = 1 << 12;
 
 /// Most vertices of a strip or a fan that waits: it is assembled in memory.
-const MOST_ASSEMBLED: u32 = 1 << 14;
+const MAX_ASSEMBLED: u32 = 1 << 14;
 
 /// One of so many pieces tells whether it is worth while to look at all; those of draws of fewer primitives do, too: a wall has few.
 const SAMPLED: usize = 8;
@@ -130,7 +130,7 @@ impl Processor<'_> {
         if config.posh == Posh::Off || config.lookahead == 0 {
             return false;
         }
-        let reason = if primitives < FEWEST && waiting.draws.is_empty() && config.posh == Posh::Auto {
+        let reason = if primitives < MIN_POSH_PRIMITIVES && waiting.draws.is_empty() && config.posh == Posh::Auto {
             Some(Counter::PoshLeftFew)
         } else {
             self.why_not(prepared, call, primitives)
@@ -148,7 +148,7 @@ impl Processor<'_> {
             return Some(Counter::PoshLeftOrder);
         }
         let is_in_memory = !is_list(pipeline.topology, vertices(pipeline.topology)) || pipeline.primitive_restart;
-        if primitives > config.lookahead || is_in_memory && call.count > MOST_ASSEMBLED {
+        if primitives > config.lookahead || is_in_memory && call.count > MAX_ASSEMBLED {
             return Some(Counter::PoshLeftKind);
         }
         let segment = match prepared.waits.get_or_init(|| self.segment(prepared)) {
@@ -159,7 +159,7 @@ impl Processor<'_> {
         if goes_on || config.posh == Posh::Always {
             return None;
         }
-        if primitives < FEWEST {
+        if primitives < MIN_POSH_PRIMITIVES {
             return Some(Counter::PoshLeftFew);
         }
         let rests = pipeline.vertex_kernel.positions(pipeline).balance.rests(primitives);
@@ -198,7 +198,7 @@ impl Processor<'_> {
     ) -> Result<(), DeviceLost> {
         let segment = prepared.waits.get().and_then(|segment| segment.ok());
         let (primitives, most) = (primitives(&call), self.gpu.config().lookahead);
-        let is_full = self.waiting.primitives + primitives > most || self.waiting.draws.len() >= MOST_DRAWS;
+        let is_full = self.waiting.primitives + primitives > most || self.waiting.draws.len() >= MAX_DRAWS;
         if is_full || self.waiting.segment != segment {
             self.drain()?;
         }
@@ -344,7 +344,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
             let sample: Vec<usize> = (0..self.pieces.len()).filter(|&number| self.is_sample(number)).collect();
             self.sketch((gpu, deadline), &sample, true)?;
             updated += self.update_hiz(early, &sample);
-            let large = sample.into_iter().filter(|&number| self.draw(number).1.count() >= FEWEST);
+            let large = sample.into_iter().filter(|&number| self.draw(number).1.count() >= MIN_POSH_PRIMITIVES);
             let tally = self.judge(early, large, &mut |_| {});
             if !tally.is_worth_it() {
                 let total = self.draws.iter().map(|(_, draw)| draw.count()).sum();

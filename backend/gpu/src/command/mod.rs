@@ -39,9 +39,9 @@ use crate::state::{ClearValue, ComputePipeline, DepthBias, LineStipple, PassDesc
 pub use event::Event;
 pub use execute::LossReport;
 pub(crate) use name::Running;
-pub use processor::{MOST_NESTED, Processor};
+pub use processor::{MAX_NESTED, Processor};
 pub use query::{QueryKind, QueryPool, QueryResult};
-pub use sets::MOST_SETS;
+pub use sets::MAX_SETS;
 
 /// A recorded sequence of commands.
 #[derive(Debug, Default)]

@@ -18,7 +18,7 @@ use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDe
 use crate::transfer::{self, PlaneClear};
 
 /// Most layers of passes without attachments.
-const MOST_LAYERS: u32 = 2048;
+const MAX_LAYERS: u32 = 2048;
 
 /// An attachment that is to be cleared on load.
 pub(super) struct LoadClear {
@@ -101,7 +101,7 @@ impl Pass {
     /// Where there is no memory for implicit images.
     pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Result<Self, DeviceLost> {
         // No more than there can be.
-        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MOST_LAYERS);
+        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MAX_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),

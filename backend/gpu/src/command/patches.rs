@@ -2,8 +2,8 @@
 
 use parking_lot::Mutex;
 
-use super::draw::{MANY, MOST_PRIMITIVES, MOST_STIPPLED, in_order, in_parallel};
-use super::pending::{FragmentState, MOST_PENDING};
+use super::draw::{MANY, MAX_PRIMITIVES, MAX_STIPPLED, in_order, in_parallel};
+use super::pending::{FragmentState, MAX_PENDING};
 use super::processor::Processor;
 use crate::geometry::tessellation::{Patches, Piece};
 use crate::geometry::{Assembled, FrontScratch, Triangles};
@@ -72,10 +72,10 @@ fn subdivide(
 ) -> Result<(), DeviceLost> {
     let is_stippled = drawn.pipeline.stipples_lines();
     // A line with a stipple is as many primitives as it has parts.
-    let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING } / assembled.amplification();
+    let most = if is_stippled { MAX_STIPPLED } else { MAX_PENDING } / assembled.amplification();
     // Programs with side effects run in the same waves whatever the size of windows.
-    let window = if assembled.is_pure() { processor.gpu.config().window } else { MOST_PRIMITIVES };
-    let size = window.min(MOST_PRIMITIVES) / assembled.amplification();
+    let window = if assembled.is_pure() { processor.gpu.config().window } else { MAX_PRIMITIVES };
+    let size = window.min(MAX_PRIMITIVES) / assembled.amplification();
     let patches: Vec<&Patches> = memories.iter_mut().map(|memory| &*memory.get_mut()).collect();
     let pieces = patches.iter().enumerate().flat_map(|(number, patches)| {
         let pieces = patches.pieces(subdivision, (size.min(most), most.max(1)));
@@ -107,7 +107,7 @@ fn set_up(
     if assembled.source.environment.deadline.expired() {
         return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
     }
-    let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
+    let size = processor.gpu.config().window.min(MAX_PRIMITIVES);
     let primitives = pieces.iter().map(|(_, piece)| piece.primitives).sum::<usize>() * assembled.amplification();
     let is_full = processor.pending.is_full(primitives);
     let work = |front: &mut FrontScratch, number: usize, out: &mut Vec<Triangles>| {

@@ -22,16 +22,16 @@ use crate::raster::Grid;
 use crate::tiling::{self, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
-pub(super) const MOST_PENDING: usize = 1 << 15;
+pub(super) const MAX_PENDING: usize = 1 << 15;
 
 /// Primitives of a window that are tested before they are put into tiles; also at least as many as there are tiles.
-const FEWEST_TESTED: usize = 256;
+const MIN_TESTED: usize = 256;
 
 /// Draw states beyond which tiles are walked.
-const MOST_DRAWS: usize = 1 << 14;
+const MAX_DRAWS: usize = 1 << 14;
 
 /// States of the pixel units among which that of a draw is looked for.
-const MOST_RECENT: usize = 16;
+const MAX_RECENT: usize = 16;
 
 /// What the pixel units do for draws, but for resources and push constants: few of a pass.
 pub(super) struct PixelState {
@@ -191,7 +191,7 @@ impl Pending {
     /// following costs more than it may be worth.
     fn follow(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
         let (Some(direction), Some(depth)) = (visibility.tests, self.depths.first().cloned()) else { return false };
-        if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !EarlyHizTest::takes_any(triangles) {
+        if triangles.len() < MIN_TESTED.max(self.grid.count_all()) || !EarlyHizTest::takes_any(triangles) {
             return false;
         }
         depth.balance().expect(triangles.len() as u32);
@@ -261,7 +261,7 @@ impl Pending {
     /// Whether tiles should be walked before so many primitives more come.
     pub(super) fn is_full(&self, primitives: usize) -> bool {
         let open: usize = self.open.iter().map(Triangles::weight).sum();
-        self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
+        self.closed + open + primitives > MAX_PENDING || self.draws.len() >= MAX_DRAWS
     }
 
     /// Begins another command, or a draw that was deferred.
@@ -292,7 +292,7 @@ impl Pending {
 
     /// The number of the pixel units' state.
     fn pixel(&mut self, drawn: &FragmentState<'_>, layer: u32) -> usize {
-        let recent = self.pixels.len().saturating_sub(MOST_RECENT);
+        let recent = self.pixels.len().saturating_sub(MAX_RECENT);
         if let Some(known) = self.pixels[recent..].iter().position(|state| state.serves(drawn, layer)) {
             self.pixels[recent + known].draw_by(self.command);
             return recent + known;
@@ -315,7 +315,7 @@ impl Pending {
     /// Takes the window that is being filled, if so many primitives of a draw may go on with it. Small draws share windows; large
     /// ones have their own, so that what is known of their triangles ahead of tiles is that of one draw.
     pub(super) fn open(&mut self, draw: usize, primitives: usize) -> Vec<Triangles> {
-        let is_large = |count: usize| count >= FEWEST_TESTED;
+        let is_large = |count: usize| count >= MIN_TESTED;
         let is_other = self.runs.iter().any(|run| run.draw != draw as u32);
         if is_other && (is_large(primitives) || self.open.iter().any(|open| is_large(open.len()))) {
             self.close();

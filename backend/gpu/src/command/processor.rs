@@ -25,13 +25,13 @@ use crate::geometry::FrontScratch;
 use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::pipeline::CompiledPipeline;
 use crate::raster::RateState;
-use crate::state::{ComputePipeline, DepthBias, ExtendedState, LineStipple, MOST_BINDINGS};
+use crate::state::{ComputePipeline, DepthBias, ExtendedState, LineStipple, MAX_BINDINGS};
 use crate::transfer;
 
 /// Bytes of push constants, and of the number of the view behind them.
 pub(super) const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// `maxCommandBufferNestingLevel`.
-pub const MOST_NESTED: u32 = 32;
+pub const MAX_NESTED: u32 = 32;
 /// How long a command waits for events that nobody sets, or queries that other queues do not end.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -357,7 +357,7 @@ impl<'g> Processor<'g> {
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
         // The first level is no nesting yet.
-        if self.depth > MOST_NESTED {
+        if self.depth > MAX_NESTED {
             return Err(DeviceLost::NestedTooDeep);
         }
         self.depth += 1;
@@ -398,7 +398,7 @@ impl<'g> Processor<'g> {
                 state.sets(*point).bind(*first, sets, dynamic_offsets, &*self.shared.names);
             }
             Command::BindVertexBuffers { first, buffers } => {
-                for (binding, buffer) in (*first as usize..MOST_BINDINGS).zip(buffers) {
+                for (binding, buffer) in (*first as usize..MAX_BINDINGS).zip(buffers) {
                     if state.vertex_buffers.len() <= binding {
                         state.vertex_buffers.resize(binding + 1, None);
                     }
@@ -643,7 +643,7 @@ fn transfer(
 }
 
 /// Regions that are transferred at once, at most, and the time from which on the next ones are transferred one by one.
-const MOST_REGIONS: usize = 64;
+const MAX_REGIONS: usize = 64;
 const LONG_TRANSFER: Duration = Duration::from_millis(1);
 
 /// Calls `work` with all regions, some at a time, until the time of the command is up: there may be as many as fit in memory, each as
@@ -659,7 +659,7 @@ fn for_each_region<R>(deadline: &Deadline, mut regions: &[R], mut work: impl FnM
         if !rest.is_empty() && deadline.expired() {
             return Err(DeviceLost::TimedOut(Stage::Transfer));
         }
-        at_once = if begin.elapsed() < LONG_TRANSFER { MOST_REGIONS.min(2 * at_once) } else { 1 };
+        at_once = if begin.elapsed() < LONG_TRANSFER { MAX_REGIONS.min(2 * at_once) } else { 1 };
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use parking_lot::{Condvar, Mutex};
 use vitric_base::counters::{Counter, Counters, Counts};
 
 /// Queries of a pool, at most.
-const MOST_QUERIES: u32 = 1 << 22;
+const MAX_QUERIES: u32 = 1 << 22;
 
 /// What the queries of a pool count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub struct QueryPool {
 impl QueryPool {
     /// A pool of `count` reset queries; `None` when they are more than a host should keep.
     pub fn new(kind: QueryKind, count: u32) -> Option<Arc<Self>> {
-        if count > MOST_QUERIES {
+        if count > MAX_QUERIES {
             return None;
         }
         let reset = Query { values: vec![0; kind.values()], available: false };

@@ -16,10 +16,10 @@ use vitric_ir::interface::Resource;
 use vitric_memory::{Addresses, InUse};
 
 /// `maxBoundDescriptorSets`.
-pub const MOST_SETS: usize = 8;
+pub const MAX_SETS: usize = 8;
 
 /// Programs of a bind point, at most: those of all stages that draw.
-const MOST_PROGRAMS: usize = 5;
+const MAX_PROGRAMS: usize = 5;
 
 /// What all programs of a device share.
 pub(super) struct OfDevice<'g> {
@@ -67,9 +67,9 @@ struct Found {
 /// The sets of a bind point, and what the bound pipeline's programs find in them.
 #[derive(Clone, Default)]
 pub(super) struct BoundSets {
-    sets: [Option<BoundSet>; MOST_SETS],
+    sets: [Option<BoundSet>; MAX_SETS],
     /// By stage.
-    found: [Option<Found>; MOST_PROGRAMS],
+    found: [Option<Found>; MAX_PROGRAMS],
 }
 
 impl BoundSets {
@@ -82,7 +82,7 @@ impl BoundSets {
         names: &dyn DescriptorResolver,
     ) -> bool {
         let mut changed = 0;
-        for (slot, &name) in (first as usize..MOST_SETS).zip(sets) {
+        for (slot, &name) in (first as usize..MAX_SETS).zip(sets) {
             let set = match &self.sets[slot] {
                 Some(bound) if name != 0 && bound.name == name => Some(bound.set.clone()),
                 _ => names.set(name),

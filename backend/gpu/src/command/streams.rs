@@ -7,7 +7,7 @@ use crate::geometry::{Assembly, Indices, Part, Stream};
 use crate::pipeline::CompiledPipeline;
 
 /// Most vertices of a part.
-const MOST: usize = 1 << 20;
+const MAX_PART_VERTICES: usize = 1 << 20;
 
 /// The parts of an instance of a draw.
 pub(super) struct Parts<'s> {
@@ -53,7 +53,7 @@ impl<'s> Parts<'s> {
 
     /// Whether they are more than one.
     pub(super) fn are_several(&self) -> bool {
-        self.count > MOST
+        self.count > MAX_PART_VERTICES
     }
 
     /// The next one, and how many vertices it has. The first one is there always.
@@ -61,7 +61,7 @@ impl<'s> Parts<'s> {
         if self.is_done {
             return None;
         }
-        let range = self.taken..self.count.min(self.taken + MOST);
+        let range = self.taken..self.count.min(self.taken + MAX_PART_VERTICES);
         let (base, mut vertices) = (self.base, range.len());
         self.taken = range.end;
         match self.indices.flatten() {

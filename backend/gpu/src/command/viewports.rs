@@ -9,14 +9,14 @@ use super::processor::{Dynamic, State};
 use crate::geometry::GUARD_BAND;
 use crate::pipeline::CompiledPipeline;
 use crate::state::DynamicState;
-use crate::state::{MOST_VIEWPORTS, Viewport};
+use crate::state::{MAX_VIEWPORTS, Viewport};
 
 /// A viewport and its scissor.
 pub(super) type View = (vk::Viewport, vk::Rect2D);
 
 /// Viewports and scissors that commands set.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Views([View; MOST_VIEWPORTS]);
+pub(super) struct Views([View; MAX_VIEWPORTS]);
 
 impl Views {
     /// Sets viewports from number `first` on; those that there are not are left out.
@@ -48,7 +48,7 @@ fn view(pipeline: &CompiledPipeline, number: usize, (viewport, scissor): View) -
 
 /// The viewports that a draw's vertices may name, or the only one.
 pub(super) fn views(state: &State, pipeline: &CompiledPipeline) -> Vec<View> {
-    let count = if pipeline.last().routes() { pipeline.viewports.len().clamp(1, MOST_VIEWPORTS) } else { 1 };
+    let count = if pipeline.last().routes() { pipeline.viewports.len().clamp(1, MAX_VIEWPORTS) } else { 1 };
     (0..count).map(|number| view(pipeline, number, state.views.0[number])).collect()
 }
 

@@ -85,7 +85,7 @@ pub(super) mod outside {
 }
 
 /// Most clip distances, and most cull distances.
-const MOST_DISTANCES: u32 = 8;
+const MAX_DISTANCES: u32 = 8;
 
 /// First parameter behind those of the viewport: the bytes of each binding's buffer, where attributes are read exactly.
 const LIMITS: u32 = 7;
@@ -429,7 +429,7 @@ impl<'a> Results<'a> {
 
     /// Elements of an array of distances.
     fn count(&self, builtin: Builtin) -> usize {
-        (0..MOST_DISTANCES).take_while(|&index| self.program.output_builtin(builtin, index).is_some()).count()
+        (0..MAX_DISTANCES).take_while(|&index| self.program.output_builtin(builtin, index).is_some()).count()
     }
 
     fn output(&mut self, slot: usize, value: Value) {

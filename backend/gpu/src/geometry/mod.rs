@@ -37,7 +37,7 @@ pub use lines::LINE_WIDTHS;
 pub use merged::{LazyMergedKernel, MergedKernel, Mode as MergedMode};
 pub use mesh::{Launch, Mesh, MeshScratch};
 pub use plan::{Plan, PrimitiveContext, SIDES};
-pub use posh::{BLOCK, FEWEST, Posh, Sketch};
+pub use posh::{BLOCK, MIN_POSH_PRIMITIVES, Posh, Sketch};
 pub use primitives::{PrimitiveBounds, Primitives, Words};
 
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};

@@ -30,7 +30,7 @@ pub enum Posh {
 }
 
 /// Fewest primitives of a draw: for less it is not worth while.
-pub const FEWEST: usize = 64;
+pub const MIN_POSH_PRIMITIVES: usize = 64;
 
 /// Primitives that are found to be hidden, or not, together.
 pub const BLOCK: usize = 128;
@@ -82,7 +82,7 @@ impl Posh {
     pub fn takes_draw(self, primitives: usize) -> bool {
         match self {
             Self::Off => false,
-            Self::Auto => primitives >= FEWEST,
+            Self::Auto => primitives >= MIN_POSH_PRIMITIVES,
             Self::Always => true,
         }
     }
@@ -139,7 +139,7 @@ pub(super) fn sketch_piece(
     let updates_hiz = match sketch.whole {
         Extent::Outside => false,
         // What a wall consists of may cross the view volume.
-        Extent::Anywhere => primitives <= FEWEST,
+        Extent::Anywhere => primitives <= MIN_POSH_PRIMITIVES,
         Extent::Within([x0, y0, x1, y1], _) => {
             let [width, height] = [(x0, x1), (y0, y1)].map(|(low, high)| i64::from(high) - i64::from(low));
             width * height >= TEACHING * primitives as i64

@@ -23,7 +23,7 @@ const GAIN: i32 = 4;
 const TRIAL: i32 = 96;
 
 /// Tests in vain, at most, where tests have paid.
-const MOST: i32 = 4 * TRIAL;
+const MAX_VAIN_TESTS: i32 = 4 * TRIAL;
 
 /// Primitives that come without tests for each test in vain.
 const REST: i32 = 16;
@@ -61,7 +61,7 @@ impl Balance {
 
     /// So many tests were made, of which some have hidden something.
     pub fn tested(&mut self, tests: u32, hidden: u32) {
-        self.credit = (self.credit - tests as i32 + GAIN * hidden as i32).min(MOST);
+        self.credit = (self.credit - tests as i32 + GAIN * hidden as i32).min(MAX_VAIN_TESTS);
         if self.credit <= 0 {
             self.rest = REST * (TRIAL - self.credit);
         }
@@ -96,7 +96,7 @@ mod tests {
             assert!(balance.pays());
         }
         balance.tested(0, 1000);
-        balance.tested(MOST as u32 - 1, 0);
+        balance.tested(MAX_VAIN_TESTS as u32 - 1, 0);
         assert!(balance.pays());
     }
 

@@ -18,7 +18,7 @@ use vitric_memory::{Allocation, DecodedCache, Surface, SurfaceView};
 use super::{Hierarchy, Hiz};
 
 /// Tiles of all structures that are kept, about; the ones that were used last stay.
-const MOST_TILES: usize = 1 << 14;
+const MAX_TILES: usize = 1 << 14;
 
 /// Some bytes of an allocation.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ impl KeptDepths {
                 Kept { surface: Arc::downgrade(&view.surface), level, layer, hierarchy }
             });
             let hierarchy = one.hierarchy.clone();
-            let mut room = MOST_TILES.saturating_sub(hierarchy.tiles());
+            let mut room = MAX_TILES.saturating_sub(hierarchy.tiles());
             let fits = kept.iter().rev().take_while(|one| {
                 let fits = one.hierarchy.tiles() <= room;
                 room = room.saturating_sub(one.hierarchy.tiles());
@@ -307,11 +307,11 @@ mod tests {
     fn few_are_kept() {
         let kept = KeptDepths::default();
         let memory = Allocation::new(&Heap::new(1 << 30), 1 << 29).unwrap();
-        let views: Vec<_> = (0..MOST_TILES as u64 / 4 + 10).map(|number| view(&memory, number * 0x1_0000, 0)).collect();
+        let views: Vec<_> = (0..MAX_TILES as u64 / 4 + 10).map(|number| view(&memory, number * 0x1_0000, 0)).collect();
         for view in &views {
             kept.of(view, 0).clear(ALL, 0.5);
         }
-        assert_eq!(kept.kept.lock().len(), MOST_TILES / 4);
+        assert_eq!(kept.kept.lock().len(), MAX_TILES / 4);
         assert!(knows(&kept.of(&views[views.len() - 1], 0)) && !knows(&kept.of(&views[0], 0)));
     }
 }

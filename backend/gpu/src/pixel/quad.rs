@@ -10,7 +10,7 @@ use crate::raster;
 pub(super) const QUADS: usize = 4;
 
 /// Bits of coverage that a pixel has.
-pub(super) const MOST_SAMPLES: usize = raster::MOST_SAMPLES as usize;
+pub(super) const MAX_SAMPLES: usize = raster::MAX_SAMPLES as usize;
 
 /// The first sample of each pixel of a quad.
 const LOW_BITS: u64 = 0x0001_0001_0001_0001;
@@ -44,7 +44,7 @@ impl Quad {
     /// With covered samples by pixel.
     pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
         let coverage =
-            coverage.iter().rev().fold(0, |bits, &samples| bits << MOST_SAMPLES | u64::from(samples & 0xffff));
+            coverage.iter().rev().fold(0, |bits, &samples| bits << MAX_SAMPLES | u64::from(samples & 0xffff));
         Self { primitive, x, y, coverage }
     }
 
@@ -79,7 +79,7 @@ impl Quad {
     /// Covered samples of a pixel.
     #[inline]
     pub(super) fn samples(&self, pixel: usize) -> u32 {
-        (self.coverage >> (pixel * MOST_SAMPLES)) as u32 & 0xffff
+        (self.coverage >> (pixel * MAX_SAMPLES)) as u32 & 0xffff
     }
 
     /// Pixels of which any sample is covered, as bits.
@@ -88,7 +88,7 @@ impl Quad {
         const LOW: u64 = 0x7fff_7fff_7fff_7fff;
         // The highest bit of each pixel tells whether it has any.
         let any = (self.coverage | ((self.coverage & LOW) + LOW)) & !LOW;
-        low_bits(any >> (MOST_SAMPLES - 1))
+        low_bits(any >> (MAX_SAMPLES - 1))
     }
 
     /// Covered samples of all pixels.
@@ -98,7 +98,7 @@ impl Quad {
 
     /// Takes all samples of a pixel away but those in `mask`.
     pub(super) fn restrict(&mut self, pixel: usize, mask: u32) {
-        self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * MOST_SAMPLES));
+        self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * MAX_SAMPLES));
     }
 
     /// Takes a sample of some pixels away.

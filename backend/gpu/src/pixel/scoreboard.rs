@@ -13,7 +13,7 @@ use super::PrimitiveId;
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
 
 /// Groups that wait beyond which superseded ones are removed.
-const MOST: usize = 1024;
+const MAX_WAITING: usize = 1024;
 
 /// Groups along a tile's side, as a power of two.
 const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
@@ -59,13 +59,13 @@ impl Scoreboard {
     #[inline]
     pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&TileCounters>) -> bool {
         self.waiting.push(fragments);
-        self.waiting.len() >= MOST && self.is_crowded(sight)
+        self.waiting.len() >= MAX_WAITING && self.is_crowded(sight)
     }
 
     #[cold]
     fn is_crowded(&mut self, sight: Option<&TileCounters>) -> bool {
         self.settle(sight);
-        self.waiting.len() > MOST / 2
+        self.waiting.len() > MAX_WAITING / 2
     }
 
     /// Drops pixels that newer fragments cover, and groups without pixels.
@@ -169,7 +169,7 @@ mod tests {
             for group in 0..64 {
                 let place = [group % 8 * 8, group / 8 * 8];
                 assert!(!board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX }, None));
-                assert!(board.waiting.len() < MOST);
+                assert!(board.waiting.len() < MAX_WAITING);
             }
         }
         board.settle(None);

@@ -21,7 +21,7 @@ use super::group_tests::GroupTests;
 use super::hiz_updates::update_bounds;
 use super::kernel::{PrimitiveBatch, SmallPrimitivePath};
 use super::pixel_queue::PixelQueue;
-use super::quad::{MOST_SAMPLES, Own, Quad};
+use super::quad::{MAX_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
@@ -592,7 +592,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
         }
         let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
-        let mut masks = [0; MOST_SAMPLES];
+        let mut masks = [0; MAX_SAMPLES];
         for (sample, &at) in places() {
             masks[sample as usize] = part.coverage(context.criterion, at, self.sight);
         }
@@ -662,7 +662,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Samples of fragments that may be several pixels each: a group is handed on at once.
     #[cold]
     fn cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &mut [u64], tested: bool) {
-        let untested: Option<SmallVec<[u64; MOST_SAMPLES]>> =
+        let untested: Option<SmallVec<[u64; MAX_SAMPLES]>> =
             self.context.sees_untested().then(|| SmallVec::from_slice(masks));
         if tested {
             self.pass(true, masks.iter().map(|mask| mask.count_ones()).sum());

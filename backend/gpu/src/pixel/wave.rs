@@ -17,7 +17,7 @@ use super::coverage::groups_between;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, KernelInput, SmallPrimitivePath, Stage, Target};
-use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
+use super::quad::{MAX_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use super::{DrawContext, any_of};
 use super::{PrimitiveId, TileView};
@@ -128,7 +128,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if any & !dense == 0 {
             return self.shade_group(at, masks);
         }
-        let of = |strips: u64| masks.iter().map(|mask| mask & strips).collect::<SmallVec<[u64; MOST_SAMPLES]>>();
+        let of = |strips: u64| masks.iter().map(|mask| mask & strips).collect::<SmallVec<[u64; MAX_SAMPLES]>>();
         if any & dense != 0 {
             self.shade_group(at, &of(dense));
         }
@@ -166,7 +166,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
     pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
-        let masks = &[u64::MAX; MOST_SAMPLES][..self.context.multisample.samples as usize];
+        let masks = &[u64::MAX; MAX_SAMPLES][..self.context.multisample.samples as usize];
         let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
         if !self.groups(masks).is_some_and(takes) {
             return false;
@@ -197,7 +197,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Shades fragments of several samples a pixel: those of one primitive in one group.
     pub(super) fn shade_samples(&mut self, samples: &[Fragments]) {
-        let mut masks = [0; MOST_SAMPLES];
+        let mut masks = [0; MAX_SAMPLES];
         samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
         let Fragments { primitive, place, .. } = samples[0];
         self.shade((primitive, place), &masks[..self.context.multisample.samples as usize]);

@@ -13,7 +13,7 @@ mod tiles;
 
 pub use group::{SIDE, block_of_group, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
 pub use multisample::{MultisampleState, SampleLocations, has_all_samples, sample_mask};
-pub use rate::{Combiner, MOST_COVERAGE, Rate, RateState, TEXEL_SIZES};
+pub use rate::{Combiner, MAX_COVERAGE, Rate, RateState, TEXEL_SIZES};
 pub use shape::{Plane, Shape};
 pub use tiles::{Grid, TileRect, within};
 
@@ -44,7 +44,7 @@ pub fn snap(pixels: f32) -> i32 {
 }
 
 /// Most samples of a pixel.
-pub const MOST_SAMPLES: u32 = 16;
+pub const MAX_SAMPLES: u32 = 16;
 
 /// Sample positions in grid units from the pixel's corner, of 1, 2, 4, 8 or 16 samples: the standard locations.
 ///

@@ -4,12 +4,12 @@
 
 use std::borrow::Cow;
 
-use super::{MOST_SAMPLES, UNITS, sample_positions};
+use super::{MAX_SAMPLES, UNITS, sample_positions};
 
 /// Locations of the samples of a pixel, units of the grid from its upper left corner: 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SampleLocations {
-    units: [[u8; 2]; MOST_SAMPLES as usize],
+    units: [[u8; 2]; MAX_SAMPLES as usize],
     samples: u8,
 }
 
@@ -18,7 +18,7 @@ impl SampleLocations {
     /// a pixel can have samples: 2, 4, 8 or 16.
     pub fn new(places: &[[f32; 2]]) -> Option<Self> {
         let samples = u8::try_from(places.len()).ok().filter(|samples| [2, 4, 8, 16].contains(samples))?;
-        let mut units = [[0; 2]; MOST_SAMPLES as usize];
+        let mut units = [[0; 2]; MAX_SAMPLES as usize];
         for (units, place) in units.iter_mut().zip(places) {
             // What is no number is 0.
             *units = place.map(|pixels| (pixels * UNITS as f32).round() as u8);

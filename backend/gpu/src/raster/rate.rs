@@ -4,10 +4,10 @@
 //! and depth stay those of pixels and samples. A group is made of whole cells. Source: Vulkan specification, "Fragment Shading Rates".
 
 /// Most samples that the pixels of a fragment have together, if there are several pixels: the bits of a word, which is what programs see.
-pub const MOST_COVERAGE: u32 = u32::BITS;
+pub const MAX_COVERAGE: u32 = u32::BITS;
 
 /// Largest width and height of a fragment, as powers of two.
-const MOST_LOG2: u8 = 2;
+const MAX_LOG2: u8 = 2;
 
 /// Least and most pixels along the sides of what a texel of an attachment is for: groups have one size of fragments each.
 pub const TEXEL_SIZES: [u32; 2] = [8, 64];
@@ -27,7 +27,7 @@ impl Rate {
         let mut all = [Self::PIXEL; 9];
         let mut number = 0;
         while number < 9 {
-            all[number] = Self { log2: [MOST_LOG2 - number as u8 / 3, MOST_LOG2 - number as u8 % 3] };
+            all[number] = Self { log2: [MAX_LOG2 - number as u8 / 3, MAX_LOG2 - number as u8 % 3] };
             number += 1;
         }
         all
@@ -35,12 +35,12 @@ impl Rate {
 
     /// Of so many pixels, cut to what there is.
     pub fn of_size(size: [u32; 2]) -> Self {
-        Self { log2: size.map(|pixels| (pixels.max(1).ilog2() as u8).min(MOST_LOG2)) }
+        Self { log2: size.map(|pixels| (pixels.max(1).ilog2() as u8).min(MAX_LOG2)) }
     }
 
     /// As programs and attachments have it: the power of two of the height, and from bit 2 on that of the width.
     pub fn of_word(word: u32) -> Self {
-        Self { log2: [word >> 2 & 3, word & 3].map(|log2| (log2 as u8).min(MOST_LOG2)) }
+        Self { log2: [word >> 2 & 3, word & 3].map(|log2| (log2 as u8).min(MAX_LOG2)) }
     }
 
     /// The same.
@@ -67,14 +67,14 @@ impl Rate {
 
     /// Whether pixels of so many samples may be shaded with it.
     pub fn supports(self, samples: u32) -> bool {
-        self == Self::PIXEL || self.pixels() * samples <= MOST_COVERAGE
+        self == Self::PIXEL || self.pixels() * samples <= MAX_COVERAGE
     }
 
     /// The size that is taken for it where pixels have so many samples: of those that fit into it the one of most pixels, then the one
     /// nearest to a square, then the wide one.
     fn clamped(self, samples: u32) -> Self {
         // A product may be larger than any size.
-        let mut rate = Self { log2: self.log2.map(|log2| log2.min(MOST_LOG2)) };
+        let mut rate = Self { log2: self.log2.map(|log2| log2.min(MAX_LOG2)) };
         while !rate.supports(samples) {
             let [width, height] = rate.log2;
             rate.log2[usize::from(height >= width)] -= 1;

@@ -13,7 +13,7 @@ use super::set::SetState;
 use super::{BlendState, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute, VertexBinding};
 
 /// `maxColorAttachments`.
-const MOST_COLORS: usize = 8;
+const MAX_COLORS: usize = 8;
 
 /// Bindings and attributes of vertices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -76,7 +76,7 @@ pub(super) struct DynamicState3 {
     patch_vertices: Option<u32>,
     lower_left: Option<bool>,
     stream: Option<u32>,
-    colors: [Blending; MOST_COLORS],
+    colors: [Blending; MAX_COLORS],
     input: Option<Arc<VertexInput>>,
 }
 
@@ -200,7 +200,7 @@ impl DynamicState3 {
 
     fn apply_blending(&self, made: &mut PipelineState) {
         // With all of their state dynamic a pipeline need not say how many attachments there are.
-        let count = made.blend.len().max(made.color_formats.len()).min(MOST_COLORS);
+        let count = made.blend.len().max(made.color_formats.len()).min(MAX_COLORS);
         made.blend.resize(count, BlendState::default());
         for (number, (blend, color)) in made.blend.iter_mut().zip(self.colors).enumerate() {
             put(&mut blend.enable, color.enable);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::MOST_VIEWPORTS;
+use super::MAX_VIEWPORTS;
 
 use super::dynamic_state3::{DynamicState3, put};
 use super::set::{SetState, StencilOps};
@@ -17,7 +17,7 @@ use super::{
 use crate::raster::SampleLocations;
 
 /// `maxVertexInputBindings`.
-pub const MOST_BINDINGS: usize = 32;
+pub const MAX_BINDINGS: usize = 32;
 
 /// The values that commands have set, where they have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ impl ExtendedState {
                 }
             }
             SetState::LogicOp(value) => self.logic_op = Some(value),
-            SetState::ViewportCount(value) => self.viewport_count = Some(value.min(MOST_VIEWPORTS as u32)),
+            SetState::ViewportCount(value) => self.viewport_count = Some(value.min(MAX_VIEWPORTS as u32)),
             dynamic_state3 => self.dynamic_state3.get_or_insert_default().set(dynamic_state3),
         }
     }
@@ -89,7 +89,7 @@ impl ExtendedState {
 
     /// Sets the strides of vertex buffers, from binding `first` on; there are not more than 32.
     pub fn set_strides(&mut self, first: u32, strides: &[u32]) {
-        for (binding, &stride) in (first as usize..MOST_BINDINGS).zip(strides) {
+        for (binding, &stride) in (first as usize..MAX_BINDINGS).zip(strides) {
             if self.strides.len() <= binding {
                 self.strides.resize(binding + 1, None);
             }

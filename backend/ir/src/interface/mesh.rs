@@ -1,10 +1,10 @@
 //! What task and mesh programs leave in their workgroup's memory.
 
 /// Most vertices, and most primitives, of a workgroup: far above the limits that the device reports.
-const MOST: u32 = 1 << 12;
+const MAX_ITEMS: u32 = 1 << 12;
 
 /// Most words of output of a vertex and a primitive together.
-const MOST_WORDS: usize = 1 << 10;
+const MAX_WORDS: usize = 1 << 10;
 
 /// What is around a task or a mesh program: what it gives lies in its workgroup's memory when it ends.
 ///
@@ -71,7 +71,7 @@ impl MeshFacts {
     /// Whether a program that has so many words of output, and so many bytes of memory, can be like that.
     pub fn is_possible(&self, outputs: usize, memory: u32) -> bool {
         let (of_vertices, of_primitives) = self.split();
-        let is_small = self.vertices <= MOST && self.primitives <= MOST && self.words.len() <= MOST_WORDS;
+        let is_small = self.vertices <= MAX_ITEMS && self.primitives <= MAX_ITEMS && self.words.len() <= MAX_WORDS;
         let is_placed = |first: u32| first.is_multiple_of(4) && first <= memory;
         is_small
             && self.words.len() == outputs

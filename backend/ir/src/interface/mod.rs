@@ -13,7 +13,7 @@ use crate::passes::LaneVariance;
 use crate::{Function, Type};
 
 pub use mesh::{MeshFacts, MeshWord};
-pub use tessellation::{Domain, MAX_PATCH_WORDS, MOST_PATCH_VERTICES, PatchFacts, Spacing};
+pub use tessellation::{Domain, MAX_PATCH_VERTICES, MAX_PATCH_WORDS, PatchFacts, Spacing};
 
 /// Most words of a stage's inputs, and of its outputs: far above the limits that the device reports.
 pub const MAX_INTERFACE: usize = 1 << 12;

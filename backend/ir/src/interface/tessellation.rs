@@ -3,7 +3,7 @@
 use super::Slot;
 
 /// `maxTessellationPatchSize`.
-pub const MOST_PATCH_VERTICES: u32 = 32;
+pub const MAX_PATCH_VERTICES: u32 = 32;
 
 /// Most words of a patch, or of each of its vertices.
 pub const MAX_PATCH_WORDS: usize = 512;
@@ -64,6 +64,6 @@ impl PatchFacts {
     /// Returns true if a tessellation shader stays within what the tessellation unit can run.
     pub fn is_possible(&self) -> bool {
         [&self.inputs.len(), &self.patch.len(), &self.vertex.len()].iter().all(|&&words| words <= MAX_PATCH_WORDS)
-            && self.vertices.is_none_or(|vertices| (1..=MOST_PATCH_VERTICES).contains(&vertices))
+            && self.vertices.is_none_or(|vertices| (1..=MAX_PATCH_VERTICES).contains(&vertices))
     }
 }

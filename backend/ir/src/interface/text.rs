@@ -15,7 +15,7 @@ use super::{
 use crate::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 
 /// Most resources.
-const MOST_RESOURCES: usize = 1 << 16;
+const MAX_RESOURCES: usize = 1 << 16;
 
 impl Interface {
     /// Returns the text of a shader that has this interface and a function. [`Shader::from_text`] reads it.
@@ -183,7 +183,7 @@ fn interface_of(text: &str) -> Option<Interface> {
     let of_vertices = interface.geometry.as_ref().map_or(0, |facts| facts.inputs.len());
     let words = [interface.inputs.len(), interface.outputs.len(), of_vertices];
     let fits = words.iter().all(|&count| count <= MAX_INTERFACE)
-        && interface.resources.len() <= MOST_RESOURCES
+        && interface.resources.len() <= MAX_RESOURCES
         && interface.shared_bytes <= MAX_SHARED
         && is_bounded(&interface);
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(interface)

@@ -8,11 +8,11 @@ use super::cse::changes_memory;
 use crate::{Function, Inst, RegionKind, Regions, Space, operands, results};
 
 /// Most instructions that move in front of one loop: each keeps a register busy through it.
-const MOST: usize = 16;
+const MAX_HOISTED: usize = 16;
 
 /// Moves invariant instructions out of loops.
 pub fn run(function: &mut Function) {
-    move_out(function, (MOST, false));
+    move_out(function, (MAX_HOISTED, false));
 }
 
 /// The same, also out of what is in an `If` in them, and however many.

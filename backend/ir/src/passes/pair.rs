@@ -9,10 +9,10 @@
 use crate::{Function, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results};
 
 /// Instructions under which pairing gains nothing without a loop.
-const LEAST: usize = 48;
+const MIN_PAIRED: usize = 48;
 
 /// Values of one wave that are live at once, at most: measured, as what is spilled now and then costs less than waiting.
-const MOST_LIVE: usize = 24;
+const MAX_LIVE: usize = 24;
 
 /// What is the same for both waves.
 struct Shared {
@@ -36,7 +36,7 @@ pub fn run(
     effects: Effects,
     same_input: impl Fn(u32) -> bool,
 ) -> Option<Function> {
-    if function.insts.len() < LEAST && !function.insts.contains(&Inst::Loop) {
+    if function.insts.len() < MIN_PAIRED && !function.insts.contains(&Inst::Loop) {
         return None;
     }
     let hinders = |inst| parts_waves(inst) || effects == Effects::Refused && has_effect(inst);
@@ -44,7 +44,7 @@ pub fn run(
         return None;
     }
     let shared = Shared::new(function, same_input)?;
-    if most_live(function, &shared) > MOST_LIVE {
+    if most_live(function, &shared) > MAX_LIVE {
         return None;
     }
     Some(paired(function, &shared, (inputs, outputs)))

@@ -5,7 +5,7 @@
 
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use vitric_ir::interface::{
-    Builtin, Domain, MAX_PATCH_WORDS, MOST_PATCH_VERTICES as MOST_VERTICES, PatchFacts, Slot, Spacing,
+    Builtin, Domain, MAX_PATCH_VERTICES as MAX_VERTICES, MAX_PATCH_WORDS, PatchFacts, Slot, Spacing,
 };
 use vitric_ir::{BinaryOp as B, Inst, Space, Type, Value};
 
@@ -139,7 +139,7 @@ impl Translator<'_> {
         let Ty::Array(ty, length) = *self.module.ty(pointer.ty)? else {
             return Err(Error::Malformed("a variable of vertices that is no array"));
         };
-        let count = self.constants.length(length)?.min(MOST_VERTICES);
+        let count = self.constants.length(length)?.min(MAX_VERTICES);
         let vertex = |vertex| {
             let mut of_one = pointer.clone();
             (of_one.ty, of_one.element) = (ty, Some(self.builder.int(vertex)));

@@ -20,7 +20,7 @@ impl Unit<'_> {
         let (level, last) = (self.operand(level, Type::I32), self.word(word::LAST_LEVEL, Type::I32));
         let mut number = self.b.binary(B::UMin, level, last);
         if self.state.hides_base {
-            let least = self.word(word::LEAST_LEVEL, Type::F32);
+            let least = self.word(word::MIN_LEVEL, Type::F32);
             let least = self.b.unary(U::FToS, least);
             number = self.b.binary(B::UMax, number, least);
         }

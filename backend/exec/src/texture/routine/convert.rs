@@ -22,7 +22,7 @@ pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound
     let mut words = vec![0; (word::LEVELS + word::LEVEL * 3) as usize];
     let mut memories = Vec::new();
     for (number, plane) in (0..).zip(info.planes()) {
-        let memory = view.memory(plane.aspect).filter(|memory| memory.bytes <= super::MOST_BYTES)?;
+        let memory = view.memory(plane.aspect).filter(|memory| memory.bytes <= super::MAX_BYTES)?;
         let place = view.level_place(plane.aspect, 0)?;
         let (width, height) = (extent.width.div_ceil(plane.block[0]), extent.height.div_ceil(plane.block[1]));
         super::put_level(&mut words, number, [width, height, 1], place);

@@ -173,7 +173,7 @@ impl Unit<'_> {
         if !self.state.has_least_level {
             return level;
         }
-        let least = self.word(word::LEAST_LEVEL, Type::F32);
+        let least = self.word(word::MIN_LEVEL, Type::F32);
         self.b.binary(B::FMax, least, level)
     }
 

@@ -37,10 +37,10 @@ use crate::Program;
 use crate::runtime::{Bindings, Bound, Descriptor};
 
 /// Operands of an image instruction, at most.
-const MOST_OPERANDS: usize = 32;
+const MAX_OPERANDS: usize = 32;
 
 /// Bytes of an image that offsets reach.
-const MOST_BYTES: u64 = 0x7fff_ff00;
+const MAX_BYTES: u64 = 0x7fff_ff00;
 
 /// Push constants of a routine, by word.
 mod word {
@@ -59,7 +59,7 @@ mod word {
     /// Most samples of anisotropic filtering, squared.
     pub const ANISOTROPY: u32 = 9;
     /// Least level that is read.
-    pub const LEAST_LEVEL: u32 = 10;
+    pub const MIN_LEVEL: u32 = 10;
     /// First word of level 0.
     pub const LEVELS: u32 = 12;
     /// Words of a level.
@@ -100,7 +100,7 @@ impl Layout {
         if reader.is_compressed() {
             return Self::Blocks;
         }
-        if memory.bytes > MOST_BYTES || last_byte(reader).is_none_or(|last| last >= inside) {
+        if memory.bytes > MAX_BYTES || last_byte(reader).is_none_or(|last| last >= inside) {
             return Self::Fetched;
         }
         Self::in_memory(reader)
@@ -252,7 +252,7 @@ impl Routines {
     pub fn prepare_buffer(&self, request: &Image, view: &BufferView) -> Option<Lookup> {
         let info = vitric_format::info(view.format)?;
         let state = State::one_level(view.format, vk::ImageAspectFlags::COLOR);
-        if view.range.size > MOST_BYTES {
+        if view.range.size > MAX_BYTES {
             return None;
         }
         let mut push = vec![0; (word::LEVELS + word::LEVEL) as usize];
@@ -400,7 +400,7 @@ fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     words[word::LAST_LAYER as usize] = layers.saturating_sub(1);
     // Levels are numbers of those that there are, whatever a view says of the least.
     let last = view.desc.levels.saturating_sub(1) as f32;
-    words[word::LEAST_LEVEL as usize] = view.desc.min_lod.max(0.0).min(last).to_bits();
+    words[word::MIN_LEVEL as usize] = view.desc.min_lod.max(0.0).min(last).to_bits();
     for level in 0..view.desc.levels {
         let extent = view.extent(level);
         let place = view.level_place(reader.aspect(), level).unwrap_or_default();
@@ -429,7 +429,7 @@ fn compile(key: &Key) -> Option<Program> {
     }
     let mut function = unit.b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
-    let mut program = Program::routine(function, &[LaneVariance::Divergent; MOST_OPERANDS], request.results as usize);
+    let mut program = Program::routine(function, &[LaneVariance::Divergent; MAX_OPERANDS], request.results as usize);
     program.code.generate_chosen(program.stage, "image");
     Some(program)
 }

@@ -277,7 +277,7 @@ impl Request {
         let deadline = Deadline::after(std::time::Duration::from_secs(100));
         let environment = Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, &deadline) };
         let mut inputs = self.operands.clone();
-        inputs.resize(MOST_OPERANDS, [0; WAVE]);
+        inputs.resize(MAX_OPERANDS, [0; WAVE]);
         let mut results = [[7; WAVE]; 4];
         Wave::default().call(&lookup.routine.program, &environment, lanes, &inputs, &mut results);
         results

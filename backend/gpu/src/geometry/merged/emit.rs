@@ -10,7 +10,7 @@ use vitric_exec::runtime::SharedMemory;
 use vitric_ir::interface::STREAMS;
 
 use super::waves::{Batch, Mode, Waves};
-use super::{Layout, MOST_VERTICES, MergedKernel, input};
+use super::{Layout, MAX_VERTICES, MergedKernel, input};
 use crate::geometry::assembly::assemble;
 use crate::geometry::feedback::{CapturePlan, Captured};
 use crate::geometry::kernel::input as vertex_input;
@@ -211,7 +211,7 @@ impl Emission<'_> {
             inputs[input::EMIT_SPAN as usize][lane] = share.span;
             inputs[input::PRIMITIVE as usize][lane] = self.numbers.of(primitive);
             inputs[input::INVOCATION as usize][lane] = (item % facts.invocations as usize) as u32;
-            let places = &reuse.places[(primitive - first) * of_each..][..of_each.min(MOST_VERTICES)];
+            let places = &reuse.places[(primitive - first) * of_each..][..of_each.min(MAX_VERTICES)];
             for (word, &place) in places.iter().enumerate() {
                 inputs[input::ADDRESS as usize + word][lane] = layout.vertex(place);
             }

@@ -51,11 +51,11 @@ mod input {
     /// Addresses of the vertices.
     pub const ADDRESS: u32 = EMIT_BASE + 6;
     /// How many there are.
-    pub const COUNT: usize = ADDRESS as usize + super::MOST_VERTICES;
+    pub const COUNT: usize = ADDRESS as usize + super::MAX_VERTICES;
 }
 
 /// Most vertices of a primitive.
-const MOST_VERTICES: usize = 6;
+const MAX_VERTICES: usize = 6;
 
 /// Bytes of emitted vertices of a wave that are taken to be on the chip.
 const ON_CHIP: usize = 1 << 18;
@@ -296,7 +296,7 @@ impl Linker for GeometryLinker<'_> {
     fn input(&mut self, slot: usize, ty: Type) -> Value {
         let Slot::Builtin(builtin, word) = self.program.inputs[slot].slot else { return self.b.constant(0, ty) };
         let input = match builtin {
-            Builtin::VertexAddress => input::ADDRESS + word.min(MOST_VERTICES as u32 - 1),
+            Builtin::VertexAddress => input::ADDRESS + word.min(MAX_VERTICES as u32 - 1),
             Builtin::EmitBase => input::EMIT_BASE,
             Builtin::EmitMask => input::EMIT_MASK,
             Builtin::EmitFirst => input::EMIT_FIRST,

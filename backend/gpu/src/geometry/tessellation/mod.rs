@@ -14,4 +14,4 @@ pub(super) use kernel::{Evaluation, before_geometry};
 pub use kernel::{LazyTessellationKernel, TessellationKernel};
 pub(super) use patches::PatchScratch;
 pub use patches::{AT_ONCE, Patches, Piece};
-pub use tessellator::{Levels, MOST_LEVEL, Mesh};
+pub use tessellator::{Levels, MAX_LEVEL, Mesh};

@@ -30,7 +30,7 @@ use crate::state::Subdivision;
 pub const ONE: u32 = 1 << 24;
 
 /// `maxTessellationGenerationLevel`.
-pub const MOST_LEVEL: u32 = 64;
+pub const MAX_LEVEL: u32 = 64;
 
 /// The levels of a patch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -72,7 +72,7 @@ trait DivideEdges {
 
 impl DivideEdges for Spacing {
     fn clamp(self, level: f32) -> f32 {
-        let most = MOST_LEVEL as f32;
+        let most = MAX_LEVEL as f32;
         match self {
             Self::Equal => level.max(1.0).min(most),
             Self::FractionalEven => level.max(2.0).min(most),
@@ -119,7 +119,7 @@ fn last_before_shorter(segments: u32) -> u32 {
 }
 
 /// Marks of a ruler on half an edge: positions beyond its first one, where an edge of the greatest level has vertices.
-const MARKS: u32 = MOST_LEVEL / 2;
+const MARKS: u32 = MAX_LEVEL / 2;
 
 /// Returns how many vertices the half of an edge has before it has one at a mark.
 fn turn_of_mark(mark: u32) -> u32 {

@@ -26,10 +26,10 @@ const LONGEST_SHADED: usize = 4 * LONGEST;
 const LONGEST_WHOLE: usize = 4000;
 
 /// Words of locals of short programs.
-const MOST_LOCALS: u32 = 32;
+const MAX_LOCALS: u32 = 32;
 
 /// Most exports that may follow each other in the code: samples of attachments.
-const MOST_EXPORTS: u32 = 128;
+const MAX_EXPORTS: u32 = 128;
 
 /// As so many exports counts one that is combined with what is stored.
 const COMBINED: u32 = 4;
@@ -115,7 +115,7 @@ pub(super) fn serves_late(pipeline: &PipelineState, attachments: &[Attachment]) 
 fn exports_all(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let cost = |attachment: &Attachment| if attachment.export.needs_stored() { COMBINED } else { 1 };
     let exports = pipeline.multisample.samples * attachments.iter().map(cost).sum::<u32>();
-    has_texels(pipeline, attachments) && exports <= MOST_EXPORTS
+    has_texels(pipeline, attachments) && exports <= MAX_EXPORTS
 }
 
 pub(super) fn has_one_sample(pipeline: &PipelineState) -> bool {
@@ -133,7 +133,7 @@ fn has_texels(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
 fn is_short(program: &Program) -> bool {
     let Function { insts, locals, .. } = program.code.function();
     let is_costly = |inst: &Inst| matches!(inst, Inst::Loop | Inst::Image(_));
-    insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MOST_LOCALS && !insts.iter().any(is_costly)
+    insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MAX_LOCALS && !insts.iter().any(is_costly)
 }
 
 /// What a program may do beside computing colours.

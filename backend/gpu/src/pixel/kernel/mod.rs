@@ -263,14 +263,14 @@ fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
 }
 
 /// Most kernels of one kind that know what changes within primitives: each is compiled code.
-const MOST_KNOWING: usize = 3;
+const MAX_KNOWING: usize = 3;
 
 /// Kernels of one kind, by what changes within the primitives that they are for.
 #[derive(Debug, Default)]
 struct ByVaries {
     /// For any.
     any: OnceLock<Option<Stage>>,
-    knowing: [OnceLock<(Varies, Option<Stage>)>; MOST_KNOWING],
+    knowing: [OnceLock<(Varies, Option<Stage>)>; MAX_KNOWING],
 }
 
 impl ByVaries {

@@ -10,7 +10,7 @@ use vitric_format::FormatInfo;
 use super::lanes::Lanes;
 
 /// Most numbers of a word.
-const MOST: usize = 8;
+const MAX_FIELDS: usize = 8;
 /// Bits of a line's header that say how wide residuals are.
 const HEADER_BITS: u32 = 24;
 
@@ -38,7 +38,7 @@ pub struct Fields {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packed {
     /// First bit and bits of each, ascending, without gaps.
-    list: [(u8, u8); MOST],
+    list: [(u8, u8); MAX_FIELDS],
     count: usize,
     /// Bits of the header for each.
     width_bits: u32,
@@ -73,12 +73,12 @@ const fn above(list: &[(u8, u8)]) -> Above {
 impl Fields {
     /// Numbers of equal widths: 8, 16 or 32 bits.
     fn equal(kind: Kind, bits: u8) -> Self {
-        let numbers: SmallVec<[(u8, u8); MOST]> = (0..32 / bits).map(|number| (number * bits, bits)).collect();
+        let numbers: SmallVec<[(u8, u8); MAX_FIELDS]> = (0..32 / bits).map(|number| (number * bits, bits)).collect();
         Self { kind, ..Self::packed(&numbers) }
     }
 
     fn packed(numbers: &[(u8, u8)]) -> Self {
-        let mut list = [(0, 0); MOST];
+        let mut list = [(0, 0); MAX_FIELDS];
         list[..numbers.len()].copy_from_slice(numbers);
         let mask =
             |bit: fn(u8) -> u8| numbers.iter().fold(0, |mask, (offset, bits)| mask | 1u32 << (offset + bit(*bits)));
@@ -109,7 +109,7 @@ impl Fields {
         if info.compression.is_some() || info.is_planar() || info.channels.is_empty() {
             return Self::bytes();
         }
-        let mut ends: SmallVec<[u8; MOST]> = SmallVec::new();
+        let mut ends: SmallVec<[u8; MAX_FIELDS]> = SmallVec::new();
         let texel = (info.bytes * 8).min(32) as u8;
         for start in (0..32).step_by(texel.max(8).into()) {
             let inside = info.channels.iter().flat_map(|channel| [channel.offset, channel.offset + channel.bits]);
@@ -119,9 +119,9 @@ impl Fields {
         ends.sort_unstable();
         ends.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let numbers: SmallVec<[(u8, u8); MOST]> =
+        let numbers: SmallVec<[(u8, u8); MAX_FIELDS]> =
             starts.zip(&ends).filter(|(start, end)| start != *end).map(|(start, &end)| (start, end - start)).collect();
-        let mut widths: SmallVec<[u8; MOST]> = numbers.iter().map(|(_, bits)| *bits).collect();
+        let mut widths: SmallVec<[u8; MAX_FIELDS]> = numbers.iter().map(|(_, bits)| *bits).collect();
         widths.sort_unstable();
         widths.dedup();
         match widths[..] {
@@ -130,7 +130,7 @@ impl Fields {
             // Fewer bits than a half, at its upper end.
             [4, 12] | [6, 10] if info.bytes >= 2 && info.channels[0].offset > 0 => Self::equal(Kind::Halves, 16),
             [32] => Self::equal(Kind::Words, 32),
-            _ if numbers.len() <= MOST => Self::packed(&numbers),
+            _ if numbers.len() <= MAX_FIELDS => Self::packed(&numbers),
             _ => Self::bytes(),
         }
     }
