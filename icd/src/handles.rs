@@ -1,8 +1,9 @@
 //! Non-dispatchable handles: `[type tag: 8 | generation: 28 | index: 28]`, never zero.
 //!
-//! A look-up takes no lock: it announces itself in the slot's state word (generation above, readers below), checks the
-//! generation, clones the object or looks at it, and leaves. Removal raises the generation first, so that no new reader gets in, and waits
-//! for those inside. A stale or foreign handle is therefore told apart from a good one, also under concurrent destruction.
+//! A look-up takes no lock: it announces itself in the slot's state word (generation above,
+//! readers below), checks the generation, clones the object or looks at it, and leaves. Removal
+//! raises the generation first, so that no new reader gets in, and waits for those inside. A stale
+//! or foreign handle is therefore told apart from a good one, also under concurrent destruction.
 //! Slots never move or go away while the table lives.
 
 use std::cell::UnsafeCell;
@@ -55,18 +56,18 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// No objects.
+    /// Returns one without objects.
     pub const fn new() -> Self {
         Self { live: 0, most: 0 }
     }
 
-    /// There is one object more.
+    /// Counts one object more.
     pub fn add(&mut self) {
         self.live += 1;
         self.most = self.most.max(self.live);
     }
 
-    /// There are fewer objects; returns whether few are left of many.
+    /// Counts fewer objects, and returns true if few are left of many.
     pub fn remove(&mut self, count: usize) -> bool {
         self.live -= count;
         let has_fallen = self.most >= MANY && self.live <= self.most / 64;
@@ -95,11 +96,12 @@ pub struct Table<T> {
     has_fallen: AtomicBool,
 }
 
-// SAFETY: values are only reached by the protocol of the state word: shared while readers are announced, exclusively by
-// `insert` before the slot is live and by `remove` after its readers have left.
+// SAFETY: values are only reached by the protocol of the state word: shared while readers are
+// announced, exclusively by `insert` before the slot is live and by `remove` after its readers
+// have left.
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
-/// The segment of an index and the place in it: segments double in size.
+/// Returns the segment of an index and the place in it: segments double in size.
 fn place(index: usize) -> (usize, usize) {
     let number = index / FIRST_SEGMENT + 1;
     let segment = number.ilog2() as usize;
@@ -107,7 +109,7 @@ fn place(index: usize) -> (usize, usize) {
 }
 
 impl<T: Clone> Table<T> {
-    /// An empty table whose handles carry `tag`.
+    /// Makes an empty table whose handles carry `tag`.
     pub fn new(tag: u8) -> Self {
         let free = Mutex::new(Free { indices: Vec::new(), end: 0, peak: Peak::new() });
         let (tag, has_fallen) = (u64::from(tag), AtomicBool::new(false));
@@ -143,7 +145,8 @@ impl<T: Clone> Table<T> {
         let slots =
             self.segments[segment].get_or_init(|| (0..FIRST_SEGMENT << segment).map(|_| Slot::default()).collect());
         let slot = &slots[offset];
-        // SAFETY: the index was taken from the free list, so nobody else writes, and the generation is even, so nobody reads.
+        // SAFETY: the index was taken from the free list, so nobody else writes, and the
+        // generation is even, so nobody reads.
         unsafe { *slot.value.get() = Some(value) };
         self.open(slot, index)
     }
@@ -154,13 +157,14 @@ impl<T: Clone> Table<T> {
         self.tag << 56 | (generation & FIELD) << 28 | index as u64
     }
 
-    /// The object of a handle; `None` for a null, stale or foreign one.
+    /// Returns the object of a handle; `None` for a null, stale or foreign one.
     #[inline]
     pub fn get(&self, handle: u64) -> Option<T> {
         self.with(handle, T::clone)
     }
 
-    /// Has something look at the object of a handle, which is not removed before that ends; `None` for a null, stale or foreign one.
+    /// Has something look at the object of a handle, which is not removed before that ends; `None`
+    /// for a null, stale or foreign one.
     #[inline]
     pub fn with<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
         let (slot, generation) = self.decode(handle)?;
@@ -170,23 +174,26 @@ impl<T: Clone> Table<T> {
         if state >> 32 & FIELD != generation {
             return None;
         }
-        // SAFETY: this reader is announced in a live generation, so the value is there and nobody writes it until the reader leaves.
+        // SAFETY: this reader is announced in a live generation, so the value is there and nobody
+        // writes it until the reader leaves.
         unsafe { (*slot.value.get()).as_ref() }.map(look)
     }
 
-    /// Whether a handle is good now: nothing keeps its object from being removed.
+    /// Returns true if a handle is good now: nothing keeps its object from being removed.
     #[inline]
     pub fn is_good(&self, handle: u64) -> bool {
         let good = |(slot, generation): (&Slot<T>, u64)| slot.state.load(Ordering::Acquire) >> 32 & FIELD == generation;
         self.decode(handle).is_some_and(good)
     }
 
-    /// Takes the handle from an object, which stays in its slot to get another one. `look` sees it before.
+    /// Takes the handle from an object, which stays in its slot to get another one. `look` sees it
+    /// before.
     pub fn retire(&self, handle: u64, look: impl FnOnce(&mut T)) -> Option<Retired> {
         let (slot, index) = self.close(handle)?;
         // Made before `look`, which may panic: then the slot is lost, which nobody else has.
         let retired = Retired { table: std::ptr::from_ref(self).addr(), index };
-        // SAFETY: the generation was raised by this call alone, all readers of the old one have left, and late ones do not touch the value.
+        // SAFETY: the generation was raised by this call alone, all readers of the old one have
+        // left, and late ones do not touch the value.
         unsafe { (*slot.value.get()).as_mut() }.map(look);
         Some(retired)
     }
@@ -198,8 +205,8 @@ impl<T: Clone> Table<T> {
     pub fn revive(&self, retired: Retired, change: impl FnOnce(&mut T)) -> u64 {
         assert_eq!(retired.table, std::ptr::from_ref(self).addr(), "slots go back where they are from");
         let slot = self.slot(retired.index).expect("slots do not go away");
-        // SAFETY: only `retired`, which was made for this slot of this table and is given up here, stands for the right to this value,
-        // and its generation is even, so nobody reads.
+        // SAFETY: only `retired`, which was made for this slot of this table and is given up here,
+        // stands for the right to this value, and its generation is even, so nobody reads.
         unsafe { (*slot.value.get()).as_mut() }.map(change);
         self.open(slot, retired.index)
     }
@@ -235,7 +242,7 @@ impl<T: Clone> Table<T> {
         self.has_fallen.load(Ordering::Relaxed) && self.has_fallen.swap(false, Ordering::Relaxed)
     }
 
-    /// All objects that have handles.
+    /// Returns all objects that have handles.
     pub fn all(&self) -> Vec<T> {
         let end = self.free.lock().end;
         let slots = (0..end).filter_map(|index| Some((self.slot(index)?, index)));
@@ -246,7 +253,7 @@ impl<T: Clone> Table<T> {
         slots.filter_map(handle).filter_map(|handle| self.get(handle)).collect()
     }
 
-    /// Objects that are alive, or retired.
+    /// Returns the number of objects that are alive, or retired.
     pub fn count(&self) -> usize {
         let free = self.free.lock();
         free.end - free.indices.len()
@@ -262,8 +269,8 @@ impl<T: Clone> Table<T> {
     /// Takes an object out of its slot, whose index is not free yet.
     fn take(&self, handle: u64) -> Option<(Option<T>, usize)> {
         let (slot, index) = self.close(handle)?;
-        // SAFETY: the generation was raised by this call alone, and all readers of the old one have left; late ones see the
-        // new generation and do not touch the value.
+        // SAFETY: the generation was raised by this call alone, and all readers of the old one
+        // have left; late ones see the new generation and do not touch the value.
         let value = unsafe { (*slot.value.get()).take() };
         Some((value, index))
     }

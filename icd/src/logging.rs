@@ -1,4 +1,5 @@
-//! The log sink: standard error, filtered by `VITRIC_LOG`. A host that has a logger of its own keeps it.
+//! The log sink: standard error, filtered by `VITRIC_LOG`. A host that has a logger of its own
+//! keeps it.
 
 use env_filter::{Builder, Filter};
 use vitric_base::knobs;
@@ -19,8 +20,9 @@ impl log::Log for Sink {
     fn flush(&self) {}
 }
 
-/// Reports problems of the environment. The driver's library has its own copy of the log crate's state, so that setting the
-/// sink there never touches the host's; linked statically, a logger that is already set stays.
+/// Reports problems of the environment. The driver's library has its own copy of the log crate's
+/// state, so that setting the sink there never touches the host's; linked statically, a logger
+/// that is already set stays.
 pub fn start() {
     let values = knobs::values();
     let filter = Builder::new().parse(values.text("VITRIC_LOG")).build();

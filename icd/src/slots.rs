@@ -1,38 +1,41 @@
 //! Dispatchable handles (and those of surfaces): pointers to slots that outlive their objects.
 //!
-//! A slot begins with the loader's word; a tag behind it tells the type of its object, and whether the object is alive. Slots are
-//! never returned to the system while the library is loaded, so a stale handle is recognised by its tag, and answered with a
-//! message and a defined result. A slot is reused for a new object only after [`Marked::KEPT`] others were freed behind it: until
-//! then its stale handle stays stale, and memory stays bounded.
+//! A slot begins with the loader's word; a tag behind it tells the type of its object, and whether
+//! the object is alive. Slots are never returned to the system while the library is loaded, so a
+//! stale handle is recognised by its tag, and answered with a message and a defined result. A slot
+//! is reused for a new object only after [`Marked::KEPT`] others were freed behind it: until then
+//! its stale handle stays stale, and memory stays bounded.
 //!
-//! The application synchronises the end of an object with its other uses (Vulkan specification, "Threading Behavior"): a use
-//! that races with the end is not caught.
+//! The application synchronises the end of an object with its other uses (Vulkan specification,
+//! "Threading Behavior"): a use that races with the end is not caught.
 //!
-//! The loader's trampolines follow the first word of a handle to a table of functions, which the loader frees with the device.
-//! Dead handles of a dead device therefore get a table of this library ([`bury`]), which has the loader's layout as far as
-//! that is fixed. Source: Vulkan-Loader, `loader_get_dispatch`, and the head of its generated `VkLayerDispatchTable`.
+//! The loader's trampolines follow the first word of a handle to a table of functions, which the
+//! loader frees with the device. Dead handles of a dead device therefore get a table of this
+//! library ([`bury`]), which has the loader's layout as far as that is fixed. Source:
+//! Vulkan-Loader, `loader_get_dispatch`, and the head of its generated `VkLayerDispatchTable`.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
+use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
-use vitric_api::Error;
+use vitric_api::{Error, Result};
 
+use crate::call::{self, Call};
 use crate::handles::Peak;
-use crate::objects::{CommandObject, DeviceObject, InstanceObject, PhysicalObject, QueueObject};
-use crate::wsi::SurfaceObject;
-use crate::{debug, device, entry, process, raw};
+use crate::{messengers, process};
 
 /// The first word of a new dispatchable object, as the loader expects it.
 const LOADER_MAGIC: usize = 0x01CD_C0DE;
-/// Bits that the tag of a dead object has, and that of a living one has not: letters are below 128.
+/// Bits that the tag of a dead object has, and that of a living one has not: letters are below
+/// 128.
 const DEAD: u32 = 0x8080_8080;
 /// Slots of a type that are part of the library, so that what unloads it takes them along.
-const FIRST: usize = 16;
+pub const FIRST: usize = 16;
 
 /// The head of every slot, whatever its type.
 #[repr(C)]
@@ -52,8 +55,8 @@ pub struct Slot<T> {
 }
 
 impl<T> Slot<T> {
-    // Zeros, so that the first slots take no room in the library's file.
-    const fn empty() -> Self {
+    /// Returns a slot of zeros, so that the first slots take no room in the library's file.
+    pub const fn empty() -> Self {
         Self {
             head: Head { loader: AtomicUsize::new(0), tag: AtomicU32::new(0), instance: AtomicU32::new(0) },
             object: UnsafeCell::new(MaybeUninit::zeroed()),
@@ -61,12 +64,14 @@ impl<T> Slot<T> {
     }
 }
 
-// SAFETY: an object is written before its tag says that it is alive, and dropped by the one who takes that away from the tag.
+// SAFETY: an object is written before its tag says that it is alive, and dropped by the one who
+// takes that away from the tag.
 unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 
 /// Slots beyond the first ones, and the free ones of all.
 struct Store<T: 'static> {
-    /// The first has as many slots as there are first ones, each other one twice as many as the one before.
+    /// The first has as many slots as there are first ones, each other one twice as many as the
+    /// one before.
     chunks: Vec<&'static [Slot<T>]>,
     /// Slots that have had an object.
     used: usize,
@@ -82,7 +87,8 @@ pub struct Slots<T: 'static> {
 }
 
 impl<T: Marked> Slots<T> {
-    const fn new(first: &'static [Slot<T>; FIRST]) -> Self {
+    /// Returns one without objects.
+    pub const fn new(first: &'static [Slot<T>; FIRST]) -> Self {
         let store = Store { chunks: Vec::new(), used: 0, free: VecDeque::new(), peak: Peak::new() };
         Self { first, store: Mutex::new(store) }
     }
@@ -95,13 +101,14 @@ impl<T: Marked> Slots<T> {
         let slot = oldest.unwrap_or_else(|| self.fresh(&mut store));
         slot.head.loader.store(LOADER_MAGIC, Ordering::Relaxed);
         slot.head.instance.store(instance, Ordering::Relaxed);
-        // SAFETY: the slot was free or fresh, and is taken under the lock, so nobody else writes; its tag lets nobody read.
+        // SAFETY: the slot was free or fresh, and is taken under the lock, so nobody else writes;
+        // its tag lets nobody read.
         unsafe { (*slot.object.get()).write(object) };
         slot.head.tag.store(T::TAG, Ordering::Release);
         slot
     }
 
-    /// A slot that never had an object.
+    /// Returns a slot that never had an object.
     fn fresh(&self, store: &mut Store<T>) -> &'static Slot<T> {
         let number = store.used;
         store.used += 1;
@@ -117,11 +124,15 @@ impl<T: Marked> Slots<T> {
     }
 
     /// Ends the life of an object, and its slot is free.
-    fn end(&self, slot: &'static Slot<T>, ending: Ending) {
+    ///
+    /// # Safety
+    /// No reference to the object is used from here on.
+    unsafe fn end(&self, slot: &'static Slot<T>, ending: Ending) {
         let ended = slot.head.tag.compare_exchange(T::TAG, T::TAG | DEAD, Ordering::AcqRel, Ordering::Relaxed);
         if ended.is_ok() {
             if ending == Ending::Drop {
-                // SAFETY: the object was alive, and the tag was changed by this call alone; valid usage has no other use of it.
+                // SAFETY: the object was alive, the tag was changed by this call alone, and no
+                // reference to the object is used from here on.
                 unsafe { (*slot.object.get()).assume_init_drop() };
             }
             let mut store = self.store.lock();
@@ -153,6 +164,46 @@ pub enum Ending {
     Forget,
 }
 
+/// Types of objects in slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tag {
+    Instance,
+    PhysicalDevice,
+    Device,
+    Queue,
+    CommandBuffer,
+    Surface,
+}
+
+/// All tags, with the type of their handles.
+const TAGS: [(Tag, vk::ObjectType); 6] = [
+    (Tag::Instance, vk::ObjectType::INSTANCE),
+    (Tag::PhysicalDevice, vk::ObjectType::PHYSICAL_DEVICE),
+    (Tag::Device, vk::ObjectType::DEVICE),
+    (Tag::Queue, vk::ObjectType::QUEUE),
+    (Tag::CommandBuffer, vk::ObjectType::COMMAND_BUFFER),
+    (Tag::Surface, vk::ObjectType::SURFACE_KHR),
+];
+
+impl Tag {
+    /// Returns the tag of a living object: four letters.
+    pub const fn word(self) -> u32 {
+        u32::from_le_bytes(*match self {
+            Self::Instance => b"inst",
+            Self::PhysicalDevice => b"phys",
+            Self::Device => b"devi",
+            Self::Queue => b"queu",
+            Self::CommandBuffer => b"comm",
+            Self::Surface => b"surf",
+        })
+    }
+}
+
+/// Returns the type of handles of a tag, of a living object or a dead one.
+fn object_type(tag: u32) -> Option<vk::ObjectType> {
+    TAGS.iter().find(|(of, _)| of.word() == tag & !DEAD).map(|(_, of)| *of)
+}
+
 /// Types that dispatchable handles point to.
 pub trait Marked: Sized + Send + Sync + 'static {
     /// Tells the type apart: four letters.
@@ -160,39 +211,70 @@ pub trait Marked: Sized + Send + Sync + 'static {
     /// Objects that are freed before the slot of one is reused.
     const KEPT: usize;
 
-    /// All slots of this type.
+    /// Returns all slots of this type.
     fn slots() -> &'static Slots<Self>;
 
-    /// Makes a handle, which belongs to an instance of this number; the object lives until [`Marked::destroy`].
+    /// Makes a handle, which belongs to an instance of this number; the object lives until
+    /// [`Marked::destroy`].
     fn into_handle(self, instance: u32) -> u64 {
         std::ptr::from_ref(Self::slots().put(self, instance)).addr() as u64
     }
 
-    /// The object of a handle; `None` when null, stale or of another type. If it is not null a message tells.
+    /// Returns the object of a handle, or `None` when it is null, stale or of another type. If it
+    /// is not null a message is sent.
     #[inline]
-    fn from_handle<'a, H: vk::Handle + Copy>(handle: H) -> Option<&'a Self> {
-        let slot = slot::<Self, H>(handle)?;
-        // SAFETY: the tag shows that the object is alive; valid usage ends no object while it is used.
+    fn from_handle<'c, H: vk::Handle + Copy>(call: Call<'c>, handle: H) -> Option<&'c Self> {
+        let slot = slot::<Self, H>(call, handle)?;
+        // SAFETY: the tag shows that the object is alive. By the contract of `Call::new` the
+        // application ends no object while the call uses it.
         Some(unsafe { (*slot.object.get()).assume_init_ref() })
     }
 
-    /// Ends the life of a handle's object. Null is ignored; of a handle that is not good a message tells.
-    fn end<H: vk::Handle + Copy>(handle: H, ending: Ending) {
-        if let Some(slot) = slot::<Self, H>(handle) {
-            Self::slots().end(slot, ending);
+    /// Ends the life of a handle's object. Null is ignored; of a handle that is not good a message
+    /// is sent.
+    ///
+    /// # Safety
+    /// No reference to the object is used from here on.
+    unsafe fn end<H: vk::Handle + Copy>(call: Call<'_>, handle: H, ending: Ending) {
+        if let Some(slot) = slot::<Self, H>(call, handle) {
+            // SAFETY: the caller's contract.
+            unsafe { Self::slots().end(slot, ending) };
         }
     }
 
     /// Destroys the object of a handle.
-    fn destroy<H: vk::Handle + Copy>(handle: H) {
-        Self::end(handle, Ending::Drop);
+    ///
+    /// # Safety
+    /// No reference to the object is used from here on.
+    unsafe fn destroy<H: vk::Handle + Copy>(call: Call<'_>, handle: H) {
+        // SAFETY: the caller's contract.
+        unsafe { Self::end(call, handle, Ending::Drop) };
     }
 }
 
-/// The slot of a handle whose object is alive.
+/// Makes a type one that dispatchable handles point to. A row is the type, its [`Tag`], and
+/// [`Marked::KEPT`].
+macro_rules! marked {
+    ($ty:ty, $tag:ident, $kept:literal) => {
+        impl $crate::slots::Marked for $ty {
+            const TAG: u32 = $crate::slots::Tag::$tag.word();
+            const KEPT: usize = $kept;
+
+            fn slots() -> &'static $crate::slots::Slots<Self> {
+                use $crate::slots::{FIRST, Slot, Slots};
+                static FIRST_SLOTS: [Slot<$ty>; FIRST] = [const { Slot::empty() }; FIRST];
+                static SLOTS: Slots<$ty> = Slots::new(&FIRST_SLOTS);
+                &SLOTS
+            }
+        }
+    };
+}
+pub(crate) use marked;
+
+/// Returns the slot of a handle whose object is alive.
 #[inline]
-fn slot<T: Marked, H: vk::Handle + Copy>(handle: H) -> Option<&'static Slot<T>> {
-    let head: &Head = raw::input(handle.as_raw() as *const Head)?;
+fn slot<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> Option<&'static Slot<T>> {
+    let head: &Head = call.get(handle.as_raw() as *const Head)?;
     if head.tag.load(Ordering::Acquire) == T::TAG {
         // SAFETY: the tag shows that this is a slot of this type, which is never freed.
         return Some(unsafe { &*(handle.as_raw() as *const Slot<T>) });
@@ -201,48 +283,17 @@ fn slot<T: Marked, H: vk::Handle + Copy>(handle: H) -> Option<&'static Slot<T>> 
     None
 }
 
-macro_rules! marked {
-    ($($ty:ident = $tag:literal, $kept:literal, $kind:ident;)+) => {
-        $(impl Marked for $ty {
-            const TAG: u32 = u32::from_le_bytes(*$tag);
-            const KEPT: usize = $kept;
-
-            fn slots() -> &'static Slots<Self> {
-                static FIRST_SLOTS: [Slot<$ty>; FIRST] = [const { Slot::empty() }; FIRST];
-                static SLOTS: Slots<$ty> = Slots::new(&FIRST_SLOTS);
-                &SLOTS
-            }
-        })+
-
-        /// The type of a tag's handles.
-        fn kind(tag: u32) -> Option<vk::ObjectType> {
-            match tag & !DEAD {
-                $($ty::TAG => Some(vk::ObjectType::$kind),)+
-                _ => None,
-            }
-        }
-    };
-}
-marked!(
-    InstanceObject = b"inst", 64, INSTANCE;
-    PhysicalObject = b"phys", 64, PHYSICAL_DEVICE;
-    DeviceObject = b"devi", 16, DEVICE;
-    QueueObject = b"queu", 256, QUEUE;
-    CommandObject = b"comm", 4096, COMMAND_BUFFER;
-    SurfaceObject = b"surf", 256, SURFACE_KHR;
-);
-
 /// Sends the message that a handle is not good: to messengers of its instance, and to the log.
 #[cold]
 fn tell(head: &Head, wanted: vk::ObjectType, handle: u64) {
     let tag = head.tag.load(Ordering::Acquire);
-    let text = match kind(tag) {
-        Some(kind) if kind != wanted => format!("{wanted:?} handle {handle:#x} is a handle of type {kind:?}"),
+    let text = match object_type(tag) {
+        Some(found) if found != wanted => format!("{wanted:?} handle {handle:#x} is a handle of type {found:?}"),
         Some(_) => format!("{wanted:?} handle {handle:#x} is stale: its object was freed or destroyed"),
         None => format!("{wanted:?} handle {handle:#x} is foreign"),
     };
-    let instance = kind(tag).map(|_| head.instance.load(Ordering::Relaxed));
-    debug::messages_of(instance).error(&text);
+    let instance = object_type(tag).map(|_| head.instance.load(Ordering::Relaxed));
+    messengers::messages_of(instance).error(&text);
 }
 
 /// First word of the loader's tables of functions of devices.
@@ -250,41 +301,72 @@ const TABLE_MAGIC: usize = 0x10AD_ED04_0410_ADED;
 /// Functions in a table: more than Vulkan has for devices, with all of its extensions.
 const TABLE_FUNCTIONS: usize = 2048;
 
-/// Stands for every function of a device that was destroyed.
-extern "system" fn of_dead_device(handle: *const Head) -> i64 {
-    raw::guard_void(|| {
-        let Some(head) = raw::input(handle) else { return };
-        let kind = kind(head.tag.load(Ordering::Acquire)).unwrap_or(vk::ObjectType::UNKNOWN);
-        tell(head, kind, handle.addr() as u64);
-    });
+/// Sends the message that a handle is dead.
+fn tell_dead(call: Call<'_>, handle: *const Head) {
+    if let Some(head) = call.get(handle) {
+        let wanted = object_type(head.tag.load(Ordering::Acquire)).unwrap_or(vk::ObjectType::UNKNOWN);
+        tell(head, wanted, handle.addr() as u64);
+    }
+}
+
+/// Stands for every function of a device that was destroyed, but for the two below.
+unsafe extern "system" fn dead_function(handle: *const Head) -> i64 {
+    // SAFETY: the loader passes the handle that led to the table.
+    unsafe {
+        call::answer::<()>(|call| {
+            tell_dead(call, handle);
+            Ok(())
+        });
+    }
     Error::DeviceLost.code().as_raw().into()
 }
 
-/// Address of the table of functions that dead handles of dead devices lead to.
+/// Stands for `vkGetDeviceProcAddr` of a device that was destroyed.
+unsafe extern "system" fn dead_proc(handle: *const Head, _: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the loader passes the handle that led to the table.
+    unsafe {
+        call::answer(|call| {
+            tell_dead(call, handle);
+            Ok(None)
+        })
+    }
+}
+
+/// Stands for `vkGetDeviceQueue` of a device that was destroyed: the loader reads the queue that
+/// it must set.
+unsafe extern "system" fn dead_queue(handle: *const Head, _: u32, _: u32, out: *mut vk::Queue) {
+    // SAFETY: the loader passes the handle that led to the table, and the application's pointer.
+    unsafe {
+        call::answer(|call| {
+            tell_dead(call, handle);
+            call.output(out).ok_or(Error::Unknown)?.write(vk::Queue::null());
+            Result::Ok(())
+        });
+    }
+}
+
+/// Returns the address of the table of functions that dead handles of dead devices lead to.
 fn table() -> usize {
     static TABLE: OnceLock<Box<[usize]>> = OnceLock::new();
     let functions = || {
-        let mut table = vec![of_dead_device as extern "system" fn(*const Head) -> i64 as usize; TABLE_FUNCTIONS];
+        let mut table = vec![dead_function as unsafe extern "system" fn(_) -> _ as usize; TABLE_FUNCTIONS];
         table[0] = TABLE_MAGIC;
-        table[1] = entry::device_proc as extern "system" fn(_, _) -> _ as usize;
-        // The loader reads the queue that this one must set.
-        table[3] = device::queue as extern "system" fn(_, _, _, _) as usize;
+        table[1] = dead_proc as unsafe extern "system" fn(_, _) -> _ as usize;
+        table[3] = dead_queue as unsafe extern "system" fn(_, _, _, _) as usize;
         table.into()
     };
     TABLE.get_or_init(functions).as_ptr().addr()
 }
 
-/// The loader's word of a handle, which all handles of a device have in common.
-pub fn loader_word(handle: vk::Device) -> usize {
-    slot::<DeviceObject, _>(handle).map_or(0, |slot| slot.head.loader.load(Ordering::Relaxed))
+/// Returns the loader's word of a handle, which all handles of a device have in common.
+pub fn loader_word<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> usize {
+    slot::<T, H>(call, handle).map_or(0, |slot| slot.head.loader.load(Ordering::Relaxed))
 }
 
-/// Dead handles that lead to the loader's table of a device, which the loader is about to free, lead to one of this library.
-pub fn bury(word: usize) {
-    let by = table();
-    DeviceObject::slots().replace(word, by);
-    QueueObject::slots().replace(word, by);
-    CommandObject::slots().replace(word, by);
+/// Leads dead handles of a type to this library's table. `word` is that of a device, whose table
+/// the loader is about to free.
+pub fn bury<T: Marked>(word: usize) {
+    T::slots().replace(word, table());
 }
 
 #[cfg(test)]
@@ -308,25 +390,32 @@ mod tests {
 
     #[test]
     fn slots_are_reused_in_order_and_late_and_objects_dropped_once() {
+        // SAFETY: all handles are null or of slots, which are never freed.
+        let call = unsafe { Call::new() };
         let held = std::sync::Arc::new(());
         let make = || vk::CommandBuffer::from_raw(Thing(held.clone()).into_handle(0));
         let handles: Vec<vk::CommandBuffer> = (0..100).map(|_| make()).collect();
         let apart: std::collections::HashSet<u64> = handles.iter().map(|handle| handle.as_raw()).collect();
         assert_eq!((apart.len(), std::sync::Arc::strong_count(&held)), (100, 101));
         for &handle in &handles {
-            assert!(Thing::from_handle(handle).is_some());
-            Thing::destroy(handle);
-            Thing::destroy(handle);
-            assert!(Thing::from_handle(handle).is_none());
+            assert!(Thing::from_handle(call, handle).is_some());
+            // SAFETY: no reference to the object is kept.
+            unsafe {
+                Thing::destroy(call, handle);
+                Thing::destroy(call, handle);
+            }
+            assert!(Thing::from_handle(call, handle).is_none());
         }
         assert_eq!(std::sync::Arc::strong_count(&held), 1);
         let again: Vec<vk::CommandBuffer> = (0..70).map(|_| make()).collect();
-        // 60 of the 100 that were freed are reused, the oldest first; the last 40 of them stay stale.
+        // 60 of the 100 that were freed are reused, the oldest first; the last 40 of them stay
+        // stale.
         assert_eq!(again[..60], handles[..60]);
         assert!(again[60..].iter().all(|handle| !apart.contains(&handle.as_raw())));
-        assert!(handles[60..].iter().all(|&handle| Thing::from_handle(handle).is_none()));
-        Thing::end(again[0], Ending::Forget);
-        assert!(Thing::from_handle(again[0]).is_none());
+        assert!(handles[60..].iter().all(|&handle| Thing::from_handle(call, handle).is_none()));
+        // SAFETY: no reference to the object is kept.
+        unsafe { Thing::end(call, again[0], Ending::Forget) };
+        assert!(Thing::from_handle(call, again[0]).is_none());
         assert_eq!(std::sync::Arc::strong_count(&held), 71, "what is forgotten is not dropped");
     }
 
@@ -337,6 +426,7 @@ mod tests {
         let words = unsafe { std::slice::from_raw_parts(words, TABLE_FUNCTIONS) };
         assert_eq!(words[0], TABLE_MAGIC);
         assert!(words[1..].iter().all(|&function| function != 0));
-        assert_eq!(of_dead_device(std::ptr::null()), -4);
+        // SAFETY: a null pointer is allowed.
+        assert_eq!(unsafe { dead_function(std::ptr::null()) }, -4);
     }
 }

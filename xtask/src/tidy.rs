@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::imports::{self, Cycle};
 
 /// Crates of the workspace, by folder.
-pub const CRATES: [&str; 14] = [
+pub const CRATES: [&str; 15] = [
     "backend/base",
     "backend/format",
     "backend/memory",
@@ -20,6 +20,7 @@ pub const CRATES: [&str; 14] = [
     "backend/exec",
     "backend/gpu",
     "api",
+    "icd/entry",
     "icd",
     "samples",
     "cts",
@@ -30,9 +31,10 @@ pub const CRATES: [&str; 14] = [
 /// Crates of the emulated GPU.
 const BACKEND: &[&str] =
     &["vitric-base", "vitric-exec", "vitric-format", "vitric-gpu", "vitric-ir", "vitric-memory", "vitric-spirv"];
-const BACKEND_AND_API: &[&str] = &[
+const ALL_BELOW_ICD: &[&str] = &[
     "vitric-api",
     "vitric-base",
+    "vitric-entry",
     "vitric-exec",
     "vitric-format",
     "vitric-gpu",
@@ -52,7 +54,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("backend/exec", &["vitric-base", "vitric-codegen", "vitric-format", "vitric-ir", "vitric-memory"]),
     ("backend/gpu", &["vitric-base", "vitric-codegen", "vitric-exec", "vitric-format", "vitric-ir", "vitric-memory"]),
     ("api", BACKEND),
-    ("icd", BACKEND_AND_API),
+    ("icd/entry", &[]),
+    ("icd", ALL_BELOW_ICD),
     // Tests and programs link the driver statically; they still speak Vulkan to it.
     ("samples", &["vitric-icd"]),
     ("cts", &["vitric-icd"]),
@@ -72,13 +75,8 @@ const UNSAFE_ROOMS: &[&str] = &[
 ];
 
 /// Modules among whose children there are still cycles, as crate and path. No line is added here; lines go when cycles go.
-const CYCLES_LEFT: &[(&str, &str)] = &[
-    ("backend/exec", ""),
-    ("backend/exec", "runtime"),
-    ("backend/gpu", "command"),
-    ("backend/memory", ""),
-    ("icd", ""),
-];
+const CYCLES_LEFT: &[(&str, &str)] =
+    &[("backend/exec", ""), ("backend/exec", "runtime"), ("backend/gpu", "command"), ("backend/memory", "")];
 
 /// Lines that a file should not exceed.
 const FILE_BUDGET: usize = 800;

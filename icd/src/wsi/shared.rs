@@ -1,18 +1,20 @@
-//! Memory for frames that a window system shares: an anonymous file, whose descriptor is passed on.
+//! Memory for frames that a window system shares: an anonymous file, whose descriptor is passed
+//! on.
 
 use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use memmap2::MmapMut;
 
-/// An anonymous file of so many bytes, and its memory.
+/// Makes an anonymous file of a size in bytes, and maps it.
 ///
 /// # Errors
-/// What the system says when it gives none.
+/// The system's message when it gives none.
 pub fn shared(bytes: usize) -> Result<(File, MmapMut), String> {
     let file = File::from(anonymous_file()?);
     file.set_len(bytes as u64).map_err(|error| error.to_string())?;
-    // SAFETY: the file is this process's own and anonymous; the window system maps it for reading only.
+    // SAFETY: the file is this process's own and anonymous; the window system maps it for reading
+    // only.
     let map = unsafe { MmapMut::map_mut(&file) }.map_err(|error| error.to_string())?;
     Ok((file, map))
 }

@@ -1,7 +1,9 @@
-//! Surfaces of Wayland, on the application's own connection; libwayland-client is loaded when one is made. Frames go through buffers of
-//! memory that the compositor shares (`wl_shm`), each of which is written again when the compositor has released it. Answers come
-//! in an event queue of the surface's own, so that nothing surprises the application. Frame callbacks tell when a display takes frames, and
-//! presentation-time whether it has a refresh at all. Source: `VK_KHR_wayland_surface`, the Wayland protocol, `wp_presentation`.
+//! Surfaces of Wayland, on the application's own connection; libwayland-client is loaded when one
+//! is made. Frames go through buffers of memory that the compositor shares (`wl_shm`), each of
+//! which is written again when the compositor has released it. Answers come in an event queue of
+//! the surface's own, so that nothing surprises the application. Frame callbacks tell when a
+//! display takes frames, and presentation-time whether it has a refresh at all. Source:
+//! `VK_KHR_wayland_surface`, the Wayland protocol, `wp_presentation`.
 
 use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd};
@@ -12,8 +14,10 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use memmap2::MmapMut;
 use parking_lot::Mutex;
+use vitric_api::families;
 use vitric_api::swapchain::{PresentTarget, Refresh};
-use vitric_api::{Error, Result, families};
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
 use wayland_client::backend::{Backend, ObjectId};
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_buffer::{self, WlBuffer};
@@ -28,9 +32,10 @@ use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::
 
 use super::insert;
 use super::shared::shared;
-use crate::raw;
+use crate::call::{Call, In, New};
 
-/// Buffers of a surface, at most. They are made when the compositor holds all others: weston keeps them until it repaints.
+/// Buffers of a surface, at most. They are made when the compositor holds all others: weston keeps
+/// them until it repaints.
 const MAX_BUFFERS: usize = 8;
 /// Longest wait for a compositor that holds all buffers. After that it misses a frame.
 const MAX_HELD: Duration = Duration::from_secs(1);
@@ -144,7 +149,7 @@ impl Buffer {
     }
 }
 
-/// What is needed to show frames.
+/// Objects that show frames.
 struct Shown {
     queue: EventQueue<Listener>,
     listener: Listener,
@@ -154,7 +159,8 @@ struct Shown {
 }
 
 impl Shown {
-    /// Returns the index of a buffer of a size that may be written, or `None` where the compositor holds all for too long.
+    /// Returns the index of a buffer of a size that may be written, or `None` where the compositor
+    /// holds all for too long.
     fn free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
         let until = Instant::now() + MAX_HELD;
         loop {
@@ -200,7 +206,8 @@ impl Shown {
         Ok(())
     }
 
-    /// Asks to be told when the frame that is committed next is taken, and now and then how it was shown.
+    /// Asks to be told when the frame that is committed next is taken, and now and then how it was
+    /// shown.
     fn follow(&mut self, surface: &WlSurface) {
         let handle = self.queue.handle();
         surface.frame(&handle, ());
@@ -228,13 +235,16 @@ struct Window {
 }
 
 impl Window {
-    /// A surface of the program's display.
-    fn new(display: *mut c_void, surface: *mut c_void) -> Result<Self> {
+    /// Opens a surface of the program's display.
+    ///
+    /// # Safety
+    /// Display and surface are null, or alive, and outlive the result.
+    unsafe fn new(display: *mut c_void, surface: *mut c_void) -> Result<Self> {
         if display.is_null() || surface.is_null() {
             return Err(Error::Unknown);
         }
-        // SAFETY: display and surface are alive and stay so while the Vulkan surface is used, as `VK_KHR_wayland_surface` demands; neither is
-        // destroyed here.
+        // SAFETY: display and surface are alive and outlive the result, and neither is destroyed
+        // here.
         let (backend, id) = unsafe {
             let backend = Backend::from_foreign_display(display.cast());
             (backend, ObjectId::from_ptr(WlSurface::interface(), surface.cast()))
@@ -263,7 +273,8 @@ impl PresentTarget for Window {
 
     fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
         let shown = &mut *self.shown.lock();
-        // Releases are heard, and a lost compositor is noticed. Frames do not pile up: there are a few buffers for them.
+        // Releases are heard, and a lost compositor is noticed. Frames do not pile up: there are a
+        // few buffers for them.
         shown.hear(Duration::ZERO)?;
         let Some(index) = shown.free(extent)? else { return Ok(()) };
         read(&mut shown.buffers[index].map);
@@ -276,7 +287,8 @@ impl PresentTarget for Window {
         self.connection.flush().map_err(|_| Error::SurfaceLost)
     }
 
-    /// Frame callbacks are followed until the compositor has said that its display has no refresh.
+    /// Returns that frames have no refresh once the compositor has said so. Until then frame
+    /// callbacks are followed.
     fn refresh(&self) -> Refresh {
         if self.shown.lock().listener.has_refresh == Some(false) { Refresh::None } else { Refresh::Told }
     }
@@ -306,19 +318,26 @@ impl Drop for Window {
     }
 }
 
-pub extern "system" fn create(
+#[entry(vkCreateWaylandSurfaceKHR)]
+fn create_wayland_surface(
+    call: Call<'_>,
     instance: vk::Instance,
-    info: *const vk::WaylandSurfaceCreateInfoKHR<'_>,
+    info: In<'_, vk::WaylandSurfaceCreateInfoKHR<'_>>,
     _: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::SurfaceKHR,
-) -> vk::Result {
-    raw::create(out, || {
-        let info = raw::input(info).ok_or(Error::Unknown)?;
-        insert(instance, Arc::new(Window::new(info.display.cast(), info.surface.cast())?))
-    })
+    out: New<'_, vk::SurfaceKHR>,
+) -> Result<vk::Result> {
+    // SAFETY: display and surface outlive the Vulkan surface, as `VK_KHR_wayland_surface` demands.
+    let window = unsafe { Window::new(info.display.cast(), info.surface.cast())? };
+    Ok(out.put(insert(call, instance, Arc::new(window))?))
 }
 
-/// Every compositor shares memory, as the protocol demands: any family shows frames on any display.
-pub extern "system" fn support(_: vk::PhysicalDevice, family: u32, _: *mut vk::wl_display) -> vk::Bool32 {
-    vk::Bool32::from(families::find(family).is_some())
+// Every compositor shares memory, as the protocol demands: any family shows frames on any display.
+
+#[entry(vkGetPhysicalDeviceWaylandPresentationSupportKHR)]
+fn get_physical_device_wayland_presentation_support(
+    _: vk::PhysicalDevice,
+    family: u32,
+    _: *mut vk::wl_display,
+) -> Result<vk::Bool32> {
+    Ok(vk::Bool32::from(families::find(family).is_some()))
 }

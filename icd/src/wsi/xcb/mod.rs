@@ -1,6 +1,6 @@
-//! Windows of X servers, on the application's own xcb connection; libxcb is loaded when a surface is made, so that the
-//! driver itself needs no X library. Frames go through shared memory where the server takes it, else with PutImage, in strips
-//! that fit the server's longest request.
+//! Windows of X servers, on the application's own xcb connection; libxcb is loaded when a surface
+//! is made, so that the driver itself needs no X library. Frames go through shared memory where
+//! the server takes it, else with PutImage, in strips that fit the server's longest request.
 
 mod refresh;
 mod shm;
@@ -11,15 +11,17 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::Mutex;
+use vitric_api::families;
 use vitric_api::swapchain::{PresentTarget, Refresh};
-use vitric_api::{Error, Result, families};
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{ConnectionExt, CreateGCAux, Gcontext, ImageFormat, ImageOrder, Setup, VisualClass};
 use x11rb::xcb_ffi::XCBConnection;
 
 use self::shm::{Place, Segment};
 use super::insert;
-use crate::raw;
+use crate::call::{Call, In, New};
 
 /// An xcb window.
 pub(super) struct Window {
@@ -31,10 +33,11 @@ pub(super) struct Window {
     refresh: Mutex<Option<(Instant, Refresh)>>,
 }
 
-/// Age at which the server is asked again for the refresh: windows move to other displays, and modes change.
+/// Age at which the server is asked again for the refresh: windows move to other displays, and
+/// modes change.
 const MAX_REFRESH_AGE: Duration = Duration::from_secs(1);
 
-/// What is made when the first frame is shown.
+/// State that is made when the first frame is shown.
 #[derive(Default)]
 struct Drawing {
     context: Option<Gcontext>,
@@ -44,10 +47,13 @@ struct Drawing {
 }
 
 impl Window {
-    /// A window of the program's connection.
-    pub(super) fn new(connection: *mut c_void, window: u32) -> Result<Self> {
-        // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` and `VK_KHR_xlib_surface` demand, and is not closed here
-        // (`should_drop` is false).
+    /// Opens a window of the program's connection.
+    ///
+    /// # Safety
+    /// The connection is alive, and outlives the result.
+    pub(super) unsafe fn new(connection: *mut c_void, window: u32) -> Result<Self> {
+        // SAFETY: the connection outlives the result, and is not closed here (`should_drop` is
+        // false).
         let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
         let connection = connection.map_err(|_| Error::InitializationFailed)?;
         let geometry = connection.get_geometry(window).ok().and_then(|cookie| cookie.reply().ok());
@@ -72,7 +78,7 @@ impl Window {
         Ok(made)
     }
 
-    /// Shared memory for a frame, where the server takes it.
+    /// Returns shared memory for a frame, where the server takes it.
     fn segment<'a>(&self, drawing: &'a mut Drawing, bytes: usize) -> Option<&'a mut Segment> {
         if drawing.segment.as_ref().is_none_or(|segment| segment.len() < bytes) && !drawing.only_requests {
             if let Some(small) = drawing.segment.take() {
@@ -130,8 +136,8 @@ impl PresentTarget for Window {
             Some(segment) => segment.put(&self.connection, &place, read)?,
             None => self.put_in_requests(&place, read)?,
         }
-        // A round trip: frames do not pile up in the connection, memory is not written before it was read, and a lost
-        // server is noticed.
+        // A round trip: frames do not pile up in the connection, memory is not written before it
+        // was read, and a lost server is noticed.
         self.size().map(drop)
     }
 
@@ -164,39 +170,42 @@ impl Drop for Window {
     }
 }
 
-pub extern "system" fn create_xcb(
+#[entry(vkCreateXcbSurfaceKHR)]
+fn create_xcb_surface(
+    call: Call<'_>,
     instance: vk::Instance,
-    info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
+    info: In<'_, vk::XcbSurfaceCreateInfoKHR<'_>>,
     _: *const vk::AllocationCallbacks<'_>,
-    out: *mut vk::SurfaceKHR,
-) -> vk::Result {
-    raw::create(out, || {
-        let info = raw::input(info).ok_or(Error::Unknown)?;
-        insert(instance, Arc::new(Window::new(info.connection.cast(), info.window)?))
-    })
+    out: New<'_, vk::SurfaceKHR>,
+) -> Result<vk::Result> {
+    // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` demands.
+    let window = unsafe { Window::new(info.connection.cast(), info.window)? };
+    Ok(out.put(insert(call, instance, Arc::new(window))?))
 }
 
-pub extern "system" fn xcb_support(
+#[entry(vkGetPhysicalDeviceXcbPresentationSupportKHR)]
+fn get_physical_device_xcb_presentation_support(
     _: vk::PhysicalDevice,
     family: u32,
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
-) -> vk::Bool32 {
-    let mut supported = false;
-    raw::guard_void(|| supported = shows(connection.cast(), family, visual));
-    vk::Bool32::from(supported)
+) -> Result<vk::Bool32> {
+    // SAFETY: the application passes a live connection, as the command demands.
+    Ok(vk::Bool32::from(unsafe { shows(connection.cast(), family, visual) }))
 }
 
-/// Whether queues of a family show frames in windows of a visual.
-pub(super) fn shows(connection: *mut c_void, family: u32, visual: u32) -> bool {
-    // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands, or its display
-    // has it; it is not closed here.
+/// Returns true if queues of a family show frames in windows of a visual.
+///
+/// # Safety
+/// The connection is alive.
+pub(super) unsafe fn shows(connection: *mut c_void, family: u32, visual: u32) -> bool {
+    // SAFETY: the connection is alive, and is not closed here (`should_drop` is false).
     let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
     connection.is_ok_and(|connection| can_show(connection.setup(), visual)) && families::find(family).is_some()
 }
 
-/// Whether windows of a visual take frames: 24 or 32 bits of depth in true colour, red above green above blue, 32 bits a
-/// pixel, the least significant byte first.
+/// Returns true if windows of a visual take frames: 24 or 32 bits of depth in true colour, red
+/// above green above blue, 32 bits a pixel, the least significant byte first.
 fn can_show(setup: &Setup, visual: u32) -> bool {
     let little = setup.image_byte_order == ImageOrder::LSB_FIRST;
     let whole_words =

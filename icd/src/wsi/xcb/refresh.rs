@@ -1,5 +1,6 @@
-//! Refresh of the display below a window, from the modes of RandR (1.3 or newer). A display without one, as Xvfb's, has a mode without a
-//! dot clock. Only requests with replies are made: the connection is the application's, and so are its events.
+//! Refresh of the display below a window, from the modes of RandR (1.3 or newer). A display
+//! without one, as Xvfb's, has a mode without a dot clock. Only requests with replies are made:
+//! the connection is the application's, and so are its events.
 
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use x11rb::protocol::randr::{self, ConnectionExt, GetCrtcInfoReply, ModeFlag, Mo
 use x11rb::protocol::xproto::{self, ConnectionExt as _};
 use x11rb::xcb_ffi::XCBConnection;
 
-/// Returns the time between two refreshes of the display that shows the most of a window; `None` where the server names none.
+/// Returns the time between two refreshes of the display that shows the most of a window; `None`
+/// where the server names none.
 pub fn period(connection: &XCBConnection, window: u32) -> Option<Duration> {
     use x11rb::connection::RequestConnection;
     connection.extension_information(randr::X11_EXTENSION_NAME).ok()??;
@@ -33,7 +35,8 @@ fn overlap(crtc: &GetCrtcInfoReply, window: xproto::Rectangle) -> i64 {
     x * y
 }
 
-/// Returns the time between two refreshes in a mode; `None` without a dot clock, or outside of 1 to 1000 Hz.
+/// Returns the time between two refreshes in a mode; `None` without a dot clock, or outside of 1
+/// to 1000 Hz.
 fn period_of(mode: &ModeInfo) -> Option<Duration> {
     let has = |flag: ModeFlag| u32::from(mode.mode_flags) & u32::from(flag) != 0;
     let dots = f64::from(mode.htotal) * f64::from(mode.vtotal);

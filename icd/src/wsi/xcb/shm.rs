@@ -1,5 +1,6 @@
-//! Frames through memory that the X server shares (MIT-SHM 1.2: an anonymous file whose descriptor goes over the
-//! connection). A server elsewhere, or one without the extension, does not take it: frames are then sent in requests.
+//! Frames through memory that the X server shares (MIT-SHM 1.2: an anonymous file whose descriptor
+//! goes over the connection). A server elsewhere, or one without the extension, does not take it:
+//! frames are then sent in requests.
 
 use std::os::fd::OwnedFd;
 
@@ -31,7 +32,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Bytes of its pixels.
+    /// Returns the bytes of its pixels.
     pub fn bytes(&self) -> usize {
         usize::from(self.size.0) * usize::from(self.size.1) * 4
     }
@@ -47,13 +48,13 @@ impl Segment {
         shared.ok()
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes that it holds.
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Shows a frame, which `read` puts in memory of as many bytes as the place's pixels have. The server reads it at its own time: a reply to a later
-    /// request tells that it has.
+    /// Shows a frame, which `read` puts in memory of as many bytes as the place's pixels have. The
+    /// server reads it at its own time: a reply to a later request tells that it has.
     pub fn put(&mut self, connection: &XCBConnection, place: &Place, read: &dyn Fn(&mut [u8])) -> Result<()> {
         read(&mut self.map[..place.bytes()]);
         let (width, height) = place.size;

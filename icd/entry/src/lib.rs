@@ -1,0 +1,138 @@
+//! The attribute `#[entry(vkName)]`, which makes a Vulkan entry point of a typed function.
+//!
+//! The function stays as it is written, and other code may call it. Beside it the attribute puts
+//! an `extern "system"` function of Vulkan's name and signature (the stub). The stub makes the
+//! token of the call, turns each parameter of C into the type that the function takes, turns the
+//! result back into C's, and catches panics. The types and their contracts are in `call.rs` of
+//! `vitric-icd`.
+//!
+//! - A parameter whose type names a lifetime (`&DeviceObject`, `In<'_, T>`, `Out<'_, T>`,
+//!   `Option<&T>`) is translated. C's type for it is the type's `Typed::Raw`. Any other type
+//!   stands for itself.
+//! - A parameter of type `Call<'_>` is the token, and C has no parameter for it.
+//! - A parameter that is called `_` exists in C only.
+//! - `#[len]` marks the count of the arrays that follow it (`Array`, `ArrayMut`, `Listing`,
+//!   `Bytes`, `BytesMut`). It exists in C only.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::quote;
+use syn::{FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Type, parse_macro_input};
+
+/// Types that are made of a pointer and the count before it.
+const COUNTED: [&str; 5] = ["Array", "ArrayMut", "Listing", "Bytes", "BytesMut"];
+
+/// Makes a Vulkan entry point of a typed function. The argument is Vulkan's name of the command.
+#[proc_macro_attribute]
+pub fn entry(name: TokenStream, item: TokenStream) -> TokenStream {
+    let (name, function) = (parse_macro_input!(name as Ident), parse_macro_input!(item as ItemFn));
+    expand(&name, function).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// One parameter of the stub, and how the typed function gets it.
+struct Parameter {
+    /// The parameter in C's signature.
+    declaration: Option<Tokens>,
+    /// The check before anything is translated.
+    prepare: Option<Tokens>,
+    /// The translation.
+    translate: Option<Tokens>,
+    /// The argument of the typed function.
+    argument: Option<Tokens>,
+}
+
+/// Returns the typed function, without the parameters that only C has, and its stub.
+fn expand(name: &Ident, mut function: ItemFn) -> syn::Result<Tokens> {
+    let mut parameters = Vec::new();
+    let mut count = None;
+    for (number, input) in function.sig.inputs.iter().enumerate() {
+        let FnArg::Typed(input) = input else {
+            return Err(syn::Error::new_spanned(input, "an entry point has no receiver"));
+        };
+        parameters.push(parameter(number, input, &mut count)?);
+    }
+    let inputs = std::mem::take(&mut function.sig.inputs);
+    function.sig.inputs =
+        inputs.into_iter().zip(&parameters).filter(|(_, p)| p.argument.is_some()).map(|(i, _)| i).collect();
+    let typed = &function.sig.ident;
+    let result = match &function.sig.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, result) => quote!(#result),
+    };
+    let declarations = parameters.iter().filter_map(|parameter| parameter.declaration.as_ref());
+    let prepares = parameters.iter().filter_map(|parameter| parameter.prepare.as_ref());
+    let translations = parameters.iter().filter_map(|parameter| parameter.translate.as_ref());
+    let arguments = parameters.iter().filter_map(|parameter| parameter.argument.as_ref());
+    let documentation = format!("The C side of [`{typed}`].\n\n# Safety\nAs Vulkan's valid usage of `{name}` says.");
+    Ok(quote! {
+        #function
+
+        #[doc = #documentation]
+        #[allow(non_snake_case, reason = "Vulkan's name")]
+        pub unsafe extern "system" fn #name(#(#declarations),*) -> <#result as crate::call::Answer>::Raw {
+            #[allow(clippy::undocumented_unsafe_blocks, reason = "the caller keeps to valid usage, which is the contract")]
+            unsafe {
+                crate::call::answer::<#result>(move |call| {
+                    let _ = call;
+                    #(#prepares)*
+                    #(#translations)*
+                    Ok(#typed(#(#arguments),*))
+                })
+            }
+        }
+    })
+}
+
+/// Describes the parameter of a number. `count` is the last parameter that is a count.
+fn parameter(number: usize, input: &PatType, count: &mut Option<Ident>) -> syn::Result<Parameter> {
+    let ty = &input.ty;
+    let unnamed = quote::format_ident!("unnamed_{number}");
+    let name = match &*input.pat {
+        Pat::Ident(pattern) => pattern.ident.clone(),
+        Pat::Wild(_) => unnamed.clone(),
+        other => return Err(syn::Error::new_spanned(other, "a parameter of an entry point is a name or `_`")),
+    };
+    let only_c = Parameter { declaration: Some(quote!(#name: #ty)), prepare: None, translate: None, argument: None };
+    if input.attrs.iter().any(|attribute| attribute.path().is_ident("len")) {
+        *count = Some(name);
+        return Ok(only_c);
+    }
+    if name == unnamed {
+        return Ok(Parameter { declaration: Some(quote!(_: #ty)), ..only_c });
+    }
+    let last = last_segment(ty);
+    if last.as_deref() == Some("Call") {
+        return Ok(Parameter { declaration: None, argument: Some(quote!(call)), ..only_c });
+    }
+    if !names_a_lifetime(ty) {
+        return Ok(Parameter { argument: Some(quote!(#name)), ..only_c });
+    }
+    let declaration = Some(quote!(#name: <#ty as crate::call::Typed>::Raw));
+    let argument = Some(quote!(#name));
+    if last.is_some_and(|last| COUNTED.contains(&last.as_str())) {
+        let count = count.as_ref().ok_or_else(|| syn::Error::new_spanned(ty, "no `#[len]` before this array"))?;
+        let translate = Some(quote!(let #name = <#ty as crate::call::Counted<_>>::translate(#name, #count, call);));
+        return Ok(Parameter { declaration, prepare: None, translate, argument });
+    }
+    let prepare = Some(quote!(<#ty as crate::call::Param>::prepare(#name, call)?;));
+    let translate = Some(quote!(let #name = <#ty as crate::call::Param>::translate(#name, call)?;));
+    Ok(Parameter { declaration, prepare, translate, argument })
+}
+
+/// Returns the last name in the path of a type.
+fn last_segment(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns true if a type that is not a pointer names a lifetime, or leaves out that of a
+/// reference.
+fn names_a_lifetime(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(_) => true,
+        Type::Path(_) => quote!(#ty).to_string().contains(['\'', '&']),
+        _ => false,
+    }
+}

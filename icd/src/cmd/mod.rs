@@ -1,0 +1,83 @@
+//! Recorded commands (`vkCmd*`): one file for each family of commands.
+//!
+//! An entry point looks its objects up, builds one `Command` and records it through its
+//! [`Recorder`]. Source: Vulkan specification, "Command Buffers".
+
+pub mod bind;
+pub mod draw;
+pub mod feedback;
+pub mod pass;
+pub mod query;
+pub mod rendering;
+pub mod state;
+pub mod sync;
+pub mod transfer;
+
+use ash::vk;
+use vitric_api::command::CommandBuffer;
+use vitric_api::{Error, Result};
+use vitric_gpu::command::{Command, InlineData};
+
+use crate::call::{Call, Param, Typed};
+use crate::object::check::{self, Check};
+use crate::object::{CommandObject, DeviceObject};
+use crate::slots::Marked;
+
+/// The command buffer that an entry point records to, with its device.
+#[derive(Clone, Copy)]
+pub struct Recorder<'c> {
+    /// The device of the command buffer.
+    pub device: &'c DeviceObject,
+    /// The command buffer.
+    pub buffer: &'c CommandBuffer,
+}
+
+impl<'c> Typed for Recorder<'c> {
+    type Raw = vk::CommandBuffer;
+    type Scope = Call<'c>;
+}
+
+impl<'c> Param for Recorder<'c> {
+    #[inline]
+    fn translate(handle: vk::CommandBuffer, call: Call<'c>) -> Result<Self> {
+        let object = CommandObject::from_handle(call, handle).ok_or(Error::Unknown)?;
+        let device = <vk::Device as vk::Handle>::from_raw(object.device);
+        let device = DeviceObject::from_handle(call, device).ok_or(Error::Unknown)?;
+        Ok(Self { device, buffer: &object.buffer })
+    }
+}
+
+impl Recorder<'_> {
+    /// Records a command. The messengers hear of one that the command buffer's queues do not take.
+    #[inline]
+    #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
+    pub fn record(self, command: Command) -> Result<()> {
+        if !self.buffer.record(command) {
+            self.refuse();
+        }
+        Ok(())
+    }
+
+    /// Records a command with bytes, which `command` is built around.
+    #[inline]
+    #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
+    pub fn record_with(self, bytes: &[u8], command: impl FnOnce(InlineData) -> Command) -> Result<()> {
+        if !self.buffer.record_with(bytes, command) {
+            self.refuse();
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(self) {
+        self.device.messages().error(&format!("queues of family {} do not take a command", self.buffer.family));
+    }
+
+    /// Checks values that a command is given.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when one is not allowed: a message was sent.
+    pub fn check(self, call: Call<'_>, name: &'static str, test: impl FnOnce(Check<'_>) -> Result<()>) -> Result<()> {
+        check::value(call, self.device, name, test)
+    }
+}

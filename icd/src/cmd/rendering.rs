@@ -1,0 +1,190 @@
+//! Rendering without render pass objects: each instance is a pass of one subpass, made as it
+//! begins. Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`.
+
+use std::sync::Arc;
+
+use ash::vk::{self, ImageAspectFlags as Aspect, ResolveModeFlags as Mode};
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
+use vitric_gpu::command::{Command, PassBegin};
+use vitric_gpu::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
+use vitric_memory::SurfaceView;
+
+use super::Recorder;
+use super::pass::{device_area, end_render_pass};
+use super::transfer::clear_value;
+use crate::call::{Call, In};
+use crate::object::pass::{implicit, texel_size};
+use crate::object::{DeviceObject, check, need};
+
+const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
+
+#[entry(vkCmdBeginRendering)]
+fn begin_rendering(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::RenderingInfo<'_>>) -> Result<()> {
+    let object = recorder.device;
+    let mut attachments =
+        Attachments { call, object, flags: info.flags, descs: Vec::new(), views: Vec::new(), clears: Vec::new() };
+    let subpass = attachments.subpass(&info)?;
+    let Attachments { descs, views, clears, .. } = attachments;
+    let pass = PassDesc::new(descs, vec![subpass]).ok_or(Error::Unknown)?;
+    let area = device_area(call, info.p_next).unwrap_or(info.render_area);
+    let begin = PassBegin { pass: Arc::new(pass), views, area, layers: info.layer_count, clears };
+    recorder.record(Command::BeginPass(Box::new(begin)))
+}
+
+#[entry(vkCmdEndRendering)]
+fn end_rendering(recorder: Recorder<'_>) -> Result<()> {
+    end_render_pass(recorder)
+}
+
+// Valid pipelines say the same of draws: colours are moved there, and input attachments are found
+// by their descriptors.
+
+#[entry(vkCmdSetRenderingAttachmentLocationsKHR)]
+fn set_rendering_attachment_locations(_: vk::CommandBuffer, _: *const vk::RenderingAttachmentLocationInfoKHR<'_>) {}
+
+#[entry(vkCmdSetRenderingInputAttachmentIndicesKHR)]
+fn set_rendering_input_attachment_indices(
+    _: vk::CommandBuffer,
+    _: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>,
+) {
+}
+
+/// The attachments of an instance, as they are gathered.
+struct Attachments<'a> {
+    call: Call<'a>,
+    object: &'a DeviceObject,
+    flags: vk::RenderingFlags,
+    descs: Vec<AttachmentDesc>,
+    views: Vec<Arc<SurfaceView>>,
+    clears: Vec<ClearValue>,
+}
+
+/// Returns an attachment if it is used.
+fn used<'i, 'a>(info: Option<&'i vk::RenderingAttachmentInfo<'a>>) -> Option<&'i vk::RenderingAttachmentInfo<'a>> {
+    info.filter(|info| info.image_view != vk::ImageView::null())
+}
+
+impl Attachments<'_> {
+    fn subpass(&mut self, info: &vk::RenderingInfo<'_>) -> Result<SubpassDesc> {
+        let call = self.call;
+        check::info(call, self.object, Some(info))?;
+        let colors = call.slice(info.p_color_attachments, info.color_attachment_count);
+        let (depth, stencil) = (used(call.get(info.p_depth_attachment)), used(call.get(info.p_stencil_attachment)));
+        let mut unused_aspects = Aspect::empty();
+        if depth.is_none() {
+            unused_aspects |= Aspect::DEPTH;
+        }
+        if stencil.is_none() {
+            unused_aspects |= Aspect::STENCIL;
+        }
+        Ok(SubpassDesc {
+            colors: colors.iter().map(|color| self.color(color)).collect::<Result<_>>()?,
+            resolves: colors.iter().map(|color| self.resolve(color)).collect::<Result<_>>()?,
+            depth_stencil: self.depth_stencil(depth, stencil)?,
+            depth_resolve: self.depth_resolve(depth, stencil)?,
+            implicit: implicit(call, info.p_next, |aspect| {
+                let info = if aspect == Aspect::DEPTH { depth } else { stencil };
+                info.map_or(Mode::NONE, |info| info.resolve_mode)
+            }),
+            unused_aspects,
+            view_mask: info.view_mask,
+            rate: self.rate(call.find(info.p_next))?,
+            ..SubpassDesc::default()
+        })
+    }
+
+    /// Returns the attachment of fragment sizes.
+    fn rate(
+        &mut self,
+        info: Option<&vk::RenderingFragmentShadingRateAttachmentInfoKHR<'_>>,
+    ) -> Result<Option<RateAttachment>> {
+        let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
+        let attachment =
+            self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
+        Ok(Some(RateAttachment { attachment, texel: texel_size(info.shading_rate_attachment_texel_size) }))
+    }
+
+    fn add(
+        &mut self,
+        view: vk::ImageView,
+        [own_load, stencil_load]: [vk::AttachmentLoadOp; 2],
+        [own_store, stencil_store]: [vk::AttachmentStoreOp; 2],
+        clear: ClearValue,
+    ) -> Result<u32> {
+        let view = need(self.object, &self.object.image_views, view)?;
+        // A suspended instance goes on.
+        let resumes = self.flags.contains(vk::RenderingFlags::RESUMING);
+        let suspends = self.flags.contains(vk::RenderingFlags::SUSPENDING);
+        let load = |load| if resumes { vk::AttachmentLoadOp::LOAD } else { load };
+        let store = |store| if suspends { STORE } else { store };
+        self.descs.push(AttachmentDesc {
+            format: view.desc.format,
+            samples: view.surface.desc().samples,
+            load: load(own_load),
+            store: store(own_store),
+            stencil_load: load(stencil_load),
+            stencil_store: store(stencil_store),
+            final_layout: vk::ImageLayout::UNDEFINED,
+        });
+        self.views.push(view);
+        self.clears.push(clear);
+        Ok(self.descs.len() as u32 - 1)
+    }
+
+    fn color(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
+        let add = |info: &vk::RenderingAttachmentInfo<'_>| {
+            self.add(info.image_view, [info.load_op; 2], [info.store_op; 2], clear_value(&info.clear_value))
+        };
+        used(Some(info)).map(add).transpose()
+    }
+
+    /// Adds an attachment that is written without having been used before.
+    fn add_target(&mut self, view: vk::ImageView) -> Result<u32> {
+        self.add(view, [vk::AttachmentLoadOp::DONT_CARE; 2], [STORE; 2], ClearValue::default())
+    }
+
+    /// Returns true if an attachment is resolved at the end of this instance, which may be
+    /// followed by others.
+    fn resolves(&self, info: &vk::RenderingAttachmentInfo<'_>) -> bool {
+        // Attachments that are rendered to with more samples than they have are resolved to
+        // themselves.
+        let has_target = info.resolve_image_view != vk::ImageView::null();
+        info.resolve_mode != Mode::NONE && has_target && !self.flags.contains(vk::RenderingFlags::SUSPENDING)
+    }
+
+    fn resolve(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
+        let resolved = used(Some(info)).filter(|info| self.resolves(info));
+        resolved.map(|info| self.add_target(info.resolve_image_view)).transpose()
+    }
+
+    fn depth_stencil(
+        &mut self,
+        depth: Option<&vk::RenderingAttachmentInfo<'_>>,
+        stencil: Option<&vk::RenderingAttachmentInfo<'_>>,
+    ) -> Result<Option<u32>> {
+        let Some(either) = depth.or(stencil) else { return Ok(None) };
+        // An aspect that is not rendered to stays as it is.
+        let load = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
+            info.map_or(vk::AttachmentLoadOp::NONE_KHR, |info| info.load_op)
+        };
+        let store = |info: Option<&vk::RenderingAttachmentInfo<'_>>| info.map_or(STORE, |info| info.store_op);
+        let clear = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
+            info.map_or(ClearValue::default(), |info| clear_value(&info.clear_value))
+        };
+        let value = ClearValue([clear(depth).0[0], clear(stencil).0[1], 0, 0]);
+        self.add(either.image_view, [load(depth), load(stencil)], [store(depth), store(stencil)], value).map(Some)
+    }
+
+    fn depth_resolve(
+        &mut self,
+        depth: Option<&vk::RenderingAttachmentInfo<'_>>,
+        stencil: Option<&vk::RenderingAttachmentInfo<'_>>,
+    ) -> Result<Option<DepthResolve>> {
+        let (depth, stencil) = (depth.filter(|info| self.resolves(info)), stencil.filter(|info| self.resolves(info)));
+        let Some(either) = depth.or(stencil) else { return Ok(None) };
+        let attachment = self.add_target(either.resolve_image_view)?;
+        let mode = |info: Option<&vk::RenderingAttachmentInfo<'_>>| info.map_or(Mode::NONE, |info| info.resolve_mode);
+        Ok(Some(DepthResolve { attachment, depth: mode(depth), stencil: mode(stencil) }))
+    }
+}

@@ -1,0 +1,294 @@
+//! Commands that copy, fill and clear. Source: Vulkan specification, "Copy Commands", "Clear
+//! Commands"; `VK_KHR_copy_commands2`.
+
+use ash::vk;
+use vitric_api::Result;
+use vitric_entry::entry;
+use vitric_gpu::command::{AttachmentsClear, Command};
+use vitric_gpu::state::ClearValue;
+
+use super::Recorder;
+use crate::call::{Array, Bytes, Call, In};
+use crate::object::need;
+
+/// Defines functions that take what the regions of second versions of commands say to those of
+/// first versions.
+macro_rules! regions {
+    ($($name:ident: $second:ident => $first:ident { $($field:ident),+ })+) => { $(
+        fn $name(region: &vk::$second<'_>) -> vk::$first {
+            vk::$first { $($field: region.$field),+ }
+        }
+    )+ };
+}
+regions! {
+    buffer_region: BufferCopy2 => BufferCopy { src_offset, dst_offset, size }
+    image_region: ImageCopy2 => ImageCopy { src_subresource, src_offset, dst_subresource, dst_offset, extent }
+    blit_region: ImageBlit2 => ImageBlit { src_subresource, src_offsets, dst_subresource, dst_offsets }
+    resolve_region: ImageResolve2 => ImageResolve { src_subresource, src_offset, dst_subresource, dst_offset, extent }
+    buffer_image_region: BufferImageCopy2 => BufferImageCopy {
+        buffer_offset, buffer_row_length, buffer_image_height, image_subresource, image_offset, image_extent
+    }
+}
+
+#[entry(vkCmdCopyBuffer)]
+fn copy_buffer(
+    recorder: Recorder<'_>,
+    source: vk::Buffer,
+    target: vk::Buffer,
+    #[len] count: u32,
+    regions: Array<'_, vk::BufferCopy>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyBuffer {
+        source: need(object, &object.buffers, source)?,
+        target: need(object, &object.buffers, target)?,
+        regions: regions.get().into(),
+    })
+}
+
+#[entry(vkCmdCopyBuffer2)]
+fn copy_buffer2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::CopyBufferInfo2<'_>>) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyBuffer {
+        source: need(object, &object.buffers, info.src_buffer)?,
+        target: need(object, &object.buffers, info.dst_buffer)?,
+        regions: call.slice(info.p_regions, info.region_count).iter().map(buffer_region).collect(),
+    })
+}
+
+#[entry(vkCmdCopyImage)]
+fn copy_image(
+    recorder: Recorder<'_>,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    #[len] count: u32,
+    regions: Array<'_, vk::ImageCopy>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyImage {
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.get().to_vec(),
+    })
+}
+
+#[entry(vkCmdCopyImage2)]
+fn copy_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::CopyImageInfo2<'_>>) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyImage {
+        source: need(object, &object.images, info.src_image)?,
+        target: need(object, &object.images, info.dst_image)?,
+        regions: call.slice(info.p_regions, info.region_count).iter().map(image_region).collect(),
+    })
+}
+
+#[entry(vkCmdBlitImage)]
+fn blit_image(
+    recorder: Recorder<'_>,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    #[len] count: u32,
+    regions: Array<'_, vk::ImageBlit>,
+    filter: vk::Filter,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::BlitImage {
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.get().to_vec(),
+        filter,
+    })
+}
+
+#[entry(vkCmdBlitImage2)]
+fn blit_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::BlitImageInfo2<'_>>) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::BlitImage {
+        source: need(object, &object.images, info.src_image)?,
+        target: need(object, &object.images, info.dst_image)?,
+        regions: call.slice(info.p_regions, info.region_count).iter().map(blit_region).collect(),
+        filter: info.filter,
+    })
+}
+
+#[entry(vkCmdCopyBufferToImage)]
+fn copy_buffer_to_image(
+    recorder: Recorder<'_>,
+    source: vk::Buffer,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    #[len] count: u32,
+    regions: Array<'_, vk::BufferImageCopy>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyBufferToImage {
+        source: need(object, &object.buffers, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.get().to_vec(),
+    })
+}
+
+#[entry(vkCmdCopyBufferToImage2)]
+fn copy_buffer_to_image2(
+    call: Call<'_>,
+    recorder: Recorder<'_>,
+    info: In<'_, vk::CopyBufferToImageInfo2<'_>>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyBufferToImage {
+        source: need(object, &object.buffers, info.src_buffer)?,
+        target: need(object, &object.images, info.dst_image)?,
+        regions: call.slice(info.p_regions, info.region_count).iter().map(buffer_image_region).collect(),
+    })
+}
+
+#[entry(vkCmdCopyImageToBuffer)]
+fn copy_image_to_buffer(
+    recorder: Recorder<'_>,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Buffer,
+    #[len] count: u32,
+    regions: Array<'_, vk::BufferImageCopy>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyImageToBuffer {
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.buffers, target)?,
+        regions: regions.get().to_vec(),
+    })
+}
+
+#[entry(vkCmdCopyImageToBuffer2)]
+fn copy_image_to_buffer2(
+    call: Call<'_>,
+    recorder: Recorder<'_>,
+    info: In<'_, vk::CopyImageToBufferInfo2<'_>>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::CopyImageToBuffer {
+        source: need(object, &object.images, info.src_image)?,
+        target: need(object, &object.buffers, info.dst_buffer)?,
+        regions: call.slice(info.p_regions, info.region_count).iter().map(buffer_image_region).collect(),
+    })
+}
+
+#[entry(vkCmdResolveImage)]
+fn resolve_image(
+    recorder: Recorder<'_>,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    #[len] count: u32,
+    regions: Array<'_, vk::ImageResolve>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::ResolveImage {
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.get().to_vec(),
+    })
+}
+
+#[entry(vkCmdResolveImage2)]
+fn resolve_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::ResolveImageInfo2<'_>>) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::ResolveImage {
+        source: need(object, &object.images, info.src_image)?,
+        target: need(object, &object.images, info.dst_image)?,
+        regions: call.slice(info.p_regions, info.region_count).iter().map(resolve_region).collect(),
+    })
+}
+
+#[entry(vkCmdUpdateBuffer)]
+fn update_buffer(
+    recorder: Recorder<'_>,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    #[len] size: vk::DeviceSize,
+    data: Bytes<'_>,
+) -> Result<()> {
+    let object = recorder.device;
+    let target = need(object, &object.buffers, target)?;
+    recorder.record_with(data.get(), |data| Command::UpdateBuffer { target, offset, data })
+}
+
+#[entry(vkCmdFillBuffer)]
+fn fill_buffer(
+    recorder: Recorder<'_>,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    word: u32,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::FillBuffer { target: need(object, &object.buffers, target)?, offset, size, word })
+}
+
+#[entry(vkCmdClearColorImage)]
+fn clear_color_image(
+    recorder: Recorder<'_>,
+    image: vk::Image,
+    _: vk::ImageLayout,
+    color: In<'_, vk::ClearColorValue>,
+    #[len] count: u32,
+    ranges: Array<'_, vk::ImageSubresourceRange>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::ClearColorImage {
+        target: need(object, &object.images, image)?,
+        value: color_value(&color),
+        ranges: ranges.get().into(),
+    })
+}
+
+#[entry(vkCmdClearDepthStencilImage)]
+fn clear_depth_stencil_image(
+    recorder: Recorder<'_>,
+    image: vk::Image,
+    _: vk::ImageLayout,
+    value: In<'_, vk::ClearDepthStencilValue>,
+    #[len] count: u32,
+    ranges: Array<'_, vk::ImageSubresourceRange>,
+) -> Result<()> {
+    let object = recorder.device;
+    recorder.record(Command::ClearDepthStencilImage {
+        target: need(object, &object.images, image)?,
+        value: ClearValue([value.depth.to_bits(), value.stencil, 0, 0]),
+        ranges: ranges.get().into(),
+    })
+}
+
+/// Returns the four 32-bit components of a clear colour, whatever their type.
+fn color_value(value: &vk::ClearColorValue) -> ClearValue {
+    // SAFETY: each member of the union is an array of four 32-bit numbers.
+    ClearValue(unsafe { value.uint32 })
+}
+
+/// Returns the four 32-bit components of a clear value, of which depth and stencil are the first
+/// two.
+pub fn clear_value(value: &vk::ClearValue) -> ClearValue {
+    // SAFETY: the colour is the largest member of the union, and each member is made of 32-bit
+    // numbers.
+    color_value(unsafe { &value.color })
+}
+
+#[entry(vkCmdClearAttachments)]
+fn clear_attachments(
+    recorder: Recorder<'_>,
+    #[len] count: u32,
+    attachments: Array<'_, vk::ClearAttachment>,
+    #[len] rect_count: u32,
+    rects: Array<'_, vk::ClearRect>,
+) -> Result<()> {
+    let attachments = attachments.get().iter();
+    let attachments =
+        attachments.map(|clear| (clear.aspect_mask, clear.color_attachment, clear_value(&clear.clear_value)));
+    let clear = AttachmentsClear { attachments: attachments.collect(), rects: rects.get().into() };
+    recorder.record(Command::ClearAttachments(Box::new(clear)))
+}

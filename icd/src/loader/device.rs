@@ -1,0 +1,333 @@
+//! Devices and queues. Source: Vulkan specification, "Devices and Queues", "Command Buffers"
+//! (submission).
+
+use std::ffi::c_void;
+use std::fmt::Debug;
+use std::sync::{Arc, Once};
+
+use ash::vk::{self, Handle, TaggedStructure};
+use vitric_api::debug::Messages;
+use vitric_api::device::{Device, check_features};
+use vitric_api::families::{Wanted, check_global_priority};
+use vitric_api::queue::{self, Batch};
+use vitric_api::report;
+use vitric_api::structures::{self, Structures};
+use vitric_api::sync::{Payload, Semaphore};
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
+use vitric_gpu::state::DepthLimits;
+
+use super::newer;
+use crate::call::{Array, Call, New, Out, answer, put_name};
+use crate::object::{CommandObject, DeviceObject, PhysicalObject, Queue, QueueObject, check, device, need};
+use crate::process;
+use crate::slots::{self, Ending, Marked};
+
+#[entry(vkCreateDevice)]
+fn create_device(
+    call: Call<'_>,
+    physical: vk::PhysicalDevice,
+    info: Option<&vk::DeviceCreateInfo<'_>>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: New<'_, vk::Device>,
+) -> Result<vk::Result> {
+    let physical = PhysicalObject::from_handle(call, physical).ok_or(Error::InitializationFailed)?;
+    let info = check::checked(call, &physical.messages, info).map_err(|_| Error::InitializationFailed)?;
+    let names = call.slice(info.pp_enabled_extension_names, info.enabled_extension_count);
+    let extensions: Vec<String> = names.iter().map(|&name| call.string(name)).collect();
+    let queues = wanted_queues(call, call.slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+    let features = enabled_features(call, &physical.messages, info)?;
+    let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
+    let created = Device::new(messages, physical.version, heap, &queues, &features, &extensions)?;
+    if created.gpu().counters().is_some() {
+        report_at_exit();
+    }
+    let queues = created.queues().to_vec();
+    let report: Option<&vk::PhysicalDeviceAddressBindingReportFeaturesEXT<'_>> = call.find(info.p_next);
+    let reports_addresses = report.is_some_and(|report| report.report_address_binding != 0);
+    let robust: Option<&vk::PhysicalDeviceRobustness2FeaturesEXT<'_>> = call.find(info.p_next);
+    let exact_vertices = robust.is_some_and(|robust| robust.robust_buffer_access2 != 0);
+    let clamp: Option<&vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'_>> = call.find(info.p_next);
+    let is_unrestricted = extensions.iter().any(|name| name == "VK_EXT_depth_range_unrestricted");
+    let depth_limits = match clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0) {
+        true if is_unrestricted => DepthLimits::Format,
+        true => DepthLimits::ZeroOne,
+        false => DepthLimits::Viewport,
+    };
+    let object = DeviceObject::new(created, physical, extensions);
+    let object = DeviceObject { exact_vertices, depth_limits, reports_addresses, ..object };
+    let instance = physical.instance;
+    let handle = object.into_handle(instance);
+    let object = |queue: Arc<queue::Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle(instance));
+    let queues = queues.into_iter().map(object).collect();
+    // Nobody else has seen the device yet.
+    let _ = device(call, vk::Device::from_raw(handle))?.queues.set(queues);
+    Ok(out.put(handle))
+}
+
+/// Has devices that are not destroyed leave what they counted when the process ends, or when this
+/// library is unloaded.
+fn report_at_exit() {
+    extern "C" fn leave() {
+        // SAFETY: no pointer of an application is used.
+        unsafe {
+            answer(|_| {
+                report::leave_all();
+                Ok(())
+            });
+        }
+    }
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        // SAFETY: the handler lets no panic out. Where this is a library that is unloaded, C's
+        // library calls it before.
+        let failed = unsafe { libc::atexit(leave) } != 0;
+        if failed {
+            log::warn!("devices that are not destroyed leave no counters: no handler can be registered for the end of the process");
+        }
+    });
+}
+
+/// Returns the queues that a device is to have; none is protected.
+fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<Wanted>> {
+    let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
+        if !info.flags.is_empty() {
+            return Err(Error::FeatureNotPresent);
+        }
+        let beside: Option<&vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>> = call.find(info.p_next);
+        beside.map_or(Ok(()), |beside| check_global_priority(beside.global_priority))?;
+        let priorities = call.slice(info.p_queue_priorities, info.queue_count).to_vec();
+        Ok(Wanted { family: info.queue_family_index, priorities })
+    };
+    infos.iter().map(wanted).collect()
+}
+
+/// Returns the enabled features of 1.0, or an error when a feature is enabled that is not
+/// supported.
+fn enabled_features(
+    call: Call<'_>,
+    messages: &Messages,
+    info: &vk::DeviceCreateInfo<'_>,
+) -> Result<vk::PhysicalDeviceFeatures> {
+    let mut checker = Checker { call, messages, next: info.p_next, result: Ok(()) };
+    structures::features(&mut checker);
+    newer::features(&mut checker);
+    checker.result?;
+    let chained = call.find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next).map(|features| features.features);
+    Ok(chained.or_else(|| call.get(info.p_enabled_features).copied()).unwrap_or_default())
+}
+
+/// Compares what an application has in its chain with what there is.
+struct Checker<'a> {
+    call: Call<'a>,
+    messages: &'a Messages,
+    next: *const c_void,
+    result: Result<()>,
+}
+
+impl Structures for Checker<'_> {
+    fn put<T: TaggedStructure + Debug>(&mut self, supported: T) {
+        if let Some(wanted) = self.call.find::<T>(self.next) {
+            self.result = self.result.and(check_features(self.messages, wanted, &supported));
+        }
+    }
+}
+
+#[entry(vkDestroyDevice)]
+fn destroy_device(call: Call<'_>, handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
+    let Some(object) = DeviceObject::from_handle(call, handle) else { return };
+    // In a forked process nothing of it may be touched: threads that are not there may have been
+    // using it.
+    let ending = if object.device.health().is_forked() { Ending::Forget } else { Ending::Drop };
+    if ending == Ending::Drop {
+        object.device.close();
+        for pool in object.command_pools.all() {
+            // SAFETY: no reference to the objects is kept, and valid usage has no other use of
+            // them.
+            pool.take().for_each(|buffer| unsafe { CommandObject::destroy(call, buffer) });
+        }
+    }
+    for &(_, queue) in object.queues() {
+        // SAFETY: no reference to the object is kept, and valid usage has no other use of it.
+        unsafe { QueueObject::end(call, vk::Queue::from_raw(queue), ending) };
+    }
+    let word = slots::loader_word::<DeviceObject, _>(call, handle);
+    // SAFETY: this call does not use the object from here on, and valid usage has no other use of
+    // it.
+    unsafe { DeviceObject::end(call, handle, ending) };
+    slots::bury::<DeviceObject>(word);
+    slots::bury::<QueueObject>(word);
+    slots::bury::<CommandObject>(word);
+    if ending == Ending::Drop {
+        process::give_memory_back();
+    }
+}
+
+#[entry(vkGetDeviceQueue)]
+fn get_device_queue(call: Call<'_>, handle: vk::Device, family: u32, index: u32, mut out: Out<'_, vk::Queue>) {
+    let queues = DeviceObject::from_handle(call, handle).map_or(&[][..], |object| object.queues());
+    let found = queues.iter().filter(|(of, _)| *of == family).nth(index as usize);
+    *out = vk::Queue::from_raw(found.map_or(0, |(_, queue)| *queue));
+}
+
+#[entry(vkGetDeviceQueue2)]
+fn get_device_queue2(
+    call: Call<'_>,
+    handle: vk::Device,
+    info: Option<&vk::DeviceQueueInfo2<'_>>,
+    out: Out<'_, vk::Queue>,
+) {
+    // No queue is protected: one that is asked for with flags is none.
+    match info.filter(|info| info.flags.is_empty()) {
+        Some(info) => get_device_queue(call, handle, info.queue_family_index, info.queue_index, out),
+        None => get_device_queue(call, handle, 0, u32::MAX, out),
+    }
+}
+
+#[entry(vkDeviceWaitIdle)]
+fn device_wait_idle(object: &DeviceObject) -> Result<vk::Result> {
+    object.device.wait_idle().map(|()| vk::Result::SUCCESS)
+}
+
+#[entry(vkQueueWaitIdle)]
+fn queue_wait_idle(queue: Queue<'_>) -> Result<vk::Result> {
+    queue.queue.wait_idle().map(|()| vk::Result::SUCCESS)
+}
+
+#[entry(vkQueueSubmit)]
+fn queue_submit(
+    call: Call<'_>,
+    queue: Queue<'_>,
+    #[len] count: u32,
+    submits: Array<'_, vk::SubmitInfo<'_>>,
+    fence: vk::Fence,
+) -> Result<vk::Result> {
+    submit(queue, submits, fence, |info| batch(call, queue, info))
+}
+
+#[entry(vkQueueSubmit2)]
+fn queue_submit2(
+    call: Call<'_>,
+    queue: Queue<'_>,
+    #[len] count: u32,
+    submits: Array<'_, vk::SubmitInfo2<'_>>,
+    fence: vk::Fence,
+) -> Result<vk::Result> {
+    submit(queue, submits, fence, |info| batch2(call, queue, info))
+}
+
+/// Submits batches, each of which `batch` makes of a description.
+fn submit<I>(
+    to: Queue<'_>,
+    submits: Array<'_, I>,
+    fence: vk::Fence,
+    batch: impl Fn(&I) -> Result<Batch>,
+) -> Result<vk::Result> {
+    let owner = to.device;
+    let submits = check::array(owner, "pSubmits", submits)?;
+    let fence = match fence.is_null() {
+        true => None,
+        false => Some(need(owner, &owner.fences, fence)?.payload()),
+    };
+    let batches = submits.iter().map(batch).collect::<Result<Vec<Batch>>>()?;
+    to.queue.submit(batches, fence).map(|()| vk::Result::SUCCESS)
+}
+
+/// Makes a batch of a description of the first version.
+fn batch(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo<'_>) -> Result<Batch> {
+    let owner = to.device;
+    let timelines: Option<&vk::TimelineSemaphoreSubmitInfo<'_>> = call.find(submit.p_next);
+    let (waits, signals) = timelines.map_or((&[][..], &[][..]), |timelines| {
+        let waits = call.slice(timelines.p_wait_semaphore_values, timelines.wait_semaphore_value_count);
+        (waits, call.slice(timelines.p_signal_semaphore_values, timelines.signal_semaphore_value_count))
+    });
+    fn pairs(all: &[vk::Semaphore], values: &[u64]) -> impl Iterator<Item = (vk::Semaphore, u64)> {
+        let value = |number: usize| values.get(number).copied().unwrap_or(0);
+        all.iter().enumerate().map(move |(number, &semaphore)| (semaphore, value(number)))
+    }
+    let waited = call.array(submit.p_wait_semaphores, submit.wait_semaphore_count);
+    let waits = pairs(check::array(owner, "pWaitSemaphores", waited)?, waits);
+    let signaled = call.array(submit.p_signal_semaphores, submit.signal_semaphore_count);
+    let signals = pairs(check::array(owner, "pSignalSemaphores", signaled)?, signals);
+    let waits = semaphores(owner, waits, Semaphore::take_payload)?;
+    let signals = semaphores(owner, signals, Semaphore::payload)?;
+    let buffers = call.array(submit.p_command_buffers, submit.command_buffer_count);
+    let buffers = check::array(owner, "pCommandBuffers", buffers)?;
+    Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().copied())? })
+}
+
+/// Makes a batch of a description of the second version.
+fn batch2(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo2<'_>) -> Result<Batch> {
+    let owner = to.device;
+    fn pairs(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> impl Iterator<Item = (vk::Semaphore, u64)> {
+        infos.iter().map(|info| (info.semaphore, info.value))
+    }
+    let waits = call.array(submit.p_wait_semaphore_infos, submit.wait_semaphore_info_count);
+    let waits = pairs(check::array(owner, "pWaitSemaphoreInfos", waits)?);
+    let signals = call.array(submit.p_signal_semaphore_infos, submit.signal_semaphore_info_count);
+    let signals = pairs(check::array(owner, "pSignalSemaphoreInfos", signals)?);
+    let buffers = call.array(submit.p_command_buffer_infos, submit.command_buffer_info_count);
+    let buffers = check::array(owner, "pCommandBufferInfos", buffers)?;
+    let waits = semaphores(owner, waits, Semaphore::take_payload)?;
+    let signals = semaphores(owner, signals, Semaphore::payload)?;
+    Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().map(|info| info.command_buffer))? })
+}
+
+/// Returns the payloads of semaphores, with the values that they are to reach, or to get.
+fn semaphores(
+    owner: &DeviceObject,
+    pairs: impl Iterator<Item = (vk::Semaphore, u64)>,
+    payload: impl Fn(&Semaphore) -> Arc<Payload>,
+) -> Result<Vec<(Arc<Payload>, u64)>> {
+    pairs.map(|(semaphore, value)| Ok((payload(&*need(owner, &owner.semaphores, semaphore)?), value))).collect()
+}
+
+/// Makes a batch of command buffers, which must be for queues of the family of `to`.
+fn with_buffers(call: Call<'_>, to: Queue<'_>, buffers: impl Iterator<Item = vk::CommandBuffer>) -> Result<Batch> {
+    let mut batch = Batch::default();
+    for buffer in buffers {
+        let object = CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?;
+        if object.buffer.family != to.queue.family {
+            let name = to.device.describe(buffer);
+            to.device.messages().error(&format!("{name} is for queues of another family"));
+            return Err(Error::Unknown);
+        }
+        let (list, pending) = object.buffer.submit()?;
+        batch.lists.push(list);
+        batch.pending.push(pending);
+    }
+    Ok(batch)
+}
+
+#[entry(vkQueueBindSparse)]
+fn queue_bind_sparse(_: vk::Queue, _: u32, _: *const vk::BindSparseInfo<'_>, _: vk::Fence) -> vk::Result {
+    // The queue family does not offer sparse binding.
+    Error::FeatureNotPresent.code()
+}
+
+/// Writes why the device was lost. Addresses and binaries are not known.
+#[entry(vkGetDeviceFaultInfoEXT)]
+fn get_device_fault_info(
+    object: &DeviceObject,
+    mut counts: Out<'_, vk::DeviceFaultCountsEXT<'_>>,
+    out: Option<Out<'_, vk::DeviceFaultInfoEXT<'_>>>,
+) -> Result<vk::Result> {
+    (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size) = (0, 0, 0);
+    if let Some(mut out) = out {
+        put_name(&mut out.description, &object.device.health().why());
+    }
+    Ok(vk::Result::SUCCESS)
+}
+
+/// Writes what the one device of a group can do with its own memory.
+#[entry(vkGetDeviceGroupPeerMemoryFeatures)]
+fn get_device_group_peer_memory_features(
+    _: vk::Device,
+    _: u32,
+    _: u32,
+    _: u32,
+    mut out: Out<'_, vk::PeerMemoryFeatureFlags>,
+) {
+    use vk::PeerMemoryFeatureFlags as F;
+    *out = F::COPY_SRC | F::COPY_DST | F::GENERIC_SRC | F::GENERIC_DST;
+}

@@ -1,0 +1,106 @@
+//! `VK_EXT_debug_utils`: entry points of messengers, names and labels.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
+
+use super::{DeviceObject, InstanceObject};
+use crate::call::{Call, In, New};
+use crate::messengers;
+use crate::slots::Marked;
+
+#[entry(vkCreateDebugUtilsMessengerEXT)]
+fn create_debug_utils_messenger(
+    call: Call<'_>,
+    instance: vk::Instance,
+    info: In<'_, vk::DebugUtilsMessengerCreateInfoEXT<'_>>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: New<'_, vk::DebugUtilsMessengerEXT>,
+) -> Result<vk::Result> {
+    let object = InstanceObject::from_handle(call, instance).ok_or(Error::Unknown)?;
+    // SAFETY: `VK_EXT_debug_utils` demands a callback that is valid until its messenger is
+    // destroyed.
+    let id = unsafe { messengers::add(&object.messages, &info) }.ok_or(Error::Unknown)?;
+    Ok(out.put(object.messengers.insert(Arc::new(id))))
+}
+
+#[entry(vkDestroyDebugUtilsMessengerEXT)]
+fn destroy_debug_utils_messenger(
+    call: Call<'_>,
+    instance: vk::Instance,
+    messenger: vk::DebugUtilsMessengerEXT,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    if let Some(object) = InstanceObject::from_handle(call, instance)
+        && let Some(id) = object.messengers.remove(vk::Handle::as_raw(messenger))
+    {
+        object.messages.remove(*id);
+    }
+}
+
+#[entry(vkSubmitDebugUtilsMessageEXT)]
+fn submit_debug_utils_message(
+    call: Call<'_>,
+    instance: vk::Instance,
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: In<'_, vk::DebugUtilsMessengerCallbackDataEXT<'_>>,
+) {
+    if let Some(object) = InstanceObject::from_handle(call, instance) {
+        object.messages.send((severity, types), &data);
+    }
+}
+
+/// Returns true if messages are about objects of a type: those in the device's tables.
+fn is_named_in_messages(kind: vk::ObjectType) -> bool {
+    !matches!(
+        kind,
+        vk::ObjectType::UNKNOWN
+            | vk::ObjectType::INSTANCE
+            | vk::ObjectType::PHYSICAL_DEVICE
+            | vk::ObjectType::DEVICE
+            | vk::ObjectType::QUEUE
+            | vk::ObjectType::COMMAND_BUFFER
+            | vk::ObjectType::SURFACE_KHR
+            | vk::ObjectType::DEBUG_UTILS_MESSENGER_EXT
+    )
+}
+
+#[entry(vkSetDebugUtilsObjectNameEXT)]
+fn set_debug_utils_object_name(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: In<'_, vk::DebugUtilsObjectNameInfoEXT<'_>>,
+) -> Result<vk::Result> {
+    let name = call.string(info.p_object_name);
+    if is_named_in_messages(info.object_type) {
+        object.names.set(info.object_type, info.object_handle, &name);
+    }
+    if info.object_type == vk::ObjectType::SHADER_MODULE
+        && let Some(module) = object.shaders.get(info.object_handle)
+    {
+        module.set_name(&name);
+    }
+    Ok(vk::Result::SUCCESS)
+}
+
+// Tags and labels are for tools that look in from outside: accepted, and not kept.
+
+#[entry(vkSetDebugUtilsObjectTagEXT)]
+fn set_debug_utils_object_tag(_: vk::Device, _: *const vk::DebugUtilsObjectTagInfoEXT<'_>) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+#[entry(vkQueueBeginDebugUtilsLabelEXT)]
+fn queue_begin_debug_utils_label(_: vk::Queue, _: *const vk::DebugUtilsLabelEXT<'_>) {}
+
+#[entry(vkQueueEndDebugUtilsLabelEXT)]
+fn queue_end_debug_utils_label(_: vk::Queue) {}
+
+#[entry(vkCmdBeginDebugUtilsLabelEXT)]
+fn begin_debug_utils_label(_: vk::CommandBuffer, _: *const vk::DebugUtilsLabelEXT<'_>) {}
+
+#[entry(vkCmdEndDebugUtilsLabelEXT)]
+fn end_debug_utils_label(_: vk::CommandBuffer) {}

@@ -1,0 +1,288 @@
+//! Memory, fences and semaphores that go to other processes and come from them, by opaque file
+//! descriptors, and memory of the application's own.
+//!
+//! A descriptor that is imported with success belongs to the driver, which closes it; one that is
+//! refused stays the application's. Sources: `VK_KHR_external_memory_fd`,
+//! `VK_KHR_external_semaphore_fd`, `VK_KHR_external_fence_fd`, `VK_EXT_external_memory_host`,
+//! `VK_KHR_dedicated_allocation`.
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use ash::vk::{
+    self, ExternalFenceFeatureFlags as FF, ExternalFenceHandleTypeFlags as FT, ExternalMemoryFeatureFlags as MF,
+    ExternalMemoryHandleTypeFlags as MT, ExternalSemaphoreFeatureFlags as SF, ExternalSemaphoreHandleTypeFlags as ST,
+    Handle,
+};
+use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE};
+use vitric_api::sync::Primitive;
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
+use vitric_memory::{Allocation, ImportFailed};
+
+use super::{DeviceObject, need};
+use crate::call::{Call, In, Out};
+
+/// Memory that the application brings.
+const OF_HOST: MT = MT::from_raw(MT::HOST_ALLOCATION_EXT.as_raw() | MT::HOST_MAPPED_FOREIGN_MEMORY_EXT.as_raw());
+
+/// Returns the uses of memory of a type of handle, or `None` when there are none.
+pub fn memory_properties(kind: MT) -> Option<vk::ExternalMemoryProperties> {
+    let of = |features, from_imported| vk::ExternalMemoryProperties {
+        external_memory_features: features,
+        export_from_imported_handle_types: from_imported,
+        compatible_handle_types: kind,
+    };
+    match kind {
+        MT::OPAQUE_FD => Some(of(MF::EXPORTABLE | MF::IMPORTABLE, kind)),
+        _ if kind == MT::HOST_ALLOCATION_EXT || kind == MT::HOST_MAPPED_FOREIGN_MEMORY_EXT => {
+            Some(of(MF::IMPORTABLE, MT::empty()))
+        }
+        _ => None,
+    }
+}
+
+#[entry(vkGetPhysicalDeviceExternalBufferProperties)]
+fn get_physical_device_external_buffer_properties(
+    _: vk::PhysicalDevice,
+    info: Option<&vk::PhysicalDeviceExternalBufferInfo<'_>>,
+    out: Out<'_, vk::ExternalBufferProperties<'_>>,
+) {
+    let is_sparse = |info: &vk::PhysicalDeviceExternalBufferInfo<'_>| {
+        info.flags.intersects(vk::BufferCreateFlags::SPARSE_BINDING | vk::BufferCreateFlags::PROTECTED)
+    };
+    let kind = info.filter(|info| !is_sparse(info)).map_or(MT::empty(), |info| info.handle_type);
+    let found = memory_properties(kind).unwrap_or_default();
+    out.fill(vk::ExternalBufferProperties::default().external_memory_properties(found));
+}
+
+#[entry(vkGetPhysicalDeviceExternalFenceProperties)]
+fn get_physical_device_external_fence_properties(
+    _: vk::PhysicalDevice,
+    info: Option<&vk::PhysicalDeviceExternalFenceInfo<'_>>,
+    out: Out<'_, vk::ExternalFenceProperties<'_>>,
+) {
+    let found = match info.map(|info| info.handle_type) {
+        Some(kind @ FT::OPAQUE_FD) => vk::ExternalFenceProperties::default()
+            .export_from_imported_handle_types(kind)
+            .compatible_handle_types(kind)
+            .external_fence_features(FF::EXPORTABLE | FF::IMPORTABLE),
+        _ => vk::ExternalFenceProperties::default(),
+    };
+    out.fill(found);
+}
+
+#[entry(vkGetPhysicalDeviceExternalSemaphoreProperties)]
+fn get_physical_device_external_semaphore_properties(
+    _: vk::PhysicalDevice,
+    info: Option<&vk::PhysicalDeviceExternalSemaphoreInfo<'_>>,
+    out: Out<'_, vk::ExternalSemaphoreProperties<'_>>,
+) {
+    let found = match info.map(|info| info.handle_type) {
+        Some(kind @ ST::OPAQUE_FD) => vk::ExternalSemaphoreProperties::default()
+            .export_from_imported_handle_types(kind)
+            .compatible_handle_types(kind)
+            .external_semaphore_features(SF::EXPORTABLE | SF::IMPORTABLE),
+        _ => vk::ExternalSemaphoreProperties::default(),
+    };
+    out.fill(found);
+}
+
+/// Borrows a descriptor that the application passed.
+fn borrowed<'c>(_: Call<'c>, descriptor: RawFd) -> Result<BorrowedFd<'c>> {
+    if descriptor < 0 {
+        return Err(Error::InvalidExternalHandle);
+    }
+    // SAFETY: valid usage has it open for the time of the call. What is not open the system
+    // refuses.
+    Ok(unsafe { BorrowedFd::borrow_raw(descriptor) })
+}
+
+/// Closes a descriptor.
+///
+/// # Safety
+/// It must be open, and nobody else's.
+unsafe fn close(descriptor: RawFd) {
+    // SAFETY: the caller's contract.
+    drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+}
+
+fn put_descriptor(mut out: Out<'_, c_int>, made: OwnedFd) -> vk::Result {
+    *out = made.into_raw_fd();
+    vk::Result::SUCCESS
+}
+
+/// Sends a message and returns an error for a type of handle that is not supported.
+fn check_kind(object: &DeviceObject, is_there: bool) -> Result<()> {
+    if !is_there {
+        object.messages().error("a kind of external handle is not supported");
+        return Err(Error::InvalidExternalHandle);
+    }
+    Ok(())
+}
+
+/// Returns the memory of an allocation: new, or from outside.
+pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Result<Arc<Allocation>> {
+    let (size, heap) = (info.allocation_size, object.device.heap());
+    let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
+    let exported = exported.map_or(MT::empty(), |info| info.handle_types);
+    check_kind(object, (exported & !MT::OPAQUE_FD).is_empty())?;
+    let descriptor: Option<&vk::ImportMemoryFdInfoKHR<'_>> = call.find(info.p_next);
+    if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
+        check_kind(object, import.handle_type == MT::OPAQUE_FD)?;
+        let made = Allocation::open(heap, size, borrowed(call, import.fd)?).map_err(import_error)?;
+        // SAFETY: an import that succeeded hands the descriptor over.
+        unsafe { close(import.fd) };
+        return Ok(made);
+    }
+    let pointer: Option<&vk::ImportMemoryHostPointerInfoEXT<'_>> = call.find(info.p_next);
+    if let Some(import) = pointer.filter(|import| !import.handle_type.is_empty()) {
+        check_kind(object, OF_HOST.contains(import.handle_type) && exported.is_empty())?;
+        let address = import.p_host_pointer.cast::<u8>();
+        let is_aligned = |number: u64| number.is_multiple_of(HOST_POINTER_ALIGNMENT);
+        if !is_aligned(address.addr() as u64) || !is_aligned(size) {
+            return Err(Error::InvalidExternalHandle);
+        }
+        // SAFETY: valid usage has the application keep these bytes until the memory is freed.
+        return unsafe { Allocation::of_application(heap, size, address) }.map_err(import_error);
+    }
+    // Memory that only holds a buffer is not compacted.
+    let dedicated: Option<&vk::MemoryDedicatedAllocateInfo<'_>> = call.find(info.p_next);
+    let is_of_buffer = dedicated.is_some_and(|dedicated| !dedicated.buffer.is_null());
+    match exported.is_empty() {
+        true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => object.device.allocate(size),
+        true => object.device.allocate_unseen(size),
+        false => Allocation::shared(heap, size).map_err(|_| Error::OutOfDeviceMemory),
+    }
+}
+
+fn import_error(error: ImportFailed) -> Error {
+    match error {
+        ImportFailed::OutOfMemory(_) => Error::OutOfDeviceMemory,
+        ImportFailed::Foreign => Error::InvalidExternalHandle,
+    }
+}
+
+#[entry(vkGetMemoryFdKHR)]
+fn get_memory_fd(
+    object: &DeviceObject,
+    info: In<'_, vk::MemoryGetFdInfoKHR<'_>>,
+    out: Out<'_, c_int>,
+) -> Result<vk::Result> {
+    check_kind(object, info.handle_type == MT::OPAQUE_FD)?;
+    let made = need(object, &object.memory, info.memory)?.descriptor().ok_or_else(|| {
+        object.messages().error(&format!("{} was not made to be exported", object.describe(info.memory)));
+        Error::Unknown
+    })?;
+    Ok(put_descriptor(out, made.map_err(|_| Error::TooManyObjects)?))
+}
+
+// Opaque descriptors have no properties, and there are no others.
+#[entry(vkGetMemoryFdPropertiesKHR)]
+fn get_memory_fd_properties(_: vk::Device, _: MT, _: c_int, _: *mut vk::MemoryFdPropertiesKHR<'_>) -> vk::Result {
+    Error::InvalidExternalHandle.code()
+}
+
+#[entry(vkGetMemoryHostPointerPropertiesEXT)]
+fn get_memory_host_pointer_properties(
+    object: &DeviceObject,
+    kind: MT,
+    pointer: *const c_void,
+    out: Out<'_, vk::MemoryHostPointerPropertiesEXT<'_>>,
+) -> Result<vk::Result> {
+    check_kind(object, !kind.is_empty() && OF_HOST.contains(kind))?;
+    if pointer.is_null() || !(pointer.addr() as u64).is_multiple_of(HOST_POINTER_ALIGNMENT) {
+        return Err(Error::InvalidExternalHandle);
+    }
+    // The types that the host sees.
+    out.fill(vk::MemoryHostPointerPropertiesEXT::default().memory_type_bits(0b110));
+    Ok(vk::Result::SUCCESS)
+}
+
+/// Exports the payload that a fence or semaphore has now.
+fn export(object: &DeviceObject, primitive: &Primitive, is_opaque: bool, out: Out<'_, c_int>) -> Result<vk::Result> {
+    check_kind(object, is_opaque)?;
+    let made = primitive.payload().descriptor();
+    Ok(put_descriptor(out, made.inspect_err(|_| object.messages().error("what is exported was not made to be"))?))
+}
+
+fn import(
+    call: Call<'_>,
+    object: &DeviceObject,
+    primitive: &Primitive,
+    is_opaque: bool,
+    descriptor: RawFd,
+    for_a_time: bool,
+) -> Result<vk::Result> {
+    check_kind(object, is_opaque)?;
+    primitive.import(borrowed(call, descriptor)?, for_a_time)?;
+    // SAFETY: an import that succeeded hands the descriptor over.
+    unsafe { close(descriptor) };
+    Ok(vk::Result::SUCCESS)
+}
+
+#[entry(vkGetFenceFdKHR)]
+fn get_fence_fd(
+    object: &DeviceObject,
+    info: In<'_, vk::FenceGetFdInfoKHR<'_>>,
+    out: Out<'_, c_int>,
+) -> Result<vk::Result> {
+    export(object, &*need(object, &object.fences, info.fence)?, info.handle_type == FT::OPAQUE_FD, out)
+}
+
+#[entry(vkImportFenceFdKHR)]
+fn import_fence_fd(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: In<'_, vk::ImportFenceFdInfoKHR<'_>>,
+) -> Result<vk::Result> {
+    let for_a_time = info.flags.contains(vk::FenceImportFlags::TEMPORARY);
+    let fence = need(object, &object.fences, info.fence)?;
+    import(call, object, &fence, info.handle_type == FT::OPAQUE_FD, info.fd, for_a_time)
+}
+
+#[entry(vkGetSemaphoreFdKHR)]
+fn get_semaphore_fd(
+    object: &DeviceObject,
+    info: In<'_, vk::SemaphoreGetFdInfoKHR<'_>>,
+    out: Out<'_, c_int>,
+) -> Result<vk::Result> {
+    export(object, &*need(object, &object.semaphores, info.semaphore)?, info.handle_type == ST::OPAQUE_FD, out)
+}
+
+#[entry(vkImportSemaphoreFdKHR)]
+fn import_semaphore_fd(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: In<'_, vk::ImportSemaphoreFdInfoKHR<'_>>,
+) -> Result<vk::Result> {
+    let for_a_time = info.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
+    let semaphore = need(object, &object.semaphores, info.semaphore)?;
+    import(call, object, &semaphore, info.handle_type == ST::OPAQUE_FD, info.fd, for_a_time)
+}
+
+/// Notes the resource that memory is dedicated to, if there is one.
+pub fn dedicate(call: Call<'_>, object: &DeviceObject, memory: u64, info: &vk::MemoryAllocateInfo<'_>) {
+    let Some(info) = call.find::<vk::MemoryDedicatedAllocateInfo<'_>>(info.p_next) else { return };
+    let resource = if info.image.is_null() { info.buffer.as_raw() } else { info.image.as_raw() };
+    if resource != 0 {
+        object.dedicated.lock().insert(memory, resource);
+    }
+}
+
+/// Fails when memory is for another resource, or this one does not begin where it does.
+pub fn check_dedicated<H: Handle + Copy>(
+    object: &DeviceObject,
+    memory: vk::DeviceMemory,
+    resource: H,
+    offset: u64,
+) -> Result<()> {
+    match object.dedicated.lock().get(&memory.as_raw()) {
+        Some(&other) if other != resource.as_raw() || offset != 0 => {
+            object.messages().error(&format!("{} is dedicated to another resource", object.describe(memory)));
+            Err(Error::Unknown)
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,260 @@
+//! Copies between images and the host's memory, and between images, that the host asks for itself.
+//!
+//! Memory goes through a buffer of the driver's own, so that these are the copies that commands
+//! make. What is copied as memory lies tightly packed. Source: `VK_EXT_host_image_copy`.
+
+use std::ffi::c_void;
+
+use ash::vk;
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
+use vitric_format as format;
+use vitric_gpu::transfer::Direction;
+use vitric_memory::{Allocation, Buffer, Heap, Surface};
+
+use super::{DeviceObject, check, device, need};
+use crate::call::{Array, Call, In};
+
+/// Layouts of images that the host copies from or to: images have the same bytes in all of them,
+/// so all that the general one can stand for are among them. Source: Vulkan specification,
+/// `VkPhysicalDeviceHostImageCopyProperties`.
+pub const LAYOUTS: [vk::ImageLayout; 20] = [
+    vk::ImageLayout::GENERAL,
+    vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+    vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::READ_ONLY_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
+    vk::ImageLayout::FRAGMENT_SHADING_RATE_ATTACHMENT_OPTIMAL_KHR,
+    vk::ImageLayout::RENDERING_LOCAL_READ_KHR,
+    vk::ImageLayout::PREINITIALIZED,
+    vk::ImageLayout::PRESENT_SRC_KHR,
+];
+
+/// A region as both directions have it: where its memory begins, and what of an image it is.
+struct Region {
+    memory: *mut u8,
+    copy: vk::BufferImageCopy,
+}
+
+macro_rules! region {
+    ($info:ident) => {
+        Region {
+            memory: {
+                let memory: *const c_void = $info.p_host_pointer;
+                memory.cast_mut().cast()
+            },
+            copy: vk::BufferImageCopy {
+                buffer_offset: 0,
+                buffer_row_length: $info.memory_row_length,
+                buffer_image_height: $info.memory_image_height,
+                image_subresource: $info.image_subresource,
+                image_offset: $info.image_offset,
+                image_extent: $info.image_extent,
+            },
+        }
+    };
+}
+
+/// How the memory of a region is laid out: bytes of a row, and from one to the next; rows, and
+/// from one slice to the next; slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rows {
+    bytes: usize,
+    pitch: usize,
+    count: usize,
+    slice: usize,
+    slices: usize,
+}
+
+impl Rows {
+    fn new(image: &Surface, copy: &vk::BufferImageCopy) -> Option<Self> {
+        let (info, desc, part) = (format::info(image.desc().format)?, image.desc(), copy.image_subresource);
+        let plane = info.planes().find(|plane| part.aspect_mask.contains(plane.aspect))?;
+        let ([width, height], extent) = (info.block_extent(), copy.image_extent);
+        let or = |length: u32, default: u32| if length == 0 { default } else { length };
+        let bytes = |texels: u32| texels.div_ceil(width) as usize * plane.bytes as usize;
+        let slices = match desc.kind {
+            vk::ImageType::TYPE_3D => extent.depth,
+            _ => part.layer_count.min(desc.layers.saturating_sub(part.base_array_layer)),
+        };
+        Some(Self {
+            bytes: bytes(extent.width),
+            pitch: bytes(or(copy.buffer_row_length, extent.width)),
+            count: extent.height.div_ceil(height) as usize,
+            slice: or(copy.buffer_image_height, extent.height).div_ceil(height) as usize,
+            slices: slices as usize,
+        })
+    }
+
+    /// Returns the offset of each row.
+    fn starts(self) -> impl Iterator<Item = usize> {
+        let rows = (0..self.slices).flat_map(move |slice| (0..self.count).map(move |row| slice * self.slice + row));
+        rows.map(move |row| row * self.pitch)
+    }
+
+    /// Returns the bytes up to the end of the last row.
+    fn size(self) -> usize {
+        match (self.slices, self.count) {
+            (0, _) | (_, 0) => 0,
+            (slices, count) => ((slices - 1) * self.slice + count - 1) * self.pitch + self.bytes,
+        }
+    }
+}
+
+/// Copies one region.
+fn copy(call: Call<'_>, object: &DeviceObject, image: &Surface, region: &Region, direction: Direction) -> Result<()> {
+    let rows = Rows::new(image, &region.copy).ok_or(Error::Unknown)?;
+    let size = rows.size();
+    let buffer = Buffer::new(size as u64);
+    let memory = Allocation::new(&Heap::new(size as u64), size as u64).map_err(|_| Error::OutOfHostMemory)?;
+    buffer.bind(memory, 0);
+    let at = |start: usize| region.memory.wrapping_add(start);
+    if direction == Direction::ToImage {
+        for start in rows.starts() {
+            buffer.write(start as u64, call.bytes(at(start).cast(), rows.bytes));
+        }
+    }
+    object.device.gpu().copy_buffer_image(&buffer, image, &[region.copy], direction);
+    if direction == Direction::ToBuffer {
+        for start in rows.starts() {
+            buffer.read(start as u64, call.outputs(at(start), rows.bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Copies regions. Where the flags ask for a plain copy of memory, rows follow each other.
+fn copy_all(
+    call: Call<'_>,
+    object: &DeviceObject,
+    image: vk::Image,
+    flags: vk::HostImageCopyFlagsEXT,
+    regions: impl Iterator<Item = Region>,
+    direction: Direction,
+) -> Result<vk::Result> {
+    let image = need(object, &object.images, image)?;
+    for mut region in regions {
+        if flags.contains(vk::HostImageCopyFlagsEXT::MEMCPY) {
+            (region.copy.buffer_row_length, region.copy.buffer_image_height) = (0, 0);
+        }
+        copy(call, object, &image, &region, direction)?;
+    }
+    Ok(vk::Result::SUCCESS)
+}
+
+/// Returns the regions of a copy.
+///
+/// # Errors
+/// [`Error::Unknown`] when there is a count but no array.
+fn all_of<T>(regions: Array<'_, T>) -> Result<&[T]> {
+    if regions.is_missing() { Err(Error::Unknown) } else { Ok(regions.get()) }
+}
+
+#[entry(vkCopyMemoryToImageEXT)]
+fn copy_memory_to_image(
+    call: Call<'_>,
+    handle: vk::Device,
+    info: In<'_, vk::CopyMemoryToImageInfoEXT<'_>>,
+) -> Result<vk::Result> {
+    let regions = all_of(call.array(info.p_regions, info.region_count))?;
+    let regions = regions.iter().map(|region| region!(region));
+    copy_all(call, device(call, handle)?, info.dst_image, info.flags, regions, Direction::ToImage)
+}
+
+#[entry(vkCopyImageToMemoryEXT)]
+fn copy_image_to_memory(
+    call: Call<'_>,
+    handle: vk::Device,
+    info: In<'_, vk::CopyImageToMemoryInfoEXT<'_>>,
+) -> Result<vk::Result> {
+    let regions = all_of(call.array(info.p_regions, info.region_count))?;
+    let regions = regions.iter().map(|region| region!(region));
+    copy_all(call, device(call, handle)?, info.src_image, info.flags, regions, Direction::ToBuffer)
+}
+
+#[entry(vkCopyImageToImageEXT)]
+fn copy_image_to_image(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: In<'_, vk::CopyImageToImageInfoEXT<'_>>,
+) -> Result<vk::Result> {
+    let source = need(object, &object.images, info.src_image)?;
+    let target = need(object, &object.images, info.dst_image)?;
+    let region = |region: &vk::ImageCopy2<'_>| vk::ImageCopy {
+        src_subresource: region.src_subresource,
+        src_offset: region.src_offset,
+        dst_subresource: region.dst_subresource,
+        dst_offset: region.dst_offset,
+        extent: region.extent,
+    };
+    let regions = check::array(object, "pRegions", call.array(info.p_regions, info.region_count))?;
+    let regions: Vec<_> = regions.iter().map(region).collect();
+    object.device.gpu().copy_image(&source, &target, &regions);
+    Ok(vk::Result::SUCCESS)
+}
+
+// Images have no layouts.
+
+#[entry(vkTransitionImageLayoutEXT)]
+fn transition_image_layout(
+    object: &DeviceObject,
+    #[len] count: u32,
+    transitions: Array<'_, vk::HostImageLayoutTransitionInfoEXT<'_>>,
+) -> Result<vk::Result> {
+    check::array(object, "pTransitions", transitions)?;
+    Ok(vk::Result::SUCCESS)
+}
+
+/// Writes the bytes of a level's layer that is copied as memory, where that was asked for.
+pub fn put_size(call: Call<'_>, image: &Surface, part: &vk::ImageSubresource, chain: *mut c_void) {
+    let image_subresource = vk::ImageSubresourceLayers {
+        aspect_mask: part.aspect_mask,
+        mip_level: part.mip_level,
+        base_array_layer: part.array_layer,
+        layer_count: 1,
+    };
+    let mut image_extent = image.level_extent(part.mip_level);
+    let info = format::info(image.desc().format).filter(|info| info.is_planar());
+    if let Some(plane) = info.and_then(|info| info.planes().find(|plane| part.aspect_mask.contains(plane.aspect))) {
+        image_extent.width = image_extent.width.div_ceil(plane.block[0]);
+        image_extent.height = image_extent.height.div_ceil(plane.block[1]);
+    }
+    let copy = vk::BufferImageCopy { image_subresource, image_extent, ..Default::default() };
+    let size = Rows::new(image, &copy).map_or(0, Rows::size) as u64;
+    call.put(chain, vk::SubresourceHostMemcpySizeEXT { size, ..Default::default() });
+}
+
+/// Writes the layouts, as many as there is room for, and how images lie in memory.
+pub fn put_properties(call: Call<'_>, chain: *mut c_void) {
+    let Some(mut out) = call.find_output::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>(chain) else { return };
+    let layouts = out.p_copy_src_layouts;
+    let _ = call.list(&mut out.copy_src_layout_count, layouts).put(&LAYOUTS);
+    let layouts = out.p_copy_dst_layouts;
+    let _ = call.list(&mut out.copy_dst_layout_count, layouts).put(&LAYOUTS);
+    out.optimal_tiling_layout_uuid = *b"vitric rows of 1";
+    out.identical_memory_type_requirements = vk::TRUE;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_end_with_the_last_texel() {
+        let rows = Rows { bytes: 12, pitch: 20, count: 3, slice: 4, slices: 2 };
+        assert_eq!(rows.starts().collect::<Vec<_>>(), [0, 20, 40, 80, 100, 120]);
+        assert_eq!(rows.size(), 132);
+        assert_eq!(Rows { slices: 0, ..rows }.size(), 0);
+    }
+}

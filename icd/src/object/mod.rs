@@ -1,0 +1,521 @@
+//! Dispatchable objects, and the tables of non-dispatchable handles. The files of this folder
+//! create and destroy the objects.
+//!
+//! A dispatchable handle points to a slot ([`crate::slots`]). Instances own tables of the objects
+//! that belong to them, devices theirs.
+
+pub mod address;
+pub mod check;
+pub mod command;
+pub mod debug;
+pub mod descriptor;
+pub mod dynamic_state;
+pub mod external;
+pub mod host;
+pub mod memory;
+pub mod pass;
+pub mod pipeline;
+pub mod private;
+pub mod query;
+pub mod sampler;
+pub mod sync;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::{self, Debug, Formatter};
+use std::sync::{Arc, OnceLock};
+
+use ash::vk::{self, Handle};
+use parking_lot::Mutex;
+use vitric_api::command::CommandBuffer;
+use vitric_api::debug::{Messages, Names};
+use vitric_api::descriptor::{DescriptorPool, Share};
+use vitric_api::device::Device;
+use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
+use vitric_api::queue;
+use vitric_api::swapchain::Swapchain;
+use vitric_api::sync::{Fence, Semaphore};
+use vitric_api::{Error, Result};
+use vitric_exec::runtime::{self, DescriptorSet, SetLayout};
+use vitric_exec::texture::{Conversion, Sampler};
+use vitric_gpu::command::{Event, QueryPool};
+use vitric_gpu::pipeline::CompiledPipeline;
+use vitric_gpu::state::{ComputePipeline, DepthLimits, PassDesc};
+use vitric_memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
+
+use self::pipeline::graphics::Parts;
+use self::private::PrivateData;
+use crate::call::{Call, Param, Typed};
+use crate::handles::{Retired, Table};
+use crate::messengers::Witness;
+use crate::process;
+use crate::slots::{Marked, marked};
+
+marked!(InstanceObject, Instance, 64);
+marked!(PhysicalObject, PhysicalDevice, 64);
+marked!(DeviceObject, Device, 16);
+marked!(QueueObject, Queue, 256);
+marked!(CommandObject, CommandBuffer, 4096);
+
+/// An instance.
+pub struct InstanceObject {
+    /// Its number among the instances of the process.
+    pub number: u32,
+    /// Messengers.
+    pub messages: Arc<Messages>,
+    /// The messenger of the instance's creation and destruction.
+    pub witness: Witness,
+    /// The one physical device, as a handle.
+    pub physical: u64,
+    /// Enabled extensions.
+    pub extensions: Vec<String>,
+    /// The version of Vulkan that the application is written for, without patch.
+    pub version: u32,
+    /// Numbers of messengers.
+    pub messengers: Table<Arc<u64>>,
+}
+
+/// The physical device.
+pub struct PhysicalObject {
+    /// Number of the instance.
+    pub instance: u32,
+    /// Memory, which all its devices take from.
+    pub heap: Arc<Heap>,
+    /// Messengers of the instance.
+    pub messages: Arc<Messages>,
+    /// Extensions of the instance.
+    pub extensions: Vec<String>,
+    /// The instance's version of Vulkan.
+    pub version: u32,
+}
+
+/// A queue.
+pub struct QueueObject {
+    /// The device, as a handle.
+    pub device: u64,
+    /// The queue itself.
+    pub queue: Arc<queue::Queue>,
+}
+
+/// A command buffer.
+pub struct CommandObject {
+    /// The device, as a handle.
+    pub device: u64,
+    /// The command buffer itself.
+    pub buffer: Arc<CommandBuffer>,
+}
+
+/// A framebuffer.
+pub struct Framebuffer {
+    /// Attachments.
+    pub views: Vec<Arc<SurfaceView>>,
+    /// Layers.
+    pub layers: u32,
+}
+
+/// A swapchain with its images' handles.
+pub struct SwapchainEntry {
+    /// The swapchain.
+    pub chain: Arc<Swapchain>,
+    /// Its images, as handles.
+    pub images: Vec<u64>,
+}
+
+/// A pipeline of either kind.
+#[derive(Clone)]
+pub enum Pipeline {
+    /// Graphics.
+    Graphics(Arc<CompiledPipeline>),
+    /// Compute.
+    Compute(Arc<ComputePipeline>),
+    /// Parts of graphics pipelines.
+    Library(Parts),
+}
+
+/// A set, with its place in the pool that it came from.
+#[derive(Clone)]
+pub struct PoolSet {
+    /// The set.
+    pub set: Arc<DescriptorSet>,
+    /// Number of its place.
+    pub place: u32,
+}
+
+/// A pool, with the handles of its sets.
+pub struct SetPool {
+    /// Limits.
+    pub pool: DescriptorPool,
+    /// Sets that were allocated.
+    pub sets: Places,
+    /// Sets that were freed, for the next ones.
+    pub retired: Vec<Retired>,
+    /// The layout that was named last, and what one of its sets takes.
+    pub last: Option<(vk::DescriptorSetLayout, Arc<SetLayout>, Share)>,
+}
+
+/// Handles of sets in their places, 0 where one was freed.
+#[derive(Default)]
+pub struct Places {
+    handles: Vec<u64>,
+    free: Vec<u32>,
+}
+
+impl Places {
+    /// Takes a place for a set.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.handles.push(0);
+            self.handles.len() as u32 - 1
+        })
+    }
+
+    /// Puts a set where its place is.
+    pub fn put(&mut self, place: u32, handle: u64) {
+        self.handles[place as usize] = handle;
+    }
+
+    /// Gives the place of a set back, if it is one of these.
+    pub fn give_back(&mut self, place: u32, handle: u64) {
+        if self.handles.get(place as usize) == Some(&handle) {
+            self.put(place, 0);
+            self.free.push(place);
+        }
+    }
+
+    /// Takes all sets out.
+    pub fn drain(&mut self) -> impl Iterator<Item = u64> {
+        self.free.clear();
+        self.handles.drain(..).filter(|&handle| handle != 0)
+    }
+}
+
+/// Layouts of the sets of a pipeline.
+#[derive(Default)]
+pub struct PipelineLayout {
+    /// Their layouts; none where the layout leaves a set open.
+    pub sets: Vec<Option<Arc<SetLayout>>>,
+}
+
+/// Descriptors that an update with a template writes.
+pub struct UpdateTemplate {
+    /// Rows: where descriptors go, and where their infos lie.
+    pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+    /// Where descriptors that are pushed with it go.
+    pub point: vk::PipelineBindPoint,
+}
+
+/// A command pool: its command buffers, as handles.
+pub struct CommandPool {
+    /// Index of the family of queues that its command buffers are for.
+    pub family: u32,
+    /// Allocated command buffers.
+    pub buffers: Mutex<HashSet<u64>>,
+}
+
+impl CommandPool {
+    /// Takes all command buffers out.
+    pub fn take(&self) -> impl Iterator<Item = vk::CommandBuffer> + use<> {
+        std::mem::take(&mut *self.buffers.lock()).into_iter().map(vk::CommandBuffer::from_raw)
+    }
+}
+
+/// The tables of what descriptors and commands name.
+struct NamedObjects {
+    buffers: Arc<Table<Arc<Buffer>>>,
+    buffer_views: Arc<Table<Arc<BufferView>>>,
+    image_views: Arc<Table<Arc<SurfaceView>>>,
+    samplers: Arc<Table<Arc<Sampler>>>,
+    sets: Arc<Table<PoolSet>>,
+}
+
+impl NamedObjects {
+    fn of(object: &DeviceObject) -> Self {
+        Self {
+            buffers: object.buffers.clone(),
+            buffer_views: object.buffer_views.clone(),
+            image_views: object.image_views.clone(),
+            samplers: object.samplers.clone(),
+            sets: object.sets.clone(),
+        }
+    }
+}
+
+impl Debug for NamedObjects {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedObjects").finish_non_exhaustive()
+    }
+}
+
+impl runtime::DescriptorResolver for NamedObjects {
+    fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
+        self.buffers.get(name)
+    }
+
+    fn texels(&self, name: u64) -> Option<Arc<BufferView>> {
+        self.buffer_views.get(name)
+    }
+
+    fn image(&self, name: u64) -> Option<Arc<SurfaceView>> {
+        self.image_views.get(name)
+    }
+
+    fn sampler(&self, name: u64) -> Option<Arc<Sampler>> {
+        self.samplers.get(name)
+    }
+
+    fn set(&self, name: u64) -> Option<Arc<DescriptorSet>> {
+        self.sets.with(name, |found| found.set.clone())
+    }
+}
+
+/// A device and all its tables.
+pub struct DeviceObject {
+    pub device: Device,
+    /// Number of the instance.
+    pub instance: u32,
+    /// Enabled extensions, of the device and of its instance.
+    pub extensions: Vec<String>,
+    /// The instance's version of Vulkan.
+    pub version: u32,
+    /// True if messengers hear of addresses that objects get and lose.
+    pub reports_addresses: bool,
+    /// True if layers of a barrier's range may be slices of a volume (`VK_KHR_maintenance9`).
+    pub slices_are_layers: bool,
+    /// True if `robustBufferAccess2` is enabled, which counts for pipelines that do not say.
+    pub exact_vertices: bool,
+    /// Range that depths are clamped to where pipelines do not clamp them.
+    pub depth_limits: DepthLimits,
+    /// Names of objects in messages.
+    pub names: Names,
+    /// By families, in the order of their indices there.
+    pub queues: OnceLock<Vec<(u32, u64)>>,
+    pub memory: Table<Arc<Allocation>>,
+    /// Memory for one resource, and that resource, as handles.
+    pub dedicated: Mutex<HashMap<u64, u64>>,
+    pub buffers: Arc<Table<Arc<Buffer>>>,
+    pub buffer_views: Arc<Table<Arc<BufferView>>>,
+    pub images: Table<Arc<Surface>>,
+    pub image_views: Arc<Table<Arc<SurfaceView>>>,
+    pub samplers: Arc<Table<Arc<Sampler>>>,
+    pub conversions: Table<Arc<Conversion>>,
+    pub set_layouts: Table<Arc<SetLayout>>,
+    pub pools: Table<Arc<Mutex<SetPool>>>,
+    pub sets: Arc<Table<PoolSet>>,
+    pub templates: Table<Arc<UpdateTemplate>>,
+    pub pipeline_layouts: Table<Arc<PipelineLayout>>,
+    pub shaders: Table<Arc<ShaderModule>>,
+    pub caches: Table<Arc<PipelineCache>>,
+    /// Programs that are alive.
+    pub programs: Programs,
+    pub pipelines: Table<Pipeline>,
+    pub passes: Table<Arc<PassDesc>>,
+    pub framebuffers: Table<Arc<Framebuffer>>,
+    pub command_pools: Table<Arc<CommandPool>>,
+    pub fences: Table<Arc<Fence>>,
+    pub semaphores: Table<Arc<Semaphore>>,
+    pub events: Table<Arc<Event>>,
+    pub queries: Table<Arc<QueryPool>>,
+    pub swapchains: Table<Arc<SwapchainEntry>>,
+    pub slots: Table<Arc<()>>,
+    /// The application's own data.
+    pub private: PrivateData,
+}
+
+impl DeviceObject {
+    /// Makes a device with empty tables.
+    pub fn new(device: Device, physical: &PhysicalObject, mut extensions: Vec<String>) -> Self {
+        extensions.extend_from_slice(&physical.extensions);
+        let object = Self {
+            device,
+            instance: physical.instance,
+            reports_addresses: false,
+            slices_are_layers: extensions.iter().any(|name| name == "VK_KHR_maintenance9"),
+            extensions,
+            version: physical.version,
+            exact_vertices: false,
+            depth_limits: DepthLimits::default(),
+            names: Names::default(),
+            queues: OnceLock::new(),
+            memory: Table::new(1),
+            dedicated: Mutex::default(),
+            buffers: Arc::new(Table::new(2)),
+            buffer_views: Arc::new(Table::new(3)),
+            images: Table::new(4),
+            image_views: Arc::new(Table::new(5)),
+            samplers: Arc::new(Table::new(6)),
+            conversions: Table::new(24),
+            set_layouts: Table::new(7),
+            pools: Table::new(8),
+            sets: Arc::new(Table::new(9)),
+            pipeline_layouts: Table::new(10),
+            shaders: Table::new(11),
+            caches: Table::new(12),
+            programs: Programs::default(),
+            pipelines: Table::new(13),
+            passes: Table::new(14),
+            framebuffers: Table::new(15),
+            command_pools: Table::new(16),
+            fences: Table::new(17),
+            semaphores: Table::new(18),
+            events: Table::new(19),
+            queries: Table::new(20),
+            swapchains: Table::new(21),
+            templates: Table::new(22),
+            slots: Table::new(23),
+            private: PrivateData::default(),
+        };
+        object.device.gpu().set_names(Arc::new(NamedObjects::of(&object)));
+        object
+    }
+
+    /// Returns the queues, by families, in the order of their indices there.
+    pub fn queues(&self) -> &[(u32, u64)] {
+        self.queues.get().map_or(&[], |queues| queues)
+    }
+
+    /// Returns the messengers.
+    pub fn messages(&self) -> &Messages {
+        &self.device.health().messages
+    }
+
+    /// Returns the name of an object in messages.
+    pub fn describe<H: vk::Handle + Copy>(&self, handle: H) -> String {
+        self.names.describe(H::TYPE, handle.as_raw())
+    }
+
+    /// Removes an object from its table, and its name from those in use.
+    pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
+        let removed = table.remove(handle.as_raw())?;
+        self.forget(H::TYPE, handle.as_raw());
+        if table.take_fallen() {
+            process::give_memory_back();
+        }
+        Some(removed)
+    }
+
+    /// Returns true if objects have names or private data, which go with them.
+    pub fn has_notes(&self) -> bool {
+        self.private.is_used() || self.names.is_used()
+    }
+
+    /// Forgets the name and the private data of an object that was removed.
+    pub fn forget(&self, kind: vk::ObjectType, handle: u64) {
+        if self.has_notes() {
+            self.private.forget(kind, handle);
+            self.names.retire(kind, handle);
+        }
+    }
+}
+
+/// Returns the device of a handle.
+///
+/// # Errors
+/// [`Error::DeviceLost`] when the handle is not good, or the device is one of the process that
+/// this one was forked from.
+pub fn device<'c>(call: Call<'c>, handle: vk::Device) -> Result<&'c DeviceObject> {
+    let found = DeviceObject::from_handle(call, handle).filter(|object| !object.device.health().is_forked());
+    found.ok_or(Error::DeviceLost)
+}
+
+impl<'c> Typed for &'c DeviceObject {
+    type Raw = vk::Device;
+    type Scope = Call<'c>;
+}
+
+impl<'c> Param for &'c DeviceObject {
+    #[inline]
+    fn translate(handle: vk::Device, call: Call<'c>) -> Result<Self> {
+        device(call, handle)
+    }
+}
+
+/// A queue with its device.
+#[derive(Clone, Copy)]
+pub struct Queue<'c> {
+    /// The device.
+    pub device: &'c DeviceObject,
+    /// The queue.
+    pub queue: &'c queue::Queue,
+}
+
+impl<'c> Typed for Queue<'c> {
+    type Raw = vk::Queue;
+    type Scope = Call<'c>;
+}
+
+impl<'c> Param for Queue<'c> {
+    fn translate(handle: vk::Queue, call: Call<'c>) -> Result<Self> {
+        let found = QueueObject::from_handle(call, handle).ok_or(Error::DeviceLost)?;
+        Ok(Self { device: device(call, vk::Device::from_raw(found.device))?, queue: &found.queue })
+    }
+}
+
+impl<'c> Typed for &'c CommandObject {
+    type Raw = vk::CommandBuffer;
+    type Scope = Call<'c>;
+}
+
+impl<'c> Param for &'c CommandObject {
+    fn translate(handle: vk::CommandBuffer, call: Call<'c>) -> Result<Self> {
+        CommandObject::from_handle(call, handle).ok_or(Error::Unknown)
+    }
+}
+
+/// Returns the object of a handle that must be good.
+///
+/// # Errors
+/// [`Error::Unknown`] when it is not: a message was sent.
+pub fn need<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) -> Result<T> {
+    need_with(device, table, handle, T::clone)
+}
+
+/// Has `look` see the object of a handle that must be good, which is not destroyed before that
+/// ends.
+///
+/// # Errors
+/// [`Error::Unknown`] when it is not good: a message was sent.
+pub fn need_with<T: Clone, H: vk::Handle + Copy, R>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+    look: impl FnOnce(&T) -> R,
+) -> Result<R> {
+    table.with(handle.as_raw(), look).ok_or_else(|| bad_handle(device, handle))
+}
+
+/// Sends the message that a handle is not good.
+#[cold]
+pub fn bad_handle<H: vk::Handle + Copy>(device: &DeviceObject, handle: H) -> Error {
+    device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
+    Error::Unknown
+}
+
+/// Returns the object of a handle that may be null.
+///
+/// # Errors
+/// [`Error::Unknown`] when it is neither null nor good: a message was sent.
+pub fn optional<T: Clone, H: vk::Handle + Copy>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+) -> Result<Option<T>> {
+    if handle.is_null() { Ok(None) } else { need(device, table, handle).map(Some) }
+}
+
+/// Returns the number of a handle that is good, or null.
+///
+/// # Errors
+/// [`Error::Unknown`] when it is neither: a message was sent.
+#[inline]
+pub fn good<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) -> Result<u64> {
+    match handle.is_null() || table.is_good(handle.as_raw()) {
+        true => Ok(handle.as_raw()),
+        false => Err(bad_handle(device, handle)),
+    }
+}
+
+/// Destroys the object of a handle; null is ignored, and a bad handle reported.
+pub fn destroy<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) {
+    if !handle.is_null() && device.remove(table, handle).is_none() {
+        device.messages().error(&format!("{} is stale or foreign", device.describe(handle)));
+    }
+}

@@ -1,0 +1,489 @@
+//! Graphics pipelines: each is made of four parts, which it describes itself or takes from other
+//! pipelines.
+//!
+//! Nothing is compiled together before all parts are known: a part holds the program of its stage
+//! and its state. Source: Vulkan specification, "Graphics Pipelines", "Pipeline Libraries";
+//! `VK_EXT_graphics_pipeline_library`.
+
+use std::sync::Arc;
+
+use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, Handle, PipelineCreateFlags as Flags};
+use vitric_api::{Error, Result};
+use vitric_exec::Program;
+use vitric_format::FormatInfo;
+use vitric_gpu::pipeline::CompiledPipeline;
+use vitric_gpu::raster::{RateState, SampleLocations};
+use vitric_gpu::state::{
+    BlendState, DepthLimits, DepthStencilState, DynamicDefaults, DynamicState, LineStipple, MultisampleState,
+    PatchPrograms, PatchState, PipelineState, RasterState, VertexInput, Viewport,
+};
+
+use super::{
+    Maker, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted, custom_locations,
+    depth_stencil_state, is_compilation_forbidden, multisample_state, negative_one_to_one, raster, rate_state, stipple,
+};
+use crate::call::Call;
+use crate::object::dynamic_state::dynamic_state;
+use crate::object::{Pipeline, need};
+
+/// The parts that are known of a graphics pipeline.
+#[derive(Clone, Default)]
+pub struct Parts {
+    input: Option<Arc<Input>>,
+    shaders: Option<Arc<Shaders>>,
+    fragment: Option<Arc<Fragment>>,
+    output: Option<Arc<Output>>,
+}
+
+/// The vertex input interface.
+struct Input {
+    vertices: VertexInput,
+    topology: vk::PrimitiveTopology,
+    restart: bool,
+    /// True if attributes are read exactly; `None` where the part does not say.
+    exact: Option<bool>,
+    dynamic: DynamicState,
+}
+
+/// Shaders before rasterization.
+struct Shaders {
+    /// A vertex program, or a mesh program.
+    vertex: Arc<Program>,
+    task: Option<Arc<Program>>,
+    patches: Option<PatchPrograms>,
+    patch_state: PatchState,
+    geometry: Option<Arc<Program>>,
+    raster: RasterState,
+    depth_clip: Option<bool>,
+    depth_clamp: bool,
+    depth_limits: DepthLimits,
+    stipple: LineStipple,
+    viewports: Vec<vk::Viewport>,
+    scissors: Vec<vk::Rect2D>,
+    /// True if attributes are read exactly where the input part does not say.
+    exact_vertices: bool,
+    rate: RateState,
+    dynamic: DynamicState,
+}
+
+impl Shaders {
+    /// Returns the vertex input interface of a pipeline with a mesh program, which reads none.
+    fn input(&self) -> Option<Input> {
+        let topology = match self.vertex.mesh.as_deref()?.corners {
+            1 => vk::PrimitiveTopology::POINT_LIST,
+            2 => vk::PrimitiveTopology::LINE_LIST,
+            _ => vk::PrimitiveTopology::TRIANGLE_LIST,
+        };
+        let (vertices, dynamic) = (VertexInput::default(), DynamicState::empty());
+        Some(Input { vertices, topology, restart: false, exact: None, dynamic })
+    }
+
+    /// Returns true if rasterization is discarded, so that later state is ignored.
+    fn discards(&self) -> bool {
+        self.raster.discard && !self.dynamic.contains(DynamicState::DISCARD)
+    }
+}
+
+/// The fragment shader, with tests.
+#[derive(Default)]
+struct Fragment {
+    program: Option<Arc<Program>>,
+    depth_stencil: Option<DepthStencilState>,
+    min_sample_shading: Option<f32>,
+    reads_attachments: bool,
+    /// True if fragments read depths or stencils that earlier fragments of their pixel wrote.
+    in_order: bool,
+    dynamic: DynamicState,
+}
+
+/// The fragment output interface.
+struct Output {
+    multisample: MultisampleState,
+    /// True if sample locations are custom, and the custom locations.
+    locations: (bool, Option<SampleLocations>),
+    logic_op_enable: bool,
+    logic_op: vk::LogicOp,
+    blend: Vec<BlendState>,
+    blend_constants: [f32; 4],
+    writes: Vec<bool>,
+    color_formats: Vec<Option<&'static FormatInfo>>,
+    /// The locations of the attachments' colours, where these are not their numbers.
+    color_locations: Option<Vec<u32>>,
+    reads_attachments: bool,
+    /// True if fragments read colours that earlier fragments of their pixel wrote.
+    in_order: bool,
+    dynamic: DynamicState,
+}
+
+/// Dynamic state of the vertex input interface.
+const OF_INPUT: DynamicState =
+    DynamicState::VERTEX_INPUT.union(DynamicState::STRIDES).union(DynamicState::TOPOLOGY).union(DynamicState::RESTART);
+
+/// Dynamic state of the fragment shader.
+const OF_FRAGMENT: DynamicState = DynamicState::DEPTH_BOUNDS
+    .union(DynamicState::DEPTH_TEST)
+    .union(DynamicState::DEPTH_WRITE)
+    .union(DynamicState::DEPTH_COMPARE)
+    .union(DynamicState::DEPTH_BOUNDS_TEST)
+    .union(DynamicState::STENCIL_TEST)
+    .union(DynamicState::STENCIL_OP)
+    .union(DynamicState::STENCIL_COMPARE_MASK)
+    .union(DynamicState::STENCIL_WRITE_MASK)
+    .union(DynamicState::STENCIL_REFERENCE);
+
+/// Dynamic state of the fragment output interface.
+const OF_OUTPUT: DynamicState = DynamicState::BLEND_CONSTANTS
+    .union(DynamicState::LOGIC_OP)
+    .union(DynamicState::LOGIC_OP_ENABLE)
+    .union(DynamicState::SAMPLES)
+    .union(DynamicState::SAMPLE_MASK)
+    .union(DynamicState::ALPHA_TO_COVERAGE)
+    .union(DynamicState::ALPHA_TO_ONE)
+    .union(DynamicState::BLEND_ENABLE)
+    .union(DynamicState::BLEND_EQUATION)
+    .union(DynamicState::WRITE_MASK)
+    .union(DynamicState::COLOR_WRITE)
+    .union(DynamicState::SAMPLE_LOCATIONS)
+    .union(DynamicState::SAMPLE_LOCATIONS_ENABLE)
+    .union(DynamicState::FEEDBACK_LOOP);
+
+/// Dynamic state of the shaders before rasterization: all other.
+const OF_SHADERS: DynamicState = OF_INPUT.union(OF_FRAGMENT).union(OF_OUTPUT).complement();
+
+/// Returns the parts that a pipeline describes itself.
+pub fn own_parts(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Subsets {
+    let named: Option<&vk::GraphicsPipelineLibraryCreateInfoEXT<'_>> = call.find(info.p_next);
+    let links = libraries(call, info).is_some_and(|libraries| libraries.library_count > 0);
+    match named {
+        Some(named) => named.flags,
+        None if links || info.has(call, Flags::LIBRARY_KHR) => Subsets::empty(),
+        None => Subsets::from_raw(0xf),
+    }
+}
+
+fn libraries<'c>(
+    call: Call<'c>,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+) -> Option<&'c vk::PipelineLibraryCreateInfoKHR<'c>> {
+    call.find(info.p_next)
+}
+
+/// Makes a pipeline, or a library of parts.
+pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Pipeline> {
+    let (call, mut parts) = (maker.call, Parts::default());
+    let links =
+        libraries(call, info).map_or(&[][..], |libraries| call.slice(libraries.p_libraries, libraries.library_count));
+    for &library in links {
+        match need(maker.object, &maker.object.pipelines, library)? {
+            Pipeline::Library(library) => parts.take(&library),
+            _ => return Err(Error::Unknown),
+        }
+    }
+    parts.describe(maker, info)?;
+    if info.has(call, Flags::LIBRARY_KHR) {
+        return Ok(Pipeline::Library(parts));
+    }
+    let mut pipeline = parts.assemble().ok_or(Error::Unknown)?;
+    maker.object.programs.share(&mut pipeline);
+    // A pipeline is compiled at its first draw if it must not be compiled now, depends on dynamic
+    // state, or is linked fast.
+    let is_fast = !links.is_empty() && !info.has(call, Flags::LINK_TIME_OPTIMIZATION_EXT);
+    if !is_compilation_forbidden(call, info) && !is_fast && !pipeline.dynamic.intersects(DynamicState::EXTENDED) {
+        pipeline.prepare();
+    }
+    Ok(Pipeline::Graphics(Arc::new(pipeline)))
+}
+
+impl Parts {
+    /// Takes over the parts of another pipeline.
+    fn take(&mut self, other: &Self) {
+        self.input = other.input.clone().or(self.input.take());
+        self.shaders = other.shaders.clone().or(self.shaders.take());
+        self.fragment = other.fragment.clone().or(self.fragment.take());
+        self.output = other.output.clone().or(self.output.take());
+    }
+
+    /// Adds what a pipeline describes itself.
+    fn describe(&mut self, maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<()> {
+        let (call, own) = (maker.call, own_parts(maker.call, info));
+        let dynamic = call.get(info.p_dynamic_state).map_or(DynamicState::empty(), |state| dynamic_state(call, state));
+        if own.contains(Subsets::VERTEX_INPUT_INTERFACE) && !maker.has_stage(vk::ShaderStageFlags::MESH_EXT) {
+            let has_stages = own.contains(Subsets::PRE_RASTERIZATION_SHADERS);
+            let exact = exact_vertices(maker, info, has_stages);
+            self.input = Some(Arc::new(Input { exact, ..input(call, info, dynamic & OF_INPUT) }));
+        }
+        if own.contains(Subsets::PRE_RASTERIZATION_SHADERS) {
+            self.shaders = Some(Arc::new(shaders(maker, info, dynamic & OF_SHADERS)?));
+        }
+        // Pointers of state that rasterizer discard makes irrelevant may be anything.
+        if self.shaders.as_ref().is_some_and(|shaders| shaders.discards()) {
+            return Ok(());
+        }
+        if own.contains(Subsets::FRAGMENT_SHADER) {
+            self.fragment = Some(Arc::new(fragment(maker, info, dynamic & OF_FRAGMENT)?));
+        }
+        if own.contains(Subsets::FRAGMENT_OUTPUT_INTERFACE) {
+            self.output = Some(Arc::new(output(maker, info, dynamic & OF_OUTPUT)));
+        }
+        Ok(())
+    }
+
+    /// Returns the pipeline; `None` when a part that it needs is missing.
+    fn assemble(&self) -> Option<CompiledPipeline> {
+        let shaders = self.shaders.as_deref()?;
+        let of_mesh = shaders.input();
+        let input = of_mesh.as_ref().or(self.input.as_deref())?;
+        let (no_fragment, no_output);
+        let (fragment, output) = match (&self.fragment, &self.output) {
+            (Some(fragment), Some(output)) => (&**fragment, &**output),
+            _ if shaders.discards() => {
+                (no_fragment, no_output) = (Fragment::default(), Output::none());
+                (&no_fragment, &no_output)
+            }
+            _ => return None,
+        };
+        let min_sample_shading = fragment.min_sample_shading.or(output.multisample.min_sample_shading);
+        Some(CompiledPipeline::new(PipelineState {
+            vertex: shaders.vertex.clone(),
+            task: shaders.task.clone(),
+            patches: shaders.patches.clone(),
+            patch_state: shaders.patch_state,
+            geometry: shaders.geometry.clone(),
+            fragment: program(fragment, output),
+            bindings: input.vertices.bindings.clone(),
+            attributes: input.vertices.attributes.clone(),
+            topology: input.topology,
+            primitive_restart: input.restart,
+            viewports: shaders.viewports.iter().copied().map(Viewport).collect(),
+            scissors: shaders.scissors.clone(),
+            raster: shaders.raster,
+            multisample: MultisampleState { min_sample_shading, ..output.multisample },
+            rate: shaders.rate,
+            depth_stencil: fragment.depth_stencil,
+            logic_op: output.logic_op_enable.then_some(output.logic_op),
+            blend: output.blend.clone(),
+            color_formats: output.color_formats.clone(),
+            blend_constants: output.blend_constants,
+            dynamic: input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic,
+            dynamic_defaults: DynamicDefaults {
+                depth_clip: shaders.depth_clip,
+                depth_clamp: shaders.depth_clamp,
+                depth_limits: shaders.depth_limits,
+                stipple: shaders.stipple,
+                logic_op: output.logic_op,
+                writes: output.writes.clone(),
+                custom_locations: output.locations.0,
+                locations: output.locations.1,
+            },
+            reads_attachments: fragment.reads_attachments || output.reads_attachments,
+            exact_vertices: input.exact.unwrap_or(shaders.exact_vertices),
+        }))
+    }
+}
+
+/// Returns the fragment program as the fragment output interface has it.
+fn program(fragment: &Fragment, output: &Output) -> Option<Arc<Program>> {
+    let mut program = fragment.program.clone()?;
+    if let Some(locations) = &output.color_locations {
+        program = Arc::new(program.with_colors_moved(locations));
+    }
+    if fragment.in_order || output.in_order {
+        program = Arc::new(program.in_order());
+    }
+    Some(program)
+}
+
+fn input(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Input {
+    // The pointer may be anything where all that it says is dynamic.
+    let is_static = !dynamic.contains(DynamicState::VERTEX_INPUT);
+    let state = call.get(info.p_vertex_input_state).filter(|_| is_static);
+    let assembly = call.get(info.p_input_assembly_state);
+    Input {
+        vertices: VertexInput {
+            bindings: state.map_or_else(Vec::new, |state| bindings(call, state)),
+            attributes: state.map_or_else(Vec::new, |state| attributes(call, state)),
+        },
+        topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
+        restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
+        exact: None,
+        dynamic,
+    }
+}
+
+/// Returns the tessellation programs: both, or none.
+fn patch_programs(maker: &Maker<'_>) -> Result<Option<PatchPrograms>> {
+    use vk::ShaderStageFlags as S;
+    match (maker.program(S::TESSELLATION_CONTROL)?, maker.program(S::TESSELLATION_EVALUATION)?) {
+        (Some(control), Some(evaluation)) => Ok(Some(PatchPrograms { control, evaluation })),
+        (None, None) => Ok(None),
+        _ => Err(Error::Unknown),
+    }
+}
+
+fn patch_state(call: Call<'_>, state: &vk::PipelineTessellationStateCreateInfo<'_>) -> PatchState {
+    let origin: Option<&vk::PipelineTessellationDomainOriginStateCreateInfo<'_>> = call.find(state.p_next);
+    let lower_left = |origin: &vk::PipelineTessellationDomainOriginStateCreateInfo<'_>| {
+        origin.domain_origin == vk::TessellationDomainOrigin::LOWER_LEFT
+    };
+    PatchState { vertices: state.patch_control_points, lower_left: origin.is_some_and(lower_left) }
+}
+
+fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Shaders> {
+    let call = maker.call;
+    let state = call.get(info.p_rasterization_state);
+    let default = vk::PipelineRasterizationStateCreateInfo { line_width: 1.0, ..Default::default() };
+    let state = state.unwrap_or(&default);
+    let mut raster = raster(call, state);
+    let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
+    let viewport = if discards { None } else { call.get(info.p_viewport_state) };
+    raster.negative_one_to_one = viewport.is_some_and(|state| negative_one_to_one(call, state));
+    if state.depth_clamp_enable == 0 {
+        raster.depth_limits = maker.object.depth_limits;
+    }
+    let vertex = match maker.program(vk::ShaderStageFlags::MESH_EXT)? {
+        Some(mesh) => Some(mesh),
+        None => maker.program(vk::ShaderStageFlags::VERTEX)?,
+    };
+    let patches = patch_programs(maker)?;
+    let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = call.find(state.p_next);
+    Ok(Shaders {
+        vertex: vertex.ok_or(Error::Unknown)?,
+        task: maker.program(vk::ShaderStageFlags::TASK_EXT)?,
+        patch_state: match &patches {
+            Some(_) => {
+                call.get(info.p_tessellation_state).map_or_else(PatchState::default, |state| patch_state(call, state))
+            }
+            // The pointer may be anything.
+            None => PatchState::default(),
+        },
+        patches,
+        geometry: maker.program(vk::ShaderStageFlags::GEOMETRY)?,
+        raster,
+        depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),
+        depth_clamp: state.depth_clamp_enable != 0,
+        depth_limits: maker.object.depth_limits,
+        stipple: stipple(call, state),
+        viewports: viewport.map_or_else(Vec::new, |state| {
+            counted(call, state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
+        }),
+        scissors: viewport.map_or_else(Vec::new, |state| {
+            counted(call, state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
+        }),
+        exact_vertices: exact_vertices(maker, info, true).unwrap_or(maker.object.exact_vertices),
+        rate: rate_state(call, info.p_next),
+        dynamic,
+    })
+}
+
+/// Returns true if attributes are read exactly: as the vertex stage says, if there are stages to
+/// look at, else the pipeline. `None` where neither says anything.
+fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, has_stages: bool) -> Option<bool> {
+    use vk::PipelineRobustnessBufferBehaviorEXT as Behavior;
+    let call = maker.call;
+    let stages = if has_stages { call.slice(info.p_stages, info.stage_count) } else { &[] };
+    let stage = stages.iter().filter(|stage| stage.stage == vk::ShaderStageFlags::VERTEX).map(|stage| stage.p_next);
+    let mut chains = stage.chain([info.p_next]);
+    let robustness: &vk::PipelineRobustnessCreateInfoEXT<'_> = chains.find_map(|next| call.find(next))?;
+    Some(match robustness.vertex_inputs {
+        Behavior::DEVICE_DEFAULT => maker.object.exact_vertices,
+        behavior => behavior == Behavior::ROBUST_BUFFER_ACCESS_2,
+    })
+}
+
+/// Returns true if programs may read their own attachments.
+fn reads_attachments(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    info.has(call, Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
+}
+
+/// Returns true if fragments may read depths and stencils that they are tested against. They read
+/// the values before their own tests write.
+fn reads_depths(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    let call = maker.call;
+    let pass = maker.object.passes.get(info.render_pass.as_raw());
+    info.has(call, Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
+        || pass.is_some_and(|pass| pass.reads_depths(info.subpass))
+}
+
+fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Fragment> {
+    use vk::PipelineDepthStencilStateCreateFlags as F;
+    let call = maker.call;
+    let state = call.get(info.p_depth_stencil_state);
+    let ordered =
+        F::RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_EXT | F::RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_EXT;
+    let depth_stencil = state.map(depth_stencil_state);
+    let is_ordered = state.is_some_and(|state| state.flags.intersects(ordered));
+    let may_write = depth_stencil.is_some_and(|tests| tests.may_write(dynamic));
+    Ok(Fragment {
+        program: maker.program(vk::ShaderStageFlags::FRAGMENT)?,
+        depth_stencil,
+        in_order: is_ordered || (reads_depths(maker, info) && may_write),
+        min_sample_shading: multisample_state(call, call.get(info.p_multisample_state)).min_sample_shading,
+        reads_attachments: reads_attachments(call, info),
+        dynamic,
+    })
+}
+
+impl Output {
+    /// Returns the interface of a pipeline without fragments.
+    fn none() -> Self {
+        Self {
+            multisample: MultisampleState {
+                samples: 1,
+                min_sample_shading: None,
+                sample_mask: u32::MAX,
+                alpha_to_coverage: false,
+                alpha_to_one: false,
+                custom: None,
+            },
+            locations: (false, None),
+            logic_op_enable: false,
+            logic_op: vk::LogicOp::default(),
+            blend: Vec::new(),
+            blend_constants: [0.0; 4],
+            writes: Vec::new(),
+            color_formats: Vec::new(),
+            color_locations: None,
+            reads_attachments: false,
+            in_order: false,
+            dynamic: DynamicState::empty(),
+        }
+    }
+}
+
+/// Returns the attachment that each colour goes to, unless each goes to that of its location.
+fn color_locations(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Option<Vec<u32>> {
+    let moved: &vk::RenderingAttachmentLocationInfoKHR<'_> = call.find(info.p_next)?;
+    let locations = call.slice(moved.p_color_attachment_locations, moved.color_attachment_count);
+    (!locations.iter().copied().eq(0..locations.len() as u32)).then(|| locations.to_vec())
+}
+
+fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
+    let ordered = vk::PipelineColorBlendStateCreateFlags::RASTERIZATION_ORDER_ATTACHMENT_ACCESS_EXT;
+    let call = maker.call;
+    let (state, multisample) = (call.get(info.p_color_blend_state), call.get(info.p_multisample_state));
+    let (all, writes) = (
+        DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK,
+        state.map_or_else(Vec::new, |state| color_writes(call, state)),
+    );
+    // The attachments' pointer may be anything where all that it says is dynamic.
+    let mut blend = state.filter(|_| !dynamic.contains(all)).map_or_else(Vec::new, |state| blend_states(call, state));
+    if !dynamic.contains(DynamicState::COLOR_WRITE) {
+        for (blend, _) in blend.iter_mut().zip(&writes).filter(|(_, writes)| !**writes) {
+            blend.write_mask = vk::ColorComponentFlags::empty();
+        }
+    }
+    Output {
+        multisample: multisample_state(call, multisample),
+        locations: multisample.and_then(|state| custom_locations(call, state)).unwrap_or_default(),
+        logic_op_enable: state.is_some_and(|state| state.logic_op_enable != 0),
+        logic_op: state.map_or_else(vk::LogicOp::default, |state| state.logic_op),
+        blend,
+        blend_constants: state.map_or([0.0; 4], |state| state.blend_constants),
+        writes,
+        color_formats: color_formats(maker, info),
+        color_locations: color_locations(call, info),
+        reads_attachments: reads_attachments(call, info),
+        in_order: state.is_some_and(|state| state.flags.contains(ordered)),
+        dynamic,
+    }
+}

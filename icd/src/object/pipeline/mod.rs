@@ -1,0 +1,657 @@
+//! Shader modules, pipelines and pipeline caches. Source: Vulkan specification, "Shaders",
+//! "Pipelines".
+
+pub mod graphics;
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::Instant;
+
+use ash::vk::{self, Handle};
+use vitric_api::physical::SUBGROUP_SIZE;
+use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, identify};
+use vitric_api::{Error, Result};
+use vitric_entry::entry;
+use vitric_exec::Program;
+use vitric_format as format;
+use vitric_format::FormatInfo;
+use vitric_gpu::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
+use vitric_gpu::state::MAX_VIEWPORTS;
+use vitric_gpu::state::{
+    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, LineMode, LineStipple,
+    MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
+};
+use vitric_spirv::Specialization;
+
+use super::{DeviceObject, Pipeline, check, destroy, need};
+use crate::call::{Array, ArrayMut, Call, In, New, Out, room_for};
+
+#[entry(vkCreateShaderModule)]
+fn create_shader_module(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: Option<&vk::ShaderModuleCreateInfo<'_>>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: New<'_, vk::ShaderModule>,
+) -> Result<vk::Result> {
+    let info = check::info(call, object, info)?;
+    Ok(out.put(object.shaders.insert(ShaderModule::new(object.messages(), words(call, info))?)))
+}
+
+#[entry(vkDestroyShaderModule)]
+fn destroy_shader_module(object: &DeviceObject, module: vk::ShaderModule, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(object, &object.shaders, module);
+}
+
+/// Writes an identifier.
+fn put_identifier(identifier: Identifier, mut out: Out<'_, vk::ShaderModuleIdentifierEXT<'_>>) {
+    out.identifier_size = identifier.len() as u32;
+    out.identifier[..identifier.len()].copy_from_slice(&identifier);
+}
+
+#[entry(vkGetShaderModuleIdentifierEXT)]
+fn get_shader_module_identifier(
+    object: &DeviceObject,
+    module: vk::ShaderModule,
+    out: Out<'_, vk::ShaderModuleIdentifierEXT<'_>>,
+) -> Result<()> {
+    put_identifier(need(object, &object.shaders, module)?.identifier(), out);
+    Ok(())
+}
+
+#[entry(vkGetShaderModuleCreateInfoIdentifierEXT)]
+fn get_shader_module_create_info_identifier(
+    call: Call<'_>,
+    _: vk::Device,
+    info: In<'_, vk::ShaderModuleCreateInfo<'_>>,
+    out: Out<'_, vk::ShaderModuleIdentifierEXT<'_>>,
+) {
+    put_identifier(identify(words(call, &info)), out);
+}
+
+#[entry(vkCreatePipelineCache)]
+fn create_pipeline_cache(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: Option<&vk::PipelineCacheCreateInfo<'_>>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: New<'_, vk::PipelineCache>,
+) -> Result<vk::Result> {
+    let info = check::info(call, object, info)?;
+    let data = call.bytes(info.p_initial_data, info.initial_data_size);
+    Ok(out.put(object.caches.insert(Arc::new(PipelineCache::new(data)))))
+}
+
+#[entry(vkDestroyPipelineCache)]
+fn destroy_pipeline_cache(object: &DeviceObject, cache: vk::PipelineCache, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(object, &object.caches, cache);
+}
+
+#[entry(vkGetPipelineCacheData)]
+fn get_pipeline_cache_data(
+    call: Call<'_>,
+    object: &DeviceObject,
+    cache: vk::PipelineCache,
+    mut size: Out<'_, usize>,
+    out: *mut c_void,
+) -> Result<vk::Result> {
+    let cache = need(object, &object.caches, cache)?;
+    if out.is_null() {
+        *size = cache.size();
+        return Ok(vk::Result::SUCCESS);
+    }
+    let (data, complete) = cache.data(*size);
+    *size = data.len();
+    call.outputs(out.cast::<u8>(), data.len()).copy_from_slice(&data);
+    Ok(if complete { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE })
+}
+
+#[entry(vkMergePipelineCaches)]
+fn merge_pipeline_caches(
+    object: &DeviceObject,
+    target: vk::PipelineCache,
+    #[len] count: u32,
+    sources: Array<'_, vk::PipelineCache>,
+) -> Result<vk::Result> {
+    let target = need(object, &object.caches, target)?;
+    for &source in check::array(object, "pSrcCaches", sources)? {
+        target.merge(&*need(object, &object.caches, source)?);
+    }
+    Ok(vk::Result::SUCCESS)
+}
+
+#[entry(vkDestroyPipeline)]
+fn destroy_pipeline(object: &DeviceObject, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(object, &object.pipelines, pipeline);
+}
+
+fn stage_desc(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: &vk::PipelineShaderStageCreateInfo<'_>,
+    views_are_devices: bool,
+) -> Result<StageDesc> {
+    check_subgroup_size(call, object, info)?;
+    let of_module = |module: Arc<ShaderModule>| (module.identifier(), Some(module));
+    let (identifier, module) = if !info.module.is_null() {
+        of_module(need(object, &object.shaders, info.module)?)
+    } else if let Some(code) = call.find::<vk::ShaderModuleCreateInfo<'_>>(info.p_next) {
+        of_module(ShaderModule::new(object.messages(), words(call, code))?)
+    } else {
+        (named_module(call, info).ok_or(Error::Unknown)?, None)
+    };
+    Ok(StageDesc {
+        stage: info.stage,
+        identifier,
+        module,
+        entry: call.string(info.p_name),
+        specialization: specialization(call, call.get(info.p_specialization_info)),
+        views_are_devices,
+    })
+}
+
+/// Subgroups have one size: another one cannot be required.
+fn check_subgroup_size(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: &vk::PipelineShaderStageCreateInfo<'_>,
+) -> Result<()> {
+    match call.find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(info.p_next) {
+        Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => {
+            let size = size.required_subgroup_size;
+            object.messages().error(&format!("subgroups have {SUBGROUP_SIZE} invocations, not {size}"));
+            Err(Error::Unknown)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the identifier of a stage that has no module.
+fn named_module(call: Call<'_>, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Identifier> {
+    let named: &vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_> = call.find(info.p_next)?;
+    let bytes = call.slice(named.p_identifier, named.identifier_size);
+    // No module has another size of identifier: such a stage is never found.
+    Some(bytes.try_into().unwrap_or_default())
+}
+
+/// Returns the code of a module.
+fn words<'c>(call: Call<'c>, info: &vk::ShaderModuleCreateInfo<'_>) -> &'c [u32] {
+    call.slice(info.p_code, (info.code_size / 4) as u32)
+}
+
+/// Objects and stages that one pipeline is made with.
+pub struct Maker<'a> {
+    call: Call<'a>,
+    object: &'a DeviceObject,
+    cache: Option<Arc<PipelineCache>>,
+    /// Its stages, which need not all be good: what is not needed may be anything.
+    stages: Vec<(vk::ShaderStageFlags, Result<StageDesc>)>,
+    /// Why its description is refused, if it is.
+    refused: Option<Error>,
+}
+
+impl<'a> Maker<'a> {
+    /// Checks a description, and looks its stages up.
+    fn new<I: PipelineInfo>(
+        call: Call<'a>,
+        object: &'a DeviceObject,
+        cache: Option<Arc<PipelineCache>>,
+        info: &I,
+    ) -> Self {
+        // A refused pipeline has no stage to compile.
+        if let Err(error) = info.check(call, object) {
+            return Self { call, object, cache: None, stages: Vec::new(), refused: Some(error) };
+        }
+        let of_device = info.has(call, vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX);
+        let desc =
+            |stage: &vk::PipelineShaderStageCreateInfo<'_>| (stage.stage, stage_desc(call, object, stage, of_device));
+        let stages = info.stages(call).into_iter().map(desc).collect();
+        Self { call, object, cache, stages, refused: None }
+    }
+
+    /// Returns the program of a stage, if there is one.
+    fn program(&self, stage: vk::ShaderStageFlags) -> Result<Option<Arc<Program>>> {
+        let Some((_, desc)) = self.stages.iter().find(|(of, _)| *of == stage) else { return Ok(None) };
+        let desc = desc.as_ref().map_err(|error| *error)?;
+        self.object.programs.get(self.object.messages(), desc, self.cache.as_deref()).map(Some)
+    }
+
+    /// Returns true if there is a program of a stage.
+    fn has_stage(&self, stage: vk::ShaderStageFlags) -> bool {
+        self.stages.iter().any(|(of, _)| *of == stage)
+    }
+
+    /// Returns the stages that are good.
+    fn good(&self) -> impl Iterator<Item = &StageDesc> {
+        self.stages.iter().filter_map(|(_, desc)| desc.as_ref().ok())
+    }
+
+    /// Makes a pipeline, and writes the feedback that the application asks for.
+    fn one<I: PipelineInfo>(&self, info: &I, make: impl Fn(&Self, &I) -> Result<Pipeline>) -> Result<Pipeline> {
+        self.refused.map_or(Ok(()), Err)?;
+        let start = Instant::now();
+        put_feedback(self.call, info, vk::PipelineCreationFeedback::default());
+        let cache = self.cache.as_deref();
+        if is_compilation_forbidden(self.call, info) && !self.good().all(|desc| self.object.programs.has(desc, cache)) {
+            return Err(Error::CompileRequired);
+        }
+        let was_cached = cache.is_some_and(|cache| self.good().all(|desc| cache.has(desc)));
+        let made = make(self, info)?;
+        let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
+        if was_cached {
+            flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+        }
+        put_feedback(
+            self.call,
+            info,
+            vk::PipelineCreationFeedback { flags, duration: start.elapsed().as_nanos() as u64 },
+        );
+        Ok(made)
+    }
+}
+
+/// Writes what an application asks about the creation of a pipeline; nothing of its stages, which
+/// are not told apart.
+fn put_feedback(call: Call<'_>, info: &impl PipelineInfo, feedback: vk::PipelineCreationFeedback) {
+    let Some(asked) = call.find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.next()) else { return };
+    if let Some(mut whole) = call.output(asked.p_pipeline_creation_feedback) {
+        *whole = feedback;
+    }
+    let count = asked.pipeline_stage_creation_feedback_count as usize;
+    call.outputs(asked.p_pipeline_stage_creation_feedbacks, count).fill(vk::PipelineCreationFeedback::default());
+}
+
+fn specialization(call: Call<'_>, info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
+    let Some(info) = info else { return Vec::new() };
+    let data = call.bytes(info.p_data, info.data_size);
+    let value = |entry: &vk::SpecializationMapEntry| {
+        let bytes = data.get(entry.offset as usize..)?;
+        let mut word = [0; 8];
+        let count = entry.size.min(8).min(bytes.len());
+        word[..count].copy_from_slice(&bytes[..count]);
+        Some((entry.constant_id, u64::from_le_bytes(word)))
+    };
+    call.slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
+}
+
+/// Descriptions of graphics and compute pipelines.
+trait PipelineInfo {
+    /// Returns the stages that count.
+    fn stages<'c>(&'c self, call: Call<'c>) -> Vec<&'c vk::PipelineShaderStageCreateInfo<'c>>;
+    fn own_flags(&self) -> vk::PipelineCreateFlags;
+    fn next(&self) -> *const c_void;
+    /// Checks all values that count.
+    fn check(&self, call: Call<'_>, object: &DeviceObject) -> Result<()>;
+
+    /// Returns true if any of some flags is set, in the longer flags where there are such.
+    fn has(&self, call: Call<'_>, wanted: vk::PipelineCreateFlags) -> bool {
+        let long: Option<&vk::PipelineCreateFlags2CreateInfoKHR<'_>> = call.find(self.next());
+        let flags = long.map_or(u64::from(self.own_flags().as_raw()), |long| long.flags.as_raw());
+        flags & u64::from(wanted.as_raw()) != 0
+    }
+}
+
+impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
+    fn check(&self, call: Call<'_>, object: &DeviceObject) -> Result<()> {
+        check::pipelines::compute(call, object, self)
+    }
+
+    fn stages<'c>(&'c self, _: Call<'c>) -> Vec<&'c vk::PipelineShaderStageCreateInfo<'c>> {
+        vec![&self.stage]
+    }
+
+    fn own_flags(&self) -> vk::PipelineCreateFlags {
+        self.flags
+    }
+
+    fn next(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
+    fn check(&self, call: Call<'_>, object: &DeviceObject) -> Result<()> {
+        check::pipelines::graphics(call, object, self, graphics::own_parts(call, self))
+    }
+
+    fn stages<'c>(&'c self, call: Call<'c>) -> Vec<&'c vk::PipelineShaderStageCreateInfo<'c>> {
+        use vk::GraphicsPipelineLibraryFlagsEXT as Subsets;
+        let own = graphics::own_parts(call, self);
+        if !own.intersects(Subsets::PRE_RASTERIZATION_SHADERS | Subsets::FRAGMENT_SHADER) {
+            return Vec::new();
+        }
+        let counts = |stage: &&vk::PipelineShaderStageCreateInfo<'_>| match stage.stage {
+            vk::ShaderStageFlags::FRAGMENT => own.contains(Subsets::FRAGMENT_SHADER),
+            _ => own.contains(Subsets::PRE_RASTERIZATION_SHADERS),
+        };
+        call.slice(self.p_stages, self.stage_count).iter().filter(counts).collect()
+    }
+
+    fn own_flags(&self) -> vk::PipelineCreateFlags {
+        self.flags
+    }
+
+    fn next(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+/// Returns true if a pipeline must not be made when a program of it would have to be compiled.
+fn is_compilation_forbidden(call: Call<'_>, info: &impl PipelineInfo) -> bool {
+    info.has(call, vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
+}
+
+/// Creates pipelines; those that fail are null, and the first failure is returned. Their programs
+/// are compiled in parallel.
+fn create_all<I: PipelineInfo>(
+    call: Call<'_>,
+    object: &DeviceObject,
+    cache: vk::PipelineCache,
+    infos: Array<'_, I>,
+    out: ArrayMut<'_, vk::Pipeline>,
+    make: impl Fn(&Maker<'_>, &I) -> Result<Pipeline>,
+) -> Result<vk::Result> {
+    let infos = check::array(object, "pCreateInfos", infos)?;
+    let out = check::output(object, "pPipelines", out)?;
+    out.fill(vk::Pipeline::null());
+    let cache = object.caches.get(cache.as_raw());
+    let makers: Vec<Maker<'_>> = infos.iter().map(|info| Maker::new(call, object, cache.clone(), info)).collect();
+    let compiled = makers.iter().zip(infos).filter(|(_, info)| !is_compilation_forbidden(call, *info));
+    let compiled: Vec<StageDesc> = compiled.flat_map(|(maker, _)| maker.good().cloned()).collect();
+    let _kept = object.programs.prepare(&compiled, cache.as_deref());
+    let mut failure = None;
+    for (slot, (maker, info)) in out.iter_mut().zip(makers.iter().zip(infos)) {
+        match room_for(0).and_then(|()| maker.one(info, &make)) {
+            Ok(pipeline) => *slot = vk::Handle::from_raw(object.pipelines.insert(pipeline)),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+        if failure.is_some() && info.has(call, vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+            break;
+        }
+    }
+    failure.map_or(Ok(vk::Result::SUCCESS), Err)
+}
+
+#[entry(vkCreateComputePipelines)]
+fn create_compute_pipelines(
+    call: Call<'_>,
+    object: &DeviceObject,
+    cache: vk::PipelineCache,
+    #[len] count: u32,
+    infos: Array<'_, vk::ComputePipelineCreateInfo<'_>>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: ArrayMut<'_, vk::Pipeline>,
+) -> Result<vk::Result> {
+    create_all(call, object, cache, infos, out, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
+        let program = maker.program(vk::ShaderStageFlags::COMPUTE)?.ok_or(Error::Unknown)?;
+        Ok(Pipeline::Compute(Arc::new(ComputePipeline { program })))
+    })
+}
+
+#[entry(vkCreateGraphicsPipelines)]
+fn create_graphics_pipelines(
+    call: Call<'_>,
+    object: &DeviceObject,
+    cache: vk::PipelineCache,
+    #[len] count: u32,
+    infos: Array<'_, vk::GraphicsPipelineCreateInfo<'_>>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: ArrayMut<'_, vk::Pipeline>,
+) -> Result<vk::Result> {
+    create_all(call, object, cache, infos, out, graphics::make)
+}
+
+/// Returns `count` viewports or scissors. Where their values are dynamic, the pointer may be
+/// anything.
+fn counted<T: Copy + Default>(call: Call<'_>, values: *const T, count: u32, is_dynamic: bool) -> Vec<T> {
+    let count = count.min(MAX_VIEWPORTS as u32);
+    let mut all = if is_dynamic { Vec::new() } else { call.slice(values, count).to_vec() };
+    all.resize(count as usize, T::default());
+    all
+}
+
+/// Returns the formats of the colour attachments, of the render pass or, without one, of the
+/// chain.
+fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Vec<Option<&'static FormatInfo>> {
+    if let Some(pass) = maker.object.passes.get(info.render_pass.as_raw()) {
+        return pass.color_formats(info.subpass);
+    }
+    let call = maker.call;
+    let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = call.find(info.p_next);
+    let formats = rendering.map_or(&[][..], |rendering| {
+        call.slice(rendering.p_color_attachment_formats, rendering.color_attachment_count)
+    });
+    formats.iter().map(|&format| format::info(format)).collect()
+}
+
+fn bindings(call: Call<'_>, state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {
+    let all = call.slice(state.p_vertex_binding_descriptions, state.vertex_binding_description_count);
+    let info: Option<&vk::PipelineVertexInputDivisorStateCreateInfoKHR<'_>> = call.find(state.p_next);
+    let divisors = info.map(|info| call.slice(info.p_vertex_binding_divisors, info.vertex_binding_divisor_count));
+    let divisor = |binding: u32| {
+        let named = divisors.unwrap_or_default().iter().find(|entry| entry.binding == binding);
+        named.map_or(1, |entry| entry.divisor)
+    };
+    let binding = |entry: &vk::VertexInputBindingDescription| VertexBinding {
+        binding: entry.binding,
+        stride: entry.stride,
+        rate: entry.input_rate,
+        divisor: divisor(entry.binding),
+    };
+    all.iter().map(binding).collect()
+}
+
+fn attributes(call: Call<'_>, state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexAttribute> {
+    let all = call.slice(state.p_vertex_attribute_descriptions, state.vertex_attribute_description_count);
+    let attribute = |entry: &vk::VertexInputAttributeDescription| VertexAttribute {
+        location: entry.location,
+        binding: entry.binding,
+        format: entry.format,
+        offset: entry.offset,
+    };
+    all.iter().map(attribute).collect()
+}
+
+/// Returns how filled polygons cover pixels, where it is not by samples.
+fn conservative(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<Criterion> {
+    let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = call.find(state.p_next)?;
+    criterion(info.conservative_rasterization_mode)
+}
+
+/// Returns the criterion of a mode.
+pub fn criterion(mode: vk::ConservativeRasterizationModeEXT) -> Option<Criterion> {
+    use vk::ConservativeRasterizationModeEXT as Mode;
+    match mode {
+        Mode::OVERESTIMATE => Some(Criterion::Conservative),
+        Mode::UNDERESTIMATE => Some(Criterion::Interior),
+        _ => None,
+    }
+}
+
+/// Returns how lines cover pixels, and their stipple.
+fn lines(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> (LineMode, Option<LineStipple>) {
+    let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = call.find(state.p_next);
+    let Some(info) = info else { return (LineMode::Rectangular, None) };
+    (line_mode(info.line_rasterization_mode), (info.stippled_line_enable != 0).then(|| stipple(call, state)))
+}
+
+/// Returns how lines cover pixels.
+pub fn line_mode(mode: vk::LineRasterizationModeKHR) -> LineMode {
+    use vk::LineRasterizationModeKHR as Mode;
+    match mode {
+        Mode::BRESENHAM => LineMode::Bresenham,
+        Mode::RECTANGULAR_SMOOTH => LineMode::Smooth,
+        // Lines are strict: that is the default, too.
+        _ => LineMode::Rectangular,
+    }
+}
+
+/// Returns the stipple of lines, also where it is not enabled.
+fn stipple(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> LineStipple {
+    let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = call.find(state.p_next);
+    info.map_or_else(LineStipple::default, |info| LineStipple {
+        factor: info.line_stipple_factor,
+        pattern: info.line_stipple_pattern,
+    })
+}
+
+/// Returns true if depth is clipped: unless it is clamped, when nothing is said.
+fn depth_clip(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = call.find(state.p_next);
+    info.map_or(state.depth_clamp_enable == 0, |info| info.depth_clip_enable != 0)
+}
+
+/// Returns true if depth goes from -1 on.
+fn negative_one_to_one(call: Call<'_>, state: &vk::PipelineViewportStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineViewportDepthClipControlCreateInfoEXT<'_>> = call.find(state.p_next);
+    info.is_some_and(|info| info.negative_one_to_one != 0)
+}
+
+fn provoking_last(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'_>> = call.find(state.p_next);
+    info.is_some_and(|info| info.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX)
+}
+
+/// Returns the unit of depth bias, by a chain.
+pub fn depth_bias_unit(call: Call<'_>, next: *const c_void) -> DepthBiasUnit {
+    use vk::DepthBiasRepresentationEXT as R;
+    let info: Option<&vk::DepthBiasRepresentationInfoEXT<'_>> = call.find(next);
+    // All units are exact.
+    match info.map(|info| info.depth_bias_representation) {
+        Some(R::LEAST_REPRESENTABLE_VALUE_FORCE_UNORM) => DepthBiasUnit::Constant,
+        Some(R::FLOAT) => DepthBiasUnit::One,
+        _ => DepthBiasUnit::Resolvable,
+    }
+}
+
+/// Returns the stream of vertices that is rasterized.
+fn stream(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> u32 {
+    let info: Option<&vk::PipelineRasterizationStateStreamCreateInfoEXT<'_>> = call.find(state.p_next);
+    info.map_or(0, |info| info.rasterization_stream)
+}
+
+fn raster(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
+    let (line_mode, line_stipple) = lines(call, state);
+    RasterState {
+        conservative: conservative(call, state),
+        stream: stream(call, state),
+        depth_clip: depth_clip(call, state),
+        depth_limits: DepthLimits::Viewport,
+        negative_one_to_one: false,
+        provoking_last: provoking_last(call, state),
+        discard: state.rasterizer_discard_enable != 0,
+        polygon_mode: state.polygon_mode,
+        cull_mode: state.cull_mode,
+        front_face: state.front_face,
+        depth_bias_enable: state.depth_bias_enable != 0,
+        depth_bias: DepthBias {
+            constant: state.depth_bias_constant_factor,
+            clamp: state.depth_bias_clamp,
+            slope: state.depth_bias_slope_factor,
+            unit: depth_bias_unit(call, state.p_next),
+        },
+        line_width: state.line_width,
+        line_mode,
+        line_stipple,
+    }
+}
+
+fn multisample_state(call: Call<'_>, state: Option<&vk::PipelineMultisampleStateCreateInfo<'_>>) -> MultisampleState {
+    let samples = state.map_or(1, |state| state.rasterization_samples.as_raw());
+    let flag = |value: fn(&vk::PipelineMultisampleStateCreateInfo<'_>) -> vk::Bool32| {
+        state.is_some_and(|state| value(state) != 0)
+    };
+    MultisampleState {
+        samples,
+        min_sample_shading: state
+            .filter(|state| state.sample_shading_enable != 0)
+            .map(|state| state.min_sample_shading),
+        sample_mask: state.and_then(|state| call.get(state.p_sample_mask)).copied().unwrap_or(u32::MAX),
+        alpha_to_coverage: flag(|state| state.alpha_to_coverage_enable),
+        alpha_to_one: flag(|state| state.alpha_to_one_enable),
+        custom: state
+            .and_then(|state| custom_locations(call, state).and_then(|(is_on, custom)| custom.filter(|_| is_on))),
+    }
+}
+
+/// Returns whether custom sample locations are enabled, and the locations.
+fn custom_locations(
+    call: Call<'_>,
+    state: &vk::PipelineMultisampleStateCreateInfo<'_>,
+) -> Option<(bool, Option<SampleLocations>)> {
+    let info: &vk::PipelineSampleLocationsStateCreateInfoEXT<'_> = call.find(state.p_next)?;
+    Some((info.sample_locations_enable != 0, sample_locations(call, &info.sample_locations_info)))
+}
+
+/// Returns the sample locations of the one pixel of the grid.
+pub fn sample_locations(call: Call<'_>, info: &vk::SampleLocationsInfoEXT<'_>) -> Option<SampleLocations> {
+    let samples = info.sample_locations_per_pixel.as_raw();
+    let locations = call.slice(info.p_sample_locations, info.sample_locations_count);
+    let places: Vec<[f32; 2]> = locations.iter().take(samples as usize).map(|place| [place.x, place.y]).collect();
+    SampleLocations::new(&places).filter(|_| places.len() == samples as usize)
+}
+
+/// Returns the sizes of fragments, by a chain.
+fn rate_state(call: Call<'_>, next: *const c_void) -> RateState {
+    let info: Option<&vk::PipelineFragmentShadingRateStateCreateInfoKHR<'_>> = call.find(next);
+    info.map_or_else(RateState::default, |info| rate_of(info.fragment_size, info.combiner_ops))
+}
+
+/// Describes a size of fragments, and how it is combined with others.
+pub fn rate_of(size: vk::Extent2D, ops: [vk::FragmentShadingRateCombinerOpKHR; 2]) -> RateState {
+    use vk::FragmentShadingRateCombinerOpKHR as Op;
+    let combiner = |op| match op {
+        Op::REPLACE => Combiner::Replace,
+        Op::MIN => Combiner::Min,
+        Op::MAX => Combiner::Max,
+        Op::MUL => Combiner::Multiply,
+        _ => Combiner::Keep,
+    };
+    RateState { size: Rate::of_size([size.width, size.height]), combiners: ops.map(combiner) }
+}
+
+fn depth_stencil_state(state: &vk::PipelineDepthStencilStateCreateInfo<'_>) -> DepthStencilState {
+    DepthStencilState {
+        depth_test: state.depth_test_enable != 0,
+        depth_write: state.depth_write_enable != 0,
+        depth_compare: state.depth_compare_op,
+        depth_bounds_test: state.depth_bounds_test_enable != 0,
+        depth_bounds: [state.min_depth_bounds, state.max_depth_bounds],
+        stencil_test: state.stencil_test_enable != 0,
+        front: stencil_state(&state.front),
+        back: stencil_state(&state.back),
+    }
+}
+
+fn stencil_state(state: &vk::StencilOpState) -> StencilState {
+    StencilState {
+        fail: state.fail_op,
+        pass: state.pass_op,
+        depth_fail: state.depth_fail_op,
+        compare: state.compare_op,
+        compare_mask: state.compare_mask,
+        write_mask: state.write_mask,
+        reference: state.reference,
+    }
+}
+
+fn blend_states(call: Call<'_>, state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<BlendState> {
+    let blend = |entry: &vk::PipelineColorBlendAttachmentState| BlendState {
+        enable: entry.blend_enable != 0,
+        src_color: entry.src_color_blend_factor,
+        dst_color: entry.dst_color_blend_factor,
+        color_op: entry.color_blend_op,
+        src_alpha: entry.src_alpha_blend_factor,
+        dst_alpha: entry.dst_alpha_blend_factor,
+        alpha_op: entry.alpha_blend_op,
+        write_mask: entry.color_write_mask,
+    };
+    call.slice(state.p_attachments, state.attachment_count).iter().map(blend).collect()
+}
+
+/// Returns, for each colour attachment, true if it is written at all.
+fn color_writes(call: Call<'_>, state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<bool> {
+    let info: Option<&vk::PipelineColorWriteCreateInfoEXT<'_>> = call.find(state.p_next);
+    let writes = info.map_or(&[][..], |info| call.slice(info.p_color_write_enables, info.attachment_count));
+    writes.iter().map(|&writes| writes != 0).collect()
+}
