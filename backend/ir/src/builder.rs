@@ -1,4 +1,4 @@
-//! The builder: appends instructions and numbers their results.
+//! The builder, which appends instructions and numbers their results.
 
 use foldhash::HashMap;
 
@@ -6,30 +6,30 @@ use super::{
     Atomic64, AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Token, Type, UnaryOp, Value,
 };
 
-/// First number of a value that is a pair of words: [`Builder::join`].
+/// First number of the values that are pairs of words (see [`Builder::join`]).
 pub(super) const FIRST_PAIR: u32 = 1 << 31;
 
-/// Builds a function, one instruction after the other.
+/// Builder of a function, which appends one instruction after the other.
 #[derive(Debug, Default)]
 pub struct Builder {
     function: Function,
     constants: HashMap<(u32, Type), Value>,
-    /// The other way round.
+    /// Inverse of `constants`: the word of each constant.
     words: HashMap<Value, u32>,
     depth: u32,
-    /// 64-bit values: types and words.
+    /// Type and words of each 64-bit value.
     pub(super) pairs: Vec<(Type, [Value; 2])>,
-    /// Where the high words of locals with 64-bit values lie.
+    /// Locals that hold the high words of locals with 64-bit values.
     highs: HashMap<Local, Local>,
 }
 
 impl Builder {
-    /// An empty function.
+    /// Returns a builder of an empty function.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The finished function. Constants come first, so that they dominate every use.
+    /// Returns the finished function. Constants come first, so that they dominate every use.
     pub fn finish(mut self) -> Function {
         let constants = self.constants.iter().map(|(&(word, _), &result)| Inst::Const { result, word });
         let mut insts: Vec<Inst> = constants.collect();
@@ -42,17 +42,17 @@ impl Builder {
         self.function
     }
 
-    /// Instructions so far.
+    /// Returns the number of instructions so far, without constants.
     pub fn len(&self) -> usize {
         self.function.insts.len()
     }
 
-    /// Whether nothing was appended yet.
+    /// Returns true if no instruction was appended yet.
     pub fn is_empty(&self) -> bool {
         self.function.insts.is_empty()
     }
 
-    /// Type of a value.
+    /// Returns the type of a value.
     pub fn type_of(&self, value: Value) -> Type {
         match value.0.checked_sub(FIRST_PAIR) {
             Some(pair) => self.pairs[pair as usize].0,
@@ -60,12 +60,12 @@ impl Builder {
         }
     }
 
-    /// Blocks and loops that are open.
+    /// Returns the number of open blocks and loops.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// A fresh value.
+    /// Creates a value.
     pub fn value(&mut self, ty: Type) -> Value {
         self.function.types.push(ty);
         Value(self.function.types.len() as u32 - 1)
@@ -81,7 +81,7 @@ impl Builder {
         self.function.insts.push(inst);
     }
 
-    /// A constant word.
+    /// Returns a constant word.
     pub fn constant(&mut self, word: u32, ty: Type) -> Value {
         if let Some(&value) = self.constants.get(&(word, ty)) {
             return value;
@@ -92,28 +92,28 @@ impl Builder {
         value
     }
 
-    /// A constant integer.
+    /// Returns a constant integer.
     pub fn int(&mut self, value: u32) -> Value {
         self.constant(value, Type::I32)
     }
 
-    /// A constant float.
+    /// Returns a constant float.
     pub fn float(&mut self, value: f32) -> Value {
         self.constant(value.to_bits(), Type::F32)
     }
 
-    /// The word of a value that is constant.
+    /// Returns the word of a constant value.
     pub fn as_constant(&self, value: Value) -> Option<u32> {
         self.words.get(&value).copied()
     }
 
-    /// A local of `words` words.
+    /// Creates a local of `words` words.
     pub fn local(&mut self, words: u32) -> Local {
         self.function.locals.push(words);
         Local(self.function.locals.len() as u32 - 1)
     }
 
-    /// A constant array; the same as before for the same words.
+    /// Returns a constant array with these words, reusing an equal one.
     pub fn table(&mut self, words: Vec<u32>) -> Table {
         let tables = &mut self.function.tables;
         let known = tables.iter().position(|known| *known == words);
@@ -124,19 +124,19 @@ impl Builder {
         Table(number as u32)
     }
 
-    /// The function has the routine of an image instruction in it.
+    /// Records that the function includes the routine of an image instruction.
     pub fn add_routine(&mut self, image: u32, routine: Token) {
         self.function.routines.push((image, routine));
     }
 
-    /// The word of a table at an index; 0 outside.
+    /// Appends a load from a table. An index outside of the table loads 0.
     pub fn table_load(&mut self, table: Table, index: Value, ty: Type) -> Value {
         let result = self.value(ty);
         self.push(Inst::TableLoad { result, table, index });
         result
     }
 
-    /// `op(a)`.
+    /// Appends `op(a)`.
     pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
         if self.is_wide(a) {
             return self.wide_unary(op, a);
@@ -146,19 +146,19 @@ impl Builder {
         result
     }
 
-    /// `op(a, b)`.
+    /// Appends `op(a, b)`.
     pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
         if self.is_wide(a) {
             return self.wide_binary(op, a, b);
         }
-        // A shift's count may be of another width.
+        // The count of a shift may be 64 bits wide.
         let b = self.split(b)[0];
         let result = self.value(op.result());
         self.push(Inst::Binary { result, op, a, b });
         result
     }
 
-    /// `op(a, b, c)`.
+    /// Appends `op(a, b, c)`.
     pub fn ternary(&mut self, op: TernaryOp, a: Value, b: Value, c: Value) -> Value {
         if self.is_wide(a) {
             return self.wide_fma(a, b, c);
@@ -168,7 +168,7 @@ impl Builder {
         result
     }
 
-    /// `condition ? b : c`, of the type of `b`.
+    /// Appends `condition ? b : c`, whose type is that of `b`.
     pub fn select(&mut self, condition: Value, b: Value, c: Value) -> Value {
         let op = match self.type_of(b) {
             Type::Bool => TernaryOp::SelectBool,
@@ -179,7 +179,7 @@ impl Builder {
         self.ternary(op, condition, b, c)
     }
 
-    /// The same bits as another type.
+    /// Reinterprets the bits of a value as another type.
     pub fn cast(&mut self, value: Value, ty: Type) -> Value {
         if self.type_of(value) == ty {
             return value;
@@ -194,7 +194,7 @@ impl Builder {
         }
     }
 
-    /// Word `base + index` of a local.
+    /// Appends a load of word `base + index` of a local.
     pub fn local_load(&mut self, local: Local, base: u32, index: Option<Value>, ty: Type) -> Value {
         if ty.is_wide() {
             let high = self.high_words(local);
@@ -206,7 +206,7 @@ impl Builder {
         result
     }
 
-    /// Stores word `base + index` of a local.
+    /// Appends a store to word `base + index` of a local.
     pub fn local_store(&mut self, local: Local, base: u32, index: Option<Value>, value: Value) {
         let [low, high] = self.split(value);
         self.push(Inst::LocalStore { local, base, index, value: low, all: false });
@@ -216,7 +216,8 @@ impl Builder {
         }
     }
 
-    /// The local of the high words of `local`'s values.
+    /// Returns the local that holds the high words of `local`'s values, and creates it at the
+    /// first call.
     fn high_words(&mut self, local: Local) -> Local {
         if let Some(&high) = self.highs.get(&local) {
             return high;
@@ -226,28 +227,28 @@ impl Builder {
         high
     }
 
-    /// The number of this lane.
+    /// Returns the number of the lane.
     pub fn lane(&mut self) -> Value {
         let result = self.value(Type::I32);
         self.push(Inst::Lane { result });
         result
     }
 
-    /// Whether this lane is active.
+    /// Returns true in lanes that are active.
     pub fn is_active(&mut self) -> Value {
         let result = self.value(Type::Bool);
         self.push(Inst::IsActive { result });
         result
     }
 
-    /// A bit for each lane, active or not.
+    /// Returns a bit mask of `a` with one bit for each lane, active or not.
     pub fn ballot(&mut self, a: Value) -> Value {
         let result = self.value(Type::I32);
         self.push(Inst::Ballot { result, a });
         result
     }
 
-    /// The value of the lane that `index` names, modulo 16, active or not.
+    /// Returns the value of `a` in lane `index` modulo 16, active or not.
     pub fn shuffle(&mut self, a: Value, index: Value) -> Value {
         match self.type_of(a) {
             Type::I64 | Type::F64 => {
@@ -268,14 +269,14 @@ impl Builder {
         }
     }
 
-    /// Loads a word at a byte offset.
+    /// Appends a load of a word at a byte offset.
     pub fn load(&mut self, space: Space, offset: Value, ty: Type) -> Value {
         let result = self.value(ty);
         self.push(Inst::Load { result, space, offset });
         result
     }
 
-    /// An atomic on the word at a byte offset; the word before.
+    /// Appends an atomic on the word at a byte offset. Returns the previous word.
     pub fn atomic(
         &mut self,
         space: Space,
@@ -289,7 +290,7 @@ impl Builder {
         result
     }
 
-    /// An atomic on 64 bits at a byte offset; what was there before.
+    /// Appends an atomic on the 64 bits at a byte offset. Returns the previous 64 bits.
     pub fn atomic64(
         &mut self,
         space: Space,
@@ -304,21 +305,22 @@ impl Builder {
         self.join(result, high, Type::I64)
     }
 
-    /// A program input.
+    /// Appends a read of a program input.
     pub fn input(&mut self, slot: u32, ty: Type) -> Value {
         let result = self.value(ty);
         self.push(Inst::Input { result, slot });
         result
     }
 
-    /// Word `word` of the run's parameters, or of those of one of sixteen things that have them.
+    /// Appends a read of word `word` of the run's parameters. With `of`, it reads the parameters
+    /// of one of 16 items.
     pub fn parameter(&mut self, word: u32, of: Option<Value>, ty: Type) -> Value {
         let result = self.value(ty);
         self.push(Inst::Parameter { result, word, of });
         result
     }
 
-    /// An image instruction; `make` is given the first result's number. The results have type `ty`.
+    /// Appends an image instruction and returns its results, which have type `ty`.
     pub fn image(&mut self, mut image: Image, ty: Type) -> Vec<Value> {
         let results: Vec<Value> = (0..image.results).map(|_| self.value(ty)).collect();
         if let Some(&first) = results.first() {

@@ -1,14 +1,18 @@
-//! The IR: scalar-per-lane SSA with structured control flow.
+//! The intermediate representation (IR): scalar-per-lane SSA with structured control flow.
 //!
-//! A function is one list of instructions. Every value is one 32-bit word per lane (a `Bool` is 0 or 1) and is defined
-//! once. Control flow is structured by markers that nest: `If`/`Else`/`EndIf`, `Block`/`EndBlock` (left early by `Break`)
-//! and `Loop`/`Continuing`/`EndLoop` (left by `Break`, continued by `Continue`). Depths of `Break` and `Continue` count
-//! enclosing blocks and loops from 0, the innermost. What changes over time lives in [`Local`]s: arrays of words private to
-//! the lane. There is no phi: a front end stores to a local in each predecessor. Numbers of 64 bits exist in the builder only,
-//! which makes pairs of words of them (see `wide`).
+//! A function is one list of instructions. Every value is one 32-bit word per lane and is defined
+//! once. A `Bool` is 0 or 1. Nested markers structure the control flow: `If`/`Else`/`EndIf`,
+//! `Block`/`EndBlock` and `Loop`/`Continuing`/`EndLoop`. `Break` leaves a block or a loop, and
+//! `Continue` jumps to a loop's continuing part. The depth of a `Break` or `Continue` counts
+//! enclosing blocks and loops from 0, the innermost.
 //!
-//! Instructions compute in all 16 lanes, active or not; effects, and results from memory, are those of active lanes. What
-//! looks at other lanes (`Ballot`, `Shuffle`, derivatives) sees what they computed last.
+//! Mutable state lives in [`Local`]s, which are arrays of words private to the lane. There are no
+//! phi nodes: a front end stores to a local in each predecessor. 64-bit numbers exist in the
+//! builder only, which turns them into pairs of words (see `wide`).
+//!
+//! Instructions compute in all 16 lanes of a wave, active or not. Effects, and results loaded from
+//! memory, are limited to active lanes. Instructions that read other lanes (`Ballot`, `Shuffle`,
+//! derivatives) see the values that those lanes computed last.
 
 #![forbid(unsafe_code)]
 
@@ -39,108 +43,120 @@ pub use wide_ops::{LESS_THAN_ONE, WideOp};
 
 use std::sync::Arc;
 
-/// A value: one word per lane.
+/// SSA value: one 32-bit word per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(pub u32);
 
-/// A function-scope array of words.
+/// Function-scope array of words, private to the lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Local(pub u32);
 
-/// A constant array of words.
+/// Constant array of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Table(pub u32);
 
 /// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// 0 or 1.
+    /// Boolean, 0 or 1.
     Bool,
-    /// 32-bit integer of either sign.
+    /// 32-bit integer, signed or unsigned.
     I32,
     /// 32-bit float.
     F32,
-    /// 64-bit integer: in the builder only.
+    /// 64-bit integer, in the builder only.
     I64,
-    /// 64-bit float: in the builder only.
+    /// 64-bit float, in the builder only.
     F64,
 }
 
 impl Type {
-    /// Whether a value is a pair of words.
+    /// Returns true if a value of this type is a pair of words.
     pub const fn is_wide(self) -> bool {
         matches!(self, Self::I64 | Self::F64)
     }
 }
 
-/// Memory that loads, stores and atomics reach by byte offset. Offsets are multiples of 4.
+/// Memory that loads, stores and atomics access by byte offset. Offsets are multiples of 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// A uniform or storage buffer: index into the program's resources, and the element of the binding's array.
+    /// Uniform or storage buffer.
     Buffer {
         /// Index into the program's resources.
         resource: u32,
-        /// Element of the binding's array; `None` is element 0.
+        /// Element of the binding's array. `None` is element 0.
         element: Option<Value>,
     },
     /// Push constants.
     Push,
-    /// The first buffer of a resource, at offsets of words that are known to lie in it: in linked routines only.
+    /// First buffer of the resource with this index, at word offsets known to lie in it. Occurs in
+    /// linked routines only.
     Texels(u32),
-    /// Push constants so many bytes behind the offset, words that are known to be there: in linked routines only.
+    /// Push constants at this number of bytes after the offset, known to be in bounds. Occurs in
+    /// linked routines only.
     Levels(u32),
-    /// What was looked up for an image instruction, by its number: in programs only that have its routine in them.
+    /// Memory that was resolved for an image instruction. Occurs only in programs that include the
+    /// instruction's routine.
     OfImage {
-        /// Number of the instruction.
+        /// Number of the image instruction.
         image: u32,
-        /// What of it.
+        /// Part of the resolved state.
         part: Part,
     },
-    /// A range of memory that the host gives with a run, by number.
+    /// Memory range with this number, which the host passes with a run.
     Range(u32),
-    /// Such a range, of which each quad of four lanes accesses 16 bytes, lane by lane, that lie in it or outside of it; inside where one of
-    /// these lanes stores. A store may write the words of the others, too, as they are: in linked kernels only.
+    /// Memory range of which each quad of four lanes accesses 16 consecutive bytes, one word per
+    /// lane. Occurs in linked kernels only.
+    ///
+    /// The 16 bytes lie completely inside or completely outside of the range, and inside if a lane
+    /// of the quad stores. A store may also rewrite the words of the quad's other lanes with their
+    /// current values.
     Quads(u32),
-    /// Such a range, of which a wave accesses four quads that are the corners of a block of 4x4 texels in a line of 8x8: 32 bytes from the offset,
-    /// which is the same in all lanes, and 32 more 64 behind it. All of these lie in the range or outside of it; otherwise the same.
+    /// Memory range of which a wave accesses a block of 4x4 texels in a tile of 8x8 texels. Occurs
+    /// in linked kernels only.
+    ///
+    /// The block's four quads are 32 bytes at the offset and 32 bytes at 64 bytes after it. The
+    /// offset is uniform. All of these bytes lie inside or all lie outside of the range. As with
+    /// [`Self::Quads`], they lie inside if a lane stores, and a store may rewrite other words.
     Block(u32),
     /// Memory shared by a workgroup.
     Shared,
-    /// The device's clock: a 64-bit word that an atomic load reads, at any offset.
+    /// The device's clock: a 64-bit counter that an atomic load reads at any offset.
     Clock,
-    /// Memory of the device by 64-bit address: the offset is the low word.
+    /// Device memory at a 64-bit address, whose low word is the offset.
     Address {
-        /// The high word.
+        /// High word of the address.
         high: Value,
     },
 }
 
-/// What routines reach of what was looked up for them.
+/// Part of the state that was resolved for an image instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// The first buffer of a resource of the routine's.
+    /// First buffer of the routine's resource with this index.
     Buffer(u32),
-    /// The same, at offsets of words that are known to lie in it.
+    /// First buffer of the routine's resource with this index, at word offsets known to lie in it.
     Texels(u32),
-    /// The routine's push constants so many bytes behind the offset, words that are known to be there.
+    /// The routine's push constants at this number of bytes after the offset, known to be in
+    /// bounds.
     Levels(u32),
 }
 
 impl Space {
-    /// Bytes from the upper quads of a block to the lower ones.
+    /// Bytes from the upper quads of a block to its lower quads.
     pub const BLOCK_ROW: u32 = 64;
 
-    /// Whether nothing writes it while a program runs.
+    /// Returns true if nothing writes the memory while a program runs.
     pub const fn is_pushed(self) -> bool {
         matches!(self, Self::Push | Self::Levels(_) | Self::OfImage { part: Part::Levels(_), .. })
     }
 
-    /// Whether it is a buffer, or an image's texels.
+    /// Returns true for buffers and for texels of images.
     pub const fn is_buffer(self) -> bool {
         matches!(self, Self::Buffer { .. } | Self::Texels(_) | Self::OfImage { .. }) && !self.is_pushed()
     }
 
-    /// The value that says which memory is meant, beside the offset.
+    /// Returns the value that selects the memory, in addition to the offset.
     pub const fn operand(mut self) -> Option<Value> {
         match self.operand_mut() {
             Some(value) => Some(*value),
@@ -148,7 +164,8 @@ impl Space {
         }
     }
 
-    /// The same to be replaced.
+    /// Returns a mutable reference to the value that selects the memory, in addition to the
+    /// offset.
     pub const fn operand_mut(&mut self) -> Option<&mut Value> {
         match self {
             Self::Buffer { element, .. } => element.as_mut(),
@@ -166,19 +183,19 @@ impl Space {
     }
 }
 
-/// How a fragment input is interpolated when the program asks for another place than the declared one.
+/// Position at which a program interpolates a fragment input instead of the declared position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InterpolateAt {
-    /// At the centroid.
+    /// The centroid.
     Centroid,
-    /// At a sample, by number.
+    /// The sample with this number.
     Sample(Value),
-    /// At an offset from the pixel's centre, pixels.
+    /// An offset from the pixel's centre, in pixels.
     Offset(Value, Value),
 }
 
 impl InterpolateAt {
-    /// The same place with other values.
+    /// Returns this position with each operand replaced by `map` of it.
     pub fn map(self, map: impl Fn(Value) -> Value) -> Self {
         match self {
             Self::Centroid => Self::Centroid,
@@ -203,14 +220,14 @@ pub enum Dim {
 /// Level of detail of a sampling operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lod {
-    /// From the derivatives of the coordinates in the quad, plus a bias.
+    /// Level from the derivatives of the coordinates in the quad, plus a bias.
     Implicit {
-        /// Added to the level of detail.
+        /// Bias that is added to the level of detail.
         bias: Option<Value>,
     },
-    /// Given.
+    /// Explicit level.
     Explicit(Value),
-    /// From given derivatives; as many components as the image has dimensions.
+    /// Level from explicit derivatives, which have as many components as the image has dimensions.
     Gradient {
         /// Derivative in x.
         dx: Vec<Value>,
@@ -219,7 +236,7 @@ pub enum Lod {
     },
 }
 
-/// What an image instruction does.
+/// Operation of an image instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ImageOp {
     /// Filtered sampling; 4 results, or 1 with a depth reference.
@@ -229,111 +246,113 @@ pub enum ImageOp {
         /// Depth reference to compare with.
         reference: Option<Value>,
     },
-    /// Four texels of one component (or compared with a reference): 4 results.
+    /// Four texels of one component, or their comparisons with a reference; 4 results.
     Gather {
-        /// Component, when not comparing.
+        /// Component to gather, unless the texels are compared with a reference.
         component: Option<Value>,
         /// Depth reference to compare with.
         reference: Option<Value>,
-        /// Four offsets, one for each texel, instead of one for all.
+        /// Four offsets, one for each texel, that replace the single offset.
         offsets: Option<[[i32; 2]; 4]>,
     },
-    /// One texel of a level, and of a sample: 4 results.
+    /// One texel of a level and sample; 4 results.
     Fetch {
-        /// Level; 0 without.
+        /// Level, by default 0.
         level: Option<Value>,
         /// Sample of a multisampled image.
         sample: Option<Value>,
     },
-    /// One texel of a storage image: 4 results.
+    /// One texel of a storage image; 4 results.
     Read {
         /// Sample of a multisampled image.
         sample: Option<Value>,
     },
-    /// Stores one texel; no result.
+    /// Store of one texel; no result.
     Write {
         /// Sample of a multisampled image.
         sample: Option<Value>,
-        /// The texel, red to alpha.
+        /// Components of the texel, red to alpha.
         texel: [Value; 4],
     },
-    /// Atomic on a texel of 32 or 64 bits: 1 result, the word before, or 2, low word first.
+    /// Atomic on a texel of 32 or 64 bits. The result is the previous texel: 1 word, or 2 with the
+    /// low word first.
     Atomic {
         /// Operation.
         op: AtomicOp,
         /// Sample of a multisampled image.
         sample: Option<Value>,
-        /// Operand: as many words as the texel has.
+        /// Operand, with as many words as the texel has.
         value: Vec<Value>,
         /// Words to compare with, for compare-exchange.
         comparator: Vec<Value>,
     },
-    /// Width, height, depth (or layers after the last dimension): 3 results.
+    /// Width, height and depth, with the layers after the last dimension; 3 results.
     Size {
-        /// Level; 0 without.
+        /// Level, by default 0.
         level: Option<Value>,
     },
-    /// Number of levels: 1 result.
+    /// Number of levels; 1 result.
     Levels,
-    /// Number of samples: 1 result.
+    /// Number of samples; 1 result.
     Samples,
-    /// Level that would be accessed and computed level of detail: 2 results.
+    /// Accessed level and computed level of detail; 2 results.
     QueryLod,
 }
 
 impl ImageOp {
-    /// Whether it changes the image: helpers must not execute it.
+    /// Returns true if the operation changes the image. Helper lanes must not execute it.
     pub fn has_effect(&self) -> bool {
         matches!(self, Self::Write { .. } | Self::Atomic { .. })
     }
 
-    /// Whether it asks for what is the same everywhere in an image.
+    /// Returns true if the operation queries a property of the whole image.
     pub fn is_query(&self) -> bool {
         matches!(self, Self::Size { .. } | Self::Levels | Self::Samples)
     }
 }
 
-/// An image instruction.
+/// Image instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Image {
-    /// What it does.
+    /// Operation.
     pub op: ImageOp,
     /// Index of the image (or combined image sampler) in the program's resources.
     pub resource: u32,
     /// Element of the binding's array.
     pub element: Option<Value>,
-    /// Sampler from another binding: resource and element.
+    /// Sampler from another binding, as its resource and array element.
     pub sampler: Option<(u32, Option<Value>)>,
     /// Dimensionality.
     pub dim: Dim,
-    /// Whether the last coordinate is a layer.
+    /// True if the last coordinate is a layer.
     pub arrayed: bool,
-    /// Coordinates, then the layer of an arrayed image.
+    /// Coordinates, followed by the layer of an arrayed image.
     pub coords: Vec<Value>,
-    /// Offset in texels, as many as dimensions, or none.
+    /// Offset in texels, with one component per dimension. Empty without an offset.
     pub offset: Vec<Value>,
-    /// Number of the instruction in its program: what was looked up for it is kept by it.
+    /// Number of the instruction in its program. It identifies the state that was resolved for the
+    /// instruction.
     pub number: u32,
-    /// First of the results, which are numbered one after the other.
+    /// First result. The results have consecutive numbers.
     pub result: Value,
-    /// How many results.
+    /// Number of results.
     pub results: u32,
 }
 
-/// An operation on 64-bit numbers that pairs of words have no short sequence for.
+/// Operation on 64-bit numbers that has no short sequence of 32-bit operations.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Wide {
     /// Operation.
     pub op: WideOp,
-    /// Words of the operands, low ones first.
+    /// Words of the operands, each with its low word first.
     pub words: Vec<Value>,
-    /// First of the results, which are numbered one after the other.
+    /// First result. The results have consecutive numbers.
     pub result: Value,
-    /// How many.
+    /// Number of results.
     pub results: u32,
 }
 
-/// An atomic on 64 bits.
+/// 64-bit atomic operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Atomic64 {
     /// Operation.
@@ -344,13 +363,13 @@ pub struct Atomic64 {
     pub offset: Value,
     /// Operand, low word first.
     pub value: [Value; 2],
-    /// What to compare with, for compare-exchange.
+    /// Words to compare with, for compare-exchange.
     pub comparator: Option<[Value; 2]>,
-    /// The low word before; the high one follows it.
+    /// Low word of the previous memory contents. The high word is the next value.
     pub result: Value,
 }
 
-/// One instruction.
+/// IR instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the module header and the operands' types say what each does")]
 pub enum Inst {
@@ -387,7 +406,7 @@ pub enum Inst {
         base: u32,
         index: Option<Value>,
         value: Value,
-        /// To all lanes if any is active, not only to the active ones.
+        /// True to store to all lanes if any lane is active. False to store to active lanes only.
         all: bool,
     },
     TableLoad {
@@ -399,14 +418,16 @@ pub enum Inst {
         result: Value,
         slot: u32,
     },
-    /// Word `word` of what the host gives a wave's run: the same in all lanes; or with `of`, where it gives what sixteen things have,
-    /// of that one which the low four bits name.
+    /// Word `word` of the parameters that the host passes with a wave's run. Without `of`, all
+    /// lanes read the same word. With `of`, the host passes the parameters of 16 items, and the
+    /// low four bits of `of` select the item.
     Parameter {
         result: Value,
         word: u32,
         of: Option<Value>,
     },
-    /// A fragment input at another place; as `Input`, until a kernel is made of the program.
+    /// Fragment input at another position. It equals `Input` until the program becomes part of a
+    /// kernel.
     Interpolate {
         result: Value,
         slot: u32,
@@ -434,7 +455,7 @@ pub enum Inst {
         value: Value,
         comparator: Option<Value>,
     },
-    /// Stores the low 1 or 2 bytes of a word.
+    /// Store of the low 1 or 2 bytes of a word.
     StorePart {
         space: Space,
         offset: Value,
@@ -443,7 +464,7 @@ pub enum Inst {
     },
     Atomic64(Box<Atomic64>),
     Wide(Box<Wide>),
-    /// Bytes of a buffer's bound range.
+    /// Size of a buffer's bound range in bytes.
     BufferLength {
         result: Value,
         resource: u32,
@@ -454,22 +475,22 @@ pub enum Inst {
     Lane {
         result: Value,
     },
-    /// Whether the lane is active here.
+    /// 1 if the lane is active at this instruction, else 0.
     IsActive {
         result: Value,
     },
-    /// A bit for each lane of the wave, active or not.
+    /// Bit mask of `a` with one bit for each lane of the wave, active or not.
     Ballot {
         result: Value,
         a: Value,
     },
-    /// The word of the lane that the low four bits of `index` name, active or not.
+    /// Value of `a` in the lane that the low four bits of `index` select, active or not.
     Shuffle {
         result: Value,
         a: Value,
         index: Value,
     },
-    /// Whether the lane is a helper.
+    /// 1 if the lane is a helper, else 0.
     IsHelper {
         result: Value,
     },
@@ -489,35 +510,35 @@ pub enum Inst {
     Continue {
         depth: u32,
     },
-    /// Ends the lane: it writes nothing from here on and exports no fragment.
+    /// End of the lane: it has no further effects and exports no fragment.
     Kill,
-    /// Makes the lane a helper: it runs on without effect and exports no fragment.
+    /// Change of the lane to a helper: it continues without effects and exports no fragment.
     Demote,
-    /// Waits until every wave of the workgroup is here.
+    /// Barrier that waits until every wave of the workgroup reaches it.
     Barrier,
 }
 
-/// A function: what a program's entry point became, calls inlined.
+/// Function: a program's entry point with all calls inlined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Function {
     /// Instructions in order.
     pub insts: Vec<Inst>,
     /// Type of each value.
     pub types: Vec<Type>,
-    /// Words of each local.
+    /// Size of each local in words.
     pub locals: Vec<u32>,
     /// Constant arrays.
     pub tables: Vec<Vec<u32>>,
-    /// Image instructions whose routines are in it: their numbers, and which routines.
+    /// Image instructions whose routines are inlined, as pairs of instruction number and routine.
     pub routines: Vec<(u32, Token)>,
 }
 
-/// A name of its own: nothing else has it as long as anybody knows it.
+/// Unique identity: no other token compares equal to it while it or a clone exists.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<()>);
 
 impl Token {
-    /// What tells it from all others.
+    /// Returns the address that distinguishes this token from all others.
     pub fn as_ptr(&self) -> *const () {
         Arc::as_ptr(&self.0)
     }
@@ -532,7 +553,7 @@ impl PartialEq for Token {
 impl Eq for Token {}
 
 impl Function {
-    /// Numbers the image instructions. Returns how many there are.
+    /// Numbers the image instructions in order, and returns their count.
     pub fn number_images(&mut self) -> u32 {
         let mut count = 0;
         for inst in &mut self.insts {

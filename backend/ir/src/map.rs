@@ -1,4 +1,4 @@
-//! Rewriting the values an instruction uses or defines.
+//! Functions that replace the values an instruction uses or defines.
 
 use super::{Atomic64, Image, ImageOp, Inst, InterpolateAt, Lod, Value};
 
@@ -7,15 +7,19 @@ pub fn map_operands(inst: &mut Inst, map: impl Fn(Value) -> Value) {
     operands_mut(inst, &mut |value| *value = map(*value));
 }
 
-/// An instruction whose operands are numbered from 0 on, as a call of the runtime numbers them, and what these are. Each has a number of its
-/// own: what was looked up for an instruction serves all programs that it becomes a part of, whatever values are the same there.
+/// Returns a copy of an instruction with operands numbered from 0 on, and the original operands.
+/// Calls of the runtime use these numbers.
+///
+/// Every operand has its own number, even if two operands are the same value. The state that was
+/// resolved for an instruction can therefore serve every program that includes the instruction.
 pub fn numbered(inst: &Inst) -> (Inst, Vec<Value>) {
     let (mut numbered, mut values) = (inst.clone(), Vec::new());
     operands_mut(&mut numbered, &mut |value| values.push(std::mem::replace(value, Value(values.len() as u32))));
     (numbered, values)
 }
 
-/// Replaces every value that an instruction defines. An image instruction's results must stay consecutive.
+/// Replaces every value that an instruction defines. An image instruction's results must stay
+/// consecutive.
 pub fn map_results(inst: &mut Inst, map: impl Fn(Value) -> Value) {
     match inst {
         Inst::Const { result, .. }

@@ -1,12 +1,19 @@
-//! Scalar operations and what they compute: the one definition that folder and interpreter share.
+//! Scalar operations and their results. The constant folder and the interpreter share this one
+//! definition.
 //!
-//! They are primitive: a code generator has a short sequence of instructions for each, and what more programs call is
-//! written with them (see `shader::routines`). Floats are IEEE single precision with every operation rounded on its own.
-//! Unsigned quotients and all remainders by zero have all bits set, a signed quotient by zero is 0. Shifts by 32 or more give 0,
-//! or the sign. Conversions to integers saturate, NaN is 0.
-//! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. `FMinNum` and `FMaxNum` give
-//! the operand that is a number if the other one is NaN, and `b` of equal operands. Comparisons of floats are ordered but for
-//! `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
+//! Every operation is primitive: a code generator has a short sequence of instructions for it.
+//! Other routines are written with these operations (see `elementary`). Source: SPIR-V
+//! specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
+//!
+//! - Floats are IEEE single precision, and every operation rounds separately.
+//! - Unsigned quotients and all remainders by zero have all bits set. A signed quotient by zero is
+//!   0.
+//! - Shifts by 32 or more give 0, or copies of the sign for arithmetic shifts.
+//! - Conversions to integers saturate, and NaN gives 0.
+//! - `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`. NaN on either side gives `a`.
+//! - `FMinNum` and `FMaxNum` return the other operand if one operand is NaN. They return `b` if
+//!   the operands are equal.
+//! - Comparisons of floats are ordered, except `FNe`.
 
 use super::{Type, WideOp};
 
@@ -18,12 +25,12 @@ macro_rules! operations {
         pub enum $name { $($op,)* }
 
         impl $name {
-            /// Every operation.
+            /// List of every operation.
             pub const ALL: &[Self] = &[$(Self::$op,)*];
-            /// Operands it takes.
+            /// Number of operands.
             pub const ARITY: usize = $arity;
 
-            /// Type of the result.
+            /// Returns the type of the result.
             pub const fn result(self) -> Type {
                 match self { $(Self::$op => Type::$result,)* }
             }
@@ -32,7 +39,7 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Operations on one word.
+    /// Operation on one word.
     UnaryOp, 1 {
         Copy: I32, AsFloat: F32, AsBool: Bool, LogicalNot: Bool, INeg: I32, BitNot: I32, SAbs: I32, BitCount: I32,
         FNeg: F32, FAbs: F32, Floor: F32, Ceil: F32, Trunc: F32, RoundEven: F32, Sqrt: F32,
@@ -42,7 +49,7 @@ operations! {
 }
 
 operations! {
-    /// Operations on two words.
+    /// Operation on two words.
     BinaryOp, 2 {
         IAdd: I32, ISub: I32, IMul: I32, SDiv: I32, UDiv: I32, SRem: I32, UMod: I32, UMulHi: I32, SMulHi: I32,
         And: I32, Or: I32, Xor: I32, Shl: I32, ShrLogical: I32, ShrArithmetic: I32,
@@ -55,13 +62,14 @@ operations! {
 }
 
 operations! {
-    /// Operations on three words.
+    /// Operation on three words.
     TernaryOp, 3 {
         Select: I32, SelectFloat: F32, SelectBool: Bool, Fma: F32,
     }
 }
 
-/// Atomic read-modify-write operations. `FMin` and `FMax` store the number if one of the two operands is NaN.
+/// Atomic read-modify-write operation. `FMin` and `FMax` store the other operand if one operand is
+/// NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are SPIR-V's")]
 pub enum AtomicOp {
@@ -84,7 +92,7 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// Every operation.
+    /// List of every operation.
     pub const ALL: &[Self] = &[
         Self::Load,
         Self::Store,
@@ -104,7 +112,8 @@ impl AtomicOp {
         Self::FMax,
     ];
 
-    /// The word that is stored when `old` was there; `None` leaves it.
+    /// Returns the word to store for a previous word `old`. Returns `None` if memory does not
+    /// change.
     #[inline(always)]
     pub fn apply(self, old: u32, value: u32, comparator: u32) -> Option<u32> {
         Some(match self {
@@ -126,7 +135,8 @@ impl AtomicOp {
         })
     }
 
-    /// The same for 64 bits.
+    /// Returns the 64 bits to store for previous bits `old`. Returns `None` if memory does not
+    /// change.
     #[inline(always)]
     pub fn apply_wide(self, old: u64, value: u64, comparator: u64) -> Option<u64> {
         Some(match self {
@@ -160,19 +170,20 @@ fn float(apply: impl Fn(f32) -> f32, a: u32) -> u32 {
     apply(f(a)).to_bits()
 }
 
-/// Applies a rounding. Processors make a signalling NaN a quiet one, which the host's functions may not.
+/// Applies a rounding function. Processors turn a signalling NaN into a quiet one, but the host's
+/// functions may not.
 #[inline(always)]
 fn rounded(round: impl Fn(f32) -> f32, a: u32) -> u32 {
     if f(a).is_nan() { a | 0x0040_0000 } else { float(round, a) }
 }
 
 impl UnaryOp {
-    /// Whether the result depends on other lanes of the quad.
+    /// Returns true if the result depends on other lanes of the quad.
     pub const fn is_derivative(self) -> bool {
         matches!(self, Self::DdxFine | Self::DdyFine | Self::DdxCoarse | Self::DdyCoarse)
     }
 
-    /// The result for one lane. Derivatives are 0 here: they need the quad.
+    /// Computes the result for one lane. Derivatives are 0 here, because they need the quad.
     #[inline(always)]
     pub fn apply(self, a: u32) -> u32 {
         match self {
@@ -203,7 +214,7 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// The result for one lane.
+    /// Computes the result for one lane.
     #[inline(always)]
     pub fn apply(self, a: u32, b: u32) -> u32 {
         let (sa, sb) = (a as i32, b as i32);
@@ -295,7 +306,7 @@ impl BinaryOp {
 }
 
 impl TernaryOp {
-    /// The result for one lane.
+    /// Computes the result for one lane.
     #[inline(always)]
     pub fn apply(self, a: u32, b: u32, c: u32) -> u32 {
         match self {

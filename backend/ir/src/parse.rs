@@ -1,4 +1,5 @@
-//! Reads the text form. What it accepts is bounded, but not verified: pass the function to [`verify`](super::verify).
+//! The parser of the text form. It limits sizes but does not verify the function: pass the
+//! function to [`verify`](super::verify).
 
 use std::sync::LazyLock;
 
@@ -9,25 +10,25 @@ use super::{
     TernaryOp, Type, UnaryOp, Value, Wide, WideOp,
 };
 
-/// Most values, words of a local, and so on: text is small.
+/// Maximum for counts in a text, such as the number of values or the words of a local.
 const LIMIT: u32 = 1 << 20;
 
-/// What is wrong with a text, and on which line.
+/// Problem of a text and the line on which it was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct ParseError {
-    /// Line, counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub problem: &'static str,
 }
 
 type Result<T> = std::result::Result<T, &'static str>;
 
-/// Reads a function from its text form. `;` starts a comment.
+/// Parses a function from its text form. `;` starts a comment.
 ///
 /// # Errors
-/// The first line that is not an instruction.
+/// Returns the first line that is not an instruction.
 pub fn parse(text: &str) -> std::result::Result<Function, ParseError> {
     let mut function = Function::default();
     for (index, line) in text.lines().enumerate() {
@@ -38,7 +39,7 @@ pub fn parse(text: &str) -> std::result::Result<Function, ParseError> {
     Ok(function)
 }
 
-/// Words, and each sign on its own; commas are spaces.
+/// Splits a line into words and signs. Commas count as spaces.
 fn tokens(line: &str) -> Vec<&str> {
     let is_sign = |c: char| matches!(c, '[' | ']' | '(' | ')' | '=' | ':' | '+');
     let mut out = Vec::new();
@@ -91,7 +92,7 @@ fn unsigned(token: &str) -> Result<u32> {
     parsed.map_err(|_| "not a number")
 }
 
-/// An operation by its name.
+/// Returns the operation with this name.
 fn named<T: Copy + std::fmt::Debug>(all: &[T], name: &str) -> Option<T> {
     all.iter().copied().find(|item| format!("{item:?}") == name)
 }
@@ -109,7 +110,7 @@ const MARKERS: [Inst; 10] = [
     Inst::Barrier,
 ];
 
-/// An instruction that is known by its name alone.
+/// Instruction that is identified by its name alone.
 enum Named {
     /// Index into [`MARKERS`].
     Marker(usize),
@@ -154,7 +155,7 @@ impl<'a> Cursor<'a> {
         if self.eat(token) { Ok(()) } else { Err("a sign is missing") }
     }
 
-    /// A number of moderate size.
+    /// Parses a number below [`LIMIT`].
     fn number(&mut self) -> Result<u32> {
         prefixed(self.next()?, "")
     }
@@ -167,7 +168,7 @@ impl<'a> Cursor<'a> {
         if self.rest.is_empty() { Ok(None) } else { self.value().map(Some) }
     }
 
-    /// `[%1]`, or nothing.
+    /// Parses an optional element, such as `[%1]`.
     fn element(&mut self) -> Result<Option<Value>> {
         if !self.eat("[") {
             return Ok(None);
@@ -177,7 +178,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(element))
     }
 
-    /// The left-hand side: first result, how many, and their type.
+    /// Parses the left-hand side: the first result, the number of results, and their type.
     fn results(&mut self) -> Result<(Value, u32, Type)> {
         if !self.peek().is_some_and(|token| token.starts_with('%')) {
             return Ok((Value(0), 0, Type::I32));
@@ -369,13 +370,13 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A number below [`LIMIT`] after a prefix.
+/// Parses a number below [`LIMIT`] after a prefix.
 fn prefixed(token: &str, prefix: &str) -> Result<u32> {
     let number = unsigned(token.strip_prefix(prefix).ok_or("another kind of operand")?)?;
     if number < LIMIT { Ok(number) } else { Err("a number this large") }
 }
 
-/// The fields of an image instruction.
+/// Fields of an image instruction, as names and their tokens.
 struct Fields<'a>(Vec<(&'a str, &'a [&'a str])>);
 
 impl<'a> Fields<'a> {

@@ -1,16 +1,16 @@
-//! Random functions for tests of executors: valid by construction, and they end.
+//! Random functions for tests of executors. They are valid by construction, and they terminate.
 
 use crate::{AtomicOp, BinaryOp, Builder, Function, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value};
 
-/// Words of input that functions read.
+/// Number of input words that the functions read.
 pub const INPUTS: usize = 4;
 
-/// Words of output that functions write.
+/// Number of output words that the functions write.
 pub const OUTPUTS: u32 = 6;
 
 const DEPTH: u32 = 4;
 
-/// A small generator of numbers (xorshift).
+/// Pseudorandom number generator (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -33,14 +33,14 @@ impl Numbers {
 struct Generator {
     numbers: Numbers,
     b: Builder,
-    /// Values in scope by type, innermost last.
+    /// Values in scope with their types, innermost last.
     values: Vec<(Value, Type)>,
     words: Local,
     bools: Local,
     array: Local,
     table: Table,
     counters: Vec<Local>,
-    /// Open `Block`s and `Loop`s: whether each is a loop, and whether its continuing part was reached.
+    /// Open `Block`s and `Loop`s, innermost last. True for a loop.
     targets: Vec<bool>,
     budget: u32,
 }
@@ -48,7 +48,7 @@ struct Generator {
 const WORDS: u32 = 4;
 const ARRAY: u32 = 5;
 
-/// The program of a seed.
+/// Returns the function of a seed.
 pub fn function(seed: u64) -> Function {
     let mut b = Builder::new();
     let (words, bools, array) = (b.local(WORDS), b.local(2), b.local(ARRAY));
@@ -106,7 +106,7 @@ impl Generator {
             let (a, b) = (self.pick(Type::I32), self.pick(Type::I32));
             return self.b.binary(BinaryOp::ULt, a, b);
         }
-        // Late values are likelier, so that programs are deep.
+        // Recent values are chosen more often, so that dependency chains are long.
         let newest = fitting.len().saturating_sub(6);
         let first = if self.numbers.one_in(3) { 0 } else { newest };
         fitting[first + self.numbers.below((fitting.len() - first) as u32) as usize]
@@ -161,7 +161,7 @@ impl Generator {
         self.define(value);
     }
 
-    /// An index that is often, but not always, inside of a small array.
+    /// Returns an index that is often, but not always, inside of a small array.
     fn index(&mut self) -> Value {
         let (a, mask) = (self.pick(Type::I32), self.b.int(7));
         self.b.binary(BinaryOp::And, a, mask)
@@ -215,7 +215,7 @@ impl Generator {
         }
     }
 
-    /// A byte offset that is sometimes outside of the range.
+    /// Returns a byte offset that is sometimes outside of the range.
     fn offset(&mut self) -> Value {
         let (a, mask, two) = (self.pick(Type::I32), self.b.int(63), self.b.int(2));
         let small = self.b.binary(BinaryOp::And, a, mask);
@@ -250,7 +250,7 @@ impl Generator {
 
     fn condition(&mut self) -> Value {
         if self.numbers.one_in(4) {
-            // Uniform: of a push constant and a number.
+            // Uniform condition, from a push constant and a constant.
             let (offset, limit) = (self.b.int(12), self.numbers.next() as u32);
             let (word, limit) = (self.b.load(Space::Push, offset, Type::I32), self.b.int(limit));
             return self.b.binary(BinaryOp::ULt, word, limit);
@@ -259,7 +259,7 @@ impl Generator {
         self.b.binary(if self.numbers.one_in(2) { BinaryOp::SLt } else { BinaryOp::INe }, a, b)
     }
 
-    /// Values of an inner region are not seen outside of it.
+    /// Runs `body`, whose values are not visible outside of its region.
     fn scoped(&mut self, body: impl FnOnce(&mut Self)) {
         let outside = self.values.len();
         body(self);
@@ -285,7 +285,7 @@ impl Generator {
         self.b.push(Inst::EndBlock);
     }
 
-    /// A loop of at most some turns, counted by a local.
+    /// Appends a loop that ends after a small number of iterations, which a local counts.
     fn repeat(&mut self, depth: u32) {
         let counter = self.b.local(1);
         let (zero, one, most) = (self.b.int(0), self.b.int(1), self.numbers.below(5) + 1);
@@ -303,7 +303,8 @@ impl Generator {
             generator.b.push(Inst::Break { depth: 0 });
             generator.b.push(Inst::EndIf);
             generator.define(turn);
-            // A `Continue` may come before whatever the body defines.
+            // A `Continue` may skip the body's definitions, so the continuing part must not use
+            // them.
             generator.scoped(|generator| generator.statements(depth + 1, 6));
             generator.b.push(Inst::Continuing);
             generator.store_local();
@@ -313,7 +314,7 @@ impl Generator {
         self.b.push(Inst::EndLoop);
     }
 
-    /// A jump under a condition.
+    /// Appends a conditional jump.
     fn jump(&mut self) {
         let depth = self.numbers.below(self.targets.len() as u32);
         let is_loop = self.targets[self.targets.len() - 1 - depth as usize];

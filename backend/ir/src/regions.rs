@@ -2,7 +2,7 @@
 
 use super::{Function, Inst};
 
-/// What opened a region.
+/// Kind of the marker that opens a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegionKind {
     /// The whole function.
@@ -15,28 +15,28 @@ pub enum RegionKind {
     Loop,
 }
 
-/// A region: the instructions between two markers. Positions are indices of instructions.
+/// Instructions between two markers. Positions are indices of instructions.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
-    /// What opened it.
+    /// Kind of the opening marker.
     pub kind: RegionKind,
-    /// The region around it; the function is its own.
+    /// Number of the enclosing region. The function is its own parent.
     pub parent: u32,
-    /// Position of the marker that opens it.
+    /// Position of the opening marker.
     pub start: u32,
-    /// Position of `Else` or `Continuing`; the end when there is none.
+    /// Position of `Else` or `Continuing`, or the end if there is none.
     pub middle: u32,
-    /// Position of the marker that ends it.
+    /// Position of the closing marker.
     pub end: u32,
 }
 
 impl Region {
-    /// Whether a position lies in it, markers included.
+    /// Returns true if a position lies in the region, markers included.
     pub fn contains(&self, at: u32) -> bool {
         (self.start..=self.end).contains(&at)
     }
 
-    /// Whether `Break` and `Continue` count it.
+    /// Returns true if `Break` and `Continue` count the region.
     pub fn is_target(&self) -> bool {
         matches!(self.kind, RegionKind::Block | RegionKind::Loop)
     }
@@ -45,14 +45,15 @@ impl Region {
 /// All regions of a function.
 #[derive(Debug, Clone)]
 pub struct Regions {
-    /// Region 0 is the function; a region comes after the one around it.
+    /// List of regions. Region 0 is the function, and every region follows its parent.
     pub list: Vec<Region>,
-    /// For each instruction the innermost region around it. A marker belongs to the region it opens, divides or ends.
+    /// Innermost region around each instruction. A marker belongs to the region that it opens,
+    /// divides or closes.
     pub of: Vec<u32>,
 }
 
 impl Regions {
-    /// The regions of a verified function.
+    /// Returns the regions of a verified function.
     pub fn new(function: &Function) -> Self {
         let last = function.insts.len() as u32;
         let whole = Region { kind: RegionKind::Function, parent: 0, start: 0, middle: last, end: last };
@@ -79,12 +80,12 @@ impl Regions {
         regions
     }
 
-    /// A region by number.
+    /// Returns the region with this number.
     pub fn get(&self, region: u32) -> &Region {
         &self.list[region as usize]
     }
 
-    /// The region and those around it, from the inside out, without the function.
+    /// Returns the region and its ancestors, innermost first, without the function.
     pub fn chain(&self, region: u32) -> impl Iterator<Item = u32> {
         std::iter::successors((region != 0).then_some(region), |&region| {
             let parent = self.get(region).parent;
@@ -92,7 +93,7 @@ impl Regions {
         })
     }
 
-    /// The region that a `Break` or `Continue` of this depth in `region` leaves for.
+    /// Returns the region that a `Break` or `Continue` of this depth in `region` targets.
     pub fn target(&self, region: u32, depth: u32) -> Option<u32> {
         self.chain(region).filter(|&region| self.get(region).is_target()).nth(depth as usize)
     }

@@ -1,23 +1,25 @@
-//! The strict verifier: definitions dominate uses, and operands have the types their operations want.
+//! The strict verifier. Definitions must dominate uses, and operands must have the types that
+//! their operations require.
 //!
-//! What a front end makes of well-formed SPIR-V passes, and so does what the passes make of it. [`verify`](super::verify)
-//! asks for less, because the interpreter needs no more: a value that was not defined on the way is some word, the same on
+//! Functions that a front end produces from well-formed SPIR-V pass, and they still pass after
+//! every optimization pass. [`verify`](super::verify) requires less, because the interpreter needs
+//! less. There, a value that was not defined on the executed path is some word, which is equal in
 //! every run.
 //!
-//! Dominance is exact for structured control flow: the values defined at a point are those defined on every way to it,
-//! so regions intersect what holds at their end and at each `Break` or `Continue` that leads there. A point no lane reaches
-//! defines everything.
+//! Dominance is exact for structured control flow. The values defined at a point are those defined
+//! on every path to it. Regions therefore intersect the sets at their end and at each `Break` or
+//! `Continue` that leads there. At an unreachable point, every value counts as defined.
 
 use super::verify::{VerifyError, operands, results};
 use super::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 
-/// Values as bits.
+/// Set of values, as a bit mask.
 type Set = Vec<u64>;
 
-/// Checks a function that [`verify`](super::verify) passed.
+/// Checks a function that passed [`verify`](super::verify).
 ///
 /// # Errors
-/// The first problem that is found.
+/// Returns the first problem that is found.
 pub fn verify_strictly(function: &Function) -> Result<(), VerifyError> {
     let words = function.types.len().div_ceil(64);
     let mut flow = Flow { defined: vec![0; words], everything: vec![u64::MAX; words], open: Vec::new() };
@@ -32,13 +34,13 @@ pub fn verify_strictly(function: &Function) -> Result<(), VerifyError> {
 }
 
 struct Region {
-    /// Defined before it.
+    /// Values defined before the region.
     before: Set,
-    /// Defined on every way to its end that was seen.
+    /// Values defined on every path to the region's end so far.
     end: Set,
-    /// Defined on every way to a loop's continuing part.
+    /// Values defined on every path to a loop's continuing part so far.
     continuing: Set,
-    /// Whether `Break` and `Continue` count it.
+    /// True if `Break` and `Continue` count the region.
     is_target: bool,
 }
 
@@ -79,11 +81,12 @@ impl Flow {
         self.open.push(Region { before, end, continuing, is_target });
     }
 
-    /// The end of the first side waits; the second starts from where the first did.
+    /// Saves the set at the end of the first branch, and starts the second branch with the set
+    /// before the `If`.
     fn otherwise(&mut self) {
         if let Some(region) = self.open.last_mut() {
             region.end = std::mem::replace(&mut self.defined, region.before.clone());
-            // Both sides were seen: nothing comes from the condition straight to the end.
+            // Both branches exist, so no path leads from the condition directly to the end.
             region.before.clone_from(&self.everything);
         }
     }
@@ -101,7 +104,7 @@ impl Flow {
         }
     }
 
-    /// A loop is left by breaking only.
+    /// Ends a block or a loop. A loop ends by `Break` only.
     fn end_target(&mut self, is_loop: bool) {
         let Some(region) = self.open.pop() else { return };
         if is_loop {
@@ -154,7 +157,7 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
     if right { Ok(()) } else { Err("operand or result of another type") }
 }
 
-/// The type an operation wants; `None` takes any.
+/// Returns the operand type that an operation requires, or `None` if it accepts any type.
 const fn unary_operand(op: UnaryOp) -> Option<Type> {
     use UnaryOp::{AsBool, AsFloat, BitCount, BitNot, Copy, HalfToFloat, INeg, LogicalNot, SAbs, SToF, UToF};
     match op {
@@ -177,7 +180,7 @@ const fn binary_operands(op: BinaryOp) -> (Type, Type) {
     }
 }
 
-/// The types of the first operand, and of the other two.
+/// Returns the required types of the first operand and of the other two.
 const fn ternary_operands(op: TernaryOp) -> (Type, Type) {
     match op {
         TernaryOp::Select => (Type::Bool, Type::I32),

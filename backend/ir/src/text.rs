@@ -1,10 +1,11 @@
-//! The text form: one instruction a line, indented by nesting. [`parse`](super::parse) reads it back.
+//! The text form of functions, with one instruction per line, indented by nesting.
+//! [`parse`](super::parse) reads it.
 //!
 //! ```text
-//! local 2                                ; locals and constant arrays first, numbered l0, t0 in order
+//! local 2                              ; locals and constant arrays first, numbered l0, t0, ...
 //! table 1 2 3
-//! %0: i32 = Const 0x5                    ; scalar operations go by their names in `ops`
-//! %1: f32 = Load buffer 0[%0], %0        ; an array's element is in brackets; also `push`, `shared`
+//! %0: i32 = Const 0x5                  ; scalar operations have their names in `ops`
+//! %1: f32 = Load buffer 0[%0], %0      ; an array's element is in brackets; also `push`, `shared`
 //! LocalStore l0[1 + %0], %1
 //! %2+4: f32 = Image sample resource=(0) dim=(D2) coords=(%1 %1) lod=(implicit)
 //! ```
@@ -37,7 +38,7 @@ impl fmt::Display for Function {
 }
 
 impl Function {
-    /// The left-hand side of an instruction's line.
+    /// Returns the left-hand side of an instruction's line.
     fn defined(&self, inst: &Inst) -> String {
         let results = results(inst);
         let Some(first) = results.first() else { return String::new() };
@@ -104,7 +105,7 @@ fn access_text(inst: &Inst) -> String {
             format!("Atomic {op:?} {}, {offset}, {value}{comparator}", space_text(*space))
         }
         Inst::BufferLength { resource, element, .. } => format!("BufferLength {resource}{}", in_brackets(*element)),
-        // Everything else is printed by `text`.
+        // `text` prints all other instructions.
         other => format!("{other:?}"),
     }
 }
@@ -143,7 +144,7 @@ fn space_text(space: Space) -> String {
     }
 }
 
-/// Fields of an image instruction: `name=(items)`.
+/// Fields of an image instruction, in the form `name=(items)`.
 struct Fields(String);
 
 impl Fields {

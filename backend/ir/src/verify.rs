@@ -1,17 +1,18 @@
-//! The verifier: every value defined once and before use where it is visible, markers nested, indices in range.
+//! The verifier. Every value must be defined once and before its use, markers must nest, and
+//! indices must be in range.
 
 use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
 
-/// Words of a texel.
+/// Maximum number of result words of an image instruction, which is one texel.
 const TEXEL: usize = 4;
 
-/// What is wrong with a function, and at which instruction.
+/// Problem of a function and the instruction at which it was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("instruction {at}: {problem}")]
 pub struct VerifyError {
     /// Index of the instruction.
     pub at: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub problem: &'static str,
 }
 
@@ -27,7 +28,7 @@ enum Open {
 /// Checks a function.
 ///
 /// # Errors
-/// The first problem that is found.
+/// Returns the first problem that is found.
 pub fn verify(function: &Function) -> Result<(), VerifyError> {
     let mut open = Vec::new();
     let mut defined = vec![false; function.types.len()];
@@ -83,7 +84,8 @@ fn has_routine(function: &Function, image: u32) -> bool {
     function.routines.iter().any(|(number, _)| *number == image)
 }
 
-/// Coordinates must be as many as an executor has room for: three, and a layer.
+/// Checks that an image instruction has no more coordinates than an executor can hold: three, and
+/// a layer.
 fn check_image(image: &Image) -> Result<(), &'static str> {
     let dimensions = image.coords.len().saturating_sub(usize::from(image.arrayed));
     let most = if image.arrayed && image.dim != Dim::Cube { 2 } else { 3 };
@@ -128,7 +130,7 @@ fn replace(open: &mut Vec<Open>, allowed: &[Open], by: Open) -> Result<(), &'sta
     Ok(())
 }
 
-/// The values an instruction defines.
+/// Returns the values that an instruction defines.
 pub fn results(inst: &Inst) -> Vec<Value> {
     match inst {
         Inst::Const { result, .. }

@@ -1,23 +1,24 @@
-//! 64-bit numbers in the builder: pairs of words.
+//! 64-bit numbers in the builder, as pairs of words.
 //!
-//! A value of a 64-bit type is a number from [`FIRST_PAIR`] on that no instruction defines or uses: the builder knows its two
-//! words. Operations on it become operations on words, or a [`Wide`] instruction. In locals, and in whatever else counts
-//! scalars, the high words have a place of their own behind the low ones'.
+//! A value of a 64-bit type has a number from [`FIRST_PAIR`] on. No instruction defines or uses
+//! it; the builder stores its two words. Operations on the value become operations on words, or a
+//! [`Wide`] instruction. Locals, and all other storage that counts scalars, keep high words
+//! separately, after the low words.
 
 use super::builder::FIRST_PAIR;
 use super::{BinaryOp as B, Builder, Inst, TernaryOp as T, Type, UnaryOp as U, Value, Wide, WideOp};
 
-/// The sign of the high word.
+/// Sign bit of the high word.
 const SIGN: u32 = 0x8000_0000;
 
 impl Builder {
-    /// A 64-bit value of a low and a high word. Words of a float are integers, too.
+    /// Creates a 64-bit value of a low and a high word. The words of a float are integers, too.
     pub fn join(&mut self, low: Value, high: Value, ty: Type) -> Value {
         self.pairs.push((ty, [low, high]));
         Value(FIRST_PAIR + self.pairs.len() as u32 - 1)
     }
 
-    /// The low and the high word of a 64-bit value; of another the value twice.
+    /// Returns the low and the high word of a 64-bit value. Returns any other value twice.
     pub fn split(&self, value: Value) -> [Value; 2] {
         match value.0.checked_sub(FIRST_PAIR) {
             Some(pair) => self.pairs[pair as usize].1,
@@ -25,18 +26,18 @@ impl Builder {
         }
     }
 
-    /// Whether a value is a pair of words.
+    /// Returns true if a value is a pair of words.
     pub fn is_wide(&self, value: Value) -> bool {
         value.0 >= FIRST_PAIR
     }
 
-    /// A 64-bit constant.
+    /// Returns a 64-bit constant.
     pub fn wide_constant(&mut self, bits: u64, ty: Type) -> Value {
         let (low, high) = (self.int(bits as u32), self.int((bits >> 32) as u32));
         self.join(low, high, ty)
     }
 
-    /// A constant of a value's floating-point type.
+    /// Returns a constant of the floating-point type of `like`.
     pub fn float_like(&mut self, like: Value, value: f64) -> Value {
         match self.type_of(like) {
             Type::F64 => self.wide_constant(value.to_bits(), Type::F64),
@@ -44,7 +45,7 @@ impl Builder {
         }
     }
 
-    /// A constant of a value's integer type.
+    /// Returns a constant of the integer type of `like`.
     pub fn int_like(&mut self, like: Value, value: i64) -> Value {
         match self.type_of(like) {
             Type::I64 => self.wide_constant(value as u64, Type::I64),
@@ -52,7 +53,7 @@ impl Builder {
         }
     }
 
-    /// An operation on whole numbers; its result has type `ty`.
+    /// Appends an operation on whole 64-bit numbers, whose result has type `ty`.
     pub fn wide(&mut self, op: WideOp, operands: &[Value], ty: Type) -> Value {
         let mut words = Vec::new();
         for &operand in operands {
@@ -68,7 +69,7 @@ impl Builder {
         if ty.is_wide() { self.join(made[0], made[1], ty) } else { made[0] }
     }
 
-    /// An integer of 32 bits as one of 64.
+    /// Extends a 32-bit integer to 64 bits.
     pub fn extend(&mut self, word: Value, signed: bool) -> Value {
         let high = if signed {
             let count = self.int(31);
@@ -211,7 +212,8 @@ impl Builder {
         self.join(low, high, Type::I64)
     }
 
-    /// Shifts of words by 32 and more give 0, or the sign, which also covers counts that wrapped around.
+    /// Shifts a pair of words. Word shifts by 32 or more give 0, or the sign, which also covers
+    /// counts that wrapped around.
     fn wide_shift(&mut self, op: B, a: Value, count: Value) -> Value {
         let [low, high] = self.split(a);
         let word = self.int(32);
@@ -260,7 +262,8 @@ impl Builder {
     }
 }
 
-/// Operations of two operands on whole numbers. The front end asks for no other.
+/// Returns the operation on whole 64-bit numbers for an operation with two operands. The front end
+/// uses no others.
 fn whole_operation(op: B) -> (WideOp, Type) {
     match op {
         B::FAdd => (WideOp::FAdd, Type::F64),

@@ -1,12 +1,15 @@
-//! Operations on 64-bit numbers that pairs of words have no short sequence for: generated code does them on whole numbers, or the runtime.
+//! Operations on 64-bit numbers that have no short sequence of 32-bit operations. Generated code
+//! or the runtime computes them on whole 64-bit numbers.
 //!
-//! Floats are IEEE double precision with every operation rounded on its own. Integer division by zero gives 0. Conversions
-//! to integers saturate, NaN is 0. `FMin` and `FMax` treat NaN as the operations on single floats do.
+//! Floats are IEEE double precision, and every operation rounds separately. A signed quotient by
+//! zero is 0. An unsigned quotient by zero and all remainders by zero have all bits set.
+//! Conversions to integers saturate, and NaN gives 0. `FMin` and `FMax` treat NaN as the
+//! operations on single floats do.
 
-/// 1 less a little more than quotients of doubles may be wrong by, relatively.
+/// Factor just below 1. Its difference from 1 exceeds the relative error of a quotient of doubles.
 pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
-/// An operation on 64-bit numbers.
+/// Operation on 64-bit numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of the operations on words; conversions name both sides")]
 pub enum WideOp {
@@ -41,7 +44,7 @@ pub enum WideOp {
 }
 
 impl WideOp {
-    /// Every operation.
+    /// List of every operation.
     pub const ALL: &[Self] = &[
         Self::FAdd,
         Self::FSub,
@@ -73,12 +76,12 @@ impl WideOp {
         Self::F64ToU64,
     ];
 
-    /// Whether the result is a boolean.
+    /// Returns true if the result is a boolean.
     pub const fn is_comparison(self) -> bool {
         matches!(self, Self::FEq | Self::FNe | Self::FLt | Self::FLe)
     }
 
-    /// Words of the operands together, and of the result.
+    /// Returns the total number of operand words and the number of result words.
     pub const fn shape(self) -> (u32, u32) {
         match self {
             Self::Fma => (6, 2),
@@ -91,7 +94,7 @@ impl WideOp {
         }
     }
 
-    /// The result of operands of which narrow ones are extended with zeros; a narrow result likewise.
+    /// Computes the result of operands. 32-bit operands and results are extended with zeros.
     #[inline(always)]
     pub fn apply(self, [a, b, c]: [u64; 3]) -> u64 {
         let (x, y) = (f64::from_bits(a), f64::from_bits(b));
@@ -129,7 +132,7 @@ impl WideOp {
             Self::FMax if x < y => y,
             Self::Fma => x.mul_add(y, z),
             Self::Sqrt => x.sqrt(),
-            // Processors make a signalling NaN a quiet one, which the host's functions may not.
+            // Processors turn a signalling NaN into a quiet one, but the host's functions may not.
             Self::Floor | Self::Ceil | Self::Trunc | Self::RoundEven if x.is_nan() => {
                 f64::from_bits(x.to_bits() | 1 << 51)
             }
@@ -141,7 +144,7 @@ impl WideOp {
         }
     }
 
-    /// The result for the words of the operands, as they come in an instruction.
+    /// Computes the result for operands in the form of an instruction's words.
     pub fn apply_words(self, words: &[u32]) -> [u32; 2] {
         let pair = |index: usize| {
             let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));

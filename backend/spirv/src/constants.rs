@@ -1,5 +1,5 @@
-//! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened scalars, each as the
-//! IR holds it, in 64 bits.
+//! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is
+//! a list of flattened scalars. Each one is in the representation of the IR, extended to 64 bits.
 
 use std::cell::RefCell;
 
@@ -14,23 +14,24 @@ use super::parse::Instruction;
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
 
-/// Most words of all constants of a program together: 128 MiB.
+/// Maximum number of scalars of all constants of a program: 128 MiB.
 const MAX_TOTAL: usize = 1 << 24;
 
-/// Words of each constant, with its type.
+/// Scalars of each constant, with its type.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     values: HashMap<u32, (u32, Vec<u64>)>,
-    /// Words of types that were asked for: each is computed once, however types share parts.
+    /// Number of scalars of queried types. Each is computed once, even if types share parts.
     sizes: RefCell<HashMap<u32, u32>>,
-    /// Types with scalars of 64 bits, and types without, of those that were asked for.
+    /// For each queried type, true if it has 64-bit scalars.
     wide: RefCell<HashMap<u32, bool>>,
-    /// Deepest nesting of types.
+    /// Maximum nesting of types.
     max_nesting: u32,
 }
 
 impl Constants {
-    /// Evaluates the constants of a module, of large ones those that a program uses.
+    /// Evaluates the constants of a module. Constants that may be large are evaluated only if the
+    /// program uses them.
     pub(super) fn new(
         module: &Module,
         specialization: &Specialization,
@@ -49,7 +50,7 @@ impl Constants {
             if total + size > MAX_TOTAL {
                 return Err(Error::Unsupported("this many constants".into()));
             }
-            // The constant, and the table that it becomes.
+            // The memory of the constant and of the table that it becomes.
             if size > 1 << 16 && !host_memory::has_room(size * (size_of::<u64>() + size_of::<u32>())) {
                 return Err(Error::OutOfMemory);
             }
@@ -63,12 +64,12 @@ impl Constants {
         Ok(constants)
     }
 
-    /// Words and type of a constant.
+    /// Returns the type and the scalars of a constant.
     pub(super) fn get(&self, id: u32) -> Option<(u32, &[u64])> {
         self.values.get(&id).map(|(ty, words)| (*ty, words.as_slice()))
     }
 
-    /// The word of a scalar constant.
+    /// Returns the low dword of a scalar constant.
     pub(super) fn scalar(&self, id: u32) -> Option<u32> {
         self.get(id)?.1.first().map(|&word| word as u32)
     }
@@ -97,7 +98,7 @@ impl Constants {
             Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
                 let part = self.composite(&[inst.word(2)?])?;
                 let count = self.words(module, ty)? as usize / part.len().max(1);
-                // Bounds the parts of a type of no words, too.
+                // An empty part is not repeated, so a type without scalars has bounded work too.
                 Ok(part.repeat(if part.is_empty() { 0 } else { count }))
             }
             Op::SpecConstantOp => self.operation(module, inst, ty),
@@ -163,7 +164,7 @@ impl Constants {
         }
     }
 
-    /// Words of a flattened value of a type.
+    /// Returns the number of scalars of a type.
     pub(super) fn words(&self, module: &Module, ty: u32) -> Result<u32> {
         self.words_nested(module, ty, 0)
     }
@@ -191,7 +192,7 @@ impl Constants {
         Ok(words as u32)
     }
 
-    /// Words of a value that is flattened.
+    /// Returns the number of scalars of a type whose values are flattened, and checks its limit.
     pub(super) fn flat_words(&self, module: &Module, ty: u32) -> Result<u32> {
         match self.words(module, ty)? {
             words if words > MAX_FLAT_WORDS => Err(Error::Unsupported(format!("{words} words as one value"))),
@@ -199,9 +200,9 @@ impl Constants {
         }
     }
 
-    /// Returns true if a value of a type has scalars of 64 bits.
+    /// Returns true if a type has 64-bit scalars.
     pub(super) fn has_wide(&self, module: &Module, ty: u32) -> Result<bool> {
-        // Sized first: bounds the nesting, and passes over empty structures.
+        // Check the size first. It bounds the nesting and skips empty structures.
         if self.words(module, ty)? == 0 {
             return Ok(false);
         }
@@ -219,12 +220,12 @@ impl Constants {
         Ok(wide)
     }
 
-    /// Length of an array from the id of its length.
+    /// Returns the length of an array from the id of its length.
     pub(super) fn length(&self, id: u32) -> Result<u32> {
         self.scalar(id).ok_or(Error::Malformed("an array's length is not constant"))
     }
 
-    /// First word and type of the part of a composite that literal indices name.
+    /// Returns the first scalar and the type of the part of a composite that literal indices name.
     pub(super) fn part(&self, module: &Module, ty: u32, indices: &[u32]) -> Result<(u32, u32)> {
         let (mut first, mut ty) = (0, ty);
         for &index in indices {
@@ -235,7 +236,7 @@ impl Constants {
         Ok((first, ty))
     }
 
-    /// First word and type of member `index` of a composite.
+    /// Returns the first scalar and the type of member `index` of a composite.
     pub(super) fn member(&self, module: &Module, ty: u32, index: u32) -> Result<(u32, u32)> {
         let out_of_range = Error::Malformed("an index is out of range");
         match module.ty(ty)? {
@@ -253,17 +254,18 @@ impl Constants {
     }
 }
 
-/// Returns true for a constant that may have many words.
+/// Returns true for a constant that may have many scalars.
 fn may_be_large(module: &Module, inst: &Instruction) -> bool {
     inst.words.first().is_some_and(|ty| matches!(module.ty(*ty), Ok(Ty::Array(..) | Ty::Struct(_))))
 }
 
-/// The constants that a program names, initializes variables with, or makes others of.
+/// Returns the constants that a program names, uses as initializers, or uses as parts of other
+/// constants.
 fn used_composites(module: &Module, usage: &Usage) -> HashSet<u32> {
     let is_used = |id: u32, class: StorageClass| usage.mentions(id) || class == StorageClass::Output;
     let variables = module.variables.iter().filter(|(id, _, class, _)| is_used(*id, *class));
     let mut used: HashSet<u32> = variables.filter_map(|(_, _, _, initializer)| *initializer).collect();
-    // Constants come behind their parts.
+    // Constants follow their parts, so the reverse order visits a constant before its parts.
     for inst in module.constants.iter().rev() {
         let Some(&id) = inst.words.get(1) else { continue };
         if !may_be_large(module, inst) || used.contains(&id) || usage.mentions(id) {
@@ -274,19 +276,19 @@ fn used_composites(module: &Module, usage: &Usage) -> HashSet<u32> {
     used
 }
 
-/// Whether pointers of a storage class are values.
+/// Returns true if pointers of a storage class are values.
 pub(super) fn is_value(class: StorageClass) -> bool {
     use StorageClass as S;
     matches!(class, S::PhysicalStorageBuffer | S::StorageBuffer | S::Workgroup)
 }
 
-/// `count` words of a value from word `first` on.
+/// Returns `count` scalars of a value from scalar `first` on.
 pub(super) fn slice<T>(words: &[T], first: u32, count: u32) -> Result<&[T]> {
     let range = first as usize..first as usize + count as usize;
     words.get(range).ok_or(Error::Malformed("a composite is smaller than its type"))
 }
 
-/// Component `index` of an operation on constants.
+/// Evaluates component `index` of an operation on constants.
 fn fold(op: Op, operands: &[(Number, &[u64])], index: usize, to: Number) -> Result<u64> {
     let component = |(number, words): &(Number, &[u64])| {
         let word = words.get(index).or(words.first()).copied();

@@ -1,4 +1,5 @@
-//! Interface variables: flattened to words, each with its location and component or its built-in.
+//! Interface variables, flattened to components with their location and component or their
+//! built-in.
 
 use spirv::{BuiltIn, Decoration, ExecutionModel};
 use vitric_ir::Type;
@@ -9,18 +10,18 @@ use super::module::{Module, Ty};
 use super::number::Number;
 use super::{Error, Result};
 
-/// One word of an interface variable.
+/// Component of an interface variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) slot: Slot,
     pub(super) ty: Type,
     pub(super) interpolation: Interpolation,
     pub(super) place: Place,
-    /// Where transform feedback writes it.
+    /// Destination in transform feedback.
     pub(super) feedback: Option<Feedback>,
 }
 
-/// The words of a variable of pointee type `ty`.
+/// Returns the components of a variable of pointee type `ty`.
 pub(super) fn words(
     module: &Module,
     constants: &Constants,
@@ -36,7 +37,7 @@ pub(super) fn words(
     Ok(flattener.out)
 }
 
-/// Where the next word lies.
+/// Position of the next component.
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
     location: u32,
@@ -67,7 +68,8 @@ struct Flattener<'a> {
     module: &'a Module,
     constants: &'a Constants,
     model: ExecutionModel,
-    /// Where transform feedback writes the next word, if it is told: words are packed tightly.
+    /// Offset of the next component in transform feedback, if captured. Components are tightly
+    /// packed.
     offset: Option<u32>,
     out: Vec<Word>,
 }
@@ -93,7 +95,7 @@ impl Flattener<'_> {
         self.offset = word(Decoration::Offset).or(self.offset);
         let has = |decoration| self.module.has(target, decoration);
         if cursor.interpolation.vertex().is_some() {
-            // Of one vertex; nothing is left to be said.
+            // The interpolation already names one vertex, so decorations do not matter.
         } else if has(Decoration::PerVertexKHR) {
             return self.of_vertices(ty, cursor);
         } else if has(Decoration::Flat) || has(Decoration::PerPrimitiveEXT) {
@@ -109,7 +111,8 @@ impl Flattener<'_> {
         self.value(ty, cursor)
     }
 
-    /// An array with a value for each vertex of the primitive, all at the same location.
+    /// Flattens an array with a value for each vertex of the primitive. All have the same
+    /// location.
     fn of_vertices(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
         let &Ty::Array(element, length) = self.module.ty(ty)? else {
             return Err(Error::Malformed("an input of vertices that is no array"));
@@ -117,7 +120,7 @@ impl Flattener<'_> {
         let vertices = [Interpolation::Vertex0, Interpolation::Vertex1, Interpolation::Vertex2];
         let mut location = cursor.location;
         for vertex in 0..self.constants.length(length)? as usize {
-            // Others than three vertices are undefined.
+            // Vertex indices above 2 are undefined.
             let interpolation = vertices[vertex.min(2)];
             location = self.value(element, Cursor { interpolation, ..cursor })?;
         }
@@ -125,11 +128,12 @@ impl Flattener<'_> {
     }
 
     fn value(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
-        // Empty elements could be repeated without end.
+        // Empty elements could be repeated endlessly.
         if self.constants.words(self.module, ty)? == 0 {
             return Ok(cursor.location);
         }
-        // What has 64-bit scalars begins and ends at whole ones of them where it is captured: GLSL, "Transform Feedback Layout Qualifiers".
+        // A captured value with 64-bit scalars begins and ends at multiples of 8 bytes. Source:
+        // GLSL specification, "Transform Feedback Layout Qualifiers".
         let is_wide = self.offset.is_some() && self.has_wide(ty)?;
         let aligned = |offset: Option<u32>| offset.and_then(|offset| offset.checked_next_multiple_of(8));
         self.offset = if is_wide { aligned(self.offset) } else { self.offset };
@@ -138,7 +142,7 @@ impl Flattener<'_> {
         Ok(location)
     }
 
-    /// Whether a type has scalars of 64 bits.
+    /// Returns true if a type has 64-bit scalars.
     fn has_wide(&self, ty: u32) -> Result<bool> {
         match self.module.ty(ty)? {
             Ty::Struct(members) => members.iter().try_fold(false, |wide, &member| Ok(wide || self.has_wide(member)?)),
@@ -151,7 +155,8 @@ impl Flattener<'_> {
         match self.module.ty(ty)? {
             Ty::Struct(members) => {
                 let mut location = cursor.location;
-                // Members of blocks are captured on their own, unless all are.
+                // Members of a block are captured individually, unless the whole block is
+                // captured.
                 let is_whole = self.offset.is_some() || !self.module.has((ty, None), Decoration::Block);
                 for (index, &member) in members.iter().enumerate() {
                     self.offset = self.offset.filter(|_| is_whole);
@@ -182,7 +187,7 @@ impl Flattener<'_> {
             let builtin = cursor.builtin.map(|(builtin, word)| (builtin, word + index * words));
             let mut cursor = Cursor { location, builtin, ..cursor };
             if blocks > 0 {
-                // Blocks of an array are captured in buffers that follow each other.
+                // Blocks of an array are captured in consecutive buffers.
                 cursor.captured[0] =
                     cursor.captured[0].and_then(|buffer| buffer.checked_add(index.saturating_mul(blocks)));
                 self.offset = offset;
@@ -192,7 +197,7 @@ impl Flattener<'_> {
         Ok(location)
     }
 
-    /// The blocks of an element of an array.
+    /// Returns the number of blocks in an element of an array.
     fn blocks(&self, ty: u32) -> Result<u32> {
         match *self.module.ty(ty)? {
             Ty::Struct(_) => Ok(u32::from(self.module.has((ty, None), Decoration::Block))),
@@ -221,7 +226,8 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// Where transform feedback writes what comes next, of so many words.
+    /// Returns the destination of the next `words` dwords in transform feedback, and advances the
+    /// offset.
     fn feedback(&mut self, cursor: &Cursor, words: u32) -> Result<Option<Feedback>> {
         let ([Some(buffer), stride, stream], Some(offset)) = (cursor.captured, self.offset) else { return Ok(None) };
         let feedback = Feedback { buffer, stride: stride.unwrap_or(0), offset, stream: stream.unwrap_or(0) };
@@ -233,7 +239,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// The low word of a 64-bit scalar, which takes two components. The high one follows it (see [`high_word`]).
+    /// Appends the low dword of a 64-bit scalar, which occupies two components. [`high_word`]
+    /// returns the high dword.
     fn wide_word(&mut self, ty: Type, cursor: Cursor, component: u32) -> Result<()> {
         if cursor.builtin.is_some() {
             return Err(Error::Malformed("a built-in of 64 bits"));
@@ -311,7 +318,7 @@ impl Flattener<'_> {
     }
 }
 
-/// Whether a built-in is of compute programs only.
+/// Returns true if a built-in exists only in compute, task and mesh programs.
 fn is_of_compute(builtin: BuiltIn) -> bool {
     use BuiltIn as B;
     matches!(
@@ -326,7 +333,7 @@ fn is_of_compute(builtin: BuiltIn) -> bool {
     )
 }
 
-/// The word behind the low word of a 64-bit scalar.
+/// Returns the high dword of a 64-bit scalar, given its low dword.
 pub(super) fn high_word(low: &Word) -> Word {
     let slot = match low.slot {
         Slot::Location { location, component, index } => Slot::Location { location, component: component + 1, index },
@@ -336,7 +343,7 @@ pub(super) fn high_word(low: &Word) -> Word {
     Word { slot, ty: Type::I32, feedback, ..*low }
 }
 
-/// The IR's type of a scalar type.
+/// Returns the IR type of a scalar type.
 pub(super) fn scalar_type(module: &Module, ty: u32) -> Result<Type> {
     match module.ty(ty)? {
         Ty::Vector(..) | Ty::Matrix(..) => Err(Error::Malformed("not a scalar type")),

@@ -1,10 +1,11 @@
-//! SPIR-V binaries to IR: an own bounded walker and the translation.
+//! Translator of SPIR-V binaries to IR, with a bounded parser.
 //!
-//! Nothing trusts a word count or an id: `parse` turns words into owned instructions, `module` sorts them into tables, and
-//! `translate` walks the entry point with every call inlined. Composite values are flattened to scalar words, but for those
-//! of many words, which lie in memory; pointers are symbolic. Modules that nest deeply are translated on a thread with a
-//! larger stack. What is not supported is an error that names it. Source: SPIR-V specification; Vulkan's environment for
-//! SPIR-V.
+//! No word count and no id is trusted. `parse` turns words into owned instructions, and `module`
+//! sorts them into tables. `translate` walks the entry point and inlines all calls. Composite
+//! values are flattened to scalars, except large ones, which are kept in memory. Pointers are
+//! symbolic. Modules that nest deeply are translated on a thread with a larger stack. An
+//! unsupported feature is an error that names it. Source: SPIR-V specification; Vulkan environment
+//! for SPIR-V.
 
 #![forbid(unsafe_code)]
 
@@ -22,33 +23,33 @@ use vitric_ir::interface::Shader;
 use vitric_ir::passes::Observer;
 
 pub use module::Module;
-/// Why a module was refused.
+/// Reason for which a module was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The binary breaks SPIR-V's own rules.
+    /// The binary violates the rules of SPIR-V.
     #[error("malformed SPIR-V: {0}")]
     Malformed(&'static str),
-    /// The binary uses what Vitric does not have.
+    /// The binary uses a feature that Vitric does not support.
     #[error("unsupported SPIR-V: {0}")]
     Unsupported(String),
-    /// Constructs or types nest more deeply than the stack has room for.
+    /// Constructs or types nest more deeply than the stack allows.
     #[error("unsupported SPIR-V: {0} nested this deeply")]
     Deep(&'static str),
-    /// Memory, or what else of the system it takes, ran out.
+    /// Memory or another system resource ran out.
     #[error("there is too little memory to compile it")]
     OutOfMemory,
 }
 
-/// A result of reading SPIR-V.
+/// Result of reading or translating SPIR-V.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Values of specialization constants: constant id and the first (up to) 64 bits of its value, zeros above.
+/// Values of specialization constants: constant id and value of up to 64 bits, zero-extended.
 pub type Specialization = Vec<(u32, u64)>;
 
 /// Parses a module.
 ///
 /// # Errors
-/// When the binary is malformed.
+/// Returns an error if the binary is malformed or unsupported.
 pub fn parse(words: &[u32]) -> Result<Module> {
     let version = words.get(1).copied().unwrap_or_default();
     Module::new(version, parse::instructions(words)?)
@@ -57,7 +58,8 @@ pub fn parse(words: &[u32]) -> Result<Module> {
 /// Compiles one entry point.
 ///
 /// # Errors
-/// When there is no such entry point, or when it is malformed or uses something unsupported.
+/// Returns an error if there is no such entry point, if it is malformed, or if it uses an
+/// unsupported feature.
 pub fn compile(
     module: &Module,
     entry: &str,
@@ -67,10 +69,11 @@ pub fn compile(
     compile_observed(module, entry, stage, specialization, &mut |_, _| {})
 }
 
-/// Compiles one entry point and shows its IR before the passes (as "front end") and after each, by name.
+/// Compiles one entry point. Passes its IR to `observe` before the passes (as "front end") and
+/// after each pass, with the pass's name.
 ///
 /// # Errors
-/// As [`compile`].
+/// Returns the errors of [`compile`].
 pub fn compile_observed(
     module: &Module,
     entry: &str,

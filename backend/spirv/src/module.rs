@@ -1,4 +1,4 @@
-//! A module's tables: types, constants, decorations, entry points, variables, functions.
+//! Tables of a module: types, constants, decorations, entry points, variables and functions.
 
 use foldhash::{HashMap, HashSet};
 use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
@@ -6,28 +6,29 @@ use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, Storage
 use super::parse::Instruction;
 use super::{Error, Result};
 
-/// Most words of one value.
+/// Maximum number of scalars of one value.
 pub(super) const MAX_WORDS: u32 = 1 << 26;
-/// Most words of a value that is flattened: each becomes a value of the IR.
+/// Maximum number of scalars of a flattened value. Each becomes a value of the IR.
 pub(super) const MAX_FLAT_WORDS: u32 = 1 << 16;
-/// Most decorations that groups give to targets.
+/// Maximum number of decorations that decoration groups add to targets.
 const MAX_GROUPED: usize = 1 << 18;
 
-/// Sets of debug information from before there were non-semantic ones: DirectXShaderCompiler still uses the first.
+/// Instruction sets of debug information that predate non-semantic sets. DirectXShaderCompiler
+/// still uses the first one.
 const DEBUG_SETS: [&str; 2] = ["OpenCL.DebugInfo.100", "DebugInfo"];
 
-/// A type.
+/// Type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ty {
     Void,
     Bool,
-    /// Bits.
+    /// An integer, by its number of bits.
     Int(u32),
-    /// Bits.
+    /// A float, by its number of bits.
     Float(u32),
     Vector(u32, u32),
     Matrix(u32, u32),
-    /// Element type and the id of the length.
+    /// An array: element type and the id of the length.
     Array(u32, u32),
     RuntimeArray(u32),
     Struct(Vec<u32>),
@@ -36,22 +37,22 @@ pub(super) enum Ty {
     Sampler,
     SampledImage(u32),
     Function,
-    /// A type that nothing can use, by name: of an extension that is not advertised.
+    /// A type of an extension that is not advertised, by name. Any use of it is an error.
     Unsupported(String),
 }
 
-/// An image type.
+/// Image type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ImageType {
     pub(super) dim: Dim,
     pub(super) arrayed: bool,
     pub(super) multisampled: bool,
     pub(super) float: bool,
-    /// Texels are integers of 64 bits.
+    /// True if texels are 64-bit integers.
     pub(super) wide: bool,
 }
 
-/// An entry point.
+/// Entry point.
 #[derive(Debug, Clone)]
 pub(super) struct EntryPoint {
     pub(super) model: ExecutionModel,
@@ -60,7 +61,7 @@ pub(super) struct EntryPoint {
     pub(super) interface: Vec<u32>,
 }
 
-/// A basic block: label, instructions, and where its branches join.
+/// Basic block: label, instructions, and the merge information of its branches.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Block {
     pub(super) label: u32,
@@ -71,13 +72,14 @@ pub(super) struct Block {
     pub(super) continues: Option<u32>,
 }
 
-/// A function.
+/// Function.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Function {
     pub(super) parameters: Vec<u32>,
     pub(super) blocks: Vec<Block>,
     pub(super) by_label: HashMap<u32, usize>,
-    /// Whether ways meet in blocks that no merge instruction and no switch names: compilers of GLSL make no such functions.
+    /// True if branches join in a block that no merge instruction and no switch names. GLSL
+    /// compilers never emit such functions.
     pub(super) has_joins: bool,
 }
 
@@ -87,7 +89,7 @@ impl Block {
         self.insts.last().is_some_and(|inst| is_terminator(inst.op))
     }
 
-    /// The labels that the block may branch to.
+    /// Returns the labels to which the block may branch.
     pub(super) fn successors(&self, function: &Function) -> Vec<u32> {
         let Some(last) = self.insts.last() else { return Vec::new() };
         match last.op {
@@ -95,7 +97,7 @@ impl Block {
             Op::BranchConditional => last.rest(1).iter().take(2).copied().collect(),
             Op::Switch => {
                 let choices = last.rest(2);
-                // A literal takes as many words as the selector, one or two.
+                // A literal has as many words as the selector, one or two.
                 let fits = |words: usize| {
                     let mut labels = choices.chunks(words).map(|choice| choice.last());
                     choices.len().is_multiple_of(words)
@@ -123,7 +125,7 @@ impl Function {
                 successors.into_iter().for_each(|label| *ways.entry(label).or_default() += 1);
             }
         }
-        // A loop comes back to its header once.
+        // A loop branches back to its header once.
         let usual = |block: &Block| if block.continues.is_some() { 2 } else { 1 };
         let is_join = |block: &Block| ways.get(&block.label).is_some_and(|&ways| ways > usual(block));
         self.has_joins = self.blocks.iter().any(|block| is_join(block) && !named.contains(&block.label));
@@ -133,24 +135,24 @@ impl Function {
 /// Decorations of one target, with their operands.
 type Decorations = Vec<(Decoration, Vec<u32>)>;
 
-/// A parsed module.
+/// Parsed module.
 #[derive(Debug, Clone, Default)]
 pub struct Module {
-    /// SPIR-V's version: major above 16 bits, minor above 8.
+    /// Version of SPIR-V: major number in bits 16 to 23, minor number in bits 8 to 15.
     pub(super) version: u32,
     pub(super) types: HashMap<u32, Ty>,
-    /// Constant instructions in order; the second word of each is its id.
+    /// Constant instructions in order. The second word of each is its id.
     pub(super) constants: Vec<Instruction>,
-    /// Global variables: id, pointer type, class, initializer.
+    /// Global variables: id, pointer type, storage class and initializer.
     pub(super) variables: Vec<(u32, u32, StorageClass, Option<u32>)>,
     pub(super) entry_points: Vec<EntryPoint>,
     pub(super) modes: Vec<(u32, ExecutionMode, Vec<u32>)>,
     pub(super) functions: HashMap<u32, Function>,
     decorations: HashMap<(u32, Option<u32>), Decorations>,
     pub(super) glsl: Option<u32>,
-    /// Decorations that came from groups: bounded, as groups multiply.
+    /// Number of decorations from groups. It is bounded, because groups multiply decorations.
     grouped: usize,
-    /// Extended instruction sets that mean nothing to the program.
+    /// Extended instruction sets without semantics.
     non_semantic: HashSet<u32>,
 }
 
@@ -174,8 +176,8 @@ impl Module {
         Ok(module)
     }
 
-    /// The module with every `ViewIndex` decorated as `DeviceIndex` instead.
-    /// Source: Vulkan specification, `VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT`.
+    /// Returns the module with every `ViewIndex` decoration replaced by `DeviceIndex`. Source:
+    /// Vulkan specification, `VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT`.
     pub fn with_devices_for_views(&self) -> Self {
         const VIEW: u32 = BuiltIn::ViewIndex as u32;
         let mut module = self.clone();
@@ -187,12 +189,14 @@ impl Module {
         module
     }
 
-    /// Returns true for lines and non-semantic instructions, which are dropped wherever they stand.
+    /// Returns true for line and non-semantic instructions, which are dropped anywhere in the
+    /// module.
     ///
-    /// The specification allows them from the types on. Compilers also leave them between phis, between a merge
-    /// instruction and its branch, between a terminator and the next label or the function's end, and in front of a
-    /// function's first block. Only other non-semantic instructions may use their results.
-    /// Source: SPIR-V specification, 2.4 and `SPV_KHR_non_semantic_info`.
+    /// The specification allows them from the types on. Compilers also emit them between phis,
+    /// between a merge instruction and its branch, and in front of a function's first block. They
+    /// also appear between a terminator and the next label or the function's end. Only other
+    /// non-semantic instructions may use their results. Source: SPIR-V specification, 2.4 and
+    /// `SPV_KHR_non_semantic_info`.
     fn is_without_meaning(&self, inst: &Instruction) -> bool {
         match inst.op {
             Op::Line | Op::NoLine => true,
@@ -265,7 +269,8 @@ impl Module {
         Ok(())
     }
 
-    /// Gives a group's decorations to its targets: ids, or with `width` 2 pairs of a structure and a member.
+    /// Adds a group's decorations to its targets. These are ids, or with `width` 2 pairs of a
+    /// structure and a member.
     fn decorate_group(&mut self, inst: &Instruction, width: usize) -> Result<()> {
         let group = self.decorations.get(&(inst.word(0)?, None)).cloned().unwrap_or_default();
         self.grouped += group.len().saturating_mul(inst.words.len());
@@ -288,7 +293,8 @@ impl Module {
                 match (inst.op, width, inst.words.get(2)) {
                     (Op::TypeInt, 8 | 16 | 32 | 64, _) => Ty::Int(width),
                     (Op::TypeFloat, 16 | 32 | 64, None) => Ty::Float(width),
-                    // Not IEEE 754: bfloat16 is encoding 0, and the 8-bit formats have others.
+                    // Formats other than IEEE 754: bfloat16 has encoding 0, and the 8-bit formats
+                    // have others.
                     (Op::TypeFloat, 8 | 16, Some(encoding)) => {
                         Ty::Unsupported(format!("{width}-bit floats of encoding {encoding}"))
                     }
@@ -312,7 +318,8 @@ impl Module {
                 _ => return Ok(()),
             },
         };
-        // A type may only name types before it, so that types never nest in a circle. (Pointers may not recurse here.)
+        // Valid modules only name earlier types, so that no type contains itself. This is not
+        // checked here: code that walks types bounds the nesting, and does not follow pointers.
         self.types.insert(inst.word(0)?, ty);
         Ok(())
     }
@@ -338,7 +345,7 @@ impl Module {
                 function.by_label.insert(label, function.blocks.len());
                 function.blocks.push(Block { label, ..Block::default() });
             }
-            // Without meaning, so it may stand outside of blocks, too.
+            // `OpNop` has no effect, so it may also appear outside of blocks.
             Op::Nop if function.blocks.last().is_none_or(Block::has_ended) => {}
             _ => {
                 let block = function.blocks.last_mut().ok_or(Error::Malformed("an instruction outside of blocks"))?;
@@ -360,13 +367,13 @@ impl Module {
         }
     }
 
-    /// Operands of a decoration of `target`.
+    /// Returns the operands of a decoration of `target`.
     pub(super) fn decoration(&self, target: (u32, Option<u32>), decoration: Decoration) -> Option<&[u32]> {
         let all = self.decorations.get(&target)?;
         all.iter().find(|(kind, _)| *kind == decoration).map(|(_, operands)| operands.as_slice())
     }
 
-    /// First operand of a decoration.
+    /// Returns the first operand of a decoration.
     pub(super) fn decoration_word(&self, target: (u32, Option<u32>), decoration: Decoration) -> Option<u32> {
         self.decoration(target, decoration)?.first().copied()
     }
@@ -375,12 +382,12 @@ impl Module {
         self.decoration(target, decoration).is_some()
     }
 
-    /// The literals, or ids, of an execution mode of an entry point's function.
+    /// Returns the literals or ids of an execution mode of an entry point's function.
     pub(super) fn mode(&self, function: u32, mode: ExecutionMode) -> Option<&[u32]> {
         self.modes.iter().find(|(f, m, _)| *f == function && *m == mode).map(|(_, _, literals)| literals.as_slice())
     }
 
-    /// The pointee and class of a pointer type.
+    /// Returns the storage class and the pointee of a pointer type.
     pub(super) fn pointee(&self, pointer: u32) -> Result<(StorageClass, u32)> {
         match self.ty(pointer)? {
             Ty::Pointer(class, pointee) => Ok((*class, *pointee)),
@@ -414,10 +421,10 @@ fn storage_class(word: u32) -> Result<StorageClass> {
     StorageClass::from_u32(word).ok_or(Error::Malformed("unknown storage class"))
 }
 
-/// Refuses capabilities whose absence would change results, or which nothing here can do.
+/// Refuses capabilities that are not supported, or whose absence would change results.
 ///
-/// `DenormFlushToZero` is not advertised and yet accepted: D3D layers declare it for old shaders without asking. Its
-/// denormals stay, as on lavapipe.
+/// `DenormFlushToZero` is not advertised but accepted, because D3D layers declare it for old
+/// shaders unconditionally. Denormals are preserved, as in lavapipe.
 fn check_capability(word: u32) -> Result<()> {
     use spirv::Capability as C;
     let capability = C::from_u32(word).ok_or_else(|| Error::Unsupported(format!("capability {word}")))?;

@@ -1,8 +1,11 @@
-//! Scalars of every width: how the IR holds them, and what operations do to them.
+//! Scalars of all widths: their representation in the IR and the operations on them.
 //!
-//! The IR has words, and pairs of words for 64 bits. A narrower integer is a word whose upper bits are 0, signed or not; a
-//! half is the single float of the same value. So an operation on narrow numbers is the operation on words with signed
-//! operands extended first, and its result brought back to the type's values: upper bits cut off, or rounded to a half.
+//! The IR has 32-bit and 64-bit values. A narrower integer is a dword whose upper bits are 0,
+//! whether signed or not. A half-precision float is the single-precision float of equal value.
+//!
+//! An operation on narrow numbers is the 32-bit operation. Signed operands are extended first. The
+//! result is converted back to a value of the type: upper bits are cleared, or it is rounded to a
+//! half.
 
 use spirv::{GlslStd450Op as G, Op};
 use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value, WideOp, elementary as r};
@@ -11,20 +14,21 @@ use super::scalar;
 use crate::module::{Module, Ty};
 use crate::{Error, Result};
 
-/// A scalar type.
+/// Scalar type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     Bool,
-    /// An integer of 8, 16, 32 or 64 bits. Operations tell signed from unsigned, not types.
+    /// An integer of 8, 16, 32 or 64 bits. Signedness belongs to operations, not types.
     Int(u32),
     /// A float of 16, 32 or 64 bits.
     Float(u32),
 }
 
 impl Number {
-    /// The scalar type of scalars, vectors and matrices, and of pointers that are values.
+    /// Returns the scalar type of a scalar, vector or matrix type, or of a pointer that is a
+    /// value.
     pub(crate) fn of(module: &Module, ty: u32) -> Result<Self> {
-        // A hostile vector may be its own component: nothing is walked further than a matrix needs.
+        // A malicious vector may be its own component. Two steps suffice for a matrix.
         let mut ty = module.ty(ty)?;
         for _ in 0..2 {
             if let Ty::Vector(part, _) | Ty::Matrix(part, _) = ty {
@@ -40,7 +44,7 @@ impl Number {
         }
     }
 
-    /// How the IR holds it.
+    /// Returns the type of the IR.
     pub(crate) fn ir(self) -> Type {
         match self {
             Self::Bool => Type::Bool,
@@ -51,7 +55,7 @@ impl Number {
         }
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory in bytes.
     pub(crate) fn bytes(self) -> u32 {
         match self {
             Self::Bool => 4,
@@ -63,7 +67,7 @@ impl Number {
         matches!(self, Self::Int(8 | 16) | Self::Float(16))
     }
 
-    /// A literal's or constant's bits as the IR holds them.
+    /// Returns the bits of a literal or constant in the representation of the IR.
     pub(crate) fn canonical(self, bits: u64) -> u64 {
         match self {
             Self::Bool => u64::from(bits != 0),
@@ -75,7 +79,7 @@ impl Number {
     }
 }
 
-/// Brings a result of an operation on words back to a type's values.
+/// Converts the result of a 32-bit operation back to a value of a narrow type.
 pub(crate) fn narrow(b: &mut Builder, value: Value, to: Number) -> Value {
     match to {
         Number::Int(bits @ (8 | 16)) => {
@@ -90,14 +94,14 @@ pub(crate) fn narrow(b: &mut Builder, value: Value, to: Number) -> Value {
     }
 }
 
-/// A narrow integer as a signed word.
+/// Sign-extends a narrow integer to a dword.
 pub(crate) fn signed(b: &mut Builder, value: Value, from: Number) -> Value {
     let Number::Int(bits @ (8 | 16)) = from else { return value };
     let (zero, count) = (b.int(0), b.int(bits));
     r::extract_signed(b, value, zero, count)
 }
 
-/// Whether an operation looks at the sign of its integer operands.
+/// Returns true if an operation interprets its integer operands as signed.
 fn is_signed(op: Op) -> bool {
     use Op as O;
     matches!(
@@ -115,13 +119,14 @@ fn is_signed(op: Op) -> bool {
     )
 }
 
-/// Whether an extended operation does.
+/// Returns true if an extended operation interprets its integer operands as signed.
 pub(crate) fn is_signed_extended(op: G) -> bool {
     matches!(op, G::SAbs | G::SSign | G::SMin | G::SMax | G::SClamp | G::FindSMsb | G::Ldexp)
 }
 
-/// One component of an operation that acts component by component. `operands` are of type `from` (a selection's and shift's
-/// others of their own), the result is of type `to`. `second` asks for the second member of operations that return two.
+/// Translates one component of a componentwise operation. `operands` have type `from`, except the
+/// condition of a selection and the count of a shift. The result has type `to`. `second` selects
+/// the second member of operations that return two.
 pub(crate) fn component(
     b: &mut Builder,
     op: Op,
@@ -143,15 +148,16 @@ pub(crate) fn component(
     let above = if second { upper_part(b, op, &operands, from) } else { None };
     let mut value = above.map_or_else(|| scalar::component(b, op, &operands, second), Ok)?;
     if let (Op::BitReverse, Number::Int(bits @ (8 | 16))) = (op, from) {
-        // A narrow number's bits come to lie at the word's upper end.
+        // The reversed bits of a narrow number are at the upper end of the dword.
         let above = b.int(32 - bits);
         value = b.binary(B::ShrLogical, value, above);
     }
     Ok(if to.is_narrow() { narrow(b, value, to) } else { value })
 }
 
-/// Keeps the low bits of a shift's count and of a bit field's offset, as processors do: a number of bits modulo the width.
-/// A count of bits to extract keeps its low byte, as on NVIDIA's processors. SPIR-V leaves greater ones undefined.
+/// Reduces the count of a shift and the offset of a bit field modulo the width, as processors do.
+/// The bit count of an extraction keeps its low byte, as on NVIDIA GPUs. SPIR-V leaves the results
+/// of larger values undefined.
 fn limit_bit_numbers(b: &mut Builder, op: Op, operands: &mut [Value], number: Number) {
     let Number::Int(bits) = number else { return };
     match op {
@@ -167,7 +173,7 @@ fn limit_bit_numbers(b: &mut Builder, op: Op, operands: &mut [Value], number: Nu
     }
 }
 
-/// Masks the low word of an operand, which is all that is left.
+/// Masks the low dword of an operand, and drops the high dword.
 fn keep_low_bits(b: &mut Builder, operand: Option<&mut Value>, mask: u32) {
     let Some(operand) = operand else { return };
     let low = b.split(*operand)[0];
@@ -180,7 +186,8 @@ fn keep_low_bits(b: &mut Builder, operand: Option<&mut Value>, mask: u32) {
     };
 }
 
-/// The second result of an operation on narrow integers: in a word it stands above the first.
+/// Returns the second result of an operation on narrow integers. It is in the dword's bits above
+/// the first result.
 fn upper_part(b: &mut Builder, op: Op, operands: &[Value], number: Number) -> Option<Value> {
     let Number::Int(bits @ (8 | 16)) = number else { return None };
     let op = match op {
@@ -193,7 +200,7 @@ fn upper_part(b: &mut Builder, op: Op, operands: &[Value], number: Number) -> Op
     Some(b.binary(B::ShrLogical, whole, bits))
 }
 
-/// The signed word that is nearest to a signed integer of any width.
+/// Returns the signed dword that is nearest to a signed integer of any width.
 pub(crate) fn nearest_word(b: &mut Builder, value: Value) -> Value {
     if !b.is_wide(value) {
         return value;
@@ -207,7 +214,7 @@ pub(crate) fn nearest_word(b: &mut Builder, value: Value) -> Value {
     b.select(fits, low, nearest)
 }
 
-/// The unsigned word that is nearest to an unsigned integer of any width.
+/// Returns the unsigned dword that is nearest to an unsigned integer of any width.
 fn nearest_unsigned_word(b: &mut Builder, value: Value) -> Value {
     if !b.is_wide(value) {
         return value;
@@ -240,7 +247,7 @@ fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> V
             let whole = b.unary(if op == Op::ConvertFToS { U::FToS } else { U::FToU }, x);
             match (to, op) {
                 (Number::Int(64), _) => whole,
-                // As single floats have it.
+                // Saturate, like conversions from single-precision floats.
                 (_, Op::ConvertFToS) => nearest_word(b, whole),
                 _ => nearest_unsigned_word(b, whole),
             }
@@ -255,8 +262,9 @@ fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> V
     narrow(b, value, to)
 }
 
-/// A double as the single float towards zero, which becomes odd where it is another number: rounded again, to a half, it gives
-/// what the double would have.
+/// Converts a double to a single-precision float with rounding to odd: an inexact result is
+/// truncated and its lowest bit set. Rounding it again to a half equals rounding the double
+/// directly.
 fn single_to_odd(b: &mut Builder, x: Value) -> Value {
     let nearest = b.wide(WideOp::F64ToF32, &[x], Type::F32);
     let back = b.wide(WideOp::F32ToF64, &[nearest], Type::F64);
@@ -270,7 +278,7 @@ fn single_to_odd(b: &mut Builder, x: Value) -> Value {
     b.cast(code, Type::F32)
 }
 
-/// A float rounded to a half towards zero, for results decorated so.
+/// Rounds a float to a half towards zero, for results with that decoration.
 pub(crate) fn half_towards_zero(b: &mut Builder, x: Value, from: Number) -> Value {
     let x = if from == Number::Float(64) { single_to_odd(b, x) } else { x };
     let half = b.unary(U::FloatToHalf, x);
@@ -283,7 +291,7 @@ pub(crate) fn half_towards_zero(b: &mut Builder, x: Value, from: Number) -> Valu
     b.select(over, below, rounded)
 }
 
-/// The same bits as components of another type, little end first.
+/// Reinterprets bits as components of another type, in little-endian order.
 pub(crate) fn bitcast(b: &mut Builder, values: &[Value], (from, to): (Number, Number), count: usize) -> Vec<Value> {
     let words = to_words(b, values, from);
     from_words(b, &words, to, count)
@@ -307,12 +315,13 @@ fn to_words(b: &mut Builder, values: &[Value], from: Number) -> Vec<Value> {
     codes.chunks(per_word).map(pack).collect()
 }
 
-/// The bits of a number of at most 32 bits, as they are in memory.
+/// Returns the bits in memory of a number of at most 32 bits.
 pub(crate) fn code(b: &mut Builder, value: Value, from: Number) -> Value {
     if from == Number::Float(16) { b.unary(U::FloatToHalf, value) } else { b.cast(value, Type::I32) }
 }
 
-/// The number with bits as they are in memory: a word, whose upper bits may be anything when the number is narrow.
+/// Returns the number with the given bits in memory. The upper bits of a narrow number's dword are
+/// ignored.
 pub(crate) fn decode(b: &mut Builder, word: Value, to: Number) -> Value {
     match to {
         Number::Float(16) => b.unary(U::HalfToFloat, word),

@@ -1,17 +1,18 @@
-//! Words to owned, bounded instructions.
+//! Parser of the words of a binary into owned, bounded instructions.
 
 use spirv::Op;
 use vitric_base::host_memory;
 
 use super::{Error, Result};
 
-/// Largest id bound that is accepted.
+/// Maximum id bound that is accepted.
 const MAX_BOUND: u32 = 1 << 22;
 
-/// Bytes that a parsed module takes for a word of its binary: instructions are kept twice, in order and in their functions.
+/// Memory that a parsed module uses per word of its binary, in bytes. Instructions are kept twice,
+/// in module order and in their functions.
 const PARSED_BYTES: usize = 128;
 
-/// One instruction: its operation and operand words, result type and id included.
+/// Instruction: its operation and operand words, including result type and id.
 #[derive(Debug, Clone)]
 pub(super) struct Instruction {
     pub(super) op: Op,
@@ -19,17 +20,17 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
-    /// Operand word `index`.
+    /// Returns operand word `index`.
     pub(super) fn word(&self, index: usize) -> Result<u32> {
         self.words.get(index).copied().ok_or(Error::Malformed("an instruction is too short"))
     }
 
-    /// Operand words from `index` on; none when there are fewer.
+    /// Returns the operand words from `index` on, or none if there are fewer.
     pub(super) fn rest(&self, index: usize) -> &[u32] {
         self.words.get(index..).unwrap_or(&[])
     }
 
-    /// The literal string that starts at operand `index`, and the index after it.
+    /// Returns the literal string that starts at operand `index`, and the index after it.
     pub(super) fn string(&self, index: usize) -> Result<(String, usize)> {
         let mut bytes = Vec::new();
         for (count, word) in self.rest(index).iter().enumerate() {
@@ -44,7 +45,7 @@ impl Instruction {
     }
 }
 
-/// The newest version of SPIR-V that is read: 1.6. What later ones bring may change what words mean.
+/// Newest accepted version of SPIR-V: 1.6. Later versions may change the meaning of words.
 const NEWEST: u32 = 0x0001_0600;
 
 /// Splits a binary into instructions.

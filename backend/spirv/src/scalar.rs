@@ -1,11 +1,12 @@
-//! SPIR-V operations that act component by component, as operations of the IR.
+//! SPIR-V operations on single components, translated to operations of the IR.
 
 use spirv::Op;
 use vitric_ir::{BinaryOp as B, Builder, UnaryOp as U, Value, elementary as r};
 
 use crate::{Error, Result};
 
-/// One component. `second` asks for the second member of operations that return two.
+/// Translates one component of an operation. `second` selects the second member of operations that
+/// return two.
 pub(crate) fn component(b: &mut Builder, op: Op, operands: &[Value], second: bool) -> Result<Value> {
     let [x, rest @ ..] = operands else { return Err(Error::Malformed("an operation without operands")) };
     let x = *x;
@@ -62,7 +63,7 @@ fn fwidth(b: &mut Builder, op: Op, x: Value) -> Value {
     b.binary(B::FAdd, dx, dy)
 }
 
-/// Equal-or-unordered, and ordered-and-unequal.
+/// Translates the comparisons "equal or unordered" and "ordered and not equal".
 fn unordered(b: &mut Builder, op: Op, x: Value, y: Value) -> Value {
     let (less, greater) = (b.binary(B::FLt, x, y), b.binary(B::FLt, y, x));
     let different = b.binary(B::LogicalOr, less, greater);
@@ -78,7 +79,7 @@ fn insert(b: &mut Builder, [x, y]: [Value; 2], offset: Value, count: Value) -> V
     b.binary(B::Or, kept, inserted)
 }
 
-/// The IR's form of an operation on one operand.
+/// Returns the IR operation of an operation on one operand.
 fn unary(op: Op) -> Option<U> {
     Some(match op {
         Op::SNegate => U::INeg,
@@ -95,7 +96,7 @@ fn unary(op: Op) -> Option<U> {
     })
 }
 
-/// The IR's form of an operation on two operands, and whether they change places.
+/// Returns the IR operation of an operation on two operands, and true if the operands are swapped.
 fn binary(op: Op) -> Option<(B, bool)> {
     arithmetic(op).map(|op| (op, false)).or_else(|| comparison(op))
 }
@@ -149,7 +150,7 @@ fn comparison(op: Op) -> Option<(B, bool)> {
     })
 }
 
-/// Comparisons that are the negation of an operation of the IR: that operation, and whether operands change places.
+/// Returns the IR operation whose negation a comparison is, and true if the operands are swapped.
 fn negated_binary(op: Op) -> Option<(B, bool)> {
     Some(match op {
         Op::FUnordLessThan => (B::FLe, true),
@@ -160,7 +161,7 @@ fn negated_binary(op: Op) -> Option<(B, bool)> {
     })
 }
 
-/// The routine of an operation on one operand.
+/// Returns the routine of an operation on one operand.
 fn routine_of_one(op: Op) -> Option<fn(&mut Builder, Value) -> Value> {
     Some(match op {
         Op::BitReverse => r::bit_reverse,
@@ -170,7 +171,7 @@ fn routine_of_one(op: Op) -> Option<fn(&mut Builder, Value) -> Value> {
     })
 }
 
-/// The routine of an operation on two operands.
+/// Returns the routine of an operation on two operands.
 fn routine_of_two(op: Op) -> Option<fn(&mut Builder, Value, Value) -> Value> {
     Some(match op {
         Op::SMod => r::floor_modulo,

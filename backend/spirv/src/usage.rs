@@ -1,8 +1,10 @@
-//! What an entry point really uses: variables, members of output blocks, and arrays that never change.
+//! Usage of ids by an entry point: accessed variables, accessed members of blocks, and constant
+//! arrays.
 //!
-//! Resources and block members that no reachable function names need no binding and no output slot. A local that is only
-//! ever stored one constant, whole, is a constant table: that is how GLSL's constant arrays arrive. Literals are taken for
-//! ids too, so the answers err towards "used" and "changes".
+//! Resources and block members that no reachable function names need no binding and no output
+//! slot. A local that is only ever stored one constant, as a whole, is a constant table. Compilers
+//! emit GLSL's constant arrays in this form. Literals are treated as ids too, so the results err
+//! towards "used" and "changes".
 
 use foldhash::{HashMap, HashSet};
 use spirv::Op;
@@ -10,7 +12,8 @@ use spirv::Op;
 use super::module::Module;
 use super::parse::Instruction;
 
-/// The words of an instruction that may be ids, without literals that often look like one.
+/// Returns the operands of an instruction that may be ids, in two parts. Literals that often equal
+/// an id are omitted.
 fn operands(inst: &Instruction) -> (&[u32], &[u32]) {
     let words = inst.words.as_slice();
     let first = |count: usize| (&words[..count.min(words.len())], &[][..]);
@@ -19,43 +22,43 @@ fn operands(inst: &Instruction) -> (&[u32], &[u32]) {
         Op::LoopMerge | Op::Store => first(2),
         Op::CompositeExtract | Op::Load => first(3),
         Op::CompositeInsert | Op::VectorShuffle => first(4),
-        // What is done stands behind the set of instructions.
+        // The extended instruction's number follows the id of the instruction set.
         Op::ExtInst => (&words[..3.min(words.len())], words.get(4..).unwrap_or_default()),
         _ => (words, &[]),
     }
 }
 
-/// How the functions reachable from an entry point use ids.
+/// Uses of ids by the functions reachable from an entry point.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     mentioned: HashSet<u32>,
-    /// Base and first index of access chains (both ids).
+    /// Base and first index of access chains, both as ids.
     first_indices: HashSet<(u32, u32)>,
-    /// Base and second index of access chains, where there are so many.
+    /// Base and second index of access chains with at least two indices.
     second_indices: HashSet<(u32, u32)>,
-    /// Ids used otherwise than as the base of an access chain, or of one of several indices.
+    /// Ids used other than as the base of an access chain with at least two indices.
     elements: HashSet<u32>,
-    /// Ids used otherwise than as the base of an access chain.
+    /// Ids used other than as the base of an access chain.
     whole: HashSet<u32>,
-    /// The variable each access chain leads into.
+    /// Root variable of each access chain.
     roots: HashMap<u32, u32>,
-    /// Objects stored to a variable, whole.
+    /// Objects that are stored to a variable as a whole.
     stores: HashMap<u32, Vec<u32>>,
-    /// Variables used otherwise than by loads, chains and whole stores.
+    /// Variables used other than by loads, access chains and whole stores.
     changing: HashSet<u32>,
 }
 
-/// How the functions reachable from an entry point take composites apart.
+/// Extractions from composites by the functions reachable from an entry point.
 #[derive(Debug, Default)]
 pub(super) struct Extracts {
-    /// Indices of the `OpCompositeExtract`s of a value.
+    /// Index paths of the `OpCompositeExtract`s of a value.
     paths: HashMap<u32, Vec<Vec<u32>>>,
-    /// How often other instructions name an id.
+    /// Number of uses of an id by other instructions.
     others: HashMap<u32, u32>,
 }
 
 impl Extracts {
-    /// Walks everything reachable from `function`.
+    /// Collects the extractions in all functions reachable from `function`.
     pub(super) fn new(module: &Module, function: u32) -> Self {
         let mut extracts = Self::default();
         each_reachable(module, function, |inst| extracts.note(inst));
@@ -74,18 +77,18 @@ impl Extracts {
         others.iter().for_each(|&id| *self.others.entry(id).or_default() += 1);
     }
 
-    /// The indices of all extractions from a value.
+    /// Returns the index paths of all extractions from a value.
     pub(super) fn paths(&self, id: u32) -> &[Vec<u32>] {
         self.paths.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// How often other instructions may use a value that is loaded.
+    /// Returns an upper bound of the other uses of a loaded value.
     pub(super) fn uses_besides(&self, id: u32) -> u32 {
         self.others.get(&id).copied().unwrap_or(0)
     }
 }
 
-/// Calls `visit` with the instructions of every function that is reachable from one.
+/// Calls `visit` for the instructions of `function` and of every function reachable from it.
 fn each_reachable(module: &Module, function: u32, mut visit: impl FnMut(&Instruction)) {
     let mut seen = HashSet::from_iter([function]);
     let mut open = vec![function];
@@ -103,7 +106,7 @@ fn each_reachable(module: &Module, function: u32, mut visit: impl FnMut(&Instruc
 }
 
 impl Usage {
-    /// Walks everything reachable from `function`.
+    /// Collects the uses in all functions reachable from `function`.
     pub(super) fn new(module: &Module, function: u32) -> Self {
         let mut usage = Self::default();
         each_reachable(module, function, |inst| usage.note(inst));
@@ -151,25 +154,28 @@ impl Usage {
         self.roots.get(&id).copied().unwrap_or(id)
     }
 
-    /// Whether a reachable instruction names `id`.
+    /// Returns true if a reachable instruction names `id`.
     pub(super) fn mentions(&self, id: u32) -> bool {
         self.mentioned.contains(&id)
     }
 
-    /// Whether member `index` of a block variable may be used. `scalar` gives the word of a constant id.
+    /// Returns true if member `index` of a block variable may be used. `scalar` returns the value
+    /// of a constant id.
     pub(super) fn uses_member(&self, variable: u32, index: u32, scalar: impl Fn(u32) -> Option<u32>) -> bool {
         let names = |&(base, first): &(u32, u32)| base == variable && scalar(first).is_none_or(|word| word == index);
         self.whole.contains(&variable) || self.first_indices.iter().any(names)
     }
 
-    /// Whether member `index` of the elements of an array of blocks may be used.
+    /// Returns true if member `index` of the elements of an array of blocks may be used. `scalar`
+    /// returns the value of a constant id.
     pub(super) fn uses_member_of_elements(&self, array: u32, index: u32, scalar: impl Fn(u32) -> Option<u32>) -> bool {
         let names = |&(base, second): &(u32, u32)| base == array && scalar(second).is_none_or(|word| word == index);
         let whole = self.whole.contains(&array) || self.elements.contains(&array);
         whole || self.second_indices.iter().any(names)
     }
 
-    /// The only object ever stored to a local, when it is stored whole and nothing else changes the local.
+    /// Returns the only object that is ever stored to a local, if it is stored as a whole and
+    /// nothing else changes the local.
     pub(super) fn only_object(&self, variable: u32, initializer: Option<u32>) -> Option<u32> {
         if self.changing.contains(&variable) {
             return None;

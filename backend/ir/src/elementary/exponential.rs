@@ -1,4 +1,4 @@
-//! Exponentials, logarithms, powers.
+//! Exponentials, logarithms and powers.
 
 use std::f32::consts::LOG2_E;
 
@@ -10,14 +10,14 @@ use super::{
 const LN_2: (f32, f32) = (std::f32::consts::LN_2, -1.904_654_2e-9);
 /// 2 / ln 2 as the sum of two floats.
 const TWO_LOG2_E: (f32, f32) = (2.885_39, 3.851_926e-8);
-/// The square root of 1/2, as bits.
+/// Bits of the square root of 1/2.
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 
-/// 2^x over -1/2 to 1/2.
+/// Coefficients of 2^x, for x from -1/2 to 1/2.
 const EXP2: [f32; 7] = [1.532_645_8e-4, 1.339_080_7e-3, 9.618_506e-3, 5.550_36e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
-/// e^x over -ln(2)/2 to ln(2)/2.
+/// Coefficients of e^x, for x from -ln(2)/2 to ln(2)/2.
 const EXP: [f32; 7] = [1.381_829_8e-3, 8.368_533e-3, 4.166_829_2e-2, 1.666_652_3e-1, 4.999_999_4e-1, 1.0, 1.0];
-/// (log(1 + x) - x) / x^2 over the mantissas from sqrt(1/2) to sqrt(2), less 1.
+/// Coefficients of (log(1 + x) - x) / x^2, for 1 + x from sqrt(1/2) to sqrt(2).
 const LOG: [f32; 8] = [
     8.738_752e-2,
     -1.430_770_6e-1,
@@ -28,7 +28,7 @@ const LOG: [f32; 8] = [
     3.333_394_5e-1,
     -4.999_999e-1,
 ];
-/// (log2(1 + x) - x / ln(2)) / x^2, likewise.
+/// Coefficients of (log2(1 + x) - x / ln(2)) / x^2, for 1 + x from sqrt(1/2) to sqrt(2).
 const LOG2: [f32; 8] = [
     1.260_704_1e-1,
     -2.064_266_2e-1,
@@ -39,14 +39,16 @@ const LOG2: [f32; 8] = [
     4.809_072e-1,
     -7.213_474e-1,
 ];
-/// (2 artanh(x) / ln(2) - 2 x / ln(2)) / x^3 in x^2, for mantissas m likewise and x = (m - 1) / (m + 1).
+/// Coefficients of (2 artanh(x) / ln(2) - 2 x / ln(2)) / x^3 as a polynomial in x^2. Here x = (m -
+/// 1) / (m + 1), for mantissas m from sqrt(1/2) to sqrt(2).
 const LOG2_OF_RATIO: [f32; 3] = [4.309_034_6e-1, 5.767_565e-1, 9.617_982_5e-1];
 
-/// What is added to an exponent for `scale`.
+/// Bias that `scale` expects in an exponent.
 const BIAS: f32 = 254.0;
 
-/// `x * 2^(n - 254)`, where the low nine bits of a word are `n`, of 2 to 508. Only the second of two factors rounds, if the
-/// first leaves no denormal.
+/// Computes `x * 2^(n - 254)`, where `n` is the low nine bits of `word`, from 2 to 508. The power
+/// is applied as two factors. Only the second product rounds, unless the first product is
+/// denormal.
 fn scale(b: &mut Builder, x: Value, word: Value) -> Value {
     let (below, shift, exponents) = (b.int(22), b.int(23), b.int(0x7f80_0000));
     let half = b.binary(B::Shl, word, below);
@@ -59,7 +61,7 @@ fn scale(b: &mut Builder, x: Value, word: Value) -> Value {
     })
 }
 
-/// 2 to the power of `x`.
+/// Computes 2 to the power of `x`.
 pub fn exp2(b: &mut Builder, x: Value) -> Value {
     let x = clamp(b, x, -151.0, 129.0);
     let sum = plus(b, x, WHOLE + BIAS);
@@ -70,12 +72,12 @@ pub fn exp2(b: &mut Builder, x: Value) -> Value {
     scale(b, power, word)
 }
 
-/// e to the power of `x`.
+/// Computes e to the power of `x`.
 pub fn exp(b: &mut Builder, x: Value) -> Value {
     scaled_exp(b, x, 0.0)
 }
 
-/// `e^x * 2^lift`, for a whole `lift` of -1 to 1.
+/// Computes `e^x * 2^lift`, for a whole `lift` from -1 to 1.
 pub(super) fn scaled_exp(b: &mut Builder, x: Value, lift: f32) -> Value {
     let x = clamp(b, x, -105.0, 90.0);
     let bias = b.float(WHOLE + BIAS + lift);
@@ -88,14 +90,15 @@ pub(super) fn scaled_exp(b: &mut Builder, x: Value, lift: f32) -> Value {
     scale(b, power, word)
 }
 
-/// A positive number as `(1 + rest) * 2^exponent`, with the mantissa between the square roots of 1/2 and 2.
+/// Parts of a positive number `(1 + rest) * 2^exponent`. The mantissa `1 + rest` lies between the
+/// square roots of 1/2 and 2.
 #[derive(Clone, Copy)]
 struct Parts {
     rest: Value,
     exponent: Value,
 }
 
-/// The parts of a number that is no denormal.
+/// Returns the parts of a number that is not denormal.
 fn parts_of_normal(b: &mut Builder, x: Value) -> Parts {
     let (bits, root, shift) = (b.cast(x, Type::I32), b.int(ROOT_OF_HALF), b.int(23));
     let above = b.binary(B::ISub, bits, root);
@@ -117,12 +120,12 @@ fn parts(b: &mut Builder, x: Value) -> Parts {
     Parts { rest, exponent: add(b, exponent, lift) }
 }
 
-/// The value of a logarithm where `x` is no positive number.
+/// Returns the logarithm `value`, or the special value for an `x` that is not finite and positive.
 fn with_special(b: &mut Builder, x: Value, value: Value) -> Value {
     let (zero, infinity, nan) = (b.float(0.0), b.float(f32::INFINITY), b.float(f32::NAN));
     let minus_infinity = b.float(f32::NEG_INFINITY);
     let finite = b.binary(B::FLt, x, infinity);
-    // Infinity and NaN are themselves.
+    // Infinity and NaN are returned unchanged.
     let value = b.select(finite, value, x);
     let nothing = b.binary(B::FEq, x, zero);
     let value = b.select(nothing, minus_infinity, value);
@@ -130,7 +133,7 @@ fn with_special(b: &mut Builder, x: Value, value: Value) -> Value {
     b.select(negative, nan, value)
 }
 
-/// Logarithm to base 2.
+/// Computes the logarithm to base 2.
 pub fn log2(b: &mut Builder, x: Value) -> Value {
     let Parts { rest, exponent } = parts(b, x);
     let square = mul(b, rest, rest);
@@ -141,7 +144,7 @@ pub fn log2(b: &mut Builder, x: Value) -> Value {
     with_special(b, x, value)
 }
 
-/// Natural logarithm of what the parts are of, and a small correction.
+/// Computes the natural logarithm of the number with these parts, plus a small correction.
 fn log_of_parts(b: &mut Builder, Parts { rest, exponent }: Parts, correction: Value) -> Value {
     let square = mul(b, rest, rest);
     let series = polynomial(b, rest, &LOG);
@@ -151,17 +154,17 @@ fn log_of_parts(b: &mut Builder, Parts { rest, exponent }: Parts, correction: Va
     fma_constant(b, exponent, LN_2.0, low)
 }
 
-/// Natural logarithm.
+/// Computes the natural logarithm.
 pub fn log(b: &mut Builder, x: Value) -> Value {
     let (parts, zero) = (parts(b, x), b.float(0.0));
     let value = log_of_parts(b, parts, zero);
     with_special(b, x, value)
 }
 
-/// Natural logarithm of `1 + x`, for a finite `x` from 0 on.
+/// Computes the natural logarithm of `1 + x`, for a finite non-negative `x`.
 pub(super) fn log_1p(b: &mut Builder, x: Value) -> Value {
     let sum = plus(b, x, 1.0);
-    // What the sum lost, relative to it.
+    // Rounding error of the sum, relative to the sum.
     let kept = plus(b, sum, -1.0);
     let lost = sub(b, x, kept);
     let correction = div(b, lost, sum);
@@ -169,11 +172,12 @@ pub(super) fn log_1p(b: &mut Builder, x: Value) -> Value {
     log_of_parts(b, parts, correction)
 }
 
-/// Logarithm to base 2 as the sum of a float and a small one, to 2^-30. Of 0 and infinity it is a finite number of great
-/// size, so that a product with 0 is 0.
+/// Computes the logarithm to base 2 as the sum of a float and a small float, to a precision of
+/// 2^-30. The logarithms of 0 and infinity are finite numbers of great magnitude, so that their
+/// product with 0 is 0.
 fn log2_in_two(b: &mut Builder, x: Value) -> (Value, Value) {
     let Parts { rest, exponent } = parts(b, x);
-    // (m - 1) / (m + 1) in two parts: a quotient, and what it leaves.
+    // (m - 1) / (m + 1) in two parts: a rounded quotient and its error.
     let over = plus(b, rest, 2.0);
     let kept = plus(b, over, -2.0);
     let lost = sub(b, rest, kept);
@@ -202,7 +206,8 @@ fn log2_in_two(b: &mut Builder, x: Value) -> (Value, Value) {
     (with_finite_special(b, x, high), low)
 }
 
-/// Like `with_special`, with finite numbers for infinities.
+/// Returns the logarithm `value` or a special value, as `with_special` does, but with finite
+/// numbers instead of infinities.
 fn with_finite_special(b: &mut Builder, x: Value, value: Value) -> Value {
     let (zero, infinity, nan) = (b.float(0.0), b.float(f32::INFINITY), b.float(f32::NAN));
     let (least, most) = (b.float(-f32::MAX), b.float(f32::MAX));
@@ -215,7 +220,8 @@ fn with_finite_special(b: &mut Builder, x: Value, value: Value) -> Value {
     b.select(negative, nan, value)
 }
 
-/// An exponent of great size where the logarithm is infinite but has a finite number in its place, unless it is 0.
+/// Returns the exponent `y`, scaled by 2^100 if the logarithm of `x` is infinite. The scaling
+/// makes up for the finite number that replaces the infinity. A `y` of 0 stays 0.
 fn exponent_for(b: &mut Builder, x: Value, y: Value) -> Value {
     let (zero, infinity) = (b.float(0.0), b.float(f32::INFINITY));
     let great = times(b, y, (1_u128 << 100) as f32);
@@ -225,11 +231,12 @@ fn exponent_for(b: &mut Builder, x: Value, y: Value) -> Value {
     b.select(finite, exponent, great)
 }
 
-/// `x` to the power of `y`: `2^(y * log2(x))`, with the logarithm in two parts. A negative base is NaN; the power of 0 is 1.
+/// Computes `x` to the power of `y` as `2^(y * log2(x))`, with the logarithm in two parts. A
+/// negative base gives NaN, and an exponent of 0 gives 1.
 pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     let (high, low) = log2_in_two(b, x);
     let y = exponent_for(b, x, y);
-    // An infinite exponent would leave no number.
+    // An infinite exponent would make the differences below NaN.
     let y = clamp(b, y, -f32::MAX, f32::MAX);
     let product = mul(b, y, high);
     let product = clamp(b, product, -160.0, 160.0);
@@ -238,18 +245,19 @@ pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     let negated = b.unary(U::FNeg, whole);
     let fraction = fma(b, y, high, negated);
     let fraction = fma(b, y, low, fraction);
-    // Where the product was clamped: the result is 0 or infinite for any fraction.
+    // The fraction is out of range only if the product was clamped. The result is then 0 or
+    // infinite for any fraction.
     let fraction = clamp(b, fraction, -1.0, 1.0);
     let power = polynomial(b, fraction, &EXP2);
     let word = b.cast(sum, Type::I32);
     scale(b, power, word)
 }
 
-/// The greatest exponent of [`pow`] that becomes a product.
+/// Maximum exponent of [`pow`] that is computed as a product.
 const MAX_WHOLE_EXPONENT: u32 = 16;
 
-/// Returns the power with a whole constant exponent of 0 to 16 as a product, which negative bases have too.
-/// Returns `None` for any other exponent.
+/// Computes a power with a whole constant exponent from 0 to 16 as a product. Negative bases have
+/// a defined result, too. Returns `None` for any other exponent.
 pub fn pow_by_product(b: &mut Builder, x: Value, y: Value) -> Option<Value> {
     let exponent = f32::from_bits(b.as_constant(y)?);
     let mut left = (0..=MAX_WHOLE_EXPONENT).find(|&whole| whole as f32 == exponent)?;
@@ -266,7 +274,7 @@ pub fn pow_by_product(b: &mut Builder, x: Value, y: Value) -> Option<Value> {
     Some(product.unwrap_or_else(|| b.float(1.0)))
 }
 
-/// `1 / sqrt(x)`.
+/// Computes `1 / sqrt(x)`.
 pub fn inverse_sqrt(b: &mut Builder, x: Value) -> Value {
     let (one, root) = (b.float_like(x, 1.0), b.unary(U::Sqrt, x));
     div(b, one, root)

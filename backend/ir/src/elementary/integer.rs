@@ -1,15 +1,15 @@
-//! Integers and their bits.
+//! Integer functions and bit manipulation.
 
 use super::{B, Builder, Type, U, Value};
 
-/// -1, 0 or 1.
+/// Returns -1, 0 or 1.
 pub fn sign_of_integer(b: &mut Builder, x: Value) -> Value {
     let (low, high) = (b.int_like(x, -1), b.int_like(x, 1));
     let x = b.binary(B::SMax, x, low);
     b.binary(B::SMin, x, high)
 }
 
-/// Remainder with the sign of `y`; -1 when `y` is 0, as `SRem` has it.
+/// Returns the remainder with the sign of `y`. Returns -1 if `y` is 0, as `SRem` does.
 pub fn floor_modulo(b: &mut Builder, x: Value, y: Value) -> Value {
     let zero = b.int_like(x, 0);
     let remainder = b.binary(B::SRem, x, y);
@@ -21,7 +21,7 @@ pub fn floor_modulo(b: &mut Builder, x: Value, y: Value) -> Value {
     b.select(moves, moved, remainder)
 }
 
-/// 1 when the sum of two unsigned integers overflows.
+/// Returns 1 if the sum of two unsigned integers overflows, else 0.
 pub fn add_carry(b: &mut Builder, x: Value, y: Value) -> Value {
     let sum = b.binary(B::IAdd, x, y);
     let carries = b.binary(B::ULt, sum, x);
@@ -29,14 +29,14 @@ pub fn add_carry(b: &mut Builder, x: Value, y: Value) -> Value {
     b.cast(carries, ty)
 }
 
-/// 1 when the difference of two unsigned integers is negative.
+/// Returns 1 if the difference of two unsigned integers is negative, else 0.
 pub fn sub_borrow(b: &mut Builder, x: Value, y: Value) -> Value {
     let borrows = b.binary(B::ULt, x, y);
     let ty = b.type_of(x);
     b.cast(borrows, ty)
 }
 
-/// The upper half of the product of two integers of 64 bits.
+/// Returns the upper half of the product of two 64-bit integers.
 pub fn multiply_high(b: &mut Builder, x: Value, y: Value, signed: bool) -> Value {
     let ([x_low, x_high], [y_low, y_high]) = (b.split(x), b.split(y));
     let product = |b: &mut Builder, x: Value, y: Value| {
@@ -47,7 +47,7 @@ pub fn multiply_high(b: &mut Builder, x: Value, y: Value, signed: bool) -> Value
         let word = b.extend(word, false);
         b.binary(B::IAdd, sum, word)
     };
-    // No sum overflows: a product of words is at most (2^32 - 1)^2.
+    // No sum overflows, because a product of two words is at most (2^32 - 1)^2.
     let lowest = b.binary(B::UMulHi, x_low, y_low);
     let (one, other) = (product(b, x_low, y_high), product(b, x_high, y_low));
     let one = add_word(b, one, lowest);
@@ -60,7 +60,7 @@ pub fn multiply_high(b: &mut Builder, x: Value, y: Value, signed: bool) -> Value
     if !signed {
         return highest;
     }
-    // A negative factor was taken for one that is larger by 2^64.
+    // The unsigned product interprets a negative factor as a number that is larger by 2^64.
     [(x_high, y), (y_high, x)].into_iter().fold(highest, |sum, (sign, factor)| {
         let (zero, nothing) = (b.int(0), b.wide_constant(0, Type::I64));
         let negative = b.binary(B::SLt, sign, zero);
@@ -69,7 +69,7 @@ pub fn multiply_high(b: &mut Builder, x: Value, y: Value, signed: bool) -> Value
     })
 }
 
-/// The bits in the opposite order.
+/// Reverses the order of the bits.
 pub fn bit_reverse(b: &mut Builder, x: Value) -> Value {
     if b.is_wide(x) {
         let [high, low] = b.split(x).map(|word| bit_reverse(b, word));
@@ -87,7 +87,7 @@ pub fn bit_reverse(b: &mut Builder, x: Value) -> Value {
     steps.into_iter().fold(x, |x, (mask, count)| swap(b, x, mask, count))
 }
 
-/// Number of the lowest bit that is set, as a word; -1 without one.
+/// Returns the number of the lowest set bit as a word, or -1 if no bit is set.
 pub fn find_lsb(b: &mut Builder, x: Value) -> Value {
     if b.is_wide(x) {
         let words = b.split(x);
@@ -104,20 +104,20 @@ pub fn find_lsb(b: &mut Builder, x: Value) -> Value {
     b.select(nothing, none, count)
 }
 
-/// The number of a bit of the high word, among 64: -1 stays -1.
+/// Converts a bit number in the high word to a bit number in 64 bits. -1 stays -1.
 fn in_high_word(b: &mut Builder, number: Value) -> Value {
     let words = b.int(32);
     b.binary(B::Or, number, words)
 }
 
-/// What was found in a word, or in the other one where that is 0.
+/// Returns `found`, or `other` if `word` is 0.
 fn of_either(b: &mut Builder, word: Value, found: Value, other: Value) -> Value {
     let zero = b.int(0);
     let nothing = b.binary(B::IEq, word, zero);
     b.select(nothing, other, found)
 }
 
-/// Number of the highest bit that is set, as a word; -1 without one.
+/// Returns the number of the highest set bit as a word, or -1 if no bit is set.
 pub fn find_msb_unsigned(b: &mut Builder, x: Value) -> Value {
     if b.is_wide(x) {
         let words = b.split(x);
@@ -134,7 +134,8 @@ pub fn find_msb_unsigned(b: &mut Builder, x: Value) -> Value {
     b.binary(B::ISub, count, one)
 }
 
-/// Number of the highest bit that differs from the sign, as a word; -1 without one.
+/// Returns the number of the highest bit that differs from the sign, as a word, or -1 if none
+/// does.
 pub fn find_msb_signed(b: &mut Builder, x: Value) -> Value {
     let shift = b.int(if b.is_wide(x) { 63 } else { 31 });
     let sign = b.binary(B::ShrArithmetic, x, shift);
@@ -142,29 +143,30 @@ pub fn find_msb_signed(b: &mut Builder, x: Value) -> Value {
     find_msb_unsigned(b, size)
 }
 
-/// `count` ones from bit `offset` on, as wide as `like`.
+/// Returns a mask of `count` ones from bit `offset` on, as wide as `like`.
 pub fn bit_field_mask(b: &mut Builder, like: Value, offset: Value, count: Value) -> Value {
     let ones = low_ones(b, like, count);
     b.binary(B::Shl, ones, offset)
 }
 
-/// `count` ones, from 0 to as many as `like` has bits.
+/// Returns a mask of the `count` lowest bits. `count` is from 0 to the width of `like`.
 fn low_ones(b: &mut Builder, like: Value, count: Value) -> Value {
-    // A shift by all bits gives 0, and 0 - 1 is all ones.
+    // A shift by the full width gives 0, and 0 - 1 has all bits set.
     let one = b.int_like(like, 1);
     let bit = b.binary(B::Shl, one, count);
     b.binary(B::ISub, bit, one)
 }
 
-/// `count` bits of `x` from bit `offset` on.
+/// Returns `count` bits of `x` from bit `offset` on.
 pub fn extract_unsigned(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
     let ones = low_ones(b, x, count);
     let low = b.binary(B::ShrLogical, x, offset);
     b.binary(B::And, low, ones)
 }
 
-/// `count` bits of `x` from bit `offset` on, sign-extended. Bits beyond the last one of `x` are copies of that, and a `count` from 0 to
-/// `i32::MAX` over the width is the width.
+/// Returns `count` bits of `x` from bit `offset` on, sign-extended. Bits above the highest bit of
+/// `x` are copies of that bit. A `count` above the width is treated as the width, if it is at most
+/// `i32::MAX` greater.
 pub fn extract_signed(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
     let whole = if b.is_wide(x) { 64u32 } else { 32 };
     let unused = match b.as_constant(count) {

@@ -1,10 +1,14 @@
-//! Routines written as IR: what programs call and no machine has an instruction for.
+//! Routines written in IR, for functions that programs call and processors have no instruction
+//! for.
 //!
-//! They consist of the IR's primitive operations, each rounded on its own, with explicit fused multiply-adds, so that the
-//! interpreter and all code generators compute the same bits. Polynomials are minimax fits of the relative error over the
-//! reduced ranges that the comments name, refitted after each coefficient was rounded, from the lowest on. Conversions to
-//! integers are dear, so whole numbers are taken from the low bits of sums with `WHOLE`. Precision: Vulkan
-//! specification, "Precision and Operation of SPIR-V Instructions"; the tests measure it.
+//! The routines consist of the IR's primitive operations, each rounded separately, with explicit
+//! fused multiply-adds. The interpreter and all code generators therefore compute identical bits.
+//!
+//! Polynomials are minimax fits of the relative error over the reduced ranges that the comments
+//! name. Coefficients were rounded one at a time, from the lowest on, and the others refitted
+//! after each. Conversions to integers are expensive, so whole numbers come from the low bits of
+//! sums with `WHOLE`. Tests measure the precision. Source: Vulkan specification, "Precision and
+//! Operation of SPIR-V Instructions".
 
 mod exponential;
 mod hyperbolic;
@@ -26,10 +30,11 @@ pub use trigonometric::{acos, asin, atan, atan2, cos, sin, tan};
 
 use crate::{BinaryOp as B, Builder, Inst, TernaryOp as T, Type, UnaryOp as U, Value, passes};
 
-/// The sign bit of a float.
+/// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
 
-/// 1.5 * 2^23. Floats of its size are whole, so a sum with it is rounded to a whole number, which its low bits hold.
+/// 1.5 * 2^23. Floats of this magnitude are whole numbers. A sum with this constant is therefore
+/// rounded to a whole number, which the low bits of the sum contain.
 const WHOLE: f32 = 12_582_912.0;
 
 fn add(b: &mut Builder, x: Value, y: Value) -> Value {
@@ -52,25 +57,25 @@ fn fma(b: &mut Builder, x: Value, y: Value, z: Value) -> Value {
     b.ternary(T::Fma, x, y, z)
 }
 
-/// `x * factor`.
+/// Computes `x * factor`.
 fn times(b: &mut Builder, x: Value, factor: f32) -> Value {
     let factor = b.float(factor);
     mul(b, x, factor)
 }
 
-/// `x + term`.
+/// Computes `x + term`.
 fn plus(b: &mut Builder, x: Value, term: f32) -> Value {
     let term = b.float(term);
     add(b, x, term)
 }
 
-/// `x * factor + z`.
+/// Computes `x * factor + z`.
 fn fma_constant(b: &mut Builder, x: Value, factor: f32, z: Value) -> Value {
     let factor = b.float(factor);
     fma(b, x, factor, z)
 }
 
-/// A polynomial in `x`, the highest coefficient first.
+/// Evaluates a polynomial in `x`. The coefficient of the highest power comes first.
 fn polynomial(b: &mut Builder, x: Value, coefficients: &[f32]) -> Value {
     let mut sum = b.float(coefficients[0]);
     for &coefficient in &coefficients[1..] {
@@ -80,7 +85,7 @@ fn polynomial(b: &mut Builder, x: Value, coefficients: &[f32]) -> Value {
     sum
 }
 
-/// `x + x^3 * series(x^2)`.
+/// Computes `x + x^3 * series(x^2)`.
 fn odd(b: &mut Builder, x: Value, series: &[f32]) -> Value {
     let square = mul(b, x, x);
     let value = polynomial(b, square, series);
@@ -92,42 +97,42 @@ fn abs(b: &mut Builder, x: Value) -> Value {
     b.unary(U::FAbs, x)
 }
 
-/// `x < limit`.
+/// Computes `x < limit`.
 fn less(b: &mut Builder, x: Value, limit: f32) -> Value {
     let limit = b.float(limit);
     b.binary(B::FLt, x, limit)
 }
 
-/// `x > limit`.
+/// Computes `x > limit`.
 fn greater(b: &mut Builder, x: Value, limit: f32) -> Value {
     let limit = b.float(limit);
     b.binary(B::FLt, limit, x)
 }
 
-/// `x` between two limits; NaN stays.
+/// Clamps `x` to two limits. NaN stays NaN.
 fn clamp(b: &mut Builder, x: Value, low: f32, high: f32) -> Value {
     let (low, high) = (b.float(low), b.float(high));
     let x = b.binary(B::FMax, x, low);
     b.binary(B::FMin, x, high)
 }
 
-/// The sign bit of a float.
+/// Extracts the sign bit of a float.
 fn sign_bit(b: &mut Builder, x: Value) -> Value {
     let (bits, mask) = (b.cast(x, Type::I32), b.int(SIGN));
     b.binary(B::And, bits, mask)
 }
 
-/// `x` with these sign bits flipped.
+/// Flips the sign of `x` where `bits` contains the sign bit.
 fn flip_sign(b: &mut Builder, x: Value, bits: Value) -> Value {
     let word = b.cast(x, Type::I32);
     let flipped = b.binary(B::Xor, word, bits);
     b.cast(flipped, Type::F32)
 }
 
-/// What a routine gives for constant words.
+/// Returns the result of a routine for constant operands.
 ///
 /// # Errors
-/// Those of the routine.
+/// Returns the routine's error.
 pub fn evaluate<E>(
     operands: &[(u64, Type)],
     routine: impl FnOnce(&mut Builder, &[Value]) -> Result<Value, E>,

@@ -2,7 +2,8 @@
 
 use super::{B, Builder, SIGN, Type, U, Value, abs, div, mul, sub, times};
 
-/// -1, 0 or 1. Zeros of both signs give 0, as GLSL defines it, and NaN gives 0: `VK_KHR_shader_float_controls2` allows numbers alone.
+/// Returns -1, 0 or 1. Zeros of both signs give 0, as GLSL defines it. NaN gives 0, because
+/// `VK_KHR_shader_float_controls2` allows only numbers as results.
 pub fn sign(b: &mut Builder, x: Value) -> Value {
     let [zero, one, minus_one] = [0.0, 1.0, -1.0].map(|constant| b.float_like(x, constant));
     let (negative, positive) = (b.binary(B::FLt, x, zero), b.binary(B::FLt, zero, x));
@@ -10,25 +11,25 @@ pub fn sign(b: &mut Builder, x: Value) -> Value {
     b.select(negative, minus_one, value)
 }
 
-/// `x - floor(x)`, which rounds to 1 where `x` is negative and tiny.
+/// Computes `x - floor(x)`, which rounds to 1 if `x` is negative and tiny.
 pub fn fract(b: &mut Builder, x: Value) -> Value {
     let floor = b.unary(U::Floor, x);
     sub(b, x, floor)
 }
 
-/// 0 where `x` is under the edge, else 1.
+/// Returns 0 if `x` is less than the edge, else 1.
 pub fn step(b: &mut Builder, edge: Value, x: Value) -> Value {
     let [zero, one] = [0.0, 1.0].map(|constant| b.float_like(x, constant));
     let under = b.binary(B::FLt, x, edge);
     b.select(under, zero, one)
 }
 
-/// `x - y * trunc(x / y)`.
+/// Computes `x - y * trunc(x / y)`.
 pub fn remainder_of_floats(b: &mut Builder, x: Value, y: Value) -> Value {
     modulo(b, x, y, U::Trunc)
 }
 
-/// `x - y * floor(x / y)`.
+/// Computes `x - y * floor(x / y)`.
 pub fn floor_modulo_of_floats(b: &mut Builder, x: Value, y: Value) -> Value {
     modulo(b, x, y, U::Floor)
 }
@@ -40,18 +41,22 @@ fn modulo(b: &mut Builder, x: Value, y: Value, round: U) -> Value {
     sub(b, x, multiple)
 }
 
-/// Returns the lesser operand, or the one that is a number if the other is NaN. Of equal operands it returns `y`.
+/// Returns the lesser operand, or the operand that is a number if the other is NaN. Returns `y` if
+/// the operands are equal.
 pub fn min_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
     extremum_of_numbers(b, (B::FMin, B::FMinNum), x, y)
 }
 
-/// Returns the greater operand, or the one that is a number if the other is NaN. Of equal operands it returns `y`.
+/// Returns the greater operand, or the operand that is a number if the other is NaN. Returns `y`
+/// if the operands are equal.
 pub fn max_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
     extremum_of_numbers(b, (B::FMax, B::FMaxNum), x, y)
 }
 
-/// The first operation returns its first operand if either is NaN. With a constant in that place one instruction does it, where the
-/// second operation takes two or three.
+/// Computes the minimum or maximum of two floats, ignoring a NaN.
+///
+/// `op` returns its first operand if either operand is NaN. With a constant number as first
+/// operand, `op` is one instruction, where `of_numbers` takes two or three.
 fn extremum_of_numbers(b: &mut Builder, (op, of_numbers): (B, B), x: Value, y: Value) -> Value {
     if is_constant_number(b, y) {
         return b.binary(op, y, x);
@@ -76,13 +81,13 @@ fn is_constant_number(b: &Builder, value: Value) -> bool {
     }
 }
 
-/// Whether `x` is an infinity.
+/// Returns whether `x` is an infinity.
 pub fn is_infinite(b: &mut Builder, x: Value) -> Value {
     let (size, infinity) = (abs(b, x), b.float_like(x, f64::INFINITY));
     b.binary(B::FEq, size, infinity)
 }
 
-/// `x` rounded to half precision and back; what would be a denormal half becomes zero.
+/// Rounds `x` to half precision and back. A denormal half becomes zero.
 pub fn quantize_to_half(b: &mut Builder, x: Value) -> Value {
     let half = b.unary(U::FloatToHalf, x);
     let rounded = b.unary(U::HalfToFloat, half);
@@ -94,7 +99,8 @@ pub fn quantize_to_half(b: &mut Builder, x: Value) -> Value {
     b.select(small, zero, rounded)
 }
 
-/// Mantissa of 1/2 to 1 and exponent of a finite number; zero, infinity and NaN are their own mantissa, with exponent 0.
+/// Returns the mantissa, from 1/2 to 1, and the exponent of a finite number. Zero, infinity and
+/// NaN are their own mantissa, and their exponent is 0.
 pub fn frexp(b: &mut Builder, x: Value) -> (Value, Value) {
     if b.is_wide(x) {
         return frexp_of_double(b, x);
@@ -119,13 +125,13 @@ pub fn frexp(b: &mut Builder, x: Value) -> (Value, Value) {
     (b.select(ordinary, mantissa, x), b.select(ordinary, exponent, none))
 }
 
-/// `x * 2^exponent`.
+/// Computes `x * 2^exponent`.
 pub fn ldexp(b: &mut Builder, x: Value, exponent: Value) -> Value {
     if b.is_wide(x) {
         return ldexp_of_double(b, x, exponent);
     }
     let exponent = limit(b, exponent, -278, 278);
-    // The last factor alone rounds: before it a denormal comes up only where the result is 0.
+    // Only the last product rounds. An earlier product is denormal only if the result is 0.
     let last = limit(b, exponent, -126, 127);
     let others = b.binary(B::ISub, exponent, last);
     let second = limit(b, others, -126, 127);
@@ -177,7 +183,7 @@ fn ldexp_of_double(b: &mut Builder, x: Value, exponent: Value) -> Value {
     })
 }
 
-/// An integer between two limits.
+/// Clamps an integer to two limits.
 fn limit(b: &mut Builder, x: Value, low: i32, high: i32) -> Value {
     let (low, high) = (b.int(low as u32), b.int(high as u32));
     let x = b.binary(B::SMax, x, low);

@@ -1,4 +1,4 @@
-//! Sine and its kin.
+//! Trigonometric functions and their inverses.
 
 use std::f32::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, PI};
 
@@ -7,19 +7,19 @@ use super::{
     polynomial, sign_bit, sub, times,
 };
 
-/// pi and pi / 2 as sums of three floats that are all positive, so that nothing is left of -0 but -0.
+/// pi as the sum of three floats. All are positive, so that the reduction of -0 keeps its sign.
 const PI_PARTS: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_5e-14];
 const HALF_PI_PARTS: [f32; 3] = [PI_PARTS[0] / 2.0, PI_PARTS[1] / 2.0, PI_PARTS[2] / 2.0];
 
-/// (sin(x) - x) / x^3 in x^2, to 1.6.
+/// Coefficients of (sin(x) - x) / x^3 as a polynomial in x^2, for |x| up to 1.6.
 const SIN_OF_HALF_TURN: [f32; 4] = [2.599_501_8e-6, -1.980_684_9e-4, 8.333_03e-3, -1.666_665_8e-1];
-/// (sin(x) - x) / x^3 in x^2, to pi / 4.
+/// Coefficients of (sin(x) - x) / x^3 as a polynomial in x^2, for |x| up to pi / 4.
 const SIN: [f32; 3] = [-1.951_828_7e-4, 8.332_189e-3, -1.666_665_5e-1];
-/// cos(x) in x^2, to pi / 4.
+/// Coefficients of cos(x) as a polynomial in x^2, for |x| up to pi / 4.
 const COS: [f32; 5] = [2.443_232_7e-5, -1.388_731e-3, 4.166_664_6e-2, -0.5, 1.0];
-/// (asin(x) - x) / x^3 in x^2, to 1 / 2.
+/// Coefficients of (asin(x) - x) / x^3 as a polynomial in x^2, for |x| up to 1 / 2.
 const ASIN: [f32; 5] = [4.215_830_6e-2, 2.418_477_8e-2, 4.546_915e-2, 7.495_309_4e-2, 1.666_675_2e-1];
-/// (atan(x) - x) / x^3 in x^2, to 1.
+/// Coefficients of (atan(x) - x) / x^3 as a polynomial in x^2, for |x| up to 1.
 const ATAN: [f32; 8] = [
     2.919_722_8e-3,
     -1.636_413_3e-2,
@@ -31,12 +31,12 @@ const ATAN: [f32; 8] = [
     -3.333_315_3e-1,
 ];
 
-/// `x - count * pi`, or with pi / 2, by its parts.
+/// Computes `x - count * period`, where `parts` sum up to the period.
 fn reduce(b: &mut Builder, x: Value, count: Value, parts: &[f32; 3]) -> Value {
     parts.iter().fold(x, |rest, &part| fma_constant(b, count, -part, rest))
 }
 
-/// `x * (1 + x^2 * series(x^2))`, which keeps the sign of 0.
+/// Computes `x * (1 + x^2 * series(x^2))`, which keeps the sign of 0.
 fn odd_ratio(b: &mut Builder, x: Value, series: &[f32]) -> Value {
     let square = mul(b, x, x);
     let (series, one) = (polynomial(b, square, series), b.float(1.0));
@@ -44,8 +44,8 @@ fn odd_ratio(b: &mut Builder, x: Value, series: &[f32]) -> Value {
     mul(b, x, ratio)
 }
 
-/// Sine of an angle to 1.6, negated when the lowest bit of `count` is set. What is left of a very large angle may be any
-/// number, of which at least a sine is made.
+/// Computes the sine of an angle up to 1.6, negated if the lowest bit of `count` is set. The
+/// reduction of a very large angle may give any number, so the result is clamped to -1 to 1.
 fn sine_of_rest(b: &mut Builder, rest: Value, count: Value) -> Value {
     let sine = odd_ratio(b, rest, &SIN_OF_HALF_TURN);
     let (bits, shift) = (b.cast(count, Type::I32), b.int(31));
@@ -54,7 +54,7 @@ fn sine_of_rest(b: &mut Builder, rest: Value, count: Value) -> Value {
     clamp(b, sine, -1.0, 1.0)
 }
 
-/// Sine of radians.
+/// Computes the sine of an angle in radians.
 pub fn sin(b: &mut Builder, x: Value) -> Value {
     let bias = b.float(WHOLE);
     let sum = fma_constant(b, x, FRAC_1_PI, bias);
@@ -63,11 +63,13 @@ pub fn sin(b: &mut Builder, x: Value) -> Value {
     sine_of_rest(b, rest, sum)
 }
 
-/// Cosine of radians: the sine of the distance from the nearest odd multiple of pi / 2.
+/// Computes the cosine of an angle in radians, as the sine of the distance from the nearest odd
+/// multiple of pi / 2.
 pub fn cos(b: &mut Builder, x: Value) -> Value {
     let (size, half) = (abs(b, x), b.float(-0.5));
     let turns = fma_constant(b, size, FRAC_1_PI, half);
-    // One more, because a cosine falls where its first sine passes 0.
+    // The count is raised by 1, because the cosine decreases at pi / 2, where the sine of the
+    // distance increases.
     let sum = plus(b, turns, WHOLE + 1.0);
     let turns = plus(b, sum, -(WHOLE + 1.0));
     let turns = plus(b, turns, 0.5);
@@ -75,7 +77,7 @@ pub fn cos(b: &mut Builder, x: Value) -> Value {
     sine_of_rest(b, rest, sum)
 }
 
-/// Tangent of radians.
+/// Computes the tangent of an angle in radians.
 pub fn tan(b: &mut Builder, x: Value) -> Value {
     let (bias, one) = (b.float(WHOLE), b.int(1));
     let sum = fma_constant(b, x, FRAC_2_PI, bias);
@@ -93,7 +95,8 @@ pub fn tan(b: &mut Builder, x: Value) -> Value {
     div(b, over, under)
 }
 
-/// Whether the size of a sine is over 1/2, and the arc sine of it, or of the half angle's sine then.
+/// Returns whether the magnitude of a sine is above 1/2, and an arc sine. The arc sine is that of
+/// the magnitude if it is at most 1/2, else half of the complementary angle.
 fn arc(b: &mut Builder, size: Value) -> (Value, Value) {
     let large = greater(b, size, 0.5);
     let one = b.float(1.0);
@@ -108,7 +111,7 @@ fn arc(b: &mut Builder, size: Value) -> (Value, Value) {
     (large, fma(b, series, cubic, x))
 }
 
-/// Arc sine; NaN outside of -1 to 1.
+/// Computes the arc sine. Returns NaN outside of -1 to 1.
 pub fn asin(b: &mut Builder, x: Value) -> Value {
     let (size, sign) = (abs(b, x), sign_bit(b, x));
     let (large, angle) = arc(b, size);
@@ -118,7 +121,7 @@ pub fn asin(b: &mut Builder, x: Value) -> Value {
     flip_sign(b, angle, sign)
 }
 
-/// Arc cosine; NaN outside of -1 to 1.
+/// Computes the arc cosine. Returns NaN outside of -1 to 1.
 pub fn acos(b: &mut Builder, x: Value) -> Value {
     let (size, sign) = (abs(b, x), sign_bit(b, x));
     let (large, angle) = arc(b, size);
@@ -132,12 +135,12 @@ pub fn acos(b: &mut Builder, x: Value) -> Value {
     b.select(large, outer, inner)
 }
 
-/// Arc tangent of a number of 0 to 1.
+/// Computes the arc tangent of a number from 0 to 1.
 fn atan_of_fraction(b: &mut Builder, x: Value) -> Value {
     odd(b, x, &ATAN)
 }
 
-/// Arc tangent.
+/// Computes the arc tangent.
 pub fn atan(b: &mut Builder, x: Value) -> Value {
     let (size, sign) = (abs(b, x), sign_bit(b, x));
     let (one, quarter) = (b.float(1.0), b.float(FRAC_PI_2));
@@ -150,7 +153,7 @@ pub fn atan(b: &mut Builder, x: Value) -> Value {
     flip_sign(b, angle, sign)
 }
 
-/// Angle of the point (`x`, `y`).
+/// Computes the angle of the point (`x`, `y`).
 pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
     let (width, height) = (abs(b, x), abs(b, y));
     let (zero, one, none) = (b.float(0.0), b.float(1.0), b.int(0));
@@ -159,7 +162,8 @@ pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
     let low = b.select(steep, width, height);
     let high = b.select(steep, height, width);
     let fraction = div(b, low, high);
-    // Two infinities make half a quarter, two zeros make none. NaN equals neither, so it stays.
+    // Two infinities give the fraction 1 and two zeros give 0. NaN is not equal to NaN, so it
+    // stays.
     let nothing = b.binary(B::FEq, high, zero);
     let of_equal = b.select(nothing, zero, one);
     let equal = b.binary(B::FEq, low, high);

@@ -1,54 +1,56 @@
-//! What task and mesh programs leave in their workgroup's memory.
+//! The layout of the results that task and mesh programs leave in their workgroup's memory.
 
-/// Most vertices, and most primitives, of a workgroup: far above the limits that the device reports.
+/// Maximum number of vertices, and of primitives, of a workgroup. It is far above the limits that
+/// the device reports.
 const MAX_ITEMS: u32 = 1 << 12;
 
-/// Most words of output of a vertex and a primitive together.
+/// Maximum number of output words of a vertex and a primitive together.
 const MAX_WORDS: usize = 1 << 10;
 
-/// What is around a task or a mesh program: what it gives lies in its workgroup's memory when it ends.
+/// Layout of a workgroup's memory when a task or mesh program ends.
 ///
-/// Memory begins with the payload, in both, as far as each declares it. A task program leaves how many workgroups of the mesh program follow, along x, y and z; a mesh
-/// program how many vertices and primitives it gives, their words, and which vertices each primitive has. Source: Vulkan specification,
-/// "Mesh Shading"; `SPV_EXT_mesh_shader`.
+/// Memory begins with the payload in both stages, as far as each program declares it. A task
+/// program leaves the number of mesh workgroups along x, y and z. A mesh program leaves its
+/// numbers of vertices and primitives, their output words, and the vertex indices of each
+/// primitive. Source: Vulkan specification, "Mesh Shading"; `SPV_EXT_mesh_shader`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeshFacts {
-    /// Bytes of the payload.
+    /// Size of the payload in bytes.
     pub payload: u32,
-    /// First byte of the numbers, three words.
+    /// First byte of the counts, which are three words.
     pub counts: u32,
-    /// Vertices of a primitive: 1, points; 2, lines; 3, triangles.
+    /// Number of vertices of a primitive: 1 for points, 2 for lines, 3 for triangles.
     pub corners: u32,
-    /// Most vertices of a workgroup.
+    /// Maximum number of vertices of a workgroup.
     pub vertices: u32,
-    /// Most primitives of a workgroup.
+    /// Maximum number of primitives of a workgroup.
     pub primitives: u32,
-    /// First byte of the numbers of the primitives' vertices; none where it writes none.
+    /// First byte of the primitives' vertex indices. `None` if the program writes none.
     pub indices: Option<u32>,
-    /// Where each word of the program's output lies: those of vertices, then those of primitives.
+    /// Location of each output word of the program: vertex words first, then primitive words.
     pub words: Vec<MeshWord>,
-    /// How many of them are of vertices.
+    /// Number of vertex words in `words`.
     pub of_vertices: usize,
-    /// Which primitives are left out, where it says that of any.
+    /// Location of the primitives' cull flags. `None` if the program writes none.
     pub culls: Option<MeshWord>,
 }
 
-/// Where a word of the vertices, or of the primitives, of a mesh program lies.
+/// Location of one output word of all vertices, or of all primitives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MeshWord {
-    /// First byte of that of the first one.
+    /// First byte of the first item's word.
     pub first: u32,
-    /// Bytes from one to the next.
+    /// Bytes from one item's word to the next.
     pub stride: u32,
 }
 
 impl MeshWord {
-    /// The first byte of that of a vertex or a primitive.
+    /// Returns the first byte of the word of the vertex or primitive with this number.
     pub fn of(self, number: u32) -> u32 {
         self.first + number * self.stride
     }
 
-    /// Whether the words of so many lie in memory of so many bytes.
+    /// Returns true if the words of `count` items lie in `memory` bytes of memory.
     fn fits(self, count: u32, memory: u32) -> bool {
         let last = self.stride.checked_mul(count.saturating_sub(1)).and_then(|last| last.checked_add(self.first));
         self.first.is_multiple_of(4)
@@ -58,17 +60,18 @@ impl MeshWord {
 }
 
 impl MeshFacts {
-    /// The word of vertex `corner` of each primitive.
+    /// Returns the location of the index of vertex `corner` of each primitive.
     pub fn index(&self, corner: u32) -> Option<MeshWord> {
         Some(MeshWord { first: self.indices? + 4 * corner, stride: 4 * self.corners })
     }
 
-    /// The words of vertices, and those of primitives.
+    /// Returns the locations of the vertex words and of the primitive words.
     pub fn split(&self) -> (&[MeshWord], &[MeshWord]) {
         self.words.split_at(self.of_vertices.min(self.words.len()))
     }
 
-    /// Whether a program that has so many words of output, and so many bytes of memory, can be like that.
+    /// Returns true if the layout is valid for a program with `outputs` output words and `memory`
+    /// bytes of memory.
     pub fn is_possible(&self, outputs: usize, memory: u32) -> bool {
         let (of_vertices, of_primitives) = self.split();
         let is_small = self.vertices <= MAX_ITEMS && self.primitives <= MAX_ITEMS && self.words.len() <= MAX_WORDS;

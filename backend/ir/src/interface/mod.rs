@@ -1,4 +1,4 @@
-//! A shader's interface: its words of input and output, its resources, and facts of its stage.
+//! Shader interfaces: input and output words, resources, and facts that are specific to a stage.
 
 mod mesh;
 mod tessellation;
@@ -15,39 +15,43 @@ use crate::{Function, Type};
 pub use mesh::{MeshFacts, MeshWord};
 pub use tessellation::{Domain, MAX_PATCH_VERTICES, MAX_PATCH_WORDS, PatchFacts, Spacing};
 
-/// Most words of a stage's inputs, and of its outputs: far above the limits that the device reports.
+/// Maximum number of input words, and of output words, of a stage. It is far above the limits that
+/// the device reports.
 pub const MAX_INTERFACE: usize = 1 << 12;
 
-/// Most bytes of a workgroup's shared memory: far above the limit that the device reports.
+/// Maximum size of a workgroup's shared memory in bytes. It is far above the limit that the device
+/// reports.
 pub const MAX_SHARED: u32 = 1 << 20;
 
-/// `maxComputeWorkGroupInvocations`.
+/// Maximum number of invocations of a workgroup (`maxComputeWorkGroupInvocations`).
 pub const MAX_INVOCATIONS: u32 = 1 << 10;
 
-/// Most words of all locals of a function together: 256 MiB a wave.
+/// Maximum number of words of all locals of a function together, which is 256 MiB per wave.
 pub const MAX_LOCAL_WORDS: u32 = 1 << 22;
 
-/// Most vertices that a geometry shader emits.
+/// Maximum number of vertices that an invocation of a geometry shader emits.
 const MAX_EMITTED: u32 = 1 << 10;
 
-/// Most words of all vertices together that a geometry shader emits.
+/// Maximum number of words of all vertices that an invocation of a geometry shader emits.
 const MAX_EMITTED_WORDS: usize = 1 << 14;
 
-/// Most invocations of a geometry shader for one primitive.
+/// Maximum number of invocations of a geometry shader for one primitive.
 const MAX_GEOMETRY_INVOCATIONS: u32 = 1 << 8;
 
-/// `maxPushConstantsSize`. What draws tell their programs beside push constants follows it in their memory.
+/// Size of the push constants in bytes (`maxPushConstantsSize`). The parameters that a draw passes
+/// to its programs follow the push constants in memory.
 pub const PUSH_CONSTANT_BYTES: usize = 256;
 
 macro_rules! builtins {
     ($($builtin:ident,)*) => {
-        /// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.
+        /// Built-in variables of the supported stages. Vectors and arrays are numbered by
+        /// component.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[expect(missing_docs, reason = "the variants are SPIR-V's BuiltIn")]
         pub enum Builtin { $($builtin,)* }
 
         impl Builtin {
-            /// Every built-in.
+            /// List of every built-in variable.
             pub const ALL: &[Self] = &[$(Self::$builtin,)*];
         }
     };
@@ -101,9 +105,9 @@ builtins! {
     TessLevelOuter,
     TessLevelInner,
     PatchVertices,
-    // Not SPIR-V's: x and y of the first pixel of a fragment, as floats.
+    // Vitric's own: x and y of the first pixel of a fragment, as floats.
     FirstPixel,
-    // Not SPIR-V's either: how geometry programs reach local memory, see `GeometryFacts`.
+    // Vitric's own: how geometry programs access local memory (see `GeometryFacts`).
     VertexAddress,
     EmitBase,
     EmitMask,
@@ -111,9 +115,9 @@ builtins! {
     EmitSpan,
     StripStart,
     EmitCount,
-    // Of mesh programs; nothing behind them reads it.
+    // SPIR-V's, for mesh programs. No later stage reads it.
     CullPrimitive,
-    // Nor these: how tessellation programs do, see `PatchFacts`.
+    // Vitric's own: how tessellation programs access local memory (see `PatchFacts`).
     VertexTable,
     PatchBase,
     VertexBytes,
@@ -121,24 +125,25 @@ builtins! {
     VertexOffset,
 }
 
-/// Where a word of a program's interface comes from or goes to.
+/// Source or destination of one word of a program's interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slot {
-    /// A user variable. `index` is the dual-source index of fragment outputs.
+    /// User-defined variable.
     Location {
         /// Location.
         location: u32,
         /// Component, 0 to 3.
         component: u32,
-        /// Dual-source index.
+        /// Dual-source index of a fragment output.
         index: u32,
     },
-    /// A built-in variable: which, and which word of it.
+    /// Built-in variable and the number of its word.
     Builtin(Builtin, u32),
 }
 
 impl Slot {
-    /// Whether a fragment input is what a vertex program gave, and not a built-in of its own.
+    /// Returns true if a fragment input follows from the vertices of its primitive. Returns false
+    /// for other built-ins of the fragment stage.
     pub fn is_varying(self) -> bool {
         match self {
             Self::Location { .. } => true,
@@ -149,12 +154,14 @@ impl Slot {
         }
     }
 
-    /// Whether it is the weight of a vertex: 1 there and 0 at the others.
+    /// Returns true if the input is a vertex's barycentric weight, which is 1 at that vertex and 0
+    /// at the others.
     pub fn is_weight(self) -> bool {
         matches!(self, Self::Builtin(Builtin::BaryCoord | Builtin::BaryCoordNoPersp, _))
     }
 
-    /// How an input differs from lane to lane of every wave, given the workgroup size and whether its quads are squares.
+    /// Returns how an input differs from lane to lane of every wave. `in_squares` says whether
+    /// quads are 2x2 squares of the workgroup.
     pub fn variance(self, local_size: [u32; 3], in_squares: bool) -> LaneVariance {
         let [x, y, _] = local_size;
         let rows = |axis: u32| match axis {
@@ -167,7 +174,7 @@ impl Slot {
                 LaneVariance::Uniform
             }
             Self::Builtin(Builtin::EmitBase | Builtin::EmitMask, _) => LaneVariance::Uniform,
-            // A wave of vertices is of one instance of one draw.
+            // All vertices of a wave belong to one instance of one draw.
             Self::Builtin(
                 Builtin::InstanceIndex | Builtin::BaseVertex | Builtin::BaseInstance | Builtin::DrawIndex,
                 _,
@@ -186,29 +193,30 @@ impl Slot {
     }
 }
 
-/// How a fragment input follows from the values at the vertices.
+/// Rule by which a fragment input follows from the values at the vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Interpolation {
-    /// The provoking vertex's value.
+    /// Value of the provoking vertex.
     Flat,
-    /// Perspective-correct.
+    /// Perspective-correct interpolation.
     Smooth,
-    /// Linear in window space.
+    /// Linear interpolation in window space.
     NoPerspective,
-    /// Not at all: the value of the primitive's first vertex.
+    /// Value of the primitive's first vertex, without interpolation.
     Vertex0,
-    /// Of its second vertex.
+    /// Value of the primitive's second vertex, without interpolation.
     Vertex1,
-    /// Of its third vertex.
+    /// Value of the primitive's third vertex, without interpolation.
     Vertex2,
 }
 
 impl Interpolation {
-    /// Every way.
+    /// List of every interpolation.
     pub const ALL: &[Self] =
         &[Self::Flat, Self::Smooth, Self::NoPerspective, Self::Vertex0, Self::Vertex1, Self::Vertex2];
 
-    /// The vertex whose value an input is, where that is not the provoking one.
+    /// Returns the index of the vertex whose value the input has. Returns `None` for interpolated
+    /// inputs and the provoking vertex.
     pub fn vertex(self) -> Option<usize> {
         match self {
             Self::Vertex0 => Some(0),
@@ -219,32 +227,33 @@ impl Interpolation {
     }
 }
 
-/// Where in the pixel a fragment input is evaluated.
+/// Position in the pixel at which a fragment input is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// Anywhere: at the centre.
+    /// Centre of the pixel.
     Center,
-    /// Inside the covered part.
+    /// Point inside the covered part of the pixel.
     Centroid,
-    /// At the sample.
+    /// Position of the sample.
     Sample,
 }
 
 /// One word of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputSlot {
-    /// What it is.
+    /// Source of the word.
     pub slot: Slot,
     /// Type.
     pub ty: Type,
-    /// Fragment inputs: how it is interpolated.
+    /// Interpolation of a fragment input.
     pub interpolation: Interpolation,
-    /// Fragment inputs: where it is interpolated.
+    /// Position at which a fragment input is interpolated.
     pub place: Place,
 }
 
 impl InputSlot {
-    /// Whether it depends on which vertex of a primitive is which: a weight, or the value of one vertex.
+    /// Returns true if the input depends on the order of a primitive's vertices: a barycentric
+    /// weight or the value of one vertex.
     pub fn knows_vertices(&self) -> bool {
         self.slot.is_weight() || self.interpolation.vertex().is_some()
     }
@@ -253,38 +262,39 @@ impl InputSlot {
 /// One word of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputSlot {
-    /// What it is.
+    /// Destination of the word.
     pub slot: Slot,
     /// Type.
     pub ty: Type,
-    /// Where transform feedback writes it, if it does.
+    /// Destination in the transform feedback buffers, if the word is captured.
     pub feedback: Option<Feedback>,
 }
 
-/// Streams of vertices that geometry programs emit.
+/// Number of vertex streams to which geometry programs emit.
 pub const STREAMS: u32 = 4;
 
-/// Buffers that transform feedback writes.
+/// Number of transform feedback buffers.
 pub const FEEDBACK_BUFFERS: u32 = 4;
 
-/// Most bytes from vertex to vertex in such a buffer.
+/// Maximum number of bytes from vertex to vertex in a transform feedback buffer.
 pub const FEEDBACK_STRIDE: u32 = 2048;
 
-/// Where transform feedback writes a word of output. Source: SPIR-V, `XfbBuffer`, `XfbStride`, `Offset`, `Stream`.
+/// Position at which transform feedback writes an output word. Source: SPIR-V, `XfbBuffer`,
+/// `XfbStride`, `Offset`, `Stream`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feedback {
     /// Number of the buffer, below [`FEEDBACK_BUFFERS`].
     pub buffer: u32,
     /// Bytes from vertex to vertex, at most [`FEEDBACK_STRIDE`].
     pub stride: u32,
-    /// Bytes from the start of the vertex: the word lies within the stride.
+    /// Bytes from the start of the vertex. The word lies completely inside the stride.
     pub offset: u32,
-    /// Number of the stream of vertices, below [`STREAMS`].
+    /// Number of the vertex stream, below [`STREAMS`].
     pub stream: u32,
 }
 
 impl Feedback {
-    /// Whether all numbers are within their limits.
+    /// Returns true if all numbers are within their limits.
     pub fn is_possible(&self) -> bool {
         let end = self.offset.checked_add(4);
         self.buffer < FEEDBACK_BUFFERS
@@ -295,7 +305,7 @@ impl Feedback {
     }
 }
 
-/// A resource that a program uses.
+/// Resource that a program uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resource {
     /// Descriptor set.
@@ -304,42 +314,44 @@ pub struct Resource {
     pub binding: u32,
 }
 
-/// What the fragment pipeline must know of a fragment program.
+/// Facts about a fragment program that the fragment pipeline needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct FragmentFacts {
-    /// Depth and stencil tests come before the program.
+    /// True if depth and stencil tests run before the program.
     pub early_tests: bool,
-    /// The program may discard.
+    /// True if the program may discard.
     pub may_discard: bool,
-    /// The program writes its depth.
+    /// True if the program writes its depth.
     pub writes_depth: bool,
-    /// The program writes the reference of its stencil test.
+    /// True if the program writes the reference value of its stencil test.
     pub writes_stencil: bool,
-    /// The program writes its sample mask.
+    /// True if the program writes its sample mask.
     pub writes_sample_mask: bool,
-    /// The program sees which samples are covered.
+    /// True if the program reads which samples are covered.
     pub sees_coverage: bool,
-    /// What it sees of them is what early tests leave.
+    /// True if the coverage that the program reads excludes samples that failed early tests.
     pub post_depth: bool,
-    /// Fragments of a pixel exclude each other, and come in order.
+    /// True if fragments of a pixel run one at a time and in order.
     pub interlock: bool,
-    /// The program runs once per sample.
+    /// True if the program runs once per sample.
     pub per_sample: bool,
-    /// The program stores to memory or performs atomics.
+    /// True if the program stores to memory or performs atomics.
     pub side_effects: bool,
-    /// The location of the colour whose alpha coverage has to do with, which pipelines may move.
+    /// Location of the colour output whose alpha modifies coverage. Pipelines may remap the
+    /// location.
     pub first_color: u32,
 }
 
 impl FragmentFacts {
-    /// All facts in order, to be saved: what pipelines move is not.
+    /// Returns all boolean facts, in the order in which they are saved. `first_color` is not
+    /// saved, because pipelines remap it.
     pub fn flags(&self) -> [bool; 10] {
         let mut facts = *self;
         facts.flags_mut().map(|flag| *flag)
     }
 
-    /// The same, to be read back.
+    /// Returns mutable references to all boolean facts, in the order of [`Self::flags`].
     pub fn flags_mut(&mut self) -> [&mut bool; 10] {
         let Self {
             early_tests,
@@ -369,30 +381,39 @@ impl FragmentFacts {
     }
 }
 
-/// What is around a geometry program, and how it reaches what is.
+/// Properties of a geometry program, and the layout of the memory that it accesses.
 ///
-/// Its vertices, and those that it emits, lie in local memory ([`Space::Shared`]): a word every [`LOCAL_WORD`] bytes, so that those of
-/// sixteen lanes stand side by side. Word `n` of input vertex `v` lies `n` words behind address `v` ([`Builtin::VertexAddress`]). A
-/// vertex is emitted as a *record*: the words of the program's outputs but the last one, the last of them telling whether a strip begins
-/// with it (bit 0) and of which stream it is (the bits above). Records lie behind [`Builtin::EmitBase`], a word for each lane; of a lane's
-/// vertices those are stored that are numbered from [`Builtin::EmitFirst`] on, so many as [`Builtin::EmitSpan`] says, each in the record
-/// of its number masked by [`Builtin::EmitMask`]. The one real output is how many were emitted.
+/// Input vertices and emitted vertices lie in local memory
+/// ([`Space::Shared`](crate::Space::Shared)). Each word is stored for all 16 lanes side by side,
+/// in [`LOCAL_WORD`] bytes. Word `n` of input vertex `v` lies `n * LOCAL_WORD` bytes after address
+/// `v` ([`Builtin::VertexAddress`]).
+///
+/// A vertex is emitted as a *record*, which holds the words of all of the program's outputs except
+/// the last output. Bit 0 of a record's last word says whether the vertex begins a strip. The bits
+/// above hold the number of the vertex stream.
+///
+/// Records begin at [`Builtin::EmitBase`], with one word per lane. A lane stores only
+/// [`Builtin::EmitSpan`] of its vertices, from number [`Builtin::EmitFirst`] on. A vertex is
+/// stored in the record whose index is the vertex's number masked by [`Builtin::EmitMask`]. The
+/// program's last output, the only one that it writes as an output, is the number of emitted
+/// vertices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GeometryFacts {
-    /// Vertices of a primitive that comes: 1, 2, 3; with adjacency 4 or 6.
+    /// Number of vertices of an input primitive: 1, 2 or 3, or with adjacency 4 or 6.
     pub vertices: u32,
-    /// Points, or strips of lines or triangles.
+    /// Topology of the output: points, line strips or triangle strips.
     pub output: vk::PrimitiveTopology,
-    /// Most vertices that an invocation emits.
+    /// Maximum number of vertices that an invocation emits.
     pub max_vertices: u32,
-    /// Invocations of each primitive, at least 1.
+    /// Number of invocations for each primitive, at least 1.
     pub invocations: u32,
-    /// The words of its vertices; none where nobody reads one.
+    /// Words of an input vertex. `None` stands for a word that is not read.
     pub inputs: Vec<Option<Slot>>,
 }
 
 impl GeometryFacts {
-    /// Returns true if a geometry shader with `outputs` words of output stays within what the geometry unit can run.
+    /// Returns true if a geometry shader with `outputs` output words is within the limits of the
+    /// geometry unit.
     pub fn is_possible(&self, outputs: usize) -> bool {
         use vk::PrimitiveTopology as T;
         matches!(self.output, T::POINT_LIST | T::LINE_STRIP | T::TRIANGLE_STRIP)
@@ -404,13 +425,13 @@ impl GeometryFacts {
     }
 }
 
-/// Bytes from word to word in local memory: a word of each lane.
+/// Bytes from word to word in local memory, which stores each word for all lanes.
 pub const LOCAL_WORD: u32 = 4 * WAVE as u32;
 
 /// Interface of a shader of one stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Stage.
+    /// Shader stage.
     pub stage: vk::ShaderStageFlags,
     /// Words of input.
     pub inputs: Vec<InputSlot>,
@@ -420,11 +441,12 @@ pub struct Interface {
     pub resources: Vec<Resource>,
     /// Number of image instructions.
     pub images: u32,
-    /// Bytes of shared memory.
+    /// Size of shared memory in bytes.
     pub shared_bytes: u32,
-    /// Workgroup size; 1 in each direction in stages without workgroups.
+    /// Workgroup size in invocations. It is 1 in each direction in stages without workgroups.
     pub local_size: [u32; 3],
-    /// Four lanes are a square of the workgroup, in two rows, rather than a part of one row: rows and columns are even then.
+    /// True if a quad of lanes is a 2x2 square of the workgroup instead of four invocations of one
+    /// row. The workgroup's width and height are even in this case.
     pub in_squares: bool,
     /// Facts of fragment shaders.
     pub fragment: FragmentFacts,
@@ -460,28 +482,29 @@ impl Interface {
         self.inputs[slot as usize].slot.variance(self.local_size, self.in_squares)
     }
 
-    /// Returns the output word that is `slot`.
+    /// Returns the index of the output word with this slot.
     pub fn output(&self, slot: Slot) -> Option<usize> {
         self.outputs.iter().position(|output| output.slot == slot)
     }
 
-    /// Returns the output word that is word `component` of a built-in.
+    /// Returns the index of the output word with this component of a built-in.
     pub fn output_builtin(&self, builtin: Builtin, component: u32) -> Option<usize> {
         self.output(Slot::Builtin(builtin, component))
     }
 
-    /// Returns true for shaders that write the viewport or the layer of their primitives.
+    /// Returns true for shaders that write the viewport index or the layer of their primitives.
     pub fn routes(&self) -> bool {
         [Builtin::ViewportIndex, Builtin::Layer].iter().any(|&builtin| self.output_builtin(builtin, 0).is_some())
     }
 }
 
-/// A shader of one stage as its front end leaves it: a verified, optimized function and its interface.
+/// Shader of one stage, as the front end produces it: a verified, optimized function and its
+/// interface.
 #[derive(Debug, Clone)]
 pub struct Shader {
     /// Interface.
     pub interface: Interface,
-    /// The code.
+    /// Optimized code.
     pub function: Function,
 }
 

@@ -1,67 +1,78 @@
-//! What tessellation programs declare of their patches. Source: Vulkan specification, "Tessellation".
+//! Facts that tessellation programs declare about their patches. Source: Vulkan specification,
+//! "Tessellation".
 
 use super::Slot;
 
-/// `maxTessellationPatchSize`.
+/// Maximum number of vertices of a patch (`maxTessellationPatchSize`).
 pub const MAX_PATCH_VERTICES: u32 = 32;
 
-/// Most words of a patch, or of each of its vertices.
+/// Maximum number of words of a patch, or of each of its vertices.
 pub const MAX_PATCH_WORDS: usize = 512;
 
-/// What is subdivided.
+/// Shape that is subdivided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Domain {
-    /// A triangle.
+    /// Triangle.
     #[default]
     Triangles,
-    /// A square, into triangles.
+    /// Square that is divided into triangles.
     Quads,
-    /// A square, into lines along u.
+    /// Square that is divided into lines along u.
     Isolines,
 }
 
-/// How an edge is divided.
+/// Rule by which an edge is divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Spacing {
-    /// Into equal segments.
+    /// Equal segments.
     #[default]
     Equal,
-    /// Into an even number of segments, two of which may be shorter.
+    /// Even number of segments, two of which may be shorter.
     FractionalEven,
-    /// Into an odd number of segments, two of which may be shorter.
+    /// Odd number of segments, two of which may be shorter.
     FractionalOdd,
 }
 
-/// What is around a tessellation program, and how it reaches what is.
+/// Properties of a tessellation program, and the layout of the memory that it accesses.
 ///
-/// A patch has a *block* in local memory ([`Space::Shared`](crate::Space::Shared)), which the control program writes and the evaluation program reads: words of
-/// the patch, and the words of its vertices, vertex after vertex. It begins at [`Builtin::PatchBase`](super::Builtin::PatchBase). Word `k` of the patch that a program
-/// names lies [`Builtin::PatchOffset`](super::Builtin::PatchOffset) `k` bytes behind; that of vertex `v` lies [`Builtin::VertexOffset`](super::Builtin::VertexOffset) `k` and `v` times
-/// [`Builtin::VertexBytes`](super::Builtin::VertexBytes) behind. All but the base are known when programs are linked, so both may name words in an order of their own.
-/// Vertices that come are reached as by geometry programs ([`GeometryFacts`](super::GeometryFacts)); address `v` is word `v` of a table at
+/// A patch has a *block* in local memory ([`Space::Shared`](crate::Space::Shared)). The control
+/// program writes the block and the evaluation program reads it. The block contains the words of
+/// the patch, followed by the words of its vertices, vertex after vertex.
+///
+/// The block begins at [`Builtin::PatchBase`](super::Builtin::PatchBase). The program numbers its
+/// patch words and vertex words. Patch word `k` lies
+/// [`Builtin::PatchOffset`](super::Builtin::PatchOffset) `k` bytes after the base. Word `k` of
+/// vertex `v` lies [`Builtin::VertexOffset`](super::Builtin::VertexOffset) `k`, plus `v` times
+/// [`Builtin::VertexBytes`](super::Builtin::VertexBytes), bytes after the base. All of these
+/// numbers except the base are known when programs are linked. The two programs may therefore
+/// number words differently.
+///
+/// A control program accesses its input vertices as geometry programs do
+/// ([`GeometryFacts`](super::GeometryFacts)). Address `v` is word `v` of a table at
 /// [`Builtin::VertexTable`](super::Builtin::VertexTable).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatchFacts {
-    /// Control programs: the words of vertices that come; none where nobody reads one.
+    /// Words of a control program's input vertex. `None` stands for a word that is not read.
     pub inputs: Vec<Option<Slot>>,
-    /// Words of the patch that the program names.
+    /// Patch words that the program accesses.
     pub patch: Vec<Slot>,
-    /// Words of its vertices that the program names.
+    /// Words of the patch's vertices that the program accesses.
     pub vertex: Vec<Slot>,
-    /// What the program says of the modes, which either of the two may: vertices of the block's patch.
+    /// Number of vertices of the block's patch. Either program may declare this mode and the modes
+    /// below.
     pub vertices: Option<u32>,
-    /// What is subdivided.
+    /// Shape that is subdivided.
     pub domain: Option<Domain>,
-    /// How edges are.
+    /// Rule by which edges are divided.
     pub spacing: Option<Spacing>,
-    /// Whether triangles are clockwise.
+    /// True if triangles are clockwise.
     pub clockwise: Option<bool>,
-    /// Whether each vertex is a point.
+    /// True if each vertex becomes a point.
     pub points: bool,
 }
 
 impl PatchFacts {
-    /// Returns true if a tessellation shader stays within what the tessellation unit can run.
+    /// Returns true if a tessellation shader is within the limits of the tessellation unit.
     pub fn is_possible(&self) -> bool {
         [&self.inputs.len(), &self.patch.len(), &self.vertex.len()].iter().all(|&&words| words <= MAX_PATCH_WORDS)
             && self.vertices.is_none_or(|vertices| (1..=MAX_PATCH_VERTICES).contains(&vertices))

@@ -1,7 +1,9 @@
-//! Programs as text, to be saved and read back: the interface in lines of words, then the IR behind a line `ir`.
+//! Shaders in text form, for saving and reading back. The interface is written line by line,
+//! followed by a line `ir` and the IR.
 //!
-//! Nothing that is read is trusted. It must parse, pass both verifiers, and stay within what the interface declares; code is
-//! generated from it anew. So a damaged text is refused, and a forged one is at worst another program.
+//! Text that is read is not trusted. It must parse, pass both verifiers, and use no more than its
+//! interface declares. Code is always generated from it again. A damaged text is therefore
+//! rejected, and a forged text is at worst another valid program.
 
 use std::str::{FromStr, SplitAsciiWhitespace};
 
@@ -14,11 +16,12 @@ use super::{
 };
 use crate::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 
-/// Most resources.
+/// Maximum number of resources.
 const MAX_RESOURCES: usize = 1 << 16;
 
 impl Interface {
-    /// Returns the text of a shader that has this interface and a function. [`Shader::from_text`] reads it.
+    /// Returns the text of a shader with this interface and function. [`Shader::from_text`] parses
+    /// the text.
     pub fn to_text(&self, function: &Function) -> String {
         let [x, y, z] = self.local_size;
         let (stage, squares) = (self.stage.as_raw(), u32::from(self.in_squares));
@@ -57,7 +60,8 @@ impl Interface {
 }
 
 impl Shader {
-    /// Reads a shader from the text that [`Interface::to_text`] makes. Returns `None` when the text is not a shader.
+    /// Parses a shader from the text that [`Interface::to_text`] returns. Returns `None` if the
+    /// text is not a valid shader.
     pub fn from_text(text: &str) -> Option<Self> {
         let (interface, ir) = text.split_once("\nir\n")?;
         let mut interface = interface_of(interface)?;
@@ -72,7 +76,8 @@ impl Shader {
     }
 }
 
-/// A line of numbers, where there is one of indices and culls the bytes, and a line for each word.
+/// Returns the lines of a mesh program: its numbers, its index and cull locations if it has them,
+/// and its output words.
 fn mesh_text(facts: &MeshFacts) -> String {
     let MeshFacts { payload, counts, corners, vertices, primitives, indices, words, of_vertices, culls } = facts;
     let mut out = format!("mesh {payload} {counts} {corners} {vertices} {primitives} {of_vertices}\n");
@@ -108,7 +113,7 @@ fn slot_text(slot: Slot) -> String {
     }
 }
 
-/// The words of a line.
+/// Whitespace-separated tokens of a line.
 struct Words<'a>(SplitAsciiWhitespace<'a>);
 
 impl Words<'_> {
@@ -124,7 +129,7 @@ impl Words<'_> {
         Some(out)
     }
 
-    /// One of some items, by its name.
+    /// Reads the name of one of the items in `all`.
     fn named<T: Copy + std::fmt::Debug>(&mut self, all: &[T]) -> Option<T> {
         let name = self.0.next()?;
         all.iter().copied().find(|item| format!("{item:?}") == name)
@@ -141,7 +146,7 @@ impl Words<'_> {
         }
     }
 
-    /// A word of a vertex, or none.
+    /// Reads a vertex word, or `none`.
     fn vertex_word(&mut self) -> Option<Option<Slot>> {
         if self.0.clone().next() == Some("none") {
             self.0.next();
@@ -155,7 +160,7 @@ impl Words<'_> {
         Some(MeshWord { first, stride })
     }
 
-    /// Where transform feedback writes a word, or nothing.
+    /// Reads the transform feedback position of an output word, if the line contains one.
     fn feedback(&mut self) -> Option<Option<Feedback>> {
         if self.0.clone().next().is_none() {
             return Some(None);
@@ -189,7 +194,8 @@ fn interface_of(text: &str) -> Option<Interface> {
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(interface)
 }
 
-/// Whether geometry, tessellation, task and mesh programs have what the units around them take for granted, and no others have any of it.
+/// Returns true if a stage has exactly the facts that it requires, within the limits of its unit:
+/// geometry, tessellation, task or mesh.
 fn is_bounded(interface: &Interface) -> bool {
     use vk::ShaderStageFlags as S;
     let is_geometry = interface.stage == S::GEOMETRY;
@@ -280,13 +286,13 @@ fn patch_line(words: &mut Words<'_>) -> Option<PatchFacts> {
     })
 }
 
-/// Whether a function uses no more than its interface declares.
+/// Returns true if a function uses no more than its interface declares.
 fn stays_within(function: &Function, interface: &Interface) -> bool {
     let resource = |number: u32| (number as usize) < interface.resources.len();
     let space = |space: &Space| match space {
         Space::Buffer { resource: number, .. } => resource(*number),
         Space::Push | Space::Shared | Space::Clock | Space::Address { .. } => true,
-        // Programs have none; only what the driver links does.
+        // Only linked programs and kernels contain these spaces.
         Space::Range(_)
         | Space::Quads(_)
         | Space::Block(_)
@@ -297,7 +303,7 @@ fn stays_within(function: &Function, interface: &Interface) -> bool {
     let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
     let inside = |inst: &Inst| match inst {
         Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => (*slot as usize) < interface.inputs.len(),
-        // Programs have none; only what the driver links does.
+        // Only linked kernels contain this instruction.
         Inst::Parameter { .. } => false,
         Inst::Output { slot, .. } => (*slot as usize) < interface.outputs.len(),
         Inst::Load { space: place, .. }

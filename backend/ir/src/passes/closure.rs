@@ -1,11 +1,12 @@
-//! Region closure: a value that is used outside of the region that defines it goes through a local.
+//! Region closure: passes every value that is used outside of its defining region through a local.
 //!
-//! Afterwards every use lies inside the region of its definition, so that executors may compute all lanes of a value
-//! whatever lanes are active: what a lane keeps while it is inactive is in locals, whose stores are masked.
+//! Afterwards, every use lies inside the region of its definition. Executors may therefore compute
+//! a value in all lanes, whichever lanes are active. Data that a lane must keep while inactive
+//! lives in locals, whose stores are masked.
 
 use crate::{Function, Inst, Local, Regions, Value, map_operands, operands, results};
 
-/// Routes escaping values through locals.
+/// Passes escaping values through locals.
 pub fn run(function: &mut Function) {
     let regions = Regions::new(function);
     let escaping = escaping(function, &regions);
@@ -38,7 +39,8 @@ fn new_local(function: &mut Function) -> Local {
     Local(function.locals.len() as u32 - 1)
 }
 
-/// A condition is used before its region starts.
+/// Returns the region in which an instruction uses its operands. An `If` uses its condition before
+/// its region starts.
 fn user_region(regions: &Regions, at: usize, inst: &Inst) -> u32 {
     let region = regions.of[at];
     if matches!(inst, Inst::If { .. }) { regions.get(region).parent } else { region }
@@ -49,7 +51,8 @@ fn is_inside(regions: &Regions, region: u32, definition: u32) -> bool {
     definition == 0 || region != 0 && outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Which values are used outside of the region that defines them. Each half of an `If` or `Loop` counts as the region.
+/// Returns, for each value, whether it is used outside of the region that defines it. Both parts
+/// of an `If` or `Loop` count as one region.
 fn escaping(function: &Function, regions: &Regions) -> Vec<bool> {
     let mut escaping = vec![false; function.types.len()];
     let mut defined_in = vec![0; function.types.len()];
@@ -65,7 +68,8 @@ fn escaping(function: &Function, regions: &Regions) -> Vec<bool> {
     escaping
 }
 
-/// Loads what `local` says before the instruction, and makes it use the loads.
+/// Inserts loads of the locals that `local` returns for the operands, and replaces the operands by
+/// the loads.
 fn load_operands(
     function: &mut Function,
     inst: &mut Inst,

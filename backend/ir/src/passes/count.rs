@@ -1,20 +1,20 @@
-//! What passes do to a function, in numbers.
+//! Size counts of a function, which measure the effect of passes.
 
 use crate::{Function, Inst, RegionKind, Regions};
 
-/// Sizes of a function.
+/// Size counts of a function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Instructions, constants and markers included.
+    /// Number of instructions, including constants and markers.
     pub instructions: usize,
-    /// Loads and stores of locals.
+    /// Number of loads and stores of locals.
     pub locals: usize,
-    /// Instructions inside of loops.
+    /// Number of instructions inside of loops.
     pub in_loops: usize,
 }
 
 impl Count {
-    /// The sizes of a verified function.
+    /// Counts the sizes of a verified function.
     pub fn of(function: &Function) -> Self {
         let regions = Regions::new(function);
         let in_loop = |region: &u32| {

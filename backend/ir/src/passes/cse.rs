@@ -1,10 +1,11 @@
-//! Common subexpressions: what an enclosing region computed already is not computed again.
+//! Common subexpression elimination. A computation is replaced if an enclosing region already
+//! contains an identical one.
 
 use foldhash::HashMap;
 
 use crate::{Function, Inst, Space, Value, map_operands, map_results, results};
 
-/// Replaces repeated computations by their first one.
+/// Replaces repeated computations by their first occurrence.
 pub fn run(function: &mut Function) {
     let facts =
         Facts { stores: function.insts.iter().any(changes_memory), demotes: function.insts.contains(&Inst::Demote) };
@@ -35,16 +36,16 @@ pub fn run(function: &mut Function) {
     });
 }
 
-/// What a function does somewhere.
+/// Properties of a whole function.
 #[derive(Clone, Copy)]
 struct Facts {
-    /// Changes memory.
+    /// True if an instruction of the function changes memory (see [`changes_memory`]).
     stores: bool,
-    /// Makes lanes helpers.
+    /// True if the function contains `Demote`.
     demotes: bool,
 }
 
-/// An instruction without its result.
+/// Instruction with its result cleared.
 type Key = Inst;
 
 fn forget(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usize>) {
@@ -53,9 +54,9 @@ fn forget(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usi
     }
 }
 
-/// Whether later loads may find other words than earlier ones.
+/// Returns true if loads after the instruction may return other words than loads before it.
 pub(super) fn changes_memory(inst: &Inst) -> bool {
-    // No other memory is a workgroup's own.
+    // Buffers never alias a workgroup's shared memory.
     if let Inst::Store { space: Space::Shared, .. } | Inst::StorePart { space: Space::Shared, .. } = inst {
         return false;
     }
@@ -65,7 +66,8 @@ pub(super) fn changes_memory(inst: &Inst) -> bool {
     )
 }
 
-/// What an instruction computes, if that depends on nothing but its operands.
+/// Returns the key of an instruction whose result depends only on its operands, or `None` for
+/// other instructions.
 fn key(inst: &Inst, facts: Facts) -> Option<Key> {
     let pure = match inst {
         Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,

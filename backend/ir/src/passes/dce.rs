@@ -1,8 +1,12 @@
-//! Dead code: what no effect needs, loops too; then values are numbered anew, so that the registers of a wave lie close together.
+//! Dead code elimination: removes instructions and loops that no effect needs. It then renumbers
+//! values, so that the registers of a wave lie close together.
 //!
-//! An effect needs what it uses, the regions around it, and all jumps to their ends; a load of a local all stores that it may see. A
-//! loop that does nothing is taken to end, unless nobody leaves it, nothing changes in it, or it looks at memory or images, where
-//! somebody else may change something.
+//! An effect needs its operands, the regions around it, and all jumps to the ends of these
+//! regions. A load of a local needs all stores that it may read.
+//!
+//! A loop without effects is assumed to terminate, and is removed. It stays if nothing leaves it
+//! or nothing changes in it. It also stays if it reads memory or images, which other threads may
+//! change.
 
 use foldhash::{HashMap, HashSet};
 
@@ -10,10 +14,11 @@ use crate::{
     AtomicOp, Function, Inst, Local, Region, RegionKind, Regions, Value, map_operands, map_results, operands, results,
 };
 
-/// Stores of a local that are looked through for each word.
+/// Maximum number of a local's stores that are scanned for each word. Locals with more stores get
+/// an index.
 const MANY_STORES: usize = 64;
 
-/// Drops dead code and renumbers values.
+/// Removes dead code and renumbers values.
 pub fn run(function: &mut Function) {
     let regions = Regions::new(function);
     let loops = lasting_loops(function, &regions);
@@ -23,7 +28,7 @@ pub fn run(function: &mut Function) {
     renumber(function);
 }
 
-/// Loops that stay though nothing in them may be needed.
+/// Returns the loops that must stay even if no effect needs them.
 fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
     let numbers = 1..regions.list.len() as u32;
     let mut loops: Vec<u32> = numbers.filter(|&region| regions.get(region).kind == RegionKind::Loop).collect();
@@ -36,7 +41,7 @@ fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
         let around = regions.chain(regions.of[at]);
         match inst {
             Inst::Break { depth } => {
-                // A region comes after those around it.
+                // A region's number is greater than those of the regions around it.
                 let target = regions.target(regions.of[at], *depth).unwrap_or(0);
                 around.filter(|&region| region >= target).for_each(|region| is_left[region as usize] = true);
             }
@@ -52,7 +57,7 @@ fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
     loops
 }
 
-/// What effects and some loops need.
+/// Returns, for each instruction, whether effects or one of `loops` need it.
 fn needed(function: &Function, regions: &Regions, loops: &[u32]) -> Vec<bool> {
     let mut needs = Needs::new(function, regions);
     for (at, inst) in function.insts.iter().enumerate() {
@@ -65,22 +70,26 @@ fn needed(function: &Function, regions: &Regions, loops: &[u32]) -> Vec<bool> {
     needs.needed
 }
 
-/// What is known to be needed.
+/// State of the search for needed instructions.
 struct Needs<'f> {
     function: &'f Function,
     regions: &'f Regions,
-    /// By value where it is defined; by local its stores; by region the jumps to its end, or its beginning.
+    /// Position of the definition of each value.
     definitions: Vec<usize>,
+    /// Stores of each local.
     stores: Vec<Vec<usize>>,
-    /// Stores of locals that have many, by word; those to any word, which are indexed, have none.
+    /// Stores of each local with many stores, by word. The key `None` holds the indexed stores,
+    /// which may write any word.
     stores_by_word: HashMap<Local, HashMap<Option<u32>, Vec<usize>>>,
+    /// Jumps to the end or the continuing part of each region.
     jumps: Vec<Vec<usize>>,
-    /// By instruction, and by region.
+    /// True for each needed instruction.
     needed: Vec<bool>,
+    /// True for each region that contains a needed instruction.
     is_around: Vec<bool>,
-    /// Words of locals that are loaded; all of a local where that is not known.
+    /// Loaded words of locals. `None` stands for a load of an unknown word of the local.
     loaded: HashSet<(Local, Option<u32>)>,
-    /// Needed instructions that were not looked at.
+    /// Needed instructions that are not processed yet.
     found: Vec<usize>,
 }
 
@@ -110,7 +119,7 @@ impl<'f> Needs<'f> {
         }
     }
 
-    /// The markers of a region, the regions around it, and the jumps to its end.
+    /// Marks the markers of a region and of the regions around it, and the jumps to them.
     fn region(&mut self, region: u32) {
         for region in self.regions.chain(region) {
             if std::mem::replace(&mut self.is_around[region as usize], true) {
@@ -122,7 +131,7 @@ impl<'f> Needs<'f> {
         }
     }
 
-    /// What found instructions need in turn.
+    /// Marks everything that the found instructions need, transitively.
     fn follow(&mut self) {
         while let Some(at) = self.found.pop() {
             let inst = &self.function.insts[at];
@@ -134,7 +143,7 @@ impl<'f> Needs<'f> {
         }
     }
 
-    /// Stores that a load of a word may see, or of any one.
+    /// Marks the stores that a load of a word, or of an unknown word, may read.
     fn load(&mut self, from: Local, word: Option<u32>) {
         if !self.loaded.insert((from, word)) {
             return;
@@ -154,12 +163,12 @@ impl<'f> Needs<'f> {
     }
 }
 
-/// The word that a store is to; none if it is indexed.
+/// Returns the word that a store writes, or `None` if the store is indexed.
 fn stored_word(inst: &Inst) -> Option<u32> {
     if let Inst::LocalStore { base, index: None, .. } = inst { Some(*base) } else { None }
 }
 
-/// Stores by the words that they are to.
+/// Groups stores by the word that they write.
 fn by_word(function: &Function, stores: &[usize]) -> HashMap<Option<u32>, Vec<usize>> {
     let mut out: HashMap<Option<u32>, Vec<usize>> = HashMap::default();
     stores.iter().for_each(|&at| out.entry(stored_word(&function.insts[at])).or_default().push(at));
@@ -177,14 +186,14 @@ fn has_effect(inst: &Inst) -> bool {
     }
 }
 
-/// `Else`s with nothing behind them.
+/// Removes `Else` markers of empty branches.
 fn drop_empty(function: &mut Function) {
     let is_empty = |pair: &[Inst]| pair[0] == Inst::Else && pair[1] == Inst::EndIf;
     let mut empty = function.insts.windows(2).map(is_empty).collect::<Vec<_>>().into_iter();
     function.insts.retain(|_| empty.next() != Some(true));
 }
 
-/// Numbers values anew.
+/// Renumbers values in order of their definition.
 pub(super) fn renumber(function: &mut Function) {
     let mut numbers: Vec<Option<Value>> = vec![None; function.types.len()];
     let mut types = Vec::new();

@@ -1,33 +1,34 @@
-//! Constant folding and identities. Constants end up at the head of the function, each once.
+//! Constant folding and algebraic identities. Constants move to the head of the function, without
+//! duplicates.
 //!
-//! The folder is `ops`' own definition of every operation, which is also the interpreter's.
+//! The folder uses the definitions of operations in `ops`, which the interpreter uses, too.
 
 use foldhash::{HashMap, HashSet};
 
 use crate::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide, map_operands};
 
-/// What is known of values.
+/// Facts about values.
 struct Known {
     words: HashMap<Value, u32>,
-    /// What stands for a value.
+    /// Replacement of each value that was removed.
     replaced: HashMap<Value, Value>,
-    /// Which value a `LogicalNot` or a comparison was made of.
+    /// Unary or binary instruction that defines each value.
     made_by: HashMap<Value, Inst>,
     /// Floats that are not constant and never NaN.
     numbers: HashSet<Value>,
 }
 
-/// What becomes of an instruction.
+/// Result of folding an instruction.
 enum Folded {
     Kept,
     Constant(u32),
     Same(Value),
     Changed(Inst),
-    /// The low half of a word.
+    /// Low half of this word.
     Low(Value),
 }
 
-/// Folds what is constant.
+/// Folds constants and identities.
 pub fn run(function: &mut Function) {
     let mut known = Known {
         words: HashMap::default(),
@@ -98,7 +99,7 @@ pub fn run(function: &mut Function) {
 }
 
 impl Known {
-    /// The words of a wide operation's result, when all operands are constant.
+    /// Returns the result words of a wide operation with constant operands.
     fn wide(&self, wide: &Wide) -> Option<[u32; 2]> {
         let words: Option<Vec<u32>> = wide.words.iter().map(|word| self.words.get(word).copied()).collect();
         words.map(|words| wide.op.apply_words(&words))
@@ -116,8 +117,8 @@ impl Known {
         }
     }
 
-    /// Returns true if no operands, or those that are known, let an instruction give NaN. The least and greatest of two floats is
-    /// never NaN if the first is a number.
+    /// Returns true if an instruction is known not to return NaN, for all operands or for its
+    /// known operands. `FMin` and `FMax` never return NaN if the first operand is a number.
     fn gives_number(&self, inst: &Inst) -> bool {
         use UnaryOp as U;
         match inst {
@@ -161,7 +162,7 @@ impl Known {
             UnaryOp::Copy | UnaryOp::AsFloat | UnaryOp::AsBool if same_type => Folded::Same(a),
             UnaryOp::LogicalNot => self.negated(result, a),
             UnaryOp::IsNan if self.is_number(a) => Folded::Constant(0),
-            // Halves that are only copied keep their bits, signalling NaNs theirs.
+            // A half that is only copied keeps its bits. A signalling NaN stays signalling.
             UnaryOp::FloatToHalf => match self.made_by.get(&a) {
                 Some(Inst::Unary { op: UnaryOp::HalfToFloat, a, .. }) => Folded::Low(*a),
                 _ => Folded::Kept,
@@ -170,12 +171,13 @@ impl Known {
         }
     }
 
-    /// `FMinNum` and `FMaxNum` with a second operand that is a number are the other operation with the operands exchanged.
+    /// Replaces `FMinNum` or `FMaxNum` whose second operand is a number by `FMin` or `FMax` with
+    /// exchanged operands.
     fn of_number(&self, result: Value, op: BinaryOp, (a, b): (Value, Value)) -> Folded {
         if self.is_number(b) { Folded::Changed(Inst::Binary { result, op, a: b, b: a }) } else { Folded::Kept }
     }
 
-    /// The opposite of a comparison is a comparison.
+    /// Replaces the negation of a comparison by the opposite comparison.
     fn negated(&self, result: Value, a: Value) -> Folded {
         let (op, a, b) = match self.made_by.get(&a) {
             Some(Inst::Unary { op: UnaryOp::LogicalNot, a, .. }) => return Folded::Same(*a),
@@ -210,10 +212,10 @@ impl Known {
         }
     }
 
-    /// `op(a, constant)`.
+    /// Folds `op(a, constant)`.
     fn with_constant(&self, op: BinaryOp, a: Value, word: u32) -> Folded {
         match self.made_by.get(&a) {
-            // Bits that are kept were kept before.
+            // A mask that keeps all bits of the earlier mask has no effect.
             Some(Inst::Binary { op: BinaryOp::And, a: x, b: y, .. }) if op == BinaryOp::And => {
                 let mask = self.word(*x).or(self.word(*y));
                 if mask.is_some_and(|mask| mask & word == mask) { Folded::Same(a) } else { with_constant(op, a, word) }
@@ -235,7 +237,7 @@ impl Known {
     }
 }
 
-/// `op(a, constant)`.
+/// Folds `op(a, constant)` by the identities of `op`.
 fn with_constant(op: BinaryOp, a: Value, word: u32) -> Folded {
     use BinaryOp as Op;
     match (op, word) {

@@ -1,9 +1,11 @@
-//! Store-to-load forwarding: a load of a local's word gives the value last stored or loaded there, where that is one
-//! value on every way.
+//! Store-to-load forwarding: replaces loads of a local's word by the value that was last stored or
+//! loaded there. The value must be the same on every path.
 //!
-//! Facts (`word of a local` holds `value`) flow with the regions: both sides of an `If` start from its facts; after a
-//! region only those facts stay that held before it and whose words nothing in it stores to. A loop drops what it stores
-//! before it starts. So a forwarded value always comes from an enclosing region, and from the same iteration.
+//! Facts (`word of a local` holds `value`) follow the regions. Both branches of an `If` start with
+//! the facts from before it. After a region, a fact remains if it held before the region and
+//! nothing in the region stores to its word. A loop discards facts about words that it stores to
+//! before it starts. A forwarded value therefore always comes from an enclosing region and from
+//! the current iteration.
 
 use foldhash::{HashMap, HashSet};
 
@@ -12,19 +14,21 @@ use crate::{Function, Inst, Local, Value, map_operands};
 type Word = (u32, u32);
 type Facts = HashMap<Word, Value>;
 
-/// Most facts, and most words of a region, that are kept track of: past it nothing is known.
+/// Maximum number of facts, and of stored words of a region. Above the limit, all facts are
+/// discarded.
 const LIMIT: usize = 4096;
 
-/// Most regions, one in the other, that facts are kept for: within more of them nothing is known.
+/// Maximum nesting depth of regions up to which facts are kept. At greater depth, all facts are
+/// discarded.
 const MAX_OPEN: usize = 256;
 
-/// What a region stores to.
+/// Words that a region stores to.
 #[derive(Debug, Default, Clone)]
 struct Stored {
     words: HashSet<Word>,
     /// Locals stored to by a dynamic index.
     whole: HashSet<u32>,
-    /// Too much to tell.
+    /// True if the words are too many to list.
     everything: bool,
 }
 
@@ -53,7 +57,7 @@ impl Stored {
 }
 
 struct Region {
-    /// What held before the region.
+    /// Facts from before the region.
     before: Facts,
     stored: Stored,
 }
@@ -61,7 +65,7 @@ struct Region {
 struct Pass {
     facts: Facts,
     open: Vec<Region>,
-    /// What stands for a value.
+    /// Replacement of each removed load.
     replaced: HashMap<Value, Value>,
 }
 
@@ -127,14 +131,15 @@ impl Pass {
     }
 
     fn enter(&mut self) {
-        // Each open region keeps the facts from before it.
+        // Each open region stores a copy of the facts, so their number is limited.
         if self.open.len() >= MAX_OPEN {
             self.facts.clear();
         }
         self.open.push(Region { before: self.facts.clone(), stored: Stored::default() });
     }
 
-    /// Lanes come from elsewhere: only what held before the region and was not stored since is sure.
+    /// Keeps only facts that held before the region and whose words were not stored since, because
+    /// lanes may arrive on other paths.
     fn join(&mut self) {
         let Some(region) = self.open.last() else { return };
         self.facts = region.before.clone();
@@ -160,7 +165,7 @@ fn drop_stored(facts: &mut Facts, stored: &Stored) {
     }
 }
 
-/// What each loop stores to, by the index of its `Loop`.
+/// Returns the words that each loop stores to, by the index of its `Loop`.
 fn loop_stores(insts: &[Inst]) -> HashMap<usize, Stored> {
     let mut open: Vec<(usize, Stored)> = Vec::new();
     let mut out = HashMap::default();

@@ -1,13 +1,18 @@
-//! Loop-invariant motion: what a loop computes from values of outside moves in front of it.
+//! Loop-invariant code motion: moves computations that use only values from outside of a loop in
+//! front of it.
 //!
-//! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants and
-//! parameters stay: executors make them anew. Instructions in an `If` stay too, but in kernels whose loops are known to get there; from those
-//! parameters move, as what moves may need them.
+//! Every operation is defined for all operands, so it is safe to compute an operation that the
+//! loop would not reach. Constants and parameters stay, because executors materialize them where
+//! they are used.
+//!
+//! Instructions inside an `If` stay, except in kernels, whose loops are expected to reach them (see
+//! [`run_through_ifs`]). In kernels, parameters move too, because moved instructions may use them.
 
 use super::cse::changes_memory;
 use crate::{Function, Inst, RegionKind, Regions, Space, operands, results};
 
-/// Most instructions that move in front of one loop: each keeps a register busy through it.
+/// Maximum number of instructions that move in front of one loop. Each of them occupies a register
+/// throughout the loop.
 const MAX_HOISTED: usize = 16;
 
 /// Moves invariant instructions out of loops.
@@ -15,7 +20,8 @@ pub fn run(function: &mut Function) {
     move_out(function, (MAX_HOISTED, false));
 }
 
-/// The same, also out of what is in an `If` in them, and however many.
+/// Moves invariant instructions out of loops and of the `If`s in them, without a limit on their
+/// number.
 pub fn run_through_ifs(function: &mut Function) {
     move_out(function, (usize::MAX, true));
 }
@@ -66,7 +72,8 @@ fn is_movable(inst: &Inst, stores: bool) -> bool {
     }
 }
 
-/// The region that an instruction may move to, and the loop in front of which it then stands.
+/// Returns the outermost region that an instruction may move to, and the loop in front of which it
+/// is placed.
 fn outermost(
     regions: &Regions,
     inst: &Inst,

@@ -1,4 +1,4 @@
-//! Passes over the IR, one file each, and their order.
+//! Passes over the IR, one per file, and their order.
 
 mod closure;
 mod count;
@@ -18,21 +18,21 @@ use uniformity::Uniformity;
 
 pub use count::Count;
 
-/// A pass: its name and what it does to a function.
+/// Name of a pass and its function.
 type Pass = (&'static str, fn(&mut Function));
 
-/// The passes of [`optimize`], in order.
+/// Passes of [`optimize`], in order.
 pub const PASSES: &[Pass] =
     &[("forward", forward::run), ("fold", fold::run), ("cse", cse::run), ("licm", licm::run), ("dce", dce::run)];
 
-/// The passes of [`hoist`].
+/// Passes of [`hoist`], in order.
 pub const PASSES_OF_KERNELS: &[Pass] = &[("licm through ifs", licm::run_through_ifs)];
 
-/// Is shown a function, and after which pass.
+/// Callback that receives each intermediate function and the name of the pass that produced it.
 pub type Observer<'a> = &'a mut (dyn FnMut(&str, &Function) + Send);
 
-/// Rewrites a verified function into a shorter one that computes the same. In builds with debug assertions the verifier
-/// runs after each pass.
+/// Optimizes a verified function without changing its results. In builds with debug assertions,
+/// the verifier runs after each pass.
 pub fn optimize(function: &mut Function, observe: Observer<'_>) {
     observe("front end", function);
     for (name, pass) in PASSES {
@@ -42,7 +42,7 @@ pub fn optimize(function: &mut Function, observe: Observer<'_>) {
     }
 }
 
-/// Moves what a kernel's loops compute anew though it stays the same in front of them, also from where they may not come.
+/// Hoists loop-invariant code out of kernel loops, including speculatively out of conditionals.
 pub fn hoist(function: &mut Function) {
     for (name, pass) in PASSES_OF_KERNELS {
         pass(function);
@@ -50,24 +50,24 @@ pub fn hoist(function: &mut Function) {
     }
 }
 
-/// Has image instructions of a whole program give no more results than are used.
+/// Drops unused trailing results of image instructions. It must see the whole program.
 pub fn trim_images(function: &mut Function) {
     trim::run(function);
 }
 
-/// How a value differs from lane to lane of a wave.
+/// Variation of a value across the lanes of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneVariance {
-    /// In any way.
+    /// Arbitrary variation.
     Divergent,
-    /// It is the same in all lanes.
+    /// Equal in all lanes.
     Uniform,
-    /// It is greater by one than in the lane before.
+    /// Greater by one than in the previous lane.
     Consecutive,
 }
 
-/// Makes a verified function ready for executors: closes its regions, and finds what is the same in all lanes or steps from
-/// lane to lane.
+/// Prepares a verified function for executors. Closes its regions, and finds values that are
+/// uniform or have a constant stride between lanes.
 pub fn prepare(function: &mut Function, input: impl Fn(u32) -> LaneVariance) -> Uniformity {
     closure::run(function);
     let mut facts = uniformity::run(function, |slot| input(slot) == LaneVariance::Uniform);

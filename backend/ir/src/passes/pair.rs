@@ -1,35 +1,42 @@
-//! Pairing: a function over two waves at once, operation by operation, so that one computes while the other waits for results.
+//! Pairing: interleaves a function for two waves, operation by operation, so that one wave
+//! computes while the other waits for results.
 //!
-//! What is the same for both waves stays single: constants, parameters, inputs that are declared so, and what is computed of
-//! them. All conditions must be of that kind, so that both waves take the same way, and the function must have no effect but its
-//! outputs, or effects whose order between waves does not show (those of compute shaders, and of pixels at different places). Input
-//! word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the function and registers
-//! hold both waves. Source: DESIGN 4.
+//! Computations that are equal for both waves stay single: constants, parameters, inputs that are
+//! declared equal, and values computed from them. All conditions must be equal, so that both waves
+//! follow the same path. The function must have no effects except outputs, or only effects whose
+//! order between waves is not observable. Effects of compute shaders, and of pixels at different
+//! positions, have no observable order.
+//!
+//! Input word `s` of the second wave is word `inputs + s`. Output words are numbered likewise.
+//! Pairing is faster if latency bounds the function and the registers suffice for both waves.
+//! Source: DESIGN 4.
 
 use crate::{Function, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results};
 
-/// Instructions under which pairing gains nothing without a loop.
+/// Minimum number of instructions for which pairing is beneficial in a function without a loop.
 const MIN_PAIRED: usize = 48;
 
-/// Values of one wave that are live at once, at most: measured, as what is spilled now and then costs less than waiting.
+/// Maximum number of simultaneously live values of one wave. The number was measured: an
+/// occasional spill costs less than waiting.
 const MAX_LIVE: usize = 24;
 
-/// What is the same for both waves.
+/// Values and locals that are equal for both waves.
 struct Shared {
     values: Vec<bool>,
     locals: Vec<bool>,
 }
 
-/// Which functions may be paired.
+/// Effects that paired functions may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effects {
-    /// Those that only compute outputs.
+    /// None: functions compute outputs only.
     Refused,
-    /// Those that reach memory, too, in all lanes of both waves.
+    /// Memory accesses in all lanes of both waves.
     Allowed,
 }
 
-/// Pairs a function with `inputs` input words and `outputs` output words. `None` where it cannot be done, or does not pay.
+/// Pairs a function with `inputs` input words and `outputs` output words. Returns `None` if
+/// pairing is impossible or not beneficial.
 pub fn run(
     function: &Function,
     (inputs, outputs): (u32, u32),
@@ -50,13 +57,14 @@ pub fn run(
     Some(paired(function, &shared, (inputs, outputs)))
 }
 
-/// Whether an instruction waits for other waves, or tells lanes apart that run from those that do not.
+/// Returns true if an instruction waits for other waves, or distinguishes active lanes from
+/// inactive ones.
 pub fn parts_waves(inst: &Inst) -> bool {
     use Inst::{Barrier, Demote, Interpolate, IsActive, IsHelper, Kill};
     matches!(inst, Kill | Demote | Barrier | IsHelper { .. } | IsActive { .. } | Interpolate { .. })
 }
 
-/// Whether an instruction does more than compute.
+/// Returns true if an instruction has an effect on memory, or accesses memory by address.
 pub fn has_effect(inst: &Inst) -> bool {
     match inst {
         Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) => true,
@@ -67,7 +75,8 @@ pub fn has_effect(inst: &Inst) -> bool {
 }
 
 impl Shared {
-    /// `None` when a condition differs.
+    /// Finds the values and locals that are equal for both waves. Returns `None` if a condition
+    /// differs.
     fn new(function: &Function, same_input: impl Fn(u32) -> bool) -> Option<Self> {
         let mut shared = Self { values: vec![true; function.types.len()], locals: vec![true; function.locals.len()] };
         loop {
@@ -106,7 +115,8 @@ impl Shared {
     }
 }
 
-/// Values and words of locals of one wave that are live at once.
+/// Returns the maximum number of simultaneously live values of one wave, plus the words of its
+/// locals.
 fn most_live(function: &Function, shared: &Shared) -> usize {
     let differs = |value: Value| !shared.values[value.0 as usize] && function.types[value.0 as usize] != Type::Bool;
     let loops = loops(function);
@@ -137,7 +147,7 @@ fn most_live(function: &Function, shared: &Shared) -> usize {
     live.max().unwrap_or(0) as usize + words as usize
 }
 
-/// First and last instruction of each loop.
+/// Returns the positions of the first and last instruction of each loop.
 fn loops(function: &Function) -> Vec<(usize, usize)> {
     let (mut open, mut all) = (Vec::new(), Vec::new());
     for (at, inst) in function.insts.iter().enumerate() {
@@ -188,7 +198,7 @@ fn paired(function: &Function, shared: &Shared, (inputs, outputs): (u32, u32)) -
     out
 }
 
-/// The slots and locals of a wave.
+/// Replaces the slots and locals of an instruction by those of a wave.
 fn of_wave(inst: &mut Inst, places: &[Local], inputs: u32, outputs: u32, single: bool) {
     match inst {
         Inst::Input { slot, .. } if !single => *slot += inputs,

@@ -1,26 +1,27 @@
-//! Which compute programs' workgroups may share waves: those of few invocations would leave most lanes idle.
+//! Wave sharing: decides whether workgroups of a compute program may share waves. Without sharing,
+//! workgroups of few invocations leave most lanes idle.
 //!
-//! Nothing in the program may tell lanes of one workgroup from those of another, or make one workgroup wait for another: a loop that waits
-//! for what a lane stores behind the loop would never end in the wave of that lane. So loops may not look at memory that the program
-//! writes.
+//! The program must not distinguish lanes of different workgroups, and no workgroup may wait for
+//! another. A loop that waits for a store that another lane executes after the loop would never
+//! end in that lane's wave. Loops must therefore not read memory that the program writes.
 
 use super::pair::{has_effect, parts_waves};
 use crate::{Inst, Space, Value};
 
-/// Memory that instructions reach.
+/// Memory that an instruction accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Memory {
-    /// Of a resource.
+    /// Memory of the resource with this index.
     Resource(u32),
-    /// Any, by address.
+    /// Any memory, by address.
     Address,
 }
 
-/// Whether the workgroups of a compute program with this code may share waves.
+/// Returns true if the workgroups of a compute program with this code may share waves.
 pub fn may_share(insts: &[Inst]) -> bool {
     let constants: Vec<Value> = insts.iter().filter_map(constant).collect();
     let is_known = |element: Option<Value>| element.is_none_or(|element| constants.contains(&element));
-    // Lanes of one workgroup may be told that they name one resource.
+    // A program may rely on all lanes of its workgroup accessing the same array element.
     if insts.iter().any(tells_lanes_apart) || !insts.iter().flat_map(elements).all(is_known) {
         return false;
     }
@@ -44,7 +45,7 @@ fn tells_lanes_apart(inst: &Inst) -> bool {
     parts_waves(inst) || matches!(inst, Inst::Lane { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. })
 }
 
-/// Elements of bindings that an instruction names.
+/// Returns the array elements of bindings that an instruction accesses.
 fn elements(inst: &Inst) -> [Option<Value>; 2] {
     let of = |space: &Space| if let Space::Buffer { element, .. } = space { *element } else { None };
     match inst {
@@ -59,12 +60,12 @@ fn elements(inst: &Inst) -> [Option<Value>; 2] {
     }
 }
 
-/// Whether an instruction gives what others may have stored.
+/// Returns true if an instruction may return a value that another lane stored.
 fn looks(inst: &Inst) -> bool {
     !matches!(inst, Inst::Store { .. } | Inst::StorePart { .. })
 }
 
-/// The memory that an instruction reaches which others may see.
+/// Returns the memory that an instruction accesses, if other workgroups can access it, too.
 fn memory(inst: &Inst) -> Option<Memory> {
     let of = |space: &Space| match space {
         Space::Buffer { resource, .. } => Some(Memory::Resource(*resource)),
@@ -90,7 +91,8 @@ mod tests {
     const WRITTEN: Space = Space::Buffer { resource: 0, element: None };
     const READ: Space = Space::Buffer { resource: 1, element: None };
 
-    /// Reads a word, in a loop or before it, and writes to the first buffer.
+    /// Returns a program that reads a word, in a loop or before it, and writes to the first
+    /// buffer.
     fn program(read: Space, in_loop: bool, lane: bool) -> Vec<Inst> {
         let mut b = Builder::new();
         let (at, zero) = (b.input(0, Type::I32), b.int(0));

@@ -1,12 +1,12 @@
-//! Strides: values that grow by the same step from lane to lane, in all 16 lanes.
+//! Stride analysis: finds values that grow by a constant step from lane to lane, in all 16 lanes.
 //!
-//! Where an address does, a code generator loads and stores whole vectors instead of gathering. Sums wrap: a value is
-//! `first + lane * step` modulo 2^32.
+//! A code generator loads and stores whole vectors at an address with a stride, instead of
+//! gathering and scattering. Sums wrap: a value is `first + lane * step` modulo 2^32.
 
 use super::LaneVariance;
 use crate::{BinaryOp, Function, Inst, UnaryOp, Value};
 
-/// For each value its step, if it has one; 0 for what is uniform.
+/// Returns the step of each value that has one. Uniform values have step 0.
 pub fn run(function: &Function, uniform: &[bool], input: impl Fn(u32) -> LaneVariance) -> Vec<Option<u32>> {
     let mut strides: Vec<Option<u32>> = uniform.iter().map(|&uniform| uniform.then_some(0)).collect();
     let mut constants: Vec<Option<u32>> = vec![None; uniform.len()];

@@ -1,14 +1,16 @@
-//! Trimming: image instructions do not give the last results that nobody uses, so that routines need not make them.
+//! Trimming: drops the trailing results of image instructions that are not used, so that routines
+//! need not compute them.
 //!
-//! It is done once, when a program is made, and not again when kernels are linked of it: all of them share what the program's
-//! instructions have looked up, which gives as many results.
+//! The pass runs once, when a program is created, and not again when kernels are linked from it.
+//! All kernels share the state that was resolved for the program's instructions, which fixes the
+//! number of results.
 
 use foldhash::HashSet;
 
 use super::dce;
 use crate::{Function, Inst, Value, operands};
 
-/// Drops results behind the last one that is used, but for the first.
+/// Drops all results after the last one that is used. The first result always stays.
 pub fn run(function: &mut Function) {
     let mut used: HashSet<Value> = HashSet::default();
     for inst in &function.insts {

@@ -1,37 +1,43 @@
-//! Uniformity: what is the same in all lanes of a wave, and which stores to locals need no mask.
+//! Uniformity analysis: finds values that are equal in all lanes of a wave, and stores to locals
+//! that need no mask.
 //!
-//! A value is uniform when every lane computes the same word, active or not. A word of a local is uniform when every
-//! store to it stores a uniform value to all lanes. A store may go to all lanes when no lane that is away for a while can
-//! come back and load the word; lanes are away in the other half of a divergent `If`, and after a divergent `Break` or
-//! `Continue` until the region they left for ends or continues. Such stores are marked `all`, and every executor obeys the
-//! mark, so that inactive lanes, which derivatives may see, hold the same words everywhere.
+//! A value is uniform if every lane computes the same word, active or not. A word of a local is
+//! uniform if every store to it stores a uniform value to all lanes.
 //!
-//! The analysis starts from "everything is uniform" and takes back what does not hold until nothing changes.
+//! A store may go to all lanes if no lane that is inactive at the store can become active again
+//! and load the word. Lanes are inactive in the other part of a divergent `If`. They are also
+//! inactive after a divergent `Break` or `Continue`, until the target region ends or continues.
+//! Such stores are marked `all`, and every executor obeys the mark. Inactive lanes, which
+//! derivatives may read, therefore hold identical words in every executor.
+//!
+//! The analysis assumes at first that everything is uniform. It then removes assumptions that do
+//! not hold until nothing changes.
 
 use crate::{Function, Inst, RegionKind, Regions, Space, Value, operands, results};
 
-/// What is the same in all lanes.
+/// Results of the uniformity analysis.
 #[derive(Debug, Clone, Default)]
 pub struct Uniformity {
-    /// For each value.
+    /// Uniformity of each value.
     pub values: Vec<bool>,
-    /// For each value its step from lane to lane, if it has one.
+    /// Difference of each value from lane to lane, if it is constant.
     pub strides: Vec<Option<u32>>,
-    /// For each word of each local (see [`Words`]).
+    /// Uniformity of each word of each local (see [`Words`]).
     pub words: Vec<bool>,
-    /// For each region: whether a `Break` that leaves for its end, or a condition of an `If`, splits the wave.
+    /// For each region, true if the condition of its `If` or a `Break` to its end is divergent.
     pub splits: Vec<bool>,
-    /// For each region: whether a `Continue` splits the wave.
+    /// For each region, true if a `Continue` to it is divergent.
     pub continues: Vec<bool>,
-    /// For each region: whether lanes may leave from inside for somewhere outside of it, or end, while others stay.
+    /// For each region, true if some of its lanes may jump out of it or end, while others stay.
     pub leaks: Vec<bool>,
-    /// Whether the program may go on where no lane is active.
+    /// True if the program may execute instructions without any active lane.
     pub may_be_empty: bool,
     accesses: Vec<Accesses>,
 }
 
 impl Uniformity {
-    /// Whether what a word holds at the middle or end of a region may be loaded behind it.
+    /// Returns true if a later load may read the value that a word has at the middle or the end of
+    /// a region.
     pub fn is_live(&self, regions: &Regions, word: u32, at: u32, region: u32) -> bool {
         let accesses = &self.accesses[word as usize];
         let at_end = at == regions.get(region).end;
@@ -47,7 +53,8 @@ impl Uniformity {
             })
     }
 
-    /// Whether a loop carries a word that is stored in it from turn to turn.
+    /// Returns true if a word that is stored in a loop may be read in a later iteration or after
+    /// the loop.
     pub fn is_carried(&self, regions: &Regions, word: u32, region: u32) -> bool {
         let accesses = &self.accesses[word as usize];
         let (start, end) = (regions.get(region).start, regions.get(region).end);
@@ -55,7 +62,8 @@ impl Uniformity {
         !home_within && (accesses.loaded_within(start, end) || self.is_live(regions, word, end, region))
     }
 
-    /// Whether a `Break` or `Continue` from `region` takes all lanes with it that are in the region it leaves for.
+    /// Returns true if a `Break` or `Continue` in `region` is taken by all lanes that are in the
+    /// target region.
     pub fn is_whole(&self, regions: &Regions, region: u32, target: u32, continues: bool) -> bool {
         let splits = |region: u32| self.splits[region as usize] || self.continues[region as usize];
         let mut between = regions.chain(region).take_while(|&region| region != target);
@@ -63,16 +71,16 @@ impl Uniformity {
     }
 }
 
-/// Numbers the words of the locals that are never indexed by a value.
+/// Numbers of the words of all locals that are never indexed dynamically.
 #[derive(Debug, Clone)]
 pub struct Words {
     first: Vec<Option<u32>>,
-    /// How many there are.
+    /// Number of words.
     pub count: u32,
 }
 
 impl Words {
-    /// The words of a function.
+    /// Numbers the words of a function's locals.
     pub fn new(function: &Function) -> Self {
         let mut indexed = vec![false; function.locals.len()];
         for inst in &function.insts {
@@ -81,7 +89,7 @@ impl Words {
                     indexed[local.0 as usize] = true;
                 }
                 Inst::LocalLoad { local, base, .. } | Inst::LocalStore { local, base, .. } => {
-                    // A word outside of its local is left to the general path.
+                    // The path for indexed locals also handles words outside of their local.
                     indexed[local.0 as usize] |= *base >= function.locals[local.0 as usize];
                 }
                 _ => {}
@@ -97,7 +105,8 @@ impl Words {
         Self { first, count }
     }
 
-    /// The word that an instruction loads or stores, unless its local is indexed.
+    /// Returns the number of the word that an instruction accesses. Returns `None` if the local is
+    /// indexed.
     pub fn of(&self, inst: &Inst) -> Option<u32> {
         match inst {
             Inst::LocalLoad { local, base, .. } | Inst::LocalStore { local, base, .. } => {
@@ -107,17 +116,18 @@ impl Words {
         }
     }
 
-    /// Whether a local has no numbered words because it is indexed.
+    /// Returns true if a local has no numbered words because it is indexed.
     pub fn is_indexed(&self, local: u32) -> bool {
         self.first[local as usize].is_none()
     }
 }
 
-/// Accesses of one word, positions ascending.
+/// Accesses of one word, in ascending order of position.
 #[derive(Debug, Clone, Default)]
 struct Accesses {
     loads: Vec<u32>,
-    /// Innermost region that holds all accesses, when each of its turns starts with a store; else the function.
+    /// Innermost region that contains all accesses, if each of its executions starts with a store.
+    /// Otherwise the function.
     home: u32,
 }
 
@@ -140,7 +150,8 @@ struct Analysis<'a> {
     changed: bool,
 }
 
-/// Analyses a function and marks its stores. `uniform_input` tells which input slots are the same in all lanes.
+/// Analyses a function and marks its stores. `uniform_input` returns whether an input slot is
+/// uniform.
 pub fn run(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Uniformity {
     let regions = Regions::new(function);
     let words = Words::new(function);
@@ -216,7 +227,8 @@ impl Analysis<'_> {
         self.changed |= !std::mem::replace(&mut self.facts.splits[region as usize], true);
     }
 
-    /// A `Break` or `Continue` splits the wave unless all lanes that are in the region it leaves go with it.
+    /// Marks the target region of a `Break` or `Continue` that some lanes of that region do not
+    /// take.
     fn leave(&mut self, at: usize, depth: u32) {
         let Some(target) = self.regions.target(self.regions.of[at], depth) else { return };
         let is_continue = matches!(self.function.insts[at], Inst::Continue { .. });
@@ -227,7 +239,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether lanes that are away at a store may come back and load the word as it was.
+    /// Returns true if a lane that is inactive at a store may become active again and load the
+    /// word's earlier value.
     fn is_partial(&self, at: usize, word: u32) -> bool {
         let accesses = &self.facts.accesses[word as usize];
         let at = at as u32;
@@ -243,7 +256,8 @@ impl Analysis<'_> {
         }) || self.home_continues(at, accesses)
     }
 
-    /// The home region itself, a loop: its continuing part may load the word.
+    /// Returns true if the home region is a loop whose continuing part loads the word after a
+    /// divergent `Continue`.
     fn home_continues(&self, at: u32, accesses: &Accesses) -> bool {
         let region = self.regions.get(accesses.home);
         self.facts.continues[accesses.home as usize]
@@ -251,8 +265,9 @@ impl Analysis<'_> {
             && accesses.loaded_within(region.middle, region.end)
     }
 
-    /// Whether lanes that come back at `back`, the end of `region` or a part of it, may load before the home region starts
-    /// anew: behind it, or in an earlier part of a loop that goes round.
+    /// Returns true if lanes that become active again at `back` may load the word before the home
+    /// region restarts. `back` is the end or the middle of `region`. The load may come later, or
+    /// earlier in an enclosing loop that iterates again.
     fn sees(&self, accesses: &Accesses, region: u32, back: u32, stays: bool) -> bool {
         if accesses.loaded_after(back) {
             return true;
@@ -288,7 +303,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// For each instruction whether it is a store to all lanes.
+    /// Returns, for each instruction, whether it is a store to all lanes.
     fn marks(&self) -> Vec<bool> {
         let mark = |(at, inst): (usize, &Inst)| match inst {
             Inst::LocalStore { .. } => self.words.of(inst).is_some_and(|word| !self.is_partial(at, word)),
@@ -298,7 +313,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Accesses and home of every word.
+/// Collects the accesses and the home region of every word.
 fn accesses(function: &Function, regions: &Regions, words: &Words) -> Vec<Accesses> {
     let mut all = vec![Accesses::default(); words.count as usize];
     let mut first: Vec<Option<(u32, bool)>> = vec![None; words.count as usize];
@@ -324,7 +339,8 @@ fn accesses(function: &Function, regions: &Regions, words: &Words) -> Vec<Access
     all
 }
 
-/// Whether the first of the accesses between two positions comes before all others in each turn of their region.
+/// Returns true if the first of the accesses between two positions precedes all others in each
+/// execution of the home region.
 fn is_fresh(regions: &Regions, home: u32, (first, last): (u32, u32), continues: &[u32]) -> bool {
     let region = regions.get(home);
     let one_half = last < region.middle || first > region.middle;
@@ -332,7 +348,7 @@ fn is_fresh(regions: &Regions, home: u32, (first, last): (u32, u32), continues: 
     regions.of[first as usize] == home && (one_half || whole_loop)
 }
 
-/// For each loop the position of the first `Continue` that goes on with it.
+/// Returns, for each loop, the position of the first `Continue` that targets it.
 fn first_continues(function: &Function, regions: &Regions) -> Vec<u32> {
     let mut out = vec![u32::MAX; regions.list.len()];
     for (at, inst) in function.insts.iter().enumerate() {
@@ -345,7 +361,7 @@ fn first_continues(function: &Function, regions: &Regions) -> Vec<u32> {
     out
 }
 
-/// The innermost region around both.
+/// Returns the innermost region that contains both regions.
 fn common(regions: &Regions, a: u32, b: u32) -> u32 {
     let around: Vec<u32> = regions.chain(a).collect();
     regions.chain(b).find(|region| around.contains(region)).unwrap_or(0)

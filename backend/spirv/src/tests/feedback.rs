@@ -1,4 +1,4 @@
-//! Outputs that transform feedback writes, and those that it has no room for.
+//! Tests of outputs that transform feedback captures, and of outputs that do not fit its buffers.
 
 use ash::vk;
 use spirv::Decoration;
@@ -18,7 +18,7 @@ fn compiled(words: &[u32], stage: vk::ShaderStageFlags) -> Result<Shader, Error>
     compile(&parse(words)?, "main", stage, &Vec::new())
 }
 
-/// Location, component, and where it goes, of all user outputs that are captured.
+/// Returns location, component and destination of all captured user outputs.
 fn captured(program: &Shader) -> Vec<(u32, u32, Feedback)> {
     let of = |output: &vitric_ir::interface::OutputSlot| match (output.slot, output.feedback) {
         (Slot::Location { location, component, .. }, Some(feedback)) => Some((location, component, feedback)),
@@ -49,7 +49,7 @@ fn streams_have_buffers_of_their_own() {
     assert_eq!(places.collect::<Vec<_>>(), [(1, 0, 3), (2, 1, 0), (2, 1, 0), (3, 2, 1), (4, 2, 2)]);
 }
 
-/// The module with another operand of the first decoration of a kind that has this one.
+/// Returns the module with another operand of the first `decoration` whose operand is `from`.
 fn patched(decoration: Decoration, from: u32, to: u32) -> Vec<u32> {
     let mut module = vertex();
     let op = 4 << 16 | spirv::Op::Decorate as u32;
@@ -69,7 +69,7 @@ fn what_there_is_no_room_for_is_refused() {
     ] {
         assert!(matches!(compiled(&module, vk::ShaderStageFlags::VERTEX), Err(Error::Malformed(_))));
     }
-    // Of a buffer that there is not.
+    // Buffer 4 does not exist.
     let module = patched(Decoration::XfbBuffer, 0, 4);
     assert!(matches!(compiled(&module, vk::ShaderStageFlags::VERTEX), Err(Error::Malformed(_))));
 }

@@ -1,10 +1,10 @@
-//! Assembled modules that ask for too much: refused by name, or done at once.
+//! Tests with assembled modules that exceed limits: each is refused by name or compiles quickly.
 
 use ash::vk;
 
 use crate::{Error, Result, compile, parse};
 
-/// Assembles instructions: operation and operands.
+/// Assembles instructions from operations and operands.
 fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
     let mut words = vec![spirv::MAGIC_NUMBER, 0x1_0000, 0, 1 << 20, 0];
     for (op, operands) in instructions {
@@ -14,7 +14,8 @@ fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
     words
 }
 
-/// A compute entry point `main` (id 1) of type void() (ids 2, 3), around a function's blocks, with some declarations.
+/// Assembles a compute entry point `main` (id 1) of type void() (ids 2, 3) from the blocks of a
+/// function and declarations.
 fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
     use spirv::Op;
     let name = u32::from_le_bytes(*b"main");
@@ -42,7 +43,8 @@ fn the_smallest_program_compiles() {
 #[test]
 fn types_of_missing_extensions_are_named_where_they_are_used() {
     use spirv::Op;
-    // An array of 4 of the type in private memory, whose pointer the function makes.
+    // An array of four elements of the type in private memory, to which the function makes a
+    // pointer.
     let uses = |ty: &[(Op, &[u32])]| {
         let mut declarations: Vec<(Op, &[u32])> = vec![
             (Op::TypeInt, &[4, 32, 0]),
@@ -67,7 +69,8 @@ fn types_of_missing_extensions_are_named_where_they_are_used() {
 #[test]
 fn types_that_grow_without_words_end() {
     use spirv::Op;
-    // 60 structures, each twice the one before, of nothing; then an array of 4 billion of the last.
+    // 60 empty structures, each with twice the members of the one before, and an array of 4
+    // billion of the last.
     let parts: Vec<[u32; 3]> = (0..60).map(|n| [101 + n, 100 + n, 100 + n]).collect();
     let mut types: Vec<(Op, &[u32])> = vec![(Op::TypeStruct, &[100])];
     types.extend(parts.iter().map(|part| (Op::TypeStruct, &part[..])));
@@ -91,7 +94,7 @@ fn calls_in_a_circle_are_refused() {
     assert_eq!(refusal(&compute(&[], &body)), Error::Malformed("calls recurse"));
 }
 
-/// A program whose selections nest.
+/// Assembles a program with nested selections.
 fn nested(depth: u32) -> Vec<u32> {
     use spirv::Op;
     // Each block selects into the next one; all merge blocks follow.
@@ -110,7 +113,7 @@ fn nested(depth: u32) -> Vec<u32> {
     compute(&declarations, &body)
 }
 
-/// A program whose functions call the next one, each inside a selection.
+/// Assembles a program whose functions call the next one, each inside a selection.
 fn chained(calls: u32) -> Vec<u32> {
     use spirv::Op;
     let mut words = compute(
@@ -137,7 +140,7 @@ fn chained(calls: u32) -> Vec<u32> {
     words
 }
 
-/// Compiles on a thread of its own.
+/// Compiles on a thread with a stack of `bytes` bytes.
 fn compile_with_stack(words: Vec<u32>, bytes: usize) -> Result<vitric_ir::interface::Shader> {
     let work = move || compile(&parse(&words)?, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
     std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
@@ -145,7 +148,7 @@ fn compile_with_stack(words: Vec<u32>, bytes: usize) -> Result<vitric_ir::interf
 
 #[test]
 fn control_flow_and_calls_nest_as_deeply_as_specified() {
-    // Applications make pipelines on threads with little stack.
+    // Applications create pipelines on threads with small stacks.
     let stack = if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 };
     for words in [nested(1023), nested(3000), chained(2000)] {
         let compiled = compile_with_stack(words, stack);

@@ -1,4 +1,5 @@
-//! Hostile binaries: an error or a program, never a panic or a hang.
+//! Tests with malicious binaries: each must yield an error or a program, and never a panic or a
+//! hang.
 
 use ash::vk;
 use vitric_ir::interface::{Builtin, Shader, Slot};
@@ -20,12 +21,12 @@ fn compile_any(words: &[u32]) -> usize {
     stages.filter(|&stage| compile(&module, "main", stage, &Vec::new()).is_ok()).count()
 }
 
-/// The committed shaders of the samples and the tests.
+/// Returns the committed shaders of the samples and the tests.
 fn corpus() -> Vec<Vec<u32>> {
     named_corpus().into_iter().map(|(_, words)| words).collect()
 }
 
-/// The same with their paths.
+/// Returns the committed shaders with their paths.
 fn named_corpus() -> Vec<(String, Vec<u32>)> {
     let roots = ["../tests/shaders", "../tests/modules", "../../samples/shaders", "../../cts/shaders"];
     let mut out = Vec::new();
@@ -46,7 +47,7 @@ fn named_corpus() -> Vec<(String, Vec<u32>)> {
     out
 }
 
-/// A small deterministic generator of random numbers (xorshift).
+/// Small deterministic generator of random numbers (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -98,7 +99,8 @@ fn random_binaries_are_survived() {
     let mut random = Random(2);
     for _ in 0..10_000 {
         let mut words: Vec<u32> = (0..random.below(200)).map(|_| random.next() as u32).collect();
-        // A good header and plausible word counts and operations, so that more than the first word is read.
+        // Use a valid header and plausible word counts and operations, so that the parser passes
+        // the first word.
         words.splice(0..0, [spirv::MAGIC_NUMBER, 0x1_0000, 0, 1000, 0]);
         for word in words.iter_mut().skip(5).step_by(3) {
             *word = ((1 + *word % 5) << 16) | (*word % 330);
@@ -121,7 +123,7 @@ fn bit_flipped_binaries_are_survived() {
     }
 }
 
-/// Returns the words of a committed shader of the folder `tests/shaders`.
+/// Returns the words of a committed shader in the folder `tests/shaders`.
 fn committed(file: &str) -> Vec<u32> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/shaders").join(file);
     let bytes = std::fs::read(path).unwrap();
@@ -139,7 +141,7 @@ fn unwritten_members_of_the_builtin_block_are_no_outputs() {
     assert_eq!(bare.outputs.iter().map(|output| output.slot).collect::<Vec<_>>(), [0, 1, 2, 3].map(position));
 }
 
-/// A module with a compute entry point `main` (id 1), from declarations and a body.
+/// Assembles a module with a compute entry point `main` (id 1) from declarations and a body.
 fn assemble(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
     use spirv::Op;
     let name = u32::from_le_bytes(*b"main");
@@ -225,7 +227,7 @@ fn capabilities_that_are_missing_are_named() {
         let error = parse(&words).err().unwrap();
         assert_eq!(error, Error::Unsupported(format!("capability {capability:?}")));
     }
-    // Layers declare the second one without asking for it.
+    // Layers declare the second one although the device does not advertise it.
     for capability in [C::Shader, C::DenormFlushToZero] {
         assert!(parse(&assemble(&[(spirv::Op::Capability, &[capability as u32])], &[])).is_ok());
     }

@@ -1,4 +1,4 @@
-//! What the passes keep and drop.
+//! Tests of the instructions that the passes keep and remove.
 
 use vitric_ir::passes::{Count, PASSES, optimize};
 use vitric_ir::{AtomicOp, BinaryOp, Builder, Inst, Space, Type, UnaryOp, Value, verify};
@@ -75,7 +75,8 @@ fn a_loop_does_not_see_values_from_before_it_stores() {
     let mut function = b.finish();
     optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
-    // The counter is loaded in each iteration; the other word is forwarded and its store is gone.
+    // Each iteration loads the counter. The load of the other local is forwarded and its store
+    // removed.
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
 }
 
@@ -133,7 +134,7 @@ fn a_dynamic_store_ends_what_is_known_of_its_local() {
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
 }
 
-/// What each pass removes from the shaders of the samples, as the table of `COUNTS.md`.
+/// Returns the changes of each pass on the shaders of the samples, as the table of `COUNTS.md`.
 fn counts() -> String {
     let mut totals = vec![[0i64; 3]; PASSES.len() + 1];
     for (stage, words) in sample_shaders() {

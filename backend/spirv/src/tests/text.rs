@@ -1,4 +1,4 @@
-//! Shaders as text.
+//! Tests of shaders in text form.
 
 use ash::vk;
 use vitric_ir::interface::{FragmentFacts, Shader};

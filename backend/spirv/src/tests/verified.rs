@@ -1,4 +1,4 @@
-//! The text form and the strict verifier, on small functions and on everything the committed shaders become.
+//! Tests of the text form and the strict verifier on small functions and on all committed shaders.
 
 use vitric_ir::*;
 
@@ -7,7 +7,7 @@ fn problem(text: &str) -> Option<&'static str> {
     verify(&function).and_then(|()| verify_strictly(&function)).err().map(|error| error.problem)
 }
 
-/// Every committed shader, compiled: its path and its function.
+/// Returns every committed shader with its path, compiled.
 fn corpus() -> Vec<(String, Function)> {
     use ash::vk::ShaderStageFlags as Stage;
     let mut out = Vec::new();
@@ -46,7 +46,7 @@ fn compiled_shaders_pass_the_strict_verifier() {
 fn the_text_of_compiled_shaders_reads_back() {
     for (name, function) in corpus() {
         let mut read = parse(&function.to_string());
-        // Numbers of image instructions are not in the text.
+        // The text does not contain the numbers of image instructions.
         let _images = read.as_mut().map(vitric_ir::Function::number_images);
         assert!(read.as_ref() == Ok(&function), "{name}: {:?}\n{function}", read.err());
     }

@@ -1,4 +1,5 @@
-//! Composites: construction, extraction, insertion, shuffles; products of vectors and matrices.
+//! Operations on composites: construction, extraction, insertion and shuffles, and products of
+//! vectors and matrices.
 
 use std::rc::Rc;
 
@@ -71,7 +72,7 @@ impl Translator<'_> {
 
     fn shuffle(&mut self, inst: &Instruction) -> Result<Vec<Value>> {
         let both = [self.words(inst.word(2)?)?, self.words(inst.word(3)?)?].concat();
-        // 0xffffffff is an undefined component: any will do.
+        // 0xffffffff selects an undefined component, so any component is valid.
         let pick = |&index: &u32| both.get(index as usize).or(both.first()).copied();
         let picked: Option<Vec<Value>> = inst.rest(4).iter().map(pick).collect();
         picked.ok_or(Error::Malformed("a shuffle of nothing"))
@@ -101,7 +102,7 @@ impl Translator<'_> {
         Ok(out)
     }
 
-    /// A matrix's columns.
+    /// Returns the columns of a matrix.
     pub(super) fn columns(&mut self, id: u32) -> Result<Vec<Vec<Value>>> {
         let (ty, words) = self.typed_words(id)?;
         let Ty::Matrix(column, _) = self.module.ty(ty)? else { return Err(Error::Malformed("not a matrix")) };
@@ -162,7 +163,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The sum of columns, each times a component.
+    /// Returns the sum of columns, each multiplied by a component of `vector`.
     fn combine(&mut self, columns: &[Vec<Value>], vector: &[Value]) -> Result<Vec<Value>> {
         let rows = columns.first().map_or(0, Vec::len);
         (0..rows)
@@ -173,7 +174,8 @@ impl Translator<'_> {
             .collect()
     }
 
-    /// The sum of products, from the first component on, with fused additions: fewer operations and roundings.
+    /// Returns the dot product, summed from the first component on with fused multiply-adds. They
+    /// need fewer operations and roundings.
     pub(super) fn dot(&mut self, a: &[Value], b: &[Value]) -> Result<Value> {
         if a.len() != b.len() || a.is_empty() {
             return Err(Error::Malformed("a product of different sizes"));

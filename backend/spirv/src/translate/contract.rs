@@ -1,13 +1,15 @@
-//! Contraction: a product that is added to or subtracted from something becomes a fused multiply-add.
+//! Contraction: fuses a product and a sum or difference to a multiply-add.
 //!
-//! SPIR-V allows it unless one of the two instructions is decorated `NoContraction` (GLSL's `precise`), or the modes of floating point
-//! that it is decorated with, or that are the entry point's for numbers of its width, do not say so (`SPV_KHR_float_controls2`). It is
-//! decided here and not by a code generator, so that every executor rounds alike. Products are remembered within a block only: there all
-//! of their factors are at hand. A difference of two products is left alone, since `x * x - y * y` of equal numbers would
-//! not be 0.
+//! SPIR-V allows contraction unless one of the two instructions has the decoration `NoContraction`
+//! (GLSL's `precise`). Floating-point modes of the instruction, or of the entry point for numbers
+//! of its width, may also forbid it (`SPV_KHR_float_controls2`). The translator decides it instead
+//! of a code generator, so that every executor rounds alike.
 //!
-//! Where nothing asks to preserve NaN, infinity and the sign of zeros, what is multiplied by a constant 0 is not computed, and a constant 0 is
-//! not added: filters have such weights, and each saves a look-up.
+//! Products are only recorded within a block, where all their factors are available. A difference
+//! of two products is not contracted, because `x * x - y * y` of equal numbers would not be 0.
+//!
+//! Unless NaN, infinity and the sign of zero must be preserved, a product with a constant 0 is not
+//! computed and a constant 0 is not added. Filters have such weights, and each one saves a sample.
 
 use spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
 use vitric_ir::{BinaryOp, TernaryOp, UnaryOp, Value};
@@ -18,24 +20,26 @@ use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// Modes that allow it; the second one stands for all.
+/// Modes that allow contraction. The second one includes all others.
 const CONTRACTS: u32 = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
 
-/// Modes in which zeros have any sign.
+/// Modes in which the sign of zeros is insignificant.
 const ANY_ZERO: u32 = FPFastMathMode::NSZ.bits() | FPFastMathMode::FAST.bits();
 
-/// Modes in which, together, 0 times anything is 0.
+/// Modes that together imply that 0 times any number is 0.
 const ONLY_NUMBERS: u32 = FPFastMathMode::NOT_NAN.bits() | FPFastMathMode::NOT_INF.bits() | FPFastMathMode::NSZ.bits();
 
-/// What may be done with a product, a sum or a difference.
+/// Permitted simplifications of a product, a sum or a difference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Loose {
-    /// Whether operands are numbers, and zeros of any sign: so products with 0 are 0, and it adds nothing.
+    /// True if operands are neither NaN nor infinite and the sign of zeros is insignificant.
+    /// Products with 0 are then 0, and adding 0 has no effect.
     only_numbers: bool,
 }
 
 impl Translator<'_> {
-    /// Whether the result of an instruction, of numbers of one kind, may be combined with another's, and how. Halves are never.
+    /// Returns how the result of an instruction may be contracted with another one, or `None` if
+    /// it may not. Half-precision results are never contracted.
     pub(super) fn may_contract(&self, inst: &Instruction, number: Number) -> Option<Loose> {
         let is_one = matches!(inst.op, Op::FMul | Op::VectorTimesScalar | Op::MatrixTimesScalar | Op::FAdd | Op::FSub);
         let &id = inst.words.get(1).filter(|_| is_one && number != Number::Float(16))?;
@@ -49,20 +53,22 @@ impl Translator<'_> {
         may.then_some(Loose { only_numbers: only_numbers && number == Number::Float(32) })
     }
 
-    /// Whether the result of an instruction tells -0 from 0: only where its modes say so.
+    /// Returns true if the result of an instruction distinguishes -0 from 0. Only explicit modes
+    /// require this.
     pub(super) fn has_signed_zeros(&self, inst: &Instruction) -> Result<bool> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let modes = self.fast_math_of(id, Number::of(self.module, ty)?);
         Ok(modes.is_some_and(|modes| modes & ANY_ZERO == 0))
     }
 
-    /// The modes of floating point of a result, of numbers of one kind; none where nothing is said of them.
+    /// Returns the floating-point modes of a result of type `number`, or `None` if the module
+    /// declares none.
     fn fast_math_of(&self, id: u32, number: Number) -> Option<u32> {
         let modes = self.module.decoration_word((id, None), Decoration::FPFastMathMode);
         modes.or_else(|| self.fast_math.iter().find(|(of, _)| *of == number).map(|(_, modes)| *modes))
     }
 
-    /// The modes of floating point of an entry point, by the numbers that they are for.
+    /// Returns the default floating-point modes of an entry point, by type.
     pub(super) fn fast_math_defaults(&self, point: &EntryPoint) -> Result<Vec<(Number, u32)>> {
         let of_point = self
             .module
@@ -76,7 +82,7 @@ impl Translator<'_> {
         modes.collect()
     }
 
-    /// Numbers of which an entry point preserves NaN, infinity and the sign of zeros.
+    /// Returns the types for which an entry point preserves NaN, infinity and the sign of zero.
     pub(super) fn preserved_numbers(&self, point: &EntryPoint) -> Vec<Number> {
         let modes = self.module.modes.iter();
         let of_point = modes.filter(|(function, mode, _)| {
@@ -89,7 +95,7 @@ impl Translator<'_> {
         self.builder.as_constant(value).is_some_and(|word| word << 1 == 0)
     }
 
-    /// A product that later additions may take over.
+    /// Appends a product, which later additions may contract.
     pub(super) fn loose_product(&mut self, loose: Loose, x: Value, y: Value) -> Value {
         if loose.only_numbers && (self.is_zero(x) || self.is_zero(y)) {
             return self.builder.float(0.0);
@@ -99,7 +105,7 @@ impl Translator<'_> {
         product
     }
 
-    /// `x op y`, for an operation that may contract.
+    /// Appends `x op y` for an operation that may contract.
     pub(super) fn contracted(&mut self, loose: Loose, op: Op, x: Value, y: Value) -> Value {
         match op {
             Op::FAdd | Op::FSub if loose.only_numbers && self.is_zero(y) => return x,

@@ -1,4 +1,5 @@
-//! Integer dot products, of vectors and of four bytes packed in a word. Source: `SPV_KHR_integer_dot_product`.
+//! Integer dot products of vectors and of four bytes packed in a dword. Source:
+//! `SPV_KHR_integer_dot_product`.
 
 use spirv::Op;
 use vitric_ir::{BinaryOp as B, Builder, Type, Value, elementary};
@@ -8,7 +9,7 @@ use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// Whether an operation is an integer dot product.
+/// Returns true for integer dot products.
 pub(super) fn is_dot(op: Op) -> bool {
     (Op::SDot as u32..=Op::SUDotAccSat as u32).contains(&(op as u32))
 }
@@ -41,12 +42,13 @@ impl Translator<'_> {
         self.define_words(id, ty, vec![value])
     }
 
-    /// Components as integers as wide as the result, or as a word.
+    /// Returns the components of an operand as 64-bit integers if the result has 64 bits,
+    /// otherwise as dwords.
     fn dot_operand(&mut self, id: u32, is_signed: bool, to: Number) -> Result<Vec<Value>> {
         let (ty, words) = self.typed_words(id)?;
         let from = Number::of(self.module, ty)?;
         let (words, from) = match words[..] {
-            // A scalar is four bytes: the only packed format.
+            // A scalar is four packed bytes, the only packed format.
             [word] => (number::bitcast(&mut self.builder, &[word], (from, Number::Int(8)), 4), Number::Int(8)),
             _ => (words.to_vec(), from),
         };
@@ -59,7 +61,7 @@ impl Translator<'_> {
     }
 }
 
-/// A wider component than the result only gives its low bits.
+/// Returns the low bits of a component that is wider than the result.
 fn low_bits(b: &Builder, word: Value, to: Number) -> Value {
     if to == Number::Int(64) { word } else { b.split(word)[0] }
 }

@@ -1,7 +1,8 @@
-//! Structured control flow: merge instructions to nested regions of the IR.
+//! Structured control flow: translates merge instructions to nested regions of the IR.
 //!
-//! A *chain* is a run of blocks that ends by branching to its *fall-through* label. Branches to the merge block or continue
-//! target of an enclosing construct leave regions. Phis become locals that every predecessor stores to.
+//! A *chain* is a sequence of blocks that ends with a branch to its *fall-through* label. Branches
+//! to the merge block or continue target of an enclosing construct leave regions. Phis become
+//! locals, to which every predecessor stores.
 
 use std::rc::Rc;
 
@@ -16,27 +17,27 @@ use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// Predecessors of a phi that are looked through one by one.
+/// Maximum number of a phi's predecessors that are searched linearly.
 const MANY_PREDECESSORS: usize = 16;
 
-/// What stays the same while one function is translated.
+/// State for the translation of one function.
 struct Body<'a> {
     function: &'a Function,
-    /// Where the result goes, and its type.
+    /// Local of the result, and its type.
     result: (Local, Option<u32>),
     /// Scope that a return leaves.
     exit: u32,
     phis: HashMap<u32, Local>,
-    /// Objects that phis with many predecessors take from each, by phi and predecessor.
+    /// Objects of phis with many predecessors, by phi and predecessor.
     incoming: HashMap<(u32, u32), u32>,
     depth: u32,
 }
 
-/// The end of a chain: the label it falls through to; `None` at the end of the function.
+/// Label to which a chain falls through, or `None` at the end of the function.
 type FallThrough = Option<u32>;
 
 impl<'a> Translator<'a> {
-    /// Translates a function's blocks. Its result, of a type, is stored to a local.
+    /// Translates the blocks of a function. The result is stored to the local in `result`.
     pub(super) fn body(&mut self, function: &'a Function, result: (Local, Option<u32>)) -> Result<()> {
         let entry = function.blocks.first().ok_or(Error::Malformed("a function without blocks"))?;
         let exit = self.scopes.open(&mut self.builder, Inst::Block);
@@ -51,7 +52,8 @@ impl<'a> Translator<'a> {
     }
 
     fn declare_phis(&mut self, body: &mut Body<'_>) -> Result<()> {
-        // A small function may be called often, and a large one too: every call walks it once.
+        // Each call of a function walks it once, so the walk counts as work for small and large
+        // functions.
         self.spend(body.function.blocks.iter().map(|block| 1 + block.insts.len()).sum())?;
         for inst in body.function.blocks.iter().flat_map(|block| &block.insts) {
             if inst.op == Op::Phi {
@@ -111,7 +113,7 @@ impl<'a> Translator<'a> {
         self.define_from_local(inst, local)
     }
 
-    /// Stores what the phis of `to` take when coming from `from`.
+    /// Stores the objects of the phis in `to` for the predecessor `from`.
     fn store_phis(&mut self, body: &Body<'a>, from: &Block, to: u32) -> Result<()> {
         for inst in block(body.function, to)?.insts.iter().take_while(|inst| inst.op == Op::Phi) {
             self.spend(1)?;
@@ -127,9 +129,10 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Translates a block's terminator. Returns the block that the chain goes on with.
+    /// Translates a block's terminator. Returns the block with which the chain continues.
     ///
-    /// `merge` is the selection's merge block: a loop header's merge instruction is not its branch's.
+    /// `merge` is the selection's merge block. A loop header's merge instruction does not belong
+    /// to its branch.
     fn terminator(
         &mut self,
         body: &mut Body<'a>,
@@ -173,7 +176,8 @@ impl<'a> Translator<'a> {
         None
     }
 
-    /// Goes from `from` to `label`: leaves regions, or names the block to go on with.
+    /// Translates a branch from `from` to `label`. It leaves regions, or returns the block with
+    /// which the chain continues.
     fn branch(&mut self, body: &Body<'a>, from: &Block, label: u32, end: FallThrough) -> Result<FallThrough> {
         self.store_phis(body, from, label)?;
         let target = self.scopes.targets.iter().rev().find(|target| target.label == label).copied();
@@ -214,7 +218,8 @@ impl<'a> Translator<'a> {
             self.builder.push(Inst::EndBlock);
             return Ok(self.after(merge, end));
         }
-        // Without a merge: a conditional exit, and the chain goes on with the other side.
+        // Without a merge block, one side is a conditional exit and the chain continues with the
+        // other side.
         match (self.is_exit(yes, end), self.is_exit(no, end)) {
             (true, false) => self.exit_if(body, block, condition, yes).map(|()| Some(no)).and_then(|next| {
                 self.store_phis(body, block, no)?;
@@ -233,14 +238,14 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// The merge block goes on the chain, unless it is where the chain ends or lies outside.
+    /// Returns the merge block as the next block of the chain, unless the chain ends there.
     fn after(&self, merge: u32, end: FallThrough) -> FallThrough {
         if end == Some(merge) { None } else { Some(merge) }
     }
 
     fn exit_if(&mut self, body: &mut Body<'a>, block: &'a Block, condition: Value, label: u32) -> Result<()> {
         self.builder.push(Inst::If { condition });
-        // No fall-through: the region must really be left.
+        // There is no fall-through here, because the branch must leave the region.
         self.branch(body, block, label, None)?;
         self.builder.push(Inst::EndIf);
         Ok(())
@@ -278,8 +283,8 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Where ways from two arms meet before they leave the construct: blocks of their own, each of which stands before
-    /// those that it leads to.
+    /// Returns the join blocks: blocks where paths from two arms meet inside the construct. Each
+    /// one precedes the join blocks that it leads to.
     fn joins(&mut self, function: &Function, (yes, no): (u32, u32), end: FallThrough) -> Result<Vec<u32>> {
         if !function.has_joins {
             return Ok(Vec::new());
@@ -293,12 +298,12 @@ impl<'a> Translator<'a> {
         for &label in one.intersection(&other).filter(|label| entered.contains(label)) {
             joins.push((self.reach(function, label, end)?.len(), label));
         }
-        // What is reached from a block is less than what is reached from one before it.
+        // A block reaches fewer blocks than any block before it.
         joins.sort_unstable_by(|a, b| b.cmp(a));
         Ok(joins.into_iter().map(|(_, label)| label).collect())
     }
 
-    /// The blocks that ways from `start` come to inside the constructs that are open.
+    /// Returns the blocks that are reachable from `start` inside the open constructs.
     fn reach(&mut self, function: &Function, start: u32, end: FallThrough) -> Result<HashSet<u32>> {
         let mut seen = HashSet::default();
         let mut open = vec![start];
@@ -314,7 +319,7 @@ impl<'a> Translator<'a> {
     }
 
     fn arm(&mut self, body: &mut Body<'a>, block: &'a Block, label: u32, end: FallThrough) -> Result<()> {
-        // An arm is inside a region: a return in it must leave it.
+        // An arm is inside a region, so a return must leave the region.
         body.depth += 1;
         if let Some(label) = self.branch(body, block, label, end)? {
             self.chain(body, label, end)?;
@@ -375,7 +380,7 @@ impl<'a> Translator<'a> {
                 self.exit_if(body, block, matched, case.label)?;
                 continue;
             }
-            // Cases that leave the switch at once are not fallen into.
+            // Cases that leave the switch immediately cannot be fallen into.
             let next = cases[index + 1..].iter().map(|case| case.label).find(|&label| !self.is_exit(label, None));
             self.case(body, block, case.label, matched, (fell, next))?;
         }
@@ -384,7 +389,7 @@ impl<'a> Translator<'a> {
         Ok(self.after(merge, end))
     }
 
-    /// Brings each case before the one that it falls into, which follows it at once.
+    /// Orders cases so that the case that another one falls into follows it directly.
     fn in_order_of_falling(&mut self, function: &Function, cases: Vec<Case>) -> Result<Vec<Case>> {
         let inside = |(index, case): (usize, &Case)| (!self.is_exit(case.label, None)).then_some((case.label, index));
         let labels: HashMap<u32, usize> = cases.iter().enumerate().filter_map(inside).collect();
@@ -399,7 +404,7 @@ impl<'a> Translator<'a> {
         let mut cases: Vec<Option<Case>> = cases.into_iter().map(Some).collect();
         let mut order = Vec::with_capacity(cases.len());
         let first = (0..cases.len()).filter(|&index| !is_fallen_into[index]);
-        // What is left in circles, which no valid module has, comes last.
+        // Cases in a cycle, which no valid module has, come last.
         for start in first.chain(0..cases.len()) {
             let mut next = Some(start);
             while let Some(case) = next.and_then(|index| cases[index].take()) {
@@ -410,7 +415,7 @@ impl<'a> Translator<'a> {
         Ok(order)
     }
 
-    /// The other case that ways from the case `start` come to without leaving the switch.
+    /// Returns the other case that is reachable from the case `start` inside the switch.
     fn falls_into(&mut self, function: &Function, start: u32, labels: &HashMap<u32, usize>) -> Result<Option<usize>> {
         let mut seen = HashSet::from_iter([start]);
         let mut open = vec![start];
@@ -459,7 +464,8 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Stores the phis of a case for the lanes that come from the switch: those that fall through stored theirs on the way.
+    /// Stores the phis of a case for the lanes that come from the switch. Lanes that fall through
+    /// have stored their phis at their branch.
     fn store_matched_phis(&mut self, body: &Body<'a>, block: &Block, label: u32, matched: Value) -> Result<()> {
         let has_phis = self::block(body.function, label)?.insts.first().is_some_and(|inst| inst.op == Op::Phi);
         if has_phis {
@@ -470,7 +476,8 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Whether the selector chooses `case`: one of its literals, or for the default none of any.
+    /// Returns true for lanes whose selector selects `case`: one of its literals, or for the
+    /// default case no literal of any case.
     fn matches(&mut self, selector: Value, case: &Case, all: &[Case]) -> Value {
         let mut any = self.builder.constant(0, Type::Bool);
         for &literal in &case.literals {
@@ -513,19 +520,19 @@ fn block(function: &Function, label: u32) -> Result<&Block> {
     Ok(&function.blocks[*index])
 }
 
-/// A block that a switch may enter.
+/// Block that a switch may enter.
 struct Case {
     label: u32,
     literals: Vec<u64>,
     is_default: bool,
 }
 
-/// The blocks a switch may enter, in the order of the function's blocks.
+/// Returns the blocks that a switch may enter, in the order of the function's blocks.
 fn cases(function: &Function, inst: &Instruction, selector: Number) -> Result<Vec<Case>> {
     let default = inst.word(1)?;
     let mut cases = vec![Case { label: default, literals: Vec::new(), is_default: true }];
     let mut numbers: HashMap<u32, usize> = HashMap::from_iter([(default, 0)]);
-    // A literal takes as many words as the selector.
+    // A literal has as many words as the selector.
     let words = if selector == Number::Int(64) { 2 } else { 1 };
     for choice in inst.rest(2).chunks_exact(words + 1) {
         let bits = choice[..words].iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));

@@ -1,8 +1,9 @@
-//! Geometry programs: inputs of several vertices, and vertices that are emitted.
+//! Geometry programs: inputs of several vertices, and emitted vertices.
 //!
-//! Both lie in local memory, as [`GeometryFacts`] says: inputs are loaded by the address of their vertex, outputs are locals until a
-//! vertex is emitted, which stores them. Source: SPIR-V specification, `OpEmitVertex`, `OpEndPrimitive`; Vulkan specification, "Geometry
-//! Shading".
+//! Both are in local memory ([`Space::Shared`]), with the layout of [`GeometryFacts`]. Inputs are
+//! loaded from the address of their vertex. Outputs are locals until a vertex is emitted, which
+//! stores them. Source: SPIR-V specification, `OpEmitVertex`, `OpEndPrimitive`; Vulkan
+//! specification, "Geometry Shading".
 
 use ash::vk;
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op};
@@ -17,21 +18,23 @@ use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// What a geometry program keeps while it runs.
+/// Additional state of a geometry program.
 #[derive(Debug)]
 pub(super) struct Geometry {
     facts: GeometryFacts,
-    /// Addresses of the vertices, for those that are chosen while running, and the slot of the first.
+    /// Local with the vertices' addresses, for dynamic indices, and the input slot of the first
+    /// address.
     addresses: (Local, u32),
-    /// Slots of [`Builtin::EmitBase`], mask, first and span.
+    /// Input slots of [`Builtin::EmitBase`], [`Builtin::EmitMask`], [`Builtin::EmitFirst`] and
+    /// [`Builtin::EmitSpan`].
     emit: [u32; 4],
-    /// Vertices emitted so far.
+    /// Number of vertices emitted so far.
     emitted: Local,
-    /// For each stream whether its strip has a vertex.
+    /// For each stream, 1 if its current strip has a vertex.
     continues: Local,
 }
 
-/// The facts of a geometry program's entry point, but for its inputs.
+/// Returns the facts of a geometry program's entry point, except for its inputs.
 fn facts(module: &Module, point: &EntryPoint) -> Result<GeometryFacts> {
     use ExecutionMode as M;
     let has = |mode| module.mode(point.function, mode).is_some();
@@ -60,7 +63,7 @@ fn facts(module: &Module, point: &EntryPoint) -> Result<GeometryFacts> {
 }
 
 impl Translator<'_> {
-    /// Declares what a geometry program finds besides what it declares itself.
+    /// Declares the implicit inputs of a geometry program.
     pub(super) fn begin_geometry(&mut self, point: &EntryPoint) -> Result<()> {
         if self.model != ExecutionModel::Geometry {
             return Ok(());
@@ -82,14 +85,14 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Whether an input has an element for each vertex.
+    /// Returns true if an input has an element per vertex.
     pub(super) fn is_per_vertex(&self, id: u32) -> bool {
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
         let is_given = self.geometry.is_some() || self.model == ExecutionModel::TessellationControl;
         is_given && builtin.is_none_or(is_of_vertices)
     }
 
-    /// Declares an input with an element for each vertex.
+    /// Declares an input with an element per vertex.
     pub(super) fn declare_vertices(&mut self, id: u32, ty: u32) -> Result<Base> {
         let Ty::Array(element, _) = *self.module.ty(ty)? else {
             return Err(Error::Malformed("an input of vertices that is no array"));
@@ -109,19 +112,20 @@ impl Translator<'_> {
         Ok(Base::Vertices { first, unit: if is_wide { 2 } else { 1 } })
     }
 
-    /// The address of a vertex.
+    /// Returns the address of a vertex.
     fn vertex_address(&mut self, element: Option<Value>) -> Result<Value> {
         let Some(element) = element else { return Err(Error::Malformed("an input of no vertex")) };
         let Some(geometry) = &self.geometry else { return self.tabled_vertex(element) };
         let ((local, first), count) = (geometry.addresses, geometry.facts.vertices);
         match self.builder.as_constant(element) {
-            // Which vertex that is is undefined behind the last one.
+            // An index beyond the last vertex is undefined, so the last one is used.
             Some(vertex) => Ok(self.builder.input(first + vertex.min(count - 1), Type::I32)),
             None => Ok(self.builder.local_load(local, 0, Some(element), Type::I32)),
         }
     }
 
-    /// Loads what a pointer into vertices points to, of one vertex or of all; `first` is the first word of the variable.
+    /// Loads the pointee of a pointer into vertices, for one vertex or for all. `first` is the
+    /// first dword of the variable.
     pub(super) fn load_vertices(&mut self, first: u32, pointer: &Pointer) -> Result<Vec<Value>> {
         if pointer.element.is_some() {
             return self.load_vertex(first, pointer);
@@ -152,7 +156,7 @@ impl Translator<'_> {
         places.into_iter().map(load).collect()
     }
 
-    /// Loads a word of the vertex at an address.
+    /// Loads a scalar of the vertex at an address.
     fn vertex_word(&mut self, address: Value, slot: u32, ty: Type) -> Result<Value> {
         if slot as usize >= self.vertex_inputs.len() {
             return Ok(self.zero(ty));
@@ -169,7 +173,7 @@ impl Translator<'_> {
         Ok(self.builder.join(low, high, ty))
     }
 
-    /// `OpEmitVertex`, `OpEndPrimitive`, and the same of a stream.
+    /// Translates `OpEmitVertex`, `OpEndPrimitive` and their variants with a stream operand.
     pub(super) fn emit_vertex(&mut self, inst: &Instruction) -> Result<()> {
         let stream = match inst.op {
             Op::EmitStreamVertex | Op::EndStreamPrimitive => self.constants.scalar(inst.word(0)?),
@@ -227,7 +231,8 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Ends a geometry program: the words that its records and its real output have besides what it declares.
+    /// Ends a geometry program. Declares the implicit components of its records and of its actual
+    /// output, and writes the number of vertices.
     pub(super) fn end_geometry(&mut self) -> Result<()> {
         let Some(geometry) = &self.geometry else { return Ok(()) };
         let (emitted, most) = (geometry.emitted, geometry.facts.max_vertices);
@@ -244,19 +249,19 @@ impl Translator<'_> {
 }
 
 impl Geometry {
-    /// What is known of the program.
+    /// Returns the facts of the program.
     pub(super) fn into_facts(self, inputs: Vec<Option<Slot>>) -> GeometryFacts {
         GeometryFacts { inputs, ..self.facts }
     }
 }
 
-/// A word of the interface that no variable of the program has.
+/// Returns an interface component that no variable of the program declares.
 pub(super) fn own_word(builtin: Builtin, word: u32) -> Word {
     let slot = Slot::Builtin(builtin, word);
     Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center, feedback: None }
 }
 
-/// Whether a built-in input is one of each vertex.
+/// Returns true if a built-in input has an element per vertex.
 pub(super) fn is_of_vertices(builtin: BuiltIn) -> bool {
     use BuiltIn as B;
     matches!(builtin, B::Position | B::PointSize | B::ClipDistance | B::CullDistance | B::Layer | B::ViewportIndex)

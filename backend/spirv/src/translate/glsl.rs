@@ -1,4 +1,4 @@
-//! The GLSL.std.450 extended instructions. Source: "GLSL Extended Instructions for SPIR-V".
+//! Extended instructions of GLSL.std.450. Source: "GLSL Extended Instructions for SPIR-V".
 
 use std::rc::Rc;
 
@@ -45,7 +45,7 @@ impl Translator<'_> {
         self.define_words(id, ty, words)
     }
 
-    /// Narrow integer operands as signed words.
+    /// Sign-extends narrow integer operands to dwords.
     fn extend_signs(&mut self, inst: &Instruction, operands: &mut [Rc<[Value]>]) -> Result<()> {
         for (index, words) in operands.iter_mut().enumerate() {
             let number = Number::of(self.module, self.operand(inst.word(4 + index)?)?.0)?;
@@ -54,14 +54,15 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Signed words as integers of a type's width, where that is greater.
+    /// Sign-extends dwords to the integer width of a type, if that is greater.
     fn widened(&mut self, words: Vec<Value>, ty: u32) -> Result<Vec<Value>> {
         let is_wide = Number::of(self.module, ty)? == Number::Int(64);
         let widen = |word| if is_wide { self.builder.extend(word, true) } else { word };
         Ok(words.into_iter().map(widen).collect())
     }
 
-    /// Results brought back to the values of a type's scalars. Structures are those of `ModfStruct` and `FrexpStruct`.
+    /// Converts results back to values of a type's scalars. Structures are those of `ModfStruct`
+    /// and `FrexpStruct`.
     pub(super) fn narrowed(&mut self, words: Vec<Value>, ty: u32) -> Result<Vec<Value>> {
         let parts = match self.module.ty(ty)? {
             Ty::Struct(members) => members.clone(),
@@ -90,7 +91,7 @@ impl Translator<'_> {
         self.interpolate_input(&pointer, at)
     }
 
-    /// Both results of modf and frexp, the first parts before the second ones.
+    /// Returns both results of modf or frexp: all first parts, then all second parts.
     fn split(&mut self, op: G, words: &[Value]) -> Vec<Value> {
         let b = &mut self.builder;
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -98,7 +99,7 @@ impl Translator<'_> {
             if op == G::ModfStruct || op == G::Modf {
                 let whole = b.unary(U::Trunc, word);
                 let difference = b.binary(B::FSub, word, whole);
-                // The fraction of an infinity is zero; both parts have the sign of the number.
+                // The fraction of an infinity is zero. Both parts have the sign of the number.
                 let (zero, infinite) = (b.float_like(word, 0.0), r::is_infinite(b, word));
                 let fraction = b.select(infinite, zero, difference);
                 let (least, size) = (b.float_like(word, -0.0), b.unary(U::FAbs, fraction));
@@ -171,7 +172,8 @@ impl Translator<'_> {
         words.iter().map(|&word| self.builder.binary(B::FMul, word, factor)).collect()
     }
 
-    /// Angles times a factor, which is a number of their own type: formulas are computed in the precision of their operands.
+    /// Returns angles times a factor. The factor is rounded to the angles' type, because formulas
+    /// are computed in the precision of their operands.
     fn converted(&mut self, angles: &[Value], factor: f32, ty: u32) -> Result<Vec<Value>> {
         let factor = match Number::of(self.module, ty)? {
             Number::Float(16) => half::f16::from_f32(factor).to_f32(),
@@ -188,7 +190,8 @@ impl Translator<'_> {
         Ok(self.builder.unary(U::Sqrt, square))
     }
 
-    /// One division and products: 1.5 ulp, where Vulkan's division alone may be off by 2.5.
+    /// Normalizes a vector with one division and products. The error is 1.5 ulp; Vulkan allows 2.5
+    /// ulp for a division alone.
     fn normalize(&mut self, words: &[Value]) -> Result<Vec<Value>> {
         let length = self.length(words)?;
         if let [single] = words {
@@ -243,7 +246,7 @@ impl Translator<'_> {
         Ok(out.into_iter().map(|word| self.builder.select(total, zero, word)).collect())
     }
 
-    /// Bits, scale, and whether components are signed, of a fixed-point packing.
+    /// Returns number of bits, scale and signedness of the components of a fixed-point packing.
     fn packing(op: G) -> (u32, f32, bool) {
         match op {
             G::PackSnorm4x8 | G::UnpackSnorm4x8 => (8, 127.0, true),
@@ -262,7 +265,8 @@ impl Translator<'_> {
                 b.unary(U::FloatToHalf, word)
             } else {
                 let (low, high, scale) = (b.float(if signed { -1.0 } else { 0.0 }), b.float(1.0), b.float(scale));
-                // NaN becomes the low bound, as the specification's formula gives with `clamp` of numbers.
+                // NaN becomes the lower bound, like in the specification's formula if `clamp`
+                // returns a number.
                 let clamped = b.binary(B::FMax, low, word);
                 let clamped = b.binary(B::FMin, high, clamped);
                 let scaled = b.binary(B::FMul, clamped, scale);
@@ -299,8 +303,8 @@ impl Translator<'_> {
         out
     }
 
-    /// The determinant of a square matrix, by expansion along the first column. Products and sums are fused, which rounds half as
-    /// often.
+    /// Returns the determinant of a square matrix by expansion along the first column. Fused
+    /// multiply-adds halve the number of roundings.
     fn determinant(&mut self, id: u32) -> Result<Value> {
         let columns = self.columns(id)?;
         self.minor_determinant(&columns)
@@ -326,7 +330,7 @@ impl Translator<'_> {
         sum.ok_or(Error::Malformed("an empty matrix"))
     }
 
-    /// The inverse: cofactors over the determinant.
+    /// Returns the inverse: cofactors divided by the determinant.
     fn inverse(&mut self, id: u32) -> Result<Vec<Value>> {
         let columns = self.columns(id)?;
         let determinant = self.minor_determinant(&columns)?;
@@ -334,7 +338,8 @@ impl Translator<'_> {
         let mut out = Vec::new();
         for column in 0..size {
             for row in 0..size {
-                // Transposed: entry (row, column) is the cofactor of (column, row).
+                // The cofactors are transposed: entry (row, column) is the cofactor of (column,
+                // row).
                 let minor = match size {
                     1 => self.builder.float_like(determinant, 1.0),
                     _ => self.minor_determinant(&without(&columns, row, column))?,
@@ -406,7 +411,7 @@ impl Translator<'_> {
                 let [zero, one, two, three] = [0.0, 1.0, -2.0, 3.0].map(|constant| b.float_like(x, constant));
                 let (over, range) = (b.binary(B::FSub, z, x), b.binary(B::FSub, y, x));
                 let t = b.binary(B::FDiv, over, range);
-                // NaN, which equal edges or an operand may give, becomes 0.
+                // NaN, which equal edges or an operand may cause, becomes 0.
                 let t = b.binary(B::FMax, zero, t);
                 let t = b.binary(B::FMin, one, t);
                 let rest = b.ternary(T::Fma, two, t, three);
@@ -423,7 +428,7 @@ fn operand(operands: &[Rc<[Value]>], index: usize) -> Result<Rc<[Value]>> {
     found.ok_or(Error::Malformed("a function with too few operands"))
 }
 
-/// A matrix without one column and one row.
+/// Returns a matrix without one column and one row.
 fn without(columns: &[Vec<Value>], column: usize, row: usize) -> Vec<Vec<Value>> {
     let keep = |words: &Vec<Value>| -> Vec<Value> {
         words.iter().enumerate().filter(|(index, _)| *index != row).map(|(_, &word)| word).collect()
@@ -431,12 +436,12 @@ fn without(columns: &[Vec<Value>], column: usize, row: usize) -> Vec<Vec<Value>>
     columns.iter().enumerate().filter(|(index, _)| *index != column).map(|(_, words)| keep(words)).collect()
 }
 
-/// Whether a function takes the lesser or greater of numbers, where -0 may be told from 0.
+/// Returns true for minima, maxima and clamps, which may have to distinguish -0 from 0.
 fn orders_zeros(op: G) -> bool {
     matches!(op, G::FMin | G::FMax | G::FClamp | G::NMin | G::NMax | G::NClamp)
 }
 
-/// A function that takes the lesser or greater of numbers, where -0 is less than 0.
+/// Appends a minimum, maximum or clamp for which -0 is less than 0.
 fn of_signed_zeros(b: &mut Builder, op: G, x: Value, (y, z): (Value, Option<Value>)) -> Value {
     match z {
         Some(z) => {
@@ -447,7 +452,7 @@ fn of_signed_zeros(b: &mut Builder, op: G, x: Value, (y, z): (Value, Option<Valu
     }
 }
 
-/// A bitwise operation on floats, single or double.
+/// Appends a bitwise operation on single-precision or double-precision floats.
 fn on_bits(b: &mut Builder, op: B, x: Value, y: Value) -> Value {
     let float = b.type_of(x);
     let bits = if float == Type::F64 { Type::I64 } else { Type::I32 };
@@ -456,9 +461,9 @@ fn on_bits(b: &mut Builder, op: B, x: Value, y: Value) -> Value {
     b.cast(word, float)
 }
 
-/// Returns the lesser or greater of two numbers, where -0 is less than 0.
+/// Returns the minimum or maximum of two numbers, for which -0 is less than 0.
 fn extremum(b: &mut Builder, is_min: bool, x: Value, y: Value) -> Value {
-    // Equal operands have the same bits, but for zeros: their signs are joined.
+    // Equal operands have equal bits, except for zeros, whose signs are combined.
     let (choice, join) = match is_min {
         true => (r::min_of_numbers(b, x, y), B::Or),
         false => (r::max_of_numbers(b, x, y), B::And),
@@ -490,7 +495,7 @@ fn binary(op: G) -> Option<B> {
     })
 }
 
-/// Functions of one operand that are routines.
+/// Returns the routine of a function with one operand.
 fn routine_of_one(op: G) -> Option<fn(&mut Builder, Value) -> Value> {
     Some(match op {
         G::FSign => r::sign,
@@ -520,12 +525,13 @@ fn routine_of_one(op: G) -> Option<fn(&mut Builder, Value) -> Value> {
     })
 }
 
-/// Functions of two operands that are routines.
+/// Returns the routine of a function with two operands.
 fn routine_of_two(op: G) -> Option<fn(&mut Builder, Value, Value) -> Value> {
     Some(match op {
         G::Atan2 => r::atan2,
         G::Pow => r::pow,
-        // SPIR-V leaves open which operand FMin and FMax return if one is NaN: programs expect the number.
+        // SPIR-V does not specify which operand FMin and FMax return if one is NaN. Programs
+        // expect the number.
         G::FMin | G::NMin => r::min_of_numbers,
         G::FMax | G::NMax => r::max_of_numbers,
         G::Step => r::step,

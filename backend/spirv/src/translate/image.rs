@@ -13,13 +13,13 @@ use crate::module::{ImageType, Ty};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// Whether an operation is an image instruction.
+/// Returns true for image instructions.
 pub(super) fn is_image(op: Op) -> bool {
     let number = op as u32;
     (Op::SampledImage as u32..=Op::ImageQuerySamples as u32).contains(&number) || op == Op::ImageTexelPointer
 }
 
-/// The optional operands of an image instruction.
+/// Optional operands of an image instruction.
 #[derive(Default)]
 struct Extra {
     bias: Option<Value>,
@@ -30,7 +30,7 @@ struct Extra {
     sample: Option<Value>,
 }
 
-/// The image (and sampler) an instruction works on.
+/// Image and sampler of an instruction.
 struct Source {
     image: Rc<Pointer>,
     sampler: Option<Rc<Pointer>>,
@@ -82,7 +82,8 @@ impl Translator<'_> {
         Ok(Source { image, sampler, ty })
     }
 
-    /// The image of a storage access: a cube is addressed by its faces, `layer * 6 + face`, arrayed or not.
+    /// Returns the image of a storage access. A cube, arrayed or not, is addressed by face with
+    /// the index `layer * 6 + face`.
     fn storage(&mut self, id: u32) -> Result<Source> {
         let mut source = self.source(id)?;
         source.ty.arrayed &= source.ty.dim != SpirvDim::DimCube;
@@ -96,7 +97,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Emits an image instruction; its results have the image's component type, or `I32` where `integer`.
+    /// Appends an image instruction. Its results have the image's component type. Atomics and the
+    /// queries of size, levels and samples return `I32`.
     fn emit(&mut self, source: &Source, op: ImageOp, coords: Vec<Value>, offset: Vec<Value>) -> Result<Vec<Value>> {
         let (resource, element) = self.resource(&source.image)?;
         let sampler = source.sampler.as_ref().map(|sampler| self.resource(sampler)).transpose()?;
@@ -130,14 +132,15 @@ impl Translator<'_> {
         Ok(if reads && source.ty.wide { self.wide_texel(&words) } else { words })
     }
 
-    /// A texel of 64-bit integers, of which there is red: its two words come as those of red and green.
+    /// Returns a texel of a 64-bit integer format, which has only a red component. Its two dwords
+    /// are returned as red and green.
     fn wide_texel(&mut self, words: &[Value]) -> Vec<Value> {
         let (red, green) = (self.builder.join(words[0], words[1], Type::I64), self.builder.wide_constant(0, Type::I64));
         let [blue, alpha] = [words[2], words[3]].map(|word| self.builder.extend(word, false));
         vec![red, green, blue, alpha]
     }
 
-    /// Coordinates an instruction needs: dimensions and layer.
+    /// Returns the coordinates that an instruction needs: dimensions and layer.
     fn coordinates(&mut self, source: &Source, id: u32) -> Result<Vec<Value>> {
         let words = self.words(id)?;
         let count = dimensions(source.ty.dim) + usize::from(source.ty.arrayed);
@@ -220,7 +223,8 @@ impl Translator<'_> {
         self.define_words(id, ty, words)
     }
 
-    /// Where there are no derivatives an implicit level is the base level.
+    /// Returns the level of detail. In programs without derivatives an implicit level is the base
+    /// level.
     fn lod(&mut self, extra: &Extra) -> Lod {
         match (&extra.gradient, extra.level) {
             (Some((dx, dy)), _) => Lod::Gradient { dx: dx.clone(), dy: dy.clone() },
@@ -258,7 +262,8 @@ impl Translator<'_> {
         let extra = self.extra(inst, 4)?;
         if source.ty.dim == SpirvDim::DimSubpassData {
             coords = self.fragment_position(&coords);
-            // An attachment's layers are the views, or what vertices named: there never are both.
+            // The layer of an attachment is the view index or the layer written by vertices, and
+            // one of them is always 0.
             let (view, layer) = (self.view_index(), self.builtin_input(Builtin::Layer, 0, Type::I32));
             coords.push(self.builder.binary(BinaryOp::IAdd, view, layer));
             source.ty.arrayed = true;
@@ -268,7 +273,8 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, ty, words)
     }
 
-    /// The fragment's pixel plus an offset: of several pixels the first, which is where something is drawn to in any case.
+    /// Returns the fragment's pixel plus an offset. With coarse shading the first pixel of the
+    /// fragment is used, because it is inside the render area in any case.
     fn fragment_position(&mut self, offset: &[Value]) -> Vec<Value> {
         let position = |component: usize| {
             let coordinate = self.builtin_input(Builtin::FirstPixel, component as u32, Type::F32);
@@ -313,7 +319,8 @@ impl Translator<'_> {
         self.define(inst.word(1)?, inst.word(0)?, Operand::Pointer(Rc::new(pointer)))
     }
 
-    /// An atomic on a texel, given the words of its operands; the words before.
+    /// Appends an atomic operation on a texel, with operands as dwords. Returns the dwords of the
+    /// old value.
     pub(super) fn image_atomic(
         &mut self,
         pointer: &Rc<Pointer>,
@@ -341,7 +348,7 @@ impl Translator<'_> {
             Op::ImageQueryLevels => (ImageOp::Levels, Vec::new()),
             Op::ImageQuerySamples => (ImageOp::Samples, Vec::new()),
             _ => {
-                // The layer plays no part in a query of the level of detail.
+                // A query of the level of detail ignores the layer.
                 let words = self.words(inst.word(3)?)?;
                 let mut coords = words.get(..dimensions(source.ty.dim)).map(<[Value]>::to_vec).unwrap_or_default();
                 if source.ty.arrayed {

@@ -1,4 +1,4 @@
-//! One instruction: chooses the family that translates it.
+//! Translation of one instruction: selects the module that translates its family.
 
 use std::rc::Rc;
 
@@ -77,7 +77,8 @@ impl Translator<'_> {
                 self.builder.push(Inst::IsHelper { result });
                 self.define_words(inst.word(1)?, inst.word(0)?, vec![result])
             }
-            // Fragments of a pixel are shaded one after the other, in order (`FragmentFacts::interlock`).
+            // Fragments of a pixel are shaded one after the other, in order
+            // (`FragmentFacts::interlock`), so no code is needed.
             O::BeginInvocationInterlockEXT | O::EndInvocationInterlockEXT => Ok(()),
             O::SetMeshOutputsEXT => self.leave_counts(inst),
             O::EmitVertex | O::EndPrimitive | O::EmitStreamVertex | O::EndStreamPrimitive => self.emit_vertex(inst),
@@ -95,7 +96,8 @@ impl Translator<'_> {
         }
     }
 
-    /// A workgroup's invocations wait for each other; those of a subgroup go together anyway.
+    /// Translates `OpControlBarrier`. The invocations of a workgroup wait for each other; those of
+    /// a subgroup run in lockstep and need no barrier.
     fn control_barrier(&mut self, inst: &Instruction) -> Result<()> {
         let scope = self.constants.scalar(inst.word(0)?).and_then(Scope::from_u32);
         let is_narrow = matches!(scope, Some(Scope::Subgroup | Scope::Invocation));
@@ -106,7 +108,8 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Chooses word by word: the condition is one for all of a composite, or a vector of one for each component.
+    /// Translates `OpSelect` for each scalar. The condition is one boolean for a whole composite,
+    /// or a vector with one boolean per component.
     fn select(&mut self, inst: &Instruction) -> Result<()> {
         let conditions = self.words(inst.word(2)?)?;
         let ty = inst.word(0)?;
@@ -128,7 +131,8 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, ty, words)
     }
 
-    /// The time, as one number of 64 bits or as two words; of the subgroup as of the device.
+    /// Translates `OpReadClockKHR`. The result is one 64-bit number or two dwords. Subgroup and
+    /// device scope have the same clock.
     fn read_clock(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let (zero, nothing) = (self.builder.int(0), self.builder.wide_constant(0, Type::I64));
@@ -150,7 +154,7 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, ty, words)
     }
 
-    /// Zero of a type.
+    /// Returns the zero of a type.
     pub(super) fn zero(&mut self, ty: Type) -> Value {
         match ty.is_wide() {
             true => self.builder.wide_constant(0, ty),
@@ -173,7 +177,8 @@ impl Translator<'_> {
         self.define(id, pointer, Operand::Pointer(Rc::new(target)))
     }
 
-    /// A variable that only ever holds one constant is a table.
+    /// Returns the table of a variable that only ever has one constant as its value, or `None` for
+    /// other variables.
     pub(super) fn constant_table(&mut self, id: u32, ty: u32, initializer: Option<u32>) -> Result<Option<super::Base>> {
         let object = self.usage.only_object(id, initializer);
         let Some((object, words)) = object.and_then(|id| Some((id, self.constants.get(id)?.1))) else {
@@ -185,7 +190,7 @@ impl Translator<'_> {
         self.table_of(object, ty).map(Some)
     }
 
-    /// The table of a constant of some type.
+    /// Returns the table of a constant.
     pub(super) fn table_of(&mut self, id: u32, ty: u32) -> Result<super::Base> {
         if let Some(&(table, high)) = self.tables.get(&id) {
             return Ok(super::Base::Table(table, high));
@@ -211,7 +216,7 @@ impl Translator<'_> {
         self.define_words(id, ty, words)
     }
 
-    /// Operations that act component by component.
+    /// Translates componentwise operations.
     fn arithmetic(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let operands: Vec<Rc<[Value]>> = inst.rest(2).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;
@@ -229,10 +234,11 @@ impl Translator<'_> {
         let scalars = self.scalars(ty)?;
         let contracts = self.may_contract(inst, numbers.1);
         let mut words = Vec::with_capacity(scalars.len());
-        // The structure results of carry and borrow operations have twice the operands' words.
+        // The result structure of carry and borrow operations has twice as many scalars as an
+        // operand.
         let count = operands.first().map_or(0, |operand| operand.len());
         for (index, &ty) in scalars.iter().enumerate() {
-            // Scalars (a bit field's offset) serve every component.
+            // A scalar operand, such as a bit field's offset, applies to every component.
             let word = |words: &Rc<[Value]>| match &words[..] {
                 &[word] => Some(word),
                 words => words.get(index % words.len().max(1)).copied(),
@@ -253,21 +259,21 @@ impl Translator<'_> {
         self.define_words(id, ty, words)
     }
 
-    /// The scalar types of the first operand and of the result.
+    /// Returns the scalar types of the first operand and of the result.
     fn operation_numbers(&mut self, inst: &Instruction) -> Result<(Number, Number)> {
         let (from, _) = self.operand(inst.word(2)?)?;
         let from = Number::of(self.module, from)?;
-        // Carry and borrow return structures of two of their operands.
+        // Carry and borrow operations return a structure of two members with the operands' type.
         let to = if returns_two(inst.op) { from } else { Number::of(self.module, inst.word(0)?)? };
         Ok((from, to))
     }
 
-    /// `FPRoundingMode RTZ`.
+    /// Returns true for results with the decoration `FPRoundingMode RTZ`.
     fn rounds_towards_zero(&self, id: u32) -> bool {
         self.module.decoration_word((id, None), Decoration::FPRoundingMode) == Some(1)
     }
 
-    /// The same bits as another type, also between pointers and integers.
+    /// Translates `OpBitcast`, also between pointers and integers.
     fn bitcast(&mut self, inst: &Instruction) -> Result<()> {
         let (from, words) = self.typed_words(inst.word(2)?)?;
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
@@ -279,7 +285,8 @@ impl Translator<'_> {
 
     fn atomic_instruction(&mut self, inst: &Instruction) -> Result<()> {
         let is_store = inst.op == Op::AtomicStore;
-        // Pointer, scope and semantics come first; a store has no result before them.
+        // Pointer, scope and semantics come first. Operations other than stores have type and
+        // result id before them.
         let at = if is_store { 0 } else { 2 };
         let pointer = self.pointer(inst.word(at)?)?;
         let (op, value, comparator) = self.atomic_operands(inst, at)?;
@@ -320,7 +327,7 @@ impl Translator<'_> {
         Ok((op, self.word(inst.word(at + index)?)?, None))
     }
 
-    /// An atomic on a texel, an integer of 32 or 64 bits or a float.
+    /// Appends an atomic operation on a texel: a 32-bit or 64-bit integer, or a float.
     fn texel_atomic(
         &mut self,
         inst: &Instruction,
@@ -342,7 +349,7 @@ impl Translator<'_> {
         Ok(self.builder.cast(before, number.ir()))
     }
 
-    /// An operand that the operation implies, of the width of its result.
+    /// Returns an operand that the operation implies, with the width of its result.
     fn atomic_constant(&mut self, inst: &Instruction, value: u64) -> Result<Value> {
         Ok(match Number::of(self.module, inst.word(0)?)?.ir() {
             Type::I64 | Type::F64 => self.builder.wide_constant(value, Type::I64),
@@ -351,7 +358,7 @@ impl Translator<'_> {
     }
 }
 
-/// Operations whose result is a structure of two words or vectors.
+/// Returns true for operations whose result is a structure of two scalars or vectors.
 fn returns_two(op: Op) -> bool {
     matches!(op, Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended)
 }

@@ -1,8 +1,9 @@
-//! Values of many words, which lie in memory instead of being flattened.
+//! Values of many scalars, which are kept in memory instead of being flattened.
 //!
-//! A value is loaded as a pointer where nothing changes what it points to: constants, push constants and uniform blocks.
-//! If a program only extracts parts, these are loaded instead. Otherwise the value is copied, by loops, to a local that
-//! belongs to the instruction. So the number of instructions does not depend on the number of words, and memory is the limit.
+//! A load of unchanging memory (constants, push constants and uniform blocks) yields a pointer to
+//! it. If a program only extracts parts of a value, only these parts are loaded. Otherwise loops
+//! copy the value to a local that belongs to the instruction. The number of instructions therefore
+//! does not depend on the number of scalars, and memory is the limit.
 
 use std::rc::Rc;
 
@@ -17,17 +18,18 @@ use crate::parse::Instruction;
 use crate::usage::Extracts;
 use crate::{Error, Result};
 
-/// Most words of a value that is flattened.
+/// Maximum number of scalars of a value that is flattened.
 pub(super) const FLAT_WORDS: u32 = 1 << 12;
 
-/// Words that one turn of a copying loop moves.
+/// Number of scalars that one iteration of a copying loop moves.
 const UNROLLED_WORDS: u32 = 16;
 
-/// Tells the local of a result from that of a variable or phi of the same id: more than the largest id.
+/// Flag that distinguishes the local of a result from that of a variable or phi with the same id.
+/// It exceeds the largest id.
 const OF_RESULT: u32 = 1 << 31;
 
 impl Translator<'_> {
-    /// `OpLoad` of a value of many words.
+    /// Translates an `OpLoad` of a value of many scalars.
     pub(super) fn load_large(&mut self, inst: &Instruction, pointer: &Rc<Pointer>) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         if self.words_of(pointer.ty)? != self.words_of(ty)? {
@@ -42,7 +44,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Returns true if nothing that the program does changes what a pointer points to.
+    /// Returns true if the program never changes the pointee.
     fn is_constant(&self, pointer: &Pointer) -> bool {
         match pointer.base {
             Base::Table(..) | Base::Push => true,
@@ -51,8 +53,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Returns true if all that happens to a loaded value is that the next instruction stores it, from or to a variable that
-    /// has no memory in common with anything else.
+    /// Returns true if the only use of a loaded value is a store by the next instruction. Source
+    /// or target must be a variable, because variables do not alias other memory.
     fn is_copied(&mut self, id: u32, source: &Pointer) -> Result<bool> {
         let Some([target, _]) = self.next_store.filter(|[_, object]| *object == id) else { return Ok(false) };
         let is_variable = |pointer: &Pointer| matches!(pointer.base, Base::Local(_));
@@ -67,7 +69,8 @@ impl Translator<'_> {
         self.extracts.get_or_insert_with(|| Extracts::new(module, entry))
     }
 
-    /// Loads the parts that are extracted of a value, by the numbers of their words, if nothing else uses it.
+    /// Loads the extracted parts of a value, by the numbers of their scalars. Returns `None` if
+    /// the value has other uses.
     fn load_parts(&mut self, inst: &Instruction, pointer: &Pointer) -> Result<Option<HashMap<u32, Value>>> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let extracts = self.extracts();
@@ -95,14 +98,14 @@ impl Translator<'_> {
         Ok(Some(parts))
     }
 
-    /// The part of what a pointer points to that literal indices name.
+    /// Returns a pointer to the part of a pointee that literal indices name.
     fn part_of(&mut self, pointer: &Pointer, path: &[u32]) -> Result<Pointer> {
         let mut part = pointer.clone();
         path.iter().try_for_each(|&index| self.step_literal(&mut part, index))?;
         Ok(part)
     }
 
-    /// Defines an instruction's result as what `fill` stores to a local of its own.
+    /// Defines the result of an instruction as a local that `fill` writes.
     pub(super) fn define_large(
         &mut self,
         inst: &Instruction,
@@ -115,7 +118,7 @@ impl Translator<'_> {
         self.define(id, ty, Operand::Large(Rc::new(target)))
     }
 
-    /// Defines a result as what a local holds now.
+    /// Defines the result of an instruction as the current contents of a local.
     pub(super) fn define_from_local(&mut self, inst: &Instruction, local: Local) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         if self.is_large(ty)? {
@@ -138,7 +141,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Stores a value, of however many words.
+    /// Stores a value with any number of scalars.
     pub(super) fn store_operand(&mut self, target: &Pointer, id: u32) -> Result<()> {
         match self.operand(id)?.1 {
             Operand::Large(source) => self.copy(target, &source),
@@ -149,13 +152,13 @@ impl Translator<'_> {
         }
     }
 
-    /// Copies what a pointer points to. Layouts may differ.
+    /// Copies the pointee of `source` to that of `target`. Their layouts may differ.
     pub(super) fn copy(&mut self, target: &Pointer, source: &Pointer) -> Result<()> {
         let words = self.words_of(source.ty)?;
         if words != self.words_of(target.ty)? {
             return Err(Error::Malformed("a copy of another type"));
         }
-        // A table holds already what is ever stored to it.
+        // The table already contains every value that is stored.
         if matches!(target.base, Base::Table(..)) {
             return Ok(());
         }
@@ -184,7 +187,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Does something for each of some elements of an array, in a loop if they have many words.
+    /// Calls `act` for the elements of an array, in a loop if they have many scalars.
     fn for_each(
         &mut self,
         count: u32,
@@ -201,7 +204,7 @@ impl Translator<'_> {
         (rounds * step..count).try_for_each(|first| act(self, Element { first, round: None, step: 0 }))
     }
 
-    /// A loop of some rounds.
+    /// Emits a loop with `rounds` iterations.
     fn repeat(&mut self, rounds: u32, act: impl FnOnce(&mut Self, Value) -> Result<()>) -> Result<()> {
         let counter = self.new_local(1)?;
         let first = self.builder.int(0);
@@ -222,7 +225,8 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Composites in memory, and of images: returns false for others.
+    /// Translates operations on composites in memory and on composites of images. Returns false
+    /// for others.
     pub(super) fn composite_in_memory(&mut self, inst: &Instruction) -> Result<bool> {
         if inst.op == Op::CompositeExtract {
             return self.extract_in_memory(inst);
@@ -301,7 +305,7 @@ impl Translator<'_> {
         Ok(true)
     }
 
-    /// `OpSelect` of one of two values of many words.
+    /// Translates an `OpSelect` of two values of many scalars.
     pub(super) fn select_large(&mut self, inst: &Instruction, conditions: &[Value]) -> Result<()> {
         let &[condition] = conditions else { return Err(Error::Malformed("a selection of different sizes")) };
         self.define_large(inst, |this, target| {
@@ -314,7 +318,7 @@ impl Translator<'_> {
         })
     }
 
-    /// `OpCopyMemory`.
+    /// Translates `OpCopyMemory`.
     pub(super) fn copy_memory(&mut self, target: &Pointer, source: &Pointer) -> Result<()> {
         if self.is_large(source.ty)? && self.is_large(target.ty)? {
             return self.copy(target, source);

@@ -1,11 +1,14 @@
-//! Pointers: symbolic until they are loaded or stored.
+//! Pointers, which are symbolic until they are loaded or stored.
 //!
-//! Locals and inputs are laid out tightly in scalars, shared memory in words (in 64 bits where a variable has such scalars);
-//! buffers, push constants, addressed memory and shared blocks by the module's `Offset`, `ArrayStride` and `MatrixStride`. An
-//! offset is a constant part plus an optional dynamic one, in scalars for locals and inputs, and in bytes for everything else.
+//! Locals and inputs are tightly packed scalars. Shared memory is packed in 32-bit units, or in
+//! 64-bit units for variables with 64-bit scalars. Buffers, push constants, addressed memory and
+//! shared blocks have the layout of the module's `Offset`, `ArrayStride` and `MatrixStride`. An
+//! offset is a constant part plus an optional dynamic part. Its unit is scalars for locals and
+//! inputs, and bytes for all other memory.
 //!
-//! A pointer becomes a value where a program keeps or chooses one: 64 bits, which are an address, or the buffer and its
-//! descriptor's element over the byte offset.
+//! A pointer becomes a value where a program stores or selects one. The value has 64 bits: an
+//! address, or the buffer and the descriptor's element (high dword) with the byte offset (low
+//! dword).
 
 use std::rc::Rc;
 
@@ -20,71 +23,74 @@ use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// What a pointer points into.
+/// Memory that a pointer points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Local(Local),
-    /// A local that never changes: its words, and the high halves of these where some have 64 bits. Locals may share either.
+    /// A local that never changes: tables of the low dwords, and of the high dwords if there are
+    /// 64-bit scalars. Locals may share a table.
     Table(Table, Option<Table>),
-    /// First input slot.
+    /// An input variable, by its first input slot.
     Input(u32),
-    /// Inputs of vertices: the first of their words, and how many words a scalar takes.
+    /// Input vertices: the index of their first dword, and the number of dwords per scalar.
     Vertices {
         first: u32,
         unit: u32,
     },
-    /// Words of a patch, or of its vertices: the first input slot of their offsets, and how many words a scalar takes.
+    /// A variable of a patch or of its vertices: the first input slot of its offsets, and the
+    /// number of dwords per scalar.
     Patch {
         first: u32,
         unit: u32,
         of_vertices: bool,
     },
-    /// First byte.
+    /// Shared memory, by the offset of the first byte.
     Shared(u32),
     Push,
-    /// Index into the program's resources.
+    /// A resource, by its index in the program's resources.
     Resource(u32),
-    /// Memory of the device, by address.
+    /// Device memory, by address.
     Address(Value),
-    /// Chosen while running: a value as `Translator::pointer_value` makes them.
+    /// A pointer selected at run time: a value in the form of `Translator::pointer_value`.
     Chosen(Value, StorageClass),
 }
 
-/// Bits of a descriptor's element in a pointer's value.
+/// Number of bits of a descriptor's element in a pointer's value.
 const ELEMENT_BITS: u32 = 20;
 
-/// How a matrix lies in memory with explicit layout.
+/// Layout of a matrix in memory with explicit layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MatrixLayout {
     stride: u32,
     row_major: bool,
 }
 
-/// [`Pointer::unit`] of memory that the module lays out.
+/// Value of [`Pointer::unit`] for memory whose layout the module declares.
 pub(super) const EXPLICIT: u32 = 0;
 
-/// A pointer.
+/// Pointer.
 #[derive(Debug, Clone)]
 pub(super) struct Pointer {
     pub(super) base: Base,
-    /// Type of what it points to.
+    /// Type of the pointee.
     pub(super) ty: u32,
     pub(super) constant: u32,
     pub(super) dynamic: Option<Value>,
     /// Element of an array of resources, or number of a vertex.
     pub(super) element: Option<Value>,
     matrix: Option<MatrixLayout>,
-    /// Bytes between components of a vector in memory with explicit layout.
+    /// Distance between the components of a vector in memory with explicit layout, in bytes.
     component_stride: u32,
-    /// Units of an offset from element to element of what it points into; 0 where that is not known.
+    /// Distance between elements of the array that it points into, in units of offsets; 0 if
+    /// unknown.
     pub(super) step: u32,
-    /// `OpImageTexelPointer`: coordinates and sample.
+    /// Coordinates and sample of an `OpImageTexelPointer`.
     pub(super) texel: Option<(Vec<Value>, Value)>,
-    /// Units of an offset per scalar, where the layout is tight.
+    /// Number of offset units per scalar in a packed layout.
     pub(super) unit: u32,
 }
 
-/// An element of an array: `first + round * step`.
+/// Element of an array: `first + round * step`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element {
     pub(super) first: u32,
@@ -93,7 +99,7 @@ pub(super) struct Element {
 }
 
 impl Pointer {
-    /// A pointer to a whole variable of type `ty`.
+    /// Returns a pointer to a whole variable of type `ty`.
     pub(super) fn new(base: Base, ty: u32) -> Self {
         let constant = if let Base::Shared(offset) = base { offset } else { 0 };
         let unit = match base {
@@ -117,17 +123,17 @@ impl Pointer {
         }
     }
 
-    /// A pointer into shared memory: `unit` bytes a scalar, or [`EXPLICIT`].
+    /// Returns a pointer into shared memory with `unit` bytes per scalar, or [`EXPLICIT`].
     pub(super) fn shared(offset: u32, ty: u32, unit: u32) -> Self {
         Self { unit, ..Self::new(Base::Shared(offset), ty) }
     }
 
-    /// Whether it points to all vertices of a patch.
+    /// Returns true if it points to all vertices of a patch.
     fn is_of_all_vertices(&self) -> bool {
         matches!(self.base, Base::Patch { of_vertices: true, .. }) && self.element.is_none()
     }
 
-    /// Returns true if it points to memory, and not to words of inputs or patches.
+    /// Returns true if it points to memory instead of components of inputs or patches.
     pub(super) fn is_plain(&self) -> bool {
         !matches!(self.base, Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. })
     }
@@ -147,7 +153,7 @@ impl Translator<'_> {
         self.define(id, result, Operand::Pointer(Rc::new(pointer)))
     }
 
-    /// Moves a pointer into member `index` (an id) of what it points to.
+    /// Moves a pointer to member `index` (an id) of its pointee.
     fn step(&mut self, pointer: &mut Pointer, index: u32) -> Result<()> {
         let constant = self.constants.scalar(index);
         let ty = pointer.ty;
@@ -188,7 +194,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Moves into an array of resources; arrays of arrays are numbered row by row.
+    /// Moves a pointer into an array of resources. Arrays of arrays are numbered in row-major
+    /// order.
     fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: Value) -> Result<()> {
         let length = match self.module.ty(array)? {
             Ty::Array(_, length) => self.constants.length(*length)?,
@@ -205,7 +212,8 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Arrays of resources have no stride: their elements are descriptors.
+    /// Returns true for arrays of resources. They have no stride, because their elements are
+    /// descriptors.
     fn is_descriptor_array(&self, array: u32, element: u32) -> Result<bool> {
         let opaque = matches!(self.module.ty(element)?, Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_));
         Ok(opaque || !self.module.has((array, None), Decoration::ArrayStride))
@@ -235,7 +243,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Bytes (or words) from column to column; sets the stride of components.
+    /// Returns the distance between columns, in units of offsets, and sets the component stride.
     fn column_stride(&self, pointer: &mut Pointer, column: u32) -> Result<u32> {
         if !pointer.is_explicit() {
             return Ok(self.words_of(column)? * pointer.unit);
@@ -249,7 +257,7 @@ impl Translator<'_> {
         Ok(layout.stride)
     }
 
-    /// Bytes from component to component of a vector.
+    /// Returns the distance between components of a vector in bytes.
     fn component_stride(&self, pointer: &Pointer, part: u32) -> Result<u32> {
         match pointer.component_stride {
             0 => self.component_bytes(part),
@@ -282,10 +290,10 @@ impl Translator<'_> {
         });
     }
 
-    /// Moves a pointer into the part of a composite that a literal index names.
+    /// Moves a pointer to the part of a composite that a literal index names.
     pub(super) fn step_literal(&mut self, pointer: &mut Pointer, index: u32) -> Result<()> {
         let ty = pointer.ty;
-        // Bounds the index.
+        // Checks that the index is in bounds.
         let is_runtime = matches!(self.module.ty(ty)?, Ty::RuntimeArray(_));
         let part = if is_runtime { None } else { Some(self.constants.member(self.module, ty, index)?.1) };
         match *self.module.ty(ty)? {
@@ -318,7 +326,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// The pointer to an element of an array.
+    /// Returns a pointer to an element of an array.
     pub(super) fn element(&mut self, array: &Pointer, element: Element) -> Result<Pointer> {
         let &Ty::Array(ty, _) = self.module.ty(array.ty)? else { return Err(Error::Malformed("not an array")) };
         let stride = self.array_stride(array, array.ty, ty)?;
@@ -330,11 +338,11 @@ impl Translator<'_> {
         Ok(pointer)
     }
 
-    /// Returns true for images, samplers, their combinations, and composites of them.
+    /// Returns true for images, samplers, sampled images, and composites of them.
     pub(super) fn is_opaque(&self, ty: u32) -> Result<bool> {
         match self.module.ty(ty)? {
             Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_) => Ok(true),
-            // Such composites have no words. Asking for these bounds the nesting, too.
+            // Such composites have no scalars. The query of their number also bounds the nesting.
             &Ty::Array(element, _) => Ok(self.words_of(ty)? == 0 && self.is_opaque(element)?),
             Ty::Struct(members) => match members.first() {
                 Some(&first) => Ok(self.words_of(ty)? == 0 && self.is_opaque(first)?),
@@ -344,7 +352,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Loads what a pointer points to, flattened.
+    /// Loads the pointee of a pointer as a flattened value.
     pub(super) fn load(&mut self, pointer: &Pointer) -> Result<Vec<Value>> {
         let mut places = Vec::new();
         if let Base::Vertices { first, .. } = pointer.base {
@@ -380,7 +388,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// The constant offset and type of each word of what a pointer points to.
+    /// Appends the constant offset and type of each scalar of a pointee.
     pub(super) fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Number)>) -> Result<()> {
         if self.constants.flat_words(self.module, pointer.ty)? == 0 {
             return Ok(());
@@ -460,7 +468,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Loads a number at a byte offset, or the part of a word that it is.
+    /// Loads a number at a byte offset. A narrow number is extracted from its dword.
     fn load_scalar(&mut self, space: Space, offset: Value, (number, is_part): (Number, bool)) -> Value {
         let b = &mut self.builder;
         if is_part {
@@ -482,27 +490,28 @@ impl Translator<'_> {
         b.cast(word, number.ir())
     }
 
-    /// The word behind one. Numbers of 64 bits are aligned, so that an address does not carry.
+    /// Returns the location of the next dword. 64-bit numbers are aligned, so the address does not
+    /// carry.
     fn following(&mut self, space: Space, offset: Value) -> (Space, Value) {
         let four = self.builder.int(4);
         (space, self.builder.binary(BinaryOp::IAdd, offset, four))
     }
 
-    /// The types of the scalars of a flattened value.
+    /// Returns the types of the scalars of a flattened value.
     pub(super) fn numbers(&self, ty: u32) -> Result<Vec<Number>> {
         let mut out = Vec::with_capacity(self.constants.flat_words(self.module, ty)? as usize);
         self.append_numbers(ty, &mut out)?;
         Ok(out)
     }
 
-    /// A dynamically indexed input goes through a local that all words of the variable are copied to.
+    /// Loads an input component. A dynamically indexed input is first copied to a local.
     fn load_input(&mut self, first: u32, offset: u32, pointer: &Pointer, ty: Type) -> Result<Value> {
         let Some(dynamic) = pointer.dynamic else {
             let count = self.input_sizes.get(&first).copied().unwrap_or(0);
             return Ok(if offset < count { self.input_word(first + offset, ty) } else { self.zero(ty) });
         };
         let (local, count) = self.input_copy(first)?;
-        // The copy is made once for all words of a load: they follow each other.
+        // One copy serves all components of a load, because they are loaded consecutively.
         if self.copied_at != Some((local, self.builder.len())) {
             for word in 0..count {
                 let value = self.input_word(first + word, self.inputs[(first + word) as usize].ty);
@@ -524,7 +533,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The word of a built-in that follows from the lane's number, or is the same everywhere.
+    /// Returns a built-in's component that follows from the lane's number or is constant.
     fn computed_input(&mut self, slot: u32) -> Option<Value> {
         let Slot::Builtin(builtin, word) = self.inputs[slot as usize].slot else { return None };
         let is_mask = matches!(
@@ -544,26 +553,26 @@ impl Translator<'_> {
             Builtin::SubgroupLocalInvocationId => self.builder.lane(),
             Builtin::DeviceIndex => self.builder.int(0),
             Builtin::ViewIndex => self.view_index(),
-            // What it was at the start is read from the input.
+            // The input has the initial state; this instruction returns the current one.
             Builtin::HelperInvocation if self.helpers_change => {
                 let result = self.builder.value(Type::Bool);
                 self.builder.push(Inst::IsHelper { result });
                 result
             }
-            // A wave has fewer lanes than the first word has bits.
+            // A wave has fewer lanes than the first dword has bits.
             _ if is_mask && word > 0 => self.builder.int(0),
             _ if is_mask => self.lane_mask(builtin),
             _ => return None,
         })
     }
 
-    /// The number of the view that is rendered: it stands behind the push constants.
+    /// Returns the index of the current view, which follows the push constants.
     pub(super) fn view_index(&mut self) -> Value {
         let offset = self.builder.int(PUSH_CONSTANT_BYTES as u32);
         self.builder.load(Space::Push, offset, Type::I32)
     }
 
-    /// The local that input variable `first` is copied to, and its words.
+    /// Returns the local to which input variable `first` is copied, and its number of components.
     pub(super) fn input_copy(&mut self, first: u32) -> Result<(Local, u32)> {
         let count = self.input_sizes.get(&first).copied().unwrap_or(0);
         if let Some(&local) = self.input_copies.get(&first) {
@@ -600,7 +609,7 @@ impl Translator<'_> {
     fn store_word(&mut self, pointer: &Pointer, offset: u32, (value, number): (Value, Number)) -> Result<()> {
         match pointer.base {
             Base::Local(local) => self.builder.local_store(local, offset, pointer.dynamic, value),
-            // What is stored is what the table holds.
+            // The table already contains every value that is stored.
             Base::Table(..) => {}
             Base::Input(_) | Base::Vertices { .. } | Base::Push => {
                 return Err(Error::Malformed("a store to what cannot be written"));
@@ -631,7 +640,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The byte offset of what lies at constant offset `offset`.
+    /// Returns the byte offset for the constant offset `offset`.
     fn byte_offset(&mut self, pointer: &Pointer, offset: u32) -> Value {
         let constant = self.builder.int(offset);
         match pointer.dynamic {
@@ -640,8 +649,9 @@ impl Translator<'_> {
         }
     }
 
-    /// Does something at the space and byte offset that constant offset `offset` of a pointer is. Where the buffer is chosen
-    /// while running, it is done for each that it may be; the result has type `ty`.
+    /// Calls `act` with the space and byte offset for constant offset `offset` of a pointer. For a
+    /// buffer selected at run time, `act` is called for each candidate, and the result has type
+    /// `ty`.
     pub(super) fn at_place(
         &mut self,
         pointer: &Pointer,
@@ -650,7 +660,7 @@ impl Translator<'_> {
         mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
     ) -> Result<Option<Value>> {
         if let Base::Patch { .. } = pointer.base {
-            // Outside of the variable there is nothing.
+            // Accesses outside of the variable have no effect.
             let at = self.patch_place(pointer, offset)?;
             return at.map_or(Ok(None), |at| act(self, Space::Shared, at));
         }
@@ -707,7 +717,8 @@ impl Translator<'_> {
         Ok(any.map(|()| self.builder.local_load(result, 0, None, ty)))
     }
 
-    /// A pointer as a value: its address, or the buffer's number and its element over the byte offset.
+    /// Returns a pointer as a value: its address, or the buffer's number and element (high dword)
+    /// with the byte offset (low dword).
     pub(super) fn pointer_value(&mut self, pointer: &Pointer) -> Result<Value> {
         let offset = self.byte_offset(pointer, pointer.constant);
         let b = &mut self.builder;
@@ -721,7 +732,7 @@ impl Translator<'_> {
                 let offset = b.binary(BinaryOp::IAdd, first, offset);
                 Ok(b.join(offset, place, Type::I64))
             }
-            // Shared memory has a number, too, so that its first byte is not null.
+            // Shared memory has a number too, so that a pointer to its first byte is not null.
             Base::Shared(_) | Base::Resource(_) => {
                 let number = if let Base::Resource(resource) = pointer.base { resource + 1 } else { 1 };
                 let number = b.int(number << ELEMENT_BITS);
@@ -735,7 +746,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The pointer that a value of pointer type `pointer` is.
+    /// Returns the pointer that a value of pointer type `pointer` represents.
     pub(super) fn pointer_of_value(&self, pointer: u32, value: Value) -> Result<Pointer> {
         let (class, ty) = self.module.pointee(pointer)?;
         let base = match class {
@@ -747,7 +758,8 @@ impl Translator<'_> {
         Ok(Pointer { unit, ..Pointer::new(base, ty) })
     }
 
-    /// `OpPtrAccessChain`: a step over elements of the size that the pointer's type is decorated with, then into one.
+    /// Translates `OpPtrAccessChain`: a step over elements with the stride of the pointer type's
+    /// decoration, then an access chain into the element.
     pub(super) fn pointer_chain(&mut self, inst: &Instruction) -> Result<()> {
         let (result, id) = (inst.word(0)?, inst.word(1)?);
         let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
@@ -762,7 +774,8 @@ impl Translator<'_> {
         self.define(id, result, Operand::Pointer(Rc::new(pointer)))
     }
 
-    /// Bytes from element to element of the array that a pointer of some type points into.
+    /// Returns the distance between elements of the array that a pointer points into, in units of
+    /// offsets.
     pub(super) fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
         match pointer.is_explicit() {
             true => Ok(self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0)),

@@ -1,6 +1,7 @@
-//! Task and mesh programs: payloads, and outputs that lie in their workgroup's memory.
+//! Task and mesh programs: payloads, and outputs that are in the workgroup's memory.
 //!
-//! All of it is shared variables, whose places [`MeshFacts`] tells. Source: Vulkan specification, "Mesh Shading"; `SPV_EXT_mesh_shader`.
+//! All of them are shared variables, and [`MeshFacts`] has their offsets. Source: Vulkan
+//! specification, "Mesh Shading"; `SPV_EXT_mesh_shader`.
 
 use std::rc::Rc;
 
@@ -16,26 +17,26 @@ use crate::module::{EntryPoint, Ty};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// Words of the numbers that a program leaves.
+/// Number of dwords of the counts that a program outputs.
 const COUNTS: u32 = 3;
 
-/// What a task or mesh program declares.
+/// Declarations of a task or mesh program.
 #[derive(Debug, Default)]
 pub(super) struct Mesh {
     facts: MeshFacts,
-    /// Slot of the invocation's number in its workgroup.
+    /// Input slot of the invocation's number in its workgroup.
     invocation: u32,
-    /// Words of primitives, and where they are: they follow those of vertices.
+    /// Components of primitives and their offsets. They follow the components of vertices.
     of_primitives: Vec<(Word, MeshWord)>,
 }
 
 impl Translator<'_> {
-    /// Whether invocations are those of workgroups.
+    /// Returns true if invocations belong to workgroups.
     pub(super) fn has_workgroups(&self) -> bool {
         matches!(self.model, ExecutionModel::GLCompute | ExecutionModel::TaskEXT | ExecutionModel::MeshEXT)
     }
 
-    /// Declares the payload, which comes first, and the numbers that the program leaves.
+    /// Declares the payload, which comes first, and the counts that the program outputs.
     pub(super) fn begin_mesh(&mut self, point: &EntryPoint) -> Result<()> {
         if !matches!(self.model, ExecutionModel::TaskEXT | ExecutionModel::MeshEXT) {
             return Ok(());
@@ -77,7 +78,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Declares the outputs of a mesh program, behind all other variables.
+    /// Declares the outputs of a mesh program, after all other variables.
     pub(super) fn declare_mesh_outputs(&mut self, point: &EntryPoint) -> Result<()> {
         if self.model != ExecutionModel::MeshEXT {
             return Ok(());
@@ -147,7 +148,7 @@ impl Translator<'_> {
         Ok(target)
     }
 
-    /// Whether a variable has an element for each primitive, not for each vertex.
+    /// Returns true if a variable has an element per primitive instead of one per vertex.
     fn is_per_primitive(&self, id: u32, element: u32) -> Result<bool> {
         let has = |target| self.module.has(target, Decoration::PerPrimitiveEXT);
         let members = match self.module.ty(element)? {
@@ -157,7 +158,8 @@ impl Translator<'_> {
         Ok(has((id, None)) || members > 0 && has((element, Some(0))))
     }
 
-    /// `OpSetMeshOutputsEXT`, and the numbers of `OpEmitMeshTasksEXT`: those of the first invocation.
+    /// Translates `OpSetMeshOutputsEXT`, and the counts of `OpEmitMeshTasksEXT`. The first
+    /// invocation stores the counts.
     pub(super) fn leave_counts(&mut self, inst: &Instruction) -> Result<()> {
         let Some((counts, invocation)) = self.mesh.as_ref().map(|mesh| (mesh.facts.counts, mesh.invocation)) else {
             return Err(Error::Malformed("a mesh of another stage"));
@@ -177,7 +179,7 @@ impl Translator<'_> {
 }
 
 impl Mesh {
-    /// What is known of the program.
+    /// Returns the facts of the program.
     pub(super) fn into_facts(self) -> MeshFacts {
         self.facts
     }

@@ -1,4 +1,4 @@
-//! Translation of an entry point, with every call inlined.
+//! Translation of an entry point to IR, with all calls inlined.
 
 mod composite;
 mod contract;
@@ -43,26 +43,28 @@ use super::usage::{Extracts, Usage};
 use super::{Error, Result, Specialization};
 use crate::number::Number;
 
-/// Most instructions of a translated program.
+/// Maximum number of instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
-/// Bytes that compiling takes for an instruction of the IR, passes and generated code included: three times as much as was measured.
+/// Memory that compilation uses per IR instruction, including passes and generated code, in bytes.
+/// This is three times the measured value.
 const COMPILED_BYTES: usize = 2 << 10;
-/// Instructions that the margin of the host's memory is enough for.
+/// Initial number of IR instructions that compile without a check of the host's free memory.
 const ROOM: usize = 1 << 11;
-/// Most blocks that are translated, calls inlined.
+/// Maximum number of blocks that are translated, including inlined calls.
 const MAX_BLOCKS: usize = 1 << 17;
-/// Most words that may be moved while translating: a bound on time and memory.
+/// Maximum number of scalars that are moved during translation. It bounds time and memory.
 const MAX_WORK: usize = 1 << 24;
-/// Most bytes of all locals of a workgroup's waves together.
+/// Maximum size of the locals of all waves of a workgroup, in bytes.
 const MAX_LOCAL_BYTES: u64 = 1 << 30;
 
-/// From this version of SPIR-V on `HelperInvocation` has to be volatile.
+/// First version of SPIR-V in which `HelperInvocation` must be volatile.
 const VOLATILE_HELPERS: u32 = 0x0001_0600;
 
-/// Members of a built-in block that are looked for one by one: more than there are built-ins.
+/// Number of members of a built-in block that are searched individually. It exceeds the number of
+/// built-ins.
 const MAX_BLOCK_BUILTINS: usize = 64;
 
-/// Modes in which fragments of a pixel, or of a sample of it, exclude each other.
+/// Execution modes in which fragments of one pixel or sample exclude each other.
 const INTERLOCKS: [ExecutionMode; 4] = [
     ExecutionMode::PixelInterlockOrderedEXT,
     ExecutionMode::PixelInterlockUnorderedEXT,
@@ -70,18 +72,19 @@ const INTERLOCKS: [ExecutionMode; 4] = [
     ExecutionMode::SampleInterlockUnorderedEXT,
 ];
 
-/// What an id stands for while translating.
+/// Translation of an id.
 #[derive(Debug, Clone)]
 enum Operand {
     /// A flattened value.
     Words(Rc<[Value]>),
-    /// A pointer, or an image, sampler or their combination loaded from one.
+    /// A pointer, or an image, sampler or sampled image loaded from one.
     Pointer(Rc<Pointer>),
-    /// `OpSampledImage`: image and sampler.
+    /// An `OpSampledImage`: image and sampler.
     Pair(Rc<Pointer>, Rc<Pointer>),
-    /// A value of many words, which lie where nothing changes them as long as the value is used.
+    /// A value of many scalars in memory that does not change while the value is used.
     Large(Rc<Pointer>),
-    /// Such a value of which only some parts are used: the words of these, by number.
+    /// A value of many scalars of which only some parts are used: the scalars of these parts, by
+    /// number.
     Parts(Rc<HashMap<u32, Value>>),
 }
 
@@ -99,74 +102,79 @@ struct Translator<'a> {
     constant_operands: HashMap<u32, (u32, Operand)>,
     inputs: Vec<Word>,
     outputs: Vec<Word>,
-    /// Where each output word is kept until the end.
+    /// Local and index of each output component until the end of the program.
     output_words: Vec<(Local, u32)>,
     resources: Vec<Resource>,
     local_size: [u32; 3],
-    /// Whether four invocations of a workgroup are a square of it, and not a part of a row.
+    /// True if the invocations of a quad form a square of the workgroup, not a part of a row.
     in_squares: bool,
     shared_bytes: u32,
-    /// Where blocks of shared memory begin.
+    /// Offset in shared memory at which blocks with an explicit layout start, in bytes.
     shared_start: u32,
-    /// Whether shared memory has blocks with an explicit layout.
+    /// True if shared memory has blocks with an explicit layout.
     shared_is_explicit: bool,
-    /// The resources that a chosen pointer may point into.
+    /// Resources that a pointer chosen at run time may point into.
     storage_buffers: Vec<u32>,
-    /// The resources that no program writes.
+    /// Resources that no program writes.
     uniform_buffers: Vec<u32>,
     facts: FragmentFacts,
-    /// Whether `HelperInvocation` says what lanes are now, and not what they were at the start.
+    /// True if `HelperInvocation` returns the current state of a lane instead of the initial one.
     helpers_change: bool,
-    /// True if the entry point asks for maximal reconvergence: helper invocations count in all operations then.
+    /// True if the entry point requests maximal reconvergence. Helper invocations then count in
+    /// all operations.
     is_maximal: bool,
     usage: Usage,
-    /// How composites are taken apart: found when it is first asked for.
+    /// Extractions from composites, collected on first use.
     extracts: Option<Extracts>,
-    /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
+    /// Locals of variables, phis and results. A function never calls itself, so all its calls
+    /// share them.
     locals: HashMap<u32, (Local, u32)>,
-    /// Of locals that never change: their words, and the high halves of these where some have 64 bits.
+    /// Tables of locals that never change: the low dwords, and the high dwords if the type has
+    /// 64-bit scalars.
     tables: HashMap<u32, (Table, Option<Table>)>,
-    /// The slots of the high words of 64-bit inputs and outputs, by those of the low ones.
+    /// Slots of the high dwords of 64-bit inputs and outputs, by the slots of the low dwords.
     high_inputs: HashMap<u32, u32>,
     high_outputs: HashMap<(Local, u32), u32>,
-    /// Words of each input variable, by its first slot, and copies for dynamic indexing.
+    /// Number of components of each input variable, by its first slot, and copies for dynamic
+    /// indexing.
     input_sizes: HashMap<u32, u32>,
     input_copies: HashMap<u32, Local>,
     copied_at: Option<(Local, usize)>,
-    /// The entry point's modes of floating point, where they are not the usual ones.
+    /// Floating-point modes of the entry point that differ from the defaults.
     fast_math: Vec<(Number, u32)>,
-    /// Numbers of which the entry point preserves NaN, infinity and the sign of zeros.
+    /// Types for which the entry point preserves NaN, infinity and the sign of zero.
     preserved: Vec<Number>,
-    /// Whether the function that is translated tells -0 from 0.
+    /// True if the current function distinguishes -0 from 0.
     signed_zeros: bool,
-    /// Whether four invocations have rates of change between them: always those of fragments.
+    /// True if quads have derivatives. This always holds for fragment programs.
     has_derivatives: bool,
-    /// Factors of the products of this block that may become part of a sum.
+    /// Factors of the products in this block that may be fused into a sum.
     products: HashMap<Value, (Value, Value)>,
-    /// Whether transform feedback writes outputs.
+    /// True if transform feedback captures outputs.
     is_captured: bool,
-    /// What geometry programs have besides.
+    /// Additional state of a geometry program.
     geometry: Option<Geometry>,
-    /// What task and mesh programs have besides.
+    /// Additional state of a task or mesh program.
     mesh: Option<Mesh>,
-    /// What tessellation programs have.
+    /// Additional state of a tessellation program.
     tessellation: Option<Tessellation>,
-    /// Words of vertices that geometry and control programs are given.
+    /// Components of the input vertices of geometry and control programs.
     vertex_inputs: Vec<Option<Slot>>,
     local_words: u32,
     blocks: usize,
     work: usize,
     depth: u32,
     nesting: Nesting,
-    /// Instructions that there is memory for.
+    /// Number of instructions for which the host has enough memory.
     room: usize,
     /// Functions that are being inlined.
     calls: Vec<u32>,
-    /// The pointer and the object of the next instruction, if that is a store.
+    /// Pointer and object of the next instruction, if it is a store.
     next_store: Option<[u32; 2]>,
 }
 
-/// Translates an entry point of a module: here, or if it nests deeply on a thread that has the stack for it.
+/// Translates an entry point of a module. A module that nests deeply is translated on a thread
+/// with a larger stack.
 pub(super) fn program(
     module: &Module,
     entry: &str,
@@ -204,7 +212,7 @@ fn program_within(
     let groups = [ExecutionMode::DerivativeGroupLinearKHR, ExecutionMode::DerivativeGroupQuadsKHR];
     let in_groups = groups.map(|mode| module.mode(point.function, mode).is_some());
     translator.has_derivatives |= in_groups.contains(&true);
-    // What has no whole squares is in no order of squares.
+    // A workgroup without whole squares has no order of squares.
     let is_even = translator.local_size[..2].iter().all(|size| size.is_multiple_of(2));
     translator.in_squares = in_groups[1] && is_even;
     translator.begin_geometry(point)?;
@@ -281,18 +289,19 @@ impl<'a> Translator<'a> {
         self.constants.words(self.module, ty)
     }
 
-    /// Returns true for a value that lies in memory instead of being flattened.
+    /// Returns true for a value that is kept in memory instead of being flattened.
     fn is_large(&self, ty: u32) -> Result<bool> {
         Ok(self.words_of(ty)? > large::FLAT_WORDS)
     }
 
-    /// The scalar types of a flattened value.
+    /// Returns the scalar types of a flattened value.
     fn scalars(&self, ty: u32) -> Result<Vec<Type>> {
         Ok(self.numbers(ty)?.into_iter().map(Number::ir).collect())
     }
 
     fn append_numbers(&self, ty: u32, out: &mut Vec<Number>) -> Result<()> {
-        // Sized first, so that neither a hostile length nor empty structures without end are walked.
+        // Check the size first. Otherwise a malicious length or endless empty structures could be
+        // walked.
         if self.words_of(ty)? == 0 {
             return Ok(());
         }
@@ -311,8 +320,8 @@ impl<'a> Translator<'a> {
     fn declare_variables(&mut self, point: &EntryPoint) -> Result<()> {
         for &(id, pointer, class, initializer) in &self.module.variables {
             let (_, ty) = self.module.pointee(pointer)?;
-            // From SPIR-V 1.4 on interfaces list variables of every class. Of the others than inputs and outputs only those count
-            // that a reachable function names.
+            // From SPIR-V 1.4 on, interfaces list variables of all storage classes. Variables
+            // other than inputs and outputs are used only if a reachable function names them.
             let used = point.interface.contains(&id);
             let is_interface = matches!(class, StorageClass::Input | StorageClass::Output);
             if !(self.usage.mentions(id) || used && is_interface) {
@@ -324,7 +333,7 @@ impl<'a> Translator<'a> {
                 }
                 StorageClass::Input if used && self.is_per_vertex(id) => self.declare_vertices(id, ty)?,
                 StorageClass::Input if used => self.declare_input(id, ty)?,
-                // Behind all others.
+                // Outputs of mesh programs are declared after all other variables.
                 StorageClass::Output if self.model == ExecutionModel::MeshEXT => continue,
                 StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
                 StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT => continue,
@@ -409,8 +418,8 @@ impl<'a> Translator<'a> {
         Ok(Base::Local(local))
     }
 
-    /// Which words of an interface variable are in use: built-in blocks are declared whole, however little of them is written, or
-    /// read of each element of an array.
+    /// Returns which components of an interface variable are used. Built-in blocks are declared as
+    /// a whole, even if only some members are written, or are read of each element of an array.
     fn used_words(&self, id: u32, ty: u32, words: usize, of_elements: bool) -> Result<Vec<bool>> {
         let Ty::Struct(members) = self.module.ty(ty)? else { return Ok(vec![true; words]) };
         let mut out = Vec::with_capacity(words);
@@ -428,7 +437,8 @@ impl<'a> Translator<'a> {
         Ok(out)
     }
 
-    /// Shared variables follow each other; blocks with an explicit layout all start at one place.
+    /// Declares a shared variable. Variables follow each other in memory; blocks with an explicit
+    /// layout all start at the same offset.
     fn declare_shared(&mut self, ty: u32) -> Result<Pointer> {
         let target = if self.module.has((ty, None), Decoration::Block) {
             self.shared_is_explicit = true;
@@ -447,17 +457,18 @@ impl<'a> Translator<'a> {
         Ok(target)
     }
 
-    /// Bytes of a scalar of a shared variable.
+    /// Returns the size of a scalar of a shared variable in bytes.
     fn shared_unit(&self, ty: u32) -> Result<u32> {
         Ok(if self.constants.has_wide(self.module, ty)? { 8 } else { 4 })
     }
 
-    /// Bytes of a value with an explicit layout, saturating.
+    /// Returns the size of a value with an explicit layout in bytes, saturating.
     fn explicit_size(&self, ty: u32, nesting: u32) -> Result<u32> {
         if nesting > self.nesting.types {
             return Err(Error::Deep("types"));
         }
-        // Sized first, so that neither empty structures without end nor too many parts are walked.
+        // Check the size first. Otherwise endless empty structures or too many parts could be
+        // walked.
         match self.words_of(ty)? {
             0 => return Ok(0),
             words if words > MAX_SHARED => return Err(Error::Unsupported("a block this large".into())),
@@ -471,7 +482,7 @@ impl<'a> Translator<'a> {
                 for (index, &member) in members.iter().enumerate() {
                     let target = (ty, Some(index as u32));
                     let bytes = match (word(target, Decoration::MatrixStride), self.module.ty(member)?) {
-                        // Row-major matrices take at most as many rows as a matrix can have.
+                        // A row-major matrix has at most four rows.
                         (Some(stride), Ty::Matrix(..)) => stride.saturating_mul(4),
                         _ => inner(member)?,
                     };
@@ -488,10 +499,11 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Returns true for blocks, and arrays of these, that are storage buffers of the first kind.
+    /// Returns true for blocks, and arrays of blocks, that are storage buffers in the form of
+    /// SPIR-V 1.0 (`BufferBlock`).
     fn is_buffer_block(&self, ty: u32) -> Result<bool> {
         let mut block = ty;
-        // Bounded, since a hostile type may be an array of itself.
+        // Bounded, because a malicious type may be an array of itself.
         for _ in 0..self.nesting.types {
             match *self.module.ty(block)? {
                 Ty::Array(element, _) | Ty::RuntimeArray(element) => block = element,
@@ -518,7 +530,7 @@ impl<'a> Translator<'a> {
         if self.geometry.is_some() {
             return self.end_geometry();
         }
-        // What a mesh program gives is in memory.
+        // The outputs of a mesh program are in shared memory.
         if self.mesh.is_some() {
             return Ok(());
         }
@@ -528,12 +540,12 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// The words of all outputs as they are now.
+    /// Returns the current values of all output components.
     fn output_values(&mut self) -> Vec<Value> {
         let mut values = Vec::with_capacity(self.outputs.len());
         for slot in 0..self.outputs.len() {
             let (local, word) = self.output_words[slot];
-            // The slot of a high word follows that of the low one, which gives both.
+            // The slot of a high dword follows that of the low one, and both have been added.
             if self.high_outputs.get(&(local, word)) == Some(&(slot as u32)) {
                 continue;
             }
@@ -547,7 +559,7 @@ impl<'a> Translator<'a> {
         values
     }
 
-    /// Inlines a function; the local that its result of type `result` is in.
+    /// Inlines a function. Returns the local that has its result of type `result`.
     fn call(&mut self, id: u32, arguments: &[(u32, Operand)], result: Option<u32>) -> Result<Local> {
         if self.calls.contains(&id) {
             return Err(Error::Malformed("calls recurse"));
@@ -569,7 +581,8 @@ impl<'a> Translator<'a> {
         Ok(local)
     }
 
-    /// Bounds the work a hostile module can cause: called for every block that is translated.
+    /// Bounds the work that a malicious module can cause. Called for every block that is
+    /// translated.
     fn check_size(&mut self) -> Result<()> {
         self.blocks += 1;
         if self.blocks > MAX_BLOCKS {
@@ -578,7 +591,7 @@ impl<'a> Translator<'a> {
         self.spend(1)
     }
 
-    /// The local of variable, phi or function `id`.
+    /// Returns the local of variable, phi or function `id`.
     fn local_for(&mut self, id: u32, words: u32) -> Result<Local> {
         match self.locals.get(&id) {
             Some(&(local, known)) if known == words => Ok(local),
@@ -598,7 +611,8 @@ impl<'a> Translator<'a> {
         Ok(self.builder.local(words))
     }
 
-    /// The same, for every instruction and every value that is `work` words long. Memory is asked for by twice what there is.
+    /// Bounds the work for every instruction and every value of `work` scalars. Each check of the
+    /// host's free memory doubles the number of instructions until the next check.
     fn spend(&mut self, work: usize) -> Result<()> {
         self.work += work;
         if self.builder.len() > self.room {
@@ -629,7 +643,7 @@ impl<'a> Translator<'a> {
         self.define(id, ty, Operand::Words(words.into()))
     }
 
-    /// What an id stands for, and its type.
+    /// Returns the translation of an id and its type.
     fn operand(&mut self, id: u32) -> Result<(u32, Operand)> {
         let local = self.frames.last().and_then(|frame| frame.get(&id));
         if let Some(found) = local.or_else(|| self.globals.get(&id)).or_else(|| self.constant_operands.get(&id)) {
@@ -672,7 +686,8 @@ impl<'a> Translator<'a> {
         self.words(id)?.first().copied().ok_or(Error::Malformed("an empty value"))
     }
 
-    /// An index, which may have any width: of one of 64 bits the low word, since nothing has more elements than that numbers.
+    /// Returns an index as a dword. Indices may have any width; for 64-bit ones the low dword
+    /// suffices, because no array has more elements.
     fn index(&mut self, id: u32) -> Result<Value> {
         let index = self.word(id)?;
         Ok(if self.builder.is_wide(index) { self.builder.split(index)[0] } else { index })
@@ -736,20 +751,21 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// Whether a stage may have so many words of inputs, or of outputs.
+/// Checks the number of components of a stage's inputs or outputs.
 ///
 /// # Errors
-/// They are far more than any limit allows.
+/// Returns an error if it exceeds [`MAX_INTERFACE`], which is far more than any limit allows.
 fn is_interface(words: usize) -> Result<()> {
     if words > MAX_INTERFACE { Err(Error::Unsupported("interfaces this large".into())) } else { Ok(()) }
 }
 
-/// The type of a word of the interface: 64-bit scalars are two integers.
+/// Returns the type of an interface component. 64-bit scalars are two integers.
 fn low_type(ty: Type) -> Type {
     if ty.is_wide() { Type::I32 } else { ty }
 }
 
-/// Workgroup size: the built-in constant when there is one, else the execution mode.
+/// Returns the workgroup size from the built-in constant, or from the execution mode if there is
+/// none.
 fn local_size(module: &Module, constants: &Constants, point: &EntryPoint) -> Result<[u32; 3]> {
     let size = declared_size(module, constants, point);
     let product = size.iter().try_fold(1u32, |product, &count| product.checked_mul(count));

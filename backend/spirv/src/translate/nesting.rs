@@ -1,4 +1,5 @@
-//! How deeply modules nest: the translator calls itself, and applications compile on threads with little stack.
+//! Limits of nesting. The translator is recursive, and applications compile on threads with small
+//! stacks.
 
 use std::thread::{Builder, scope};
 
@@ -7,24 +8,25 @@ use vitric_ir::interface::Shader;
 
 use crate::{Error, Result};
 
-/// How deeply a module may nest: the translator calls itself.
+/// Limits of a module's nesting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Nesting {
-    /// Constructs and calls, inlined.
+    /// Maximum nesting of constructs and inlined calls.
     pub(super) constructs: u32,
     pub(super) types: u32,
-    /// Bytes of stack that are enough; 0 where any thread has them.
+    /// Size of a sufficient stack in bytes; 0 if the stack of any thread suffices.
     stack: usize,
 }
 
-/// Nesting that the stack of any thread has room for.
+/// Nesting for which the stack of any thread suffices.
 const SHALLOW: Nesting = Nesting { constructs: 64, types: 64, stack: 0 };
 
-/// Nesting that the stack of a dedicated thread has room for. SPIR-V's own limits are 1,023 constructs in a function and 255 structures.
+/// Nesting for which the stack of a dedicated thread suffices. The limits of SPIR-V itself are
+/// 1,023 nested constructs in a function and 255 nested structures.
 const DEEP: Nesting =
     Nesting { constructs: 1 << 13, types: 1 << 9, stack: if cfg!(debug_assertions) { 512 << 20 } else { 256 << 20 } };
 
-/// Translates on this thread, or if the module nests deeply on one that has the stack for it.
+/// Translates on this thread, or on a thread with a larger stack if the module nests deeply.
 pub(super) fn with_stack(mut translate: impl FnMut(Nesting) -> Result<Shader> + Send) -> Result<Shader> {
     match translate(SHALLOW) {
         Err(Error::Deep(_)) if !host_memory::has_room(DEEP.stack) => Err(Error::OutOfMemory),

@@ -1,4 +1,5 @@
-//! Work on what pointers point to, other than loads and stores: comparisons, lengths, atomics and interpolation.
+//! Operations on pointers other than loads and stores: comparisons, lengths, atomics and
+//! interpolation.
 
 use std::rc::Rc;
 
@@ -13,8 +14,9 @@ use crate::parse::Instruction;
 use crate::{Error, Result};
 
 impl Translator<'_> {
-    /// Units from element to element of what two pointers of some type point into. The type need not say it, unless one was
-    /// made by `OpPtrAccessChain`.
+    /// Returns the distance between elements of the array that both pointers point into, in units
+    /// of offsets. The pointer type declares the stride only if `OpPtrAccessChain` made one of the
+    /// pointers.
     fn common_stride(&self, [a, b]: [Rc<Pointer>; 2], pointer_type: u32) -> Result<u32> {
         let strides = [a.step, b.step, self.element_stride(&a, pointer_type)?];
         match strides.into_iter().find(|stride| *stride != 0) {
@@ -23,7 +25,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Comparisons and differences of pointers.
+    /// Translates comparisons and differences of pointers.
     pub(super) fn compare_pointers(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let (pointer_type, _) = self.operand(inst.word(2)?)?;
@@ -45,7 +47,7 @@ impl Translator<'_> {
         self.define_words(id, ty, vec![value])
     }
 
-    /// `OpArrayLength`: elements of the runtime array that is a block's last member.
+    /// Translates `OpArrayLength`, the length of the runtime array at the end of a block.
     pub(super) fn array_length(&mut self, inst: &Instruction) -> Result<()> {
         let pointer = self.pointer(inst.word(2)?)?;
         let member = inst.word(3)?;
@@ -63,7 +65,7 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, inst.word(0)?, vec![length])
     }
 
-    /// An atomic on the word a pointer points to.
+    /// Appends an atomic operation on the scalar that a pointer points to.
     pub(super) fn atomic_word(
         &mut self,
         pointer: &Pointer,
@@ -89,7 +91,7 @@ impl Translator<'_> {
         Ok(self.builder.cast(result, number.ir()))
     }
 
-    /// Loads an input interpolated at another place than the declared one.
+    /// Loads an input interpolated at another position than the declared one.
     pub(super) fn interpolate_input(&mut self, pointer: &Pointer, at: InterpolateAt) -> Result<Vec<Value>> {
         let Base::Input(first) = pointer.base else { return Err(Error::Malformed("interpolation of no input")) };
         let scalars = self.scalars(pointer.ty)?;

@@ -1,27 +1,28 @@
-//! Scopes: numbered blocks and loops, so that breaks can name them before it is known which of them are needed.
+//! Scopes: numbered blocks and loops. Breaks name a scope before it is known which blocks are
+//! needed.
 //!
-//! While translating, the depth of `Break` and `Continue` holds a scope's number. [`Scopes::resolve`] drops blocks that
-//! nothing breaks out of and turns numbers into depths.
+//! During translation, the depth of `Break` and `Continue` is a scope's number.
+//! [`Scopes::resolve`] removes blocks without breaks and replaces the numbers by depths.
 
 use foldhash::HashSet;
 use vitric_ir::{Builder, Inst};
 
-/// The number of a scope.
+/// Number of a scope.
 pub(super) type Scope = u32;
 
-/// What a branch to a label means inside an open scope.
+/// Meaning of a branch to a label inside an open scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
     Break(Scope),
     Continue(Scope),
 }
 
-/// A label that branches may leave a region for.
+/// Label to which branches may leave a region.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) label: u32,
     pub(super) exit: Exit,
-    /// A local that is set to 1 on the way (a switch's fall through).
+    /// Local that the branch sets to 1, for the fallthrough of a switch.
     pub(super) flag: Option<vitric_ir::Local>,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Scopes {
 }
 
 impl Scopes {
-    /// Opens a block or loop.
+    /// Opens a block or loop and returns its scope.
     pub(super) fn open(&mut self, builder: &mut Builder, marker: Inst) -> Scope {
         let scope = self.order.len() as Scope;
         self.order.push(scope);
@@ -41,7 +42,7 @@ impl Scopes {
         scope
     }
 
-    /// Drops blocks that nothing breaks out of, and turns scope numbers into depths.
+    /// Removes blocks without breaks, and replaces scope numbers by depths.
     pub(super) fn resolve(&self, insts: Vec<Inst>) -> Vec<Inst> {
         let mut used: HashSet<Scope> = HashSet::default();
         for inst in &insts {

@@ -1,10 +1,14 @@
-//! Subgroup operations: a subgroup is a wave, of 16 lanes.
+//! Subgroup operations. A subgroup is a wave of 16 lanes.
 //!
-//! Everything is written with four instructions of the IR (`Lane`, `IsActive`, `Ballot`, `Shuffle`): what a lane contributes
-//! is replaced by the operation's identity where the lane is inactive, then lanes are combined in steps of 1, 2, 4 and 8.
-//! Helper invocations are active: the specification lets a device leave them out of operations other than those of quads, but
-//! programs count the lanes of a subgroup by such operations.
-//! Source: SPIR-V specification, "Non-Uniform Instructions"; Vulkan specification, "Group Operations".
+//! All operations are built from four IR instructions (`Lane`, `IsActive`, `Ballot`, `Shuffle`).
+//! Inactive lanes contribute the identity of the operation. Lanes are then combined in steps of 1,
+//! 2, 4 and 8.
+//!
+//! Helper invocations are active. The specification allows devices to exclude them from operations
+//! other than quad operations, but programs count the lanes of a subgroup with such operations.
+//!
+//! Source: SPIR-V specification, "Non-Uniform Instructions"; Vulkan specification, "Group
+//! Operations".
 
 use smallvec::SmallVec;
 use spirv::{ExecutionModel, GroupOperation, Op};
@@ -17,18 +21,19 @@ use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
-/// How the lanes of each subset of a partition follow each other.
+/// Links between the lanes of each subset of a partition.
 struct Chain {
-    /// By step: the lane that a lane is combined with, which in the first step is the next one below it, and whether there is none.
+    /// For each step, the lane that a lane is combined with, and true if there is none. In the
+    /// first step it is the next lower lane of the subset.
     links: SmallVec<[(Value, Value); 4]>,
-    /// The highest lane.
+    /// Highest lane of the subset.
     last: Value,
 }
 
-/// All lanes as bits.
+/// Bits of all lanes.
 const ALL: u32 = (1 << WAVE) - 1;
 
-/// Whether an operation is one of subgroups.
+/// Returns true for subgroup operations.
 pub(super) fn is_subgroup(op: Op) -> bool {
     let number = op as u32;
     (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&number)
@@ -37,7 +42,7 @@ pub(super) fn is_subgroup(op: Op) -> bool {
         || is_older(op)
 }
 
-/// The operations of extensions before Vulkan 1.1, which name no scope.
+/// Returns true for operations of extensions before Vulkan 1.1, which have no scope operand.
 fn is_older(op: Op) -> bool {
     use Op as O;
     matches!(
@@ -53,7 +58,8 @@ fn is_older(op: Op) -> bool {
 
 impl Translator<'_> {
     pub(super) fn subgroup(&mut self, inst: &Instruction) -> Result<()> {
-        // Operands follow the scope; those of quads in the newest form and of the oldest have none.
+        // Operands follow the scope. Quad votes and the operations of older extensions have no
+        // scope.
         let quad = matches!(inst.op, Op::GroupNonUniformQuadAllKHR | Op::GroupNonUniformQuadAnyKHR);
         let at = if is_older(inst.op) || quad { 2 } else { 3 };
         let words = match inst.op {
@@ -92,13 +98,17 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, inst.word(0)?, words)
     }
 
-    /// Returns the lanes that are active here. Helper lanes of partly covered quads are among them, as on other devices.
+    /// Returns true in the active lanes. They include the helper lanes of partly covered quads, as
+    /// on other devices.
     fn takes_part(&mut self) -> Value {
         self.builder.is_active()
     }
 
-    /// Returns the lanes of which the lowest one is elected and broadcast. Helper lanes come last in fragment programs, because the
-    /// elected lane usually stores to memory, which helper lanes cannot. Maximal reconvergence demands the lowest active lane.
+    /// Returns true in the lanes whose lowest one is elected and broadcast.
+    ///
+    /// In fragment programs, helper lanes are excluded unless all active lanes are helpers. The
+    /// elected lane usually stores to memory, which helper lanes cannot do. Maximal reconvergence
+    /// requires the lowest active lane.
     fn takes_the_lead(&mut self) -> Value {
         let active = self.builder.is_active();
         if self.model != ExecutionModel::Fragment || self.is_maximal {
@@ -155,7 +165,7 @@ impl Translator<'_> {
         Ok(self.builder.unary(U::LogicalNot, any))
     }
 
-    /// The lanes that have the same bits as this one.
+    /// Returns the bits of the active lanes whose value has the same bits as this lane's.
     fn partition(&mut self, id: u32) -> Result<Value> {
         let words: Vec<Value> = self.words(id)?.iter().flat_map(|&word| self.words_in(word)).collect();
         let mut same = self.builder.int(0);
@@ -175,14 +185,14 @@ impl Translator<'_> {
         Ok(self.builder.binary(B::And, same, active))
     }
 
-    /// The words of a scalar's bits.
+    /// Returns the dwords of a scalar's bits.
     fn words_in(&mut self, value: Value) -> SmallVec<[Value; 2]> {
         let words = self.builder.split(value);
         let count = if self.builder.is_wide(value) { 2 } else { 1 };
         words[..count].iter().map(|&word| self.builder.cast(word, Type::I32)).collect()
     }
 
-    /// Operations on what a ballot gave.
+    /// Translates an operation on the result of a ballot.
     fn of_ballot(&mut self, inst: &Instruction) -> Result<Value> {
         let at = if inst.op == Op::GroupNonUniformBallotBitCount { 4 } else { 3 };
         let words = self.words(inst.word(at)?)?;
@@ -219,7 +229,7 @@ impl Translator<'_> {
         b.unary(U::AsBool, bit)
     }
 
-    /// Bits of the lanes below this one, and of this one too.
+    /// Returns the bits of the lanes below this one, including this one if `inclusive`.
     fn lanes_below(&mut self, inclusive: bool) -> Value {
         let lane = self.builder.lane();
         let ones = self.builder.int(if inclusive { !1 } else { !0 });
@@ -227,7 +237,8 @@ impl Translator<'_> {
         self.builder.unary(U::BitNot, above)
     }
 
-    /// The lanes equal to, above or below this one.
+    /// Returns the bits of the lanes that a mask built-in selects: equal to, above or below this
+    /// one.
     pub(super) fn lane_mask(&mut self, builtin: Builtin) -> Value {
         let (below, up_to, all) = (self.lanes_below(false), self.lanes_below(true), self.builder.int(ALL));
         match builtin {
@@ -239,7 +250,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The lane whose value a shuffle gives.
+    /// Returns the lane from which a shuffle reads.
     fn source_lane(&mut self, inst: &Instruction, at: usize) -> Result<Value> {
         if matches!(inst.op, Op::GroupNonUniformBroadcastFirst | Op::SubgroupFirstInvocationKHR) {
             return Ok(self.first_active());
@@ -306,7 +317,7 @@ impl Translator<'_> {
         let one = |this: &mut Self, word: Value| {
             let word = if is_signed { number::signed(&mut this.builder, word, number) } else { word };
             let identity = this.identity(op, number);
-            // NaN is left out: of numbers and NaN a number is chosen.
+            // Replace NaN by the identity, because an extremum of numbers and NaN is a number.
             let word = match op {
                 B::FMin | B::FMax => this.builder.binary(op, identity, word),
                 _ => word,
@@ -328,7 +339,8 @@ impl Translator<'_> {
         Ok(words.iter().map(|&word| one(self, word)).collect())
     }
 
-    /// Combines the lanes of each cluster of `size` lanes, a power of two; every lane has the result.
+    /// Combines the lanes of each cluster of `size` lanes, a power of two. Every lane has the
+    /// result.
     fn reduce(&mut self, op: B, own: Value, size: u32) -> Value {
         let mut value = own;
         let mut step = 1;
@@ -342,12 +354,12 @@ impl Translator<'_> {
         if step < WAVE as u32 {
             return value;
         }
-        // All lanes hold it: taken from one it is known to be uniform.
+        // All lanes have the result. Reading it from one lane makes it known to be uniform.
         let zero = self.builder.int(0);
         self.builder.shuffle(value, zero)
     }
 
-    /// Combines each lane with those below it.
+    /// Combines each lane with the lanes below it.
     fn scan(&mut self, op: B, own: Value) -> Value {
         [1, 2, 4, 8].into_iter().fold(own, |value, step| {
             let (lane, distance) = (self.builder.lane(), self.builder.int(step));
@@ -359,7 +371,7 @@ impl Translator<'_> {
         })
     }
 
-    /// The value of the lane below; `first` in the first one.
+    /// Returns the value of the lane below, or `first` in the first lane.
     fn one_below(&mut self, value: Value, first: Value) -> Value {
         let (lane, one) = (self.builder.lane(), self.builder.int(1));
         let index = self.builder.binary(B::ISub, lane, one);
@@ -368,7 +380,8 @@ impl Translator<'_> {
         self.builder.select(is_first, first, below)
     }
 
-    /// The lanes of a partition's subset as a chain, given what `OpGroupNonUniformPartition` gave.
+    /// Returns the chain of the lanes of each subset of a partition. `ballot` is the result of
+    /// `OpGroupNonUniformPartition`.
     fn subset_links(&mut self, ballot: u32) -> Result<Chain> {
         let words = self.words(ballot)?;
         let &[first, ..] = &words[..] else { return Err(Error::Malformed("a ballot of four words")) };
@@ -388,7 +401,8 @@ impl Translator<'_> {
         Ok(Chain { links, last: elementary::find_msb_unsigned(&mut self.builder, subset) })
     }
 
-    /// Combines the lanes of subsets: in each step with what the lane at the end of the link has combined, which then links further.
+    /// Combines the lanes of subsets. Each step combines a lane with the value of the lane at the
+    /// end of its link. Each step doubles the number of lanes that a value covers.
     fn combine_chain(&mut self, op: B, (own, identity): (Value, Value), chain: &Chain, scan: GroupOperation) -> Value {
         let mut value = own;
         for &(link, ends) in &chain.links {
@@ -407,7 +421,7 @@ impl Translator<'_> {
         }
     }
 
-    /// What leaves every number of a type as it is.
+    /// Returns the identity of an operation on a type.
     fn identity(&mut self, op: B, number: Number) -> Value {
         let float = match op {
             B::LogicalAnd => return self.builder.constant(1, Type::Bool),
@@ -423,7 +437,8 @@ impl Translator<'_> {
             (Some(value), _) => self.builder.float(value as f32),
             (None, Number::Int(64)) => self.builder.wide_constant(integer_identity(op, 64), Type::I64),
             (None, _) => {
-                // A narrow one is a word with the sign that operations see.
+                // A narrow integer is a dword, extended by the sign with which the operation reads
+                // it.
                 let bits = if let Number::Int(bits) = number { bits } else { 32 };
                 let least = integer_identity(op, bits) << (64 - bits);
                 let is_signed = matches!(op, B::SMin | B::SMax);
@@ -434,7 +449,8 @@ impl Translator<'_> {
     }
 }
 
-/// The same for integers of some bits; what stands above them means nothing.
+/// Returns the identity of an operation on integers of `bits` bits. The bits above are
+/// unspecified.
 fn integer_identity(op: B, bits: u32) -> u64 {
     match op {
         B::IMul => 1,
@@ -445,7 +461,7 @@ fn integer_identity(op: B, bits: u32) -> u64 {
     }
 }
 
-/// The operation that combines lanes.
+/// Returns the operation that combines two lanes.
 fn operation(op: Op) -> Option<B> {
     Some(match op {
         Op::GroupNonUniformIAdd => B::IAdd,

@@ -1,7 +1,8 @@
-//! Tessellation programs: patches and their vertices in local memory.
+//! Tessellation programs: patches and their vertices in local memory ([`Space::Shared`]).
 //!
-//! As [`PatchFacts`] says: what a control program writes and an evaluation program reads lies in the patch's block, wherever the linker
-//! puts the words that they name. Source: Vulkan specification, "Tessellation Control Shaders", "Tessellation Evaluation Shaders".
+//! Outputs of a control program and inputs of an evaluation program are in the patch's block. The
+//! linker assigns the offsets of the components, which [`PatchFacts`] names. Source: Vulkan
+//! specification, "Tessellation Control Shaders", "Tessellation Evaluation Shaders".
 
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use vitric_ir::interface::{
@@ -15,17 +16,18 @@ use super::memory::{Base, Pointer};
 use crate::module::{EntryPoint, Module, Ty};
 use crate::{Error, Result, interface};
 
-/// What a tessellation program has besides.
+/// Additional state of a tessellation program.
 #[derive(Debug)]
 pub(super) struct Tessellation {
     facts: PatchFacts,
-    /// Slots of [`Builtin::PatchBase`], [`Builtin::VertexBytes`] and [`Builtin::VertexTable`].
+    /// Input slots of [`Builtin::PatchBase`], [`Builtin::VertexBytes`] and
+    /// [`Builtin::VertexTable`].
     places: [u32; 3],
-    /// Whether outputs have values from the start.
+    /// True if an output has an initializer.
     initializes: bool,
 }
 
-/// What a program says of the modes.
+/// Returns the facts that the execution modes declare.
 fn facts(module: &Module, point: &EntryPoint) -> PatchFacts {
     use ExecutionMode as M;
     let has = |mode| module.mode(point.function, mode).is_some();
@@ -47,7 +49,7 @@ fn facts(module: &Module, point: &EntryPoint) -> PatchFacts {
 }
 
 impl Translator<'_> {
-    /// Declares what a tessellation program finds besides what it declares itself.
+    /// Declares the implicit inputs of a tessellation program.
     pub(super) fn begin_tessellation(&mut self, point: &EntryPoint) -> Result<()> {
         if !matches!(self.model, ExecutionModel::TessellationControl | ExecutionModel::TessellationEvaluation) {
             return Ok(());
@@ -61,7 +63,8 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Whether a variable lies in the patch's block: outputs of control programs, and what evaluation programs read of these.
+    /// Returns true if a variable is in the patch's block: outputs of control programs, and inputs
+    /// of evaluation programs that come from them.
     pub(super) fn is_of_patch(&self, id: u32, class: StorageClass) -> bool {
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
         let is_level = matches!(builtin, Some(BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner));
@@ -74,12 +77,13 @@ impl Translator<'_> {
         }
     }
 
-    /// Whether a variable, or all members of its block, are of the patch and not of its vertices.
+    /// Returns true if a variable, or all members of its block, are per patch. Other variables are
+    /// per vertex.
     fn is_patch(&self, id: u32, ty: u32) -> Result<bool> {
         let has = |target| self.module.has(target, Decoration::Patch);
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
         let is_level = matches!(builtin, Some(BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner));
-        // Types that nest in circles have no size.
+        // Computing the size rejects types that contain themselves.
         self.words_of(ty)?;
         let mut block = ty;
         while let Ty::Array(element, _) = *self.module.ty(block)? {
@@ -113,7 +117,7 @@ impl Translator<'_> {
         for word in &words {
             add(word.slot);
             if unit == 2 {
-                // What follows a word of 32 bits is nobody's.
+                // The slot after a 32-bit component is unused.
                 add(if word.ty.is_wide() { interface::high_word(word).slot } else { word.slot });
             }
         }
@@ -127,14 +131,15 @@ impl Translator<'_> {
         Ok(base)
     }
 
-    /// Ends the declarations of a control program: what its outputs are initialized with is there before any invocation goes on.
+    /// Ends the declarations of a control program. A barrier makes initialized outputs visible
+    /// before any invocation continues.
     pub(super) fn end_declarations(&mut self) {
         if self.tessellation.as_ref().is_some_and(|tessellation| tessellation.initializes) {
             self.builder.push(Inst::Barrier);
         }
     }
 
-    /// Pointers to each vertex of what a pointer points to.
+    /// Returns a pointer to each vertex of a pointer to an array of vertices.
     pub(super) fn each_vertex(&mut self, pointer: &Pointer) -> Result<Vec<Pointer>> {
         let Ty::Array(ty, length) = *self.module.ty(pointer.ty)? else {
             return Err(Error::Malformed("a variable of vertices that is no array"));
@@ -148,7 +153,8 @@ impl Translator<'_> {
         Ok((0..count).map(vertex).collect())
     }
 
-    /// The address of word `place` of a variable in the patch's block; `None` outside of it.
+    /// Returns the address of component `place` of a variable in the patch's block, or `None` if
+    /// it is out of bounds.
     pub(super) fn patch_place(&mut self, pointer: &Pointer, place: u32) -> Result<Option<Value>> {
         let (Base::Patch { first, of_vertices, .. }, Some(tessellation)) = (pointer.base, &self.tessellation) else {
             return Err(Error::Malformed("not in a patch"));
@@ -176,7 +182,7 @@ impl Translator<'_> {
         Ok(Some(at))
     }
 
-    /// The address of a vertex that a control program is given.
+    /// Returns the address of an input vertex of a control program.
     pub(super) fn tabled_vertex(&mut self, element: Value) -> Result<Value> {
         let Some(tessellation) = &self.tessellation else { return Err(Error::Malformed("an input of no vertex")) };
         let table = tessellation.places[2];
@@ -189,7 +195,7 @@ impl Translator<'_> {
 }
 
 impl Tessellation {
-    /// What is known of the program.
+    /// Returns the facts of the program.
     pub(super) fn into_facts(self, inputs: Vec<Option<Slot>>) -> PatchFacts {
         PatchFacts { inputs, ..self.facts }
     }
