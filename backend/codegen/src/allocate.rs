@@ -1,4 +1,4 @@
-//! Register allocation: the machine IR as regalloc2 sees it.
+//! Register allocation: the machine IR in the form that regalloc2 requires.
 
 use iced_x86::Code;
 use regalloc2::{
@@ -9,20 +9,21 @@ use regalloc2::{
 use super::Target;
 use super::machine::{Base, Function, Kind, MASK, Mem, Operand, SCALAR, VECTOR};
 
-/// Bytes of a spill slot.
+/// Size of a spill slot in bytes.
 pub const SLOT: usize = 8;
 
-/// The register that points to the wave's frame, and the stack pointer: not allocated.
+/// Numbers of the registers that are not allocated: r15, which points to the wave's frame, and
+/// rsp.
 const FRAME: usize = 15;
 const STACK: usize = 4;
 
-/// The first general register.
+/// The general register rax.
 const RAX: PReg = PReg::new(0, SCALAR);
 
-/// General registers that a call to the runtime keeps: rbx, rbp, r12, r13, r14.
+/// Numbers of the allocatable general registers that a call preserves: rbx, rbp, r12, r13 and r14.
 const KEPT_BY_CALLS: [usize; 5] = [3, 5, 12, 13, 14];
 
-/// The machine IR with what regalloc2 asks for laid out.
+/// Machine IR with the tables that regalloc2 queries.
 pub struct Allocatable<'a> {
     function: &'a Function,
     target: Target,
@@ -35,7 +36,7 @@ pub struct Allocatable<'a> {
     call: PRegSet,
 }
 
-/// Calls `visit` with the registers of an instruction in the order in which their allocations come back.
+/// Calls `visit` with the registers of an instruction, in the order of their allocations.
 pub fn registers(kind: &Kind, mut visit: impl FnMut(Operand)) {
     let Kind::Plain { operands, mask, .. } = kind else { return };
     for operand in operands.iter().copied().chain(mask.map(|mask| mask.register)) {
@@ -54,7 +55,7 @@ pub fn registers(kind: &Kind, mut visit: impl FnMut(Operand)) {
     }
 }
 
-/// The operand of an encoding that is no part of it: it is always rax.
+/// Returns the index of the operand that is implicitly rax and is not part of the encoding.
 pub fn implied(code: Code) -> Option<usize> {
     (code == Code::Cmpxchg_rm32_r32).then_some(2)
 }
@@ -63,7 +64,7 @@ fn alloc_operands(kind: &Kind) -> Vec<AllocOperand> {
     let mut out = Vec::new();
     let is_implied = matches!(kind, Kind::Plain { code, .. } if implied(*code).is_some());
     registers(kind, |operand| match operand {
-        // Only what is implied is changed there.
+        // Only the implicit operand is of this kind in such an instruction.
         Operand::Change { from, to } if is_implied => {
             out.push(AllocOperand::reg_fixed_use(from, RAX));
             out.push(AllocOperand::reg_fixed_def(to, RAX));
@@ -88,7 +89,7 @@ fn successors(kind: Option<&&Kind>) -> Vec<Block> {
 }
 
 impl<'a> Allocatable<'a> {
-    /// Lays a function out.
+    /// Builds the tables for a function.
     pub fn new(function: &'a Function, target: Target) -> Self {
         let mut insts: Vec<&Kind> = Vec::new();
         let mut ranges = Vec::new();
@@ -113,14 +114,18 @@ impl<'a> Allocatable<'a> {
     /// Allocates registers.
     ///
     /// # Errors
-    /// When the function breaks a rule of the machine IR: a defect of lowering.
+    /// Returns an error if the function violates a rule of the machine IR, which is a defect of
+    /// lowering.
     pub fn run(&self, algorithm: Algorithm) -> Result<Output, String> {
         let options = RegallocOptions { algorithm, validate_ssa: cfg!(debug_assertions), ..RegallocOptions::default() };
         regalloc2::run(self, &self.environment(), &options).map_err(|error| format!("{error:?}"))
     }
 
-    /// The registers of the target. What the host must find again is saved at entry, so code that calls nothing takes others first;
-    /// in code with calls these are the ones that calls keep.
+    /// Returns the registers of the target and the order of preference.
+    ///
+    /// The entry saves each callee-saved register that the code uses. Code without calls therefore
+    /// prefers the other registers. Code with calls treats all registers alike, so the allocator
+    /// keeps values in callee-saved registers across calls.
     pub fn environment(&self) -> MachineEnv {
         let mut preferred = [SCALAR, MASK, VECTOR].map(|class| class_registers(self.target, class));
         let mut others = [PRegSet::empty(); 3];
@@ -138,7 +143,7 @@ impl<'a> Allocatable<'a> {
         }
     }
 
-    /// The instruction of a number.
+    /// Returns the instruction with a number.
     pub fn inst(&self, inst: Inst) -> &'a Kind {
         self.insts[inst.index()]
     }
@@ -212,7 +217,7 @@ impl regalloc2::Function for Allocatable<'_> {
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
         match self.inst(inst) {
             Kind::Call { .. } => self.call,
-            // The host comes back with nothing but the frame.
+            // After a barrier the host restores only the frame.
             Kind::Barrier => self.all,
             _ => PRegSet::empty(),
         }

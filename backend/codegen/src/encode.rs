@@ -1,8 +1,9 @@
-//! Encoding: machine IR with its allocation to bytes.
+//! Encoder: turns machine IR and its register allocation into bytes.
 //!
-//! The blob is the constant pool, then the code; all addresses in it are relative to itself, so it may lie anywhere and be
-//! kept in a cache. The entry saves those of the host's registers that the code uses, and points r15 to the wave's frame; spilled registers lie in the
-//! frame too, which is what lets a barrier return to the host and go on later.
+//! The result is the constant pool followed by the code. All addresses in it are relative, so it
+//! may be placed anywhere and stored in a cache. The entry saves the host's registers that the
+//! code uses and points r15 to the wave's frame. Spilled registers are in the frame too, so a
+//! barrier can return to the host and continue later.
 
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClass};
@@ -16,7 +17,7 @@ use crate::frame::{Frame, RoutineEntry, STOP_BARRIER, STOP_DONE};
 /// Alignment of the code's first byte.
 const ALIGN: usize = 64;
 
-/// Where a jump's 32-bit displacement lies, and where it goes.
+/// Position of a jump's 32-bit displacement and the jump's target.
 struct Fixup {
     at: usize,
     to: Place,
@@ -28,10 +29,10 @@ enum Place {
     Epilogue,
     /// The out-of-line part of a back edge, by number.
     Expired(usize),
-    /// Behind a back edge.
+    /// The first instruction after a back edge, by number.
     Behind(usize),
     SaveAll,
-    /// Within what is one instruction of machine IR.
+    /// A label within one instruction of the machine IR.
     Label(usize),
 }
 
@@ -40,9 +41,9 @@ enum Place {
 pub struct Encoded {
     /// Constant pool and code.
     pub bytes: Vec<u8>,
-    /// Byte of the entry.
+    /// Offset of the entry in `bytes`.
     pub entry: usize,
-    /// Bytes of spill slots that a frame needs.
+    /// Size of the spill slots that a frame needs, in bytes.
     pub spill_bytes: usize,
 }
 
@@ -53,7 +54,7 @@ struct Emitter<'a> {
     /// Registers of the host that the entry saves.
     saved: Vec<Register>,
     code: Vec<u8>,
-    /// Bytes before the code.
+    /// Number of bytes before the code.
     start: usize,
     fixups: Vec<Fixup>,
     blocks: Vec<usize>,
@@ -61,7 +62,8 @@ struct Emitter<'a> {
     labels: Vec<usize>,
     expired: Vec<usize>,
     barriers: Vec<usize>,
-    /// Where the immediate of a barrier lies that is to become its offset from the entry.
+    /// Positions of immediates that become a barrier's offset from the entry, each with the
+    /// barrier's number.
     resumes: Vec<(usize, usize)>,
     input: &'a Allocatable<'a>,
     output: &'a Output,
@@ -69,10 +71,11 @@ struct Emitter<'a> {
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Encodes an allocated function. `spills` is where the spill slots start in the frame.
+/// Encodes an allocated function. `spills` is the offset of the spill slots in the frame, in
+/// bytes.
 ///
 /// # Errors
-/// When an instruction has no encoding: a defect of lowering.
+/// Returns an error if an instruction has no encoding, which is a defect of lowering.
 pub fn encode(
     function: &Function,
     input: &Allocatable<'_>,
@@ -111,10 +114,10 @@ pub fn encode(
     Ok(Encoded { bytes, entry: start, spill_bytes: output.num_spillslots * SLOT })
 }
 
-/// Registers that belong to the host: whoever uses one saves it.
+/// Callee-saved registers of the System V calling convention.
 const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
-/// Whether allocated code uses a general register.
+/// Returns true if the allocated code uses a general register.
 fn is_used(output: &Output, register: Register) -> bool {
     let is_it = |place: &Allocation| {
         let of = place.as_reg().filter(|of| of.class() == RegClass::Int);
@@ -154,7 +157,8 @@ impl Emitter<'_> {
     }
 
     fn jump(&mut self, code: Code, to: Place) -> Result<()> {
-        // The displacement is filled in when every place is known; here it leads to the next instruction.
+        // `fix` sets the displacement once all positions are known; until then it targets the next
+        // instruction.
         let here = (self.start + self.code.len()) as u64;
         self.with(Instruction::with_branch(code, here))?;
         self.fixups.push(Fixup { at: self.code.len() - 4, to });
@@ -183,7 +187,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether calls would find the stack between two multiples of 16 bytes: the return address lies there, too.
+    /// Returns true if the stack needs 8 bytes of padding to be 16-byte aligned at calls. The
+    /// return address counts as one more pushed register.
     fn is_padded(&self) -> bool {
         self.saved.len().is_multiple_of(2)
     }
@@ -235,7 +240,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where a block only jumps to, if that is all it does.
+    /// Returns the target of a block that consists of a single jump.
     fn only_jumps(&self, block: Block) -> Option<Block> {
         let Some(InstOrEdit::Inst(inst)) = self.output.block_insts_and_edits(self.input, block).next() else {
             return None;
@@ -243,7 +248,7 @@ impl Emitter<'_> {
         if let Kind::Jump { to, .. } = self.input.inst(inst) { Some(*to) } else { None }
     }
 
-    /// Where a jump to a block ends that consists of jumps alone.
+    /// Returns the final target of a jump to `to`, following blocks that consist of a single jump.
     fn threaded(&self, mut to: Block) -> Block {
         for _ in 0..self.blocks.len() {
             match self.only_jumps(to) {
@@ -254,12 +259,14 @@ impl Emitter<'_> {
         to
     }
 
-    /// Whether nothing comes to a block: it only jumps, and not in a circle. The first one follows the prologue.
+    /// Returns true if no code reaches the block and it can be omitted. It must be a single jump
+    /// that is not part of a cycle. The first block is never omitted, because the prologue falls
+    /// through to it.
     fn is_skipped(&self, block: Block) -> bool {
         block.index() > 0 && self.only_jumps(block).is_some() && self.only_jumps(self.threaded(block)).is_none()
     }
 
-    /// A jump, unless what follows is meant.
+    /// Emits a jump from `from` to `to`, unless the code falls through to the target.
     fn go(&mut self, from: Block, to: Block) -> Result<()> {
         let to = self.threaded(to);
         let follows = to.index() > from.index()
@@ -287,7 +294,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Enters the routine of an image instruction, whose active lanes its frame has, unless it was not found yet: then on to `otherwise`.
+    /// Enters the routine of an image instruction, or jumps to `otherwise` if it has not been
+    /// found yet. The routine's frame already holds its active lanes.
     fn enter_routine(&mut self, number: u32, otherwise: Place) -> Result<()> {
         use Register::{R15, RAX, RCX, RDI, XMM0};
         let at = |base, offset: usize| MemoryOperand::with_base_displ(base, offset as i64);
@@ -305,7 +313,7 @@ impl Emitter<'_> {
         self.with(Instruction::with1(Code::Call_rm64, RCX))
     }
 
-    /// A label is here.
+    /// Binds a label to the current position.
     fn here(&mut self, label: Place) {
         if let Place::Label(number) = label {
             self.labels[number] = self.code.len();
@@ -329,8 +337,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The out-of-line parts of back edges, and the stub that calls the runtime without losing a register. Returns where
-    /// the stub lies.
+    /// Emits the out-of-line parts of back edges and the stub that calls the runtime and preserves
+    /// all registers. Returns the position of the stub.
     fn back_edges(&mut self) -> Result<usize> {
         for number in 0..self.behind.len() {
             self.expired.push(self.code.len());
@@ -435,7 +443,7 @@ impl Emitter<'_> {
         self.with(inst)
     }
 
-    /// The widest register of an allocation.
+    /// Returns the full-width register of an allocation.
     fn whole(&self, register: PReg) -> Register {
         let number = register.hw_enc() as u32;
         match register.class() {
@@ -451,7 +459,7 @@ impl Emitter<'_> {
         let mut next = allocations.iter();
         registers(kind, |operand| {
             let allocation = next.next();
-            // Both halves of a change lie in one register.
+            // Both virtual registers of a change share one physical register.
             if matches!(operand, Operand::Change { .. }) {
                 next.next();
             }
@@ -460,7 +468,7 @@ impl Emitter<'_> {
         let mut assigned = assigned.into_iter().map(|register| register.ok_or("an operand without a register"));
         let mut inst = Instruction::default();
         inst.set_code(*code);
-        // It is for atomic operations only.
+        // These instructions occur only as atomic operations.
         inst.set_has_lock_prefix(matches!(code, Code::Xadd_rm32_r32 | Code::Cmpxchg_rm32_r32));
         let kinds = operands::kinds(*code);
         for (index, operand) in operands.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The frame of a wave: what generated code and the runtime share, at fixed offsets.
+//! Frame of a wave: data that generated code and the runtime share, at fixed offsets.
 //!
-//! A frame is this header, then the indexed locals, then the spill slots of the code's registers.
+//! A frame is the header [`Frame`], then the indexed locals, then the spill slots.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -8,43 +8,45 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_ir::Token;
 
-/// Results of calls.
+/// Maximum number of results of a call.
 pub const RESULTS: usize = 4;
-/// Operands of calls, at most.
+/// Maximum number of operands of a call.
 pub const ARGUMENTS: usize = 32;
-/// Size of a lane's word over a wave, bytes.
+/// Size of one dword per lane of a wave, in bytes.
 pub const LANES_BYTES: usize = WAVE * 4;
 
-/// Instructions that a turn of a loop counts for at least.
+/// Minimum number of instructions that one loop iteration counts for.
 pub const MIN_TURN: u32 = 16;
 
-/// [`Frame::stopped`]: the program ended.
+/// Value of [`Frame::stopped`]: the program ended.
 pub const STOP_DONE: u32 = 0;
-/// [`Frame::stopped`]: the program is at a barrier.
+/// Value of [`Frame::stopped`]: the program is at a barrier.
 pub const STOP_BARRIER: u32 = 1;
-/// [`Frame::stopped`]: the time limit passed.
+/// Value of [`Frame::stopped`]: the time limit passed.
 pub const STOP_INTERRUPTED: u32 = 2;
 
-/// Offsets of words from which on four bytes are inside a range, at most: gathers take signed 32-bit indices.
+/// Maximum number of offsets at which a whole dword is inside a range. Gathers use signed 32-bit
+/// indices.
 const MAX_OFFSETS: u64 = 0x7fff_fff0;
 
-/// A range of memory that code accesses by byte offset.
+/// Range of memory that code accesses by byte offset.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct BufferEntry {
     /// First byte.
     pub base: *mut u8,
-    /// Offsets under this are of words inside, the size rounded up to whole words.
+    /// Exclusive bound of the offsets of dwords inside the range, whose size is rounded up to
+    /// whole dwords.
     pub limit: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
 }
 
 impl BufferEntry {
-    /// A range without a byte.
+    /// Empty range.
     pub const EMPTY: Self = Self { base: std::ptr::null_mut(), limit: 0, size: 0 };
 
-    /// `size` bytes from `base` on.
+    /// Returns the range of `size` bytes from `base` on.
     #[inline]
     pub fn new(base: *mut u8, size: u64) -> Self {
         let limit = size.next_multiple_of(4).saturating_sub(3).min(MAX_OFFSETS) as u32;
@@ -52,21 +54,23 @@ impl BufferEntry {
     }
 }
 
-/// Bits of addresses that have a common range in memory that is larger than offsets reach.
+/// Mask of the low address bits within one range of a large allocation. Such an allocation is
+/// larger than the offsets of a single range can address.
 const FAR: u64 = (1 << 30) - 1;
 
-/// Ranges of addresses that a frame remembers.
+/// Number of address ranges that a frame records.
 pub const REACHES: usize = 16;
 
-/// A range of addresses where generated code found memory: those that have the same high word, and offsets as gathers take them.
+/// Address range in which generated code has found memory. Its addresses have equal high dwords,
+/// and its offsets fit the signed indices of gathers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Reach {
-    /// The first address.
+    /// First address.
     first: u64,
-    /// Offsets from it under this are of words inside.
+    /// Exclusive bound of the offsets of dwords inside the range, from `first`.
     limit: u64,
-    /// The first byte.
+    /// Host pointer to the first byte.
     base: *mut u8,
 }
 
@@ -79,10 +83,11 @@ impl Reach {
 }
 
 impl Reach {
-    /// No address.
+    /// Range without addresses.
     pub const EMPTY: Self = Self { first: 0, limit: 0, base: std::ptr::null_mut() };
 
-    /// Returns the range in which `address` lies, of memory of `size` bytes that begins at address `first` and host pointer `host`.
+    /// Returns the range that contains `address`. The memory has `size` bytes and begins at
+    /// address `first` and at host pointer `host`.
     pub fn new(address: u64, first: u64, (host, size): (*mut u8, u64)) -> Self {
         let alike = first.max(address & !u64::from(u32::MAX));
         let start = if address - alike < MAX_OFFSETS { alike } else { address & !FAR };
@@ -92,44 +97,48 @@ impl Reach {
     }
 }
 
-// SAFETY: an entry is an address; who dereferences it answers for the memory, which its `Bindings` keep alive.
+// SAFETY: an entry is only an address. Code that dereferences it is responsible for the memory,
+// which its `Bindings` keep alive.
 unsafe impl Send for BufferEntry {}
-// SAFETY: an entry is an address; who dereferences it answers for the memory, which its
-// `Bindings` keep alive.
+// SAFETY: an entry is only an address. Code that dereferences it is responsible for the memory,
+// which its `Bindings` keep alive.
 unsafe impl Sync for BufferEntry {}
 
-/// What programs find where there is no descriptor, and outside of arrays.
+/// Buffer that programs access in place of a missing descriptor or an array element out of bounds.
 pub static NOTHING: BufferEntry = BufferEntry::EMPTY;
 
-/// The buffers of one resource: its descriptors one after the other, of which those that are no buffers are empty.
+/// Buffers of one resource, one entry per descriptor. Entries of other descriptor types are empty.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ResourceEntry {
-    /// The first of them; an empty one where there is none.
+    /// First entry; points to an empty entry if the resource has no descriptor.
     pub first: *const BufferEntry,
-    /// How many.
+    /// Number of entries.
     pub count: u32,
 }
 
-// SAFETY: an entry is an address; who dereferences it answers for the memory, which its `Bindings` keep alive.
+// SAFETY: an entry is only an address. Code that dereferences it is responsible for the memory,
+// which its `Bindings` keep alive.
 unsafe impl Send for ResourceEntry {}
-// SAFETY: an entry is an address; who dereferences it answers for the memory, which its
-// `Bindings` keep alive.
+// SAFETY: an entry is only an address. Code that dereferences it is responsible for the memory,
+// which its `Bindings` keep alive.
 unsafe impl Sync for ResourceEntry {}
 
-/// The routine of an image instruction as generated code enters it, or has it in it: written once, when it was found.
+/// Routine of an image instruction, which generated code enters or contains inline. It is written
+/// once, when the runtime has found the routine.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct RoutineEntry {
-    /// First byte of its push constants.
+    /// First byte of the routine's push constants.
     push: AtomicPtr<u8>,
-    /// The rest of their [`BufferEntry`].
+    /// Size (high dword) and limit (low dword) of the push constants' [`BufferEntry`].
     limits: AtomicU64,
-    /// Its resources.
+    /// Resources of the routine.
     resources: AtomicPtr<ResourceEntry>,
-    /// Its entry; null as long as there is none, or where the runtime must enter it.
+    /// Entry of the code; null before the routine is found, or if only the runtime may enter it.
     code: AtomicPtr<()>,
-    /// By which programs know it that have it in them; null as long as it was not found.
+    /// Token by which programs that contain the routine inline recognize it; null before it is
+    /// found.
     token: AtomicPtr<()>,
 }
 
@@ -140,89 +149,91 @@ impl RoutineEntry {
     pub const CODE: usize = offset_of!(Self, code);
     pub const BYTES: usize = size_of::<Self>();
 
-    /// Says where the routine lies, if it may be entered, and what it works on: all of that must live as long as the entry.
+    /// Records the routine, its push constants and its resources. All of them must live as long as
+    /// the entry.
     pub fn set(&self, (code, token): (*const (), &Token), push: BufferEntry, resources: &[ResourceEntry]) {
         self.push.store(push.base, Ordering::Relaxed);
         self.limits.store(u64::from(push.size) << 32 | u64::from(push.limit), Ordering::Relaxed);
         self.resources.store(resources.as_ptr().cast_mut(), Ordering::Relaxed);
-        // Who finds one of these finds the rest: loads are not reordered where generated code runs.
+        // Generated code that reads one of these two pointers must also see the fields above. Its
+        // loads are not reordered on x86-64.
         self.code.store(code.cast_mut(), Ordering::Release);
         self.token.store(token.as_ptr().cast_mut(), Ordering::Release);
     }
 }
 
 impl RoutineEntry {
-    /// Whether it is of a routine, and all of it is there.
+    /// Returns true if the entry is of `routine` and completely written.
     #[inline]
     pub fn is_of(&self, routine: &Token) -> bool {
         self.token.load(Ordering::Acquire).cast_const() == routine.as_ptr()
     }
 }
 
-/// Spill slots that routines may have whose frames are shared, bytes.
+/// Maximum size of the spill slots of routines that share a frame, in bytes.
 const ROUTINE_SPILLS: usize = 8 << 10;
 
-/// Bytes of the frame that the routines which a program enters share.
+/// Size in bytes of the frame that all routines entered by a program share.
 pub const ROUTINE_FRAME_BYTES: usize = Frame::BYTES + ROUTINE_SPILLS;
 
-/// The header of a frame.
+/// Header of a frame.
 #[repr(C, align(64))]
 pub struct Frame {
-    /// The active lanes at the start, all bits of a lane set or none.
+    /// Active lanes at the start: all bits of a lane are set or clear.
     pub active_lanes: Lanes,
-    /// The lanes that are no helpers, likewise.
+    /// Lanes that are not helpers: all bits of a lane are set or clear.
     pub real_lanes: Lanes,
-    /// Operands of the call that is running.
+    /// Operands of the current call.
     pub arguments: [Lanes; ARGUMENTS],
-    /// Its results.
+    /// Results of the current call.
     pub results: [Lanes; RESULTS],
-    /// Where addresses were found: of the table of addresses that is known to belong to them (`native`).
+    /// Address ranges that were found, which belong to the current table of addresses (`native`).
     pub reaches: [Reach; REACHES],
-    /// Executes a call site.
+    /// Function that executes a call site.
     pub call: extern "C" fn(*mut Frame, u32),
-    /// Looks at the time limit.
+    /// Function that checks the time limit.
     pub check: extern "C" fn(*mut Frame),
-    /// Words of input.
+    /// Inputs, one entry per slot.
     pub inputs: *const Lanes,
-    /// Words of output.
+    /// Outputs, one entry per slot.
     pub outputs: *mut Lanes,
     /// Parameters.
     pub parameters: *const u32,
-    /// What belongs to the host: see `native`.
+    /// Data of the host: see `native`.
     pub host: *const (),
-    /// Where the program goes on, bytes from its entry; 0 starts it.
+    /// Offset from the entry at which the program resumes, in bytes; 0 starts it.
     pub resume: u64,
     /// Push constants.
     pub push: BufferEntry,
     /// Shared memory.
     pub shared: BufferEntry,
-    /// Ranges, one after the other.
+    /// Array of memory ranges, by number.
     pub ranges: *const BufferEntry,
-    /// A buffer without a byte, for elements that are outside of their arrays.
+    /// Empty buffer for array elements out of bounds.
     pub nothing: *const BufferEntry,
-    /// The buffers of each resource.
+    /// Array of resources, by number.
     pub resources: *const ResourceEntry,
-    /// The routines of image instructions, by their numbers; null where the runtime must enter them all.
+    /// Routines of image instructions, by number; null if only the runtime may enter routines.
     pub routines: *const RoutineEntry,
-    /// The frame in which they run.
+    /// Frame in which the routines run.
     pub nested: *mut Frame,
-    /// Time of the first look at the clock in this run, see `Deadline::expired_in_run`.
+    /// Time of this run's first clock read; see `Deadline::expired_in_run`.
     pub since: u64,
-    /// Work of loops until the next look at the time limit, in instructions, from run to run.
+    /// Instructions of loops until the next check of the time limit, carried over between runs.
     pub edges: i32,
-    /// Whether the time limit passed.
+    /// Nonzero if the time limit passed.
     pub expired: u32,
-    /// How the program stopped.
+    /// Reason why the program stopped (`STOP_...`).
     pub stopped: u32,
-    /// Zeros, to load from where nothing is.
+    /// Zero, for loads without a valid address.
     pub zero: u32,
-    /// The active lanes at the start.
+    /// Active lanes at the start.
     pub active: Mask,
-    /// The lanes that are no helpers.
+    /// Lanes that are not helpers.
     pub real: Mask,
-    /// The lanes that were killed.
+    /// Lanes that were killed.
     pub killed: Mask,
-    /// The active lanes of the call that is running.
+    /// Active lanes of the current call.
     pub call_active: Mask,
 }
 
@@ -254,6 +265,6 @@ impl Frame {
     pub const REAL: usize = offset_of!(Self, real);
     pub const KILLED: usize = offset_of!(Self, killed);
     pub const CALL_ACTIVE: usize = offset_of!(Self, call_active);
-    /// Bytes of the header: where the locals start.
+    /// Size of the header in bytes, which is the offset of the locals.
     pub const BYTES: usize = size_of::<Self>();
 }

@@ -1,11 +1,16 @@
-//! The code generator for x86-64: IR to machine code over waves of 16 lanes.
+//! Code generator for x86-64: compiles IR to machine code over waves of 16 lanes.
 //!
-//! `lower` turns verified IR into machine IR in native widths, `allocate` assigns registers (regalloc2), `encode` writes
-//! bytes (iced-x86). Two targets: AVX-512 holds a wave in one vector register and lane masks in k registers; AVX2 with FMA
-//! holds it in two and masks as lanes of ones. What is uniform lies in general registers, or in one vector for both halves.
+//! `lower` turns verified IR into machine IR with vectors of the target's width. `allocate`
+//! assigns registers (regalloc2). `encode` writes the bytes (iced-x86).
 //!
-//! Everything computes the same bits as the interpreter, which is the oracle; what has no short sequence of instructions
-//! is a call to the interpreter's own routine (`runtime::native`).
+//! There are two targets. AVX-512 keeps a wave in one vector register and lane masks in k
+//! registers. AVX2 with FMA keeps a wave in two vector registers and a mask as lanes of all ones
+//! or zeros. Uniform values are in general registers, or in one vector register that serves both
+//! halves.
+//!
+//! Generated code computes the same bits as the interpreter, which is the oracle. An operation
+//! without a short instruction sequence is a call of the interpreter's routine
+//! (`runtime::native`).
 
 mod allocate;
 mod encode;
@@ -28,24 +33,26 @@ use vitric_ir::{Function, Inst, Space};
 pub use encode::Encoded;
 pub use listing::disassemble;
 
-/// Instructions of IR from which on registers are allocated the fast way.
+/// Largest number of IR instructions for which `Ion` allocates registers; larger functions use
+/// `Fastalloc`.
 const MAX_FOR_ION: usize = 6000;
-/// Instructions that the margin of the host's memory is enough for.
+/// Largest number of IR instructions that compile without a check of the host's free memory.
 const FEW: usize = 2000;
-/// Bytes that generating code takes for an instruction, at most.
+/// Upper bound of the memory that code generation uses per IR instruction, in bytes.
 const GENERATED_BYTES: usize = 2 << 10;
 
-/// What code is generated for.
+/// Instruction set that code is generated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// AVX-512 F, CD, BW, DQ, VL, with what AVX2 machines have.
+    /// AVX-512 F, CD, BW, DQ and VL, and all features of [`Self::Avx2`].
     Avx512,
     /// AVX2, FMA, F16C, BMI1, BMI2 and POPCNT.
     Avx2,
 }
 
 impl Target {
-    /// Whether this machine runs it: the processor's features, and a host whose calls are the System V ABI's.
+    /// Returns true if this machine can run code of the target. The processor must have the
+    /// features, and the host must use the System V calling convention.
     pub fn is_supported(self) -> bool {
         #[cfg(all(target_arch = "x86_64", unix))]
         {
@@ -59,13 +66,13 @@ impl Target {
         false
     }
 
-    /// The best target of this machine.
+    /// Returns the best target that this machine supports, or `None`.
     pub fn best() -> Option<Self> {
         [Self::Avx512, Self::Avx2].into_iter().find(|target| target.is_supported())
     }
 
-    /// The target that the knob `VITRIC_CODEGEN` chooses; none means the interpreter. A target that the machine does not
-    /// have gives way to the best it has.
+    /// Returns the target that the knob `VITRIC_CODEGEN` selects; `None` selects the interpreter.
+    /// An unsupported target is replaced by the best supported one.
     #[inline]
     pub fn chosen() -> Option<Self> {
         static CHOSEN: OnceLock<Option<Target>> = OnceLock::new();
@@ -86,7 +93,7 @@ impl Target {
         wanted
     }
 
-    /// Bytes of a vector register.
+    /// Returns the size of a vector register in bytes.
     fn vector_bytes(self) -> usize {
         match self {
             Self::Avx512 => 64,
@@ -94,7 +101,7 @@ impl Target {
         }
     }
 
-    /// Vector registers.
+    /// Returns the number of vector registers.
     fn vector_count(self) -> usize {
         match self {
             Self::Avx512 => 32,
@@ -102,7 +109,7 @@ impl Target {
         }
     }
 
-    /// Vectors that a wave takes.
+    /// Returns the number of vector registers that a wave occupies.
     fn parts(self) -> usize {
         match self {
             Self::Avx512 => 1,
@@ -110,8 +117,10 @@ impl Target {
         }
     }
 
-    /// Whether words at sixteen places are loaded one by one, since gathers take longer: with AVX2, and on AMD's processors, which alone
-    /// have SSE4a (Zen 4: sixteen words 10.4 ns by a gather, 6.4 by loads).
+    /// Returns true if 16 scattered dwords load faster one by one than with a gather instruction.
+    ///
+    /// This holds with AVX2 and on AMD processors, which are recognized by SSE4a. Measured on Zen
+    /// 4 for 16 dwords: 10.4 ns with a gather, 6.4 ns with single loads.
     fn loads_by_lane(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         let is_amd = std::is_x86_feature_detected!("sse4a");
@@ -128,7 +137,7 @@ impl Target {
         first + number as u32
     }
 
-    /// Vector from memory.
+    /// Returns the encoding that loads a vector from memory.
     fn load(self) -> Code {
         match self {
             Self::Avx512 => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
@@ -136,7 +145,7 @@ impl Target {
         }
     }
 
-    /// Vector to memory.
+    /// Returns the encoding that stores a vector to memory.
     fn store(self) -> Code {
         match self {
             Self::Avx512 => Code::EVEX_Vmovups_zmmm512_k1z_zmm,
@@ -144,7 +153,7 @@ impl Target {
         }
     }
 
-    /// Vector to vector.
+    /// Returns the encoding that copies a vector register.
     fn r#move(self) -> Code {
         match self {
             Self::Avx512 => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
@@ -153,16 +162,17 @@ impl Target {
     }
 }
 
-/// An instruction that generated code leaves to the runtime.
+/// Call site: an instruction that generated code leaves to the runtime.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// The instruction; its operands are numbered by argument.
+    /// The instruction, with its operands numbered by argument.
     pub inst: Inst,
-    /// Whether its operands are the same in all lanes.
+    /// True if each operand is equal in all lanes.
     pub uniform: bool,
-    /// The number of an image instruction whose lanes all name one image and one sampler: its routine may be entered from here.
+    /// Number of an image instruction if all lanes use one image and one sampler. Generated code
+    /// may enter its routine directly.
     pub one_image: Option<u32>,
-    /// Where the frame is to remember in which range of addresses it found memory.
+    /// Index into `Frame::reaches` where the runtime records the address range that it found.
     pub reach: Option<u32>,
 }
 
@@ -179,61 +189,65 @@ impl Site {
     }
 }
 
-/// A function's code and what it needs.
+/// Generated code of a function and its requirements.
 #[derive(Debug, Clone)]
 pub struct Generated {
-    /// What runs it.
+    /// Instruction set that runs the code.
     pub target: Target,
-    /// Bytes.
+    /// Constant pool and machine code.
     pub code: Encoded,
     /// Call sites, by number.
     pub sites: Vec<Site>,
-    /// Bytes of indexed locals, which follow the frame's header; the spill slots follow them.
+    /// Size of the indexed locals in bytes. They follow the frame's header and precede the spill
+    /// slots.
     pub local_bytes: usize,
-    /// Words that parameters must have, of which it reads every [`WAVE`]th.
+    /// Number of dwords of parameters that the caller must supply. A parameter that is uniform is
+    /// one dword at a multiple of [`WAVE`].
     pub parameters: usize,
-    /// Words of input that it reads.
+    /// Number of input slots that the code reads.
     pub inputs: usize,
-    /// Words of output that it writes.
+    /// Number of output slots that the code writes.
     pub outputs: usize,
-    /// Ranges that it reaches.
+    /// Number of memory ranges that the code accesses.
     pub ranges: usize,
-    /// Bytes that push constants must have.
+    /// Minimum size of the push constants in bytes.
     pub pushed_bytes: usize,
-    /// Whether it must run with all lanes, none of them as a helper.
+    /// True if the code requires that all lanes run and that none is a helper.
     pub with_all_lanes: bool,
 }
 
-/// How code is run.
+/// Assumptions under which code is generated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodegenOptions {
-    /// What is expected of outputs.
+    /// Required contents of the outputs of inactive lanes.
     pub outputs: Outputs,
-    /// Whether all lanes run, none of them as a helper.
+    /// True if all lanes run and none is a helper.
     pub with_all_lanes: bool,
 }
 
-/// What lanes that do not run to a program's end find in its outputs.
+/// Contents of a program's outputs in lanes that do not reach its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Outputs {
-    /// What was there.
+    /// The contents before the program ran.
     #[default]
     Kept,
-    /// Anything.
+    /// Unspecified contents.
     Filled,
 }
 
-/// Generates code for a function that `passes::prepare` made ready.
+/// Generates code for a function that `passes::prepare` prepared.
 ///
 /// # Errors
-/// When the function is beyond the generator; a sentence for the log. It is then interpreted.
+/// Returns a sentence for the log if the generator does not support the function. The caller then
+/// interprets the function.
 pub fn generate(
     function: &Function,
     uniformity: &Uniformity,
     options: CodegenOptions,
     target: Target,
 ) -> Result<Generated, String> {
-    // The better allocator takes more than linear time when much is spilled.
+    // `Ion` allocates better than `Fastalloc`, but its time grows faster than linearly with many
+    // spills.
     let algorithm = if function.insts.len() > MAX_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
     if function.insts.len() > FEW && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
         return Err("the host has too little memory to generate code".into());
@@ -241,10 +255,10 @@ pub fn generate(
     generate_with((function, uniformity, options), target, algorithm)
 }
 
-/// The machine IR of a function as text, before registers are allocated.
+/// Returns the machine IR of a function as text, before register allocation.
 ///
 /// # Errors
-/// As [`generate`].
+/// Returns the errors of [`generate`].
 pub fn machine_text(function: &Function, uniformity: &Uniformity, target: Target) -> Result<String, String> {
     let lowered = lower::lower(function, uniformity, CodegenOptions::default(), target)?;
     Ok(listing::machine(&lowered.function))
@@ -275,7 +289,7 @@ fn generate_with(
     })
 }
 
-/// Words that parameters must have for an instruction.
+/// Returns the number of dwords of parameters that an instruction requires.
 fn parameters(inst: &Inst) -> usize {
     match inst {
         Inst::Parameter { word, of: None, .. } => *word as usize * WAVE + 1,
@@ -284,17 +298,17 @@ fn parameters(inst: &Inst) -> usize {
     }
 }
 
-/// Words of input that it needs.
+/// Returns the number of input slots that an instruction requires.
 fn inputs(inst: &Inst) -> usize {
     if let Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } = inst { *slot as usize + 1 } else { 0 }
 }
 
-/// Words of output that it needs.
+/// Returns the number of output slots that an instruction requires.
 fn outputs(inst: &Inst) -> usize {
     if let Inst::Output { slot, .. } = inst { *slot as usize + 1 } else { 0 }
 }
 
-/// Ranges that it needs.
+/// Returns the number of memory ranges that an instruction requires.
 fn ranges(inst: &Inst) -> usize {
     let (Inst::Load { space, .. } | Inst::Store { space, .. }) = inst else { return 0 };
     match space {

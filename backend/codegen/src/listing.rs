@@ -1,4 +1,4 @@
-//! Generated code as text, for people.
+//! Text listings of machine IR and of generated code, for debugging.
 
 use std::fmt::Write;
 
@@ -6,7 +6,8 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
 use super::machine::{Base, Function, Kind, Operand};
 
-/// Disassembles code from its entry on: one instruction a line, with its offset from the entry.
+/// Disassembles code from byte `entry` on. Each line holds one instruction and its offset from the
+/// entry in bytes.
 pub fn disassemble(bytes: &[u8], entry: usize) -> String {
     let mut decoder = Decoder::with_ip(64, &bytes[entry..], 0, DecoderOptions::NONE);
     let mut formatter = IntelFormatter::new();
@@ -20,12 +21,12 @@ pub fn disassemble(bytes: &[u8], entry: usize) -> String {
     out
 }
 
-/// Machine IR, one instruction a line.
+/// Returns the machine IR of a function as text, one instruction per line.
 pub fn machine(function: &Function) -> String {
     let mut out = String::new();
     for (number, block) in function.blocks.iter().enumerate() {
         let parameters: Vec<String> = block.parameters.iter().map(ToString::to_string).collect();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "block {number}({})", parameters.join(", "));
         for inst in &block.insts {
             let _ = writeln!(out, "  {}", line(inst));

@@ -1,147 +1,150 @@
-//! The machine IR: x86-64 instructions over virtual registers, in blocks with parameters (SSA).
+//! Machine IR: x86-64 instructions over virtual registers, in blocks with parameters (SSA).
 //!
-//! An instruction is an encoding (iced's `Code`) with its operands in the encoding's order, so that allocation and encoding
-//! need no table of their own; lowering chooses encodings. What needs more than one machine instruction and must not be
-//! torn apart is a [`Kind`] of its own.
+//! An instruction is an encoding (iced's `Code`) with its operands in the encoding's order.
+//! Lowering chooses the encodings, so allocation and encoding need no instruction table. A
+//! sequence of machine instructions that must stay together is a separate variant of [`Kind`].
 
 use iced_x86::Code;
 use regalloc2::{Block, RegClass, VReg};
 use smallvec::SmallVec;
 
-/// Register classes: general registers, AVX-512 masks, vectors.
+/// Register class of general registers.
 pub const SCALAR: RegClass = RegClass::Int;
-/// Mask registers k1 to k7.
+/// Register class of the AVX-512 mask registers k1 to k7.
 pub const MASK: RegClass = RegClass::Float;
-/// Vector registers.
+/// Register class of vector registers.
 pub const VECTOR: RegClass = RegClass::Vector;
 
-/// Where a memory operand starts.
+/// Base of a memory operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// The wave's frame, which a general register always points to.
+    /// The wave's frame, to which r15 always points.
     Frame,
-    /// The constant pool, bytes from its start.
+    /// The start of the constant pool.
     Pool,
-    /// A register.
+    /// A general register.
     Register(VReg),
 }
 
-/// A memory operand: `base + index * scale + displacement`.
+/// Memory operand: `base + index * scale + displacement`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mem {
-    /// Where it starts.
+    /// Base of the address.
     pub base: Base,
-    /// A general register, or a vector for gathers and scatters; and its scale 1, 2, 4 or 8.
+    /// Index register and scale (1, 2, 4 or 8). The register is a general register, or a vector
+    /// for gathers and scatters.
     pub index: Option<(VReg, u32)>,
-    /// Bytes.
+    /// Displacement in bytes.
     pub displacement: i32,
-    /// One element for all lanes.
+    /// True if one element is broadcast to all lanes.
     pub broadcast: bool,
 }
 
 impl Mem {
-    /// Bytes of the wave's frame.
+    /// Returns the operand at `displacement` bytes from the start of the wave's frame.
     pub fn frame(displacement: usize) -> Self {
         Self { base: Base::Frame, index: None, displacement: displacement as i32, broadcast: false }
     }
 
-    /// Bytes of the constant pool.
+    /// Returns the operand at `displacement` bytes from the start of the constant pool.
     pub fn pool(displacement: u32, broadcast: bool) -> Self {
         Self { base: Base::Pool, index: None, displacement: displacement as i32, broadcast }
     }
 
-    /// What a register points to.
+    /// Returns the operand at `displacement` bytes from the address in `base`.
     pub fn at(base: VReg, displacement: usize) -> Self {
         Self { base: Base::Register(base), index: None, displacement: displacement as i32, broadcast: false }
     }
 
-    /// With an index.
+    /// Adds an index register and its scale.
     pub fn indexed(self, index: VReg, scale: u32) -> Self {
         Self { index: Some((index, scale)), ..self }
     }
 
-    /// One element for all lanes.
+    /// Marks the operand as one element that is broadcast to all lanes.
     pub fn broadcast(self) -> Self {
         Self { broadcast: true, ..self }
     }
 }
 
-/// One operand of an encoding.
+/// Operand of an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
-    /// Read.
+    /// A register that is read.
     Use(VReg),
-    /// Written.
+    /// A register that is written.
     Def(VReg),
-    /// One register that is read and written.
+    /// A register that is read and written.
     Change {
-        /// What is read.
+        /// Virtual register that is read.
         from: VReg,
-        /// What is written.
+        /// Virtual register that is written.
         to: VReg,
     },
-    /// Immediate.
+    /// An immediate.
     Imm(i32),
-    /// Memory.
+    /// A memory operand.
     Mem(Mem),
 }
 
-/// The mask of an AVX-512 instruction.
+/// Mask of an AVX-512 instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Masking {
-    /// A `Use`, or a `Change` for gathers and scatters.
+    /// Mask register: a `Use`, or a `Change` for gathers and scatters.
     pub register: Operand,
-    /// Lanes that are off become 0 instead of staying.
+    /// True if masked-off lanes become 0; otherwise they keep their value.
     pub zeroing: bool,
 }
 
-/// What an instruction is.
+/// Instruction of the machine IR.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// One machine instruction.
     Plain {
         /// Encoding.
         code: Code,
-        /// Operands in its order.
+        /// Operands in the encoding's order.
         operands: SmallVec<[Operand; 4]>,
-        /// Mask.
+        /// Lane mask.
         mask: Option<Masking>,
     },
-    /// Calls the runtime for a call site.
+    /// A call of the runtime for a call site.
     Call {
-        /// Its number.
+        /// Number of the call site.
         site: u32,
-        /// An image instruction, by its number, whose routine is entered if it was found.
+        /// Number of an image instruction whose routine is entered directly, if the runtime has
+        /// found one.
         routine: Option<u32>,
     },
-    /// Looks at the time limit now and then, at a back edge.
+    /// A loop's back edge, at which the runtime checks the time limit periodically.
     BackEdge {
-        /// Instructions of a turn, about.
+        /// Approximate number of instructions of one iteration.
         work: u32,
     },
-    /// Returns to the host until the workgroup is here; goes on behind it.
+    /// A workgroup barrier. The code returns to the host and continues behind the barrier when the
+    /// whole workgroup has reached it.
     Barrier,
-    /// To a block, with arguments for its parameters.
+    /// A jump to a block, with arguments for its parameters.
     Jump {
-        /// Where to.
+        /// Target block.
         to: Block,
-        /// One register for each parameter.
+        /// Arguments, one register per parameter of the target.
         arguments: Vec<VReg>,
     },
-    /// To one of two blocks without parameters, by the flags.
+    /// A branch by the flags to one of two blocks without parameters.
     Branch {
         /// Conditional jump.
         code: Code,
-        /// When it jumps.
+        /// Target if the condition holds.
         then: Block,
-        /// Else.
+        /// Target if the condition does not hold.
         otherwise: Block,
     },
-    /// The program's end.
+    /// The end of the program.
     Return,
 }
 
-/// A block: parameters and instructions, the last of which leaves it.
+/// Block: parameters and instructions. The last instruction is a terminator.
 #[derive(Debug, Clone, Default)]
 pub struct BlockData {
     /// Parameters.
@@ -150,25 +153,25 @@ pub struct BlockData {
     pub insts: Vec<Kind>,
 }
 
-/// A function over virtual registers.
+/// Function over virtual registers.
 #[derive(Debug, Clone, Default)]
 pub struct Function {
     /// Blocks; the first is the entry.
     pub blocks: Vec<BlockData>,
-    /// Virtual registers so far.
+    /// Number of virtual registers.
     pub registers: usize,
-    /// The constant pool.
+    /// Constant pool.
     pub pool: Vec<u8>,
 }
 
 impl Function {
-    /// A fresh register.
+    /// Returns a new virtual register.
     pub fn register(&mut self, class: RegClass) -> VReg {
         self.registers += 1;
         VReg::new(self.registers - 1, class)
     }
 
-    /// A fresh block.
+    /// Returns a new block.
     pub fn block(&mut self) -> Block {
         self.blocks.push(BlockData::default());
         Block::new(self.blocks.len() - 1)

@@ -1,27 +1,27 @@
-//! What operands an instruction takes, read off the name of its encoding.
+//! Operand kinds of an instruction, parsed from the name of its encoding.
 //!
-//! An iced `Code` is named by mnemonic and operands in encoding order: `EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er`. The crate has a
-//! table of this, too, but making it takes two milliseconds of every process that compiles a shader; the tests check that it
-//! says the same.
+//! The name of an iced `Code` is the mnemonic and the operands in encoding order, for example
+//! `EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er`. The iced crate has a table of the operands too, but
+//! building it costs 2 ms in every process that compiles a shader. A test compares the two.
 
 use iced_x86::{Code, OpKind, Register};
 use smallvec::SmallVec;
 
-/// An operand.
+/// Kind of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A register of the file that starts here, or memory.
+    /// A register of the file whose first register this is, or memory.
     File(Register),
     /// An 8-bit register, or memory.
     Byte,
-    /// Memory; indices are registers of the file that starts here.
+    /// Memory whose index is a register of the file whose first register this is.
     Memory(Register),
     /// An immediate.
     Immediate(OpKind),
 }
 
 impl Kind {
-    /// Register `number` of the operand's file.
+    /// Returns register `number` of the operand's register file.
     pub fn register(self, number: u32) -> Register {
         match self {
             Self::File(first) | Self::Memory(first) => first + number,
@@ -31,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// The first index register of a memory operand.
+    /// Returns the first register of the file of a memory operand's index.
     pub fn index(self) -> Register {
         match self {
             Self::Memory(first) => first,
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The operands of an encoding, without the mask that many have.
+/// Returns the operand kinds of an encoding, without its optional mask.
 pub fn kinds(code: Code) -> SmallVec<[Kind; 5]> {
     let name = format!("{code:?}");
     let plain = name.strip_prefix("EVEX_").or_else(|| name.strip_prefix("VEX_")).unwrap_or(&name);
@@ -66,12 +66,12 @@ fn kind(mnemonic: &str, name: &str, part: &str) -> Option<Kind> {
         _ if part.starts_with("ymm") => file(Register::YMM0),
         _ if part.starts_with("zmm") => file(Register::ZMM0),
         _ if part.starts_with('m') => Some(Kind::Memory(Register::RAX)),
-        // Masks, rounding, and what is said twice.
+        // Masks, rounding modes and repeated parts are not operands.
         _ => None,
     }
 }
 
-/// Arithmetic extends its short immediates.
+/// Returns the kind of an 8-bit immediate, which arithmetic instructions sign-extend.
 fn immediate8(mnemonic: &str, name: &str) -> OpKind {
     match mnemonic {
         "Add" | "And" | "Cmp" | "Or" | "Sub" | "Xor" if name.contains("rm64") => OpKind::Immediate8to64,
@@ -108,7 +108,7 @@ mod tests {
         })
     }
 
-    /// Encodings that the generator's sources name.
+    /// Returns the encodings that the sources of this crate name.
     fn used() -> Vec<Code> {
         let mut names = std::collections::HashSet::new();
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -131,7 +131,7 @@ mod tests {
             let table = code.op_code();
             let expected: Option<Vec<Kind>> =
                 (0..table.op_count()).map(|index| of_table(table.op_kind(index))).collect();
-            // Jumps and calls are not built of operands.
+            // Jumps and calls are built without operands.
             let Some(expected) = expected else { continue };
             assert_eq!(kinds(code).to_vec(), expected, "{code:?}");
         }

@@ -1,11 +1,12 @@
-//! Which encoding an operation has on each target.
+//! Tables of the encodings of operations on each target.
 
 use iced_x86::Code;
 use vitric_ir::{BinaryOp, UnaryOp};
 
 use super::Target;
 
-/// An operation on vectors: destination, then one or two sources, the last of which may be memory.
+/// Operation on vectors. Its operands are the destination and one or two sources, of which the
+/// last may be in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum V {
     AddF,
@@ -34,7 +35,8 @@ pub enum V {
     FloatToInt,
     MulEvenU,
     MulEvenS,
-    /// Destination and addend or factor first, see `lower::arithmetic`.
+    /// Fused multiply-adds, whose destination is also a factor (213) or the addend (231). See
+    /// `lower::arithmetic`.
     Fma213,
     Fma231,
     AddD,
@@ -45,14 +47,15 @@ pub enum V {
     MaxD,
     SqrtD,
     Fma213D,
-    /// The words of 64-bit numbers side by side: those of the first two of four lanes, and of the others.
+    /// Interleavings of the low and high dwords of 64-bit numbers within each group of four lanes:
+    /// the first two lanes (`Low`) or the last two (`High`).
     InterleaveLow,
     InterleaveHigh,
     DoubleToFloat,
 }
 
 impl V {
-    /// The encoding.
+    /// Returns the encoding of the operation on `target`.
     pub fn code(self, target: Target) -> Code {
         match target {
             Target::Avx512 => self.evex(),
@@ -149,23 +152,23 @@ impl V {
     }
 }
 
-/// A shift of all lanes by an immediate.
+/// Shift of all lanes by an immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
-    /// Left.
+    /// Shift left in 32-bit elements.
     Left,
-    /// Right, zeros coming in.
+    /// Logical shift right in 32-bit elements.
     Right,
-    /// Right, the sign coming in.
+    /// Arithmetic shift right in 32-bit elements.
     RightSigned,
-    /// Left in 64-bit elements.
+    /// Shift left in 64-bit elements.
     Left64,
-    /// Right in 64-bit elements.
+    /// Logical shift right in 64-bit elements.
     Right64,
 }
 
 impl Shift {
-    /// The encoding.
+    /// Returns the encoding of the shift on `target`.
     pub fn code(self, target: Target) -> Code {
         match (self, target) {
             (Self::Left, Target::Avx512) => Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
@@ -182,7 +185,8 @@ impl Shift {
     }
 }
 
-/// Binary operations that are one vector instruction. The flag tells that the operands change places.
+/// Returns the vector instruction of a binary operation, if it is a single one. The flag is true
+/// if the operands must be swapped.
 pub fn binary(op: BinaryOp) -> Option<(V, bool)> {
     Some(match op {
         BinaryOp::IAdd => (V::AddI, false),
@@ -202,14 +206,14 @@ pub fn binary(op: BinaryOp) -> Option<(V, bool)> {
         BinaryOp::FSub => (V::SubF, false),
         BinaryOp::FMul => (V::MulF, false),
         BinaryOp::FDiv => (V::DivF, false),
-        // `minps b, a` is `b < a ? b : a`.
+        // `minps b, a` computes `b < a ? b : a`.
         BinaryOp::FMin => (V::MinF, true),
         BinaryOp::FMax => (V::MaxF, true),
         _ => return None,
     })
 }
 
-/// Whether the order of a vector operation's sources does not matter.
+/// Returns true if the sources of a vector operation may be swapped.
 pub fn commutes(op: V) -> bool {
     matches!(
         op,
@@ -217,7 +221,7 @@ pub fn commutes(op: V) -> bool {
     )
 }
 
-/// Unary operations that are one vector instruction.
+/// Returns the vector instruction of a unary operation, if it is a single one.
 pub fn unary(op: UnaryOp) -> Option<V> {
     Some(match op {
         UnaryOp::SAbs => V::AbsI,
@@ -227,25 +231,26 @@ pub fn unary(op: UnaryOp) -> Option<V> {
     })
 }
 
-/// The comparison predicates of `vcmpps` and `vpcmpd`.
+/// Comparison predicate of `vcmpps` or `vpcmpd`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
-    /// Floats, by predicate of `vcmpps`.
+    /// Comparison of floats, with the predicate of `vcmpps`.
     Float(i32),
-    /// Signed integers.
+    /// Comparison of signed integers.
     Signed(Order),
-    /// Unsigned integers.
+    /// Comparison of unsigned integers.
     Unsigned(Order),
 }
 
 impl Compare {
-    /// What holds of floats where this does not: bit 2 of a predicate of `vcmpps` says so, also of what is no number.
+    /// Returns the negated comparison for floats; other comparisons are returned unchanged. Bit 2
+    /// of a `vcmpps` predicate negates it, also for NaN operands.
     pub fn opposite(self) -> Self {
         if let Self::Float(predicate) = self { Self::Float(predicate ^ 4) } else { self }
     }
 }
 
-/// An order of two integers.
+/// Order of two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Equal,
@@ -255,7 +260,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The predicate of `vpcmpd`.
+    /// Returns the predicate of `vpcmpd`.
     pub fn predicate(self) -> i32 {
         match self {
             Self::Equal => 0,
@@ -266,22 +271,22 @@ impl Order {
     }
 }
 
-/// Predicates of `vcmpps`.
+/// `vcmpps` predicate: ordered and equal.
 pub const EQUAL_ORDERED: i32 = 0;
-/// Ordered and less.
+/// `vcmpps` predicate: ordered and less.
 pub const LESS: i32 = 17;
-/// Ordered and less or equal.
+/// `vcmpps` predicate: ordered and less or equal.
 pub const LESS_OR_EQUAL: i32 = 18;
-/// Unordered or not equal.
+/// `vcmpps` predicate: unordered or not equal.
 pub const NOT_EQUAL: i32 = 4;
-/// Unordered.
+/// `vcmpps` predicate: unordered.
 pub const UNORDERED: i32 = 3;
-/// Ordered.
+/// `vcmpps` predicate: ordered.
 pub const ORDERED: i32 = 7;
-/// Ordered and greater or equal.
+/// `vcmpps` predicate: ordered and greater or equal.
 pub const GREATER_OR_EQUAL: i32 = 29;
 
-/// Binary operations that compare.
+/// Returns the comparison of a binary operation, if it is one.
 pub fn comparison(op: BinaryOp) -> Option<Compare> {
     Some(match op {
         BinaryOp::IEq => Compare::Signed(Order::Equal),
@@ -298,7 +303,7 @@ pub fn comparison(op: BinaryOp) -> Option<Compare> {
     })
 }
 
-/// The instruction that sets a byte for a comparison of general registers.
+/// Returns the instruction that sets a byte to the result of a comparison of general registers.
 pub fn set(compare: Compare) -> Code {
     match compare {
         Compare::Signed(Order::Less) => Code::Setl_rm8,
@@ -310,7 +315,7 @@ pub fn set(compare: Compare) -> Code {
     }
 }
 
-/// The jump that is taken when a comparison of general registers holds.
+/// Returns the conditional jump that is taken if a comparison of general registers holds.
 pub fn jump(compare: Compare) -> Code {
     match compare {
         Compare::Signed(Order::Less) => Code::Jl_rel32_64,

@@ -1,4 +1,5 @@
-//! Register allocation, encoding and instruction selection on random functions and on single operations.
+//! Tests of register allocation, encoding and instruction selection on random functions and on
+//! single operations.
 
 use regalloc2::Algorithm;
 use vitric_ir::passes::{self, LaneVariance};
@@ -6,10 +7,10 @@ use vitric_ir::{BinaryOp, Builder, Function, Inst, Type, Value, random};
 
 use super::{CodegenOptions, Target, allocate, disassemble, generate_with, lower};
 
-/// Code is generated for all targets, whichever of them this machine runs.
+/// Targets that code is generated for; this machine need not support them.
 const TARGETS: [Target; 2] = [Target::Avx2, Target::Avx512];
 
-/// Returns a function of inputs of these types whose output is what `operation` makes of them.
+/// Returns a function with inputs of these types whose output is the result of `operation`.
 fn of_inputs(types: &[Type], operation: impl Fn(&mut Builder, &[Value]) -> Value) -> Function {
     let mut b = Builder::new();
     let inputs: Vec<Value> = (0..).zip(types).map(|(slot, &ty)| b.input(slot, ty)).collect();
@@ -57,7 +58,8 @@ fn what_is_encoded_decodes_without_an_invalid_instruction() {
     }
 }
 
-/// Comparisons, minima and blends in the code of an operation on two inputs, in their order or the other one.
+/// Returns the numbers of comparisons, minima and blends in the code of an operation on two
+/// inputs. `swapped` reverses the order of the inputs.
 fn counts(op: BinaryOp, swapped: bool, target: Target) -> [usize; 3] {
     let mut function = of_inputs(&[Type::F32; 2], |b, values| match swapped {
         true => b.binary(op, values[1], values[0]),
@@ -75,7 +77,7 @@ fn the_least_of_numbers_is_under_a_mask_where_the_second_operand_is_older() {
     for target in TARGETS {
         for swapped in [false, true] {
             let [plain, of_numbers] = [BinaryOp::FMin, BinaryOp::FMinNum].map(|op| counts(op, swapped, target));
-            // AVX2 has a wave in two registers.
+            // AVX2 keeps a wave in two registers, so most counts double.
             let more = match (target, swapped) {
                 (Target::Avx2, _) => [2, 0, 2],
                 (Target::Avx512, false) => [1, 0, 1],

@@ -1,7 +1,7 @@
-//! Shader kernels on every executor, and what compiling costs.
+//! Benchmarks of shader kernels on every executor, and of compilation.
 //!
-//! `cargo bench --package vitric-exec --bench shader [FILTER]`. A kernel is one wave of 16 lanes; compile times are of
-//! straight code of four sizes, by stage.
+//! Run `cargo bench --package vitric-exec --bench shader [FILTER]`. A kernel is one wave of 16
+//! lanes. The compile benchmarks measure straight-line code of four sizes, by stage.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn executors() -> Vec<(&'static str, Option<Target>)> {
     all.into_iter().filter(|(_, target)| target.is_none_or(Target::is_supported)).collect()
 }
 
-/// A buffer of 4 KiB, or an image of 64x64 texels with a bilinear sampler.
+/// Returns a buffer of 4 KiB, or an image of 64×64 texels with a bilinear sampler.
 fn resources(name: &str) -> Bindings {
     let memory = Allocation::new(&Heap::new(1 << 20), 1 << 16).expect("the heap has room");
     for word in 0..1 << 14 {
@@ -114,7 +114,7 @@ fn kernels(criterion: &mut Criterion) {
     }
 }
 
-/// Straight code of about `size` operations, of which eight chains depend on themselves.
+/// Returns straight-line code of about `size` operations in eight dependency chains.
 fn straight(size: u32) -> Function {
     let mut b = Builder::new();
     let mut chains: Vec<_> = (0..8).map(|slot| b.input(slot, Type::F32)).collect();
@@ -154,7 +154,8 @@ fn compile_time(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A fragment shader compiled from SPIR-V, and read back from what a pipeline cache saved.
+/// Measures a fragment shader that is compiled from SPIR-V, and one that is restored from a
+/// pipeline cache.
 fn restore_time(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("restore");
     let bytes = include_bytes!("../../../samples/shaders/model.frag.spv");

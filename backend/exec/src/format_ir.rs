@@ -1,25 +1,29 @@
-//! Format conversion written as IR: what `convert` computes of one texel, for every lane of a wave, bit for bit.
+//! Format conversion written as IR. It computes the results of `convert` bit for bit, for every
+//! lane of a wave.
 //!
-//! A texel in memory is one to four little-endian words here; formats of fewer than 4 bytes lie in the low bits of one.
-//! Vertex fetch, sampling and export are built of these routines, each specialised to its format.
+//! A texel in memory is one to four little-endian words. Formats of fewer than 4 bytes occupy the
+//! low bits of one word. Vertex fetch, sampling and export consist of these routines, each
+//! specialised for its format.
 
 use smallvec::SmallVec;
 use vitric_format::{Channel, Class, FormatInfo, WHOLE, one, srgb};
 use vitric_ir::{BinaryOp as B, Builder, TernaryOp as T, Type, UnaryOp as U, Value};
 
-/// The words of a texel in memory.
+/// Words of a texel in memory.
 pub type Words = SmallVec<[Value; 4]>;
 
-/// 2^23: the same of what is not negative.
+/// 2^23. Adding it rounds a non-negative number below 2^23 to an integer, which the low mantissa
+/// bits then hold.
 const NATURAL: f32 = 8_388_608.0;
 
-/// The bits of [`NATURAL`] are among so many at the top.
+/// Number of top bits of a word that hold the bits of [`NATURAL`].
 const EXPONENT: u32 = 8;
 
-/// Widest fixed point whose quotients [`over`] rounds correctly.
+/// Maximum width in bits of fixed-point codes whose quotients [`over`] computes without a
+/// division.
 const MAX_BITS_OVER: u8 = 16;
 
-/// Words of a format's texel.
+/// Returns the number of 32-bit words of a format's texel.
 pub fn words(info: &FormatInfo) -> usize {
     info.bytes.div_ceil(4) as usize
 }
@@ -28,13 +32,14 @@ fn largest(bits: u8) -> u32 {
     u32::MAX >> (32 - u32::from(bits))
 }
 
-/// Shared exponents: three mantissas of 9 bits, and 5 bits above them.
+/// Returns true if the format has a shared exponent: three mantissas of 9 bits, with 5 bits of
+/// exponent above them.
 fn shares_exponent(info: &FormatInfo) -> bool {
     info.class == Class::Ufloat && info.channels[0].bits == 9
 }
 
-/// Decodes a texel of an uncompressed colour format: red to alpha, missing components 0, 0, 0, 1. Integers are `I32`, all else
-/// is `F32`.
+/// Decodes a texel of an uncompressed colour format to red, green, blue and alpha. Missing
+/// components are 0, 0, 0, 1. Integers are `I32`, all other values are `F32`.
 pub fn decode(b: &mut Builder, info: &FormatInfo, words: &[Value]) -> [Value; 4] {
     if shares_exponent(info) {
         let [red, green, blue] = shared_exponent(b, words[0]);
@@ -43,12 +48,12 @@ pub fn decode(b: &mut Builder, info: &FormatInfo, words: &[Value]) -> [Value; 4]
     [0, 1, 2, 3].map(|component| decode_component(b, info, words, component))
 }
 
-/// Whether a component says nothing of the others, so that they may be decoded one at a time.
+/// Returns true if each component can be decoded independently of the others.
 pub fn has_components(info: &FormatInfo) -> bool {
     !shares_exponent(info)
 }
 
-/// Decodes one component, 0 to 3, of a texel of such a format.
+/// Decodes one component, 0 to 3, of a texel. The format must satisfy [`has_components`].
 pub fn decode_component(b: &mut Builder, info: &FormatInfo, words: &[Value], component: u8) -> Value {
     let ty = if info.class.is_integer() { Type::I32 } else { Type::F32 };
     match channel_of(info, component) {
@@ -90,7 +95,7 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
             b.unary(U::SToF, code)
         }
         Class::Sfloat if bits == 16 => {
-            // Only the low bits are looked at.
+            // `HalfToFloat` reads only the low 16 bits.
             let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
             let half = if shift == 0 { word } else { by_constant(b, B::ShrLogical, word, shift) };
             b.unary(U::HalfToFloat, half)
@@ -100,7 +105,7 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
             b.cast(word, Type::F32)
         }
         Class::Ufloat => {
-            // A half without sign and with fewer bits of mantissa.
+            // The format is a half without a sign and with fewer mantissa bits.
             let (code, shift) = (unsigned_code(b, channel, words), b.int(15 - u32::from(bits)));
             let half = b.binary(B::Shl, code, shift);
             b.unary(U::HalfToFloat, half)
@@ -108,14 +113,16 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
     }
 }
 
-/// The greatest code of formats whose texels can be filtered as codes: unsigned fixed point with equal channels.
+/// Returns the largest code of a format whose texels can be filtered as codes: unsigned fixed
+/// point with channels of equal width. Returns `None` for other formats.
 pub fn greatest_code(info: &FormatInfo) -> Option<u32> {
     let bits = info.channels.first()?.bits;
     let equal = info.channels.iter().all(|channel| channel.bits == bits);
     (info.class == Class::Unorm && equal && (2..=MAX_BITS_OVER).contains(&bits)).then(|| largest(bits))
 }
 
-/// The code of a component, 0 to 3, of a texel of such a format as a float; of missing ones that of 0, 0, 0, 1.
+/// Decodes the code of a component, 0 to 3, as a float. The format must have a [`greatest_code`].
+/// Missing components have the codes of 0, 0, 0, 1.
 pub fn decode_code(b: &mut Builder, info: &FormatInfo, words: &[Value], component: u8) -> Value {
     match channel_of(info, component) {
         Some(channel) => {
@@ -126,12 +133,12 @@ pub fn decode_code(b: &mut Builder, info: &FormatInfo, words: &[Value], componen
     }
 }
 
-/// A code, or a number between codes, over the greatest one.
+/// Divides a code, or a number between two codes, by the largest code.
 pub fn over_code(b: &mut Builder, code: Value, greatest: u32) -> Value {
     over(b, code, greatest.count_ones() as u8, greatest)
 }
 
-/// A depth of a format with so many bits, from the word of its plane.
+/// Decodes a depth of `bits` bits from the word of its plane.
 pub fn decode_depth(b: &mut Builder, bits: u32, word: Value) -> Value {
     if bits == 32 {
         return b.cast(word, Type::F32);
@@ -141,14 +148,16 @@ pub fn decode_depth(b: &mut Builder, bits: u32, word: Value) -> Value {
     over(b, code, bits as u8, largest(bits as u8))
 }
 
-/// The code of a depth in fixed point with 16 or 24 bits, as `format::depth_code` has it.
+/// Encodes a depth as fixed point of 16 or 24 bits, as `format::depth_code` does.
 pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
     let [zero, half, one] = [0.0, 0.5, 1.0].map(|value| b.float(value));
     let depth = b.binary(B::FMax, zero, depth);
     let depth = b.binary(B::FMin, one, depth);
     let ([no, yes], greatest) = ([0, 1].map(|value| b.int(value)), largest(bits as u8));
     if bits == 16 {
-        // The product is exact where its sign is all that counts: less the middle between two codes, which floats have.
+        // The fused multiply-add subtracts the midpoint between two codes from the exact product.
+        // Only the sign of the result is used, which rounding preserves. Floats represent the
+        // midpoint exactly.
         let scale = b.float(greatest as f32);
         let scaled = b.binary(B::FMul, depth, scale);
         let below = b.unary(U::Floor, scaled);
@@ -159,7 +168,8 @@ pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
         let (below, more) = (b.unary(U::FToS, below), b.select(reaches, yes, no));
         return b.binary(B::IAdd, below, more);
     }
-    // The greatest code is one less than a power of two: what that makes too large is the depth itself.
+    // The largest code is 2^24 - 1. Scaling by 2^24 instead makes the product too large by exactly
+    // the depth.
     let scale = b.float((greatest + 1) as f32);
     let scaled = b.binary(B::FMul, depth, scale);
     let below = b.unary(U::Floor, scaled);
@@ -172,7 +182,7 @@ pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
     b.binary(B::ISub, code, less)
 }
 
-/// The bits of a channel, zeros above.
+/// Extracts the bits of a channel, zero-extended.
 fn unsigned_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
     let shifted = if shift == 0 { word } else { by_constant(b, B::ShrLogical, word, shift) };
@@ -182,7 +192,7 @@ fn unsigned_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     by_constant(b, B::And, shifted, largest(channel.bits))
 }
 
-/// The bits of a channel, its sign above.
+/// Extracts the bits of a channel, sign-extended.
 fn signed_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     let (word, first) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
     let unused = 32 - u32::from(channel.bits);
@@ -195,8 +205,9 @@ fn by_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
     b.binary(op, x, constant)
 }
 
-/// `code / divisor`, correctly rounded. For narrow codes it is the product with the reciprocal, and one step that takes away
-/// its error; the tests try them all.
+/// Computes `code / divisor`, correctly rounded. For codes of at most [`MAX_BITS_OVER`] bits it
+/// multiplies by the reciprocal and corrects the error with one step. The tests check all such
+/// codes.
 fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
     let divided = b.float(divisor as f32);
     if bits > MAX_BITS_OVER {
@@ -210,7 +221,7 @@ fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
 
 fn shared_exponent(b: &mut Builder, word: Value) -> [Value; 3] {
     let exponent = by_constant(b, B::ShrLogical, word, 27);
-    // One step of the mantissas is 2^(exponent - 15 - 9).
+    // One unit of a mantissa is 2^(exponent - 15 - 9).
     let biased = by_constant(b, B::IAdd, exponent, 127 - 24);
     let step = by_constant(b, B::Shl, biased, 23);
     let step = b.cast(step, Type::F32);
@@ -221,8 +232,9 @@ fn shared_exponent(b: &mut Builder, word: Value) -> [Value; 3] {
     })
 }
 
-/// Encodes red to alpha (`F32`, or `I32` in formats of integers) as a texel's words; `None` for formats that are never
-/// written: scaled ones and shared exponents.
+/// Encodes red, green, blue and alpha as the words of a texel. The components are `F32`, or `I32`
+/// in integer formats. Returns `None` for formats that are never written: scaled formats and
+/// shared exponents.
 pub fn encode(b: &mut Builder, info: &FormatInfo, texel: [Value; 4]) -> Option<Words> {
     if matches!(info.class, Class::Uscaled | Class::Sscaled) || shares_exponent(info) {
         return None;
@@ -236,7 +248,8 @@ pub fn encode(b: &mut Builder, info: &FormatInfo, texel: [Value; 4]) -> Option<W
     Some(codes.iter().map(|codes| joined(b, codes)).collect())
 }
 
-/// All bits of some codes; by twos, as neither waits for the other then, and what does not change comes together.
+/// Combines codes by bitwise or. Splitting in halves lets the two sides run in parallel and groups
+/// constant operands together.
 fn joined(b: &mut Builder, codes: &[Value]) -> Value {
     match codes {
         [] => b.int(0),
@@ -249,7 +262,8 @@ fn joined(b: &mut Builder, codes: &[Value]) -> Value {
     }
 }
 
-/// The code of a channel that is to be shifted so far to the left: of bits that are lost there anything.
+/// Encodes a channel whose code is shifted left by `shift` bits afterwards. Bits that the shift
+/// drops are undefined.
 fn encode_channel(b: &mut Builder, class: Class, (channel, shift): (&Channel, u32), value: Value) -> Value {
     let bits = channel.bits;
     match class {
@@ -278,11 +292,11 @@ fn encode_channel(b: &mut Builder, class: Class, (channel, shift): (&Channel, u3
     }
 }
 
-/// `value` between `low` and 1; NaN is 0.
+/// Clamps `value` to the range from `low` to 1. NaN becomes 0.
 pub fn clamped(b: &mut Builder, value: Value, low: f32) -> Value {
     let (zero, one) = (b.float(0.0), b.float(1.0));
     let value = if low == 0.0 {
-        // The maximum's first operand is what NaN gives.
+        // `FMax` returns its first operand for NaN.
         b.binary(B::FMax, zero, value)
     } else {
         let (is_nan, low) = (b.unary(U::IsNan, value), b.float(low));
@@ -297,20 +311,22 @@ fn unorm_code(b: &mut Builder, value: Value, bits: u8) -> Value {
     whole(b, value, largest(bits), bits)
 }
 
-/// The low `bits` bits of `value * scale` as a whole number: the nearest one, and of two the even one.
+/// Returns the low `bits` bits of `value * scale`, rounded to the nearest integer with ties to
+/// even.
 fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
     let word = word_of(b, value, (scale, WHOLE));
     by_constant(b, B::And, word, largest(bits))
 }
 
-/// The same below other bits, of the number that it is a sum with.
+/// Returns the bits of `value * scale + unit`. The low bits hold the rounded integer, and the bits
+/// above are undefined.
 fn word_of(b: &mut Builder, value: Value, (scale, unit): (u32, f32)) -> Value {
     let (scale, unit) = (b.float(scale as f32), b.float(unit));
     let sum = b.ternary(T::Fma, value, scale, unit);
     b.cast(sum, Type::I32)
 }
 
-/// The linear value of an 8-bit sRGB code.
+/// Returns the linear value of an 8-bit sRGB code.
 fn srgb_value(b: &mut Builder, code: Value) -> Value {
     let (line, white, last) = (b.float(srgb::LINE), b.float(255.0), b.int(srgb::LAST_OF_LINE));
     let number = b.unary(U::SToF, code);
@@ -320,7 +336,7 @@ fn srgb_value(b: &mut Builder, code: Value) -> Value {
     b.select(on_line, of_line, curve)
 }
 
-/// A sum of powers, as `srgb::polynomial` makes it.
+/// Evaluates a polynomial in the order of `srgb::polynomial`.
 fn polynomial(b: &mut Builder, coefficients: &[f32], mut power: Value) -> Value {
     let mut sums: Vec<_> = coefficients.iter().map(|&coefficient| b.float(coefficient)).collect();
     while sums.len() > 1 {
@@ -332,7 +348,7 @@ fn polynomial(b: &mut Builder, coefficients: &[f32], mut power: Value) -> Value 
     sums[0]
 }
 
-/// The 8-bit sRGB code of a linear value.
+/// Returns the 8-bit sRGB code of a linear value.
 fn srgb_code(b: &mut Builder, value: Value) -> Value {
     let value = clamped(b, value, 0.0);
     let mantissa_bits = f32::MANTISSA_DIGITS - 1;
@@ -352,14 +368,14 @@ fn srgb_code(b: &mut Builder, value: Value) -> Value {
     whole(b, code, 1, 8)
 }
 
-/// An unsigned float with 5 bits of exponent; what is too precise is cut off.
+/// Encodes an unsigned float with 5 exponent bits. Excess mantissa bits are truncated.
 fn ufloat_code(b: &mut Builder, value: Value, mantissa: u32) -> Value {
     let infinity = 31 << mantissa;
     let word = b.cast(value, Type::I32);
     let kept = by_constant(b, B::ShrLogical, word, 23 - mantissa);
     let normal = by_constant(b, B::ISub, kept, (127 - 15) << mantissa);
     let normal = by_constant(b, B::UMin, normal, infinity - 1);
-    // One step of denormals is 2^-14 / 2^mantissa.
+    // One unit of a denormal is 2^-14 / 2^mantissa.
     let steps = b.float(f32::from_bits((127 + 14 + mantissa) << 23));
     let scaled = b.binary(B::FMul, value, steps);
     let denormal = b.unary(U::FToU, scaled);
@@ -395,7 +411,8 @@ mod tests {
         (*state >> 32) as u32
     }
 
-    /// Words of floats of all kinds: any at all, those between 0 and 1, and those next to the middle of two codes.
+    /// Returns the bits of a random float: arbitrary bits, a number from 0 to 1, or a number next
+    /// to the midpoint of two codes.
     fn interesting(state: &mut u64) -> u32 {
         let word = random(state);
         let special = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 65535.9, 3e-5];

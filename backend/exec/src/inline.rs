@@ -1,9 +1,16 @@
-//! Programs with routines in them: what image instructions look up becomes a part of the program, so that instructions which take texels
-//! of one image share what they compute of coordinates, and nothing goes through memory between a program and its routines.
+//! Inlining of texture routines into programs.
 //!
-//! An instruction's routine is known only when descriptors are. So a program is given routines when it has run for a while with such
-//! descriptors, and where there are others the program as it was serves them. What an instruction finds (texels, sizes, clamps) stays with
-//! the bindings ([`Space::OfImage`]): a program with routines serves all bindings in which its instructions find the same routines.
+//! The code of a routine replaces an image instruction. Instructions that sample the same image
+//! then share their coordinate computations. No values pass through memory between a program and
+//! its routines.
+//!
+//! The routine of an instruction depends on the bound descriptors. A program is therefore inlined
+//! only after it has run for some time with such descriptors. For other descriptors the original
+//! program runs.
+//!
+//! The data of an access (texels, sizes, clamps) stays in the bindings, see [`Space::OfImage`].
+//! One inlined program thus serves all bindings that resolve its instructions to the same
+//! routines.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,69 +26,75 @@ use super::link::{self, Linker};
 use super::runtime::Bindings;
 use crate::texture::Routine;
 
-/// Which programs get routines.
+/// Policy that selects which programs get inlined routines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inlining {
-    /// None.
+    /// No program.
     Off,
-    /// Those that run often, where they stay short.
+    /// Programs that run often, if the result stays short.
     Auto,
-    /// All that can, at once.
+    /// All programs that can be inlined, immediately.
     Always,
 }
 
-/// Passes in which a program was drawn with before it gets routines, and more of them for each image instruction: compiling takes time by
-/// these, and not all programs of a frame shall do that in one.
+/// Number of passes that must draw with a program before it is inlined: a base, plus a count for
+/// each image instruction.
+///
+/// Compile time grows with the number of image instructions. The delay spreads the compilation of
+/// a frame's programs over several frames.
 const PASSES_BEFORE: u32 = 4;
 const PASSES_BY_IMAGE: u32 = 2;
 
-/// Bindings that a program has in a pass on average, at most: its instructions are looked up for all of them.
+/// Maximum average number of bindings per pass of an inlined program. Each of them costs a routine
+/// lookup for every image instruction.
 const MAX_BINDINGS: u32 = 32;
 
-/// Instructions of a program with routines in it, at most.
+/// Maximum length of an inlined program, in IR instructions.
 const LONGEST: usize = 4000;
 
-/// Combinations of routines of one program.
+/// Maximum number of routine combinations for which one program is inlined.
 const MAX_VARIANTS: usize = 8;
 
-/// What a program has become with routines in it.
+/// Inlined variants of a program.
 #[derive(Debug, Default)]
 pub struct Inlined {
     uses: Arc<Uses>,
-    /// Its image instructions in whose place routines may stand.
+    /// Image instructions that routines may replace.
     images: OnceLock<Vec<Image>>,
     variants: Mutex<Vec<Variant>>,
 }
 
-/// How much a program is used, with routines in it or without.
+/// Usage counts that a program and its inlined variants share.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Passes that drew with it, or dispatches.
+    /// Number of passes that drew with the program, or of dispatches.
     passes: AtomicU32,
-    /// Bindings that it was given.
+    /// Number of bindings the program was used with.
     bindings: AtomicU32,
 }
 
-/// Routines by the numbers of image instructions, and the program with them; none where that does not serve.
+/// Routines by image instruction, and the program with them inlined, or `None` if inlining is not
+/// worthwhile.
 type Variant = (Vec<Option<Token>>, Option<Arc<Program>>);
 
 impl Inlined {
-    /// Of the same program with routines in it.
+    /// Returns the state of an inlined variant, which shares the usage counts.
     pub(super) fn of_variant(&self) -> Self {
         Self { uses: self.uses.clone(), ..Self::default() }
     }
 
-    /// A pass draws with the program, or it is dispatched.
+    /// Counts a pass that draws with the program, or a dispatch of it.
     pub fn begin_pass(&self) {
         self.uses.passes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It was given other bindings.
+    /// Counts a change of the program's bindings.
     pub fn bind(&self) {
         self.uses.bindings.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a program of so many image instructions runs often enough, with few bindings.
+    /// Returns true if a program with `images` image instructions runs often enough and with few
+    /// enough bindings.
     fn is_wanted(&self, images: u32) -> bool {
         let [passes, bindings] = [&self.uses.passes, &self.uses.bindings].map(|count| count.load(Ordering::Relaxed));
         passes >= PASSES_BY_IMAGE.saturating_mul(images).saturating_add(PASSES_BEFORE)
@@ -90,7 +103,8 @@ impl Inlined {
 }
 
 impl Program {
-    /// The program with those routines in it that its image instructions find in these bindings, if that serves.
+    /// Returns the program with the routines of these bindings inlined, or `None` if inlining is
+    /// off, not yet due or not worthwhile.
     pub fn inlined(&self, bindings: &Bindings, inlining: Inlining) -> Option<Arc<Self>> {
         let is_wanted = || match inlining {
             Inlining::Off => false,
@@ -115,7 +129,7 @@ impl Program {
         if variants.len() >= MAX_VARIANTS {
             return None;
         }
-        // Long ones gain nothing.
+        // Inlining does not speed up long routines.
         let serves = |routine: &Arc<Routine>| {
             inlining == Inlining::Always || !routine.program.code.function().insts.contains(&Inst::Loop)
         };
@@ -130,9 +144,11 @@ impl Program {
     }
 }
 
-/// Image instructions in whose place their routine may stand, with operands numbered as for a call: those that name one image and one
-/// sampler. Lanes that do not run an instruction have 0 of a call, and anything of a routine that stands in its place: so in programs that
-/// look at other lanes an instruction stays where not all lanes may run it.
+/// Returns the image instructions that routines may replace, with operands numbered as for a call.
+///
+/// An instruction qualifies if it names one image and one sampler. In a lane that does not run the
+/// instruction, a call yields 0, but an inlined routine yields an undefined value. If the program
+/// reads other lanes, only instructions that all lanes run therefore qualify.
 fn replaceable(function: &Function) -> Vec<Image> {
     let looks = function.insts.iter().any(looks_across);
     let (mut images, mut depth, mut all_run) = (Vec::new(), 0, true);
@@ -152,7 +168,7 @@ fn replaceable(function: &Function) -> Vec<Image> {
     images
 }
 
-/// Whether an instruction depends on what lanes have that may not run.
+/// Returns true if the result of an instruction depends on values of lanes that may be inactive.
 fn looks_across(inst: &Inst) -> bool {
     match inst {
         Inst::Unary { op, .. } => op.is_derivative(),
@@ -166,7 +182,8 @@ fn is_one(image: &Image) -> bool {
     is_one && !image.op.is_query()
 }
 
-/// Whether a routine may stand in a program: it reaches nothing but its texels and what says where they lie.
+/// Returns true if a routine may be inlined: it accesses no memory besides its texels and the data
+/// that locates them.
 fn may_stand(routine: &Routine) -> bool {
     let reaches = |space: &Space| part(*space).is_some();
     let function = routine.program.code.function();
@@ -182,7 +199,7 @@ fn may_stand(routine: &Routine) -> bool {
     function.routines.is_empty() && function.insts.iter().all(fits)
 }
 
-/// What a routine's memory is of the look-up.
+/// Returns the part of an image access that a memory space of a routine corresponds to.
 fn part(space: Space) -> Option<Part> {
     match space {
         Space::Push => Some(Part::Levels(0)),
@@ -193,7 +210,8 @@ fn part(space: Space) -> Option<Part> {
     }
 }
 
-/// A program with routines in it, by the numbers of image instructions; `None` where there is none.
+/// Returns the program with the routines in `found` inlined, or `None` if none of them can be.
+/// Each routine is paired with the number of its image instruction.
 fn with_routines(program: &Program, found: &[(u32, Arc<Routine>)]) -> Option<Program> {
     let found: Vec<_> = found.iter().filter(|(_, routine)| may_stand(routine)).cloned().collect();
     if found.is_empty() || program.groups_in_wave > 1 {
@@ -213,18 +231,19 @@ fn with_routines(program: &Program, found: &[(u32, Arc<Routine>)]) -> Option<Pro
     Some(made)
 }
 
-/// Copies a program, with routines in it.
+/// Linker that copies a program and inlines its routines.
 struct Replacer<'a> {
     b: Builder,
-    /// The program's.
+    /// Function of the program.
     function: &'a Function,
     found: &'a [(u32, Arc<Routine>)],
-    /// Instructions that came first of those that look up the same.
+    /// First instruction of each group that performs the same access.
     firsts: Vec<Image>,
 }
 
 impl Replacer<'_> {
-    /// The number of the first instruction that finds the same as one does.
+    /// Returns the number of the first instruction that has the image, sampler and routine of this
+    /// one.
     fn first(&mut self, image: &Image, routine: &Routine) -> u32 {
         let source = |image: &Image| (image.resource, image.sampler.map(|(resource, _)| resource));
         let is_same = |first: &&Image| {
@@ -265,11 +284,11 @@ impl Linker for Replacer<'_> {
     }
 }
 
-/// Appends a routine in the place of an image instruction.
+/// Linker that appends a routine in place of an image instruction.
 struct InPlace<'a> {
     b: &'a mut Builder,
     operands: Vec<Value>,
-    /// The instruction whose look-up it reaches.
+    /// Number of the instruction whose image the routine accesses.
     image: u32,
 }
 

@@ -1,5 +1,8 @@
-//! Running programs: the wave interpreter (the oracle), generated code, what both find in bound
-//! descriptors, linking, and texture and format routines as IR.
+//! Execution of programs.
+//!
+//! This crate holds the wave interpreter, which is the reference for generated code, and the
+//! runtime that both use to access bound descriptors. It also links programs and writes texture
+//! and format routines as IR.
 
 pub mod format_ir;
 pub mod inline;

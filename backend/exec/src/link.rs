@@ -1,4 +1,5 @@
-//! Linking: a program becomes a part of a longer one of the driver's own, in which its inputs are computed and its outputs used.
+//! Linking: appending a program to a longer internal one, which computes the inputs and uses the
+//! outputs.
 
 use vitric_ir::{
     Builder, Image, Inst, InterpolateAt, Local, Space, Table, Type, Value, map_operands, map_results, results,
@@ -6,42 +7,44 @@ use vitric_ir::{
 
 use super::Program;
 
-/// What a program is appended to.
+/// Target that a program is appended to.
 pub trait Linker {
-    /// Where the instructions go.
+    /// Returns the builder that receives the instructions.
     fn builder(&mut self) -> &mut Builder;
-    /// The program's input word `slot`, of a type.
+    /// Returns the program's input word `slot`, of type `ty`.
     fn input(&mut self, slot: usize, ty: Type) -> Value;
-    /// The same at another place than the declared one.
+    /// Returns the program's input word `slot`, interpolated at `at` rather than at its declared
+    /// position.
     fn interpolated(&mut self, slot: usize, at: InterpolateAt, ty: Type) -> Value;
-    /// Resources and image instructions of the programs that were appended before.
+    /// Returns the number of resources and image instructions of the programs appended before.
     fn before(&self) -> Before {
         Before::default()
     }
-    /// What an image instruction gives, where something else takes its place.
+    /// Returns the result words of an image instruction, if the linker replaces it.
     fn image(&mut self, _image: &Image) -> Option<Vec<Value>> {
         None
     }
-    /// Where lanes are noted that discard their fragment: they leave the program then, but not what it is appended to.
+    /// Returns the local that records lanes which discard or demote their fragment. A lane that
+    /// discards leaves the appended program but not the program around it.
     fn ended(&self) -> Option<Local> {
         None
     }
-    /// The memory that one of the program becomes.
+    /// Returns the memory space that replaces a space of the program.
     fn space(&self, space: Space) -> Space {
         space
     }
 }
 
-/// What a program has of the programs that were appended before: the numbers of its own follow.
+/// Counts over the programs appended before. The numbers of the next program start there.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Before {
-    /// Resources.
+    /// Number of resources.
     pub resources: u32,
-    /// Image instructions.
+    /// Number of image instructions.
     pub images: u32,
 }
 
-/// Appends a program. Returns its output words; they are 0 where the program wrote none.
+/// Appends a program and returns its output words. A word that the program does not write is 0.
 pub fn append(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
     let function = program.code.function();
     let locals: Vec<Local> = function.locals.iter().map(|&words| linker.builder().local(words)).collect();
@@ -49,7 +52,7 @@ pub fn append(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
     appended(linker, program, &locals, outputs)
 }
 
-/// The same inside of a loop: each turn begins with all locals 0.
+/// Appends a program inside of a loop. Each iteration starts with all locals set to 0.
 pub fn append_anew(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
     let b = linker.builder();
     let zero = b.int(0);
@@ -72,7 +75,8 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
         linker.builder().add_routine(image + before.images, routine.clone());
     }
     let ended = linker.ended();
-    // What lanes that end break out of, and how many regions that may be left are open in it.
+    // Lanes that end break out of this block. `open` counts the enclosing regions of the program
+    // that a `Break` can target.
     if ended.is_some() {
         linker.builder().push(Inst::Block);
     }

@@ -1,4 +1,4 @@
-//! Programs: shaders ready to run, and routines of the driver's own.
+//! Programs: shaders and internal routines, ready to run.
 
 use std::ops::{Deref, DerefMut};
 
@@ -16,25 +16,27 @@ use vitric_ir::{Function, Inst, Space, Type};
 use super::inline::Inlined;
 use super::interp::Executable;
 
-/// A program of one stage, ready to run.
+/// Program of one stage, ready to run.
 #[derive(Debug)]
 pub struct Program {
-    /// Its interface.
+    /// Interface of the program.
     pub interface: Interface,
-    /// The code.
+    /// Code of the program.
     pub code: Executable,
-    /// The same for two waves at once, where that pays: input words of the second wave follow those of the first.
+    /// Program that runs two waves at once, if that is faster. The second wave's input words
+    /// follow the first wave's.
     pub pair: Option<Box<Program>>,
-    /// Compute programs: workgroups that share a wave, one behind the other; 1 where each has its own.
+    /// For compute programs, the number of consecutive workgroups that share a wave, or 1 if each
+    /// workgroup has its own waves.
     pub groups_in_wave: u32,
-    /// What it has become with routines in it.
+    /// Variants with inlined routines.
     pub inlined: Inlined,
-    /// Programs with routines in them: the function that it was before.
+    /// For a program with inlined routines, the function before inlining.
     pub before: Option<Box<Function>>,
 }
 
 impl PartialEq for Program {
-    /// Returns true if both are one program: programs of the same text are not the same.
+    /// Returns true if both are the same object. Two programs with equal text are different.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
@@ -55,7 +57,7 @@ impl DerefMut for Program {
 }
 
 impl Program {
-    /// Makes a shader ready to run. Its code is not generated yet: it is interpreted.
+    /// Creates a program from a shader. It is interpreted until its code is generated.
     #[inline]
     pub fn interpreted(shader: Shader) -> Self {
         let Shader { interface, function } = shader;
@@ -63,8 +65,9 @@ impl Program {
         Self::with_code(interface, code)
     }
 
-    /// Makes a shader ready to run and generates its code, for the target that the knob chooses. A function that is beyond the
-    /// generator is interpreted, with a warning. `entry` is the entry point's name, for tools.
+    /// Creates a program from a shader and generates code for the target that the configuration
+    /// selects. If the generator does not support the function, the program is interpreted and a
+    /// warning is logged. `entry` is the name of the entry point, for tools.
     #[inline]
     pub fn new(shader: Shader, entry: &str) -> Self {
         let mut program = Self::interpreted(shader);
@@ -82,8 +85,10 @@ impl Program {
         self.interface.to_text(self.code.function())
     }
 
-    /// A routine of the driver's own: a verified function, how its input words differ from lane to lane, and how many output
-    /// words it has, which are anything for lanes that do not run to its end. Its code is not generated yet.
+    /// Creates an internal routine from a verified function. Its code is not generated yet.
+    ///
+    /// `inputs` says how each input word varies between lanes. `outputs` is the number of output
+    /// words. Output words are undefined in lanes that do not run to the end.
     pub fn routine(function: Function, inputs: &[LaneVariance], outputs: usize) -> Self {
         let slot = |word: usize| Slot::Location { location: word as u32, component: 0, index: 0 };
         let input = |word| InputSlot {
@@ -100,18 +105,20 @@ impl Program {
         Self::with_code(interface, Executable::new(function, |slot| inputs[slot as usize]).with_outputs_filled())
     }
 
-    /// Whether programs of a stage run as they are. Of vertex and fragment programs kernels are made (`geometry::kernel`,
-    /// `pixel::kernel`).
+    /// Returns true if programs of a stage run directly. Vertex and fragment programs run as part
+    /// of kernels (`geometry::kernel`, `pixel::kernel`).
     #[inline]
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
         stage
             .intersects(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT)
     }
 
-    /// Generates the code of a program that runs as it is, for a target; without one it is interpreted.
+    /// Generates code for a target, or sets the program up for interpretation if `target` is
+    /// `None`. The program must be one that runs directly.
     ///
     /// # Errors
-    /// When the function is beyond the generator, or there is no executable memory; it is then interpreted.
+    /// Returns an error if the generator does not support the function, or if there is no
+    /// executable memory. The program is then interpreted.
     pub fn generate(&mut self, target: Option<Target>) -> Result<(), String> {
         self.share_waves();
         self.code.generate(target)?;
@@ -122,8 +129,9 @@ impl Program {
         }
     }
 
-    /// The same for the target that the knob chooses; what is beyond the generator is interpreted, with a warning. `entry` is
-    /// the entry point's name, for tools.
+    /// Generates code for the target that the configuration selects. If the generator does not
+    /// support the function, the program is interpreted and a warning is logged. `entry` is the
+    /// name of the entry point, for tools.
     pub(super) fn generate_chosen(&mut self, entry: &str) {
         if Self::runs_itself(self.stage) {
             self.share_waves();
@@ -131,7 +139,7 @@ impl Program {
         }
     }
 
-    /// The same where workgroups have waves of their own.
+    /// Generates code as [`Self::generate_chosen`] does, without letting workgroups share waves.
     pub(super) fn generate_unshared(&mut self, entry: &str) {
         if !Self::runs_itself(self.stage) {
             return;
@@ -143,7 +151,7 @@ impl Program {
         }
     }
 
-    /// Lets workgroups of few invocations share waves, where they may.
+    /// Lets several small workgroups share a wave, where the program permits it.
     fn share_waves(&mut self) {
         let invocations: u32 = self.local_size.iter().product();
         let groups = WAVE as u32 / invocations.max(1);
@@ -160,10 +168,11 @@ impl Program {
         self.code = Executable::new(self.code.function().clone(), variance);
     }
 
-    /// Two waves of a workgroup as one, where groups are made of such pairs.
+    /// Returns a program that runs two waves of a workgroup at once, if every workgroup has an
+    /// even number of full waves.
     fn paired(&self, target: Option<Target>) -> Option<Box<Self>> {
         let invocations: u32 = self.local_size.iter().product();
-        // Two registers hold a wave of AVX2, which so is a pair already.
+        // On AVX2 a value of one wave already takes two registers, so pairs gain nothing.
         if target != Some(Target::Avx512) || self.shared_bytes > 0 || !invocations.is_multiple_of(2 * WAVE as u32) {
             return None;
         }
@@ -179,19 +188,21 @@ impl Program {
         Some(Box::new(program))
     }
 
-    /// The same fragment program, whose fragments of a pixel follow one another: each is shaded, tested and written before the next one is
-    /// shaded, as if it locked its pixel for something that others see.
+    /// Returns this fragment program with pixel interlock. A fragment is shaded, tested and
+    /// written before the next one of its pixel, as if the program locked its pixel for side
+    /// effects.
     #[inline]
     pub fn in_order(&self) -> Self {
         let facts = FragmentFacts { interlock: true, side_effects: true, ..self.fragment };
         self.as_fragment(facts, self.outputs.clone())
     }
 
-    /// The same fragment program, whose colours go to other attachments: that of location `locations[n]` to attachment `n`, one that is not
-    /// named to none. Source: `VkRenderingAttachmentLocationInfo`.
+    /// Returns this fragment program with its colours redirected. Location `locations[n]` goes to
+    /// attachment `n`, and the colours of other locations are dropped. Source:
+    /// `VkRenderingAttachmentLocationInfo`.
     pub fn with_colors_moved(&self, locations: &[u32]) -> Self {
         let attachment = |location: u32| locations.iter().position(|&named| named == location);
-        // Behind all attachments there are.
+        // Dropped colours get locations beyond the last attachment.
         let moved = |location: u32| attachment(location).map_or(u32::MAX - location, |attachment| attachment as u32);
         let output = |output: &OutputSlot| match output.slot {
             Slot::Location { location, component, index } => {
@@ -203,27 +214,29 @@ impl Program {
         self.as_fragment(facts, self.outputs.iter().map(output).collect())
     }
 
-    /// The same fragment program with other facts and outputs.
+    /// Returns this fragment program with other facts and outputs.
     fn as_fragment(&self, fragment: FragmentFacts, outputs: Vec<OutputSlot>) -> Self {
         let mut program = self.with_function(self.code.function().clone());
         (program.fragment, program.outputs) = (fragment, outputs);
         program
     }
 
-    /// A program of fragments, or of workgroups that share no waves, that does the same by another function.
+    /// Returns this program with another function of the same effect. The program must be a
+    /// fragment program, or its workgroups must not share waves.
     pub(super) fn with_function(&self, function: Function) -> Self {
         let interface = Interface { geometry: None, mesh: None, patch: None, ..self.interface.clone() };
         let code = Executable::new(function, |slot| interface.variance(slot));
         Self::with_code(interface, code)
     }
 
-    /// Its function, or what that was before routines were put into it: what those do shows nowhere but in their results.
+    /// Returns the program's function before routines were inlined. The routines have no effect
+    /// besides their results.
     #[inline]
     pub fn without_routines(&self) -> &Function {
         self.before.as_deref().unwrap_or(self.code.function())
     }
 
-    /// Whether it writes memory that it finds by address.
+    /// Returns true if the program writes memory by address.
     pub fn stores_by_address(&self) -> bool {
         let stores = |inst: &Inst| match inst {
             Inst::Store { space, .. } | Inst::StorePart { space, .. } | Inst::Atomic { space, .. } => {
@@ -235,7 +248,7 @@ impl Program {
         self.code.function().insts.iter().any(stores)
     }
 
-    /// Whether what it computes depends on which invocations share its wave.
+    /// Returns true if the program's results depend on which invocations share its wave.
     pub fn looks_across(&self) -> bool {
         let sees = |input: &InputSlot| {
             let Slot::Builtin(builtin, _) = input.slot else { return false };

@@ -1,4 +1,4 @@
-//! Running routines in tests, on every executor of this machine.
+//! Helpers that run routines in tests on every executor of this machine.
 
 use vitric_base::simd::WAVE;
 use vitric_codegen::Target;
@@ -9,8 +9,10 @@ use super::Program;
 use super::interp::{Environment, Stop, Wave};
 use super::runtime::{Bindings, Deadline};
 
-/// Runs a function on the interpreter and all generated code: each of `inputs` is one lane's input words. `check` is given
-/// them and the `outputs` output words of each lane, from each executor.
+/// Runs a function on the interpreter and on all code generators.
+///
+/// Each element of `inputs` holds the input words of one lane. For each lane and executor, `check`
+/// receives the input words and the `outputs` output words.
 pub fn run_everywhere(function: &Function, inputs: &[Vec<u32>], outputs: usize, check: impl Fn(&[u32], &[u32])) {
     verify(function).unwrap();
     verify_strictly(function).unwrap();

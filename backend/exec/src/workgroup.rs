@@ -1,4 +1,5 @@
-//! Workgroups: the waves of one run to each barrier in turn, in the memory that they share.
+//! Execution of workgroups. The waves of a workgroup run to each barrier in turn and use the same
+//! shared memory.
 
 use std::ops::Range;
 
@@ -9,44 +10,46 @@ use super::Program;
 use super::interp::{Deadline, Environment, Stop, Wave, run_together};
 use super::runtime::{Bindings, SharedMemory};
 
-/// Workgroups of a program, and what they run in.
+/// Workgroups of a dispatch, and the state they run with.
 #[derive(Clone, Copy)]
 pub struct Workgroups<'a> {
-    /// The program.
+    /// Program that runs.
     pub program: &'a Program,
-    /// What it finds in the bound sets.
+    /// Bindings of the program.
     pub bindings: &'a Bindings,
-    /// Push constants, and what programs are told beside them.
+    /// Push constants, followed by internal parameters of the program.
     pub push: &'a [u8],
-    /// When it must stop.
+    /// Time limit of the dispatch.
     pub deadline: &'a Deadline,
-    /// Number of the first workgroup.
+    /// Index of the first workgroup along x, y and z.
     pub base: [u32; 3],
-    /// How many there are along x, y and z.
+    /// Number of workgroups along x, y and z.
     pub groups: [u32; 3],
-    /// Number of the draw.
+    /// Index of the draw.
     pub draw: u32,
 }
 
-/// What a worker keeps from workgroup to workgroup.
+/// Memory that a worker reuses from workgroup to workgroup.
 #[derive(Default)]
 pub struct WorkgroupScratch {
-    /// Size of the workgroup, whether its quads are squares, bytes of memory, and workgroups of a wave.
+    /// Properties the memory was set up for: size of the workgroup, whether its quads are 2×2
+    /// squares, bytes of shared memory, and workgroups per wave.
     shape: ([u32; 3], bool, u32, u32),
     waves: Vec<Wave>,
-    /// For each wave of a workgroup its invocations' place in the group, and their index.
+    /// For each wave of a workgroup, the x, y and z positions of its invocations in the group, and
+    /// their index.
     places: Vec<[Lanes; 4]>,
     shared: SharedMemory,
 }
 
 impl WorkgroupScratch {
-    /// The memory of the workgroup that was run last.
+    /// Returns the shared memory of the workgroup that ran last.
     #[inline]
     pub fn memory(&mut self) -> &[u32] {
         self.shared.lanes_mut().as_flattened()
     }
 
-    /// Suits it to workgroups of a program.
+    /// Sets up the memory for workgroups of a program.
     fn suit(&mut self, program: &Program) {
         let shape = (program.local_size, program.in_squares, program.shared_bytes, program.groups_in_wave);
         if self.shape == shape && !self.waves.is_empty() {
@@ -60,14 +63,15 @@ impl WorkgroupScratch {
     }
 }
 
-/// Places of a wave's invocations in their workgroup, and their index.
+/// Returns the x, y and z positions of a wave's invocations in their workgroup, and their index.
 fn places(program: &Program, wave: u32) -> [Lanes; 4] {
     let [width, height, _] = program.local_size;
     let invocations: u32 = program.local_size.iter().product();
     let index = |lane: usize| match (wave * WAVE as u32 + lane as u32, program.in_squares) {
         (number, false) if program.groups_in_wave > 1 => number % invocations,
         (number, false) => number,
-        // Four in a square, squares in two rows.
+        // Four consecutive invocations form a 2×2 square. The squares of two rows follow one
+        // another along x.
         (number, true) => {
             let (rows, rest) = (number / (2 * width), number % (2 * width));
             (rows * 2 + (rest >> 1 & 1)) * width + rest / 4 * 2 + (rest & 1)
@@ -82,19 +86,19 @@ fn places(program: &Program, wave: u32) -> [Lanes; 4] {
 }
 
 impl Workgroups<'_> {
-    /// Invocations of a workgroup.
+    /// Returns the number of invocations in a workgroup.
     #[inline]
     pub fn invocations(&self) -> usize {
         self.program.local_size.iter().map(|&count| count as usize).product()
     }
 
-    /// How many workgroups there are, saturating.
+    /// Returns the number of workgroups, saturating.
     #[inline]
     pub fn count(&self) -> usize {
         self.groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize))
     }
 
-    /// Runs workgroups, by their numbers. False when one was interrupted.
+    /// Runs the workgroups with these numbers. Returns false if one was interrupted.
     pub fn run_all(&self, scratch: &mut WorkgroupScratch, mut numbers: Range<usize>) -> bool {
         match self.program.groups_in_wave as usize {
             1 => numbers.all(|number| self.run(scratch, number, &[])),
@@ -105,7 +109,7 @@ impl Workgroups<'_> {
         }
     }
 
-    /// Runs workgroups that share a wave.
+    /// Runs workgroups that share one wave. Returns false if they were interrupted.
     fn run_sharing(&self, scratch: &mut WorkgroupScratch, numbers: Range<usize>) -> bool {
         scratch.suit(self.program);
         let (WorkgroupScratch { waves, places, .. }, invocations) = (scratch, self.invocations());
@@ -123,13 +127,13 @@ impl Workgroups<'_> {
         wave.run(self.program, &environment) != Stop::Interrupted
     }
 
-    /// Where a workgroup lies, by its number, without the base.
+    /// Returns the position of a workgroup, without the base.
     fn place(&self, number: usize) -> [u32; 3] {
         let [x, y, _] = self.groups.map(|count| count as usize);
         [number % x, number / x % y, number / x / y].map(|place| place as u32)
     }
 
-    /// Where the one behind it lies.
+    /// Returns the position of the workgroup that follows in x, y, z order.
     fn next(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
         let [width, height, _] = self.groups;
         match (x + 1 < width, y + 1 < height) {
@@ -139,7 +143,8 @@ impl Workgroups<'_> {
         }
     }
 
-    /// Runs a workgroup, by its number, whose memory begins with a payload and is zeros behind it. False when it was interrupted.
+    /// Runs one workgroup. Its shared memory starts with `payload`, and all other words are 0.
+    /// Returns false if it was interrupted.
     pub fn run(&self, scratch: &mut WorkgroupScratch, number: usize, payload: &[u32]) -> bool {
         scratch.suit(self.program);
         let place = self.place(number);
@@ -161,7 +166,8 @@ impl Workgroups<'_> {
         run_together(self.program, waves, &environment)
     }
 
-    /// Runs two waves at once, which never wait for others.
+    /// Runs a workgroup two waves at a time. The program has no barriers. Returns false if it was
+    /// interrupted.
     fn run_pairs(&self, pair: &Program, group: &[Lanes; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) -> bool {
         let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
         let (wave, words) = (&mut waves[0], self.program.inputs.len());
@@ -177,7 +183,8 @@ impl Workgroups<'_> {
         true
     }
 
-    /// Inputs of a wave: the workgroup of each lane, and its number there.
+    /// Writes the inputs of a wave from the workgroup of each lane and the wave's number in the
+    /// group.
     fn fill(&self, (groups, number): (&[Lanes; 3], u32), places: &[Lanes; 4], inputs: &mut [Lanes]) {
         for (lanes, input) in inputs.iter_mut().zip(&self.program.inputs) {
             let Slot::Builtin(builtin, component) = input.slot else { continue };

@@ -1,4 +1,4 @@
-//! What looks at other lanes, and lanes that become helpers.
+//! Operations across lanes, and the demotion of lanes to helpers.
 
 use iced_x86::Code;
 use vitric_ir::{Inst, Value};
@@ -44,7 +44,8 @@ impl Lower<'_> {
         self.pick(result, [0, 1].map(|half| Operand::Use(words.at(half))), index);
     }
 
-    /// The words of sixteen, in one part or in halves, that the low four bits of `index` name.
+    /// Selects one of 16 dwords per lane by the low four bits of `index`. `words` are one register
+    /// with AVX-512 and two halves with AVX2.
     pub(super) fn pick(&mut self, result: Value, words: [Operand; 2], index: Value) {
         let index = self.vector(index);
         let parts = match self.target {
@@ -53,7 +54,8 @@ impl Lower<'_> {
                 WaveRegs::one(self.define(VECTOR, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, &sources))
             }
             Target::Avx2 => {
-                // An instruction picks from one half by three bits; the fourth, as the sign, picks the half.
+                // The instruction selects from one half by three bits. The fourth bit, shifted to
+                // the sign bit, selects the half.
                 let half = self.shift(Shift::Left, index, 28);
                 self.parts(index.count, |lower, part| {
                     let [low, high] = words.map(|words| {
@@ -68,7 +70,7 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Vector(parts));
     }
 
-    /// The active lanes run on without effect, and count as killed.
+    /// Demotes the active lanes: they continue without side effects and count as killed.
     pub(super) fn demote(&mut self) {
         let active = self.active_mask();
         let bits = self.mask_bits(active);

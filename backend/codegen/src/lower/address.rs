@@ -1,7 +1,9 @@
-//! Memory by address: generated code looks where it found memory last time, and leaves what lies elsewhere to the runtime.
+//! Memory accesses by address. Generated code handles the address range that it found last time,
+//! and the runtime handles all others.
 //!
-//! Each access has a place in the wave's frame for a range of addresses. Where all lanes are inside of it the access is one of that range;
-//! else the runtime does it, lane by lane, and notes where the first lane's address led.
+//! Each access has an entry for an address range in the wave's frame. If the addresses of all
+//! lanes are inside it, the access is an ordinary access of that range. Otherwise the runtime
+//! executes it lane by lane, and records the range that contains the first lane's address.
 
 use iced_x86::Code;
 use vitric_ir::{Inst, Value};
@@ -14,11 +16,11 @@ use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, REACHES, Reach};
 
-/// Bytes from the low to the high word of a number in memory.
+/// Distance from the low to the high dword of a 64-bit number in memory, in bytes.
 const HIGH: i32 = 4;
 
 impl Lower<'_> {
-    /// Loads a word of each lane at the address whose words are given.
+    /// Loads a dword per lane from an address, passed as its low and high dwords.
     pub(super) fn load_at_address(&mut self, inst: &Inst, result: Value, address: [Value; 2]) -> Result<()> {
         let reach = self.next_reach();
         if self.is_uniform(result) {
@@ -36,7 +38,7 @@ impl Lower<'_> {
         self.call_unless((Code::Je_rel32_64, inst, Some(reach)), load, Some(result))
     }
 
-    /// Stores a word of each lane that is no helper.
+    /// Stores a dword of each lane that is not a helper.
     pub(super) fn store_at_address(&mut self, inst: &Inst, address: [Value; 2], value: Value) -> Result<()> {
         let reach = self.next_reach();
         let (words, effective) = (self.vector(value), self.effective());
@@ -55,7 +57,8 @@ impl Lower<'_> {
         Mem::frame(Frame::REACHES + reach as usize * Reach::BYTES + field)
     }
 
-    /// What a range has at its start, and an address's distance from there; sets the flags as below when that is inside.
+    /// Returns the base of a range and the offset of an address in it. Sets the flags to "below"
+    /// if the offset is inside the range.
     fn uniform_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (regalloc2::VReg, regalloc2::VReg) {
         let (low, high) = (self.scalar(low), self.scalar(high));
         let [low, high] = [low, high].map(|word| self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(word)]));
@@ -69,7 +72,8 @@ impl Lower<'_> {
         (base, offset)
     }
 
-    /// A range, and the distances of the lanes' addresses from its start; sets the flags as equal when those of all lanes of a mask are inside.
+    /// Returns a range and the offsets of the lanes' addresses in it. Sets the flags to "equal" if
+    /// the offsets of all lanes of the mask `lanes` are inside.
     fn lanes_in_reach(&mut self, reach: u32, address: [Value; 2], lanes: WaveRegs) -> (Range, WaveRegs) {
         let (range, offsets, inside) = self.in_reach(reach, address);
         let outside = self.mask_and_not(inside, lanes);
@@ -77,7 +81,8 @@ impl Lower<'_> {
         (range, offsets)
     }
 
-    /// A range, the distances of the lanes' addresses from its start, and the lanes in which those are inside.
+    /// Returns a range, the offsets of the lanes' addresses in it, and the mask of the lanes whose
+    /// offsets are inside.
     pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (Range, WaveRegs, WaveRegs) {
         let (low, high) = (self.vector(low), self.vector(high));
         let first = Self::reach_field(reach, Reach::FIRST);

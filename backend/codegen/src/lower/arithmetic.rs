@@ -69,7 +69,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A slow operation on what all lanes have: few are done in half of the time, and given to all.
+    /// Appends a slow operation on uniform values. It computes four lanes, in half the time of a
+    /// whole vector, and broadcasts the first one.
     fn in_short(&mut self, result: Value, code: Code, operands: &[Value]) {
         let operands: SmallVec<[Operand; 2]> =
             operands.iter().map(|&operand| Operand::Use(self.vector(operand).at(0))).collect();
@@ -82,7 +83,7 @@ impl Lower<'_> {
         self.hold_vector(result, WaveRegs::one(all));
     }
 
-    /// The same bits under another type.
+    /// Defines `result` as the bits of `a` with another type.
     fn copy(&mut self, result: Value, a: Value) {
         let held = match self.values[a.0 as usize] {
             ValueLocation::Mask(_) | ValueLocation::Scalar(_) | ValueLocation::Nowhere => {
@@ -123,9 +124,10 @@ impl Lower<'_> {
         })
     }
 
-    /// To an integer; 0 to even, 1 down, 2 up, 3 to zero.
+    /// Rounds to an integer. `mode` is 0 for nearest even, 1 for down, 2 for up and 3 for toward
+    /// zero.
     fn round(&mut self, a: WaveRegs, mode: i32) -> WaveRegs {
-        // Bit 3 keeps the inexact flag quiet.
+        // Bit 3 suppresses the inexact exception.
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae,
             Target::Avx2 => Code::VEX_Vroundps_ymm_ymmm256_imm8,
@@ -133,7 +135,7 @@ impl Lower<'_> {
         self.vector_immediate(code, a, mode | 8)
     }
 
-    /// Differences between lanes of each quad, given by two shuffles.
+    /// Returns differences between lanes of each quad, which two shuffles select.
     fn derivative(&mut self, a: WaveRegs, (to, from): (i32, i32)) -> WaveRegs {
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vpermilps_zmm_k1z_zmmm512b32_imm8,
@@ -144,7 +146,7 @@ impl Lower<'_> {
         self.vector2(V::SubF, to, from)
     }
 
-    /// Truncates; saturates; NaN is 0.
+    /// Converts floats to signed integers: truncates and saturates, and converts NaN to 0.
     fn float_to_signed(&mut self, a: WaveRegs) -> WaveRegs {
         let number = self.compare(Compare::Float(table::ORDERED), a, a.into());
         let over = self.compare(Compare::Float(table::GREATER_OR_EQUAL), a, Source::Constant(TWO_TO_31));
@@ -154,7 +156,7 @@ impl Lower<'_> {
     }
 
     fn float_to_unsigned(&mut self, a: WaveRegs) -> WaveRegs {
-        // `maxps a, 0` is 0 for NaN.
+        // `maxps a, 0` is 0 if `a` is NaN.
         let positive = self.vector2(V::MaxF, a, Source::Constant(0));
         if self.target == Target::Avx512 {
             return self.vector1(Code::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, positive);
@@ -173,7 +175,7 @@ impl Lower<'_> {
         if self.target == Target::Avx512 {
             return self.vector1(Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, a);
         }
-        // Both halves and their products with powers of two are exact, so that only the sum rounds.
+        // Both halves and the product with 2^16 are exact, so only the sum rounds.
         let high = self.shift(Shift::Right, a, 16);
         let low = self.vector2(V::And, a, Source::Constant(0xffff));
         let high = self.vector1(V::IntToFloat.code(self.target), high);
@@ -209,7 +211,7 @@ impl Lower<'_> {
         self.vector1(widen, halves)
     }
 
-    /// Bits that are set, by sums of neighbours.
+    /// Counts the set bits by adding adjacent bit fields.
     fn bit_count(&mut self, a: WaveRegs) -> WaveRegs {
         let pairs = self.shift(Shift::Right, a, 1);
         let pairs = self.vector2(V::And, pairs, Source::Constant(0x5555_5555));
@@ -272,7 +274,7 @@ impl Lower<'_> {
     fn vector_binary(&mut self, result: Value, op: V, (a, b): (Value, Value)) {
         let (a, b) = if table::commutes(op) && self.is_memory(a) { (b, a) } else { (a, b) };
         let immediate = match (op, self.constant(b)) {
-            // A product takes ten cycles.
+            // A multiplication has a latency of ten cycles.
             (V::MulI, Some(factor)) if factor.is_power_of_two() => Some((Shift::Left, factor.ilog2())),
             (V::ShiftLeft, Some(count)) => Some((Shift::Left, count)),
             (V::ShiftRight, Some(count)) => Some((Shift::Right, count)),
@@ -290,10 +292,12 @@ impl Lower<'_> {
         self.hold_vector(result, parts);
     }
 
-    /// `op(a, b)`, which the processor gives as `b` if either is NaN, but `a` in lanes where `b` is NaN.
+    /// Appends `op(a, b)` with the result `a` in lanes where `b` is NaN. The processor's
+    /// instruction returns `b` if either operand is NaN.
     ///
-    /// AVX-512 can leave `a` in these: an instruction less, but `op` waits for the comparison of `b`. A chain of operations through `b`
-    /// becomes longer by that, so it is done where `b` is the older value.
+    /// With AVX-512 a masked instruction can keep `a` in these lanes, which saves one instruction.
+    /// `op` then depends on the comparison of `b`, which lengthens a dependency chain through `b`.
+    /// The masked form is therefore used only if `b` is the older value.
     fn extremum_of_numbers(&mut self, result: Value, op: V, (a, b): (Value, Value)) {
         let under_mask = self.target == Target::Avx512 && b.0 < a.0;
         let (a, b) = (self.vector(a), self.vector(b));
@@ -329,7 +333,8 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Mask(mask));
     }
 
-    /// The high words of products: those of even lanes, and those of odd ones moved to even lanes.
+    /// Returns the high dwords of products. Odd lanes are shifted to even lanes for a second
+    /// multiplication.
     fn multiply_high(&mut self, op: V, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         let even = self.vector2(op, a, b);
         let (odd_a, odd_b) = (self.shift(Shift::Right64, a, 32), self.shift(Shift::Right64, b, 32));
@@ -340,7 +345,7 @@ impl Lower<'_> {
         self.vector2(V::Or, even, odd)
     }
 
-    /// The lanes in which a comparison holds.
+    /// Returns the lanes in which a comparison holds.
     pub(super) fn compare(&mut self, compare: Compare, a: WaveRegs, b: Source) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
@@ -365,7 +370,7 @@ impl Lower<'_> {
         }
     }
 
-    /// AVX2 compares integers for equality and for signed greater only.
+    /// Compares with AVX2, which compares integers only for equality and for signed greater-than.
     fn compare_lanes(&mut self, compare: Compare, a: WaveRegs, b: Source) -> WaveRegs {
         let b = self.in_register(b);
         match compare {
@@ -409,7 +414,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `new` in the lanes of a mask, `old` in the others.
+    /// Returns `new` in the lanes of a mask and `old` in the others.
     pub(super) fn blend(&mut self, mask: WaveRegs, old: WaveRegs, new: Source) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
@@ -430,7 +435,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The words in the lanes of a mask, 0 in the others.
+    /// Returns the dwords in the lanes of a mask and 0 in the others.
     pub(super) fn keep(&mut self, mask: WaveRegs, words: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
@@ -464,10 +469,11 @@ impl Lower<'_> {
         }
     }
 
-    /// `a * b + c`, with a memory operand where there is one.
+    /// Appends `a * b + c`, with a memory operand if possible.
     fn fma(&mut self, result: Value, [a, b, c]: [Value; 3]) {
         let (a, b) = if self.is_memory(a) { (b, a) } else { (a, b) };
-        // An operand is overwritten: one that is loaded only for this, or that nothing else uses.
+        // The instruction overwrites one operand. Choose one that was loaded only for it, or that
+        // has no other use.
         let [ends_a, ends_b, ends_c] = [a, b, c].map(|value| self.forms.used_once[value.0 as usize]);
         let loaded = self.is_memory(b);
         let parts = if !self.is_memory(c) && (loaded || ends_c && !ends_a && !ends_b) {
@@ -481,7 +487,7 @@ impl Lower<'_> {
         self.hold_vector(result, parts);
     }
 
-    /// An AVX-512 instruction whose mask is also written.
+    /// Appends an AVX-512 instruction that also writes its mask.
     pub(super) fn masked_change(&mut self, code: Code, operands: &[Operand], from: VReg) {
         let to = self.out.register(MASK);
         let mask = Some(Masking { register: Operand::Change { from, to }, zeroing: false });

@@ -1,9 +1,11 @@
-//! Atomic operations on words of one range: lane after lane, or by one operation where lanes add one number to one word. Others are the
-//! runtime's.
+//! Atomic operations on dwords of one range. They run lane by lane, or as a single operation if
+//! all lanes add a uniform number to one dword. The runtime executes all others.
 //!
-//! The processor has additions and exchanges of a word as one instruction; what else there is computes a word and stores it unless somebody
-//! was faster. What only invocations of one workgroup reach is theirs alone, as they run on one thread: it needs none of that. Lanes that all
-//! name one word without anybody knowing before are left to the runtime, which makes one operation of them. Loads are loads.
+//! The processor has atomic addition and exchange of a dword as single instructions. Other
+//! operations compute a new dword and store it with a compare-and-exchange loop. Shared memory
+//! needs neither, because all invocations of a workgroup run on one thread. If all lanes turn out
+//! to address one dword at run time, the runtime combines them to one operation. Atomic loads are
+//! plain loads.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -18,37 +20,38 @@ use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, LANES_BYTES};
 
-/// All lanes, as bits.
+/// Bits of all lanes.
 const ALL: i32 = (1 << WAVE) - 1;
 
-/// How a lane operates on a word.
+/// Lowering of an atomic operation of one lane.
 #[derive(Clone, Copy)]
 enum AtomicLowering {
-    /// By an instruction that leaves in a register what was there.
+    /// One locked instruction, which returns the old dword in a register.
     Locked(Code),
-    /// By a new word, as often as somebody else was faster.
+    /// A loop that computes a new dword, until no other thread has changed the old one meanwhile.
     Computed(New),
-    /// By the operand, where the word is as the comparator.
+    /// A store of the operand if the dword equals the comparator.
     Compared,
 }
 
-/// What a word becomes.
+/// Computation of the new dword.
 #[derive(Clone, Copy)]
 enum New {
-    /// What an instruction makes of it and the operand.
+    /// The result of an instruction on the old dword and the operand.
     Of(Code),
-    /// The operand, where a comparison with it says so.
+    /// The operand or the old dword, selected by a comparison and this conditional move.
     Chosen(Code),
     /// The operand.
     Operand,
 }
 
 impl AtomicLowering {
-    /// That of an operation on a word that others may reach, or not.
+    /// Returns the lowering of an operation, if it has one. `is_alone` is true if no other thread
+    /// can access the dword.
     fn of(op: AtomicOp, is_alone: bool) -> Option<Self> {
         use AtomicOp as A;
         Some(match op {
-            // What is subtracted was negated.
+            // `atomic` has negated the operand of a subtraction.
             A::Add | A::Sub if !is_alone => Self::Locked(Code::Xadd_rm32_r32),
             A::Store | A::Exchange if !is_alone => Self::Locked(Code::Xchg_rm32_r32),
             A::Add => Self::Computed(New::Of(Code::Add_r32_rm32)),
@@ -67,22 +70,22 @@ impl AtomicLowering {
     }
 }
 
-/// Words that lanes operate on.
+/// Dwords that lanes operate on.
 #[derive(Clone, Copy)]
 struct Places {
-    /// The range's first byte.
+    /// First byte of the range.
     base: VReg,
-    /// Bytes from there.
+    /// Offsets from `base` in bytes.
     offsets: WaveRegs,
-    /// Lanes whose words are there.
+    /// Lanes whose dwords are in the range.
     lanes: WaveRegs,
-    /// Whether no other thread reaches them.
+    /// True if no other thread can access the dwords.
     is_alone: bool,
-    /// Other lanes, as bits, which the runtime has to look after; none where there are no such.
+    /// Bits of the lanes that the runtime must handle; `None` if there cannot be such lanes.
     outside: Option<VReg>,
 }
 
-/// The number of a lane.
+/// Number of a lane.
 #[derive(Clone, Copy)]
 enum Lane {
     Known(usize),
@@ -90,7 +93,7 @@ enum Lane {
 }
 
 impl Lane {
-    /// Its word of those from a byte of the frame on.
+    /// Returns the lane's dword in an array that starts at byte `first` of the frame.
     fn word(self, first: usize) -> Operand {
         Operand::Mem(match self {
             Self::Known(lane) => Mem::frame(first + lane * 4),
@@ -98,14 +101,14 @@ impl Lane {
         })
     }
 
-    /// Its word of an argument.
+    /// Returns the lane's dword of an argument.
     fn argument(self, number: usize) -> Operand {
         self.word(Frame::ARGUMENT + number * LANES_BYTES)
     }
 }
 
 impl Lower<'_> {
-    /// An atomic operation on words of one range, or at addresses.
+    /// Lowers an atomic operation on dwords of one range or at addresses.
     pub(super) fn atomic(&mut self, inst: &Inst) -> Result<()> {
         let &Inst::Atomic { result, space, offset, op, value, comparator } = inst else { return Ok(()) };
         if op == AtomicOp::Load && !matches!(space, Space::Address { .. }) {
@@ -150,27 +153,28 @@ impl Lower<'_> {
         let each = |lower: &mut Self| {
             lower.atomic_of_lanes(way, &places, bits);
             let found = lower.load_lanes(Mem::frame(Frame::RESULT), lower.target.parts());
-            // Others have found nothing.
+            // Lanes outside the mask return 0.
             let found = lower.keep(places.lanes, found);
             lower.hold(result, ValueLocation::Vector(found));
         };
         self.call_unless((Code::Jne_rel32_64, inst, reach), each, Some(result))
     }
 
-    /// The lanes of a mask that name words of a range.
+    /// Returns the lanes of a mask whose offsets are of aligned dwords inside a range.
     fn fitting(&mut self, range: Range, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let inside = self.inside(range, offsets, lanes);
         self.aligned(offsets, inside)
     }
 
-    /// The lanes of a mask whose offsets are those of words.
+    /// Returns the lanes of a mask whose offsets are aligned to dwords.
     fn aligned(&mut self, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let in_word = self.vector2(V::And, offsets, Source::Constant(3));
         let aligned = self.compare(Compare::Signed(Order::Equal), in_word, Source::Constant(0));
         self.mask_and(lanes, aligned)
     }
 
-    /// Loads words, each by an instruction of its own, or as a lane of one: the processor loads aligned words at once, in order.
+    /// Loads dwords atomically, by one instruction each or as lanes of a gather. The processor
+    /// loads an aligned dword atomically and in order.
     fn atomic_load(&mut self, result: Value, space: Space, offset: Value) {
         let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
         let lanes = self.fitting(range, offsets, effective);
@@ -178,7 +182,8 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Vector(words));
     }
 
-    /// Adds a number to a word, or takes it away, as often as there are lanes that do: each finds what those before it have left.
+    /// Adds a uniform number to one dword, or subtracts it, once per active lane. Each lane
+    /// returns the value that the lanes before it have left.
     fn add_to_one(
         &mut self,
         inst: &Inst,
@@ -193,7 +198,7 @@ impl Lower<'_> {
         if op == AtomicOp::Sub {
             sum = self.change(Code::Neg_rm32, sum, &[]);
         }
-        // What is not aligned is outside of everything.
+        // An offset that is not aligned is treated as out of bounds.
         let outside = self.scalar_constant(u32::MAX);
         let low = self.change(Code::Or_r64_rm64, range.base, &[Operand::Use(place)]);
         self.plain(Code::Test_rm32_imm32, &[Operand::Use(low), Operand::Imm(3)]);
@@ -220,14 +225,15 @@ impl Lower<'_> {
             let before = lower.vector2(V::MulI, ranks, Source::WaveRegs(number));
             let found =
                 lower.vector2(if op == AtomicOp::Add { V::AddI } else { V::SubI }, old, Source::WaveRegs(before));
-            // Helpers find nothing.
+            // Helpers return 0.
             let found = lower.keep(effective, found);
             lower.hold(result, ValueLocation::Vector(found));
         };
         self.call_unless((Code::Jb_rel32_64, inst, None), add, Some(result))
     }
 
-    /// How many lanes of a mask come before each of them; with AVX2 all lanes are in it.
+    /// Returns for each lane of a mask how many lanes of the mask precede it. With AVX2 the mask
+    /// has all lanes.
     fn ranks(&mut self, lanes: WaveRegs) -> WaveRegs {
         let numbers = self.numbers_of_lanes();
         if self.target == Target::Avx2 {
@@ -239,8 +245,12 @@ impl Lower<'_> {
         WaveRegs::one(ranks)
     }
 
-    /// Lanes as bits, whose offsets the frame has. Sets the flags as not equal where there are any, and all that operate, and not several on one
-    /// word that others may reach.
+    /// Returns the active lanes as bits; their offsets are in the frame's arguments. Sets the
+    /// flags to "not equal" if generated code can execute the operation.
+    ///
+    /// This requires that at least one lane is active and that the runtime need not handle any.
+    /// Unless the memory is private to the thread, the base must be aligned, and several lanes
+    /// must not all address one dword.
     fn test_apart(&mut self, places: &Places) -> VReg {
         let bits = self.mask_bits(places.lanes);
         if places.is_alone {
@@ -267,8 +277,8 @@ impl Lower<'_> {
         bits
     }
 
-    /// The operations of lanes, which are given as bits, with what they find in the frame. Those of all lanes follow each other without a loop
-    /// where they are short.
+    /// Executes the operation of each lane in `bits` and stores the results to the frame. If all
+    /// lanes are active and the operation is a single instruction, they run without a loop.
     fn atomic_of_lanes(&mut self, way: AtomicLowering, places: &Places, bits: VReg) {
         let each = |lower: &mut Self| lower.each_lane(bits, |lower, lane| lower.atomic_of_lane(way, places, lane));
         if !matches!(way, AtomicLowering::Locked(_)) {
@@ -289,7 +299,7 @@ impl Lower<'_> {
         self.block = Some(join);
     }
 
-    /// Does something for each lane of some, which there are, given as bits.
+    /// Emits a loop that calls `act` for each lane in `bits`. At least one bit must be set.
     fn each_lane(&mut self, bits: VReg, act: impl FnOnce(&mut Self, Lane)) {
         let (head, rest) = (self.out.block(), self.scalar_register());
         self.out.blocks[head.index()].parameters = vec![rest];
@@ -305,7 +315,7 @@ impl Lower<'_> {
         self.block = Some(done);
     }
 
-    /// The operation of a lane whose operands are in the frame, with its result there.
+    /// Executes the operation of a lane. Its operands are in the frame, and its result goes there.
     fn atomic_of_lane(&mut self, way: AtomicLowering, places: &Places, lane: Lane) {
         let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(0)]);
         let value = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(1)]);
@@ -331,7 +341,7 @@ impl Lower<'_> {
         self.plain(Code::Mov_rm32_r32, &[lane.word(Frame::RESULT), Operand::Use(old)]);
     }
 
-    /// What a word becomes.
+    /// Returns the new dword.
     fn new_word(&mut self, new: New, old: VReg, value: VReg) -> VReg {
         match new {
             New::Of(code) => {
@@ -346,7 +356,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores what a word becomes, made anew where somebody else has changed it meanwhile. Returns what was there.
+    /// Stores the new dword, and computes it again if another thread has changed the dword
+    /// meanwhile. Returns the old dword.
     fn exchange(&mut self, word: Operand, new: New, value: VReg) -> VReg {
         let (retry, old) = (self.out.block(), self.scalar_register());
         self.out.blocks[retry.index()].parameters = vec![old];
@@ -363,7 +374,8 @@ impl Lower<'_> {
         found
     }
 
-    /// Stores a new word where the old one is there. Returns what was there, and sets the flags as equal if that was the old one.
+    /// Stores a new dword if the dword equals `old`. Returns the dword that was found, and sets
+    /// the flags to "equal" if the store took place.
     fn exchange_if(&mut self, word: Operand, old: VReg, new: VReg) -> VReg {
         let found = self.scalar_register();
         let change = Operand::Change { from: old, to: found };

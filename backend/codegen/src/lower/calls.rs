@@ -1,4 +1,4 @@
-//! Calls of the runtime: what generated code leaves to it.
+//! Calls of the runtime for instructions that generated code does not execute itself.
 
 use iced_x86::Code;
 use vitric_ir::{Inst, Type, Value, numbered, results};
@@ -10,7 +10,8 @@ use crate::frame::{ARGUMENTS, Frame, LANES_BYTES};
 use crate::{Site, Target};
 
 impl Lower<'_> {
-    /// Leaves an instruction to the runtime: its operands go to the frame's arguments, its results come from there.
+    /// Calls the runtime to execute an instruction. Its operands are stored to the frame's
+    /// arguments, and its results are loaded from there.
     pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
         let (numbered, arguments) = numbered(inst);
         if arguments.len() > ARGUMENTS {
@@ -38,7 +39,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Does one thing where a jump is taken, else leaves the instruction to the runtime, which may note where it found memory.
+    /// Runs `inside` where a jump is taken, and calls the runtime elsewhere. The runtime may
+    /// record the address range of memory that it finds at index `reach`.
     pub(super) fn call_unless(
         &mut self,
         (code, inst, reach): (Code, &Inst, Option<u32>),
@@ -49,7 +51,7 @@ impl Lower<'_> {
         self.push(Kind::Branch { code, then, otherwise });
         let uniform = result.is_some_and(|result| self.is_uniform(result));
         let form = result.map(|result| (result, self.forms.values[result.0 as usize]));
-        // What is converted on one way is not there on the other.
+        // Conversions that one branch computes do not exist in the other.
         let mark = self.converted.mark();
         self.block = Some(then);
         inside(self);
@@ -73,7 +75,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Jumps to where ways meet, with a value in a form.
+    /// Jumps to `join` and passes a value as arguments, in its form.
     fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<WaveRegs> {
         let parts = value.map(|(value, form)| self.in_form(value, form));
         let arguments = parts.map_or_else(Vec::new, |parts| (0..parts.count).map(|part| parts.at(part)).collect());
@@ -81,7 +83,8 @@ impl Lower<'_> {
         parts
     }
 
-    /// The lanes for which an image instruction runs its routine, which that finds in its frame.
+    /// Stores the lanes for which an image instruction runs its routine to the routine's frame.
+    /// Returns the lanes.
     fn lanes_of_routine(&mut self, inst: &Inst) -> WaveRegs {
         let has_effect = matches!(inst, Inst::Image(image) if image.op.has_effect());
         let lanes = if has_effect { self.effective() } else { self.active_mask() };
@@ -97,7 +100,8 @@ impl Lower<'_> {
         lanes
     }
 
-    /// A result of a routine: of the lanes that ran it, in others anything is there, and 0 is what they get.
+    /// Loads a result of a routine. Lanes that did not run the routine get 0, because their
+    /// contents in the frame are unspecified.
     fn load_result_of(&mut self, lanes: WaveRegs, result: Value, index: usize) {
         let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
         let parts = self.parts(self.target.parts(), |lower, part| {

@@ -1,38 +1,38 @@
-//! Which form each value and each variable takes, before a register is spent.
+//! Choice of the form of each value and each variable, before registers are allocated.
 
 use foldhash::HashMap;
 use vitric_ir::passes::uniformity::{Uniformity, Words};
 use vitric_ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 
-/// Where a value or a variable lives.
+/// Form of a value or a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A general register, the same for all lanes.
+    /// A general register with a uniform value.
     Scalar,
-    /// Vectors; one for both halves when it is uniform.
+    /// Vectors; a uniform value may use one register for both halves.
     Vector,
-    /// A mask.
+    /// A lane mask.
     Mask,
 }
 
-/// The forms of a function's values and variables.
+/// Forms of the values and variables of a function.
 #[derive(Debug)]
 pub struct Forms {
-    /// For each value.
+    /// Form of each value.
     pub values: Vec<Form>,
-    /// For each word of the locals.
+    /// Form of each dword of the locals.
     pub words: Vec<Form>,
-    /// The words of constants.
+    /// Constants and their dwords.
     pub constants: HashMap<Value, u32>,
-    /// For each value whether one instruction uses it, once.
+    /// For each value, true if it has exactly one use.
     pub used_once: Vec<bool>,
-    /// For each value whether its only use is the condition of an `If`.
+    /// For each value, true if its only use is the condition of an `If`.
     pub only_branches: Vec<bool>,
-    /// For each value whether it compares floats, and its only use is to be negated.
+    /// For each value, true if it is a comparison of floats whose only use is a negation.
     pub opposite: Vec<bool>,
 }
 
-/// Decides the forms.
+/// Chooses the forms.
 pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
     let constant = |inst: &Inst| match inst {
         Inst::Const { result, word } => Some((*result, *word)),
@@ -62,7 +62,8 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
     forms
 }
 
-/// Which values are used once, which of these as the condition of an `If`, and which comparisons of floats to be negated.
+/// Returns three tables over the values: used exactly once, used only as the condition of an `If`,
+/// and comparison of floats that is only negated.
 fn uses(function: &Function) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
     let none = || vec![false; function.types.len()];
     let (mut uses, mut branches, mut compares, mut negated) =
@@ -92,7 +93,7 @@ fn single_result(inst: &Inst) -> Option<Value> {
     }
 }
 
-/// The form of a variable follows from the type of what is stored first.
+/// Chooses the forms of variables. The type of the first stored value determines the form.
 fn word_forms(function: &Function, facts: &Uniformity, words: &Words) -> Vec<Form> {
     let mut forms: Vec<Option<Form>> = vec![None; words.count as usize];
     for inst in &function.insts {
@@ -112,7 +113,7 @@ impl Forms {
         self.values[value.0 as usize]
     }
 
-    /// Whether a uniform result is to be computed in general registers.
+    /// Returns true if a uniform result is to be computed in general registers.
     fn is_scalar(&self, function: &Function, inst: &Inst, words: &Words) -> bool {
         let scalar = |value: &Value| self.of(*value) == Form::Scalar;
         let is_float = |value: &Value| function.types[value.0 as usize] == Type::F32;
@@ -151,7 +152,7 @@ impl Forms {
             | BinaryOp::LogicalOr
             | BinaryOp::LogicalEq
             | BinaryOp::LogicalNe => true,
-            // General registers take counts modulo 32.
+            // Shifts of general registers use the count modulo 32.
             BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => {
                 self.constants.get(&b).is_some_and(|&count| count < 32)
             }
@@ -160,7 +161,7 @@ impl Forms {
     }
 }
 
-/// Operations of one word that general registers do.
+/// Returns true if general registers support a unary operation.
 pub fn is_scalar_unary(op: UnaryOp) -> bool {
     matches!(
         op,

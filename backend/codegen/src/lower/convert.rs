@@ -1,4 +1,5 @@
-//! Conversions between the forms of a value. What was converted once is used again in the same region.
+//! Conversions between the forms of a value. A conversion is cached and reused within the region
+//! in which it was made.
 
 use foldhash::HashMap;
 use iced_x86::Code;
@@ -12,10 +13,11 @@ use super::emit::Source;
 use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
-/// Whose resources and push constants are meant: those of what was looked up for an image instruction, or the program's own.
+/// Owner of resources and push constants: the routine of an image instruction, by number, or
+/// `None` for the program itself.
 pub(super) type Of = Option<u32>;
 
-/// What a conversion gave.
+/// Key of a cached conversion or address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A value as a vector.
@@ -28,9 +30,9 @@ pub enum Key {
     Constant(u32),
     /// A constant in a general register.
     ScalarConstant(u32),
-    /// The entry of a resource's first buffer.
+    /// The address of the entry of a resource's first buffer.
     Entry(Of, u32),
-    /// That buffer's first byte.
+    /// The first byte of a resource's first buffer.
     Base(Of, u32),
     /// The address of the inputs.
     Inputs,
@@ -38,15 +40,15 @@ pub enum Key {
     Parameters,
     /// The address of the push constants.
     Push(Of),
-    /// The lanes of a mask whose effects count.
+    /// The lanes of a mask that are not helpers.
     Effective(VReg),
-    /// Numbers of a low and a high word: those of a half of the lanes.
+    /// 64-bit numbers with a low and a high dword, for one half of the lanes.
     Whole([Value; 2], usize),
-    /// The word of a quad of lanes' first one, of a register, by its number there.
+    /// The offset of a quad's first lane, by register and by the quad's index in it.
     QuadOffset(VReg, i32),
 }
 
-/// Conversions that hold where lowering is, and the order in which they were made.
+/// Conversions that are valid at the current position, in the order in which they were made.
 #[derive(Debug, Default)]
 pub struct Cache {
     known: HashMap<Key, WaveRegs>,
@@ -54,12 +56,13 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A mark to come back to when a region ends.
+    /// Returns a mark of the current position, to which `forget` returns when a region ends.
     pub fn mark(&self) -> usize {
         self.made.len()
     }
 
-    /// Forgets what was made since a mark: it does not dominate what follows.
+    /// Removes the conversions made since a mark, because they do not dominate the code that
+    /// follows.
     pub fn forget(&mut self, mark: usize) {
         for key in self.made.drain(mark..) {
             self.known.remove(&key);
@@ -78,7 +81,7 @@ impl Lower<'_> {
         parts
     }
 
-    /// A constant's word.
+    /// Returns the dword of a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u32> {
         match self.values[value.0 as usize] {
             ValueLocation::Constant(word) => Some(word),
@@ -86,7 +89,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a value is best the last source of a vector instruction, which may lie in memory.
+    /// Returns true if a value is best used as the last source of a vector instruction, which may
+    /// be in memory.
     pub(super) fn is_memory(&self, value: Value) -> bool {
         match self.values[value.0 as usize] {
             ValueLocation::Constant(_) => true,
@@ -97,7 +101,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A value in vectors.
+    /// Returns a value in vectors.
     pub(super) fn vector(&mut self, value: Value) -> WaveRegs {
         match self.values[value.0 as usize] {
             ValueLocation::Vector(parts) => parts,
@@ -110,14 +114,14 @@ impl Lower<'_> {
             }
             ValueLocation::Mask(mask) => self.cached(Key::Vector(value), |lower| lower.mask_to_words(mask)),
             ValueLocation::Half { of, high } => self.cached(Key::Vector(value), |lower| lower.half(of, high)),
-            // A comparison that is held as flags has no other use.
+            // A comparison whose location is the flags has no other use.
             ValueLocation::Nowhere | ValueLocation::Flags(..) => {
                 self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0))
             }
         }
     }
 
-    /// A value as the last source of a vector instruction.
+    /// Returns a value as the last source of a vector instruction.
     pub(super) fn source(&mut self, value: Value) -> Source {
         match self.values[value.0 as usize] {
             ValueLocation::Constant(word) => Source::Constant(word),
@@ -126,7 +130,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A value in a general register. Only for uniform values.
+    /// Returns a uniform value in a general register.
     pub(super) fn scalar(&mut self, value: Value) -> VReg {
         match self.values[value.0 as usize] {
             ValueLocation::Scalar(register) => register,
@@ -151,7 +155,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A boolean as a mask.
+    /// Returns a boolean as a mask.
     pub(super) fn mask(&mut self, value: Value) -> WaveRegs {
         match self.values[value.0 as usize] {
             ValueLocation::Mask(parts) => parts,
@@ -169,7 +173,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A value in a form of variables.
+    /// Returns a value in `form`.
     pub(super) fn in_form(&mut self, value: Value, form: Form) -> WaveRegs {
         match form {
             Form::Scalar => WaveRegs::one(self.scalar(value)),
@@ -190,7 +194,7 @@ impl Lower<'_> {
         self.define(SCALAR, code, &[Operand::Use(vector)])
     }
 
-    /// A general register in every lane.
+    /// Broadcasts a general register to all lanes.
     pub(super) fn broadcast(&mut self, register: VReg) -> VReg {
         match self.target {
             Target::Avx512 => self.define(VECTOR, Code::EVEX_Vpbroadcastd_zmm_k1z_r32, &[Operand::Use(register)]),
@@ -201,7 +205,7 @@ impl Lower<'_> {
         }
     }
 
-    /// 1 in the lanes of a mask, 0 in the others.
+    /// Returns 1 in the lanes of a mask and 0 in the others.
     fn mask_to_words(&mut self, mask: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
@@ -225,7 +229,7 @@ impl Lower<'_> {
         }
     }
 
-    /// 1 when the first lane is in a mask.
+    /// Returns 1 if the first lane is in a mask, otherwise 0.
     fn mask_to_scalar(&mut self, mask: WaveRegs) -> VReg {
         let word = match self.target {
             Target::Avx512 => self.define(SCALAR, Code::VEX_Kmovw_r32_kr, &[Operand::Use(mask.at(0))]),
@@ -242,7 +246,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A mask of all lanes or of none.
+    /// Returns a mask of all lanes or of no lane.
     pub(super) fn constant_mask(&mut self, all: bool) -> WaveRegs {
         let word = if all { u32::MAX } else { 0 };
         match self.target {
@@ -254,7 +258,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Appends an instruction of general registers whose first operand is read and written.
+    /// Appends an instruction on general registers whose first operand is read and written.
     pub(super) fn change(&mut self, code: Code, from: VReg, sources: &[Operand]) -> VReg {
         let to = self.scalar_register();
         let mut operands = vec![Operand::Change { from, to }];

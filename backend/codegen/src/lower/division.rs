@@ -1,8 +1,11 @@
-//! Integer division, by way of doubles.
+//! Integer division by means of double-precision division.
 //!
-//! A quotient of 32-bit integers is exact to 2^-53 of itself in double precision, and the next integer is at least 1/b away,
-//! so that truncating the rounded quotient is truncating the true one. Unsigned quotients and all remainders by zero have all bits
-//! set, a signed quotient by zero is 0. `i32::MIN / -1` overflows to itself, as the conversion does.
+//! The double-precision quotient of 32-bit integers has a relative error of at most 2^-53. A
+//! quotient that is not an integer differs from the next integer by at least 1/b. Truncating the
+//! rounded quotient therefore equals truncating the exact one.
+//!
+//! Unsigned quotients and all remainders by zero have all bits set. A signed quotient by zero is
+//! 0. `i32::MIN / -1` overflows to `i32::MIN`, like the conversion.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -19,7 +22,8 @@ const SIGN: u32 = 0x8000_0000;
 const TWO_TO_31: u64 = 0x41e0_0000_0000_0000;
 
 impl Lower<'_> {
-    /// `op(a, b)` for the divisions and remainders. Nothing is spent on lanes with a divisor of 0 if there are none.
+    /// Appends `op(a, b)` for a division or remainder. `may_be_zero` is false if no lane has a
+    /// divisor of 0, and the code for that case is omitted.
     pub(super) fn divide(&mut self, op: BinaryOp, (a, b): (WaveRegs, WaveRegs), may_be_zero: bool) -> WaveRegs {
         let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let count = a.count.max(b.count);
@@ -36,7 +40,7 @@ impl Lower<'_> {
                 let nonzero = self.compare(Compare::Signed(Order::NotEqual), b, Source::Constant(0));
                 self.keep(nonzero, result)
             }
-            // The conversion of infinity and NaN to unsigned words has set all bits.
+            // The conversion of infinity or NaN to unsigned integers has already set all bits.
             (BinaryOp::UDiv, Target::Avx512) => result,
             (_, target) => {
                 let zero = self.compare(Compare::Signed(Order::Equal), b, Source::Constant(0));
@@ -48,7 +52,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The quotients of one register: its halves are divided as doubles.
+    /// Returns the quotients of one register. Each half is divided in double precision.
     fn quotient(&mut self, signed: bool, a: VReg, b: VReg) -> VReg {
         let halves = [0, 1].map(|half| {
             let (a, b) = (self.half_to_doubles(signed, a, half), self.half_to_doubles(signed, b, half));
@@ -61,7 +65,7 @@ impl Lower<'_> {
         };
         let joined = self.define(VECTOR, code, &[Operand::Use(halves[0]), Operand::Use(halves[1]), Operand::Imm(1)]);
         match (self.target, signed) {
-            // What was made signed for the conversion is made unsigned again.
+            // Remove the bias that made the unsigned quotient a signed number for the conversion.
             (Target::Avx2, false) => self.vector2(V::Xor, WaveRegs::one(joined), Source::Constant(SIGN)).at(0),
             _ => joined,
         }
@@ -103,7 +107,8 @@ impl Lower<'_> {
         if self.target == Target::Avx512 || signed {
             return self.define(VECTOR, code, &[Operand::Use(doubles)]);
         }
-        // Truncated first, so that the bias does not change the direction.
+        // Truncation comes first, because subtracting the bias could change the direction of
+        // rounding.
         let truncated = [Operand::Use(doubles), Operand::Imm(3 | 8)];
         let whole = self.define(VECTOR, Code::VEX_Vroundpd_ymm_ymmm256_imm8, &truncated);
         let bias = self.two_to_31();

@@ -1,4 +1,4 @@
-//! Appending machine instructions.
+//! Helpers that append machine instructions.
 
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
@@ -9,19 +9,19 @@ use super::super::table::{Shift, V};
 use super::{Lower, WaveRegs};
 use crate::Target;
 
-/// A source that may be memory.
+/// Source operand that may be memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     /// Registers.
     WaveRegs(WaveRegs),
-    /// A word for all lanes.
+    /// A constant dword for all lanes.
     Constant(u32),
-    /// A word for all lanes in memory: AVX-512 only.
+    /// A dword in memory for all lanes (AVX-512 only).
     Memory(Mem),
 }
 
 impl Source {
-    /// Registers that hold it, at least one.
+    /// Returns the number of registers of the source, or 1 for other sources.
     fn count(self) -> usize {
         if let Self::WaveRegs(parts) = self { parts.count } else { 1 }
     }
@@ -57,7 +57,7 @@ impl Lower<'_> {
         self.out.register(VECTOR)
     }
 
-    /// The class of the registers that hold masks.
+    /// Returns the class of the registers of masks.
     pub(super) fn mask_class(&self) -> RegClass {
         match self.target {
             Target::Avx512 => MASK,
@@ -65,7 +65,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Appends an instruction that writes a fresh register to its first operand.
+    /// Appends an instruction whose first operand is a new register that it writes. Returns the
+    /// register.
     pub(super) fn define(&mut self, class: RegClass, code: Code, sources: &[Operand]) -> VReg {
         let result = self.out.register(class);
         let mut operands: SmallVec<[Operand; 4]> = SmallVec::new();
@@ -75,7 +76,7 @@ impl Lower<'_> {
         result
     }
 
-    /// Places bytes in the constant pool.
+    /// Adds bytes to the constant pool, unless it has them, and returns their offset.
     pub(super) fn pooled(&mut self, bytes: Vec<u8>) -> u32 {
         let pool = &mut self.out.pool;
         *self.pool.entry(bytes).or_insert_with_key(|bytes| {
@@ -86,7 +87,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A word for all lanes as a memory operand of a vector instruction.
+    /// Returns a constant for all lanes as a memory operand of a vector instruction.
     pub(super) fn constant_operand(&mut self, word: u32) -> Mem {
         match self.target {
             Target::Avx512 => {
@@ -108,13 +109,13 @@ impl Lower<'_> {
         }
     }
 
-    /// Builds parts one after the other.
+    /// Builds a value of `count` registers, one after the other.
     pub(super) fn parts(&mut self, count: usize, mut part: impl FnMut(&mut Self, usize) -> VReg) -> WaveRegs {
         let registers: SmallVec<[VReg; 2]> = (0..count).map(|index| part(self, index)).collect();
         WaveRegs::new(&registers)
     }
 
-    /// `op(a, b)` on vectors.
+    /// Appends `op(a, b)` on vectors.
     pub(super) fn vector2(&mut self, op: V, a: WaveRegs, b: impl Into<Source>) -> WaveRegs {
         let b = b.into();
         let code = op.code(self.target);
@@ -124,24 +125,24 @@ impl Lower<'_> {
         })
     }
 
-    /// `op(a)` on vectors.
+    /// Appends `op(a)` on vectors.
     pub(super) fn vector1(&mut self, code: Code, a: WaveRegs) -> WaveRegs {
         self.parts(a.count, |lower, part| lower.define(VECTOR, code, &[Operand::Use(a.at(part))]))
     }
 
-    /// `op(a)` with an immediate.
+    /// Appends `op(a)` with an immediate.
     pub(super) fn vector_immediate(&mut self, code: Code, a: WaveRegs, immediate: i32) -> WaveRegs {
         self.parts(a.count, |lower, part| {
             lower.define(VECTOR, code, &[Operand::Use(a.at(part)), Operand::Imm(immediate)])
         })
     }
 
-    /// All lanes shifted by a constant.
+    /// Appends a shift of all lanes by a constant number of bits.
     pub(super) fn shift(&mut self, shift: Shift, a: WaveRegs, count: u32) -> WaveRegs {
         self.vector_immediate(shift.code(self.target), a, count as i32)
     }
 
-    /// `op(a, b, c)` where the first operand is read and written.
+    /// Appends `op(a, b, c)`, whose first operand is read and written.
     pub(super) fn fused(&mut self, op: V, first: WaveRegs, second: WaveRegs, third: Source) -> WaveRegs {
         let code = op.code(self.target);
         let count = first.count.max(second.count).max(third.count());
@@ -154,7 +155,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A word of memory in all lanes of a register, one for both halves.
+    /// Loads a dword and broadcasts it to all lanes of one register, which serves both halves.
     pub(super) fn load_broadcast(&mut self, memory: Mem) -> VReg {
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
@@ -163,7 +164,7 @@ impl Lower<'_> {
         self.define(VECTOR, code, &[Operand::Mem(memory)])
     }
 
-    /// A word for all lanes in a register, one for both halves.
+    /// Returns a constant in all lanes of one register, which serves both halves.
     pub(super) fn broadcast_constant(&mut self, word: u32) -> WaveRegs {
         if word == 0 {
             return self.zero_vector();
@@ -183,7 +184,8 @@ impl Lower<'_> {
     }
 
     pub(super) fn zero_vector(&mut self) -> WaveRegs {
-        // `xor a, a` would read a register that nothing wrote: load zeros instead of explaining that to the allocator.
+        // `xor a, a` would read a register that is not defined, which the allocator rejects. Load
+        // zeros instead.
         let memory = Operand::Mem(self.constant_memory_zero());
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,

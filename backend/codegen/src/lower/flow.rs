@@ -1,10 +1,12 @@
-//! Control flow: regions to blocks, lane masks, and variables merged where ways meet.
+//! Control flow: lowers regions to blocks and lane masks, and merges variables where edges join.
 //!
-//! A uniform `If` branches. A divergent one runs each half under its mask, and jumps over a half that no lane takes unless
-//! the half is short. A `Break` or `Continue` of all lanes that are there jumps; one that splits the wave moves its lanes
-//! to a mask that joins the active lanes again at the region's end or continuing part. Loops run while a lane is active.
-//! Every way that leads to a label records what it wrote since the region began; where the ways differ the label's block
-//! gets parameters.
+//! A uniform `If` is a branch. A divergent `If` runs each half under its mask, and branches over a
+//! half without active lanes unless the half is short. A `Break` or `Continue` of all present
+//! lanes is a jump. One that splits the wave moves its lanes to a mask, which joins the active
+//! lanes again at the region's end or continue block. A loop runs while a lane is active.
+//!
+//! Every edge to a label records the variables that it has written since the region began. If the
+//! edges differ in a variable, the label's block gets parameters.
 
 use iced_x86::Code;
 use regalloc2::{Block, VReg};
@@ -18,54 +20,54 @@ use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, MIN_TURN};
 
-/// Instructions that an access of an image counts for, about.
+/// Approximate work of an image access, in instructions.
 const WORK_OF_IMAGE: u32 = 64;
 
-/// Instructions that a turn of a loop counts for at most.
+/// Maximum work that one loop iteration counts for, in instructions.
 const WORK_OF_LONGEST_TURN: u32 = 1 << 24;
 
-/// Instructions of a divergent half that is not worth a branch.
+/// Maximum number of instructions of a divergent half that runs without a branch over it.
 const SHORT: u32 = 10;
 
-/// One way to a label.
+/// Edge to a label.
 #[derive(Debug)]
 struct Edge {
-    /// The block whose last instruction is the jump there.
+    /// Block whose last instruction is the jump to the label.
     from: Block,
-    /// What was written since the region began.
+    /// Variables that were written since the region began, with their content.
     written: Vec<(Variable, Content)>,
 }
 
-/// A place that several ways lead to.
+/// Join point of several edges.
 #[derive(Debug, Default)]
 pub struct Label {
     edges: Vec<Edge>,
 }
 
-/// A region that is being lowered.
+/// Region that is being lowered.
 #[derive(Debug)]
 pub struct Open {
     region: u32,
-    /// Marks of variables and conversions at its start.
+    /// Marks of variables and conversions at the region's start.
     written: usize,
     converted: usize,
-    /// The lanes that came.
+    /// Lanes that were active at the region's start.
     entered: Content,
-    /// A divergent `If`: the lanes for the other half.
+    /// Lanes of the other half, in a divergent `If`.
     other: Content,
-    /// The other half, or the continuing part.
+    /// Label of the other half or of the continue block.
     middle: Label,
     end: Label,
-    /// A loop's header with its carried variables, and marks behind them.
+    /// Header of a loop with its carried variables, and the marks after the header.
     header: Option<(Block, Vec<Variable>)>,
     header_written: usize,
     header_converted: usize,
-    /// Whether the `Else` or `Continuing` was met.
+    /// True after the `Else` or `Continuing`.
     in_second: bool,
 }
 
 impl Lower<'_> {
-    /// Lowers a marker or jump; false for every other instruction.
+    /// Lowers a region marker or jump. Returns false for every other instruction.
     pub(super) fn marker(&mut self, inst: &Inst) -> Result<bool> {
         match inst {
             Inst::If { condition } => self.begin_if(*condition),
@@ -84,7 +86,7 @@ impl Lower<'_> {
         Ok(true)
     }
 
-    /// The lanes that run.
+    /// Returns the active lanes.
     pub(super) fn active(&self) -> Content {
         self.variables.get(self.variables.active())
     }
@@ -112,11 +114,12 @@ impl Lower<'_> {
     }
 
     fn innermost(&mut self) -> &mut Open {
-        // Markers nest: the verifier saw to it.
+        // The verifier has checked that markers nest.
         self.open.last_mut().expect("an open region")
     }
 
-    /// Whether lanes that are in a region may leave for somewhere outside of it while others stay.
+    /// Returns true if some lanes of a region may leave for a target outside of it while others
+    /// stay.
     fn leaks(&self, region: u32) -> bool {
         self.facts.leaks[region as usize]
     }
@@ -125,7 +128,7 @@ impl Lower<'_> {
         self.facts.splits[region as usize]
     }
 
-    // ---- labels -------------------------------------------------------------------------------------------------------
+    // ---- labels --------------------------------------------------------------------------------
 
     /// Jumps to a label of the open region `open`.
     fn jump_label(&mut self, open: usize, to_middle: bool) {
@@ -138,7 +141,8 @@ impl Lower<'_> {
         label.edges.push(Edge { from, written });
     }
 
-    /// Branches: to a fresh block where lowering goes on, when `code` jumps; else to a label.
+    /// Branches to a new block if `code` jumps, and lowering continues there. Otherwise the branch
+    /// goes to a label.
     fn branch_or_label(&mut self, code: Code, open: usize, to_middle: bool) {
         let (then, otherwise) = (self.out.block(), self.out.block());
         self.push(Kind::Branch { code, then, otherwise });
@@ -147,8 +151,9 @@ impl Lower<'_> {
         self.block = Some(then);
     }
 
-    /// Binds a label: goes on where its ways meet. Variables go back to what they were at the marks, then take what the
-    /// ways agree on or a parameter.
+    /// Binds a label and continues where its edges join. Restores variables to their content at
+    /// the marks. Then sets each changed variable to the common content of the edges or to a
+    /// parameter.
     fn bind(&mut self, label: Label, region: u32, (written, converted): (usize, usize)) {
         self.variables.undo(written);
         self.converted.forget(converted);
@@ -181,7 +186,7 @@ impl Lower<'_> {
         self.block = Some(block);
     }
 
-    /// Gives a block parameters for a variable.
+    /// Adds the parameters of a block for a variable, with an argument on each edge.
     fn merge(
         &mut self,
         block: Block,
@@ -196,7 +201,7 @@ impl Lower<'_> {
         self.block_parameter(block, variable)
     }
 
-    /// Fresh parameters of a block for a variable.
+    /// Adds new parameters to a block for a variable.
     fn block_parameter(&mut self, block: Block, variable: Variable) -> WaveRegs {
         let class = match self.form(variable) {
             Form::Scalar => SCALAR,
@@ -208,7 +213,7 @@ impl Lower<'_> {
         WaveRegs::new(&registers)
     }
 
-    /// Registers that hold a variable.
+    /// Returns the number of registers of a variable.
     fn width(&self, variable: Variable) -> usize {
         let uniform = self.variables.as_word(variable).is_some_and(|word| self.facts.words[word as usize]);
         if uniform || self.form(variable) == Form::Scalar { 1 } else { self.target.parts() }
@@ -218,7 +223,8 @@ impl Lower<'_> {
         self.variables.as_word(variable).map_or(Form::Mask, |word| self.forms.words[word as usize])
     }
 
-    /// What a variable holds, in registers; zero is made at the end of a block that ends with its jump.
+    /// Returns the content of a variable in registers. A zero is materialized at the end of
+    /// `block`, in front of its jump.
     fn materialise(&mut self, block: Block, variable: Variable, content: Content) -> WaveRegs {
         if let Some(parts) = content {
             return parts;
@@ -242,7 +248,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether nothing behind a region needs a variable.
+    /// Returns true if no code after a region needs a variable.
     fn is_dead(&self, variable: Variable, region: u32) -> bool {
         if let Some(word) = self.variables.as_word(variable) {
             return !self.facts.is_live(&self.regions, word, self.at as u32, region);
@@ -252,9 +258,10 @@ impl Lower<'_> {
         if about == region { whole.is_target() && self.at as u32 == whole.end } else { self.is_within(about, region) }
     }
 
-    // ---- masks --------------------------------------------------------------------------------------------------------
+    // ---- masks ---------------------------------------------------------------------------------
 
-    /// The mask that the frame starts with.
+    /// Loads a mask from the frame: from offset `bits` with AVX-512, from offset `lanes` with
+    /// AVX2.
     pub(super) fn start_mask(&mut self, bits: usize, lanes: usize) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
@@ -282,7 +289,7 @@ impl Lower<'_> {
         self.mask2(Code::VEX_Kandw_kr_kr_kr, V::And, a, b)
     }
 
-    /// Lanes of `b` that are not in `a`.
+    /// Returns the lanes of `b` that are not in `a`.
     pub(super) fn mask_and_not(&mut self, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         self.mask2(Code::VEX_Kandnw_kr_kr_kr, V::AndNot, a, b)
     }
@@ -295,7 +302,7 @@ impl Lower<'_> {
         self.mask2(Code::VEX_Kxorw_kr_kr_kr, V::Xor, a, b)
     }
 
-    /// Lanes that are not in a mask.
+    /// Returns the lanes that are not in a mask.
     pub(super) fn mask_not(&mut self, mask: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => WaveRegs::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(mask.at(0))])),
@@ -306,7 +313,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets the flags so that `jne` jumps when a lane is in the mask.
+    /// Sets the flags so that `jne` jumps if the mask has any lane.
     pub(super) fn test_mask(&mut self, mask: WaveRegs) {
         match self.target {
             Target::Avx512 => {
@@ -324,7 +331,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The union of two sets of lanes either of which may be empty.
+    /// Returns the union of two sets of lanes, each of which may be empty.
     fn union(&mut self, a: Content, b: Content) -> Content {
         match (a, b) {
             (Some(a), Some(b)) if a == b => Some(a),
@@ -333,7 +340,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The active lanes in registers.
+    /// Returns the active lanes in registers.
     pub(super) fn active_mask(&mut self) -> WaveRegs {
         match self.active() {
             Some(parts) => parts,
@@ -341,7 +348,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The active lanes as bits in a general register.
+    /// Returns a mask as bits in a general register.
     pub(super) fn mask_bits(&mut self, mask: WaveRegs) -> VReg {
         match self.target {
             Target::Avx512 => self.define(SCALAR, Code::VEX_Kmovw_r32_kr, &[Operand::Use(mask.at(0))]),
@@ -354,7 +361,7 @@ impl Lower<'_> {
         }
     }
 
-    // ---- regions ------------------------------------------------------------------------------------------------------
+    // ---- regions -------------------------------------------------------------------------------
 
     fn begin_if(&mut self, condition: Value) {
         let open = self.open();
@@ -371,7 +378,8 @@ impl Lower<'_> {
         let active = self.active_mask();
         let taken = if self.all_lanes == Some(active) { condition } else { self.mask_and(active, condition) };
         let &Region { start, middle, end, .. } = self.regions.get(region);
-        // Without a second half nobody asks which lanes it has, but who waits for those of the first.
+        // The lanes of the second half matter only if the `If` has one, or if lanes can leave the
+        // first half.
         let is_asked = middle != end || self.leaks(region);
         self.open[open].other = Some(if is_asked { self.mask_and_not(condition, active) } else { active });
         if self.leaks(region) {
@@ -384,7 +392,8 @@ impl Lower<'_> {
         self.set_active(Some(taken));
     }
 
-    /// Sets the flags by a uniform condition; returns the jump that is taken when it holds.
+    /// Sets the flags by a uniform condition. Returns the conditional jump that is taken
+    /// if the condition holds.
     fn test_uniform(&mut self, condition: Value) -> Code {
         match self.values[condition.0 as usize] {
             ValueLocation::Flags(compare, a, b) => {
@@ -400,7 +409,7 @@ impl Lower<'_> {
         Code::Jne_rel32_64
     }
 
-    /// Whether the instructions between two markers cost less than a branch.
+    /// Returns true if the instructions between two markers cost less than a branch.
     fn is_short(&self, start: u32, end: u32) -> bool {
         let cheap = |inst: &Inst| {
             matches!(
@@ -420,20 +429,21 @@ impl Lower<'_> {
         end - start <= SHORT && self.ir.insts[start as usize + 1..end as usize].iter().all(cheap)
     }
 
-    /// Behind the first half of an `If`.
+    /// Ends the first half of an `If`.
     fn middle_of_if(&mut self) {
         let open = self.open.len() - 1;
         let (region, other, entered) = (self.open[open].region, self.open[open].other, self.open[open].entered);
         let divergent = other.is_some();
         if self.block.is_some() && divergent {
             if self.leaks(region) {
-                // What is left of the lanes of the first half waits for the end.
+                // The lanes that remain in the first half wait for the end of the region.
                 self.variables.set(self.variables.away(region), self.active());
             }
             self.set_active(entered);
         }
         let (middle, end) = (self.regions.get(region).middle, self.regions.get(region).end);
-        // Lanes of a divergent first half come by the second one; those of a uniform one do not.
+        // After a divergent first half, control continues with the second half. After a uniform
+        // one, it continues at the end.
         self.jump_label(open, divergent || middle == end);
         let open = self.innermost();
         open.in_second = true;
@@ -453,7 +463,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The lanes of both halves go on.
+    /// Activates the lanes of both halves.
     fn rejoin(&mut self, region: u32, entered: Content) {
         let lanes = if self.leaks(region) {
             let away = self.variables.get(self.variables.away(region));
@@ -493,7 +503,7 @@ impl Lower<'_> {
         self.close(open);
     }
 
-    /// Lanes that left for a region's end join those that come there now.
+    /// Activates the lanes that left for a region's end, in addition to the active lanes.
     fn gather_leavers(&mut self, open: usize) {
         let region = self.open[open].region;
         if self.block.is_some() && self.splits(region) {
@@ -503,7 +513,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Binds a region's end. Unless lanes leaked, all that entered go on.
+    /// Binds a region's end. Unless lanes may have left for outer regions, all entered lanes
+    /// continue.
     fn close(&mut self, open: Open) {
         self.bind(open.end, open.region, (open.written, open.converted));
         if self.block.is_some() && !self.leaks(open.region) {
@@ -541,7 +552,7 @@ impl Lower<'_> {
         (open.header_written, open.header_converted) = (written, converted);
     }
 
-    /// What the variables hold at the end of a block that ends with its jump.
+    /// Returns the contents of variables in registers at the end of a block, in front of its jump.
     fn arguments(&mut self, block: Block, variables: &[Variable]) -> Vec<VReg> {
         let mut arguments = Vec::new();
         for &variable in variables {
@@ -551,7 +562,8 @@ impl Lower<'_> {
         arguments
     }
 
-    /// Returns what a turn of a loop counts for, in instructions. Inner loops count their own turns, too.
+    /// Returns the work that one iteration of a loop counts for, in instructions. Inner loops also
+    /// count their own iterations.
     fn turn(&self, region: u32) -> u32 {
         let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
         let of = |inst: &Inst| if matches!(inst, Inst::Image(_)) { WORK_OF_IMAGE } else { 1 };
@@ -559,7 +571,7 @@ impl Lower<'_> {
         work.clamp(MIN_TURN, WORK_OF_LONGEST_TURN)
     }
 
-    /// The variables that a loop carries from turn to turn.
+    /// Returns the variables that a loop carries from one iteration to the next.
     fn carried(&self, region: u32) -> Vec<Variable> {
         let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
         let mut carried: Vec<Variable> = Vec::new();
@@ -597,7 +609,7 @@ impl Lower<'_> {
         self.regions.chain(inner).any(|around| around == outer)
     }
 
-    /// Whether not all lanes stay in a loop from turn to turn.
+    /// Returns true if lanes may leave a loop between iterations.
     fn changes_active(&self, region: u32) -> bool {
         self.splits(region) || self.facts.continues[region as usize] || self.leaks(region)
     }
@@ -649,7 +661,7 @@ impl Lower<'_> {
         self.close(open);
     }
 
-    /// `Break` or `Continue`.
+    /// Lowers a `Break` or `Continue`.
     fn leave(&mut self, depth: u32, continues: bool) {
         if self.block.is_none() {
             return;

@@ -1,8 +1,9 @@
-//! Locals, inputs, outputs, buffers, and calls of the runtime.
+//! Lowering of locals, inputs, outputs and buffers.
 //!
-//! Robust accesses cost one compare: an offset under the entry's limit is of a word wholly inside. A uniform load that is
-//! out of range loads a zero of the frame instead; lanes of a gather or scatter that are out of range are masked off. Where
-//! words of the lanes lie one after the other, vectors are loaded and stored under such a mask.
+//! A robust access costs one comparison: an offset less than the entry's limit is of a dword
+//! wholly inside. A uniform load that is out of bounds loads a zero from the frame instead. Lanes
+//! of a gather or scatter that are out of bounds are masked off. If the dwords of the lanes are
+//! adjacent, whole vectors are loaded and stored under such a mask.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -19,14 +20,15 @@ use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
 use crate::{Outputs, Target};
 
-/// log2 of the size of a buffer entry.
+/// Binary logarithm of the size of a buffer entry in bytes.
 const ENTRY_SHIFT: i32 = 4;
 const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
 
-/// Bytes from lane to lane where words lie one after the other.
+/// Distance between the dwords of adjacent lanes in contiguous accesses, in bytes.
 pub(super) const LANE_BYTES: u32 = 4;
 
-/// Push constants below this are read without asking how many there are: whoever runs code gives it as many.
+/// Size of push constants in bytes that code reads without a bounds check. The host supplies at
+/// least `Lowered::pushed_bytes` bytes.
 const MAX_PUSHED: u32 = 512;
 
 /// Offset of a resource's number of buffers.
@@ -36,14 +38,15 @@ const LIMIT: usize = std::mem::offset_of!(BufferEntry, limit);
 /// Offset of a buffer entry's size.
 const SIZE: usize = std::mem::offset_of!(BufferEntry, size);
 
-/// A range of memory that is accessed: first byte, and where its limit lies.
+/// Range of memory for an access: its first byte and the operand of its limit.
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     pub(super) base: VReg,
     pub(super) limit: Mem,
 }
 
-/// The texels that a space is, at offsets that are known to lie in them: whose, and the number of the resource.
+/// Returns the image instruction, if any, and the number of the resource of a space of texels. Its
+/// offsets are known to be in bounds.
 pub(super) fn texels_of(space: Space) -> Option<(Of, u32)> {
     match space {
         Space::Texels(resource) => Some((None, resource)),
@@ -53,7 +56,7 @@ pub(super) fn texels_of(space: Space) -> Option<(Of, u32)> {
 }
 
 impl Lower<'_> {
-    // ---- locals -------------------------------------------------------------------------------------------------------
+    // ---- locals --------------------------------------------------------------------------------
 
     pub(super) fn local(&mut self, inst: &Inst) -> Result<()> {
         match inst {
@@ -71,7 +74,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A variable's content becomes a value. When their forms differ the value converts on use.
+    /// Defines a value as a variable's content. If their forms differ, the value is converted when
+    /// it is used.
     fn load_word(&mut self, result: Value, word: u32) {
         let form = self.forms.words[word as usize];
         let held = match (self.variables.get(Variables::word(word)), form) {
@@ -104,7 +108,8 @@ impl Lower<'_> {
         self.blend(active, old, new)
     }
 
-    /// The index of an indexed access, base added, and the lanes in which it is inside the array.
+    /// Returns the index of an indexed access with its base added, and the lanes in which it is
+    /// inside the array.
     fn word_index(&mut self, local: Local, base: u32, index: Option<Value>) -> (WaveRegs, WaveRegs) {
         let words = self.ir.locals[local.0 as usize];
         let index = match index {
@@ -116,7 +121,7 @@ impl Lower<'_> {
         (word, inside)
     }
 
-    /// Byte offsets of the lanes' words in a local: 16 lanes lie one after the other.
+    /// Returns the byte offsets of the lanes' dwords in a local, in which 16 lanes are adjacent.
     fn lane_offsets(&mut self, word: WaveRegs) -> WaveRegs {
         use super::super::table::Shift;
         let bytes = self.shift(Shift::Left, word, LANES_BYTES.trailing_zeros());
@@ -134,7 +139,8 @@ impl Lower<'_> {
         self.define(SCALAR, Code::Lea_r64_m, &[memory])
     }
 
-    /// Where the lanes of an indexed word lie, whose index is the same for all of them; or somewhere else, when it is outside of the array.
+    /// Returns the memory of a wave's dwords at a uniform index, or `otherwise` if the index is
+    /// out of bounds.
     fn lanes_of_word(&mut self, (local, base, index): (Local, u32, Value), otherwise: Mem) -> Mem {
         let words = self.ir.locals[local.0 as usize];
         let (index, otherwise) = (self.scalar(index), self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(otherwise)]));
@@ -199,9 +205,9 @@ impl Lower<'_> {
         Ok(())
     }
 
-    // ---- lanes in memory ----------------------------------------------------------------------------------------------
+    // ---- lanes in memory -----------------------------------------------------------------------
 
-    /// A wave's words, one after the other.
+    /// Loads the dwords of a wave from adjacent addresses.
     pub(super) fn load_lanes(&mut self, memory: Mem, count: usize) -> WaveRegs {
         let code = self.target.load();
         self.parts(count, |lower, part| {
@@ -210,14 +216,15 @@ impl Lower<'_> {
         })
     }
 
-    /// The memory of a part of a wave's words, which follow each other.
+    /// Returns the memory operand of one register's part of a wave's adjacent dwords.
     pub(super) fn part_of(&self, memory: Mem, part: usize) -> Operand {
         let displacement = memory.displacement + (part * self.target.vector_bytes()) as i32;
         Operand::Mem(Mem { displacement, ..memory })
     }
 
-    /// Stores the lanes of a mask to memory that nobody else accesses. AVX2's masked stores take ten times as long as others on some
-    /// processors: there the words of the other lanes are stored again.
+    /// Stores the lanes of a mask to memory that no other thread accesses. Masked stores of AVX2
+    /// are ten times slower than plain stores on some processors. With AVX2 the other lanes'
+    /// dwords are therefore written back unchanged.
     pub(super) fn store_lanes(&mut self, memory: Mem, words: WaveRegs, lanes: WaveRegs) {
         for part in 0..self.target.parts() {
             let memory = self.part_of(memory, part);
@@ -236,7 +243,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores the lanes of a mask to memory that others may access: no word of another lane is touched.
+    /// Stores the lanes of a mask to memory that other threads may access. Other lanes' dwords are
+    /// not written.
     fn store_consecutive(&mut self, memory: Mem, words: WaveRegs, lanes: WaveRegs) {
         if self.target == Target::Avx512 {
             return self.store_lanes(memory, words, lanes);
@@ -255,7 +263,9 @@ impl Lower<'_> {
         });
     }
 
-    /// Two ways to one end: where a mask has all lanes, as most often, and where it has not. `way` is told which it is.
+    /// Emits two branches that join: one for a mask with all lanes, which is the common case, and
+    /// one for all other masks. The closure `way` emits a branch and is passed true for the first
+    /// one.
     pub(super) fn if_all(&mut self, lanes: WaveRegs, way: impl Fn(&mut Self, bool)) {
         let bits = self.mask_bits(lanes);
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(Mask::MAX.into())]);
@@ -269,7 +279,7 @@ impl Lower<'_> {
         self.block = Some(end);
     }
 
-    /// Words at byte offsets from an address, where there is one; 0 in lanes outside of the mask.
+    /// Loads dwords at byte offsets from an address in the lanes of a mask. Other lanes get 0.
     pub(super) fn gather(&mut self, base: VReg, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         if self.target.loads_by_lane() {
             let words = self.load_by_lane(base, offsets, lanes);
@@ -282,7 +292,8 @@ impl Lower<'_> {
         WaveRegs::one(to)
     }
 
-    /// The first byte of a range, or of a word of the frame where nothing is in it.
+    /// Returns the first byte of a range, or the address of a dword in the frame if the range is
+    /// empty.
     fn any_word(&mut self, range: Range) -> VReg {
         if !self.target.loads_by_lane() {
             return range.base;
@@ -292,7 +303,8 @@ impl Lower<'_> {
         self.change(Code::Cmove_r64_rm64, range.base, &[Operand::Use(nothing)])
     }
 
-    /// Stores words of the lanes of a mask at byte offsets from an address, ascending lanes.
+    /// Stores dwords of the lanes of a mask at byte offsets from an address, in ascending lane
+    /// order.
     fn scatter(&mut self, base: VReg, offsets: WaveRegs, (words, lanes): (WaveRegs, WaveRegs)) {
         match self.target {
             Target::Avx512 => {
@@ -304,8 +316,10 @@ impl Lower<'_> {
         }
     }
 
-    /// AVX2 has no scatter, and none of parts of words: offsets, words and mask go through the frame's arguments, and each lane stores the
-    /// first bytes of its word. A lane that is off stores to the frame.
+    /// Stores the low `bytes` bytes of the dwords of the lanes of a mask, lane by lane.
+    ///
+    /// AVX2 has no scatter, and neither target has one for parts of dwords. Offsets and dwords go
+    /// through the frame's arguments. Lanes outside the mask store to the frame instead.
     pub(super) fn scatter_by_lane(
         &mut self,
         base: VReg,
@@ -340,7 +354,7 @@ impl Lower<'_> {
         self.store_wave(Mem::frame(Frame::ARGUMENT + argument * LANES_BYTES), parts);
     }
 
-    /// Stores the words of all lanes.
+    /// Stores the dwords of all lanes.
     fn store_wave(&mut self, memory: Mem, words: WaveRegs) {
         for part in 0..self.target.parts() {
             let memory = self.part_of(memory, part);
@@ -348,7 +362,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A word for all lanes from memory, in the form that its value wants.
+    /// Loads a uniform dword in the form that `classify` chose for the value.
     pub(super) fn load_uniform(&mut self, result: Value, memory: Mem) {
         let held = if self.forms.values[result.0 as usize] == Form::Scalar {
             ValueLocation::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
@@ -358,7 +372,7 @@ impl Lower<'_> {
         self.hold(result, held);
     }
 
-    // ---- interface ----------------------------------------------------------------------------------------------------
+    // ---- interface -----------------------------------------------------------------------------
 
     pub(super) fn pointer(&mut self, field: usize) -> VReg {
         self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::frame(field))])
@@ -392,7 +406,9 @@ impl Lower<'_> {
     pub(super) fn output(&mut self, slot: u32, value: Value) {
         let words = self.vector(value);
         let memory = Mem::at(self.pointer(Frame::OUTPUTS), slot as usize * LANES_BYTES);
-        // Lanes that go another way through a region may write another output there, others are done.
+        // Inside a region, inactive lanes may have written another value to this output in another
+        // branch. Outside of all regions, inactive lanes have ended, so all lanes can be
+        // overwritten.
         if self.options.outputs == Outputs::Filled && self.open.is_empty() {
             return self.store_wave(memory, words);
         }
@@ -406,7 +422,7 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Mask(mask));
     }
 
-    /// The active lanes whose effects count.
+    /// Returns the active lanes that are not helpers, whose side effects count.
     pub(super) fn effective(&mut self) -> WaveRegs {
         let active = self.active_mask();
         if self.options.with_all_lanes && !self.demotes {
@@ -416,11 +432,12 @@ impl Lower<'_> {
             let real = lower.start_mask(Frame::REAL, Frame::REAL_LANES);
             lower.mask_and(active, real)
         };
-        // Lanes that become helpers on the way change it.
+        // Lanes that become helpers change the mask, so it is cached only if the program has no
+        // demotion.
         if self.demotes { make(self) } else { self.cached(Key::Effective(active.at(0)), make) }
     }
 
-    // ---- buffers ------------------------------------------------------------------------------------------------------
+    // ---- buffers -------------------------------------------------------------------------------
 
     pub(super) fn access(&mut self, inst: &Inst) -> Result<()> {
         match inst {
@@ -448,7 +465,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Whether all lanes access the same range.
+    /// Returns true if all lanes access the same range.
     fn is_direct(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
@@ -464,7 +481,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether atomic operations there are generated code. Nobody may write push constants, whatever a program says.
+    /// Returns true if atomic operations on a space are generated code. Push constants are
+    /// read-only for all programs, so they have none.
     fn has_atomics(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
@@ -478,7 +496,7 @@ impl Lower<'_> {
         element.is_none_or(|element| self.is_uniform(element))
     }
 
-    /// The address of a buffer's entry. What is outside of the array is an empty one.
+    /// Returns the address of a buffer's entry. An element out of bounds has an empty entry.
     fn entry(&mut self, resource: u32, element: Option<Value>) -> VReg {
         match element.map(|element| (self.constant(element), element)) {
             None | Some((Some(0), _)) => self.first_entry(None, resource),
@@ -486,7 +504,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The address of the entry of a resource's first buffer.
+    /// Returns the address of the entry of a resource's first buffer.
     fn first_entry(&mut self, of: Of, resource: u32) -> VReg {
         let entry = |lower: &mut Self| {
             let at = lower.buffers_of(of, resource);
@@ -495,7 +513,7 @@ impl Lower<'_> {
         self.cached(Key::Entry(of, resource), entry).at(0)
     }
 
-    /// Where the address of a resource's entries lies.
+    /// Returns the memory operand of the address of a resource's entries.
     fn buffers_of(&mut self, of: Of, resource: u32) -> Mem {
         let resources = match of {
             None => self.pointer(Frame::RESOURCES),
@@ -507,7 +525,7 @@ impl Lower<'_> {
         Mem::at(resources, resource as usize * size_of::<ResourceEntry>())
     }
 
-    /// Where a field lies of what was looked up for an image instruction.
+    /// Returns the memory operand of a field of the routine of an image instruction.
     fn field_of_routine(&mut self, image: u32, field: usize) -> Mem {
         Mem::at(self.pointer(Frame::ROUTINES), image as usize * RoutineEntry::BYTES + field)
     }
@@ -542,21 +560,22 @@ impl Lower<'_> {
                 let base = self.load_pointer(Mem::at(entries, entry));
                 return Range { base, limit: Mem::at(entries, entry + LIMIT) };
             }
-            // Words that are known to be there need no limit (`known_word`, `load`).
+            // Dwords that are known to be in bounds need no limit (`known_word`, `load`).
             Space::Push | Space::Levels(_) | Space::OfImage { .. } => Frame::PUSH,
-            // Addresses have no range of their own (`address`), and the clock is left to the runtime.
+            // Accesses by address find their range in `address`. The runtime executes loads of the
+            // clock.
             Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
     }
 
-    /// A resource's first buffer.
+    /// Returns the range of a resource's first buffer.
     fn first_range(&mut self, of: Of, resource: u32) -> Range {
         let entry = self.first_entry(of, resource);
         Range { base: self.first_byte(of, resource), limit: Mem::at(entry, LIMIT) }
     }
 
-    /// The first byte of a resource's first buffer.
+    /// Returns the first byte of a resource's first buffer.
     pub(super) fn first_byte(&mut self, of: Of, resource: u32) -> VReg {
         let entry = self.first_entry(of, resource);
         self.cached(Key::Base(of, resource), |lower| WaveRegs::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
@@ -566,7 +585,7 @@ impl Lower<'_> {
         self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(at)])
     }
 
-    /// The first byte of the push constants.
+    /// Returns the first byte of the push constants.
     fn pushed(&mut self, of: Of) -> VReg {
         let pushed = |lower: &mut Self| match of {
             None => WaveRegs::one(lower.pointer(Frame::PUSH)),
@@ -578,7 +597,7 @@ impl Lower<'_> {
         self.cached(Key::Push(of), pushed).at(0)
     }
 
-    /// Where a word lies that is the same for all lanes, if it is known to be there.
+    /// Returns the memory operand of a uniform dword, if it is known to be in bounds.
     fn known_word(&mut self, space: Space, offset: Value) -> Option<Mem> {
         let (of, behind, is_known) = match space {
             Space::Push => (None, 0, false),
@@ -601,14 +620,15 @@ impl Lower<'_> {
         }
     }
 
-    /// The address of words that are known to be there, so many bytes into push constants.
+    /// Returns the address `behind` bytes into the push constants, where dwords are known to be in
+    /// bounds.
     fn levels(&mut self, of: Of, behind: u32) -> VReg {
         let at = Mem::at(self.pushed(of), behind as usize);
         self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(at)])
     }
 
     fn load(&mut self, result: Value, space: Space, offset: Value) {
-        // The words of a texel come together.
+        // The load of a texel's first dword has loaded this dword too.
         if self.values[result.0 as usize] != ValueLocation::Nowhere {
             return;
         }
@@ -653,7 +673,8 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Vector(parts));
     }
 
-    /// Words of a range at offsets that are inside in the lanes of a mask, and may follow each other.
+    /// Loads dwords of a range. The offsets are inside it in the lanes of a mask. `follow` is true
+    /// if the dwords are adjacent.
     pub(super) fn load_lanes_of(
         &mut self,
         range: Range,
@@ -668,20 +689,21 @@ impl Lower<'_> {
         self.gather(base, offsets, lanes)
     }
 
-    /// Whether the words of the lanes lie one after the other.
+    /// Returns true if the dwords of the lanes are adjacent.
     pub(super) fn follows(&self, offset: Value) -> bool {
         self.facts.strides[offset.0 as usize] == Some(LANE_BYTES)
     }
 
-    /// The place of the first lane's word. Offsets of lanes that are inside are less than 2^31, and so is their distance to
-    /// the first lane's when that wrapped around: as a signed offset it leads to all of them.
+    /// Returns the memory operand of the first lane's dword. Offsets of lanes inside the range are
+    /// less than 2^31. If the first lane's offset wrapped around, its distance to them is also
+    /// less than 2^31. As a signed offset it therefore leads to the dwords of all lanes.
     pub(super) fn first_word(&mut self, base: VReg, offsets: WaveRegs) -> Mem {
         let first = self.first_lane(offsets.at(0));
         let first = self.define(SCALAR, Code::Movsxd_r64_rm32, &[Operand::Use(first)]);
         Mem::at(base, 0).indexed(first, 1)
     }
 
-    /// Words one after the other; 0 in lanes outside of the mask, where memory is not touched.
+    /// Loads adjacent dwords. Lanes outside the mask get 0, and their memory is not accessed.
     fn load_consecutive(&mut self, memory: Mem, lanes: WaveRegs) -> WaveRegs {
         self.parts(self.target.parts(), |lower, part| {
             let displacement = (part * lower.target.vector_bytes()) as i32;
@@ -701,7 +723,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The address of a word that all lanes load, or of a zero.
+    /// Returns the address of a dword that all lanes load, or of a zero if it is out of bounds.
     fn uniform_address(&mut self, range: Range, offset: Value) -> VReg {
         let offset = self.scalar(offset);
         let memory =
@@ -712,7 +734,7 @@ impl Lower<'_> {
         self.change(Code::Cmovae_r64_rm64, inside, &[Operand::Use(zero)])
     }
 
-    /// The lanes of a mask whose offsets are inside a range.
+    /// Returns the lanes of a mask whose offsets are inside a range.
     pub(super) fn inside(&mut self, range: Range, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         match self.target {
             Target::Avx512 => {
@@ -750,7 +772,8 @@ impl Lower<'_> {
         self.store_lanes_of(range, (offsets, self.follows(offset)), (words, lanes));
     }
 
-    /// Stores words to a range, at offsets that are inside in the lanes of a mask, and may follow each other.
+    /// Stores dwords to a range. The offsets are inside it in the lanes of a mask. `follow` is
+    /// true if the dwords are adjacent.
     pub(super) fn store_lanes_of(
         &mut self,
         range: Range,

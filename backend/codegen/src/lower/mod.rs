@@ -1,8 +1,10 @@
-//! Lowering: IR to machine IR.
+//! Lowering of IR to machine IR.
 //!
-//! A value is held where its uses want it: constants nowhere (they are memory operands from the pool, or made anew), what
-//! is uniform and an integer in a general register, booleans in masks, the rest in vectors. `classify` decides; `convert`
-//! moves between the forms on demand. Words of locals become SSA variables, merged at the labels of `flow`.
+//! `classify` chooses the location of each value by its uses. Constants have no register: they are
+//! memory operands in the pool or are materialized per use. Uniform integers are in general
+//! registers, booleans in masks, other values in vectors. `convert` moves values between these
+//! forms on demand. Dwords of locals become SSA variables, which are merged at the labels of
+//! `flow`.
 
 mod across;
 mod address;
@@ -37,10 +39,11 @@ use super::table::Compare;
 use super::{CodegenOptions, Site, Target};
 use crate::frame::{Frame, LANES_BYTES};
 
-/// Instructions of IR beyond which a function is interpreted.
+/// Maximum number of IR instructions; larger functions are interpreted.
 const MAX_INSTRUCTIONS: usize = 400_000;
 
-/// The vector registers (or masks) that hold a wave: one, or two halves. What is uniform may be one for both halves.
+/// Vector or mask registers of a wave: one, or one per half. A uniform value may use one register
+/// for both halves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaveRegs {
     registers: [VReg; 2],
@@ -59,42 +62,43 @@ impl WaveRegs {
         }
     }
 
-    /// The register of a half.
+    /// Returns the register of a half.
     fn at(&self, part: usize) -> VReg {
         self.registers[part & 1]
     }
 }
 
-/// Where a value is.
+/// Location of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueLocation {
     /// Not defined yet.
     Nowhere,
-    /// A constant word.
+    /// A constant dword.
     Constant(u32),
-    /// The same word for all lanes, in a general register.
+    /// A uniform dword in a general register.
     Scalar(VReg),
-    /// The same word for all lanes, in memory that nobody writes.
+    /// A uniform dword in read-only memory.
     Memory(Mem),
-    /// A word per lane.
+    /// A dword per lane.
     Vector(WaveRegs),
     /// A bit per lane.
     Mask(WaveRegs),
-    /// The low or the high word per lane of 64-bit numbers that registers hold whole, by their number.
+    /// The low or high dwords of 64-bit numbers that are in registers as a whole. `of` indexes
+    /// `Lower::wholes`.
     Half { of: u32, high: bool },
-    /// A comparison of uniform values that only a branch wants: it is made there.
+    /// A comparison of uniform values that only a branch uses. The branch emits it.
     Flags(Compare, Value, Value),
 }
 
-/// A lowered function.
+/// Lowered function.
 pub struct Lowered {
-    /// The machine IR.
+    /// Machine IR.
     pub function: machine::Function,
     /// Call sites, by number.
     pub sites: Vec<Site>,
-    /// Bytes of indexed locals.
+    /// Size of the indexed locals in bytes.
     pub local_bytes: usize,
-    /// Bytes of push constants that it reads without asking whether they are there.
+    /// Number of bytes of push constants that the code reads without a bounds check.
     pub pushed_bytes: usize,
 }
 
@@ -108,14 +112,14 @@ struct Lower<'a> {
     regions: Regions,
     words: Words,
     forms: Forms,
-    /// Whether lanes become helpers on the way.
+    /// True if the program can turn lanes into helpers.
     demotes: bool,
-    /// Position of the instruction that is being lowered.
+    /// Index of the current instruction.
     at: usize,
     out: machine::Function,
-    /// The mask of all lanes, where they all run.
+    /// Mask of all lanes, if all of them run from the start.
     all_lanes: Option<WaveRegs>,
-    /// The block that is being filled; none where no lane comes.
+    /// Current block; `None` in unreachable code.
     block: Option<Block>,
     values: Vec<ValueLocation>,
     wholes: Vec<wide::Whole>,
@@ -124,18 +128,18 @@ struct Lower<'a> {
     pool: HashMap<Vec<u8>, u32>,
     converted: convert::Cache,
     sites: Vec<Site>,
-    /// Accesses of memory by address so far.
+    /// Number of memory accesses by address so far.
     reaches: u32,
-    /// Bytes from the frame's start at which indexed locals lie.
+    /// Offsets of the indexed locals from the start of the frame, in bytes.
     locals: Vec<usize>,
     local_bytes: usize,
     pushed_bytes: usize,
 }
 
-/// Lowers a function that `passes::prepare` made ready.
+/// Lowers a function that `passes::prepare` prepared.
 ///
 /// # Errors
-/// When the function is beyond the generator.
+/// Returns an error if the generator does not support the function.
 pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target: Target) -> Result<Lowered> {
     if ir.insts.len() > MAX_INSTRUCTIONS {
         return Err(format!("{} instructions", ir.insts.len()));

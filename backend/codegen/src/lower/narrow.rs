@@ -1,4 +1,4 @@
-//! Stores of parts of words.
+//! Stores of 8-bit and 16-bit values.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -11,14 +11,15 @@ use super::{Lower, WaveRegs};
 use crate::Target;
 
 impl Lower<'_> {
-    /// Stores the first bytes of words, one or two, at offsets that are multiples of as many.
+    /// Stores the low one or two bytes of dwords, at offsets that are multiples of that size.
     pub(super) fn store_part(&mut self, space: Space, offset: Value, (value, bytes): (Value, u32)) {
         if space == Space::Push {
             return;
         }
         let (words, range, offsets, effective) =
             (self.vector(value), self.range(space), self.vector(offset), self.effective());
-        // It is inside where its word is, of whose bytes the offset of no other part has any.
+        // A part is inside the range if its whole dword is. The offset of an aligned part does not
+        // cross into another dword.
         let place = self.vector2(V::And, offsets, Source::Constant(3));
         let word = self.vector2(V::Xor, offsets, place);
         let odd = self.vector2(V::And, place, Source::Constant(bytes - 1));
@@ -45,10 +46,11 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores the first bytes of the words of all lanes, one or two, one after the other: AVX2.
+    /// Stores the low one or two bytes of the dwords of all lanes to adjacent addresses (AVX2).
     fn store_packed(&mut self, memory: Mem, words: WaveRegs, bytes: u32) {
         let parts = self.vector2(V::And, words, Source::Constant((1 << (u8::BITS * bytes)) - 1));
-        // Halves of registers are packed on their own: the lower ones come before the upper ones again.
+        // A pack instruction packs each 128-bit half separately; the permutation restores the lane
+        // order.
         let packed = |lower: &mut Self, code, sources: [VReg; 2]| {
             let packed = lower.define(VECTOR, code, &sources.map(Operand::Use));
             let order = [Operand::Use(packed), Operand::Imm(0b11_01_10_00)];

@@ -1,5 +1,6 @@
-//! Memory where the words of a quad's four lanes follow each other: a wave's are four short vectors, which take less than sixteen words, or
-//! two longer ones where its quads are a block.
+//! Accesses of memory in which the dwords of a quad's four lanes are adjacent. A wave then needs
+//! four 128-bit vectors, or two 256-bit rows where its quads form a block. Both are cheaper than
+//! 16 dwords.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -12,20 +13,20 @@ use super::{Lower, WaveRegs};
 use crate::Target;
 use crate::frame::{Frame, LANES_BYTES};
 
-/// Quads of a wave.
+/// Number of quads in a wave.
 const QUADS: usize = 4;
 
-/// Bytes of a quad's words.
+/// Size of a quad's dwords in bytes.
 const QUAD_BYTES: usize = LANES_BYTES / QUADS;
 
 impl Lower<'_> {
-    /// The vector that holds a quad of a wave, and its number there.
+    /// Returns the vector register that contains a quad of a wave, and the quad's index in it.
     fn part_of_quad(&self, quad: usize) -> (usize, i32) {
         let quads = QUADS / self.target.parts();
         (quad / quads, (quad % quads) as i32)
     }
 
-    /// A quad's words in a vector of their own.
+    /// Returns the dwords of a quad in the low 128 bits of a register.
     pub(super) fn quad(&mut self, words: WaveRegs, quad: usize) -> VReg {
         let (part, number) = self.part_of_quad(quad);
         if number == 0 {
@@ -38,7 +39,7 @@ impl Lower<'_> {
         self.define(VECTOR, code, &[Operand::Use(words.at(part)), Operand::Imm(number)])
     }
 
-    /// Where a quad's words lie, and their offset.
+    /// Returns the address of a quad's dwords, and their offset.
     fn quad_address(&mut self, base: VReg, offsets: WaveRegs, quad: usize) -> (VReg, VReg) {
         let (part, number) = self.part_of_quad(quad);
         let make = |lower: &mut Self| {
@@ -49,7 +50,7 @@ impl Lower<'_> {
         (self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]), offset)
     }
 
-    /// The words of all quads; zeros for those that are outside.
+    /// Loads the dwords of all quads. Quads outside the range are zero.
     pub(super) fn load_quads(&mut self, Range { base, limit }: Range, offsets: WaveRegs) -> WaveRegs {
         let zeros = self.pooled(vec![0; QUAD_BYTES]);
         let zeros = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(zeros, false))]);
@@ -78,7 +79,7 @@ impl Lower<'_> {
         WaveRegs::new(&parts)
     }
 
-    /// The words of a block (`Space::Block`); zeros if it is outside.
+    /// Loads the dwords of a block (`Space::Block`). A block outside the range is zero.
     pub(super) fn load_block(&mut self, Range { base, limit }: Range, offset: Value) -> WaveRegs {
         let offset = self.scalar(offset);
         let zeros = self.pooled(vec![0; Space::BLOCK_ROW as usize + LANES_BYTES / 2]);
@@ -93,14 +94,15 @@ impl Lower<'_> {
         }
     }
 
-    /// The rows of a block in one register of AVX-512.
+    /// Loads the two rows of a block into one AVX-512 register.
     fn whole_block(&mut self, rows: [Operand; 2]) -> VReg {
         let upper = self.define(VECTOR, Code::EVEX_Vmovups_ymm_k1z_ymmm256, &rows[..1]);
         let code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
         self.define(VECTOR, code, &[Operand::Use(upper), rows[1], Operand::Imm(1)])
     }
 
-    /// Stores the lanes of a mask to a block as [`Self::store_quads`] does to quads: the other words are stored again.
+    /// Stores the lanes of a mask to a block. Like [`Self::store_quads`], it writes the other
+    /// dwords back unchanged.
     pub(super) fn store_block(&mut self, base: VReg, offset: Value, (words, lanes): (WaveRegs, WaveRegs)) {
         let offset = self.scalar(offset);
         let address = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]);
@@ -126,8 +128,11 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores the lanes of a mask to memory that nobody else accesses: of a quad that has any, the other words are stored again. So what
-    /// loads the quad next need not wait, as it has to behind a masked store. Quads that have none of the lanes store to the frame.
+    /// Stores the lanes of a mask to memory that no other thread accesses.
+    ///
+    /// A quad with any lane of the mask is stored as a whole, with the other dwords unchanged. A
+    /// later load of the quad can then forward from the store buffer, unlike after a masked store.
+    /// Quads without such a lane are stored to the frame instead.
     pub(super) fn store_quads(&mut self, base: VReg, offsets: WaveRegs, (words, lanes): (WaveRegs, WaveRegs)) {
         let bits = self.mask_bits(lanes);
         let kept = match self.target {

@@ -1,4 +1,4 @@
-//! Operations on what is uniform, in general registers.
+//! Operations on uniform values in general registers.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -25,13 +25,14 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Scalar(register));
     }
 
-    /// 1 or 0 by the flags.
+    /// Returns 1 or 0 depending on the flags.
     fn flag(&mut self, set: Code) -> VReg {
         let byte = self.define(SCALAR, set, &[]);
         self.define(SCALAR, Code::Movzx_r32_rm8, &[Operand::Use(byte)])
     }
 
-    /// A uniform value as the second operand of a general instruction: encodings with an immediate and with a register.
+    /// Returns a uniform value as the second operand of a general instruction, with the encoding
+    /// to use. `codes` are the encodings with an immediate and with a register.
     fn scalar_source(&mut self, value: Value, codes: (Code, Code)) -> (Code, Operand) {
         match self.constant(value) {
             Some(word) => (codes.0, Operand::Imm(word as i32)),
@@ -72,7 +73,7 @@ impl Lower<'_> {
         self.flag(table::set(compare))
     }
 
-    /// Compares two uniform values.
+    /// Compares two uniform values and sets the flags.
     pub(super) fn set_flags(&mut self, a: Value, b: Value) {
         let first = self.scalar(a);
         let (code, second) = self.scalar_source(b, (Code::Cmp_rm32_imm32, Code::Cmp_r32_rm32));

@@ -1,6 +1,9 @@
-//! Words of tables. Where indices differ from lane to lane, words of small tables are picked from registers: on AVX-512 up to 256 by permutations
-//! of 32, which take half as long as loads from sixteen places, and do not wait for memory. Tables of no more words than a
-//! wave has lanes are permuted everywhere.
+//! Loads of table entries.
+//!
+//! With divergent indices, entries of small tables are selected from registers. On AVX-512 this
+//! works for up to 256 dwords, with permutations of 32 dwords each. They need half the time of 16
+//! scattered loads and do not wait for memory. Tables with at most one dword per lane of a wave
+//! are permuted on both targets.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -15,17 +18,17 @@ use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
 use crate::frame::Frame;
 
-/// Words that an instruction picks one from, in two registers.
+/// Number of dwords in two registers, from which one instruction selects.
 const PAIR: usize = 32;
 
-/// Most words of a table that is picked from.
+/// Maximum number of dwords of a table whose entries are selected from registers.
 const MAX_PICKED: usize = 256;
 
-/// Instructions that are looked through for how an index was made.
+/// Number of instructions to search backwards for the definition of an index.
 const BACK: usize = 16;
 
 impl Lower<'_> {
-    /// A word of a table in each lane, 0 where the index is not inside.
+    /// Loads a table entry per lane. Lanes whose index is out of bounds get 0.
     pub(super) fn load_table(&mut self, result: Value, table: Table, index: Value) -> Result<()> {
         let words = self.ir.tables[table.0 as usize].clone();
         if words.is_empty() {
@@ -50,7 +53,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The address of a table.
+    /// Returns the address of a table.
     fn table(&mut self, words: &[u32]) -> VReg {
         let at = self.pooled(bytes_of(words));
         self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(at, false))])
@@ -66,7 +69,8 @@ impl Lower<'_> {
         self.load_uniform(result, Mem::at(address, 0));
     }
 
-    /// Words of a table of no more than a wave has lanes. Registers of AVX2 hold half of that: which of two is meant, bit 3 of the index says.
+    /// Selects entries of a table with at most one dword per lane of a wave. An AVX2 register has
+    /// half of them, and bit 3 of the index selects the register.
     fn permuted(&mut self, words: &[u32], index: Value) -> WaveRegs {
         let (mut padded, lanes) = (words.to_vec(), WAVE / self.target.parts());
         padded.resize(words.len().next_multiple_of(lanes), 0);
@@ -86,7 +90,7 @@ impl Lower<'_> {
             .collect();
         let words = match permuted[..] {
             [low, high] => {
-                // The sign decides.
+                // A blend selects by the sign bit.
                 let upper = self.shift(Shift::Left, index, u32::BITS - 1 - lanes.ilog2());
                 self.blend(upper, low, high.into())
             }
@@ -99,7 +103,8 @@ impl Lower<'_> {
         self.keep(inside, words)
     }
 
-    /// Words picked by the low bits of `index` from each 32 of the table, and one of these by the bits above.
+    /// Selects one entry from each 32 dwords of the table by the low bits of `index`, then one of
+    /// the results by the upper bits.
     fn picked(&mut self, words: &[u32], index: Value) -> WaveRegs {
         let mut padded = words.to_vec();
         padded.resize(words.len().next_power_of_two().max(PAIR), 0);
@@ -129,10 +134,11 @@ impl Lower<'_> {
         self.keep(inside, picked[0])
     }
 
-    /// Bytes of a vector register that holds a wave.
+    /// Size of a vector register that contains a whole wave, in bytes.
     const REGISTER_BYTES: u32 = 64;
 
-    /// Whether an index is less than a limit by how it was made: masked, or shifted down.
+    /// Returns true if the definition of an index proves that it is less than `limit`. The
+    /// definition must be a mask or a shift right.
     fn is_below(&self, index: Value, limit: u32) -> bool {
         let before = self.ir.insts[..self.at].iter().rev().take(BACK);
         let mut made = before.filter_map(|inst| match *inst {

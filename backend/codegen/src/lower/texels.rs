@@ -1,6 +1,9 @@
-//! Words from places that differ by lane. AVX2's gathers are slow, and all gathers of some processors (`Target::loads_by_lane`): there words
-//! are loaded lane by lane. With AVX2 the words of a texel, which lie side by side, are loaded at once and turned round; with AVX-512 two of them
-//! come by gathers of 64 bits, which take half as many loads.
+//! Loads of dwords from a different address per lane.
+//!
+//! Gathers are slow with AVX2, and on some processors with AVX-512 too (`Target::loads_by_lane`).
+//! There the dwords are loaded lane by lane. With AVX2 all dwords of a texel, which are adjacent
+//! in memory, are loaded at once and transposed. With AVX-512 two dwords of a texel are loaded
+//! with one 64-bit gather, which halves the number of loads.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -15,20 +18,21 @@ use super::memory::texels_of;
 use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
-/// Words of the largest texels.
+/// Number of dwords of the largest texel.
 const WORDS: usize = 4;
 
-/// Bytes of a word.
+/// Size of a dword in bytes.
 const WORD: usize = 4;
 
-/// Instructions that are looked through for the other words of a texel.
+/// Number of instructions to search for loads of a texel's other dwords.
 const AHEAD: usize = 16;
 
-/// Lanes of half a wave.
+/// Number of lanes in half a wave.
 const HALF: usize = 8;
 
 impl Lower<'_> {
-    /// Loads all words of a texel where its first one is loaded; false where it is loaded word by word.
+    /// Loads all dwords of a texel at the load of its first dword. Returns false if the dwords
+    /// must be loaded one by one.
     pub(super) fn load_texel(&mut self, space: Space, offset: Value) -> bool {
         let Some(texels) = texels_of(space).filter(|_| !self.is_uniform(offset)) else { return false };
         let words = self.words_of_texel(space, offset);
@@ -42,7 +46,7 @@ impl Lower<'_> {
         };
         let base = self.first_byte(texels.0, texels.1);
         let (offsets, active) = (self.vector(offset), self.active_mask());
-        // Lanes that are off load the first texel.
+        // Inactive lanes load the first texel.
         let offsets = self.vector2(V::And, offsets, active);
         let loaded = load(self, (base, offsets));
         for (result, parts) in words.into_iter().flatten().zip(loaded) {
@@ -51,7 +55,8 @@ impl Lower<'_> {
         true
     }
 
-    /// The values that are loaded, word by word, behind an offset which the instruction that is being lowered loads.
+    /// Returns the values that are loaded from the texel whose first dword the current instruction
+    /// loads, indexed by dword.
     fn words_of_texel(&self, space: Space, first: Value) -> [Option<Value>; WORDS] {
         let (mut words, mut constants) = ([None; WORDS], SmallVec::<[(Value, u32); 4]>::new());
         let mut places = SmallVec::<[(Value, u32); 4]>::from_slice(&[(first, 0)]);
@@ -75,7 +80,8 @@ impl Lower<'_> {
         words
     }
 
-    /// The same with AVX-512: pairs of words, and what is left of three.
+    /// Loads the dwords of a texel with AVX-512: pairs with 64-bit gathers, and a third dword with
+    /// a 32-bit gather. Returns false if the texel has fewer than two adjacent dwords.
     fn gather_texel(&mut self, (of, resource): (Of, u32), offset: Value, words: [Option<Value>; WORDS]) -> bool {
         if !matches!(words, [Some(_), Some(_), None, None] | [Some(_), Some(_), Some(_), _]) {
             return false;
@@ -97,7 +103,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Two words that follow each other `at` a distance from offsets, for each lane: eight lanes at once, whose words alternate then.
+    /// Loads two adjacent dwords per lane, starting `at` bytes from each offset. Each gather loads
+    /// the pairs of eight lanes, which a permutation then separates.
     fn gather_pair(&mut self, (base, at): (VReg, usize), offsets: WaveRegs, lanes: WaveRegs) -> [WaveRegs; 2] {
         let (all, lanes) = (offsets.at(0), lanes.at(0));
         let behind = [Operand::Use(all), Operand::Imm(1)];
@@ -122,8 +129,9 @@ impl Lower<'_> {
         })
     }
 
-    /// Where the words of four lanes begin, whose offsets are a quarter of a wave's. Registers take them directly: what is stored as a vector
-    /// comes back late as words.
+    /// Returns the memory operands of the first dwords of four lanes, whose offsets are a quarter
+    /// of the wave's. The offsets are extracted in registers, because a scalar load of a vector
+    /// that was just stored is slow.
     fn four_places(&mut self, (base, offsets): (VReg, WaveRegs), quarter: usize) -> [Operand; HALF / 2] {
         let four = Operand::Use(self.quad(offsets, quarter));
         let (first, second) = match self.target {
@@ -141,13 +149,13 @@ impl Lower<'_> {
         })
     }
 
-    /// The low and the high half of a vector; the high one may be memory.
+    /// Joins a low and a high half of a vector. The high half may be a memory operand.
     fn joined_halves(&mut self, low: VReg, high: Operand) -> VReg {
         let sources = [Operand::Use(low), high, Operand::Imm(1)];
         self.define(VECTOR, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, &sources)
     }
 
-    /// The words of texels of four.
+    /// Loads the dwords of texels of four dwords.
     fn load_fours(&mut self, places: (VReg, WaveRegs)) -> Vec<WaveRegs> {
         let halves = [0, 1].map(|half| {
             let low = self.four_places(places, 2 * half);
@@ -165,7 +173,7 @@ impl Lower<'_> {
         (0..WORDS).map(word).collect()
     }
 
-    /// A word of each lane at its offset; of lanes that are off the first one.
+    /// Loads a dword per lane at its offset. Lanes outside the mask load the first dword.
     pub(super) fn load_by_lane(&mut self, base: VReg, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let offsets = self.keep(lanes, offsets);
         match self.target {
@@ -174,8 +182,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Each word goes to all lanes of a register of its own, which costs no more than to one, and they are put together by blending, which any unit
-    /// does: shuffles would wait for each other.
+    /// Loads dwords with AVX2. Each dword is broadcast to a separate register, which costs no more
+    /// than loading a single lane. Blends then combine the registers, because any vector port
+    /// executes blends, whereas shuffles would compete for one port.
     fn load_halves(&mut self, base: VReg, offsets: WaveRegs) -> WaveRegs {
         self.parts(self.target.parts(), |lower, half| {
             let [low, high] = [0, 1].map(|quarter| {
@@ -191,7 +200,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Four words at a time, which are put side by side.
+    /// Loads dwords with AVX-512: four at a time into quarters, which are then joined.
     fn load_quarters(&mut self, base: VReg, offsets: WaveRegs) -> WaveRegs {
         let [first, rest @ ..]: [VReg; 4] = std::array::from_fn(|quarter| {
             let [first, rest @ ..] = self.four_places((base, offsets), quarter);
@@ -207,13 +216,13 @@ impl Lower<'_> {
         }))
     }
 
-    /// Words of `a`, and of `b` in some lanes of a half, which are given by bits.
+    /// Returns the dwords of `b` in the lanes set in `lanes`, and the dwords of `a` in the others.
     fn blended(&mut self, a: VReg, b: VReg, lanes: i32) -> VReg {
         let sources = [Operand::Use(a), Operand::Use(b), Operand::Imm(lanes)];
         self.define(VECTOR, Code::VEX_Vpblendd_ymm_ymm_ymmm256_imm8, &sources)
     }
 
-    /// The words of texels of two, or the first two words of larger ones.
+    /// Loads the dwords of texels of two dwords, or the first two dwords of larger texels.
     fn load_pairs(&mut self, places: (VReg, WaveRegs)) -> Vec<WaveRegs> {
         let halves = [0, 1].map(|half| {
             let [low, high] = [0, 1].map(|quarter| {
@@ -224,7 +233,7 @@ impl Lower<'_> {
                 })
             });
             let [a, b] = std::array::from_fn(|pair| self.joined_halves(low[pair], Operand::Use(high[pair])));
-            // Even words of both, and odd ones.
+            // Select the even dwords of both registers, then the odd ones.
             [0x88, 0xdd].map(|which| {
                 let sources = [Operand::Use(a), Operand::Use(b), Operand::Imm(which)];
                 self.define(VECTOR, Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8, &sources)

@@ -1,8 +1,10 @@
-//! Operations on 64-bit numbers: pairs of words become whole numbers, and words again where something wants these.
+//! Operations on 64-bit numbers. Pairs of dwords are combined to whole numbers, and are split into
+//! dwords again on demand.
 //!
-//! A register of low words and one of high ones give two of numbers, each of which has every other pair of lanes: what interleaves words
-//! works within 128 bits. In which lane a number lies does not matter until words are made, which undoes it. What is uniform is the same
-//! in both, and is computed once.
+//! A register of low dwords and one of high dwords combine to two registers of numbers. Each of
+//! the two has every other pair of lanes, because instructions that interleave dwords work within
+//! 128 bits. The lane of a number does not matter until it is split, which undoes the order.
+//! Uniform numbers are equal in both registers, so they are computed once.
 
 use iced_x86::Code;
 use vitric_ir::{Value, Wide, WideOp};
@@ -13,20 +15,22 @@ use super::convert::Key;
 use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
-/// 64-bit numbers of a wave's lanes: of the first two of four neighbours, and of the other two.
+/// 64-bit numbers of a wave: the first two lanes of each group of four, and the last two.
 pub(super) type Whole = [WaveRegs; 2];
 
 /// 2^63 in double precision.
 const TWO_TO_63: u64 = 0x43e0_0000_0000_0000;
 
-/// Which 64 bits of a register of words come first, so that its halves have the lanes that two registers of whole numbers have.
+/// Order of 64-bit elements of a register of dwords in which its halves have the lanes of two
+/// registers of whole numbers.
 const APART: [u64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 
-/// The way back.
+/// Inverse of `APART`.
 const TOGETHER: [u64; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 impl Lower<'_> {
-    /// Lowers an operation that is a few instructions of the target; false where it is not.
+    /// Lowers an operation that the target supports with a few instructions. Returns false for
+    /// other operations.
     pub(super) fn wide(&mut self, wide: &Wide) -> bool {
         let Wide { op, words, result, .. } = wide;
         let target = self.target;
@@ -36,7 +40,7 @@ impl Lower<'_> {
             WideOp::FSub => self.wide_binary(*result, V::SubD, words, false),
             WideOp::FMul => self.wide_binary(*result, V::MulD, words, false),
             WideOp::FDiv => self.wide_binary(*result, V::DivD, words, false),
-            // `minpd b, a` is `b < a ? b : a`.
+            // `minpd b, a` computes `b < a ? b : a`.
             WideOp::FMin => self.wide_binary(*result, V::MinD, words, true),
             WideOp::FMax => self.wide_binary(*result, V::MaxD, words, true),
             WideOp::Fma => self.wide_fma(*result, words),
@@ -69,7 +73,7 @@ impl Lower<'_> {
         true
     }
 
-    /// Numbers of a low and a high word.
+    /// Returns the numbers of the low and high dwords in `words`.
     pub(super) fn whole(&mut self, words: &[Value]) -> Whole {
         let [low, high] = [words[0], words[1]];
         if let (ValueLocation::Half { of, high: false }, ValueLocation::Half { of: same, high: true }) =
@@ -89,7 +93,8 @@ impl Lower<'_> {
         [first, self.cached(Key::Whole([low, high], 1), |lower| interleaved(lower, V::InterleaveHigh))]
     }
 
-    /// Holds numbers whose words follow each other from a value on.
+    /// Defines numbers as two values: `result` for the low dword and the next value for the high
+    /// one.
     pub(super) fn hold_whole(&mut self, result: Value, whole: Whole) {
         let of = self.wholes.len() as u32;
         self.wholes.push(whole);
@@ -97,13 +102,13 @@ impl Lower<'_> {
         self.hold(Value(result.0 + 1), ValueLocation::Half { of, high: true });
     }
 
-    /// One of the words of numbers.
+    /// Returns the low or high dwords of numbers.
     pub(super) fn half(&mut self, of: u32, high: bool) -> WaveRegs {
         let [first, second] = self.wholes[of as usize];
         self.words_of([first, second], high)
     }
 
-    /// The low or the high words of two registers with 64 bits each.
+    /// Returns the low or high dwords of two registers with 64-bit elements.
     fn words_of(&mut self, [first, second]: Whole, high: bool) -> WaveRegs {
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8,
@@ -115,7 +120,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Does something to both halves of numbers, or once where operands are the same in both.
+    /// Applies `op` to both halves of numbers, or once if each operand is equal in both halves.
     pub(super) fn each_half(&mut self, operands: &[Whole], mut op: impl FnMut(&mut Self, usize) -> WaveRegs) -> Whole {
         let first = op(self, 0);
         if operands.iter().all(|[first, second]| first == second) {
@@ -167,7 +172,7 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Mask(mask));
     }
 
-    /// 64 ones where a comparison holds.
+    /// Returns 64-bit elements of all ones where a comparison holds, and zero elsewhere.
     fn ones_where(&mut self, predicate: i32, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         if self.target == Target::Avx512 {
             let mask = self.compare_doubles(predicate, a, Operand::Use(b.at(0)));
@@ -179,13 +184,13 @@ impl Lower<'_> {
         })
     }
 
-    /// A mask of eight numbers: AVX-512 only.
+    /// Compares eight numbers and returns a mask (AVX-512 only).
     fn compare_doubles(&mut self, predicate: i32, a: WaveRegs, b: Operand) -> WaveRegs {
         let sources = [Operand::Use(a.at(0)), b, Operand::Imm(predicate)];
         WaveRegs::one(self.define(MASK, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, &sources))
     }
 
-    /// Single floats as doubles.
+    /// Converts single-precision floats to doubles.
     fn widen(&mut self, result: Value, word: Value) {
         let words = self.vector(word);
         let apart = self.moved(words, APART);
@@ -201,7 +206,7 @@ impl Lower<'_> {
         self.hold_whole(result, [first, second]);
     }
 
-    /// Numbers as single floats, by what converts a register.
+    /// Converts numbers to single-precision floats, with `code` for each register.
     fn narrow(&mut self, result: Value, code: Code, words: &[Value]) {
         let whole = self.whole(words);
         let insert = match self.target {
@@ -217,10 +222,10 @@ impl Lower<'_> {
         self.hold(result, ValueLocation::Vector(together));
     }
 
-    /// Registers whose 64 bits are moved so that each half has what a register of whole numbers has, or back.
+    /// Permutes the 64-bit elements of registers by `order`, which is `APART` or `TOGETHER`.
     fn moved(&mut self, words: WaveRegs, order: [u64; 8]) -> WaveRegs {
         if self.target == Target::Avx2 {
-            // Of four it is the same both ways.
+            // For four elements the permutation is its own inverse.
             return self.vector_immediate(Code::VEX_Vpermq_ymm_ymmm256_imm8, words, 0b11_01_10_00);
         }
         let order = Mem::pool(self.pooled(order.iter().flat_map(|number| number.to_le_bytes()).collect()), false);
@@ -229,7 +234,7 @@ impl Lower<'_> {
         WaveRegs::one(self.define(VECTOR, Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64, &sources))
     }
 
-    /// Truncates; saturates; NaN is 0.
+    /// Converts doubles to signed integers: truncates and saturates, and converts NaN to 0.
     fn doubles_to_signed(&mut self, result: Value, words: &[Value]) {
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| {
@@ -248,11 +253,11 @@ impl Lower<'_> {
         self.hold_whole(result, whole);
     }
 
-    /// The same to unsigned ones: what is less than 0 is 0.
+    /// Converts doubles to unsigned integers: truncates and saturates, and converts NaN to 0.
     fn doubles_to_unsigned(&mut self, result: Value, words: &[Value]) {
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| {
-            // `maxpd a, 0` is 0 for NaN.
+            // `maxpd a, 0` is 0 if `a` is NaN.
             let zero = lower.zero_vector();
             let positive = lower.vector2(V::MaxD, a[half], zero);
             lower.vector1(Code::EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae, positive)
@@ -260,7 +265,7 @@ impl Lower<'_> {
         self.hold_whole(result, whole);
     }
 
-    /// A number in all lanes, as the last source of an instruction: AVX-512 only.
+    /// Returns a number in all lanes as the last source of an instruction (AVX-512 only).
     pub(super) fn everywhere(&mut self, bits: u64) -> Operand {
         let at = self.pooled(bits.to_le_bytes().to_vec());
         Operand::Mem(Mem::pool(at, true))

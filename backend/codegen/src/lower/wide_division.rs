@@ -1,8 +1,12 @@
-//! Division of 64-bit integers, eight in a register, with AVX-512; elsewhere it is the runtime's.
+//! Division of 64-bit integers with AVX-512, eight per register. With AVX2 the runtime executes
+//! it.
 //!
-//! It is what `kernels::divided` does: an estimate by doubles that is never too large, the same for what that leaves, and a last step of one.
-//! Division by zero gives all ones, but for signed quotients, which are 0. What is divided by a number that is known, or by one for all
-//! lanes, takes no division, or one less.
+//! The algorithm is the one of `kernels::divided`. A first double-precision estimate of the
+//! quotient is never too large. A second estimate divides the remainder, and a final step corrects
+//! the quotient by at most one.
+//!
+//! Division by zero returns all ones, except that signed quotients are 0. A constant divisor needs
+//! no hardware division, and a uniform divisor needs one instead of two.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -28,24 +32,24 @@ const TEST_ZERO: Code = Code::EVEX_Vptestnmq_kr_k1_zmm_zmmm512b64;
 const MASK_TO_ONES: Code = Code::EVEX_Vpmovm2q_zmm_kr;
 const BLEND: Code = Code::EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64;
 
-/// A predicate of comparisons.
+/// Predicate of an unsigned comparison: not less.
 const NOT_LESS: i32 = 5;
 
-/// What numbers are divided by.
+/// Divisor of a register of numbers.
 #[derive(Clone, Copy)]
 struct Divisor {
-    /// Without a sign, at least 1.
+    /// Absolute value, at least 1.
     number: Operand,
-    /// A little less than its inverse.
+    /// Slightly less than the inverse of `number`.
     per: Operand,
-    /// All ones where it was negative; none where it never is.
+    /// All ones where the divisor is negative; `None` if it cannot be negative.
     sign: Option<Operand>,
-    /// Lanes in which it is 0; none where it never is.
+    /// Lanes in which the divisor is 0; `None` if it cannot be 0.
     is_zero: Option<VReg>,
 }
 
 impl Lower<'_> {
-    /// `op(a, b)` for the divisions and remainders of 64-bit integers.
+    /// Appends `op(a, b)` for a division or remainder of 64-bit integers.
     pub(super) fn divide_wide(&mut self, wide: &Wide) {
         let signed = matches!(wide.op, WideOp::SDiv | WideOp::SRem);
         let a = self.whole(&wide.words[..2]);
@@ -93,7 +97,7 @@ impl Lower<'_> {
         Divisor { number, per, sign: sign.map(Operand::Use), is_zero: Some(is_zero) }
     }
 
-    /// A number without its sign, and all ones where it is negative.
+    /// Returns the absolute value of a number, and all ones where it is negative.
     fn without_sign(&mut self, number: VReg) -> (VReg, Option<VReg>) {
         let sign = self.define(VECTOR, SHIFT_RIGHT, &[Operand::Use(number), Operand::Imm(63)]);
         (self.define(VECTOR, ABSOLUTE, &[Operand::Use(number)]), Some(sign))
@@ -106,7 +110,7 @@ impl Lower<'_> {
         };
         let [first, rest] = self.estimate(a, divisor);
         let [second, rest] = self.estimate(rest, divisor);
-        // The rest is less than twice the divisor.
+        // The remainder is less than twice the divisor.
         if matches!(op, WideOp::SRem | WideOp::UMod) {
             let less = self.define(VECTOR, SUBTRACT, &[Operand::Use(rest), divisor.number]);
             let rest = self.define(VECTOR, MIN, &[Operand::Use(rest), Operand::Use(less)]);
@@ -123,7 +127,7 @@ impl Lower<'_> {
         self.with_sign(quotient, sign)
     }
 
-    /// Replaces a result in lanes with a divisor of 0.
+    /// Replaces the result in lanes with a divisor of 0.
     fn with_zero(&mut self, op: WideOp, result: VReg, divisor: &Divisor) -> VReg {
         let Some(is_zero) = divisor.is_zero else { return result };
         let of_zero = self.everywhere(if op == WideOp::SDiv { 0 } else { u64::MAX });
@@ -132,7 +136,7 @@ impl Lower<'_> {
         replaced
     }
 
-    /// A part of a quotient, and what that leaves.
+    /// Returns an estimate of the quotient and the remainder that it leaves.
     fn estimate(&mut self, rest: VReg, divisor: &Divisor) -> [VReg; 2] {
         let double = self.define(VECTOR, TO_DOUBLE, &[Operand::Use(rest)]);
         let part = self.define(VECTOR, V::MulD.code(Target::Avx512), &[Operand::Use(double), divisor.per]);
@@ -141,7 +145,7 @@ impl Lower<'_> {
         [part, self.define(VECTOR, SUBTRACT, &[Operand::Use(rest), Operand::Use(taken)])]
     }
 
-    /// A number, negated where a sign is all ones.
+    /// Negates a number in lanes where the sign is all ones.
     fn with_sign(&mut self, number: VReg, sign: Option<VReg>) -> VReg {
         let Some(sign) = sign else { return number };
         let flipped = self.define(VECTOR, XOR, &[Operand::Use(number), Operand::Use(sign)]);

@@ -1,5 +1,5 @@
 #version 450
-// A loop of multiply-adds and fractions, then a few functions: what a procedural shader does.
+// Runs a loop of multiply-adds and fractions, then a few functions, like a procedural shader.
 layout(location = 0) in vec2 uv;
 layout(location = 0) out vec4 color;
 void main() {

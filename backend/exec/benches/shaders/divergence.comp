@@ -1,5 +1,5 @@
 #version 450
-// Every lane goes its own way: the length of a Collatz sequence.
+// Computes the length of a Collatz sequence in each lane, which makes the lanes diverge.
 layout(local_size_x = 16) in;
 layout(set = 0, binding = 0, std430) buffer Data { uint words[]; };
 void main() {

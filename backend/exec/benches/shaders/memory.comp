@@ -1,5 +1,5 @@
 #version 450
-// Loads in a row, loads all over the place, and a uniform one, in a loop.
+// Runs a consecutive load, a scattered load and a uniform load in a loop.
 layout(local_size_x = 16) in;
 layout(set = 0, binding = 0, std430) buffer Data { float words[1024]; };
 void main() {

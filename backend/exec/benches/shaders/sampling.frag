@@ -1,5 +1,5 @@
 #version 450
-// Four bilinear samples.
+// Adds four bilinear samples.
 layout(location = 0) in vec2 uv;
 layout(location = 0) out vec4 color;
 layout(set = 0, binding = 0) uniform sampler2D image;

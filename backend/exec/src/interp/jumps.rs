@@ -1,14 +1,18 @@
-//! Jump targets of markers.
+//! Jump targets of control-flow markers.
 //!
-//! `If`: its `Else` or `EndIf`. `Else`: its `EndIf`. `EndLoop`: its `Loop`. `Break`, `Continue`, `Kill`: the marker that
-//! ends the innermost region.
+//! | Marker | Target |
+//! |---|---|
+//! | `If` | its `Else` or `EndIf` |
+//! | `Else` | its `EndIf` |
+//! | `EndLoop` | its `Loop` |
+//! | `Break`, `Continue`, `Kill` | the marker that ends the innermost region |
 
 use vitric_ir::Inst;
 
-/// For each instruction the index it may jump to; its own index when it does not jump.
+/// Returns for each instruction the index it may jump to, or its own index if it does not jump.
 pub(super) fn targets(insts: &[Inst]) -> Vec<u32> {
     let mut targets: Vec<u32> = (0..insts.len() as u32).collect();
-    // Each open region: where it started, and who jumps to its next marker.
+    // For each open region, its start and the instructions that jump to its next marker.
     let mut open: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new())];
     for (at, inst) in insts.iter().enumerate() {
         match inst {

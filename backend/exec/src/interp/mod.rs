@@ -1,9 +1,12 @@
-//! The wave interpreter: the oracle every code generator is checked against.
+//! Wave interpreter, the reference that every code generator is checked against.
 //!
-//! A wave is 16 lanes. Its state (program counter, lane masks, registers) is explicit, so that it stops at a barrier and
-//! goes on later. Lanes that leave a region early are *gone* until the region they left for ends; killed lanes stay gone.
-//! An instruction under an empty mask is skipped by jumping to the end of its region. Values are computed in all lanes; what
-//! a lane keeps while it is inactive is in locals (see `passes::closure`), and stores to them are masked unless marked.
+//! A wave has 16 lanes. Its state (program counter, lane masks, registers) is explicit, so that it
+//! can stop at a barrier and resume later. A lane that leaves a region early is *gone* until the
+//! target region ends. A killed lane stays gone. If the mask is empty, execution jumps to the end
+//! of the region.
+//!
+//! Values are computed in all lanes. Values that an inactive lane must keep are in locals (see
+//! `passes::closure`). Stores to locals are masked unless marked otherwise.
 
 mod jumps;
 mod wave;
@@ -24,7 +27,7 @@ pub use wave::{Runs, Wave, run_together};
 pub use super::runtime::{Deadline, Environment, Stop, Working};
 use vitric_base::simd::{Lanes, Mask, Vectors, WAVE};
 
-/// A function prepared for interpretation: every marker knows where to jump.
+/// Function prepared for execution, with the jump target of every marker.
 #[derive(Debug, Default)]
 pub struct Executable {
     function: Function,
@@ -41,7 +44,8 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Prepares a verified function. `input` tells how the word of an input slot differs from lane to lane.
+    /// Prepares a verified function. `input` returns how the word of an input slot varies between
+    /// lanes.
     pub fn new(mut function: Function, input: impl Fn(u32) -> LaneVariance) -> Self {
         let uniformity = passes::prepare(&mut function, input);
         let jumps = jumps::targets(&function.insts);
@@ -72,30 +76,31 @@ impl Executable {
         }
     }
 
-    /// Where lanes that do not run to the end have anything as outputs.
+    /// Makes output words undefined in lanes that do not run to the end.
     #[inline]
     pub fn with_outputs_filled(self) -> Self {
         let options = x64::CodegenOptions { outputs: x64::Outputs::Filled, ..self.options };
         Self { options, ..self }
     }
 
-    /// Where all lanes run, none of them as a helper.
+    /// Assumes that all lanes run and that none is a helper.
     #[inline]
     pub fn with_all_lanes(self) -> Self {
         let options = x64::CodegenOptions { with_all_lanes: true, ..self.options };
         Self { options, ..self }
     }
 
-    /// Whether it reads push constants, or what draws tell their programs beside them.
+    /// Returns true if the function reads push constants or the internal parameters after them.
     #[inline]
     pub fn reads_push(&self) -> bool {
         self.reads_push
     }
 
-    /// Generates code for a target, or goes back to being interpreted.
+    /// Generates code for a target, or returns to interpretation if `target` is `None`.
     ///
     /// # Errors
-    /// When the function is beyond the generator, or there is no executable memory; it is then interpreted.
+    /// Returns an error if the generator does not support the function, or if there is no
+    /// executable memory. The function is then interpreted.
     pub fn generate(&mut self, target: Option<x64::Target>) -> Result<(), String> {
         self.native = None;
         if let Some(target) = target {
@@ -106,8 +111,11 @@ impl Executable {
         Ok(())
     }
 
-    /// Generates code for the target that the knob chooses; what is beyond the generator is interpreted, with a warning. The code
-    /// is known to tools by its stage and entry point and a digest of its IR, which is the same for all targets.
+    /// Generates code for the target that the configuration selects. If the generator does not
+    /// support the function, it is interpreted and a warning is logged.
+    ///
+    /// The code's name in tools consists of the stage, the entry point and a digest of the IR. It
+    /// does not depend on the target.
     pub fn generate_chosen(&mut self, stage: vk::ShaderStageFlags, entry: &str) {
         if let Err(problem) = self.generate(x64::Target::chosen()) {
             log::warn!("entry point {entry:?} is interpreted: {problem}");
@@ -117,38 +125,38 @@ impl Executable {
         }
     }
 
-    /// The generated code.
+    /// Returns the generated code, if there is any.
     #[inline]
     pub fn native(&self) -> Option<&Native> {
         self.native.as_ref()
     }
 
-    /// The IR.
+    /// Returns the IR.
     #[inline]
     pub fn function(&self) -> &Function {
         &self.function
     }
 
-    /// What is the same in all lanes.
+    /// Returns which values are equal in all lanes.
     #[inline]
     pub fn uniformity(&self) -> &Uniformity {
         &self.uniformity
     }
 
-    /// Returns true if it has a loop.
+    /// Returns true if the function has a loop.
     #[inline]
     pub fn has_loop(&self) -> bool {
         self.has_loop
     }
 
-    /// Whether waves of a workgroup wait for each other.
+    /// Returns true if the function has a barrier.
     #[inline]
     pub fn has_barrier(&self) -> bool {
         self.has_barrier
     }
 }
 
-/// The name of a program's code.
+/// Returns the name of a program's code in tools.
 fn symbol(stage: vk::ShaderStageFlags, entry: &str, function: &Function) -> String {
     let mut hasher = DefaultHasher::new();
     function.to_string().hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Control flow and masks of the interpreter, on hand-built functions.
+//! Tests of the interpreter's control flow and masks on hand-built functions.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn program(function: Function) -> Program {
     }
 }
 
-/// Runs a program whose input is the lane's number; the output, or how it stopped.
+/// Runs a program whose input is the lane's number. Returns the output, or why it stopped early.
 fn run(program: &Program, lanes: Mask, limit: Duration) -> Result<Lanes, Stop> {
     let deadline = Deadline::after(limit);
     let bindings = Bindings::default();
@@ -42,7 +42,8 @@ fn run(program: &Program, lanes: Mask, limit: Duration) -> Result<Lanes, Stop> {
 
 const LONG: Duration = Duration::from_secs(100);
 
-/// sum = 0; for (i = 0; ; i++) { if (i >= lane) break; if (i == 3) continue; sum += i; }
+/// Returns this function: `sum = 0; for (i = 0; ; i++) { if (i >= lane) break; if (i == 3)
+/// continue; sum += i; }`
 fn sum_without_three() -> Function {
     let mut b = Builder::new();
     let lane = b.input(0, Type::I32);
@@ -148,7 +149,7 @@ fn an_endless_loop_is_interrupted() {
     assert_eq!(run(&program(b.finish()), 1, Duration::from_millis(20)), Err(Stop::Interrupted));
 }
 
-/// Runs a program in text form; input 0 is the lane's number.
+/// Runs a program in text form. Input 0 is the lane's number.
 fn run_text(text: &str, lanes: Mask) -> Lanes {
     run(&program(vitric_ir::parse(text).unwrap()), lanes, LONG).unwrap()
 }
@@ -172,7 +173,7 @@ fn tables_and_locals_are_bounded() {
 
 #[test]
 fn fine_and_coarse_derivatives_are_those_of_the_quad() {
-    // f = lane * lane: in the first quad 0 1 4 9.
+    // `f = lane * lane`, so the first quad holds 0, 1, 4, 9.
     let text = |op: &str| {
         format!(
             "%0: i32 = Input 0\n%1: f32 = UToF %0\n%2: f32 = FMul %1, %1\n%3: f32 = {op} %2\n%4: i32 = FToS %3\nOutput 0, %4"

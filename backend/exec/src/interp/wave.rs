@@ -1,4 +1,4 @@
-//! The state of one wave, and its execution.
+//! State of a wave, and its execution.
 
 use smallvec::SmallVec;
 use vitric_ir::{Image, Inst, UnaryOp, Value, numbered, results};
@@ -9,28 +9,29 @@ use crate::runtime::frame::RESULTS;
 use crate::runtime::native::{FrameMemory, Launch, Session};
 use crate::runtime::{self, Access, Masks, kernels, lanes_of};
 
-/// Instructions between two looks at the clock: some 100 microseconds.
+/// Number of instructions between two deadline checks, about 100 microseconds.
 const WORK_PER_CHECK: usize = 4096;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Frame {
-    /// Lanes that entered.
+    /// Lanes that entered the region.
     entered: Mask,
-    /// `If`: lanes for the `Else`.
+    /// For `If`, the lanes that run the `Else`.
     other: Mask,
     /// Lanes that left for the end of this region.
     broken: Mask,
-    /// Lanes that wait for the continuing part.
+    /// Lanes that wait for the continuing part of the loop.
     continued: Mask,
-    /// Whether `Break` and `Continue` count it.
+    /// True if the depths of `Break` and `Continue` count this region.
     is_target: bool,
 }
 
-/// Runs of one program with all lanes. It has no barriers. What it does not write, locals and outputs, holds anything.
+/// Repeated runs of one program with all lanes. The program has no barriers. Locals and outputs
+/// that it does not write are undefined.
 pub struct Runs<'a> {
     runner: Runner<'a>,
     inputs: Vectors,
-    /// Words of output.
+    /// Output words.
     pub outputs: Vectors,
 }
 
@@ -40,29 +41,30 @@ enum Runner<'a> {
 }
 
 impl Runs<'_> {
-    /// Sets an input word that is the same in all lanes, as the program knows; it stays from run to run.
+    /// Sets an input word that the program declares uniform. The word keeps its value from run to
+    /// run.
     #[inline]
     pub fn set(&mut self, slot: usize, word: u32) {
         match self.runner {
-            // Generated code reads the first lane of it.
+            // Generated code reads only the first lane of a uniform word.
             Runner::Native(_) => self.inputs[slot][0] = word,
             Runner::Interpreter(..) => self.inputs[slot] = [word; WAVE],
         }
     }
 
-    /// How many input words there are.
+    /// Returns the number of input words.
     #[inline]
     pub fn words(&self) -> usize {
         self.inputs.len()
     }
 
-    /// An input word, lane by lane.
+    /// Returns the lanes of an input word.
     #[inline]
     pub fn lanes(&mut self, slot: usize) -> &mut Lanes {
         &mut self.inputs[slot]
     }
 
-    /// Runs with these parameters until the end, or the deadline.
+    /// Runs the program with these parameters until its end or the deadline.
     #[inline]
     pub fn run(&mut self, parameters: &[u32]) -> Stop {
         match &mut self.runner {
@@ -71,7 +73,7 @@ impl Runs<'_> {
         }
     }
 
-    // Apart, so that callers of generated code do not hold the interpreter.
+    // A separate cold function keeps the interpreter out of the callers of generated code.
     #[cold]
     fn interpret(&mut self, parameters: &[u32]) -> Stop {
         let Runner::Interpreter(wave, program, environment) = &mut self.runner else { return Stop::Done };
@@ -84,7 +86,8 @@ impl Runs<'_> {
     }
 }
 
-/// Calls of one program without barriers, for any lanes, each from start to end.
+/// Repeated calls of one program without barriers. Each call runs from start to end, for any
+/// lanes.
 pub struct Calls<'a> {
     program: &'a Program,
     runner: Caller<'a>,
@@ -96,8 +99,13 @@ enum Caller<'a> {
 }
 
 impl Calls<'_> {
-    /// Runs for these lanes. `inputs` are at least the words that the program reads, `outputs` at least those it writes; lanes that do not
-    /// run keep theirs.
+    /// Runs the program for these lanes.
+    ///
+    /// `inputs` holds at least the words that the program reads, and `outputs` at least the words
+    /// that it writes. Outputs of lanes that do not run keep their values.
+    ///
+    /// # Panics
+    /// Panics if generated code runs and `outputs` has fewer words than the program's interface.
     pub fn call(&mut self, lanes: Mask, inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
         match &mut self.runner {
             Caller::Native(session) => {
@@ -123,15 +131,17 @@ impl Calls<'_> {
     }
 }
 
-/// Entries of waves, at their start or behind a barrier, between two looks at the clock.
+/// Number of wave entries, at the start or after a barrier, between two deadline checks.
 const ENTRIES_PER_CHECK: usize = 256;
 
-/// Runs waves of one program, which have been started, to each barrier in turn, until all are done. False when one was interrupted.
+/// Runs waves of one program to each barrier in turn, until all are done. The waves must have been
+/// started. Returns false if one was interrupted.
 pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environment<'_>) -> bool {
     let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
     let mut entries = 0;
     while stops.contains(&Stop::Barrier) {
-        // A loop whose turns all pass a barrier may run no back edge often enough to look.
+        // A loop with a barrier in every iteration may leave the wave before it executes enough
+        // back edges for a check.
         if entries >= ENTRIES_PER_CHECK && environment.deadline.expired() {
             return false;
         }
@@ -148,7 +158,7 @@ pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environ
     true
 }
 
-/// A wave: 16 lanes of one program.
+/// Wave: 16 lanes of one program.
 #[derive(Debug, Default)]
 pub struct Wave {
     pc: usize,
@@ -156,32 +166,33 @@ pub struct Wave {
     gone: Mask,
     killed: Mask,
     helpers: Mask,
-    /// Instructions until the next look at the clock, from run to run.
+    /// Number of instructions until the next deadline check, kept from run to run.
     work: usize,
-    /// Time of the first look in this run, see `Deadline::expired_in_run`.
+    /// Time of the first deadline check in this run, see `Deadline::expired_in_run`.
     since: u64,
     frames: Vec<Frame>,
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
     frame: FrameMemory,
-    /// Runs the routines that an interpreted program calls.
+    /// Wave that runs the routines an interpreted program calls.
     nested: Option<Box<Wave>>,
-    /// Words of input, filled in before the wave runs.
+    /// Input words, which the caller writes before the wave runs.
     pub inputs: Vectors,
-    /// Words of output.
+    /// Output words.
     pub outputs: Vectors,
 }
 
 impl Wave {
-    /// Gets ready to run `program` from its start with these lanes. `helpers` are lanes that run without effect. Inputs
-    /// are to be filled in afterwards; outputs are 0.
+    /// Prepares the wave to run `program` from its start with these lanes. Lanes in `helpers` run
+    /// without side effects. The caller writes the inputs afterwards. All outputs are 0.
     #[inline]
     pub fn start(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
         self.outputs.clear();
         self.start_linked(program, lanes, helpers);
     }
 
-    /// The same for a program that writes all its outputs in every lane that lives to its end: others hold anything.
+    /// Prepares the wave as [`Self::start`] does, without clearing the outputs. The program must
+    /// write all outputs in every lane that reaches its end. Outputs of other lanes are undefined.
     pub fn start_linked(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
         let code = &program.code;
         self.active = lanes;
@@ -211,13 +222,13 @@ impl Wave {
         }
     }
 
-    /// Lanes that were killed.
+    /// Returns the lanes that were killed.
     #[inline]
     pub fn killed(&self) -> Mask {
         self.killed
     }
 
-    /// Runs until the end, a barrier, or the deadline.
+    /// Runs until the end, a barrier or the deadline.
     pub fn run(&mut self, program: &Program, environment: &Environment<'_>) -> Stop {
         let code = &program.code;
         if let Some(native) = code.native() {
@@ -260,7 +271,7 @@ impl Wave {
         Stop::Done
     }
 
-    /// Gets ready for calls of a program without barriers in one environment, one after the other.
+    /// Prepares repeated calls of a program without barriers in one environment.
     pub fn calls<'a>(&'a mut self, program: &'a Program, environment: &'a Environment<'a>) -> Calls<'a> {
         match program.code.native() {
             Some(native) => {
@@ -283,7 +294,7 @@ impl Wave {
         self.calls(program, environment).call(lanes, inputs, outputs)
     }
 
-    /// Gets ready for many runs of a program with all lanes, one after the other, in one environment.
+    /// Prepares repeated runs of a program with all lanes in one environment.
     pub fn runs<'a>(&'a mut self, program: &'a Program, environment: Environment<'a>) -> Runs<'a> {
         let (inputs, outputs) = (Vectors::zeroed(program.inputs.len()), Vectors::zeroed(program.outputs.len()));
         let runner = match program.code.native() {
@@ -296,7 +307,8 @@ impl Wave {
         Runs { runner, inputs, outputs }
     }
 
-    /// Executes a marker and moves on; false when `inst` is none.
+    /// Executes a control-flow marker and advances the program counter. Returns false if `inst` is
+    /// not a marker.
     fn control(&mut self, code: &Executable, inst: &Inst) -> bool {
         let target = code.jumps[self.pc] as usize;
         let next = match inst {
@@ -350,7 +362,7 @@ impl Wave {
         self.pc + 1
     }
 
-    /// Goes round again or leaves the loop. Returns whether the deadline passed.
+    /// Starts the next iteration or leaves the loop. Returns true if the deadline passed.
     fn end_loop(&mut self, code: &Executable, environment: &Environment<'_>) -> bool {
         if self.active == 0 {
             self.pc = self.end_region();
@@ -362,7 +374,8 @@ impl Wave {
         self.is_interrupted(work, environment)
     }
 
-    /// Looks at the clock when enough instructions, of which `work` more come now, have run since the last look.
+    /// Checks the deadline if enough instructions have run since the last check. `work` is the
+    /// number of instructions that run next. Returns true if the deadline passed.
     fn is_interrupted(&mut self, work: usize, environment: &Environment<'_>) -> bool {
         if let Some(left) = self.work.checked_sub(work + 1) {
             self.work = left;
@@ -410,7 +423,8 @@ impl Wave {
     fn execute(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
         match inst {
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(code, inst),
-            // Fragment kernels have none: their inputs are where they are asked for.
+            // The interpreter runs no fragment kernels, so an interpolated input is read like any
+            // other.
             Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => {
                 self.set(*result, self.inputs[*slot as usize])
             }
@@ -459,7 +473,8 @@ impl Wave {
         }
     }
 
-    /// The same instruction with its operands numbered as generated code numbers those of a call, and the operands.
+    /// Returns the operands, and the instruction with its operands numbered as in a call from
+    /// generated code.
     fn numbered(&self, image: &Image) -> (Image, Vec<Lanes>) {
         let (inst, values) = numbered(&Inst::Image(Box::new(image.clone())));
         let operands = values.iter().map(|&value| *self.register(value)).collect();
@@ -509,7 +524,8 @@ impl Wave {
             }
             Inst::LocalStore { local, base, index, value, all } => {
                 let range = self.local_range(code, local.0);
-                // Behind a jump of all lanes no code runs until the region ends.
+                // After a jump of all lanes no lane is active until the region ends, and the store
+                // has no effect there.
                 let lanes = if *all && self.active != 0 { Mask::MAX } else { self.active };
                 self.local_store(range, *base, *index, (*value, lanes));
             }
@@ -556,7 +572,8 @@ impl Wave {
     }
 }
 
-/// Derivatives in a quad of lanes (0,0) (1,0) (0,1) (1,1). Coarse ones are those of the first row and column.
+/// Returns derivatives in quads, whose lanes are at (0,0), (1,0), (0,1) and (1,1). Coarse
+/// derivatives are those of the quad's first row and column.
 fn derivative(op: UnaryOp, a: &Lanes) -> Lanes {
     let difference = |to: usize, from: usize| (f32::from_bits(a[to]) - f32::from_bits(a[from])).to_bits();
     std::array::from_fn(|lane| {

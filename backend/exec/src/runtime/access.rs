@@ -1,6 +1,7 @@
-//! Memory instructions over the lanes of a wave, as the interpreter and generated code execute them.
+//! Memory instructions over the lanes of a wave, for the interpreter and for generated code.
 //!
-//! Operands come as lanes by the number of the value: the interpreter's registers, or what generated code stored for a call.
+//! Operands are lanes indexed by value number. They come from the interpreter's registers, or from
+//! memory that generated code writes before a call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,16 +13,16 @@ use super::atomics::{Atomics, perform, perform_wide};
 use super::frame::Reach;
 use super::{Environment, SharedMemory, clock, kernels};
 
-/// Which lanes an instruction is executed for.
+/// Lanes that an instruction is executed for.
 #[derive(Debug, Clone, Copy)]
 pub struct Masks {
     /// Lanes that run.
     pub active: Mask,
-    /// Lanes that run and whose effects count: no helpers.
+    /// Lanes that run and have side effects, which excludes helpers.
     pub effective: Mask,
 }
 
-/// The lanes of a mask, ascending.
+/// Returns the lanes of a mask in ascending order.
 pub fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
@@ -33,7 +34,7 @@ pub fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Bytes from the first word of a block to that of each lane (`Space::Block`).
+/// Byte offset of each lane's word from the first word of a block (`Space::Block`).
 static BLOCK: Lanes = {
     let (mut lanes, mut lane) = ([0; WAVE], 0);
     while lane < WAVE as u32 {
@@ -46,17 +47,19 @@ static BLOCK: Lanes = {
 /// One memory instruction over a wave.
 #[derive(Clone, Copy)]
 pub struct Access<'a> {
-    /// Operands, by the number of the value.
+    /// Operands, indexed by value number.
     pub registers: &'a [Lanes],
-    /// Lanes to execute it for.
+    /// Lanes to execute the instruction for.
     pub masks: Masks,
-    /// What the wave runs in.
+    /// Environment of the wave.
     pub environment: &'a Environment<'a>,
 }
 
 impl<'a> Access<'a> {
-    /// Executes an instruction that reaches memory or is left to the runtime. The words of its results are
-    /// 0 in lanes it is not executed for. With `uniform` operands a load is done once, for all lanes.
+    /// Executes an instruction that accesses memory or that generated code leaves to the runtime.
+    ///
+    /// Results are 0 in lanes that the instruction is not executed for. If the operands are
+    /// `uniform`, a load runs once for all lanes.
     pub fn execute(&self, inst: &Inst, uniform: bool) -> [Lanes; 2] {
         let one = |lanes| [lanes, [0; WAVE]];
         match inst {
@@ -76,7 +79,8 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Where the first lane of a load or store by address finds its memory, if there is any.
+    /// Returns the memory that the first lane of a load or store by address accesses, if the
+    /// address is valid.
     pub fn reach(&self, inst: &Inst) -> Option<Reach> {
         let (space, offset, lanes) = match inst {
             Inst::Load { space, offset, .. } => (space, offset, self.masks.active),
@@ -108,7 +112,7 @@ impl<'a> Access<'a> {
         value.map_or(0, |value| self.word(value, lane))
     }
 
-    /// An operation on 64-bit numbers, in all lanes.
+    /// Executes an operation on 64-bit numbers in all lanes.
     fn wide(&self, wide: &Wide) -> [Lanes; 2] {
         static NOTHING: Lanes = [0; WAVE];
         let mut operands = [[&NOTHING; 2]; 3];
@@ -143,8 +147,8 @@ impl<'a> Access<'a> {
         lanes
     }
 
-    /// Stores the first bytes of the lanes' words; there is no result. Parts of words at offsets that are no multiples of their size are
-    /// dropped.
+    /// Stores the first `bytes` bytes of each lane's word. The results are 0. Partial words at
+    /// offsets that are not multiples of their size are dropped.
     fn store(&self, space: Space, offset: Value, (value, bytes): (Value, usize)) -> [Lanes; 2] {
         let (mut effective, words) = (self.masks.effective, self.lanes(value));
         if bytes < 4 {
@@ -161,7 +165,8 @@ impl<'a> Access<'a> {
         for lane in lanes_of(effective) {
             let offset = self.word(offset, lane);
             let Some(slot) = self.environment.shared.and_then(|shared| shared.word(offset)) else { continue };
-            // A part of a word: lanes of a workgroup run on one thread.
+            // Partial words need no atomic update, because all lanes of a workgroup run on one
+            // thread.
             let mut word = slot.load(Ordering::Relaxed).to_le_bytes();
             let first = offset as usize % 4;
             for (byte, new) in word[first..].iter_mut().zip(&words[lane].to_le_bytes()[..bytes]) {
@@ -218,8 +223,8 @@ impl<'a> Access<'a> {
         lanes
     }
 
-    /// Hands on where the lanes of a mask access `bytes` bytes of a buffer or at an address: those that are inside. Memory is looked
-    /// up once for all lanes that are in it.
+    /// Calls `act` for each lane of a mask whose access of `bytes` bytes is in bounds. The access
+    /// is to a buffer or by address. Memory is looked up once for all lanes that access it.
     #[inline]
     fn at_places(
         &self,
@@ -252,7 +257,7 @@ impl<'a> Access<'a> {
             };
             for lane in lanes_of(rest) {
                 let at = address(lane).wrapping_sub(first);
-                // The allocation says itself what bytes behind the first one are in it.
+                // The allocation checks the bytes after the first one.
                 if at < memory.size() {
                     act(lane, memory, at);
                     rest &= !(1 << lane);
@@ -261,7 +266,8 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Hands on the buffers of the lanes of a mask, each with all lanes that have it: memory, first byte, and bytes.
+    /// Calls `act` once for each distinct buffer that lanes of a mask access. `act` receives these
+    /// lanes and the buffer's memory, first byte and size in bytes.
     #[inline]
     fn in_buffers(&self, mask: Mask, space: Space, mut act: impl FnMut(Mask, (&'a Allocation, u64, u64))) {
         let Environment { bindings, ranges, .. } = *self.environment;
@@ -291,7 +297,8 @@ impl<'a> Access<'a> {
     }
 }
 
-/// Hands on where the lanes of a mask access `bytes` bytes of a buffer, rounded up to whole words: those that are inside.
+/// Calls `act` for each lane of a mask whose access of `bytes` bytes is inside the buffer. The
+/// size of the buffer is rounded up to whole words.
 #[inline]
 fn in_buffer<'a>(
     (memory, start, size): (&'a Allocation, u64, u64),

@@ -1,8 +1,9 @@
-//! Atomic operations: of one word, and of a wave's lanes on words of one range.
+//! Atomic operations on one word, and of a wave's lanes on words of one range.
 //!
-//! Lanes act one after the other, in their order. Where they all name one word, that sees all of them as one operation, and lanes find what
-//! each would have found: nothing forbids that no other invocation comes between. Source: Vulkan specification, "Memory Model", "Modification
-//! Order".
+//! Lanes act in ascending order. If all lanes name one word, a single atomic operation combines
+//! them, and each lane's result is computed from it. The specification permits that no other
+//! invocation's operation comes between them. Source: Vulkan specification, "Memory Model",
+//! "Modification Order".
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -12,7 +13,8 @@ use vitric_ir::AtomicOp;
 use super::access::lanes_of;
 use super::kernels::per_operation;
 
-/// Performs an operation on a word and returns what was there before: by one instruction, where the machine has it.
+/// Performs an operation on a word and returns the old value, with one instruction if the machine
+/// has it.
 macro_rules! performed {
     ($word:expr, $op:expr, $value:expr, $comparator:expr, $apply:ident) => {{
         const ORDER: Ordering = Ordering::SeqCst;
@@ -33,19 +35,19 @@ macro_rules! performed {
     }};
 }
 
-/// Performs `op` on a word and returns what was there before.
+/// Performs `op` on a word and returns the old value.
 #[inline(always)]
 pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u32 {
     performed!(word, op, value, comparator, apply)
 }
 
-/// [`perform`] for 64 bits.
+/// Performs `op` on a 64-bit word and returns the old value, as [`perform`] does.
 #[inline]
 pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
     performed!(word, op, value, comparator, apply_wide)
 }
 
-/// The same of a word that no other thread reaches.
+/// Performs `op` on a word that no other thread accesses and returns the old value.
 #[inline(always)]
 fn perform_alone(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u32 {
     let old = word.load(Ordering::Relaxed);
@@ -55,29 +57,31 @@ fn perform_alone(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) ->
     old
 }
 
-/// Operations of a wave's lanes on words.
+/// Atomic operations of a wave's lanes on words.
 #[derive(Clone, Copy)]
 pub struct Atomics<'a> {
-    /// What all of them do.
+    /// Operation of all lanes.
     pub op: AtomicOp,
-    /// Which lanes do.
+    /// Lanes that execute the operation.
     pub lanes: Mask,
-    /// Bytes from the first word. What is not a word's first byte, or behind the last one, is nothing: 0 is found there.
+    /// Byte offsets from the first word. An offset that is out of bounds or not a multiple of 4
+    /// accesses nothing, and its result is 0.
     pub offsets: &'a Lanes,
     /// Operands.
     pub values: &'a Lanes,
-    /// What words are compared with.
+    /// Values to compare the words with.
     pub comparators: Option<&'a Lanes>,
 }
 
 impl Atomics<'_> {
-    /// Those of other lanes.
+    /// Returns these operations for other lanes.
     #[inline]
     pub fn of(self, lanes: Mask) -> Self {
         Self { lanes, ..self }
     }
 
-    /// Performs them on words that other threads may reach; `found` gets what was there before, in these lanes.
+    /// Performs the operations on words that other threads may access. Writes the old values of
+    /// these lanes to `found`.
     pub fn perform(&self, words: &[AtomicU32], found: &mut Lanes) {
         let one = self.one_word(words);
         let all = |op, found: &mut Lanes| match one {
@@ -92,7 +96,8 @@ impl Atomics<'_> {
         );
     }
 
-    /// The same on words that no other thread reaches: shared memory, as a workgroup runs on one.
+    /// Performs the operations on words that no other thread accesses, such as shared memory. A
+    /// workgroup runs on one thread.
     pub fn perform_alone(&self, words: &[AtomicU32], found: &mut Lanes) {
         per_operation!(
             self.op,
@@ -102,7 +107,8 @@ impl Atomics<'_> {
         );
     }
 
-    /// The word that all of several lanes name, where together they are one operation: sums of floats would be rounded otherwise.
+    /// Returns the word that several lanes all name, if their operations can be combined. Sums of
+    /// floats cannot, because combining them changes the rounding.
     #[inline]
     fn one_word<'w>(&self, words: &'w [AtomicU32]) -> Option<&'w AtomicU32> {
         if matches!(self.op, AtomicOp::CompareExchange | AtomicOp::FAdd) {
@@ -115,7 +121,7 @@ impl Atomics<'_> {
 
     #[inline(always)]
     fn perform_on_one(&self, op: AtomicOp, word: &AtomicU32, found: &mut Lanes) {
-        // What is subtracted adds up; of everything else the operation says what two of it are.
+        // Subtracted values combine by addition. All other operations combine by themselves.
         let both = if op == AtomicOp::Sub { AtomicOp::Add } else { op };
         let after = |op: AtomicOp, old: u32, lane: usize| match op.apply(old, self.values[lane], 0) {
             Some(new) if self.lanes >> lane & 1 != 0 => new,
@@ -147,7 +153,7 @@ impl Atomics<'_> {
     }
 }
 
-/// The word whose first byte is there.
+/// Returns the word that starts at a byte offset.
 #[inline(always)]
 fn word_at(words: &[AtomicU32], offset: u32) -> Option<&AtomicU32> {
     if offset.is_multiple_of(4) { words.get(offset as usize / 4) } else { None }
@@ -164,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// As one lane after the other.
+        /// The result equals that of one lane after another.
         #[test]
         fn lanes_act_in_their_order(
             op in prop::sample::select(AtomicOp::ALL.to_vec()), lanes: Mask, one in any::<bool>(),

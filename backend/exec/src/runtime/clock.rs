@@ -1,11 +1,13 @@
-//! The device's clock, as programs read it: nanoseconds that every thread counts alike, and that never go back.
+//! Clock of the device, as programs read it, in nanoseconds. It is common to all threads and never
+//! goes back.
 //!
 //! Source: `VK_KHR_shader_clock`; clock_gettime(2).
 
-/// The time now.
+/// Returns the current time, in nanoseconds.
 pub(super) fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is the call's to write. It fails for clocks only that are not there.
+    // SAFETY: the call writes only to `time`, which is borrowed mutably. It fails only for clocks
+    // that do not exist.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }

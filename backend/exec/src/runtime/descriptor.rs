@@ -1,4 +1,5 @@
-//! Descriptors: what a program's resource declarations are resolved to when it runs; layouts of sets.
+//! Descriptors, which a program's resource declarations resolve to when it runs, and layouts of
+//! descriptor sets.
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
@@ -13,26 +14,26 @@ use crate::texture::Sampler;
 /// One resource of a descriptor set.
 #[derive(Debug, Clone, Default)]
 pub enum Descriptor {
-    /// Never written, or null: reads give zero, writes are dropped.
+    /// Null descriptor, or one that was never written. Reads return zero and writes are dropped.
     #[default]
     None,
-    /// A sampler alone.
+    /// Sampler without an image.
     Sampler(Arc<Sampler>),
-    /// An image to be sampled with a sampler from elsewhere.
+    /// Image that is sampled with a separate sampler.
     SampledImage(Arc<SurfaceView>),
-    /// An image with its sampler.
+    /// Image with its sampler.
     CombinedImageSampler(Arc<SurfaceView>, Arc<Sampler>),
-    /// An image to load from and store to.
+    /// Image for loads and stores.
     StorageImage(Arc<SurfaceView>),
-    /// A formatted buffer to load from.
+    /// Formatted buffer for loads.
     UniformTexelBuffer(Arc<BufferView>),
-    /// A formatted buffer to load from and store to.
+    /// Formatted buffer for loads and stores.
     StorageTexelBuffer(Arc<BufferView>),
-    /// A uniform block. For a dynamic one the offset is added when the set is bound.
+    /// Uniform block. The offset of a dynamic block is added when the set is bound.
     UniformBuffer(BufferRange),
-    /// A storage block. For a dynamic one the offset is added when the set is bound.
+    /// Storage block. The offset of a dynamic block is added when the set is bound.
     StorageBuffer(BufferRange),
-    /// An attachment of the running subpass.
+    /// Attachment of the current subpass.
     InputAttachment(Arc<SurfaceView>),
 }
 
@@ -41,57 +42,61 @@ pub enum Descriptor {
 pub struct SetBinding {
     /// Binding number.
     pub binding: u32,
-    /// Kind of the descriptors.
+    /// Type of the descriptors.
     pub kind: vk::DescriptorType,
-    /// Length of the array, or bytes of an inline uniform block; 0 reserves the number without a descriptor.
+    /// Length of the array, or size of an inline uniform block in bytes. 0 reserves the number
+    /// without a descriptor.
     pub count: u32,
-    /// Stages that may use it.
+    /// Stages that may use the binding.
     pub stages: vk::ShaderStageFlags,
-    /// Samplers fixed by the layout: empty, or `count` of them.
+    /// Immutable samplers: empty, or `count` of them.
     pub immutable_samplers: Vec<Arc<Sampler>>,
     /// Index of element 0 in the set's flat list of descriptors.
     pub first: u32,
 }
 
 impl SetBinding {
-    /// Descriptors: an inline uniform block is one, whatever its size.
+    /// Returns the number of descriptors. An inline uniform block of any size is one descriptor.
     #[inline]
     pub fn elements(&self) -> u32 {
         if self.is_inline() { self.count.min(1) } else { self.count }
     }
 
-    /// The sampler that the layout fixes for descriptor `index` of the flat list, which is one of this binding.
+    /// Returns the immutable sampler of descriptor `index` of the flat list. The descriptor must
+    /// belong to this binding.
     #[inline]
     pub fn immutable_sampler(&self, index: u32) -> Option<&Arc<Sampler>> {
         self.immutable_samplers.get(index.checked_sub(self.first)? as usize)
     }
 
-    /// Whether it is a block whose bytes are in the set itself.
+    /// Returns true if the binding is an inline uniform block, whose bytes are stored in the set.
     #[inline]
     pub fn is_inline(&self) -> bool {
         self.kind == vk::DescriptorType::INLINE_UNIFORM_BLOCK
     }
 }
 
-/// A set layout: its bindings, ascending by number, and where their descriptors lie.
+/// Set layout: its bindings and the positions of their descriptors.
 #[derive(Debug, Clone, Default)]
 pub struct SetLayout {
-    /// Bindings, ascending by number.
+    /// Bindings, in ascending order of their numbers.
     pub bindings: Vec<SetBinding>,
-    /// Descriptors in a set of this layout.
+    /// Number of descriptors in a set of this layout.
     pub total: u32,
-    /// End of the places that hold something in every set: inline uniform blocks, and samplers that the layout fixes.
+    /// End of the descriptors that are valid in every set without a write: inline uniform blocks
+    /// and immutable samplers.
     pub filled: u32,
-    /// Whether each set has its own count of the last binding, at most that of the layout.
+    /// True if each set has its own count of the last binding, at most the count of the layout.
     pub variable: bool,
-    /// Whether any binding has immutable samplers.
+    /// True if any binding has immutable samplers.
     pub fixes_samplers: bool,
-    /// Whether its descriptors are pushed by commands, and no set is allocated.
+    /// True if commands push the descriptors and no set is allocated.
     pub pushed: bool,
 }
 
 impl SetLayout {
-    /// Lays out `bindings`: sorts them by number and numbers their descriptors from 0. `first` is overwritten.
+    /// Creates a layout from `bindings`. Sorts them by number and numbers their descriptors from
+    /// 0, overwriting `first`.
     pub fn new(mut bindings: Vec<SetBinding>) -> Self {
         bindings.sort_by_key(|binding| binding.binding);
         let mut total = 0;
@@ -105,7 +110,7 @@ impl SetLayout {
         Self { bindings, total, filled, fixes_samplers, variable: false, pushed: false }
     }
 
-    /// The layout of a set that has `count` descriptors in the last binding.
+    /// Returns the layout of a set that has `count` descriptors in the last binding.
     pub fn with_count(&self, count: u32) -> Self {
         let mut bindings = self.bindings.clone();
         if let Some(last) = bindings.last_mut() {
@@ -114,7 +119,7 @@ impl SetLayout {
         Self { variable: self.variable, pushed: self.pushed, ..Self::new(bindings) }
     }
 
-    /// Whether sets of both layouts have the same descriptors.
+    /// Returns true if sets of both layouts have identical descriptors.
     pub fn is_like(&self, other: &Self) -> bool {
         let of = |binding: &SetBinding| (binding.binding, binding.kind, binding.count, binding.stages);
         let samplers = |a: &SetBinding, b: &SetBinding| {
@@ -126,18 +131,19 @@ impl SetLayout {
             && self.bindings.iter().zip(&other.bindings).all(|(a, b)| of(a) == of(b) && samplers(a, b))
     }
 
-    /// The binding of that number.
+    /// Returns the binding with number `binding`.
     #[inline]
     pub fn find(&self, binding: u32) -> Option<&SetBinding> {
         let index = self.bindings.binary_search_by_key(&binding, |entry| entry.binding).ok()?;
         Some(&self.bindings[index])
     }
 
-    /// Places in a set of `count` descriptors from array element `element` of `binding` on: what is longer than the binding goes on with
-    /// the next one, and what lies behind the set is left out.
+    /// Returns the positions in a set of `count` descriptors, starting at array element `element`
+    /// of `binding`. Descriptors beyond the end of the binding continue in the next one. Positions
+    /// beyond the end of the set are cut off.
     #[inline]
     pub fn places(&self, binding: u32, element: u32, count: u32) -> Range<usize> {
-        // Most layouts number their bindings from 0 on.
+        // Most layouts number their bindings consecutively from 0.
         let first = match self.bindings.get(binding as usize) {
             Some(entry) if entry.binding == binding => entry.first,
             _ => self.first_from(binding),
@@ -147,27 +153,28 @@ impl SetLayout {
         first.min(end) as usize..end as usize
     }
 
-    /// The first place of the bindings from a number on.
+    /// Returns the first position of the bindings with a number of at least `binding`.
     #[cold]
     fn first_from(&self, binding: u32) -> u32 {
         let at = self.bindings.partition_point(|entry| entry.binding < binding);
         self.bindings.get(at).map_or(self.total, |entry| entry.first)
     }
 
-    /// Whether a binding is an inline uniform block.
+    /// Returns true if any binding is an inline uniform block.
     #[inline]
     pub fn has_inline(&self) -> bool {
         self.bindings.iter().any(SetBinding::is_inline)
     }
 
-    /// Dynamic uniform and storage buffers of the layout: how many dynamic offsets a bind takes.
+    /// Returns the number of dynamic uniform and storage buffers, which is the number of dynamic
+    /// offsets a bind consumes.
     #[inline]
     pub fn dynamic_count(&self) -> u32 {
         self.bindings.iter().filter(|binding| is_dynamic(binding.kind)).map(|binding| binding.count).sum()
     }
 }
 
-/// Whether a descriptor of this kind takes an offset when its set is bound.
+/// Returns true if descriptors of this type take an offset when their set is bound.
 #[inline]
 pub fn is_dynamic(kind: vk::DescriptorType) -> bool {
     matches!(kind, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)

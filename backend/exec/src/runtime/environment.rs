@@ -1,4 +1,4 @@
-//! What a wave runs in, and how it stops.
+//! Environment that a wave runs in, and the ways it stops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -6,27 +6,33 @@ use std::time::{Duration, Instant};
 
 use super::{Bindings, Ranges, SharedMemory};
 
-/// Measures how long work runs and says when it must stop. Running programs look at it often, so a long gap between two looks is time
-/// in which the whole process stood still (a debugger or a signal stops it, the machine sleeps) and hardly counts.
+/// Time limit of running work.
+///
+/// Running programs check the clock often. In a long gap between two checks the whole process was
+/// stopped, for example by a debugger, a signal or a suspended machine. Most of such a gap is not
+/// counted.
 #[derive(Debug)]
 pub struct Deadline {
     made: Instant,
-    /// Time that one command may take, nanoseconds. A single run of a program may not take longer either.
+    /// Time limit of one command, in nanoseconds. It also limits a single run of a program.
     of_command: u64,
-    /// Time that the work which runs now may take: that of one command, or the sum over several. Nanoseconds.
+    /// Time limit of the current work, in nanoseconds: that of one command, or the sum over
+    /// several.
     limit: AtomicU64,
-    /// Time of the last look since the work began, nanoseconds since `made`; 0 before the first look.
+    /// Time of the last check since the work began, in nanoseconds since `made`. 0 before the
+    /// first check.
     looked: AtomicU64,
-    /// Time that the work has taken, nanoseconds.
+    /// Time that the work has taken so far, in nanoseconds.
     spent: AtomicU64,
     expired: AtomicBool,
-    /// The work that this is a part of: commands whose fragments are shaded together with those of others.
+    /// Whole work that this part belongs to. Parts are commands whose fragments are shaded
+    /// together with those of other commands.
     whole: Option<Arc<Self>>,
-    /// Workers that work on the part now.
+    /// Number of workers that currently work on the part.
     workers: AtomicU32,
 }
 
-/// Says that a worker works on a part of the work, until it is dropped.
+/// Guard that counts a worker as working on a part until it is dropped.
 #[derive(Debug)]
 pub struct Working<'a>(&'a Deadline);
 
@@ -37,11 +43,11 @@ impl Drop for Working<'_> {
     }
 }
 
-/// A gap between two looks counts for at most this part of the time of a command.
+/// Divisor that limits a gap between two checks: at most 1/10 of a command's time is counted.
 const LONGEST_GAP: u64 = 10;
 
 impl Deadline {
-    /// A deadline for commands that may take `time` each. The first one begins.
+    /// Creates a deadline for commands that may take `time` each, and begins the first one.
     #[inline]
     pub fn after(time: Duration) -> Arc<Self> {
         let of_command = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -53,15 +59,16 @@ impl Deadline {
         Self { made, of_command, limit: limit.into(), looked, spent, expired, whole, workers }
     }
 
-    /// Returns the deadline of a part of this work, which is that of so many commands. Its time is that in which at least one worker
-    /// works on it ([`Self::enter`]).
+    /// Returns the deadline of a part of this work that consists of `commands` commands. Only time
+    /// in which at least one worker works on the part is counted, see [`Self::enter`].
     #[inline]
     pub fn part(self: &Arc<Self>, commands: u32) -> Self {
         let limit = self.of_command.saturating_mul(commands.max(1).into());
         Self::new((self.made, self.of_command), limit, Some(self.clone()))
     }
 
-    /// Begins to work on a part. What is no part is measured without that.
+    /// Begins work on a part. Returns `None` for a deadline that is not a part, whose time is
+    /// always counted.
     pub fn enter(&self) -> Option<Working<'_>> {
         self.whole.as_ref()?;
         if self.workers.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -70,13 +77,14 @@ impl Deadline {
         Some(Working(self))
     }
 
-    /// Begins to measure a command, from the next look on. No program runs.
+    /// Begins to measure a command, starting with the next check. No program may be running.
     #[inline]
     pub fn begin(&self) {
         self.begin_with(self.of_command);
     }
 
-    /// Begins to measure work that may take `limit` nanoseconds, from the next look on. No program runs.
+    /// Begins to measure work that may take `limit` nanoseconds, starting with the next check. No
+    /// program may be running.
     #[inline]
     pub fn begin_with(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
@@ -84,19 +92,19 @@ impl Deadline {
         self.spent.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the nanoseconds that the work has taken.
+    /// Returns the time that the work has taken so far, in nanoseconds.
     #[inline]
     pub fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Returns the nanoseconds that the work may still take.
+    /// Returns the time left for the work, in nanoseconds.
     #[inline]
     pub fn left(&self) -> u64 {
         self.limit.load(Ordering::Relaxed).saturating_sub(self.spent())
     }
 
-    /// Looks at the clock. Returns whether a program was or must be stopped.
+    /// Checks the clock. Returns true if a program was stopped or must stop.
     pub fn expired(&self) -> bool {
         if self.was_hit() {
             return true;
@@ -111,12 +119,12 @@ impl Deadline {
         is_over
     }
 
-    /// Returns the time now, nanoseconds since `made`; not 0.
+    /// Returns the current time in nanoseconds since `made`, at least 1.
     fn now(&self) -> u64 {
         self.made.elapsed().as_nanos().max(1) as u64
     }
 
-    /// Adds the time since the last look. Returns whether the work has taken too long.
+    /// Adds the time since the last check. Returns true if the work has reached its limit.
     fn look(&self, now: u64) -> bool {
         let gap = match self.looked.fetch_max(now, Ordering::Relaxed) {
             0 => 0,
@@ -125,13 +133,14 @@ impl Deadline {
         self.spent.fetch_add(gap, Ordering::Relaxed) + gap >= self.limit.load(Ordering::Relaxed)
     }
 
-    /// Has programs of the whole work stopped.
+    /// Stops the programs of the whole work.
     fn hit(&self) {
         self.whole.as_deref().unwrap_or(self).expired.store(true, Ordering::Relaxed);
     }
 
-    /// Looks at the clock during one run of a program. `since` is 0 at its first look and kept for the next one. Returns whether the
-    /// run must stop, also because it takes longer than a command may.
+    /// Checks the clock during one run of a program. `since` is 0 at the run's first check, and
+    /// the caller keeps it for the next one. Returns true if the run must stop. A run must also
+    /// stop if it takes longer than one command may.
     pub fn expired_in_run(&self, since: &mut u64) -> bool {
         let is_over = self.expired();
         let now = self.whole.as_deref().unwrap_or(self).spent() + 1;
@@ -144,47 +153,47 @@ impl Deadline {
         self.was_hit()
     }
 
-    /// Returns whether a program was stopped.
+    /// Returns true if a program was stopped.
     #[inline]
     pub fn was_hit(&self) -> bool {
         self.whole.as_deref().unwrap_or(self).expired.load(Ordering::Relaxed)
     }
 }
 
-/// What a wave runs in.
+/// Environment that a wave runs in.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// Resources.
     pub bindings: &'a Bindings,
-    /// Parameters: word `n` is the one at `n * WAVE`, so that those of sixteen primitives lie lane by lane; at least as many as the
-    /// program has.
+    /// Parameters, at least as many as the program has. Word `n` is at index `n * WAVE`, so that
+    /// the words of 16 primitives occupy consecutive lanes.
     pub parameters: &'a [u32],
-    /// Ranges of memory that the program reaches by number: at least as many as it has.
+    /// Memory ranges that the program accesses by number, at least as many as it has.
     pub ranges: &'a Ranges,
     /// Push constants.
     pub push: &'a [u8],
     /// Shared memory of the workgroup.
     pub shared: Option<&'a SharedMemory>,
-    /// When to stop.
+    /// Time limit.
     pub deadline: &'a Deadline,
 }
 
 impl<'a> Environment<'a> {
-    /// Resources, and a time to stop; nothing else.
+    /// Creates an environment with resources and a time limit, and nothing else.
     #[inline]
     pub fn new(bindings: &'a Bindings, deadline: &'a Deadline) -> Self {
         Self { bindings, parameters: &[], ranges: Ranges::none(), push: &[], shared: None, deadline }
     }
 }
 
-/// How a wave stopped.
+/// Reason why a wave stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// At the end.
+    /// The program ended.
     Done,
-    /// At a barrier: run it again when the other waves are there.
+    /// The wave reached a barrier. It resumes once the other waves have reached it too.
     Barrier,
-    /// By the deadline.
+    /// The deadline passed.
     Interrupted,
 }
 
@@ -207,7 +216,7 @@ mod tests {
         assert!(Deadline::after(Duration::ZERO).expired(), "no time is over at once");
     }
 
-    /// Looks every millisecond until the deadline expires, and returns how long that took.
+    /// Checks every millisecond until the deadline passes, and returns how long that took.
     fn run_down(mut look: impl FnMut() -> bool) -> Duration {
         let begin = Instant::now();
         while !look() {

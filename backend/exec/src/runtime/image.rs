@@ -1,5 +1,6 @@
-//! Image instructions: routines run those that sample or access texels, for the lanes that name the same image and sampler.
-//! Texels that no routine knows are accessed for one lane after the other.
+//! Image instructions. Routines execute the instructions that sample or access texels, for all
+//! lanes that name one image and sampler. Texels that routines do not support are accessed lane by
+//! lane.
 
 use std::sync::Arc;
 
@@ -11,13 +12,15 @@ use super::{Descriptor, Environment, Masks, lanes_of};
 use crate::interp::Wave;
 use crate::texture::{self, TexelPosition};
 
-/// Whether an instruction accesses single texels.
+/// Returns true if an instruction accesses single texels.
 pub(super) fn is_access(op: &ImageOp) -> bool {
     matches!(op, ImageOp::Fetch { .. } | ImageOp::Read { .. } | ImageOp::Write { .. } | ImageOp::Atomic { .. })
 }
 
-/// Executes an image instruction for the active lanes: up to four results, 0 in all other lanes. `registers` are the
-/// operands, by the number of the value, from 0 on. `nested` runs routines.
+/// Executes an image instruction for the active lanes.
+///
+/// Writes up to four results, and 0 to all other lanes. `registers` holds the operands, indexed by
+/// value number from 0. `nested` runs routines.
 pub fn image(
     registers: &[Lanes],
     masks: Masks,
@@ -28,7 +31,7 @@ pub fn image(
 ) {
     *results = [[0; WAVE]; 4];
     let lanes = match image.op {
-        // Queries may be uniform: every lane has the answer.
+        // Queries may be uniform, so every lane gets the result.
         ImageOp::Size { level } => return answer(registers, environment, image, level, results),
         ImageOp::Levels | ImageOp::Samples => return answer(registers, environment, image, None, results),
         ref op if op.has_effect() => masks.effective,
@@ -37,7 +40,7 @@ pub fn image(
     by_routines(registers, lanes, environment, image, nested, results);
 }
 
-/// The answer to a query, in every lane: looked up once where all lanes ask the same.
+/// Answers a query in every lane. Runs it once if all lanes have equal operands.
 fn answer(
     registers: &[Lanes],
     environment: &Environment<'_>,
@@ -68,7 +71,7 @@ fn lane_by_lane(
     }
 }
 
-/// Runs the routine of each image and sampler that lanes name, for those lanes.
+/// Runs the routine of each image and sampler that lanes name, for these lanes.
 fn by_routines(
     registers: &[Lanes],
     lanes: Mask,
@@ -100,7 +103,7 @@ fn by_routines(
     }
 }
 
-/// One lane's execution of one instruction.
+/// Execution of one instruction for one lane.
 struct Call<'a> {
     registers: &'a [Lanes],
     environment: &'a Environment<'a>,
@@ -131,7 +134,7 @@ impl<'a> Call<'a> {
         self.registers[value.0 as usize][self.lane]
     }
 
-    /// A number of one or two words; 0 without any.
+    /// Returns a number of one or two words, or 0 for an empty slice.
     fn operand(&self, words: &[Value]) -> u64 {
         words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(self.word(word)))
     }
@@ -149,7 +152,7 @@ impl<'a> Call<'a> {
         self.descriptor().and_then(texture::view)
     }
 
-    /// Dimensions of a coordinate, without the layer.
+    /// Returns the number of coordinate dimensions, without the layer.
     fn dimensions(&self) -> usize {
         self.image.coords.len().saturating_sub(usize::from(self.image.arrayed))
     }
@@ -162,14 +165,14 @@ impl<'a> Call<'a> {
         out
     }
 
-    /// Texel coordinates; `level` is of the view.
+    /// Returns the texel's position. `level` is relative to the view.
     fn position(&self, level: u32, sample: Option<Value>) -> TexelPosition {
         let mut coords = [0i32; 3];
         for (slot, &value) in coords.iter_mut().zip(&self.image.coords) {
             *slot = self.word(value) as i32;
         }
         let mut position = TexelPosition { coords: [coords[0], 0, 0], layer: 0, level, sample: self.optional(sample) };
-        // A storage cube's third coordinate is its layer and face, arrayed or not.
+        // A storage cube's third coordinate is its layer and face, whether it is an array or not.
         let dimensions = if self.image.dim == Dim::Cube { 3 } else { self.dimensions() };
         for (index, &coordinate) in coords.iter().enumerate().take(dimensions).skip(1) {
             position.coords[index] = coordinate;
@@ -181,7 +184,7 @@ impl<'a> Call<'a> {
             *slot = slot.wrapping_add(offset);
         }
         if self.image.dim == Dim::Cube {
-            // Storage cubes are addressed by face (and layer times 6).
+            // Storage cubes are addressed by face, plus 6 times the layer.
             position.layer = std::mem::take(&mut position.coords[2]);
         }
         position
@@ -193,7 +196,7 @@ impl<'a> Call<'a> {
     }
 
     fn read(&self, sample: Option<Value>) -> [u32; 4] {
-        // Samples of an attachment of one that is rendered to with several have the same value.
+        // A single-sampled attachment of a multisampled pass has the same value for every sample.
         let is_one = || self.view().is_some_and(|view| view.surface.desc().samples == 1);
         let sample = sample.filter(|_| self.image.dim != Dim::Subpass || !is_one());
         texture::read(self.descriptor(), self.position(0, sample))

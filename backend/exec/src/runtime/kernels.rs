@@ -1,10 +1,14 @@
-//! The interpreter's operations over the 16 lanes of a wave: one loop per operation, of which the compiler makes vector code.
+//! Interpreter operations over the 16 lanes of a wave. Each operation has its own loop, which the
+//! compiler vectorizes.
 
 use vitric_base::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
 use vitric_ir::{BinaryOp, LESS_THAN_ONE, TernaryOp, UnaryOp, WideOp};
 
-/// Runs `$body` with `$chosen` a constant for the listed operations, so that each gets a loop of its own: a constant item,
-/// which the compiler sees inside closures before it decides on inlining. `$rest` is for the others.
+/// Runs `$body` with `$chosen` as a constant for each of the listed operations, so that each gets
+/// its own loop. All other operations run `$rest`.
+///
+/// `$chosen` is a constant item because the compiler knows its value inside closures before it
+/// decides on inlining.
 macro_rules! per_operation {
     ($op:expr, $enum:ident [$($common:ident),+], $chosen:ident => $body:expr, $other:ident => $rest:expr) => {
         match $op {
@@ -49,17 +53,20 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
     }
 }
 
-/// Quotient and rest of 64-bit integers without a branch: processors divide vectors of doubles only. A divisor of 0 counts as 1.
+/// Returns quotient and remainder of 64-bit integers without a branch. Processors have vector
+/// division only for floats. A divisor of 0 counts as 1.
 ///
-/// An estimate is that of doubles, less a little more than these may be wrong by, so that it is never too large: relatively by less than 2^-50. What
-/// the first one leaves has a quotient of less than 2^15, what the second one leaves one of less than 2.
+/// Each step estimates the quotient in doubles and reduces it by more than the maximum error, so
+/// that it is never too large. The relative error is below 2^-50. The remainder after the first
+/// step has a quotient below 2^15, and the remainder after the second step a quotient below 2.
 #[inline(always)]
 fn divided(a: u64, b: u64) -> [u64; 2] {
     let divisor = b.max(1);
     let per = LESS_THAN_ONE / divisor as f64;
     let (mut quotient, mut rest) = (0u64, a);
     for _ in 0..2 {
-        // SAFETY: it is a number, not less than 0, and less than 2^64, as the rest is at most that and the factor less than 1.
+        // SAFETY: the value is not NaN, at least 0, and less than 2^64. The remainder is less than
+        // 2^64 and the factor is less than 1.
         let part: u64 = unsafe { (rest as f64 * per).to_int_unchecked() };
         quotient = quotient.wrapping_add(part);
         rest = rest.wrapping_sub(part.wrapping_mul(divisor));
@@ -68,7 +75,8 @@ fn divided(a: u64, b: u64) -> [u64; 2] {
     [quotient.wrapping_add(more), rest.wrapping_sub(more * divisor)]
 }
 
-/// Returns what a division of 64-bit integers asks for. A division by 0 gives all ones, or 0 as a signed quotient.
+/// Returns the quotients or remainders that `op` asks for. A division by 0 yields all ones, or 0
+/// as a signed quotient.
 #[inline(always)]
 fn divisions(op: WideOp, a: &[u64; WAVE], b: &[u64; WAVE]) -> [u64; WAVE] {
     let signs = u64::from(matches!(op, WideOp::SDiv | WideOp::SRem)).wrapping_neg();
@@ -118,19 +126,20 @@ fn nonzero_lanes(lanes: &Lanes) -> Mask {
 pub(super) use per_operation;
 
 kernel!(
-    /// `op(a)` in every lane; derivatives are 0, they need the quad.
+    /// Computes `op(a)` in every lane. Derivatives yield 0 here because they need the whole quad.
     pub unary, unary_lanes, (op: UnaryOp, a: &Lanes) -> Lanes
 );
 kernel!(
-    /// `op(a, b)` in every lane.
+    /// Computes `op(a, b)` in every lane.
     pub binary, binary_lanes, (op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes
 );
 kernel!(
-    /// `op(a, b, c)` in every lane.
+    /// Computes `op(a, b, c)` in every lane.
     pub ternary, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
 );
 kernel!(
-    /// `op` of 64-bit numbers in every lane, which come and go as their low and high words; it looks at as many operands as it has.
+    /// Computes `op` on 64-bit numbers in every lane. Operands and result are pairs of low and
+    /// high words. Operands beyond those of the operation are ignored.
     pub wide, wide_lanes, (op: WideOp, operands: &[[&Lanes; 2]; 3]) -> [Lanes; 2]
 );
 kernel!(
@@ -138,7 +147,7 @@ kernel!(
     pub blend, blend_lanes, (mask: Mask, old: &mut Lanes, new: &Lanes)
 );
 kernel!(
-    /// The lanes that are not 0.
+    /// Returns the lanes that are not 0.
     pub nonzero, nonzero_lanes, (lanes: &Lanes) -> Mask
 );
 
@@ -169,7 +178,8 @@ mod tests {
         }
     }
 
-    /// Words of every kind: small integers, floats of every size, NaN, infinities, anything.
+    /// Generates words of every kind: small integers, floats of every magnitude, NaN, infinities,
+    /// and arbitrary bits.
     fn word() -> impl Strategy<Value = u32> {
         prop_oneof![
             0u32..40,
@@ -184,7 +194,8 @@ mod tests {
         prop::array::uniform16(word())
     }
 
-    /// The same bits, or both NaN: which NaN comes out of an operation on two is not defined.
+    /// Returns true if the bits are equal, or if both are NaN. The NaN that an operation on two
+    /// NaNs returns is not defined.
     fn same(a: u32, b: u32, is_float: bool) -> bool {
         a == b || (is_float && f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan())
     }

@@ -1,5 +1,5 @@
-//! What was looked up for image instructions: the routine of each, with its image and sampler, by its number. Where both lie in one set,
-//! that remembers it for later draws.
+//! Routine lookups of image instructions: the routine, image and sampler of each instruction, by
+//! its number. If image and sampler are in one set, the set caches the lookup for later draws.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -15,34 +15,38 @@ use super::{Bindings, Descriptor, ResolvedSet, native};
 use crate::Program;
 use crate::texture::{self, Lookup, Routine, Routines};
 
-/// Elements of the bindings that an instruction takes its image and its sampler from.
+/// Array elements of an instruction's image and sampler in the bindings.
 pub type Elements = (u32, u32);
 
-/// A look-up that may have found nothing to sample.
+/// Lookup, or `None` if there is nothing to sample.
 type Looked = Option<Arc<Lookup>>;
 
-/// A look-up with its use of decoded texels, which stay where they are as long as this does.
+/// Lookup together with its use of decoded texels, which stay in place as long as this value
+/// lives.
 #[derive(Debug)]
 struct LookedUp {
     lookup: Looked,
     _decoded: Option<DecodedUse>,
 }
 
-/// An image instruction of a program: the address of the program, and the instruction's number.
+/// Key of a program's image instruction: the address of the program and the number of the
+/// instruction.
 type Instruction = (usize, u32);
 
-/// Look-ups of programs' image instructions in a set, with the programs, which may be gone. Look-ups of decoded texels and of
-/// their blocks differ.
+/// Lookups in a set, by image instruction, array elements, and whether decoded texels are used.
+/// Each entry holds a weak reference to its program. Lookups that use decoded texels differ from
+/// those that use their blocks.
 #[derive(Debug, Default)]
 pub struct Found(Mutex<HashMap<(Instruction, Elements, bool), Remembered>>);
 
 type Remembered = (Weak<Program>, Looked);
 
-/// Look-ups in a set that are remembered.
+/// Maximum number of lookups that a set caches.
 const MAX_FOUND: usize = 1 << 12;
 
 impl Found {
-    /// What an instruction of a program finds. While its program is remembered no other one has its address.
+    /// Returns the cached lookup of an instruction, or the result of `look`. The weak reference of
+    /// the entry ensures that no other program gets the address of its program.
     fn or_look(
         &self,
         program: &Weak<Program>,
@@ -64,40 +68,43 @@ impl Found {
     }
 }
 
-/// Look-ups of one program's image instructions.
+/// Lookups of one program's image instructions.
 #[derive(Debug, Default)]
 pub struct Lookups {
     routines: Arc<Routines>,
-    /// Whose they are, where sets remember them.
+    /// Program of the lookups, if sets cache them.
     program: Weak<Program>,
-    /// By the number of the instruction: what it looked up first, which is mostly all it ever does.
+    /// First lookup of each instruction, by its number. Most instructions need no other.
     first: Box<[OnceLock<(Elements, LookedUp)>]>,
-    /// The routines of those, as generated code enters them.
+    /// Routines of the first lookups, in the layout that generated code reads.
     entries: Box<[RoutineEntry]>,
     others: Others,
-    /// The program with the routines in it that its instructions find, once it was looked for; none where that does not serve.
+    /// Inlined program for the routines of these lookups, once requested. The inner option is
+    /// `None` if inlining is not worthwhile.
     pub inlined: OnceLock<Option<Arc<Program>>>,
 }
 
-/// The number of an image instruction, and what it was executed with.
+/// Number of an image instruction, and the array elements it was executed with.
 type Wanted = (u32, Elements);
 
-/// Tables of [`Others`].
+/// Number of tables in [`Others`].
 const TABLES: usize = 9;
-/// Slots of the first of them; each other one has four times as many as the one before.
+/// Number of slots in the first table. Each following table has four times as many as the one
+/// before.
 const FIRST_SLOTS: usize = 16;
-/// Places that a look-up may have in a table.
+/// Number of slots in each table that may hold a particular lookup.
 const PLACES: usize = 4;
 
-/// What instructions that take one of many images looked up beside their first. A slot is written once, so no reader takes a lock; where a
-/// table has no room the next one is asked.
+/// Further lookups of instructions that access several images. A slot is written once, so that
+/// readers take no lock. If a table has no room, the next one is tried.
 #[derive(Debug, Default)]
 struct Others([OnceLock<Slots>; TABLES]);
 
 type Slots = Box<[OnceLock<(Wanted, LookedUp)>]>;
 
 impl Others {
-    /// What an instruction looked up, now or before; `None` where no table has room.
+    /// Returns an existing lookup of an instruction, or stores a new one. Returns `None` if no
+    /// table has room.
     fn get(&self, wanted: Wanted, look: impl Fn() -> LookedUp) -> Option<&LookedUp> {
         let (number, (image, sampler)) = wanted;
         let mixed = u64::from(image) << 32 ^ u64::from(sampler) << 8 ^ u64::from(number);
@@ -113,7 +120,7 @@ impl Others {
 }
 
 impl Lookups {
-    /// Of a program with so many image instructions.
+    /// Creates the lookups of a program with `images` image instructions.
     #[inline]
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
         let first = (0..images).map(|_| OnceLock::new()).collect();
@@ -122,36 +129,40 @@ impl Lookups {
         Self { routines, program, first, entries, others, inlined }
     }
 
-    /// Of a program, for which sets remember what its image instructions find there, if it has any.
+    /// Creates the lookups of a program. Sets cache them if the program has image instructions.
     pub(super) fn of_program(program: &Arc<Program>, routines: Arc<Routines>) -> Self {
         let lookups = Self::new(routines, program.images as usize);
         program.inlined.bind();
         Self { program: if program.images > 0 { Arc::downgrade(program) } else { Weak::new() }, ..lookups }
     }
 
-    /// What instructions found when they were first executed, by their numbers: all that they ever do, if they name one image and one
-    /// sampler.
+    /// Returns the first lookup of each instruction, by its number. For an instruction that names
+    /// one image and one sampler, this is the only one.
     pub(super) fn entries(&self) -> &[RoutineEntry] {
         &self.entries
     }
 
-    /// What an instruction that names one image and one sampler has found, if it has been looked for.
+    /// Returns the lookup of an instruction that names one image and one sampler, if it was done
+    /// before.
     pub(super) fn found(&self, image: u32) -> Option<&Lookup> {
         self.first.get(image as usize)?.get()?.1.lookup.as_deref()
     }
 
-    /// Looks for what instructions find that name one image and one sampler. Returns the routine of each, where code may have it in it.
+    /// Looks up instructions that name one image and one sampler. Returns the routine of each one,
+    /// if it can be inlined.
     pub fn routines(&self, bindings: &Bindings, images: &[Image]) -> Vec<Option<Arc<Routine>>> {
         let routine = |image: &Image| {
             let found = self.with(bindings, image, (0, 0), |found| found.map(|found| found.routine.clone()))?;
             let entry = self.entries.get(image.number as usize)?;
-            // Code finds it only by what is said there; the interpreter by itself.
+            // Generated code finds the data of the access only through this entry. The interpreter
+            // does not use it.
             (Target::chosen().is_none() || entry.is_of(&found.token)).then_some(found)
         };
         images.iter().map(routine).collect()
     }
 
-    /// Calls `work` with what an instruction samples; its operands are numbered from 0 on. `None` when nothing is bound there.
+    /// Calls `work` with the lookup of an instruction, whose operands are numbered from 0. The
+    /// lookup is `None` if nothing is bound.
     pub fn with<R>(
         &self,
         bindings: &Bindings,
@@ -162,7 +173,7 @@ impl Lookups {
         let look = || self.look(bindings, image, elements);
         if let Some(first) = self.first.get(image.number as usize) {
             let (of, found) = first.get().unwrap_or_else(|| {
-                // Threads that look at the same time decode the same texels together.
+                // Threads that look up at the same time share the decoded texels.
                 let found = look();
                 first.get_or_init(|| {
                     if let Some((entry, lookup)) = self.entries.get(image.number as usize).zip(found.lookup.as_deref())
@@ -182,7 +193,7 @@ impl Lookups {
         }
     }
 
-    /// Looks in the set that image and sampler are in, if it is one, and then at them.
+    /// Looks up an instruction, in the cache of the set if that holds both image and sampler.
     fn look(&self, bindings: &Bindings, image: &Image, elements: Elements) -> LookedUp {
         let decoded = self.decoded(bindings, image, elements.0);
         let look = || find(&self.routines, (bindings, decoded.as_ref()), image, elements);
@@ -198,7 +209,8 @@ impl Lookups {
         LookedUp { lookup, _decoded: decoded }
     }
 
-    /// Begins to use the decoded texels of an instruction's image, where it has any and there is room for them.
+    /// Begins to use the decoded texels of an instruction's image, if its format has any and there
+    /// is room for them.
     fn decoded(&self, bindings: &Bindings, image: &Image, element: u32) -> Option<DecodedUse> {
         if matches!(image.op, ImageOp::QueryLod) {
             return None;

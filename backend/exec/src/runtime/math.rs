@@ -1,29 +1,29 @@
-//! Numeric routines of the host's side of the GPU, the same on every machine.
+//! Numeric functions of the host side of the GPU, with equal results on every machine.
 //!
-//! The logarithm is evaluated in `f64` with plain IEEE operations (no library, no contraction) and rounded once. What
-//! programs call is in `shader::elementary`.
+//! The logarithm is evaluated in `f64` with plain IEEE operations (no library, no contraction) and
+//! rounded once. The functions that programs call are in `shader::elementary`.
 
 use std::f64::consts::LOG2_E;
 
-/// The smaller; the other one when one is NaN.
+/// Returns the smaller number, or the other one if one is NaN.
 #[inline(always)]
 pub fn min(a: f32, b: f32) -> f32 {
     if b < a || a.is_nan() { b } else { a }
 }
 
-/// The larger; the other one when one is NaN.
+/// Returns the larger number, or the other one if one is NaN.
 #[inline(always)]
 pub fn max(a: f32, b: f32) -> f32 {
     if b > a || a.is_nan() { b } else { a }
 }
 
-/// `a` clamped to `low` to `high`; NaN is `low`.
+/// Clamps `a` to the range from `low` to `high`. NaN becomes `low`.
 #[inline(always)]
 pub fn within(a: f32, low: f32, high: f32) -> f32 {
     min(max(a, low), high)
 }
 
-/// 1 / (2n + 1), from n = 10 down to 0.
+/// Coefficients 1 / (2n + 1), from n = 10 down to 0.
 const LOG_SERIES: [f64; 11] = {
     let mut series = [0.0; 11];
     let mut n = 0;
@@ -61,7 +61,7 @@ fn log2_f64(x: f64) -> f64 {
     f64::from(exponent) + 2.0 * t * sum * LOG2_E
 }
 
-/// Logarithm to base 2.
+/// Returns the logarithm to base 2.
 #[inline]
 pub fn log2(a: f32) -> f32 {
     log2_f64(f64::from(a)) as f32

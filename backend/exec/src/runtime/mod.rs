@@ -1,4 +1,5 @@
-//! What running programs may call: descriptors, buffer and image access, atomics, and shared numeric routines.
+//! Runtime of programs: descriptors, buffer and image access, atomics, and shared numeric
+//! functions.
 
 mod access;
 mod atomics;

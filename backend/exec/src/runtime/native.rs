@@ -1,7 +1,8 @@
-//! Generated code in memory, and the way into it and back.
+//! Generated code in executable memory, and transitions between it and the runtime.
 //!
-//! Code lies in a mapping that is written first and then made executable, never both. A wave runs in a frame of its own;
-//! what generated code leaves to the runtime comes back through two functions whose addresses are in the frame.
+//! A mapping with code is first written and then made executable, never both at once. A wave runs
+//! in its own frame. Generated code calls back into the runtime through two functions whose
+//! addresses are in the frame.
 
 use std::any::Any;
 use std::borrow::Borrow;
@@ -23,10 +24,11 @@ use super::{Access, Environment, Masks, SharedMemory, Stop, image};
 use crate::interp::Wave;
 use crate::texture::Lookup;
 
-/// Instructions of loops between two looks at the clock: some 4,000 turns of the shortest ones, microseconds to milliseconds.
+/// Number of instructions in loops between two deadline checks. This is about 4,000 iterations of
+/// the shortest loops, which take microseconds to milliseconds.
 const WORK_PER_CHECK: i32 = 4096 * MIN_TURN as i32;
 
-/// Code that can run.
+/// Executable code.
 #[derive(Debug)]
 pub struct Native {
     symbol: Option<Registered>,
@@ -34,26 +36,26 @@ pub struct Native {
     map: Arc<memmap2::Mmap>,
     entry: usize,
     sites: Vec<Site>,
-    /// Image instructions of which it enters routines: up to this number, not included.
+    /// End of the numbers of image instructions whose routines the code enters.
     images: usize,
-    /// Whether it needs no more than its resources, push constants and inputs, no more than a call site has, and nothing of the runtime
-    /// but the time.
+    /// True if a routine needs only resources, push constants, inputs and the deadline check. Its
+    /// inputs and outputs must fit in those of a call site.
     stands_alone: bool,
     local_bytes: usize,
     frame_bytes: usize,
-    /// Words that parameters must have.
+    /// Number of words that the parameters must have.
     parameters: usize,
-    /// Words of input that it reads.
+    /// Number of input words that the code reads.
     inputs: usize,
-    /// Words of output that it stores.
+    /// Number of output words that the code stores.
     outputs: usize,
-    /// Ranges that it reaches.
+    /// Number of memory ranges that the code accesses.
     ranges: usize,
-    /// Bytes that push constants must have.
+    /// Minimum size of the push constants, in bytes.
     pushed_bytes: usize,
-    /// Whether it runs with all lanes only, none of them as a helper.
+    /// True if the code runs only with all lanes, none of them a helper.
     with_all_lanes: bool,
-    /// Routines that it has in it, by the numbers of the image instructions whose look-ups they reach.
+    /// Inlined routines, by the numbers of the image instructions whose data they access.
     routines: Vec<(u32, Token)>,
 }
 
@@ -61,7 +63,7 @@ impl Native {
     /// Places generated code in executable memory, with the routines of its function.
     ///
     /// # Errors
-    /// When the host gives no memory, or none that is executable.
+    /// Returns an error if the host provides no memory, or does not permit making it executable.
     pub fn new(generated: Generated, routines: Vec<(u32, Token)>) -> std::io::Result<Self> {
         let mut map = memmap2::MmapMut::map_anon(generated.code.bytes.len().max(1))?;
         map[..generated.code.bytes.len()].copy_from_slice(&generated.code.bytes);
@@ -87,8 +89,8 @@ impl Native {
         })
     }
 
-    /// Tells tools the code's name. Code that perf was told of stays where it is until the process ends: perf takes no name
-    /// back, and other code in the same place would be taken for it.
+    /// Tells tools the code's name. Code that perf knows stays mapped until the process ends. perf
+    /// cannot remove a name, and would use it for other code at that address.
     pub fn announce(&mut self, tools: Tools, name: &str) {
         if tools.perf {
             std::mem::forget(self.map.clone());
@@ -97,65 +99,68 @@ impl Native {
         self.symbol = symbols::announce(tools, code.as_ptr().addr(), code.len(), name);
     }
 
-    /// The bytes, constant pool first.
+    /// Returns the bytes, which start with the constant pool.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.map
     }
 
-    /// Words of input that it reads.
+    /// Returns the number of input words that the code reads.
     #[inline]
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Byte of the entry.
+    /// Returns the offset of the entry, in bytes.
     #[inline]
     pub fn entry(&self) -> usize {
         self.entry
     }
 
-    /// Runs from where `frame` says.
+    /// Runs the code from the position in `frame`.
     ///
     /// # Safety
-    /// All of the frame's header is written, for this code: what it points to is there, and lives until the code returns.
+    /// All of the frame's header must be written for this code. Everything it points to must live
+    /// until the code returns.
     #[inline]
     unsafe fn enter(&self, frame: *mut Frame) {
-        // SAFETY: the entry lies in the map, which is executable, and what begins there is a function of this type.
+        // SAFETY: the entry is in the map, which is executable, and a function of this type starts
+        // there.
         let entry: extern "C" fn(*mut Frame) = unsafe { std::mem::transmute(self.map.as_ptr().add(self.entry)) };
         entry(frame);
     }
 }
 
-/// The memory of a wave's frame.
+/// Memory of a wave's frame.
 #[derive(Debug, Default)]
 pub struct FrameMemory {
     vectors: Vec<Vector>,
     resume: u64,
-    /// The number of the table of addresses that the header's ranges are of.
+    /// Number of the address table that the ranges in the header come from.
     reached: u64,
-    /// Push constants with zeros behind them, where a program reads more than there are.
+    /// Push constants padded with zeros, for a program that reads more than are set.
     pushed: Vec<u8>,
-    /// Runs the routines that the code calls.
+    /// State that runs the routines the code calls.
     nested: Option<Box<Nested>>,
 }
 
-/// What runs routines that code calls.
+/// State that runs routines of generated code.
 #[derive(Debug, Default)]
 struct Nested {
-    /// Those that generated code enters.
+    /// Frame of routines that generated code enters directly.
     routine: RoutineFrame,
-    /// All others.
+    /// Wave for all other routines.
     wave: Wave,
 }
 
-/// The frame of routines that generated code enters, one after the other: most of its header is the same for all of them.
+/// Frame of the routines that generated code enters one after the other. Most of its header is
+/// common to all of them.
 #[derive(Debug, Default)]
 struct RoutineFrame {
     vectors: Vec<Vector>,
 }
 
-/// What the frame's functions find behind its pointer to the host.
+/// Data that the frame's host pointer refers to, for its callback functions.
 struct Host<'a> {
     native: &'a Native,
     environment: &'a Environment<'a>,
@@ -167,15 +172,15 @@ struct Host<'a> {
 pub struct Launch<'a> {
     /// Lanes that run.
     pub active: Mask,
-    /// Lanes that run without effect.
+    /// Lanes that run without side effects.
     pub helpers: Mask,
-    /// Words of input.
+    /// Input words.
     pub inputs: &'a [Lanes],
-    /// Words of output.
+    /// Output words.
     pub outputs: &'a mut [Lanes],
 }
 
-/// Lanes of ones and zeros for each four bits of a mask.
+/// Four lanes of ones or zeros for each value of four mask bits.
 static FOUR_LANES: [[u32; 4]; 16] = {
     let mut lanes = [[0; 4]; 16];
     let mut at = 0;
@@ -195,7 +200,7 @@ fn lanes_of_bits(mask: Mask) -> Lanes {
 }
 
 impl FrameMemory {
-    /// Gets ready to start `native` from its beginning.
+    /// Prepares the frame to start `native` from its beginning.
     #[inline]
     pub fn start(&mut self, native: &Native) {
         let vectors = native.frame_bytes.div_ceil(size_of::<Vector>());
@@ -212,14 +217,15 @@ impl FrameMemory {
         self.vectors.as_mut_ptr().cast()
     }
 
-    /// Runs until the end, a barrier, or the deadline. Returns how it stopped, which lanes were killed, and which are helpers
-    /// from there on.
+    /// Runs until the end, a barrier or the deadline. Returns why it stopped, the killed lanes,
+    /// and the lanes that are helpers from there on.
     pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask, Mask) {
         let Launch { active, helpers, inputs, outputs } = launch;
         let mut session = Session::new(self, native, environment);
         let stop = session.enter(environment.parameters, (active, helpers), inputs, outputs);
         let frame = session.memory.header();
-        // SAFETY: the session wrote the header, and its code has returned: nobody else reaches the frame.
+        // SAFETY: the session wrote the header, and its code has returned, so nothing else
+        // accesses the frame.
         let (resume, killed, real) = unsafe { ((*frame).resume, (*frame).killed, (*frame).real) };
         drop(session);
         self.resume = resume;
@@ -227,19 +233,27 @@ impl FrameMemory {
     }
 }
 
-/// Runs of one program in one environment, one after the other. The frame was started for the program. The environment is the
-/// session's own, or borrowed: a copy of one that was written just now, word by word, waits for those writes.
+/// Consecutive runs of one program in one environment. The frame must have been started for the
+/// program.
+///
+/// The environment is owned or borrowed. Copying an environment right after it was written word by
+/// word would stall on these writes.
 pub struct Session<'a, E: Borrow<Environment<'a>>> {
     memory: &'a mut FrameMemory,
     native: &'a Native,
     environment: E,
     nested: RefCell<Option<Box<Nested>>>,
-    /// The lanes that the frame's header has, spread over vectors: those that run, and the helpers among them.
+    /// Active lanes and helpers that the header holds as vectors, or `None` if these are out of
+    /// date.
     spread: Option<(Mask, Mask)>,
 }
 
 impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
-    /// Of a program whose frame `memory` is.
+    /// Creates a session for a program whose frame is `memory`.
+    ///
+    /// # Panics
+    /// Panics if the environment has too few ranges, or if the frame was not started. Also panics
+    /// if the bindings have other routines than the program has inlined.
     #[inline]
     pub fn new(memory: &'a mut FrameMemory, native: &'a Native, owned: E) -> Self {
         let environment = owned.borrow();
@@ -247,7 +261,8 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         assert!(memory.vectors.len() * size_of::<Vector>() >= native.frame_bytes, "the frame was not started");
         let mut nested = memory.nested.take();
         let entries = environment.bindings.lookups().entries();
-        // They are code for the chosen target, and what is handed over differs from target to target.
+        // The routines are code for the chosen target, and their calling convention depends on the
+        // target.
         let enters = entries.len() >= native.images && Some(native.target) == Target::chosen();
         let is_there =
             |(image, routine): &(u32, Token)| entries.get(*image as usize).is_some_and(|entry| entry.is_of(routine));
@@ -271,13 +286,16 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let (frame, table) = (memory.header(), environment.bindings.table());
         let table_of_addresses = environment.bindings.addresses().number();
         if std::mem::replace(&mut memory.reached, table_of_addresses) != table_of_addresses {
-            // SAFETY: the frame has room for the header (`start`), is aligned to 64 bytes, and belongs to this session alone.
+            // SAFETY: the frame has room for the header (`start`), is aligned to 64 bytes, and
+            // belongs to this session alone.
             unsafe { (&raw mut (*frame).reaches).write([Reach::EMPTY; REACHES]) };
         }
-        // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
-        // session alone. Every field that code or the runtime reads is written here or by `enter`, but for `edges`, which any number
-        // suits and which goes on from the last run (it begins with zeros); arguments and results are
-        // written before they are read. Every address here outlives the session: tables and environment are borrowed for it.
+        // SAFETY: the frame has room for the header and the data after it (`start`), is aligned to
+        // 64 bytes, and belongs to this session alone. This block or `enter` writes every field
+        // that the code or the runtime reads, except for `edges`. Any number is valid for `edges`,
+        // which starts at zero and continues from the last run. Arguments and results are written
+        // before they are read. Every address here outlives the session, because tables and
+        // environment are borrowed for it.
         unsafe {
             (&raw mut (*frame).call).write(call);
             (&raw mut (*frame).check).write(check);
@@ -295,15 +313,15 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         Self { memory, native, environment: owned, nested, spread: None }
     }
 
-    /// Runs the program from its start with all lanes: until the end, or the deadline. It has no barriers, and locals hold what
-    /// the last run left in them.
+    /// Runs the program from its start with all lanes, until the end or the deadline. The program
+    /// must have no barriers. Locals keep the values of the last run.
     #[inline]
     pub fn run(&mut self, parameters: &[u32], inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
         self.enter(parameters, (Mask::MAX, 0), inputs, outputs)
     }
 
-    /// Runs the program from its start for these lanes, with the environment's parameters, until the end, or the deadline. It has no
-    /// barriers; locals hold zero.
+    /// Runs the program from its start for these lanes with the environment's parameters, until
+    /// the end or the deadline. The program must have no barriers. Locals start at zero.
     #[inline]
     pub fn call(&mut self, lanes: Mask, inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
         self.memory.start(self.native);
@@ -321,10 +339,13 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let (frame, (active, helpers)) = (self.memory.header(), lanes);
         let (environment, nested) = (self.environment.borrow(), &self.nested);
         let host = Host { native, environment, panic: Cell::new(None), nested };
-        // SAFETY: the frame has room for the header and all that the code keeps behind it (`start`), and belongs to this session
-        // alone; `new` wrote the rest of the header. The code was generated for this layout, reads no more parameters and inputs
-        // than there are, and stores no more outputs. All of these are borrowed for the call, and so is the host. Buffers are kept alive by the bindings, and accesses of them are checked against their limits; races on them
-        // are the application's, as Vulkan says.
+        // SAFETY: the frame has room for the header and for all data after it (`start`). It
+        // belongs to this session alone. `new` wrote the other fields of the header. The code was
+        // generated for this layout. It reads no more parameters and inputs than there are, and
+        // stores no more outputs. The parameters, inputs, outputs and host are borrowed for the
+        // call. The bindings keep buffers alive, and accesses to them are checked against their
+        // limits. Races on buffers are the application's responsibility, according to the Vulkan
+        // specification.
         let stopped = unsafe {
             if self.spread != Some(lanes) {
                 (&raw mut (*frame).active_lanes).write(lanes_of_bits(active));
@@ -342,7 +363,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).killed).write(0);
             native.enter(frame);
             if (*frame).killed != 0 {
-                // Lanes that became helpers are marked there.
+                // The code marks lanes that became helpers in the header's vectors.
                 self.spread = None;
             }
             (*frame).stopped
@@ -366,11 +387,11 @@ impl<'a, E: Borrow<Environment<'a>>> Drop for Session<'a, E> {
 
 /// Executes a call site.
 extern "C" fn call(frame: *mut Frame, site: u32) {
-    // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
-    // lives until the code returns.
+    // SAFETY: generated code passes the frame that it was entered with, which is alive and not
+    // borrowed. The host that it points to lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| execute(frame, host, site as usize))) {
-        // No panic crosses generated code: it goes on when the code returned.
+        // A panic must not unwind through generated code. It resumes after the code has returned.
         host.panic.set(Some(panic));
     }
 }
@@ -395,16 +416,19 @@ fn execute(frame: &mut Frame, host: &Host<'_>, number: usize) {
 }
 
 impl RoutineFrame {
-    /// The frame, ready for routines that `caller` enters, which has their operands and takes their results.
+    /// Prepares the frame for routines that `caller` enters. The caller's frame holds their
+    /// operands and receives their results.
     fn begin(&mut self, caller: *mut Frame) -> *mut Frame {
         if self.vectors.is_empty() {
             self.vectors = vec![Vector([0; WAVE]); ROUTINE_FRAME_BYTES.div_ceil(size_of::<Vector>())];
         }
         let frame: *mut Frame = self.vectors.as_mut_ptr().cast();
-        // SAFETY: there is room for a header, which nobody else reaches now. The caller's lies in memory of its own. A routine that is entered
-        // from generated code stands alone (`set_entry`): it has neither parameters nor ranges, locals nor call sites, reads no more
-        // operands and writes no more results than the caller's frame has, and of the host needs the time limit only. What is not
-        // written here is by who enters it: the active lanes, resources and push constants.
+        // SAFETY: there is room for a header, and nothing else accesses it now. The caller's
+        // header is in separate memory. A routine that generated code enters must stand alone
+        // (`set_entry`). It has no parameters, ranges, locals or call sites. It reads no more
+        // operands and writes no more results than the caller's frame has. It uses the host only
+        // for the time limit. The entering code writes all fields that are not written here:
+        // active lanes, resources and push constants.
         unsafe {
             (&raw mut (*frame).real_lanes).write([u32::MAX; WAVE]);
             (&raw mut (*frame).real).write(Mask::MAX);
@@ -429,7 +453,8 @@ impl RoutineFrame {
     }
 }
 
-/// Says what a look-up has found, which lives as long as the entry, to generated code: to enter its routine, if it can, or to have it in it.
+/// Makes the result of a lookup available to generated code, for entering its routine if possible,
+/// or for an inlined copy. The lookup must live as long as the entry.
 pub(super) fn set_entry(entry: &RoutineEntry, lookup: &Lookup) {
     let Some(native) = lookup.routine.program.code.native() else { return };
     if lookup.push.len() < native.pushed_bytes {
@@ -441,18 +466,20 @@ pub(super) fn set_entry(entry: &RoutineEntry, lookup: &Lookup) {
     entry.set((code, &lookup.routine.token), push, lookup.bindings.table());
 }
 
-/// Looks at the time limit.
+/// Checks the time limit.
 extern "C" fn check(frame: *mut Frame) {
-    // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
-    // lives until the code returns.
+    // SAFETY: generated code passes the frame that it was entered with, which is alive and not
+    // borrowed. The host that it points to lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
     check_deadline(frame, host);
 }
 
-/// The same of a routine that generated code has entered: its host is the frame of that.
+/// Checks the time limit in a routine that generated code has entered. The routine's host pointer
+/// is the caller's frame.
 extern "C" fn check_of_routine(frame: *mut Frame) {
-    // SAFETY: generated code passes the frame of the routine that it has entered, which is alive and not borrowed. So is the
-    // caller's frame behind it, whose host lives until that code returns.
+    // SAFETY: generated code passes the frame of the routine that it has entered, which is alive
+    // and not borrowed. The caller's frame that it points to is alive and not borrowed either. The
+    // host of the caller's frame lives until the caller's code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*(*frame).host.cast::<Frame>()).host.cast::<Host<'_>>()) };
     check_deadline(frame, host);
 }
@@ -462,7 +489,7 @@ fn check_deadline(frame: &mut Frame, host: &Host<'_>) {
     let since = &mut frame.since;
     let look = || host.environment.deadline.expired_in_run(since);
     if catch_unwind(AssertUnwindSafe(look)).unwrap_or(true) {
-        // Later runs look at once.
+        // With `edges` at 0, later runs check immediately.
         frame.edges = 0;
         frame.expired = 1;
         frame.stopped = STOP_INTERRUPTED;

@@ -1,32 +1,33 @@
-//! Rows of words become lanes of waves, and lanes rows: the words of one vertex or primitive lie together in memory, those of
-//! sixteen in vectors.
+//! Transposition between rows of words and lanes of waves. The words of one vertex or primitive
+//! are contiguous in memory, while vectors hold one word of 16 of them.
 //!
-//! Rows are whole blocks of eight words; blocks of 8x8 are turned in registers where the machine has AVX2.
+//! Rows are multiples of eight words. Blocks of 8×8 words are transposed in registers if the
+//! machine has AVX2.
 
 use vitric_base::simd::{Lanes, WAVE};
 
-/// Words along a block's side, of which rows are multiples.
+/// Number of words along a block's side. The length of a row is a multiple of it.
 pub const BLOCK: usize = 8;
 
-/// A part of a row.
+/// Part of a row.
 pub type Chunk = [u32; BLOCK];
 
 type Block = [Chunk; BLOCK];
 
-/// Has the machine bring something to its nearest cache, which is soon needed.
+/// Prefetches a value into the nearest cache.
 #[inline(always)]
 pub fn prefetch<T>(wanted: &T) {
     prefetch_at(std::ptr::from_ref(wanted).cast());
 }
 
-/// Bytes of a line of the caches.
+/// Size of a cache line, in bytes.
 pub const CACHE_LINE: usize = 64;
 
-/// The same of what is at an address, if there is anything.
+/// Prefetches the memory at an address, which need not be valid.
 #[inline(always)]
 pub fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing, whatever the address.
+    // SAFETY: a prefetch has no architectural effect, whatever the address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
@@ -87,7 +88,7 @@ fn scatter_by(turn: impl Fn(&Block) -> Block, lanes: &[Lanes], rows: &mut [Chunk
     }
 }
 
-/// Declares a function that turns blocks, and its AVX2 twin.
+/// Declares a function that transposes blocks, and its AVX2 variant.
 macro_rules! turning {
     ($(#[$doc:meta])* $name:ident, $wide:ident, $by:ident, ($($arg:ident: $ty:ty),+)) => {
         #[cfg(target_arch = "x86_64")]
@@ -101,7 +102,8 @@ macro_rules! turning {
         pub fn $name($($arg: $ty),+) {
             #[cfg(target_arch = "x86_64")]
             if vitric_base::simd::has_avx2() {
-                // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                // SAFETY: the machine has the features that the function is compiled for, and the
+                // function has no other requirement.
                 return unsafe { $wide($($arg),+) };
             }
             $by(turned, $($arg),+);
@@ -110,17 +112,19 @@ macro_rules! turning {
 }
 
 turning!(
-    /// `lanes[word][lane] = rows[lane][word]`, of words that are a multiple of [`BLOCK`].
+    /// Transposes rows to lanes: `lanes[word][lane] = rows[lane][word]`. The number of words must
+    /// be a multiple of [`BLOCK`].
     ///
     /// # Panics
-    /// When rows are shorter than that.
+    /// Panics if a row has fewer words than `lanes`.
     gather, gather_wide, gather_by, (rows: &[&[Chunk]; WAVE], lanes: &mut [Lanes])
 );
 turning!(
-    /// The rows of all lanes, one after the other, of words that are a multiple of [`BLOCK`].
+    /// Writes the rows of all lanes one after the other. The number of words must be a multiple of
+    /// [`BLOCK`].
     ///
     /// # Panics
-    /// When `rows` is too short for them.
+    /// Panics if `rows` is too short.
     scatter, scatter_wide, scatter_by, (lanes: &[Lanes], rows: &mut [Chunk])
 );
 

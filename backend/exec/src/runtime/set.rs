@@ -1,8 +1,12 @@
-//! Descriptor sets: what they hold are names of objects, which are looked up when a draw or dispatch asks.
+//! Descriptor sets. They hold names of objects, which are looked up when a draw or dispatch needs
+//! them.
 //!
-//! So writing, copying and forgetting descriptors is storing words: nothing is counted, allocated or locked, and a set keeps nothing alive
-//! that was not asked for. A name whose object is gone is a null descriptor. The host may write a set while a command processor reads it; what
-//! it then finds is what was written before or after, and a mixture of both is as good as any other name.
+//! Writing, copying and freeing descriptors therefore only stores words, without reference counts,
+//! allocations or locks. A set keeps no object alive until its descriptors are resolved. A name
+//! whose object was destroyed is a null descriptor.
+//!
+//! The host may write a set while a command processor reads it. The command processor then reads
+//! the old or the new words. A mixture of both is handled like any other name.
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
@@ -19,21 +23,22 @@ use vitric_memory::{Allocation, Buffer, BufferRange, BufferView, Heap, SurfaceVi
 use super::{Bound, Descriptor, ResolvedSet, SetBinding, SetLayout};
 use crate::texture::Sampler;
 
-/// Objects by the names that descriptors and commands have of them. What is gone, or was never there, has none; 0 is nothing's name.
+/// Resolver of the names that descriptors and commands use for objects. Objects that were
+/// destroyed or never existed have no name, and 0 names nothing.
 pub trait DescriptorResolver: Debug + Send + Sync {
-    /// A buffer.
+    /// Returns the buffer with this name.
     fn buffer(&self, name: u64) -> Option<Arc<Buffer>>;
-    /// A view of a buffer's texels.
+    /// Returns the buffer view with this name.
     fn texels(&self, name: u64) -> Option<Arc<BufferView>>;
-    /// A view of an image.
+    /// Returns the image view with this name.
     fn image(&self, name: u64) -> Option<Arc<SurfaceView>>;
-    /// A sampler.
+    /// Returns the sampler with this name.
     fn sampler(&self, name: u64) -> Option<Arc<Sampler>>;
-    /// A descriptor set.
+    /// Returns the descriptor set with this name.
     fn set(&self, name: u64) -> Option<Arc<DescriptorSet>>;
 }
 
-/// No object has a name.
+/// Resolver without any objects.
 #[derive(Debug)]
 pub struct NoDescriptors;
 
@@ -59,20 +64,20 @@ impl DescriptorResolver for NoDescriptors {
     }
 }
 
-/// A descriptor by names.
+/// Descriptor that names its objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Its type.
+    /// Descriptor type.
     pub kind: T,
-    /// A buffer, a view, or a sampler without an image; 0: nothing.
+    /// Name of a buffer, a view, or a sampler without an image. 0 names nothing.
     pub object: u64,
-    /// The sampler of an image, or the first byte of a buffer.
+    /// Name of an image's sampler, or first byte of a buffer.
     pub other: u64,
-    /// Bytes of a buffer, or `vk::WHOLE_SIZE`.
+    /// Size of a buffer range in bytes, or `vk::WHOLE_SIZE`.
     pub size: u64,
 }
 
-/// A descriptor's place in a set.
+/// Storage of one descriptor in a set.
 #[derive(Debug, Default)]
 pub struct Slot([AtomicU64; 4]);
 
@@ -86,7 +91,7 @@ impl Slot {
         }
     }
 
-    /// What was written.
+    /// Returns the descriptor that was written last.
     #[inline]
     pub fn get(&self) -> Named {
         let [object, other, size, kind] = self.0.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -99,7 +104,7 @@ impl Slot {
 }
 
 impl Named {
-    /// The descriptor, with the sampler that a layout fixes, where it does.
+    /// Resolves the descriptor, with the layout's immutable sampler if there is one.
     fn look_up(self, names: &dyn DescriptorResolver, immutable: Option<&Arc<Sampler>>) -> Descriptor {
         let Self { kind, object, other, size } = self;
         let sampler = |name| immutable.cloned().or_else(|| names.sampler(name));
@@ -123,7 +128,7 @@ impl Named {
     }
 }
 
-/// A view as it is sampled: what shows some slices of a volume does so as a storage image only.
+/// Returns a view for sampling. A view of some slices of a volume applies only to storage images.
 fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
     match view.desc.slices {
         None => view,
@@ -134,8 +139,8 @@ fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
     }
 }
 
-/// Returns `count` places in which nothing was written. The system's zeroed pages stay untouched, so that a set with a million descriptors
-/// takes memory only for those that are written.
+/// Returns `count` empty slots. Large lists use the system's zeroed pages, so that a set with a
+/// million descriptors uses memory only for those that are written.
 fn empty_slots(count: usize) -> SmallVec<[Slot; 4]> {
     let layout = match Layout::array::<Slot>(count) {
         Ok(layout) if count > 4 => layout,
@@ -146,11 +151,13 @@ fn empty_slots(count: usize) -> SmallVec<[Slot; 4]> {
     if memory.is_null() {
         std::alloc::handle_alloc_error(layout);
     }
-    // SAFETY: the global allocator gave the memory for just this layout, and zeros are valid values of a slot's atomic words.
+    // SAFETY: the global allocator returned the memory for exactly this layout, and zeros are
+    // valid values of a slot's atomic words.
     SmallVec::from_vec(unsafe { Vec::from_raw_parts(memory, count, count) })
 }
 
-/// A block of so many bytes of its own; without memory reads give zero.
+/// Creates a block of `bytes` bytes with its own memory. If the allocation fails, reads return
+/// zero.
 fn inline_block(bytes: u32) -> Arc<Buffer> {
     let buffer = Buffer::new(u64::from(bytes));
     if let Ok(memory) = Allocation::new(&Heap::new(u64::from(bytes)), u64::from(bytes)) {
@@ -159,26 +166,28 @@ fn inline_block(bytes: u32) -> Arc<Buffer> {
     buffer
 }
 
-/// A descriptor set: a layout and one descriptor for each element of each binding.
+/// Descriptor set: a layout and one descriptor for each element of each binding.
 #[derive(Debug)]
 pub struct DescriptorSet {
     layout: Arc<SetLayout>,
-    /// Most sets have few, which need no memory of their own.
+    /// Slots of the descriptors. Most sets have few, which need no separate allocation.
     slots: SmallVec<[Slot; 4]>,
-    /// Inline uniform blocks, by their places.
+    /// Inline uniform blocks, with their positions.
     blocks: Vec<(u32, Arc<Buffer>)>,
-    /// End of the places that may hold something: the others are not looked at, so that what a large set costs depends on what is written.
+    /// End of the slots that may hold a descriptor. Later slots are skipped, so that the cost of a
+    /// large set depends on the number of written slots.
     end: AtomicU32,
-    /// Whether something was written since it was resolved.
+    /// True if a slot was written since the set was resolved.
     is_written: AtomicBool,
-    /// Whether there may be something resolved.
+    /// True if the set may hold resolved descriptors.
     is_resolved: AtomicBool,
-    /// What it held when a draw or dispatch asked, as long as nothing is written.
+    /// Descriptors as of the last draw or dispatch that resolved them. They are valid until the
+    /// next write.
     resolved: Mutex<Option<Arc<ResolvedSet>>>,
 }
 
 impl DescriptorSet {
-    /// A set in which nothing was written but the layout's immutable samplers.
+    /// Creates a set that holds nothing but the layout's immutable samplers.
     pub fn new(layout: Arc<SetLayout>) -> Arc<Self> {
         let slots = empty_slots(layout.total as usize);
         let inline = layout.bindings.iter().filter(|binding| binding.is_inline() && binding.count > 0);
@@ -188,13 +197,14 @@ impl DescriptorSet {
         Arc::new(Self { layout, slots, blocks, end, is_written, is_resolved, resolved })
     }
 
-    /// Bytes that a set of a layout takes.
+    /// Returns the size of a set of this layout, in bytes.
     #[inline]
     pub fn bytes(layout: &SetLayout) -> usize {
         layout.total as usize * size_of::<Slot>()
     }
 
-    /// Makes it a set in which nothing was written, of a layout; another one where this one cannot be.
+    /// Resets the set to an empty one of a layout. Replaces it by a new set if it cannot be
+    /// reused.
     pub fn renew(this: &mut Arc<Self>, layout: &Arc<SetLayout>) {
         if Arc::ptr_eq(&this.layout, layout) && this.blocks.is_empty() {
             this.used_slots().iter().for_each(Slot::clear);
@@ -205,7 +215,7 @@ impl DescriptorSet {
         }
     }
 
-    /// Another set with the same descriptors; an inline uniform block is shared.
+    /// Returns a copy of the set. Both sets share their inline uniform blocks.
     pub fn copied(&self) -> Arc<Self> {
         let copy = |slot: &Slot| {
             let copied = Slot::default();
@@ -218,7 +228,7 @@ impl DescriptorSet {
         Arc::new(Self { layout: self.layout.clone(), slots, blocks, end, is_written, is_resolved, resolved })
     }
 
-    /// The bytes of an inline uniform block.
+    /// Returns the buffer of an inline uniform block.
     #[inline]
     pub fn inline_block(&self, binding: u32) -> Option<&Arc<Buffer>> {
         if self.blocks.is_empty() { None } else { self.block_of(binding) }
@@ -229,24 +239,25 @@ impl DescriptorSet {
         self.blocks.iter().find(|(place, _)| *place == first).map(|(_, block)| block)
     }
 
-    /// The set's layout.
+    /// Returns the set's layout.
     #[inline]
     pub fn layout(&self) -> &Arc<SetLayout> {
         &self.layout
     }
 
-    /// The places of its descriptors. Who writes to them says so with [`Self::wrote`], afterwards.
+    /// Returns the slots of the descriptors. A caller that writes to them must call
+    /// [`Self::wrote`] afterwards.
     #[inline]
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// The places that may hold something.
+    /// Returns the slots that may hold a descriptor.
     fn used_slots(&self) -> &[Slot] {
         &self.slots[..self.slots.len().min(self.end.load(Ordering::Relaxed) as usize)]
     }
 
-    /// Notes that places before `end` were written: who resolves the set from now on finds what they hold.
+    /// Records that slots before `end` were written, so that the next resolution reads them.
     #[inline]
     pub fn wrote(&self, end: usize) {
         if end > self.end.load(Ordering::Relaxed) as usize {
@@ -255,7 +266,7 @@ impl DescriptorSet {
         self.is_written.store(true, Ordering::Release);
     }
 
-    /// Drops what was resolved.
+    /// Drops the resolved descriptors.
     #[inline]
     pub fn forget(&self) {
         self.wrote(0);
@@ -264,7 +275,7 @@ impl DescriptorSet {
         }
     }
 
-    /// Descriptor `place` of a binding, looked up.
+    /// Resolves descriptor `place` of a binding.
     fn look_up(&self, names: &dyn DescriptorResolver, binding: &SetBinding, place: u32) -> Descriptor {
         if binding.is_inline() {
             let block = self.blocks.iter().find(|(first, _)| *first == place);
@@ -278,7 +289,7 @@ impl DescriptorSet {
         }
     }
 
-    /// Its dynamic buffers, in order.
+    /// Returns the dynamic buffers, in order.
     #[inline]
     pub fn dynamic(&self, names: &dyn DescriptorResolver) -> impl Iterator<Item = Descriptor> {
         let dynamic = self.layout.bindings.iter().filter(|binding| super::is_dynamic(binding.kind));
@@ -287,10 +298,11 @@ impl DescriptorSet {
         places.map(|(binding, place)| self.look_up(names, binding, place))
     }
 
-    /// All descriptors as they are now, resolved, up to the last one that was written; dynamic offsets are 0.
+    /// Returns all current descriptors, resolved, up to the last one that was written. Dynamic
+    /// offsets are 0.
     pub fn resolved(&self, names: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
         let mut kept = self.resolved.lock();
-        // What is written from here on is found the next time.
+        // Writes after this point are seen by the next call.
         let is_written = self.is_written.load(Ordering::Relaxed) && self.is_written.swap(false, Ordering::Acquire);
         if let Some(resolved) = kept.as_ref().filter(|_| !is_written) {
             return resolved.clone();

@@ -1,11 +1,14 @@
-//! Names of generated code, for people who profile and debug (knob `VITRIC_SYMBOLS`).
+//! Names of generated code for profilers and debuggers (knob `VITRIC_SYMBOLS`).
 //!
-//! *perf* reads `/tmp/perf-PID.map`: a line with start and size (hexadecimal) and name for each piece of code. There is no way to
-//! take a line back, so code that has one is never unmapped.
+//! *perf* reads `/tmp/perf-PID.map`, which has one line with start and size (hexadecimal) and name
+//! for each piece of code. A line cannot be removed, so named code is never unmapped.
 //!
-//! *GDB* stops at an empty function of the name that its JIT interface prescribes ("JIT Compilation Interface" in its manual) and then
-//! reads a list of ELF files in memory: here one per program, of one symbol. The interface's two symbols are hidden, as the
-//! driver library exports nothing but the loader's entry points; GDB reads them from the library's symbol table.
+//! *GDB* stops at an empty function with the name that its JIT interface prescribes ("JIT
+//! Compilation Interface" in its manual). It then reads a list of ELF files in memory. This module
+//! writes one file with one symbol per program.
+//!
+//! The interface's two symbols are hidden, because the driver library exports only the loader's
+//! entry points. GDB reads them from the library's symbol table.
 
 use std::fs::{File, OpenOptions, remove_file};
 use std::io::Write as _;
@@ -15,17 +18,17 @@ use std::sync::OnceLock;
 use parking_lot::Mutex;
 use vitric_base::knobs;
 
-/// Which tools are told the names of generated code.
+/// Tools that receive the names of generated code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tools {
-    /// perf, by its map file.
+    /// perf, through its map file.
     pub perf: bool,
-    /// GDB, by its JIT interface.
+    /// GDB, through its JIT interface.
     pub gdb: bool,
 }
 
 impl Tools {
-    /// What the knob `VITRIC_SYMBOLS` says.
+    /// Returns the tools that the knob `VITRIC_SYMBOLS` selects.
     pub fn chosen() -> Self {
         static CHOSEN: OnceLock<Tools> = OnceLock::new();
         *CHOSEN.get_or_init(|| match knobs::values().text("VITRIC_SYMBOLS") {
@@ -36,16 +39,16 @@ impl Tools {
         })
     }
 
-    /// Whether anybody wants names.
+    /// Returns true if any tool is selected.
     pub fn any(self) -> bool {
         self.perf || self.gdb
     }
 }
 
-/// Most characters of a name: entry points are named by whoever wrote the shader.
+/// Maximum number of characters in a name. Authors of shaders choose the names of entry points.
 const LONGEST_NAME: usize = 200;
 
-/// A name that stands in one line.
+/// Returns a name without control characters and of limited length, which fits in one line.
 fn in_one_line(name: &str) -> String {
     name.chars().take(LONGEST_NAME).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -62,13 +65,13 @@ pub fn announce(tools: Tools, address: usize, bytes: usize, name: &str) -> Optio
         .then(|| gdb::register(elf(address, bytes, &name)))
 }
 
-/// Where perf looks for the names of this process.
+/// Returns the path of the file where perf expects the names of this process.
 pub fn map_path() -> PathBuf {
     format!("/tmp/perf-{}.map", std::process::id()).into()
 }
 
-/// Adds a line to perf's map. The file is made anew by the first one: what an earlier process of the same number left there, and
-/// links that somebody else put there, are not written to.
+/// Appends a line to perf's map. The first call replaces the file, so that it never writes to a
+/// file of an earlier process or to a planted link.
 fn append(line: &str) -> std::io::Result<()> {
     static MAP: Mutex<Option<File>> = Mutex::new(None);
     let mut map = MAP.lock();
@@ -83,20 +86,22 @@ fn append(line: &str) -> std::io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-/// Section names, and after them the symbol's.
+/// Section names, which the symbol's name follows.
 const STRINGS: &str = "\0.text\0.symtab\0.strtab\0";
 
-/// Bytes of an ELF header, and of a section's.
+/// Size of an ELF header, and of a section header, in bytes.
 const HEADER: usize = 64;
 
-/// An ELF file for x86-64 with one function symbol and no bytes of code: those are in memory already.
+/// Creates an ELF file for x86-64 with one function symbol. It contains no code, because the code
+/// is already in memory.
 fn elf(address: usize, bytes: usize, name: &str) -> Box<[u8]> {
     let (address, bytes) = (address as u64, bytes as u64);
     let strings = format!("{STRINGS}{name}\0");
     let symbols = (HEADER + strings.len()).next_multiple_of(8);
     let sections = symbols + 48;
     let mut out = Vec::with_capacity(sections + 4 * HEADER);
-    // Identification: 64 bits, little-endian, version 1, System V. Then: executable, x86-64, version 1.
+    // Identification (64 bits, little-endian, version 1, System V), then type executable, machine
+    // x86-64, version 1.
     out.extend_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     let halves =
         |out: &mut Vec<u8>, words: &[u16]| words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
@@ -106,18 +111,19 @@ fn elf(address: usize, bytes: usize, name: &str) -> Box<[u8]> {
         |out: &mut Vec<u8>, words: &[u64]| words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     halves(&mut out, &[2, 62]);
     words(&mut out, &[1]);
-    // Entry, no segments, where the sections are, flags; sizes and counts, and which section holds the strings.
+    // Entry, no segments, position of the sections, flags, then sizes and counts, and the index of
+    // the string section.
     longs(&mut out, &[address, 0, sections as u64]);
     words(&mut out, &[0]);
     halves(&mut out, &[HEADER as u16, 56, 0, HEADER as u16, 4, 3]);
     out.extend_from_slice(strings.as_bytes());
-    // The symbol that is none, then a global function in section 1.
+    // Null symbol, then a global function in section 1.
     out.resize(symbols + 24, 0);
     words(&mut out, &[STRINGS.len() as u32]);
     halves(&mut out, &[0x12, 1]);
     longs(&mut out, &[address, bytes]);
-    // The section that is none, .text (no bytes; in memory, executable), .symtab, .strtab. Each: name and type; flags, address,
-    // place, size; link and info; alignment, size of an entry.
+    // Null section, .text (no bytes, allocated, executable), .symtab, .strtab. Fields of each:
+    // name and type; flags, address, position and size; link and info; alignment and entry size.
     out.resize(sections + HEADER, 0);
     let mut section = |kind: [u32; 2], place: [u64; 4], link: [u32; 2], entries: [u64; 2]| {
         words(&mut out, &kind);
@@ -133,14 +139,14 @@ fn elf(address: usize, bytes: usize, name: &str) -> Box<[u8]> {
 
 pub use gdb::Registered;
 
-/// GDB's JIT interface.
+/// JIT interface of GDB.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod gdb {
     use std::ptr::null_mut;
 
     use parking_lot::Mutex;
 
-    /// A member of the list, as GDB reads it.
+    /// Member of the list, in the layout that GDB reads.
     #[repr(C)]
     struct Entry {
         next: *mut Entry,
@@ -149,7 +155,7 @@ mod gdb {
         bytes: u64,
     }
 
-    /// What GDB looks at when it stops in the function.
+    /// Descriptor that GDB reads when it stops in the function.
     #[repr(C)]
     struct Descriptor {
         version: u32,
@@ -161,7 +167,8 @@ mod gdb {
     const REGISTER: u32 = 1;
     const UNREGISTER: u32 = 2;
 
-    // Weak: a program that the driver is linked to statically may have another compiler with the same interface.
+    // The symbols are weak because a program that links the driver statically may contain another
+    // compiler with this interface.
     std::arch::global_asm!(
         ".pushsection .text",
         ".weak __jit_debug_register_code",
@@ -186,35 +193,36 @@ mod gdb {
         static mut __jit_debug_descriptor: Descriptor;
     }
 
-    /// Taken by whoever changes the list.
+    /// Lock for changes of the list.
     static LIST: Mutex<()> = Mutex::new(());
 
-    /// A name that GDB knows until this is dropped.
+    /// Name that GDB knows until this value is dropped.
     #[derive(Debug)]
     pub struct Registered {
         entry: *mut Entry,
         file: Box<[u8]>,
     }
 
-    // SAFETY: the entry belongs to this value and is followed only under the list's lock; the file is never written.
+    // SAFETY: the entry belongs to this value and is accessed only under the list's lock. The file
+    // is never written.
     unsafe impl Send for Registered {}
-    // SAFETY: nothing is done through a shared reference but reading the file, which is
-    // never written.
+    // SAFETY: a shared reference permits only reading the file, which is never written.
     unsafe impl Sync for Registered {}
 
     impl Registered {
-        /// The ELF file.
+        /// Returns the ELF file.
         pub fn file(&self) -> &[u8] {
             &self.file
         }
     }
 
-    /// Tells GDB of an ELF file.
+    /// Registers an ELF file with GDB.
     pub fn register(file: Box<[u8]>) -> Registered {
         let _guard = LIST.lock();
         let (bytes, place) = (file.len() as u64, file.as_ptr());
-        // SAFETY: the descriptor is defined above with this layout and is accessed only here and in `drop`, under the lock; so are
-        // the entries in its list, all of which are alive: each leaves the list before it is freed.
+        // SAFETY: the descriptor is defined above with this layout. The descriptor and the entries
+        // in its list are accessed only under the lock. All entries in the list are alive, because
+        // each leaves the list before it is freed.
         let entry = unsafe {
             let first = __jit_debug_descriptor.first;
             let entry = Box::into_raw(Box::new(Entry { next: first, previous: null_mut(), file: place, bytes }));
@@ -228,12 +236,13 @@ mod gdb {
         Registered { entry, file }
     }
 
-    /// Lets GDB look at an entry.
+    /// Notifies GDB of a change to an entry.
     ///
     /// # Safety
-    /// Under the list's lock, with an entry that is alive.
+    /// The caller must hold the list's lock, and the entry must be alive.
     unsafe fn tell(action: u32, entry: *mut Entry) {
-        // SAFETY: the lock makes the descriptor the caller's; the function is one `ret`.
+        // SAFETY: the lock gives the caller exclusive access to the descriptor. The function is a
+        // single `ret`.
         unsafe {
             __jit_debug_descriptor.action = action;
             __jit_debug_descriptor.relevant = entry;
@@ -246,8 +255,8 @@ mod gdb {
     impl Drop for Registered {
         fn drop(&mut self) {
             let _guard = LIST.lock();
-            // SAFETY: the lock makes the list the caller's; the entry was made by
-            // `Box::into_raw` and nothing points to it once it left the list.
+            // SAFETY: the lock gives exclusive access to the list. `Box::into_raw` created the
+            // entry, and nothing points to it once it has left the list.
             unsafe {
                 let Entry { next, previous, .. } = *self.entry;
                 if let Some(next) = next.as_mut() {
@@ -263,12 +272,12 @@ mod gdb {
         }
     }
 
-    /// The ELF files in the list, the newest first.
+    /// Returns the ELF files in the list, the newest first.
     #[cfg(test)]
     pub fn listed() -> Vec<Vec<u8>> {
         let _guard = LIST.lock();
         let mut files = Vec::new();
-        // SAFETY: the lock makes the list the caller's; an entry's file lives as long
+        // SAFETY: the lock gives exclusive access to the list. The file of an entry lives as long
         // as the entry.
         unsafe {
             let mut entry = __jit_debug_descriptor.first;
@@ -281,10 +290,10 @@ mod gdb {
     }
 }
 
-/// There is no generated code elsewhere.
+/// Replacement for other machines, which have no generated code.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod gdb {
-    /// A name that GDB knows: there is none here.
+    /// Name that GDB knows. It has no values on this machine.
     #[derive(Debug)]
     pub enum Registered {}
 
@@ -303,7 +312,7 @@ mod tests {
         u64::from_le_bytes(file[at..at + 8].try_into().unwrap())
     }
 
-    /// Name, address and size of an ELF file's last symbol, found as a debugger finds them.
+    /// Returns name, address and size of an ELF file's last symbol, read like a debugger does.
     fn symbol(file: &[u8]) -> (String, u64, u64) {
         assert_eq!((&file[..7], file[58]), (b"\x7fELF\x02\x01\x01".as_slice(), 64));
         let section = |number: usize| &file[long(file, 40) as usize + 64 * number..][..64];

@@ -1,4 +1,4 @@
-//! Tests of the crates below, on what compiles SPIR-V and on what runs functions.
+//! Tests of the lower-level crates that need a SPIR-V compiler or an executor of functions.
 
 mod elementary;
 mod pair;

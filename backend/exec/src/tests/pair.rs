@@ -1,4 +1,4 @@
-//! Functions that compute two waves at once.
+//! Tests of functions that compute two waves at once.
 
 use vitric_ir::passes::pair::{Effects, run};
 use vitric_ir::{
@@ -7,7 +7,8 @@ use vitric_ir::{
 
 use crate::testing::run_everywhere;
 
-/// A function of two inputs that differ and one that does not, with a loop that turns as often as the latter says.
+/// Returns a function of two inputs that differ between the waves and one that does not. The
+/// latter is the iteration count of a loop.
 fn function() -> Function {
     let mut b = Builder::new();
     let [x, y] = [0, 1].map(|slot| b.input(slot, Type::F32));
@@ -48,7 +49,7 @@ fn both_waves_compute_what_one_does() {
     let function = function();
     let paired = run(&function, (3, 3), Effects::Refused, |slot| slot == 2).unwrap();
     assert_eq!((verify(&paired), verify_strictly(&paired)), (Ok(()), Ok(())));
-    // The counter and what is computed of it stay single.
+    // The counter and values computed from it are not duplicated.
     let count =
         |function: &Function, wanted: fn(&Inst) -> bool| function.insts.iter().filter(|inst| wanted(inst)).count();
     let (compares, loads) =
@@ -64,7 +65,7 @@ fn both_waves_compute_what_one_does() {
         expected.borrow_mut().push(output.to_vec());
     });
     let expected = expected.into_inner();
-    // Lanes of the second wave are those of the first, 16 further on.
+    // Lane `n` of the second wave has the inputs of invocation `n + 16`.
     let pairs: Vec<Vec<u32>> = (0..16).map(|number| [lane(number), lane(number + 16)].concat()).collect();
     let next = std::cell::Cell::new(0);
     run_everywhere(&paired, &pairs, 6, |_, output| {
@@ -74,7 +75,8 @@ fn both_waves_compute_what_one_does() {
     });
 }
 
-/// Invocations that each take a number, and write it where they say.
+/// Checks that both waves keep their atomics and stores. Each invocation increments a counter and
+/// writes to the index in its input.
 #[test]
 fn both_waves_have_their_effects() {
     let mut b = Builder::new();

@@ -1,5 +1,6 @@
-//! Access to single texels: fetch, storage load and store, atomics, and sizes. Outside, reads give zero, and one for an alpha that
-//! the format lacks; writes are dropped. Source: Vulkan specification, "Robust Image Access 2".
+//! Access to single texels: fetch, storage load and store, atomics, and size queries. Reads out of
+//! bounds return zero, and one for an alpha that the format lacks. Writes out of bounds are
+//! dropped. Source: Vulkan specification, "Robust Image Access 2".
 
 use ash::vk;
 use vitric_format as format;
@@ -11,21 +12,22 @@ use super::texel::Reader;
 use super::view;
 use crate::runtime::{Descriptor, perform, perform_wide};
 
-/// A texel's place in a view.
+/// Position of a texel in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TexelPosition {
     /// Texel coordinates.
     pub coords: [i32; 3],
     /// Layer of an arrayed view, or face of a storage cube.
     pub layer: i32,
-    /// Level of the view.
+    /// Level, relative to the view.
     pub level: u32,
-    /// Sample.
+    /// Sample index.
     pub sample: u32,
 }
 
 impl TexelPosition {
-    /// Coordinates and slice as they address a plane; `None` when negative.
+    /// Returns x, y and slice in a plane, or `None` if a coordinate is negative or the slice is
+    /// out of bounds.
     fn resolve(&self, view: &SurfaceView) -> Option<(u32, u32, u32)> {
         let volume = view.desc.kind == vk::ImageViewType::TYPE_3D;
         let slice = if volume { self.coords[2] } else { self.layer };
@@ -55,13 +57,13 @@ pub fn read(descriptor: Option<&Descriptor>, position: TexelPosition) -> Texel {
 
 fn read_view(view: &SurfaceView, position: TexelPosition) -> Option<Texel> {
     let reader = Reader::new(view)?;
-    // Levels below the view's least one are not fetched.
+    // Levels below the view's minimum LOD are not fetched.
     let exists = (view.desc.min_lod as u32..view.desc.levels).contains(&position.level);
     let texel = if exists { read_inside(&reader, position) } else { None };
     Some(texel.unwrap_or_else(|| reader.outside()))
 }
 
-/// A texel of a level that there is.
+/// Returns a texel of an existing level, or `None` if it is out of bounds.
 fn read_inside(reader: &Reader<'_>, position: TexelPosition) -> Option<Texel> {
     let (x, y, slice) = position.resolve(reader.view)?;
     let extent = reader.view.extent(position.level);
@@ -70,13 +72,14 @@ fn read_inside(reader: &Reader<'_>, position: TexelPosition) -> Option<Texel> {
     inside.then(|| reader.swizzle(reader.texel(&plane, x, y, position.sample)))
 }
 
-/// What is read outside of a buffer of texels.
+/// Returns the result of a read outside of a texel buffer.
 pub(super) fn outside_buffer(info: &format::FormatInfo) -> Texel {
     let alpha = if info.component_bits(3) > 0 { 0 } else { format::one(info.class) };
     [0, 0, 0, alpha]
 }
 
-/// Byte offset of a texel of a buffer view in its buffer; `None` outside.
+/// Returns the byte offset in its buffer of a buffer view's texel, or `None` if it is out of
+/// bounds.
 fn buffer_texel(buffer: &BufferView, index: i32) -> Option<(u64, &'static format::FormatInfo)> {
     let info = format::info(buffer.format)?;
     let offset = u64::try_from(index).ok()? * u64::from(info.bytes);
@@ -114,8 +117,8 @@ pub fn write(descriptor: Option<&Descriptor>, position: TexelPosition, texel: Te
     }
 }
 
-/// Performs an atomic on a texel of `bytes` bytes, 4 or 8, and returns what was there before; 0 without such a texel. `operands` are
-/// value and comparator.
+/// Performs an atomic operation on a texel of `bytes` bytes, 4 or 8. Returns the old value, or 0
+/// if there is no such texel. `operands` are the value and the comparator.
 pub fn atomic(
     descriptor: Option<&Descriptor>,
     position: TexelPosition,
@@ -143,7 +146,8 @@ pub fn atomic(
     before.unwrap_or(0)
 }
 
-/// Size of a level: its dimensions, then the layers of an arrayed view (cubes count once); texels of a buffer.
+/// Returns the size of a level: its dimensions, followed by the layers of an arrayed view. A cube
+/// counts as one layer. For a texel buffer returns the number of texels.
 pub fn size(descriptor: Option<&Descriptor>, level: u32, arrayed: bool) -> [u32; 4] {
     if let Some(Descriptor::UniformTexelBuffer(buffer) | Descriptor::StorageTexelBuffer(buffer)) = descriptor {
         let bytes = format::info(buffer.format).map_or(1, |info| info.bytes);

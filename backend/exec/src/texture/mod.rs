@@ -1,7 +1,8 @@
-//! The texture unit: sampling, gathering, and access to single texels.
+//! Texture unit: sampling, gathering, and access to single texels.
 //!
-//! Sampling and gathering are routines of IR (`routine`); tests compare them with a plain model (`reference`). Access to single
-//! texels works on one lane. Results are four words, red to alpha, as in `format`. Source: Vulkan specification, "Image Operations".
+//! Sampling and gathering are routines written as IR (`routine`). Tests compare them with a simple
+//! model (`reference`). The functions for single texels work on one lane. Results are four words,
+//! red to alpha, as in `format`. Source: Vulkan specification, "Image Operations".
 
 mod access;
 #[cfg(test)]
@@ -22,7 +23,7 @@ pub use routine::{Lookup, Routine, Routines};
 use sampler::model_weights;
 pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
 
-/// Returns `a op b`, of depths or of stencil values.
+/// Returns `a op b`, for depths or stencil values.
 #[inline]
 pub fn compare<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> bool {
     match op {
@@ -37,7 +38,7 @@ pub fn compare<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> bool {
     }
 }
 
-/// The image view of a descriptor that has one.
+/// Returns the image view of a descriptor that has one.
 pub fn view(descriptor: &Descriptor) -> Option<&Arc<SurfaceView>> {
     match descriptor {
         Descriptor::SampledImage(view)

@@ -4,61 +4,65 @@ use ash::vk;
 use vitric_format::Texel;
 use vitric_memory::Swizzle;
 
-/// `maxSamplerLodBias`.
+/// Limit `maxSamplerLodBias`.
 pub const MAX_LOD_BIAS: f32 = 16.0;
-/// `maxSamplerAnisotropy`.
+/// Limit `maxSamplerAnisotropy`.
 pub const MAX_ANISOTROPY: f32 = 16.0;
 
-/// How an image is sampled; the fields are those of `VkSamplerCreateInfo` and of what extends it.
+/// State of sampling. The fields are those of `VkSamplerCreateInfo` and its extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sampler {
-    /// Filter when magnifying.
+    /// Filter for magnification.
     pub mag_filter: vk::Filter,
-    /// Filter when minifying.
+    /// Filter for minification.
     pub min_filter: vk::Filter,
-    /// Between mip levels.
+    /// Filter between mip levels.
     pub mipmap_mode: vk::SamplerMipmapMode,
-    /// Wrapping in u, v and w.
+    /// Address modes along u, v and w.
     pub address_mode: [vk::SamplerAddressMode; 3],
-    /// Added to the level of detail.
+    /// Bias of the level of detail.
     pub mip_lod_bias: f32,
-    /// Anisotropy clamp when anisotropic filtering is on, at least 1.
+    /// Maximum anisotropy, at least 1, if anisotropic filtering is enabled.
     pub max_anisotropy: Option<f32>,
-    /// Comparison for depth-compare sampling.
+    /// Comparison operator of depth comparison.
     pub compare: Option<vk::CompareOp>,
-    /// Clamp of the level of detail from below.
+    /// Minimum level of detail.
     pub min_lod: f32,
-    /// Clamp of the level of detail from above.
+    /// Maximum level of detail.
     pub max_lod: f32,
-    /// Words of the border colour: floats, or integers for formats of integers.
+    /// Words of the border colour: integers for integer formats, otherwise floats.
     pub border: Texel,
-    /// Coordinates are texels instead of 0 to 1.
+    /// True if coordinates are in texels instead of 0 to 1.
     pub unnormalized_coordinates: bool,
-    /// What filtering makes of several texels: their average, or the least or greatest of each component.
+    /// Reduction of the filtered texels: their average, or the minimum or maximum of each
+    /// component.
     pub reduction: vk::SamplerReductionMode,
-    /// Faces of cubes end at their edges, where addresses are wrapped as on any other image.
+    /// True if filtering does not cross the edges of cube faces. Coordinates are then wrapped as
+    /// in any other image.
     pub separate_faces: bool,
-    /// What becomes of luma and chroma.
+    /// Conversion of luma and chroma.
     pub conversion: Option<Conversion>,
 }
 
-/// From luma and chroma to what a program sees; the fields are those of `VkSamplerYcbcrConversionCreateInfo`.
+/// Conversion of luma and chroma to the components that a program reads. The fields are those of
+/// `VkSamplerYcbcrConversionCreateInfo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conversion {
-    /// The model that is converted from.
+    /// Colour model to convert from.
     pub model: vk::SamplerYcbcrModelConversion,
-    /// What codes stand for.
+    /// Range of the encoded values.
     pub range: vk::SamplerYcbcrRange,
-    /// Where components come from, before they are converted.
+    /// Component mapping before the conversion.
     pub components: [Swizzle; 4],
-    /// Where samples of chroma lie beside those of luma, across and down.
+    /// Positions of chroma samples relative to luma samples, horizontally and vertically.
     pub chroma_offsets: [vk::ChromaLocation; 2],
-    /// Filter of chroma.
+    /// Filter for chroma.
     pub chroma_filter: vk::Filter,
 }
 
 impl Conversion {
-    /// Range expansion of components with `bits` bits: factor and summand of luma, and of chroma.
+    /// Returns the range expansion of components with `bits` bits: factor and summand of luma, and
+    /// of chroma.
     pub(super) fn expansion(&self, bits: u32) -> [[f32; 2]; 2] {
         let (greatest, unit) = (f64::from((1u32 << bits) - 1), f64::from(1u32 << (bits - 8)));
         let between = |zero: f64, length: f64| [greatest / (length * unit), -zero / length].map(|value| value as f32);
@@ -69,10 +73,11 @@ impl Conversion {
     }
 }
 
-/// Shares that Cr has in red, Cb and Cr have in green, and Cb has in blue; `None` for models that are not converted.
+/// Returns the weights of Cr in red, of Cb and Cr in green, and of Cb in blue. Returns `None` for
+/// models without a conversion.
 pub(super) fn model_weights(model: vk::SamplerYcbcrModelConversion) -> Option<[f32; 4]> {
     use vk::SamplerYcbcrModelConversion as Model;
-    // Shares of red and blue in luma.
+    // Weights of red and blue in luma.
     let (red, blue): (f64, f64) = match model {
         Model::YCBCR_709 => (0.2126, 0.0722),
         Model::YCBCR_601 => (0.299, 0.114),
@@ -83,7 +88,7 @@ pub(super) fn model_weights(model: vk::SamplerYcbcrModelConversion) -> Option<[f
     Some([r_cr, -b_cb * blue / green, -r_cr * red / green, b_cb].map(|weight| weight as f32))
 }
 
-/// The words of a border colour of Vulkan's own.
+/// Returns the words of a predefined border colour.
 pub fn border(color: vk::BorderColor) -> Texel {
     let one = 1.0f32.to_bits();
     match color {

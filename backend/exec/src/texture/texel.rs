@@ -1,11 +1,11 @@
-//! Reading one texel of a view, decoded and swizzled.
+//! Reader of single texels of a view, decoded and swizzled.
 
 use ash::vk;
 use vitric_format as format;
 use vitric_format::{Class, FormatInfo, Texel};
 use vitric_memory::{DECODED, PlaneRef, SurfaceView, Swizzle};
 
-/// A view prepared for reading texels: format and aspect resolved.
+/// View prepared for reading texels, with resolved format and aspect.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) view: &'a SurfaceView,
@@ -14,10 +14,10 @@ pub(super) struct Reader<'a> {
     quick: Option<Quick>,
 }
 
-/// Four bytes a texel, the commonest formats: decoded by table.
+/// Common formats with four bytes per texel, which are decoded by table.
 #[derive(Clone, Copy)]
 struct Quick {
-    /// Blue comes first.
+    /// True if blue is the first component.
     swapped: bool,
     srgb: bool,
 }
@@ -46,7 +46,7 @@ impl Quick {
     }
 }
 
-/// The words of 8-bit unsigned fixed point, by the quotient that `format` decodes with.
+/// Words of 8-bit unsigned fixed point as floats, computed with the quotient that `format` uses.
 static UNORM8: [u32; 256] = {
     let mut words = [0; 256];
     let mut code = 0;
@@ -58,39 +58,39 @@ static UNORM8: [u32; 256] = {
 };
 
 impl<'a> Reader<'a> {
-    /// `None` when the view's format is not supported.
+    /// Creates a reader. Returns `None` if the view's format is not supported.
     pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
         let (info, aspect) = view.sampled()?;
         Some(Self { view, info, aspect, quick: Quick::new(info.format) })
     }
 
-    /// The aspect that is read.
+    /// Returns the aspect that is read.
     pub(super) fn aspect(&self) -> vk::ImageAspectFlags {
         self.aspect
     }
 
-    /// Whether colour is read, not depth or stencil.
+    /// Returns true if the aspect is colour rather than depth or stencil.
     pub(super) fn is_color(&self) -> bool {
         !self.aspect.intersects(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
     }
 
-    /// Whether texels come in compressed blocks.
+    /// Returns true if the format consists of compressed blocks.
     pub(super) fn is_compressed(&self) -> bool {
         self.info.compression.is_some()
     }
 
-    /// Class of the words that texels consist of.
+    /// Returns the class of the words of a texel.
     pub(super) fn class(&self) -> Class {
         let is_words = self.aspect == vk::ImageAspectFlags::STENCIL || self.aspect == DECODED;
         if is_words { Class::Uint } else { self.info.class }
     }
 
-    /// One level and slice (layer, or depth of 3D views).
+    /// Returns one level and slice (layer, or depth slice of 3D views).
     pub(super) fn plane(&self, level: u32, slice: u32) -> Option<PlaneRef<'a>> {
         self.view.plane(self.aspect, level, slice)
     }
 
-    /// A texel before swizzling; zeros outside.
+    /// Returns a texel before swizzling, or zeros if it is out of bounds.
     #[inline(always)]
     pub(super) fn texel(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
         match self.aspect {
@@ -119,14 +119,14 @@ impl<'a> Reader<'a> {
         format::decode(self.info, &bytes)
     }
 
-    /// The block that a texel lies in, zeros behind it.
+    /// Returns the block that contains a texel, padded with zeros.
     fn block(&self, plane: &PlaneRef<'_>, x: u32, y: u32) -> [u8; 16] {
         let ([width, height], mut bytes) = (self.info.block_extent(), [0; 16]);
         plane.read(x / width, y / height, 0, &mut bytes[..self.info.bytes as usize]);
         bytes
     }
 
-    /// The view's component mapping.
+    /// Applies the view's component mapping.
     #[inline]
     pub(super) fn swizzle(&self, texel: Texel) -> Texel {
         if self.view.desc.swizzle == Swizzle::IDENTITY {
@@ -139,12 +139,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What is read outside of the view: zeros, but for components that its format lacks, by the view's mapping.
+    /// Returns the result of reading outside of the view: zeros, with the usual values for
+    /// components that the format lacks, after the component mapping.
     pub(super) fn outside(&self) -> Texel {
         self.swizzle(self.border([0; 4]))
     }
 
-    /// A border colour as a texel of the view's format: components that it lacks read as they do of any texel.
+    /// Returns a border colour as a texel of the view's format. Components that the format lacks
+    /// have their usual values.
     pub(super) fn border(&self, color: Texel) -> Texel {
         let own = format::info(self.view.desc.format).unwrap_or(self.info);
         let has = |component: u8| match self.is_color() {

@@ -1,7 +1,9 @@
-//! Modules that are valid by construction: fragment programs of random statements and expressions with control flow.
+//! Generator of modules that are valid by construction: fragment programs of random statements and
+//! expressions with control flow.
 //!
-//! A module is made of a tape of bytes, each of which is one choice; a tape that has ended chooses the first of everything,
-//! which is the simplest. So a shorter tape, or one with zeros, is a simpler module: that is how failures shrink.
+//! A module is derived from a tape of bytes, each of which is one choice. After the end of the
+//! tape every choice is the first one, which is the simplest. A shorter tape, or one with zeros,
+//! therefore yields a simpler module. Failures shrink by simplifying the tape.
 
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, InsertPoint, Instruction, Operand};
@@ -10,17 +12,17 @@ use rspirv::spirv::{
     Op, SelectionControl, StorageClass, Word,
 };
 
-/// Variables of each type.
+/// Number of variables of each type.
 const VARIABLES: usize = 3;
-/// Elements of the array.
+/// Number of elements in the array.
 const ELEMENTS: u32 = 4;
-/// Statements of a block, at most.
+/// Maximum number of statements in a block.
 const STATEMENTS: u32 = 5;
-/// Regions inside of each other, at most.
+/// Maximum nesting depth of regions.
 const DEPTH: u32 = 4;
-/// Operations inside of each other, at most.
+/// Maximum nesting depth of operations.
 const HEIGHT: u32 = 4;
-/// Instructions after which nothing but the end is chosen.
+/// Number of instructions after which only the simplest choices are made.
 const MAX_INSTRUCTIONS: usize = 1500;
 
 /// Types of expressions.
@@ -31,12 +33,12 @@ enum Kind {
     Bool,
 }
 
-/// The choices that make a module.
+/// Choices that define a module.
 #[derive(Clone)]
 pub(crate) struct Tape(pub(crate) Vec<u8>);
 
 impl Tape {
-    /// A tape of so many bytes that look random.
+    /// Creates a tape of `length` pseudorandom bytes.
     pub(crate) fn new(seed: u64, length: usize) -> Self {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut byte = || {
@@ -57,12 +59,12 @@ struct Generator<'t> {
     floats: Vec<Word>,
     array: Word,
     pointer: Word,
-    /// Labels of the innermost loop: where it continues, and what follows it.
+    /// Labels of the innermost loop: its continue target and its merge block.
     labels: Vec<[Word; 2]>,
     instructions: usize,
 }
 
-/// The module of a tape.
+/// Returns the module of a tape.
 pub(crate) fn module(tape: &Tape) -> Vec<u32> {
     let mut b = Builder::new();
     b.set_version(1, 3);
@@ -127,7 +129,7 @@ impl Generator<'_> {
         self.types[kind as usize]
     }
 
-    /// An instruction with a result.
+    /// Appends an instruction with a result.
     fn op(&mut self, op: Op, kind: Kind, operands: &[Word]) -> Word {
         self.instructions += 1;
         let (id, ty) = (self.b.id(), self.ty(kind));
@@ -151,7 +153,7 @@ impl Generator<'_> {
         self.b.constant_bit32(ty, value.to_bits())
     }
 
-    /// Every variable gets a value.
+    /// Assigns an initial value to every variable.
     fn start(&mut self) {
         for number in 0..VARIABLES {
             let [x, y] = self.inputs;
@@ -223,14 +225,14 @@ impl Generator<'_> {
         }
     }
 
-    /// An element that is named by a value.
+    /// Returns a pointer to an array element whose index is computed.
     fn chosen_element(&mut self) -> Word {
         let (value, mask) = (self.expression(Kind::Int, 1), self.int(ELEMENTS - 1));
         let place = self.op(Op::BitwiseAnd, Kind::Int, &[value, mask]);
         self.element(place)
     }
 
-    /// `if`, with or without `else`, and a value that follows from the way.
+    /// Appends an `if`, with or without `else`, and a phi of its branches.
     fn selection(&mut self, depth: u32) {
         let condition = self.expression(Kind::Bool, HEIGHT);
         let [then, other, merge] = [(); 3].map(|()| self.b.id());
@@ -241,7 +243,8 @@ impl Generator<'_> {
             self.b.begin_block(Some(label)).unwrap();
             self.block(depth);
             let value = self.expression(Kind::Int, 1);
-            // What a nested region ended with is the block that goes to the merge.
+            // A nested region may end in another block, so a new block is the predecessor of the
+            // merge.
             let last = self.b.id();
             self.b.branch(last).unwrap();
             self.b.begin_block(Some(last)).unwrap();
@@ -255,7 +258,8 @@ impl Generator<'_> {
         self.store(self.ints[variable], value);
     }
 
-    /// A loop of a few turns. It counts in a variable of its own turn, which inner loops begin anew: all end soon even so.
+    /// Appends a loop of a few iterations. Each loop has its own counter, which is reset when the
+    /// loop starts, so that nested loops terminate too.
     fn repetition(&mut self, depth: u32) {
         let turns = self.below(5);
         let [header, test, body, next, merge] = [(); 5].map(|()| self.b.id());
@@ -294,7 +298,7 @@ impl Generator<'_> {
         self.b.selection_merge(merge, SelectionControl::NONE).unwrap();
         let cases = [(Operand::LiteralBit32(0), first), (Operand::LiteralBit32(2), second)];
         self.b.switch(selector, other, cases).unwrap();
-        // The first case falls through to the second.
+        // The first case may fall through to the second.
         let falls = self.below(2) == 1;
         for (label, target) in [(first, if falls { second } else { merge }), (second, merge), (other, merge)] {
             self.b.begin_block(Some(label)).unwrap();
@@ -304,7 +308,8 @@ impl Generator<'_> {
         self.b.begin_block(Some(merge)).unwrap();
     }
 
-    /// Leaves the loop, goes on with its next turn, or ends the fragment: in lanes where a condition holds.
+    /// Leaves the loop, continues with its next iteration, or ends the fragment, in lanes where a
+    /// condition holds.
     fn leave(&mut self) {
         let condition = self.expression(Kind::Bool, 2);
         let way = self.below(3);
@@ -360,7 +365,7 @@ impl Generator<'_> {
                 if !matches!(op, Op::UDiv | Op::UMod) {
                     return self.two(op, Kind::Int, Kind::Int, height);
                 }
-                // Dividing by 0 gives anything.
+                // The result of a division by 0 is undefined.
                 let [a, b] = [(); 2].map(|()| self.expression(Kind::Int, height));
                 let one = self.int(1);
                 let divisor = self.op(Op::BitwiseOr, Kind::Int, &[b, one]);
@@ -427,7 +432,8 @@ impl Generator<'_> {
     }
 }
 
-/// The simplest tape that still fails: pieces are cut off, taken out and zeroed for as long as that is so.
+/// Returns the simplest tape that still fails. Repeatedly cuts off, removes and zeroes parts of
+/// the tape.
 pub(crate) fn shrunk(tape: Tape, fails: impl Fn(&Tape) -> bool) -> Tape {
     let mut best = tape;
     let mut size = best.0.len();

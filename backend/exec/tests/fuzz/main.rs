@@ -1,13 +1,19 @@
-//! A fuzz target: bytes to SPIR-V to IR to code, and a wave of it on every executor.
+//! Fuzz target that translates bytes to SPIR-V, IR and code, and runs a wave on every executor.
 //!
-//! Modules are made by mutating the committed shaders, and each other, by whole instructions and by single operands; those
-//! that broke something once lie in `regressions` and come first. Nothing may panic, hang or take unbounded memory; what
-//! passes the strict verifier computes the same on all executors. The number of mutants is fixed and so is the seed:
-//! `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER` give longer and other runs. Before it is tried, a mutant is written to
-//! `/dev/shm/vitric-fuzz.spv`, where it stays when the process dies of it. (On a disk that others use, replacing a file waits
-//! for the last one to be written: this took most of the time.)
+//! Modules are mutations of the committed shaders, and of each other, by whole instructions and by
+//! single operands. Modules that once caused a failure are in `regressions` and run first. No
+//! module may cause a panic, a hang or unbounded memory use. A module that passes the strict
+//! verifier has equal results on all executors.
 //!
-//! A second target makes modules that are valid by construction (`generate`), which must compile; one that fails is shrunk.
+//! The number of mutants and the seed are fixed. `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER`
+//! select longer and other runs.
+//!
+//! A mutant is written to `/dev/shm/vitric-fuzz.spv` before it runs, and the file remains if the
+//! process dies. The file is in memory because replacing a file on a shared disk waits for its
+//! last write. That took most of the test's time.
+//!
+//! A second target makes modules that are valid by construction (`generate`) and must compile. A
+//! failing module is shrunk.
 
 mod generate;
 mod mutate;
@@ -28,20 +34,20 @@ use vitric_ir::{Type, verify_strictly};
 use vitric_memory::{Allocation, Heap};
 use vitric_spirv as spirv;
 
-/// Mutants of a run, unless the environment says otherwise.
+/// Default number of mutants in a run.
 const MUTANTS: u64 = 150_000;
-/// Generated modules of a run, for each hundred mutants.
+/// Number of generated modules in a run, per hundred mutants.
 const GENERATED: u64 = 4;
-/// Time that a mutant's wave may run.
+/// Time limit of a mutant's wave.
 const WAVE_TIME: Duration = Duration::from_millis(20);
-/// Instructions of IR from which on a mutant is not run on all executors.
+/// Number of IR instructions above which a mutant is not run on all executors.
 const LARGE: usize = 20_000;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The modules in a folder, by name.
+/// Returns the modules in a folder, sorted by name.
 fn modules(name: &str) -> Vec<Vec<u32>> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder(name)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -58,7 +64,8 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// What a wave did. NaNs are one: which one comes out of an operation on two is open.
+/// Effects of a wave. All NaNs are mapped to one, because an operation on two NaNs may return
+/// either.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     stop: Stop,
@@ -86,7 +93,8 @@ fn run(program: &Program) -> Outcome {
         });
     }
     let mut stop = wave.run(program, &environment);
-    // Alone at a barrier a wave goes on; one that always comes back to it is stopped by the clock.
+    // A single wave resumes immediately after a barrier. The deadline stops a wave that reaches
+    // barriers forever.
     while stop == Stop::Barrier && !deadline.expired() {
         stop = wave.run(program, &environment);
     }
@@ -99,7 +107,8 @@ fn run(program: &Program) -> Outcome {
     Outcome { stop, killed: wave.killed(), outputs, memory: bytes }
 }
 
-/// Compiles a module for every stage and runs what comes of it. Returns how many stages compiled.
+/// Compiles a module for every stage and runs the results. Returns the number of stages that
+/// compiled.
 fn try_module(words: &[u32]) -> usize {
     let Ok(module) = spirv::parse(words) else { return 0 };
     let stages = [
@@ -132,7 +141,7 @@ fn try_program(mut program: Program) {
         }
         let strict = verify_strictly(program.code.function()).is_ok();
         let expected = first.get_or_insert_with(|| run(&program));
-        // Float atomics may make any NaN: memory counts where no float can come from.
+        // The memory is not compared, because float atomics may produce any NaN.
         let same = expected.outputs == outcome.outputs && expected.killed == outcome.killed;
         let function = program.code.function();
         assert!(!strict || same, "{executor:?} does something else:\n{function}\n{expected:?}\n{outcome:?}");
@@ -164,7 +173,7 @@ fn mutants_are_survived_and_compute_the_same_everywhere() {
     assert!(compiled as u64 * 20 > count, "hardly any mutant is worth the time: {compiled} of {count} compile");
 }
 
-/// Whether a generated module does not compile, or computes something else on some executor.
+/// Returns true if a generated module does not compile, or if executors disagree on its results.
 fn fails(tape: &Tape) -> bool {
     let attempt = || {
         let words = generate::module(tape);

@@ -1,16 +1,17 @@
-//! Mutations of SPIR-V modules: instructions are dropped, doubled, swapped and taken from other modules; operands become
-//! other ids of the module, or words that are likely to be wrong.
+//! Mutations of SPIR-V modules. Instructions are dropped, duplicated, swapped, or copied from
+//! other modules. Operands are replaced by other ids of the module, or by words that often reveal
+//! errors.
 
-/// Words of a module's header.
+/// Number of words in a module's header.
 const HEADER: usize = 5;
-/// Modules that are mutated on; the first ones are the corpus.
+/// Maximum number of modules in the pool. The first ones are the corpus.
 const MAX_KEPT: usize = 600;
-/// Most words of a module that is mutated on.
+/// Maximum length of a module in the pool, in words.
 const MAX_WORDS: usize = 6_000;
-/// Words that are likely to be wrong.
+/// Words that often reveal errors.
 const EDGES: [u32; 10] = [0, 1, 2, 3, 16, 64, 0x7fff_ffff, 0x8000_0000, 0xffff, u32::MAX];
 
-/// Makes one module after the other, the same ones for the same seed.
+/// Generator of mutated modules, deterministic for a seed.
 pub(crate) struct Mutator {
     pool: Vec<Vec<u32>>,
     corpus: usize,
@@ -18,14 +19,17 @@ pub(crate) struct Mutator {
 }
 
 impl Mutator {
-    /// Starts from a corpus, which must not be empty.
+    /// Creates a mutator from a corpus.
+    ///
+    /// # Panics
+    /// Panics if the corpus has no module below [`MAX_WORDS`].
     pub(crate) fn new(corpus: Vec<Vec<u32>>, seed: u64) -> Self {
         let pool: Vec<_> = corpus.into_iter().filter(|words| words.len() < MAX_WORDS).collect();
         assert!(!pool.is_empty(), "there is nothing to mutate");
         Self { corpus: pool.len(), pool, state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
     }
 
-    /// Mutates on a module that turned out well.
+    /// Adds a module that compiled to the pool.
     pub(crate) fn keep(&mut self, words: Vec<u32>) {
         if words.len() >= MAX_WORDS {
             return;
@@ -49,7 +53,7 @@ impl Mutator {
         (self.random() % limit.max(1) as u64) as usize
     }
 
-    /// The next module.
+    /// Returns the next module.
     pub(crate) fn next(&mut self) -> Vec<u32> {
         let chosen = self.below(self.pool.len());
         let words = self.pool[chosen].clone();
@@ -85,7 +89,7 @@ impl Mutator {
                 instructions.splice(at..at, taken);
             }
             4 => {
-                // Another operation of the same shape: neighbours in the numbering mostly are.
+                // Nearby opcodes mostly have operands of equal shape.
                 let step = self.below(7) as u32;
                 if let Some(first) = instructions.get_mut(at).and_then(|words| words.first_mut()) {
                     *first = (*first & 0xffff_0000) | (*first & 0xffff).wrapping_add(step).wrapping_sub(3) & 0xffff;
@@ -95,7 +99,7 @@ impl Mutator {
         }
     }
 
-    /// A place not far from another.
+    /// Returns a random index near `at`.
     fn near(&mut self, at: usize, length: usize) -> usize {
         (at + self.below(9)).saturating_sub(4).min(length)
     }
@@ -117,7 +121,7 @@ impl Mutator {
     }
 }
 
-/// The instructions of a module; what does not divide is one.
+/// Splits a module into its instructions. A remainder that is no valid instruction becomes one.
 fn split(words: &[u32]) -> Vec<Vec<u32>> {
     let mut out = Vec::new();
     let mut rest = words.get(HEADER..).unwrap_or(&[]);

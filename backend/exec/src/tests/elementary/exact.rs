@@ -1,4 +1,5 @@
-//! Routines with one right answer, against the host's, and the special values of the others.
+//! Tests of routines with one correct result against the host, and of the special values of the
+//! other routines.
 
 use vitric_base::simd::WAVE;
 use vitric_ir::{Builder, Type, Value, elementary};
@@ -12,13 +13,13 @@ fn f(word: u32) -> f32 {
     f32::from_bits(word)
 }
 
-/// What a routine gives for words.
+/// Returns the result of a routine for words.
 fn word(words: &[u32], routine: impl FnOnce(&mut Builder, &[Value]) -> Value) -> u32 {
     let operands: Vec<(u64, Type)> = words.iter().map(|&word| (u64::from(word), Type::I32)).collect();
     elementary::evaluate(&operands, |b, values| Ok::<_, ()>(routine(b, values))).unwrap() as u32
 }
 
-/// Words that are likely to be wrong.
+/// Words that often reveal errors.
 const EDGES: [u32; 20] = [
     0,
     1,
@@ -42,7 +43,7 @@ const EDGES: [u32; 20] = [
     0xffff_ffff,
 ];
 
-/// All pairs of edges, then pairs of any words, of which the second is often small.
+/// Returns all pairs of edges, followed by random pairs, whose second word is often small.
 fn pairs() -> Vec<[u32; 2]> {
     let mut sequence = Sequence::new(1);
     let edges = EDGES.iter().flat_map(|&x| EDGES.iter().map(move |&y| [x, y]));
@@ -115,7 +116,7 @@ fn integer_routines_are_the_hosts() {
 
 #[test]
 fn bit_fields_are_the_hosts() {
-    // Fields inside the word only: SPIR-V leaves the others open.
+    // The fields are inside of the word, because SPIR-V leaves the results of others undefined.
     let field = |word: u32| (word & 31, (word >> 5) % (33 - (word & 31)));
     for [x, y] in pairs() {
         let (offset, count) = field(y);
@@ -149,7 +150,7 @@ fn bits_beyond_the_width_are_copies_of_the_last_one() {
     }
 }
 
-/// What a routine gives for a number of 64 bits and words.
+/// Returns the result of a routine for a 64-bit number and two words.
 fn wide(x: u64, words: [u32; 2], routine: impl FnOnce(&mut Builder, &[Value]) -> Value) -> u64 {
     let words = words.map(|word| (u64::from(word), Type::I32));
     elementary::evaluate(&[(x, Type::I64), words[0], words[1]], |b, values| Ok::<_, ()>(routine(b, values))).unwrap()
@@ -173,7 +174,7 @@ fn wide_bit_fields_are_the_hosts() {
     }
 }
 
-/// What `frexp` should give.
+/// Returns the expected result of `frexp`.
 fn host_frexp(x: f32) -> (f32, i32) {
     if x == 0.0 || !x.is_finite() {
         return (x, 0);
@@ -261,7 +262,7 @@ fn odd_functions_keep_the_sign_of_zero_and_every_routine_keeps_nan() {
     for (index, routine) in odd.into_iter().enumerate() {
         assert_eq!(one(routine, -0.0).to_bits(), (-0.0f32).to_bits(), "{index}");
         assert_eq!(one(routine, 0.0).to_bits(), 0, "{index}");
-        // Denormals are their own values of all of these.
+        // A denormal is the result of each of these functions for itself.
         assert_eq!(one(routine, f(0x8000_0003)).to_bits(), 0x8000_0003, "{index}");
     }
     let others = [cos, acos, cosh, acosh, exp, exp2, log, log2, inverse_sqrt];

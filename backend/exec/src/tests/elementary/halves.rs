@@ -1,7 +1,9 @@
-//! The routines on halves, all 2^16 of them: a half is computed as the single float of its value, and rounded once at the end.
+//! Tests of the routines on all 2^16 halves. A half is computed as a single-precision float, and
+//! the result is rounded once at the end.
 //!
-//! `PRECISION_HALF.md` holds the worst errors; `VITRIC_BLESS=1 cargo test -p vitric-exec halves` writes it anew. Source:
-//! Vulkan specification, "Precision and Operation of SPIR-V Instructions", the column of 16-bit floats.
+//! `PRECISION_HALF.md` lists the worst errors, and `VITRIC_BLESS=1 cargo test -p vitric-exec
+//! halves` rewrites it. Source: Vulkan specification, "Precision and Operation of SPIR-V
+//! Instructions", the column of 16-bit floats.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,14 +16,14 @@ use super::precision::{CLAIMS, Claim, Function};
 const HEAD: &str = "\
 # Precision of the routines on halves
 
-All 2^16 halves, against f64 rounded to nearest even. Written by `tests/halves.rs`, which says how. An ulp is one of the result's
+All 2^16 halves, against f64 rounded to nearest even. Written by `backend/exec/src/tests/elementary/halves.rs`, which says how. An ulp is one of the result's
 half; a result that is not the nearest half is counted.
 
 | routine | range | worst error | not the nearest | Vulkan allows |
 | --- | --- | --- | --- | --- |
 ";
 
-/// What Vulkan allows of a half: in ulp, or absolutely.
+/// Returns the error that Vulkan allows for a half, in ulp or absolute, with its text.
 fn allowed(claim: &Claim, x: f64) -> (f64, Option<f64>, &'static str) {
     match (claim.name, claim.range) {
         ("exp" | "exp2", _) => (1.0 + 2.0 * x.abs(), None, "1 + 2 * \\|x\\| ulp"),
@@ -40,7 +42,7 @@ struct Measured {
     over: u32,
 }
 
-/// The size of the last place of a half near a value.
+/// Returns the unit in the last place of a half near a value.
 fn ulp(truth: f64) -> f64 {
     let exponent = truth.abs().max(f64::from(f16::MIN_POSITIVE)).log2().floor().min(15.0);
     (exponent - 10.0).exp2()
@@ -59,7 +61,7 @@ fn measure(claim: &Claim) -> Measured {
             if nearest.to_bits() == got.to_bits() || nearest.is_nan() && got.is_nan() {
                 continue;
             }
-            // Zeros of either sign are the same.
+            // Zeros of both signs are equal.
             let error = (f64::from(got) - truth).abs();
             let error = if error.is_nan() { f64::INFINITY } else { error };
             let (most, absolute, _) = allowed(claim, f64::from(input));
@@ -77,7 +79,7 @@ fn precision_of_all_halves_is_as_written() {
     for claim in CLAIMS.iter().filter(|claim| matches!(claim.function, Function::One(..))) {
         let measured = measure(claim);
         assert_eq!(measured.over, 0, "{} {}: over what Vulkan allows: {measured:?}", claim.name, claim.range);
-        // Where every result is the nearest half the error is half a place at most.
+        // If every result is the nearest half, the error is at most 0.5 ulp.
         let worst = if measured.wrong == 0 { "0.5 ulp".into() } else { format!("{:.3} ulp", measured.worst) };
         let (_, _, most) = allowed(claim, 0.0);
         writeln!(table, "| {} | {} | {worst} | {} | {most} |", claim.name, claim.range, measured.wrong).unwrap();

@@ -1,11 +1,11 @@
-//! Running a routine on the host: its IR, walked with the interpreter's kernels.
+//! Evaluation of routines on the host. The interpreter's kernels execute their IR.
 
 use vitric_base::simd::{Lanes, WAVE};
 use vitric_ir::{Builder, Function, Inst, Type, UnaryOp, Value, passes, verify_strictly};
 
 use crate::runtime::kernels;
 
-/// A routine of up to two floats or words, ready to run.
+/// Routine of two operands, ready to run.
 #[derive(Debug)]
 pub struct Evaluator {
     function: Function,
@@ -13,12 +13,12 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Builds the routine's IR and runs the passes over it. The operands are floats.
+    /// Builds the routine's IR and runs the passes on it. The operands are floats.
     pub fn new(build: impl FnOnce(&mut Builder, [Value; 2]) -> Value) -> Self {
         Self::of([Type::F32; 2], build)
     }
 
-    /// The same for operands of given types.
+    /// Builds a routine as [`Self::new`] does, for operands of these types.
     pub fn of(types: [Type; 2], build: impl FnOnce(&mut Builder, [Value; 2]) -> Value) -> Self {
         let mut b = Builder::new();
         let operands = [b.input(0, types[0]), b.input(1, types[1])];
@@ -36,7 +36,7 @@ impl Evaluator {
         Self { function, registers }
     }
 
-    /// Operations, without those that only change a type.
+    /// Returns the number of operations, without those that only change a type.
     pub fn operations(&self) -> usize {
         let counts = |inst: &&Inst| match inst {
             Inst::Unary { op, .. } => !matches!(op, UnaryOp::Copy | UnaryOp::AsFloat),
@@ -46,7 +46,7 @@ impl Evaluator {
         self.function.insts.iter().filter(counts).count()
     }
 
-    /// The results for 16 pairs of operands.
+    /// Returns the results for 16 pairs of operands.
     pub fn run(&mut self, operands: &[Lanes; 2]) -> Lanes {
         for inst in &self.function.insts {
             let of = |value: Value| &self.registers[value.0 as usize];
@@ -64,23 +64,23 @@ impl Evaluator {
         panic!("a routine without a result")
     }
 
-    /// The result for two words.
+    /// Returns the result for two words.
     pub fn word(&mut self, x: u32, y: u32) -> u32 {
         self.run(&[[x; WAVE], [y; WAVE]])[0]
     }
 }
 
-/// A fixed sequence of words that look random.
+/// Deterministic sequence of pseudorandom words.
 #[derive(Debug)]
 pub struct Sequence(u64);
 
 impl Sequence {
-    /// The sequence number `seed`.
+    /// Creates the sequence with number `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The next word (splitmix64).
+    /// Returns the next word (splitmix64).
     pub fn word(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

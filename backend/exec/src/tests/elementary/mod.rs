@@ -1,4 +1,4 @@
-//! What the routines compute.
+//! Tests of the results of elementary routines.
 
 mod exact;
 mod halves;

@@ -1,14 +1,16 @@
-//! How far the routines are from the truth: every one is run by the interpreter's kernels, 16 words at a time, and compared
-//! with the host's f64 function.
+//! Precision tests of the routines. The interpreter's kernels run each routine on 16 words at a
+//! time, and the results are compared with the host's f64 function.
 //!
-//! `PRECISION.md` holds the worst errors over all 2^32 words. The ordinary test takes every 4,001st word and checks that
-//! none is worse than what is written there, that Vulkan's table is met, and that no routine has grown. The whole run (an
-//! hour of processor time) writes the file anew, which a change of a routine calls for:
+//! `PRECISION.md` lists the worst errors over all 2^32 words. The ordinary test takes every
+//! 4,001st word. It checks that no error exceeds the listed one, that Vulkan's table is met, and
+//! that no routine has grown. The full run takes an hour of processor time and rewrites the file.
+//! It is needed after a change of a routine:
 //!
 //!     VITRIC_BLESS=1 cargo test --release -p vitric-exec precision -- --ignored
 //!
-//! Errors in ulp are in units of the last place of the true result, denormals included. An infinity counts as 2^128.
-//! Source: Vulkan specification, "Precision and Operation of SPIR-V Instructions".
+//! Errors in ulp are in units of the last place of the true result, including denormals. An
+//! infinity counts as 2^128. Source: Vulkan specification, "Precision and Operation of SPIR-V
+//! Instructions".
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,21 +21,22 @@ use vitric_ir::{Builder, Value, elementary};
 
 use super::host::{Evaluator, Sequence};
 
-/// In what an error is measured.
+/// Unit of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Ulp,
     Absolute,
 }
 
-/// Vulkan's allowance.
+/// Error that Vulkan allows.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Allowed {
-    /// So many units.
+    /// Number of units.
     Units(f64),
-    /// `3 + 2 * |exponent|` ulp, of an exponent that follows from the operands.
+    /// `3 + 2 * |exponent|` ulp, where the function computes the exponent from the operands.
     Exponential(fn(f64, f64) -> f64),
-    /// By a formula from other functions, which leaves more than is claimed here, in units.
+    /// Error inherited from the named formula of other functions. The number is the stricter claim
+    /// of this test, in units.
     Inherited(&'static str, f64),
 }
 
@@ -54,7 +57,7 @@ impl Allowed {
     }
 }
 
-/// A routine, and what is true.
+/// Routine, and the function on the host that returns the true result.
 #[derive(Clone, Copy)]
 pub(super) enum Function {
     One(fn(&mut Builder, Value) -> Value, fn(f64) -> f64),
@@ -77,7 +80,7 @@ impl Function {
     }
 }
 
-/// What is claimed of a routine over a range of its first operand.
+/// Claim about a routine's error over a range of its first operand.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     pub(super) name: &'static str,
@@ -107,7 +110,8 @@ use Function::{One, Two};
 
 const EXP: Allowed = Exponential(|x, _| x);
 const ARC: Allowed = Units(4096.0);
-/// Without a bound in Vulkan's table, but to be as good as the rest.
+/// Allowance of functions without a bound in Vulkan's table, which must still be as precise as the
+/// others.
 const FREE: Allowed = Inherited("none", 4.0);
 
 const SIN: Claim = Claim::ulp("sin", One(elementary::sin, f64::sin), FREE);
@@ -150,23 +154,23 @@ fn middle(x: f32) -> bool {
     (0.5..=2.0).contains(&x)
 }
 
-/// The host's has no sign at 0, and a negative base is not for this one.
+/// Returns the host's power, or NaN for a negative base, which the routine does not support.
 fn pow(x: f64, y: f64) -> f64 {
     if x < 0.0 { f64::NAN } else { x.powf(y) }
 }
 
-/// The host's loses digits near 0.
+/// Returns the inverse hyperbolic tangent, because the host's function loses digits near 0.
 fn atanh(x: f64) -> f64 {
     let size = x.abs();
     (0.5 * (2.0 * size / (1.0 - size)).ln_1p()).copysign(x)
 }
 
-/// The worst error of a claim.
+/// Worst error of a claim.
 #[derive(Debug, Clone, Copy, Default)]
 struct Worst {
     error: f64,
     at: [f32; 2],
-    /// The largest share of Vulkan's allowance.
+    /// Largest fraction of Vulkan's allowance.
     share: f64,
 }
 
@@ -179,7 +183,7 @@ impl Worst {
     fn note(&mut self, claim: &Claim, at: [f32; 2], got: f32) {
         let [x, y] = at.map(f64::from);
         let truth = claim.function.truth(x, y);
-        // The nearest float is never the worst.
+        // A result that is the nearest float is never the worst.
         if truth as f32 == got {
             return;
         }
@@ -191,7 +195,7 @@ impl Worst {
     }
 }
 
-/// Distance of a result from the truth.
+/// Returns the distance of a result from the true one.
 fn error(got: f32, truth: f64, unit: Unit) -> f64 {
     const LIMIT: f64 = 2.0 * 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     if truth.is_nan() || got.is_nan() {
@@ -208,10 +212,11 @@ fn error(got: f32, truth: f64, unit: Unit) -> f64 {
     (got - truth).abs() / size
 }
 
-/// Words per piece of work.
+/// Number of words per work item.
 const PIECE: u32 = 1 << 22;
 
-/// The worst error of a claim over every `stride`th word, or as many pairs of words.
+/// Returns the worst error of a claim over every `stride`th word, or over an equal number of pairs
+/// of words.
 fn measure(claim: &Claim, stride: u32) -> Worst {
     let pieces = (u32::MAX / PIECE) + 1;
     let next = AtomicU32::new(0);
@@ -259,7 +264,8 @@ fn note_lanes(claim: &Claim, evaluator: &mut Evaluator, operands: &[Lanes; 2], w
     }
 }
 
-/// Two operands: in turn any words, numbers near each other's size, and a power with a result of ordinary size.
+/// Returns two operands of one of three kinds: arbitrary words, numbers of similar magnitude, or a
+/// power whose result has an ordinary magnitude.
 fn pair(sequence: &mut Sequence, lane: usize) -> [u32; 2] {
     let [x, y] = [sequence.word(), sequence.word()];
     match lane % 3 {
@@ -273,7 +279,7 @@ fn pair(sequence: &mut Sequence, lane: usize) -> [u32; 2] {
     }
 }
 
-/// An error as the table shows it, rounded up.
+/// Formats an error for the table, rounded up.
 fn show(error: f64, unit: Unit) -> String {
     match unit {
         Unit::Ulp => format!("{} ulp", (error * 100.0).ceil() / 100.0),
@@ -281,7 +287,7 @@ fn show(error: f64, unit: Unit) -> String {
     }
 }
 
-/// The number in a cell of the table.
+/// Parses the number in a cell of the table.
 fn parse(cell: &str) -> Option<f64> {
     match cell.strip_prefix("2^") {
         Some(exponent) => exponent.parse().ok().map(f64::exp2),
@@ -297,7 +303,7 @@ const HEAD: &str = "\
 # Precision of the routines
 
 The worst errors over all 2^32 words, and over as many pairs of words for functions of two; against f64. Written by the
-ignored test of `tests/precision.rs`, which says how. `operations` are those left after the passes, without changes of type.
+ignored test of `backend/exec/src/tests/elementary/precision.rs`, which says how. `operations` are those left after the passes, without changes of type.
 
 | routine | operations | range | worst error | at | Vulkan allows |
 | --- | --- | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-//! What compiled programs compute, against the same computation in Rust.
+//! Tests of the results of compiled programs against equal computations in Rust.
 
 use super::scene::{Scene, check_lanes};
 
@@ -146,7 +146,7 @@ fn matrices_multiply_and_invert() {
     }
 }
 
-/// Pairs of integers with signs, zeros' neighbours and extremes.
+/// Returns pairs of integers of both signs, near zero, and at the extremes.
 fn integer_pairs() -> Vec<u32> {
     let special = [1, 2, 7, 31, 32, 33, 1000, 0x7fff_ffff, 0x8000_0001, 0xffff_ffff, 0xffff_fff9, 0x1234_5678];
     (0..16usize).flat_map(|lane| [special[lane % 12], special[(lane * 5 + 3) % 12]]).collect()
@@ -312,7 +312,7 @@ fn atomics_lose_nothing() {
 fn runtime_arrays_know_their_length() {
     let read = Scene::new("lengths.comp.spv").buffer(2, &[]).run_and_read(&[0, 2]);
     let (out, nodes) = (&read[0], &read[1]);
-    // The nodes start at byte 16, 32 bytes each.
+    // The nodes start at byte 16 and take 32 bytes each.
     assert_eq!(out[..2], [2048, (8192 - 16) / 32]);
     assert_eq!(nodes[0], 123);
     for lane in 0..16u32 {
@@ -345,7 +345,8 @@ fn specialization_changes_sizes_and_expressions() {
 
 #[test]
 fn matrices_in_memory_are_read_by_their_layout() {
-    // std140: r as 3 rows of 4, c as 2 columns of 4, then two times (2 rows of 4, f padded to 4).
+    // std140: `r` as 3 rows of 4, `c` as 2 columns of 4, then twice (2 rows of 4, `f` padded to
+    // 4).
     let uniform: Vec<f32> = (0..12 + 8 + 24).map(|index| index as f32).collect();
     let scene = Scene::new("layouts.comp.spv").floats(2, &uniform).buffer(3, &[]);
     let out = scene.run();
@@ -388,7 +389,7 @@ fn arrays_of_arrays_of_buffers_are_numbered_row_by_row() {
 #[test]
 fn sums_of_products_are_fused_unless_they_are_precise() {
     let values: Vec<f32> = (0..48).map(|index| 1.0 + (index * index % 37) as f32 / 8191.0).collect();
-    // `spirv-opt` fuses by itself, also differences of two products.
+    // `spirv-opt` also fuses differences of two products.
     let out = Scene::new("contraction.comp.spv").only_as_compiled().floats(1, &values).run();
     let mut fused = 0;
     for lane in 0..16 {
@@ -420,7 +421,7 @@ fn weights_of_0_are_not_computed_unless_that_is_asked_for() {
         let (a, b) = (values[lane], values[lane + 16]);
         let found: [f32; 5] = std::array::from_fn(|index| f32::from_bits(out[lane * 5 + index]));
         assert_eq!(found[..4], [b, b, 0.0, b], "{lane}");
-        // All bits, but for those of NaN.
+        // All bits must be equal, except for those of NaN.
         let bits = |value: f32| if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() };
         let kept = [0, 1].map(|index| f32::from_bits(kept[lane * 2 + index]));
         assert_eq!([found[4], kept[0], kept[1]].map(bits), [a * 0.0, a * 0.0, a + 0.0].map(bits), "{lane}");
@@ -476,7 +477,8 @@ fn control_flow_computes_what_the_source_says() {
 
 #[test]
 fn layouts_are_those_of_the_decorations() {
-    // std140: an item is position+weight (4), two columns of 4, three tags of 4 each: 24 floats.
+    // std140: an item is position and weight (4), two columns of 4, three tags of 4 each: 24
+    // floats.
     let mut uniform = vec![0.0; 24 * 2 + 12 + 1];
     for item in 0..2 {
         let at = item * 24;

@@ -1,4 +1,5 @@
-//! Operands at the edges: NaN, infinities, zeros of both signs, counts beyond the width. Every executor gives the same bits.
+//! Tests of operands at the edges: NaN, infinities, zeros of both signs, and counts beyond the
+//! width. All executors return equal bits.
 
 use vitric_format::{f32_to_half, half_to_f32};
 
@@ -9,21 +10,21 @@ const FLOATS: [u32; 16] = [
     0x3f80_0000, // 1
     0xbf80_0000, // -1
     0,
-    0xffc0_0001, // NaN with a sign
+    0xffc0_0001, // NaN with sign
     0x8000_0000, // -0
     0x7f80_0000, // infinity
-    0x7fa0_0000, // a signalling NaN
+    0x7fa0_0000, // signalling NaN
     0xff80_0000, // -infinity
     0x3e80_0000, // 0.25
-    1,           // the least denormal
+    1,           // smallest denormal
     0x8000_0001,
-    0x7f7f_ffff, // the greatest number
+    0x7f7f_ffff, // largest finite number
     0xff7f_ffff,
     0x7fc0_0000,
     0xc020_0000, // -2.5
 ];
 
-/// The upper words of doubles; the lower ones are 0.
+/// Upper words of doubles, whose lower words are 0.
 const DOUBLES: [u32; 16] = [
     0x7ff8_0000,
     0x3ff0_0000,
@@ -45,10 +46,11 @@ const DOUBLES: [u32; 16] = [
 
 const COUNTS: [i32; 16] = [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, -1, i32::MIN];
 
-/// Divisors, of which many are 0.
+/// Divisors, many of which are 0.
 const DIVISORS: [i32; 16] = [0, 1, -1, 0, 2, -2, 3, 0, i32::MAX, i32::MIN, -5, 0, 0x1_0000, 640, 7, 0];
 
-/// Operations on numbers as programs expect them: the number, if one operand is NaN, and the second one of equal operands.
+/// Minimum and maximum as programs expect them. If one operand is NaN the result is the other one.
+/// If the operands are equal the result is the second one.
 trait Number: Copy + PartialOrd {
     fn least(self, other: Self) -> Self {
         if is_nan(other) || self < other { self } else { other }
@@ -70,7 +72,7 @@ fn is_nan<T: PartialOrd>(value: T) -> bool {
     value.partial_cmp(&value).is_none()
 }
 
-/// The smooth step of a number between 0 and 1.
+/// Returns the smoothstep polynomial of a number, clamped to the range 0 to 1.
 fn smooth(t: f32) -> f32 {
     let t = if t > 0.0 { t.min(1.0) } else { 0.0 };
     t * t * t.mul_add(-2.0, 3.0)
@@ -78,7 +80,7 @@ fn smooth(t: f32) -> f32 {
 
 fn of_floats(x: f32, y: f32) -> Vec<u32> {
     let zero_first = if x > 0.0 { x } else { 0.0 };
-    // The distance between equal edges: 0, or NaN of infinities.
+    // The distance between equal edges is 0, or NaN for infinities.
     let (square, over, width) = (x * x, x - y, y.mul_add(-1.0, y));
     let floats = [
         x.least(y),
@@ -135,7 +137,8 @@ fn of_counts(count: i32) -> Vec<u32> {
     words
 }
 
-/// Fields of a number of bits that may be over the width: its low byte counts, and bits beyond the last one are copies of that.
+/// Returns bit fields whose width may exceed the word. Only the low byte of the width counts. Bits
+/// beyond the last one are copies of the last one.
 fn of_fields(count: i32) -> [u32; 3] {
     let (word, count) = (0x8765_4321_u32, count as u32);
     let signed = |offset: u32, count: u32| {
@@ -153,7 +156,8 @@ fn of_signs(x: f32, y: f64) -> [u32; 4] {
     [(sign(f64::from(x)) as f32).to_bits(), wide as u32, (wide >> 32) as u32, f32_to_half(half as f32)]
 }
 
-/// Quotients and remainders of signed numbers: a quotient by 0 is 0, a remainder by 0 is -1.
+/// Returns quotient and remainders of signed numbers. A quotient by 0 is 0, and a remainder by 0
+/// is -1.
 fn divided(a: i64, b: i64) -> [i64; 3] {
     if b == 0 {
         return [0, -1, -1];
@@ -163,7 +167,7 @@ fn divided(a: i64, b: i64) -> [i64; 3] {
     [a.wrapping_div(b), if moves { remainder + b } else { remainder }, remainder]
 }
 
-/// Quotients and remainders of unsigned numbers: all bits are set where the divisor is 0.
+/// Returns quotient and remainder of unsigned numbers. Both have all bits set if the divisor is 0.
 fn divided_unsigned(a: u64, b: u64) -> [u64; 2] {
     [a.checked_div(b).unwrap_or(u64::MAX), a.checked_rem(b).unwrap_or(u64::MAX)]
 }

@@ -1,4 +1,5 @@
-//! Image instructions of a compute program: a 4x4 float image to sample, and an integer one to store to.
+//! Tests of image instructions in a compute program. It samples a 4×4 float image and stores to an
+//! integer image.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::scene::{Scene, check_lanes};
 use crate::runtime::Descriptor;
 use crate::texture::Sampler;
 
-/// Texel (x, y) of the sampled image.
+/// Returns texel (x, y) of the sampled image.
 pub(super) fn texel(x: u32, y: u32) -> f32 {
     (y * 4 + x) as f32
 }
@@ -63,7 +64,7 @@ fn images_are_fetched_sampled_and_stored() {
     check_lanes(&run(), |lane| {
         let (x, y) = (lane % 4, lane / 4);
         let (right, down) = ((x + 1).min(3), (y + 1).min(3));
-        // Gathered: the texels at (0,1), (1,1), (1,0) of the footprint.
+        // The gathered texels are at (0,1), (1,1) and (1,0) of the footprint.
         let gathered = texel(x, down) + texel(right, down) * 100.0 + texel(right, y) * 10000.0;
         [
             texel(x, y).to_bits(),

@@ -1,4 +1,4 @@
-//! Values of many words, arrays of images, and constants that index out of range.
+//! Tests of values with many words, arrays of images, and constants that index out of range.
 
 use ash::vk;
 use vitric_spirv::{compile, parse};
@@ -8,7 +8,7 @@ use super::scene::{Scene, check_lanes, shader};
 use crate::Program;
 use crate::runtime::Descriptor;
 
-/// Words of the buffers that there is room for.
+/// Number of words in each buffer that the test uses.
 const WORDS: u32 = 1024;
 
 #[test]
@@ -40,13 +40,13 @@ fn composites_of_many_words_are_taken_apart_and_changed() {
     let input: Vec<u32> = (0..WORDS).map(|word| word * 3).collect();
     let out = Scene::new("../modules/parts.comp.spv").only_as_compiled().buffer(1, &input).run();
     for lane in 0..16 {
-        // Words of the array are every other one from the fifth on.
+        // The array's words are every second one, starting with the fifth.
         let second = if lane == 3 { 0 } else { lane };
         let tag = if lane % 2 == 1 { 7 } else { 0 };
         let expected = [0, 30, 30, lane, second, tag, lane + 10_000];
         let found = &out[lane as usize * 8..][..7];
         assert_eq!(found[..2], expected[..2], "lane {lane}");
-        // The lane that stores changes what others load.
+        // One lane stores a value that other lanes may load before or after.
         assert!(found[2] == 30 || found[2] == 7, "lane {lane}");
         assert_eq!(found[3..], expected[3..], "lane {lane}");
     }

@@ -1,4 +1,4 @@
-//! Translated shaders, run on every executor.
+//! Tests of translated shaders on every executor.
 
 mod behaviour;
 mod edges;
@@ -9,7 +9,7 @@ mod scene;
 mod subgroups;
 mod widths;
 
-/// A small deterministic generator of random numbers (xorshift).
+/// Small deterministic generator of random numbers (xorshift).
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! What SPIR-V 1.4 to 1.6 brought, and which versions are read.
+//! Tests of additions in SPIR-V 1.4 to 1.6, and of the accepted versions.
 
 use ash::vk;
 use vitric_spirv::{compile, parse};
@@ -9,7 +9,7 @@ use super::scene::{Scene, check_lanes, shader};
 fn newer_instructions() {
     let mut input = vec![7, 8, 9, 0];
     input.extend(0..16);
-    // The buffer that the interface names and nothing uses has no descriptor.
+    // A buffer that is only in the interface and not used needs no descriptor.
     let out = Scene::new("newer.comp.spv").specialize(&[(0, 16), (1, 0)]).buffer(1, &input).run();
     check_lanes(&out, |lane| {
         let is_even = lane % 2 == 0;
@@ -36,7 +36,8 @@ fn resources_of_the_interface_that_nothing_uses_are_none() {
     let program = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap();
     let bindings: Vec<(u32, u32)> = program.resources.iter().map(|found| (found.set, found.binding)).collect();
     assert_eq!(bindings, [(0, 0), (0, 1)]);
-    // Sixteen elements of three words: the other variable of the workgroup's memory is not used, either.
+    // The array has 16 elements of three words. The other workgroup variable is not used and takes
+    // no memory.
     assert_eq!((program.local_size, program.shared_bytes), ([3, 1, 1], 16 * 3 * 4));
 }
 

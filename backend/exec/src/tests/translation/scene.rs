@@ -1,4 +1,4 @@
-//! Runs one workgroup of a committed compute shader on given resources.
+//! Helper that runs one workgroup of a committed compute shader on given resources.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use crate::interp::Deadline;
 use crate::runtime::{Bindings, Bound, Descriptor};
 use crate::{Program, WorkgroupScratch, Workgroups};
 
-/// Bytes of every buffer.
+/// Size of every buffer, in bytes.
 const SIZE: u64 = 8192;
 
-/// A compute shader's resources: set 0 only.
+/// Resources of a compute shader, in set 0.
 pub(super) struct Scene {
     heap: Arc<Heap>,
     file: &'static str,
-    /// What stands in place of `.spv` in the names of the shader's other forms.
+    /// File endings that replace `.spv` in the names of the shader's optimized variants.
     forms: &'static [&'static str],
     push: Vec<u8>,
     specialization: Specialization,
-    /// Memory by address, and what puts it into its first state.
+    /// Memory by address, and the function that resets it to its initial contents.
     addresses: Arc<Addresses>,
     start: Box<dyn Fn()>,
     descriptors: HashMap<u32, Vec<Descriptor>>,
@@ -32,7 +32,8 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// The shader `file` of `tests/shaders`, with an output buffer at binding 0.
+    /// Creates a scene for the shader `file` of `tests/shaders`, with an output buffer at binding
+    /// 0.
     pub(super) fn new(file: &'static str) -> Self {
         let scene = Self {
             heap: Heap::new(1 << 22),
@@ -61,7 +62,7 @@ impl Scene {
         self.descriptor(binding, Descriptor::StorageBuffer(range))
     }
 
-    /// A uniform buffer that starts with `words`.
+    /// Appends a uniform buffer that starts with `words`.
     pub(super) fn uniforms(self, binding: u32, words: &[u32]) -> Self {
         let memory = self.memory();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -86,7 +87,7 @@ impl Scene {
         Allocation::new(&self.heap, SIZE).unwrap()
     }
 
-    /// Leaves the optimisers' forms out: where `spirv-opt` may change what comes out.
+    /// Omits the optimized variants, for shaders whose results `spirv-opt` may change.
     pub(super) fn only_as_compiled(mut self) -> Self {
         self.forms = &[];
         self
@@ -102,7 +103,7 @@ impl Scene {
         self
     }
 
-    /// Memory by address; `start` puts it into its first state.
+    /// Sets the memory by address. `start` resets it to its initial contents.
     pub(super) fn addresses(self, addresses: Arc<Addresses>, start: impl Fn() + 'static) -> Self {
         Self { addresses, start: Box::new(start), ..self }
     }
@@ -112,10 +113,11 @@ impl Scene {
         self.run_and_read(&[0]).swap_remove(0)
     }
 
-    /// Runs the workgroup and returns the first buffer of each of some bindings.
+    /// Runs the workgroup and returns the first buffer of each binding in `bindings`.
     ///
-    /// Every shader is also committed as `spirv-opt` leaves it with `-O` and `-Os` (phis instead of variables, merged and
-    /// unrolled blocks), and every form is interpreted and run as code for each target of the machine: all do the same.
+    /// Every shader is also committed as optimized by `spirv-opt` with `-O` and `-Os` (phis
+    /// instead of variables, merged and unrolled blocks). Every variant is interpreted and run as
+    /// code for each target of the machine. All results must be equal.
     pub(super) fn run_and_read(self, bindings: &[u32]) -> Vec<Vec<u32>> {
         let before: Vec<Vec<u8>> = self.buffers.values().map(|buffer| bytes_of(buffer)).collect();
         let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported());
@@ -169,13 +171,13 @@ fn shader_path(file: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/shaders").join(file)
 }
 
-/// The words of a committed shader.
+/// Returns the words of a committed shader.
 pub(super) fn shader(file: &str) -> Vec<u32> {
     let bytes = std::fs::read(shader_path(file)).unwrap();
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// Checks `count` words of each of the 16 lanes against a model of the shader.
+/// Checks `COUNT` words of each of the 16 lanes against a model of the shader.
 pub(super) fn check_lanes<const COUNT: usize>(out: &[u32], model: impl Fn(u32) -> [u32; COUNT]) {
     for lane in 0..16 {
         assert_eq!(out[lane as usize * COUNT..][..COUNT], model(lane), "lane {lane}");

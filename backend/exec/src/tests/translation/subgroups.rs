@@ -1,8 +1,8 @@
-//! Subgroup operations on numbers of every width, against the same in Rust.
+//! Tests of subgroup operations on numbers of every width, against equal computations in Rust.
 
 use super::scene::{Scene, check_lanes};
 
-/// A type's operations, on a type that holds all its values.
+/// Operations of a type, on a type `V` that can represent all its values.
 struct Ops<'a, V> {
     add: &'a dyn Fn(V, V) -> V,
     mul: &'a dyn Fn(V, V) -> V,
@@ -10,12 +10,12 @@ struct Ops<'a, V> {
     max: &'a dyn Fn(V, V) -> V,
     zero: V,
     one: V,
-    /// What minimum and maximum leave everything as it is with.
+    /// Neutral element of the minimum. `least` is that of the maximum.
     most: V,
     least: V,
 }
 
-/// The results in one lane that all types have, but for the votes.
+/// Returns the results in one lane that all types have, except for the votes.
 fn shared<V: Copy>(ops: &Ops<'_, V>, x: &[V; 16], y: &[V; 16], lane: usize) -> [V; 19] {
     let fold = |op: &dyn Fn(V, V) -> V, start: V, values: &[V]| values.iter().fold(start, |a, &b| op(a, b));
     let (up_to, below) = (&x[..=lane], &x[..lane]);
@@ -44,7 +44,8 @@ fn shared<V: Copy>(ops: &Ops<'_, V>, x: &[V; 16], y: &[V; 16], lane: usize) -> [
     ]
 }
 
-/// What each lane writes, as 64 bits a result; votes stand before the last of the shared ones.
+/// Returns the words that a lane writes, as 64 bits per result. Votes precede the last shared
+/// result.
 fn rows(shared: [u64; 19], own: &[u64], lane: usize, equal: bool) -> Vec<u64> {
     let mut out = shared[..18].to_vec();
     out.push(u64::from(equal) | 1 << 32);
@@ -101,7 +102,7 @@ fn integers(kind: u64, bits: u32, is_signed: bool, data: &[u64]) {
     check(kind, data, model);
 }
 
-/// Random words, with edges among them.
+/// Returns random words with some edge values.
 fn words() -> Vec<u64> {
     let mut random = super::Random(29);
     let edges = [0, 0x7f, 0x80, 0xffff_8000, 0x7fff, 1 << 63, (1 << 63) - 1, u64::MAX, 0x8000_0000];
@@ -118,7 +119,7 @@ fn integers_of_every_width() {
     }
 }
 
-/// Sums and products of these are exact in all widths.
+/// Sums and products of these numbers are exact in all widths.
 #[test]
 fn floats_of_every_width() {
     let x: [f64; 16] = std::array::from_fn(|lane| (lane * 7 % 16) as f64 * 0.75 - 4.5);

@@ -1,4 +1,5 @@
-//! Numbers of 8, 16 and 64 bits, subgroups, addresses: what compiled programs compute, against the same computation in Rust.
+//! Tests of numbers of 8, 16 and 64 bits, subgroups and addresses: results of compiled programs
+//! against equal computations in Rust.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use vitric_memory::Addresses;
 
 use super::scene::{Scene, check_lanes};
 
-/// Pairs of words that are likely to be wrong.
+/// Returns 64-bit numbers that often reveal errors, followed by random ones.
 fn words(count: usize) -> Vec<u64> {
     let mut random = super::Random(11);
     let edges = [0, 1, u64::MAX, 1 << 63, (1 << 63) - 1, 0xffff_ffff, 1 << 32, 0x8000_0000, 0x3_0000_0001];
@@ -115,14 +116,14 @@ fn doubles() {
         for (index, expected) in model(lane).into_iter().enumerate().take(26) {
             assert_eq!(word(lane * 28 + index), expected, "lane {lane}, value {index}");
         }
-        // What may be contracted.
+        // Results of expressions that may be contracted.
         let close = |value: f64, expected: f64| (value - expected).abs() <= expected.abs().max(1.0) * 1e-12;
         assert!(close(word(lane * 28 + 26), a * 2.0 - b), "determinant {lane}");
         assert!(close(word(lane * 28 + 27), 5.0 * a.abs()), "length {lane}");
     }
 }
 
-/// A float rounded to a half and back.
+/// Rounds a float to a half and converts it back.
 fn half(value: f32) -> f32 {
     half_to_f32(f32_to_half(value))
 }
@@ -261,7 +262,8 @@ fn subgroups() {
     check_lanes(&out, model);
 }
 
-/// Lanes that part are together with those that went the same way, and with all behind it.
+/// Checks that diverged lanes communicate with the lanes on their path, and with all lanes after
+/// reconvergence.
 #[test]
 fn lanes_come_together_again() {
     let data: Vec<u32> = (0..16u32).map(|lane| (lane * 37 + 11) ^ lane << 3).collect();
@@ -332,7 +334,7 @@ fn memory_is_reached_by_address() {
     let scene = Scene::new("addresses.comp.spv");
     let (first, second) = (scene.memory(), scene.memory());
     let (nodes, items) = (0x7_0000_0000u64, 0x9_1234_5000u64);
-    // Three nodes: next, value, small, count.
+    // Three nodes of the fields next, value, small, count.
     let node = |next: u64, value: u32, small: u32| [next as u32, (next >> 32) as u32, value, small, 0, 0];
     let (list_memory, array_memory) = (first.clone(), second.clone());
     let start = move || {
@@ -358,7 +360,7 @@ fn memory_is_reached_by_address() {
 #[test]
 fn pointers_are_chosen_walked_and_kept() {
     let [a, b] = [1u32, 1000].map(|scale| (0..64).map(|index| index * scale + 3).collect::<Vec<u32>>());
-    // Debian's spirv-opt takes a pointer that was kept for the word it points to.
+    // Debian's spirv-opt confuses a stored pointer with the word it points to.
     let scene = Scene::new("pointers.comp.spv").only_as_compiled();
     let out = scene.buffer(1, &a).buffer(2, &b).run_and_read(&[0, 1, 2]);
     let (mut left, mut right) = (a.clone(), b.clone());
@@ -409,7 +411,7 @@ fn shared_blocks_have_the_layout_they_declare() {
     let out = Scene::new("blocks.comp.spv").run();
     let values = |lane: u32| lane.wrapping_mul(0x0102_0304);
     let bytes: Vec<u8> = (200..216).collect();
-    // rows[1] starts behind 3 rows of 2 floats (row major, stride 8).
+    // `rows[1]` follows 3 rows of 2 floats (row major, stride 8).
     let mut words: Vec<u32> = (0..16).map(values).collect();
     for (word, bytes) in words.iter_mut().zip(bytes.chunks(4)) {
         *word = u32::from_le_bytes(bytes.try_into().unwrap());

@@ -1,4 +1,5 @@
-//! Memory by address: in one place, in several, outside of any; again and again, so that what was found before is of use or is not.
+//! Tests of memory by address, with lanes in one allocation, in several, or outside of any. Loops
+//! repeat the accesses, so that cached lookups are sometimes valid and sometimes not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +13,16 @@ use super::{BUFFER_BYTES, Run, cases, check, lanes, program, targets};
 use crate::interp::Wave;
 use crate::runtime::{Bindings, Deadline, Environment, Stop};
 
-/// Addresses of what can be reached: one of them goes over the end of a low word.
+/// Start addresses of the memory. The first range crosses a multiple of 2^32.
 pub(super) const PLACES: [u64; 2] = [(2 << 32) - 96, 5 << 32];
 
-/// Walks from addresses by steps, adding up what it loads, and then stores that at addresses.
+/// Returns a function that loads words at increasing addresses, sums them, and then stores the sum
+/// at addresses.
 fn walk(uniform: bool) -> Function {
     let mut b = Builder::new();
     let [low, high, step, word] = match uniform {
-        // Bytes of the push constants are 0, 11, 22, 33 and so on: these are no constants for all that.
+        // The push constants have bytes 0, 11, 22, 33 and so on. Values computed from them are
+        // therefore known to the test, but not constant in the IR.
         true => [0, 4, 8, 12].map(|offset| {
             let (at, known) =
                 (b.int(offset), b.int(u32::from_le_bytes([0, 1, 2, 3].map(|byte| (offset as u8 + byte) * 11))));
@@ -96,7 +99,8 @@ proptest! {
     }
 }
 
-/// What was found at an address is forgotten when other memory has it, or none.
+/// Checks that the cached lookup of an address is dropped when the table has other memory there,
+/// or none.
 #[test]
 fn other_tables_of_addresses_lead_elsewhere() {
     let mut b = Builder::new();
@@ -118,7 +122,7 @@ fn other_tables_of_addresses_lead_elsewhere() {
     let (one, other) = (filled(1), filled(2));
     for target in targets() {
         let (program, mut wave) = (program(&function, 0, Some(target)), Wave::default());
-        // Each table is used twice: the second time it is known.
+        // Each table is used twice. The second use finds the cached lookup.
         for (memory, byte) in [(Some(&one), 1), (Some(&one), 1), (Some(&other), 2), (Some(&other), 2), (None, 0)] {
             let table = memory.map(|memory| (PLACES[1], memory.clone())).into_iter().collect();
             let bindings = Bindings::default().with_addresses(Arc::new(Addresses::new(table)));

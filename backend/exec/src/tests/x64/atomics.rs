@@ -1,5 +1,8 @@
-//! Atomic operations of lanes on words of a range, and by address: apart and on the same ones, and where some are outside of it, or do not take
-//! part; again and again, so that what was found before is of use. And threads that are in each other's way.
+//! Tests of atomic operations on words of a range and by address.
+//!
+//! Lanes name distinct or equal words, some are out of bounds or inactive. Loops repeat the
+//! operations, so that cached lookups are used. A further test runs several threads on equal
+//! words.
 
 use std::time::Duration;
 
@@ -13,15 +16,15 @@ use super::{BUFFER_BYTES, Run, cases, check, program, targets, word};
 use crate::interp::Wave;
 use crate::runtime::{Bindings, Bound, Deadline, Environment, Stop};
 
-/// Which words lanes name.
+/// Choice of the words that lanes name.
 #[derive(Debug, Clone, Copy)]
 enum Which {
     Own,
     Any,
     One,
-    /// Known to be one, by all lanes with one operand.
+    /// All lanes name one word through a uniform operand.
     Known,
-    /// One is not aligned, or outside.
+    /// One lane's offset is not aligned, or is out of bounds.
     Beside(u32),
 }
 
@@ -62,7 +65,7 @@ proptest! {
         }
         let [low, high] = [PLACES[1] as u32, (PLACES[1] >> 32) as u32].map(|word| b.int(word));
         let buffer = Space::Buffer { resource: 0, element: None };
-        // Push constants stay what they are.
+        // Push constants are not modified by atomics.
         let space = [Space::Shared, buffer, Space::Address { high }, Space::Push][space];
         if let Space::Address { .. } = space {
             offset = b.binary(BinaryOp::IAdd, offset, low);
@@ -78,7 +81,7 @@ proptest! {
         b.push(Inst::Break { depth: 0 });
         b.push(Inst::EndIf);
         let before = b.atomic(space, offset, op, value, comparator);
-        // Again, with what was found.
+        // The second operation uses the result of the first one.
         let again = b.atomic(space, offset, op, before, comparator);
         let turned = b.binary(BinaryOp::IMul, sum, five);
         let sum = b.binary(BinaryOp::IAdd, turned, before);
@@ -100,7 +103,7 @@ proptest! {
     }
 }
 
-/// Nothing that threads do to one word at the same time is lost.
+/// Checks that concurrent operations of threads on one word are all effective.
 #[test]
 fn threads_do_not_undo_what_others_do() {
     const ROUNDS: u32 = 2000;
@@ -112,7 +115,7 @@ fn threads_do_not_undo_what_others_do() {
             for thread in 0..4u32 {
                 let bindings = &bindings;
                 scope.spawn(move || {
-                    // Each thread turns bits of its own.
+                    // Each thread toggles a separate bit.
                     let mut b = Builder::new();
                     let (lane, four) = (b.lane(), b.int(4));
                     let offset = b.binary(BinaryOp::IMul, lane, four);

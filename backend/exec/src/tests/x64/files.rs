@@ -1,7 +1,7 @@
-//! Passes on the IR's text: files of `tests/vir` say what goes in and what comes out, and both must compute the same, on the
-//! interpreter and on every target.
+//! Tests of passes on the text of the IR. Files of `tests/vir` contain a function before and after
+//! the passes. Both must have equal results on the interpreter and on every target.
 //!
-//! `VITRIC_BLESS=1` writes what comes out into the files.
+//! `VITRIC_BLESS=1` writes the current result into the files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use vitric_ir::{Function, Inst, parse, verify};
 
 use super::{Run, check, program, run};
 
-/// The line between the two functions of a file.
+/// Line between the two functions of a file.
 const BECOMES: &str = "; becomes\n";
 
 fn files() -> Vec<PathBuf> {

@@ -1,5 +1,6 @@
-//! Generated code against the interpreter: every operation on random words, and random programs with control flow,
-//! locals, memory and jumps, on every target that the machine has; and what was encoded, decoded again.
+//! Tests of generated code against the interpreter, on every target of the machine. They run every
+//! operation on random words, and random programs with control flow, locals, memory and jumps.
+//! Encoded instructions are also decoded again.
 
 mod addresses;
 mod atomics;
@@ -28,7 +29,7 @@ use crate::Program;
 use crate::interp::{Executable, Wave};
 use crate::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
 
-/// What a program did.
+/// Effects of a program.
 #[derive(Debug, Clone, PartialEq)]
 struct Outcome {
     stop: Stop,
@@ -38,7 +39,7 @@ struct Outcome {
     shared: Vec<u32>,
 }
 
-/// What a program runs on.
+/// Inputs of a program's run.
 struct Run {
     inputs: Vec<Lanes>,
     lanes: Mask,
@@ -69,7 +70,7 @@ fn run(program: &Program, run: &Run) -> Outcome {
     let memory = Allocation::new(&Heap::new(1 << 20), BUFFER_BYTES as u64).unwrap();
     let fill: Vec<u8> = (0..BUFFER_BYTES).map(|index| (index * 37) as u8).collect();
     memory.write(0, &fill);
-    // A few bytes at both ends are outside of the range.
+    // The range excludes a few bytes at both ends of the memory.
     let bindings = Bindings::new(vec![vec![Bound::Buffer(Some(memory.clone()), 8, BUFFER_BYTES as u64 - 18)]]);
     let far = Allocation::new(&Heap::new(1 << 20), BUFFER_BYTES as u64).unwrap();
     far.write(0, &fill);
@@ -103,7 +104,7 @@ fn targets() -> Vec<Target> {
     [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported()).collect()
 }
 
-/// NaNs are one: which one an operation on two of them gives is not defined.
+/// Maps all NaNs to one, because an operation on two NaNs may return either.
 fn canonical(word: u32) -> u32 {
     if f32::from_bits(word).is_nan() { 0x7fc0_0000 } else { word }
 }
@@ -128,7 +129,8 @@ fn check(function: &Function, how: &Run) {
     }
 }
 
-/// Words of every kind: small integers, floats of every size, NaN, infinities, anything.
+/// Generates words of every kind: small integers, floats of every magnitude, NaN, infinities, and
+/// arbitrary bits.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         0u32..40,
@@ -155,7 +157,7 @@ fn lanes() -> impl Strategy<Value = Lanes> {
     prop::array::uniform16(word())
 }
 
-/// A function that computes one operation of inputs and stores the result.
+/// Returns a function that applies one operation to inputs and stores the result.
 fn of_inputs(operands: &[Type], op: impl FnOnce(&mut Builder, &[vitric_ir::Value]) -> vitric_ir::Value) -> Function {
     let mut b = Builder::new();
     let values: Vec<_> = operands
@@ -177,7 +179,7 @@ fn of_inputs(operands: &[Type], op: impl FnOnce(&mut Builder, &[vitric_ir::Value
     b.finish()
 }
 
-/// Every operation as a function of three inputs.
+/// Returns a function of three inputs for every operation.
 fn functions_of_every_operation() -> Vec<Function> {
     let mut out = Vec::new();
     for &op in UnaryOp::ALL {
@@ -280,7 +282,7 @@ proptest! {
     }
 }
 
-/// A value that is the same in all lanes, of which nothing is known: a push constant.
+/// Returns a value that is uniform but not known at compile time: a push constant.
 fn uniform_value(b: &mut Builder, ty: Type) -> vitric_ir::Value {
     let offset = b.int(4);
     let loaded = b.load(vitric_ir::Space::Push, offset, if ty == Type::Bool { Type::I32 } else { ty });
@@ -293,7 +295,8 @@ fn uniform_value(b: &mut Builder, ty: Type) -> vitric_ir::Value {
     }
 }
 
-/// Looks at other lanes inside and outside of divergent control flow, makes helpers of lanes, and adds to 64 bits in memory.
+/// Returns a function that reads other lanes inside and outside of divergent control flow, turns
+/// lanes into helpers, and adds to 64-bit words in memory.
 fn across_lanes() -> Function {
     let mut b = Builder::new();
     let [x, y, z] = [0, 1, 2].map(|slot| b.input(slot, Type::I32));
@@ -353,7 +356,7 @@ fn an_endless_loop_stops_at_the_time_limit() {
 
 #[test]
 fn values_live_across_a_barrier_and_a_back_edge() {
-    // 40 values at once: more than any target has registers.
+    // 40 values are live at once, which exceeds the registers of every target.
     let mut b = Builder::new();
     let values: Vec<_> = (0..40)
         .map(|index| {
@@ -372,7 +375,7 @@ fn values_live_across_a_barrier_and_a_back_edge() {
     check(&b.finish(), &Run { inputs, lanes: Mask::MAX, helpers: 0 });
 }
 
-/// Floats among which NaN, zeros of both signs and infinities meet.
+/// Floats whose pairs combine NaN, zeros of both signs, and infinities.
 const EDGES: Lanes = [
     0x7fc0_0000,
     0,
@@ -411,7 +414,7 @@ fn the_least_and_greatest_of_numbers_are_no_nan() {
     }
 }
 
-/// An operation on what lanes have of their own, on what all lanes have, and on constants.
+/// Returns a function that applies an operation to divergent, uniform and constant operands.
 fn of_mixed(op: BinaryOp) -> Function {
     let mut b = Builder::new();
     let (input, offset, other_offset) = (b.input(0, Type::F32), b.int(8), b.int(12));
@@ -425,7 +428,8 @@ fn of_mixed(op: BinaryOp) -> Function {
     b.finish()
 }
 
-/// Cases of each random test: `VITRIC_CASES`, by default as many as take a second or two.
+/// Returns the number of cases of each random test: `VITRIC_CASES`, or by default a number that
+/// takes one to two seconds.
 fn cases() -> u32 {
     std::env::var("VITRIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
 }

@@ -1,4 +1,5 @@
-//! Words at places that lanes share, or that are none: arrays and tables by an index of the whole wave, buffers that are not there.
+//! Tests of accesses with a uniform index, and of accesses to missing memory: arrays and tables
+//! with one index for the wave, and missing buffers.
 
 use proptest::prelude::*;
 use vitric_base::simd::Mask;
@@ -6,14 +7,15 @@ use vitric_ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value};
 
 use super::{Run, cases, check, lanes};
 
-/// Words of the array and of the table.
+/// Number of words in the array and in the table.
 const WORDS: u32 = 4;
 
-/// Stores to an array in some lanes, and loads from it and from a table, by an index that is the same in all lanes.
+/// Returns a function that stores to an array in some lanes and loads from it and from a table.
+/// All lanes use one index.
 fn by_one_index(index: u32, base: u32) -> Function {
     let mut b = Builder::new();
     let (value, first, five) = (b.input(0, Type::I32), b.int(0), b.int(5));
-    // Not a constant: the first push constants are bytes 0, 11, 22 and 33.
+    // The index is not constant in the IR. The first push constants have bytes 0, 11, 22 and 33.
     let (pushed, known) = (b.load(Space::Push, first, Type::I32), b.int(0x2116_0b00u32.wrapping_sub(index)));
     let index = b.binary(BinaryOp::ISub, pushed, known);
     let array = b.local(WORDS);
@@ -39,7 +41,8 @@ fn by_one_index(index: u32, base: u32) -> Function {
     b.finish()
 }
 
-/// Loads from a table of so many words by what lanes give, by its low bits alone, and by its high ones.
+/// Returns a function that loads from a table of `words` words, indexed by the input, by its low
+/// bits only, and by its high bits.
 fn of_table(words: u32) -> Function {
     let mut b = Builder::new();
     let (given, table) = (b.input(0, Type::I32), b.table((0..words).map(|word| word * 7 + 1).collect()));
@@ -54,7 +57,7 @@ fn of_table(words: u32) -> Function {
     b.finish()
 }
 
-/// Loads words of a buffer that is not there, at offsets that differ.
+/// Returns a function that loads words of a missing buffer at divergent offsets.
 fn of_nothing() -> Function {
     let mut b = Builder::new();
     let (offset, element) = (b.input(0, Type::I32), b.int(9));

@@ -1,4 +1,5 @@
-//! The routines, which are the longest straight code there is: generated code and interpreter give the same bits.
+//! Tests of the elementary routines, which are the longest straight-line code. Generated code and
+//! interpreter return equal bits.
 
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_ir::{Builder, Type, Value, elementary};
@@ -43,7 +44,7 @@ const ROUTINES: &[(&str, Routine)] = &[
     }),
 ];
 
-/// Words spread over all floats; the second operand runs through them in another order.
+/// Returns words spread over all floats. The second operand traverses them in a different order.
 fn inputs(wave: u32) -> Vec<Lanes> {
     let word = |lane: usize, step: u32| (wave * WAVE as u32 + lane as u32).wrapping_mul(step);
     [0x0010_0101, 0x9e37_79b1].map(|step| std::array::from_fn(|lane| word(lane, step))).to_vec()

@@ -1,4 +1,5 @@
-//! Operations on 64-bit numbers: alone and behind each other, on what differs by lane, on what all lanes share, and on constants.
+//! Tests of operations on 64-bit numbers, alone and in sequence, with divergent, uniform and
+//! constant operands.
 
 use proptest::prelude::*;
 use vitric_base::simd::{Lanes, Mask};
@@ -6,12 +7,12 @@ use vitric_ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value, WideOp};
 
 use super::{Run, cases, check};
 
-/// What an operation works on.
+/// Operand of an operation.
 #[derive(Debug, Clone, Copy)]
 enum Of {
-    /// Words that each lane has of its own, by their slots.
+    /// Divergent words, by their input slots.
     Inputs([u32; 2]),
-    /// The same words for all lanes, which are not known before.
+    /// Uniform words that are not known at compile time.
     Pushed(u32),
     Constant(u64),
 }
@@ -46,7 +47,7 @@ fn apply(b: &mut Builder, op: WideOp, operands: [Value; 3]) -> Value {
     }
 }
 
-/// Whether an operation sees no difference between NaNs.
+/// Returns true if an operation does not distinguish between NaNs.
 fn works_on_floats(op: WideOp) -> bool {
     use WideOp as W;
     !matches!(
@@ -55,7 +56,8 @@ fn works_on_floats(op: WideOp) -> bool {
     )
 }
 
-/// Words of a result. NaNs are one: which one an operation on two of them gives is not defined.
+/// Returns the words of a result. All NaNs are mapped to one, because an operation on two NaNs may
+/// return either.
 fn words(b: &mut Builder, value: Value) -> [Value; 2] {
     let value = match b.type_of(value) {
         Type::F64 => {
@@ -67,7 +69,9 @@ fn words(b: &mut Builder, value: Value) -> [Value; 2] {
     b.split(value).map(|word| b.cast(word, Type::I32))
 }
 
-/// One operation, and another on what it gives: together with what it was made of, a product, and its words as a sum.
+/// Returns a function that applies one operation, and a second one to operands and the first
+/// result's rejoined words. It outputs the words of both results and the sum of the first result's
+/// words.
 fn function([op, next]: [WideOp; 2], operands: [Of; 3]) -> Function {
     let mut b = Builder::new();
     let operands = operands.map(|of| operand(&mut b, of));
@@ -86,7 +90,7 @@ fn function([op, next]: [WideOp; 2], operands: [Of; 3]) -> Function {
     b.finish()
 }
 
-/// A sum that is carried around a loop, which lanes leave one after the other.
+/// Returns a function that carries a sum around a loop, which lanes leave one after the other.
 fn looped() -> Function {
     let mut b = Builder::new();
     let (step, local) = (operand(&mut b, Of::Inputs([0, 1])), b.local(3));
@@ -117,7 +121,7 @@ fn looped() -> Function {
     b.finish()
 }
 
-/// Numbers of every kind, as floats and as integers.
+/// Generates numbers of every kind, as floats and as integers.
 fn number() -> impl Strategy<Value = u64> {
     let float = prop::sample::select(vec![
         0.0,

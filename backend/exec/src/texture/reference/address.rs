@@ -1,10 +1,10 @@
-//! Addressing: texel indices outside an image are wrapped, or found to lie on the border.
+//! Addressing: texel indices outside of an image are wrapped or map to the border.
 
 use ash::vk;
 
 use crate::texture::routine::FARTHEST;
 
-/// The index inside `0..size` that stands for `index`; `None` is the border.
+/// Maps `index` into `0..size`. Returns `None` for the border.
 #[inline]
 pub(super) fn wrap(mode: vk::SamplerAddressMode, index: i32, size: i32) -> Option<i32> {
     if (0..size).contains(&index) {
@@ -24,7 +24,8 @@ pub(super) fn wrap(mode: vk::SamplerAddressMode, index: i32, size: i32) -> Optio
     }
 }
 
-/// `coordinate * size`, kept where single floats hold every half; NaN is far outside.
+/// Returns `coordinate * size`, clamped to the range in which single-precision floats represent
+/// every half. NaN is far outside.
 #[inline]
 pub(super) fn to_texels(coordinate: f32, size: i32, unnormalized: bool) -> f32 {
     let texels = if unnormalized { coordinate } else { coordinate * size as f32 };

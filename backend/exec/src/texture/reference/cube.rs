@@ -2,7 +2,7 @@
 //!
 //! Source: Vulkan specification, "Cube Map Face Selection" and "Cube Map Edge Handling".
 
-/// A face (0 to 5: +x -x +y -y +z -z) and coordinates on it, 0 to 1.
+/// Face (0 to 5: +x -x +y -y +z -z) and coordinates on it, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OnFace {
     pub(super) face: u32,
@@ -10,7 +10,8 @@ pub(super) struct OnFace {
     pub(super) t: f32,
 }
 
-/// Components of a direction (or of its derivative) along a face's s, t and axis.
+/// Returns the components of a direction, or of its derivative, along a face's s, t and major
+/// axis.
 fn along(face: u32, [x, y, z]: [f32; 3]) -> [f32; 3] {
     match face {
         0 => [-z, -y, x],
@@ -22,7 +23,8 @@ fn along(face: u32, [x, y, z]: [f32; 3]) -> [f32; 3] {
     }
 }
 
-/// Returns the face of the longest component. Of components of equal length z is taken before y, and y before x.
+/// Returns the face of the longest component. If components have equal length, z comes before y,
+/// and y before x.
 fn face_of([x, y, z]: [f32; 3]) -> u32 {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     if az >= ax && az >= ay {
@@ -34,7 +36,7 @@ fn face_of([x, y, z]: [f32; 3]) -> u32 {
     }
 }
 
-/// Where a direction meets the cube. The zero direction meets a face's centre.
+/// Returns the point where a direction meets the cube. The zero direction meets a face's centre.
 pub(super) fn project(direction: [f32; 3]) -> OnFace {
     let face = face_of(direction);
     let [s, t, axis] = along(face, direction);
@@ -42,7 +44,7 @@ pub(super) fn project(direction: [f32; 3]) -> OnFace {
     OnFace { face, s: divided(s), t: divided(t) }
 }
 
-/// Derivatives of the coordinates on the face, from those of the direction.
+/// Returns the derivatives of the coordinates on the face, from those of the direction.
 pub(super) fn project_gradient(direction: [f32; 3], gradient: [f32; 3]) -> [f32; 3] {
     let face = face_of(direction);
     let [s, t, axis] = along(face, direction);
@@ -54,7 +56,7 @@ pub(super) fn project_gradient(direction: [f32; 3], gradient: [f32; 3]) -> [f32;
     [derived(s, ds), derived(t, dt), 0.0]
 }
 
-/// The direction through coordinates (-1 to 1 and beyond) of a face.
+/// Returns the direction through coordinates of a face, -1 to 1 and beyond.
 fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     match face {
         0 => [1.0, -t, -s],
@@ -66,7 +68,7 @@ fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     }
 }
 
-/// The face and texel that stand for a texel of `face` that may lie beyond its edge.
+/// Returns the face and texel that replace a texel of `face`, which may be beyond its edge.
 pub(super) fn across_edge(face: u32, x: i32, y: i32, size: i32) -> (u32, i32, i32) {
     if (0..size).contains(&x) && (0..size).contains(&y) {
         return (face, x, y);
@@ -77,7 +79,8 @@ pub(super) fn across_edge(face: u32, x: i32, y: i32, size: i32) -> (u32, i32, i3
     (met.face, texel(met.s), texel(met.t))
 }
 
-/// Directions to the middles of the cube's 12 edges and to its 8 corners, with the faces that the specification recommends.
+/// Directions to the midpoints of the cube's 12 edges and to its 8 corners, with the faces that
+/// the specification recommends.
 pub(in crate::texture) const TIES: [([f32; 3], u32); 20] = [
     ([1.0, 1.0, 0.0], 2),
     ([1.0, -1.0, 0.0], 3),
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn neighbours_share_their_edge() {
-        // Left of +z is the right column of -x; its rows go the same way.
+        // To the left of +z is the right column of -x, with rows in equal order.
         for y in 0..4 {
             assert_eq!(across_edge(4, -1, y, 4), (1, 3, y));
             assert_eq!(across_edge(4, 4, y, 4), (0, 0, y));

@@ -1,6 +1,7 @@
-//! Level of detail: scale factors from derivatives, bias, clamps, and the levels that are accessed.
+//! Level of detail: scale factors from derivatives, bias, clamps, and the accessed levels.
 //!
-//! Source: Vulkan specification, "Image Level-of-Detail Operations", "Scale Factor Operation", "Texel Anisotropic Filtering".
+//! Source: Vulkan specification, "Image Level-of-Detail Operations", "Scale Factor Operation",
+//! "Texel Anisotropic Filtering".
 
 use ash::vk;
 use vitric_memory::SurfaceView;
@@ -10,7 +11,7 @@ use super::{LevelOfDetail, SampleRequest, cube};
 use crate::runtime::math;
 use crate::texture::routine::ROUND;
 
-/// Levels to read: the first, the second, and the share of the second.
+/// Levels to read: the first, the second, and the weight of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     pub(super) first: u32,
@@ -23,7 +24,7 @@ fn is_cube(view: &SurfaceView) -> bool {
     matches!(view.desc.kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY)
 }
 
-/// What gradients say: the level of detail, and the samples along the longer axis of a footprint.
+/// Footprint computed from gradients: the level of detail, and the samples along its longer axis.
 struct Footprint {
     lod: f32,
     samples: f32,
@@ -44,7 +45,7 @@ fn footprint(view: &SurfaceView, sampler: &Sampler, coords: [f32; 3], [dx, dy]: 
     let (along_x, along_y) = (square(dx), square(dy));
     let (longer, shorter) = (math::max(along_x, along_y), math::min(along_x, along_y));
     let log = |square: f32| if square > 0.0 { 0.5 * math::log2(square) } else { -1000.0 };
-    // Footprints of a texel and less are not elongated.
+    // Footprints of at most one texel count as isotropic.
     let most = sampler.max_anisotropy.map(|most| most.clamp(1.0, MAX_ANISOTROPY)).filter(|_| longer > 1.0);
     let Some(most) = most.filter(|_| !is_integer(view)) else {
         return Footprint { lod: log(longer), samples: 1.0, axis: dx };
@@ -58,7 +59,7 @@ fn is_integer(view: &SurfaceView) -> bool {
     view.sampled().is_some_and(|(info, aspect)| aspect == vk::ImageAspectFlags::STENCIL || info.class.is_integer())
 }
 
-/// The samples of which anisotropic filtering makes the average: where they lie beside the coordinates.
+/// Returns the coordinates of the samples that anisotropic filtering averages.
 pub(super) fn steps(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest, coords: [f32; 3]) -> Vec<[f32; 3]> {
     let LevelOfDetail::Gradient { dx, dy, .. } = request.lod else { return vec![coords] };
     let Footprint { samples, axis, .. } = footprint(view, sampler, request.coords, [dx, dy]);
@@ -72,7 +73,7 @@ pub(super) fn steps(view: &SurfaceView, sampler: &Sampler, request: &SampleReque
     (1..=samples as u32).map(at).collect()
 }
 
-/// The level of detail before the sampler's clamp.
+/// Returns the level of detail before the sampler's clamp.
 fn biased(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> f32 {
     let (base, bias) = match request.lod {
         LevelOfDetail::Level(level) => (level, 0.0),
@@ -81,17 +82,18 @@ fn biased(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> f32
     base + (sampler.mip_lod_bias + bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS)
 }
 
-/// The level of detail within the sampler's clamp.
+/// Clamps the level of detail to the sampler's range.
 fn clamped(biased: f32, sampler: &Sampler) -> f32 {
     math::min(math::max(biased, sampler.min_lod), sampler.max_lod)
 }
 
-/// Whether nothing depends on the level of detail: a single level, filtered the same way when magnified.
+/// Returns true if the result does not depend on the level of detail: there is a single level, and
+/// both filters are equal.
 pub(super) fn ignores_lod(view: &SurfaceView, sampler: &Sampler) -> bool {
     view.desc.levels == 1 && sampler.mag_filter == sampler.min_filter
 }
 
-/// Which levels are read, and how each is filtered.
+/// Returns the levels to read and the filter for them.
 pub(super) fn levels(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> Levels {
     if ignores_lod(view, sampler) {
         return Levels { first: 0, second: 0, share: 0.0, filter: sampler.mag_filter };
@@ -109,12 +111,12 @@ pub(super) fn levels(view: &SurfaceView, sampler: &Sampler, request: &SampleRequ
     Levels { first: first as u32, second, share: level - first, filter }
 }
 
-/// Returns the nearest level. Halves go up, as D3D demands and GPUs do.
+/// Returns the nearest level. Halves round up, as D3D demands and GPUs do.
 fn nearest(level: f32) -> f32 {
     (level + 0.5).floor()
 }
 
-/// The level that would be accessed, and the computed level of detail before clamping.
+/// Returns the level that would be accessed, and the level of detail before clamping.
 pub fn query_lod(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> [f32; 2] {
     let lod = biased(view, sampler, request);
     let level = math::min(math::max(clamped(lod, sampler), 0.0), (view.desc.levels - 1) as f32);

@@ -1,4 +1,5 @@
-//! The model of sampling that tests compare the routines with: one lane at a time, as plainly as it can be said.
+//! Simple reference model of sampling, which tests compare the routines with. It processes one
+//! lane at a time.
 
 mod address;
 mod cube;
@@ -17,18 +18,18 @@ pub(super) use cube::TIES;
 pub(super) use lod::query_lod;
 use lod::{Levels, levels, steps};
 
-/// Where the level of detail comes from.
+/// Source of the level of detail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LevelOfDetail {
-    /// Given; the sampler's bias is added.
+    /// Explicit level, to which the sampler's bias is added.
     Level(f32),
-    /// From derivatives of the coordinates by window x and y.
+    /// Derivatives of the coordinates with respect to window x and y.
     Gradient {
-        /// By x.
+        /// Derivatives with respect to x.
         dx: [f32; 3],
-        /// By y.
+        /// Derivatives with respect to y.
         dy: [f32; 3],
-        /// The program's bias.
+        /// Bias of the program.
         bias: f32,
     },
 }
@@ -36,7 +37,7 @@ pub enum LevelOfDetail {
 /// One sampling operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleRequest {
-    /// Coordinates, as many as the view has dimensions (a direction for cubes).
+    /// Coordinates, as many as the view has dimensions, or a direction for cubes.
     pub coords: [f32; 3],
     /// Layer of an arrayed view, not rounded yet.
     pub layer: f32,
@@ -44,7 +45,7 @@ pub struct SampleRequest {
     pub offset: [i32; 3],
     /// Level of detail.
     pub lod: LevelOfDetail,
-    /// Depth reference to compare with.
+    /// Depth reference for a comparison.
     pub reference: Option<f32>,
 }
 
@@ -55,23 +56,25 @@ pub struct GatherRequest {
     pub request: SampleRequest,
     /// Component to gather, 0 to 3.
     pub component: u32,
-    /// One offset for each of the four texels, on top of the common one.
+    /// Offset of each of the four texels, in addition to the common one.
     pub offsets: Option<[[i32; 2]; 4]>,
 }
 
-/// A view and a sampler prepared for sampling many lanes: what does not depend on a lane is looked up once.
+/// View and sampler prepared for sampling many lanes. Values that do not depend on a lane are
+/// computed once.
 pub struct Sampling<'a> {
     reader: Reader<'a>,
     sampler: &'a Sampler,
     border: Texel,
     dimensions: usize,
     is_cube: bool,
-    /// Greatest code of texels that are filtered as codes.
+    /// Largest code, if texels are filtered as codes.
     scale: Option<f32>,
 }
 
 impl<'a> Sampling<'a> {
-    /// `None` when the view's format is not supported: everything is 0.
+    /// Prepares a view and a sampler. Returns `None` if the view's format is not supported, in
+    /// which case all results are 0.
     pub fn new(view: &'a SurfaceView, sampler: &'a Sampler) -> Option<Self> {
         let reader = Reader::new(view)?;
         let kind = view.desc.kind;
@@ -91,7 +94,7 @@ impl<'a> Sampling<'a> {
         })
     }
 
-    /// Samples.
+    /// Samples the view.
     pub fn sample(&self, request: &SampleRequest) -> [u32; 4] {
         let chosen = self.levels(request);
         let lookup = Lookup::new(self, request);
@@ -101,7 +104,7 @@ impl<'a> Sampling<'a> {
         lookup.finish(if texels.len() == 1 { texels[0] } else { self.joined(&texels) })
     }
 
-    /// The average of texels, or the least or greatest of each component.
+    /// Returns the average of texels, or the minimum or maximum of each component.
     fn joined(&self, texels: &[Texel]) -> Texel {
         std::array::from_fn(|component| {
             let values = texels.iter().map(|texel| f32::from_bits(texel[component]));
@@ -114,7 +117,8 @@ impl<'a> Sampling<'a> {
         })
     }
 
-    /// Two texels, `share` of them the second: what is between, or the least or greatest of those that count at 8 bits of
+    /// Combines two texels, where `share` is the weight of the second. Returns their
+    /// interpolation, or the minimum or maximum of those whose weight is not 0 at 8 bits of
     /// precision.
     fn mix(&self, a: Texel, b: Texel, share: f32) -> Texel {
         if self.sampler.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
@@ -131,8 +135,8 @@ impl<'a> Sampling<'a> {
         levels(self.reader.view, self.sampler, request)
     }
 
-    /// Gathers one component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order
-    /// (0,1) (1,1) (1,0) (0,0).
+    /// Gathers one component, or comparison results, of the four texels that linear filtering of
+    /// level 0 would read. Their order is (0,1), (1,1), (1,0), (0,0).
     pub fn gather(&self, gather: &GatherRequest) -> [u32; 4] {
         if self.reader.view.desc.min_lod >= 1.0 {
             return [0; 4];
@@ -159,7 +163,8 @@ impl<'a> Sampling<'a> {
     }
 }
 
-/// The greatest code of components, where all have the same number of bits of unsigned fixed point.
+/// Returns the largest code of the components, if all have an equal number of bits of unsigned
+/// fixed point.
 fn scale(reader: &Reader<'_>) -> Option<f32> {
     let bits = reader.info.channels.first()?.bits;
     let equal = reader.info.channels.iter().all(|channel| channel.bits == bits);
@@ -176,20 +181,20 @@ fn mix(a: Texel, b: Texel, share: f32) -> Texel {
     out
 }
 
-/// A level that is being read.
+/// Level that is being read.
 #[derive(Clone, Copy)]
 pub(super) struct Level<'a> {
     number: u32,
     pub(super) size: [i32; 3],
-    /// Its only slice, but for volumes and cubes.
+    /// Only slice of the level. `None` for volumes and seamless cubes.
     pub(super) plane: Option<PlaneRef<'a>>,
 }
 
-/// One sampling of one view, before levels are known.
+/// Sampling of one view for one request.
 struct Lookup<'a, 's> {
     sampling: &'s Sampling<'a>,
     request: &'s SampleRequest,
-    /// First layer, and the face of a cube.
+    /// First layer. `face` is the face of a cube.
     layer: u32,
     face: Option<u32>,
     coords: [f32; 3],
@@ -213,7 +218,8 @@ impl<'a, 's> Lookup<'a, 's> {
         }
     }
 
-    /// Valid offsets are small.
+    /// Returns the offset along an axis, limited to -64 to 63 texels. All valid offsets are in
+    /// this range.
     fn offset(&self, axis: usize) -> i32 {
         self.request.offset[axis].clamp(-64, 63)
     }
@@ -236,7 +242,7 @@ impl<'a, 's> Lookup<'a, 's> {
                 true => position(index).floor() as i32 + self.offset(index),
                 false => 0,
             });
-            // One texel of a seamless cube is clamped to the edge of its face.
+            // A single texel of a seamless cube is clamped to the edge of its face.
             let on_face = |index: usize| texel[index].clamp(0, size[0] - 1);
             return self.compared(level, if self.face.is_some() { [on_face(0), on_face(1), 0] } else { texel });
         }
@@ -266,16 +272,17 @@ impl<'a, 's> Lookup<'a, 's> {
         }
     }
 
-    /// A texel, wrapped, and compared when there is a reference.
+    /// Returns a wrapped texel, or the result of its comparison if there is a reference.
     fn compared(&self, level: &Level<'_>, texel: [i32; 3]) -> Texel {
         match self.texel(level, texel) {
             Some(texel) => self.tested(texel, f32::round),
-            // The border is between codes.
+            // The border colour need not be a code, so it is not rounded.
             None => self.tested(self.sampling.border, |code| code),
         }
     }
 
-    /// A texel, as codes where those are filtered, or how it compares with the reference when there is one.
+    /// Returns the texel, as codes if those are filtered. If there is a reference, returns the
+    /// result of the comparison.
     fn tested(&self, texel: Texel, code: fn(f32) -> f32) -> Texel {
         match self.request.reference {
             None => match self.sampling.scale {
@@ -293,7 +300,7 @@ impl<'a, 's> Lookup<'a, 's> {
         if crate::texture::compare(op, reference, depth) { 1.0 } else { 0.0 }
     }
 
-    /// A texel; `None` is the border.
+    /// Returns a texel, or `None` for the border.
     fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Option<Texel> {
         if let Some(face) = self.face {
             let (face, x, y) = cube::across_edge(face, x, y, level.size[0]);
@@ -314,7 +321,7 @@ impl<'a, 's> Lookup<'a, 's> {
         })
     }
 
-    /// One corner of the footprint of linear filtering in level 0.
+    /// Returns one corner of the footprint of linear filtering in level 0.
     fn gathered(&self, corner: [i32; 2]) -> Texel {
         let level = &self.sampling.level(0, self.layer);
         let size = level.size;
@@ -329,7 +336,7 @@ impl<'a, 's> Lookup<'a, 's> {
         self.finish(self.compared(level, texel))
     }
 
-    /// Component mapping; comparisons have one component.
+    /// Applies the component mapping. Comparison results are not mapped.
     fn finish(&self, texel: Texel) -> Texel {
         if self.request.reference.is_some() {
             return texel;

@@ -1,4 +1,4 @@
-//! Exact results of sampling on small surfaces.
+//! Tests of exact sampling results on small surfaces.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use vitric_memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc, Swi
 use super::*;
 use crate::texture::border;
 
-/// A view of `levels` levels of a surface of `size`; every level, layer and texel holds what `value` gives.
+/// Creates a view of `levels` levels of a surface of this size. `value` returns the bytes of each
+/// texel from its level, layer and position.
 pub(in crate::texture) fn view(
     kind: vk::ImageViewType,
     format: vk::Format,
@@ -142,11 +143,12 @@ fn layers_slices_and_faces_are_found() {
     let cube = view(vk::ImageViewType::CUBE, vk::Format::R8_UNORM, [2, 2, 6], 1, value);
     let face = |direction| f32::from_bits(sample(&cube, &linear, &at(direction))[0]);
     assert_eq!([face([1.0, 0.0, 0.0]), face([0.1, -1.0, 0.1]), face([0.0, 0.2, -3.0])], [0.0, 0.6, 1.0]);
-    // Half way across the edge of +x and +z, which are 0 and 0.8.
+    // The direction meets the edge between +x and +z, whose values are 0 and 0.8.
     assert!((face([1.0, 0.0, 1.0]) - 0.4).abs() < 1e-6);
 }
 
-/// One texel is read from the face that the tie chooses, and its index is clamped; four texels are those across the edge.
+/// Nearest filtering reads one texel of the face that the tie rule selects, with its index
+/// clamped. Linear filtering reads texels of both faces at the edge.
 #[test]
 fn directions_to_edges_and_corners_of_a_cube_stay_on_their_face() {
     let value = |_, slice: u32, x: u32, y: u32| [(slice * 16 + y * 4 + x) as u8, 0, 0, 0];
@@ -159,7 +161,7 @@ fn directions_to_edges_and_corners_of_a_cube_stay_on_their_face() {
         let faces = gather(&cube, &linear, &gathering).map(|word| code(word) / 16);
         assert!(faces.contains(&face) && faces.iter().any(|&other| other != face), "{direction:?}: {faces:?}");
     }
-    // The last column and the third row of +y; the last column and the first row of -z.
+    // Last column and third row of +y, then last column and first row of -z.
     let texel = |direction| code(sample(&cube, &nearest, &at(direction))[0]);
     assert_eq!([texel([1.0, 1.0, 0.0]), texel([-1.0, 1.0, -1.0])], [2 * 16 + 2 * 4 + 3, 5 * 16 + 3]);
 }

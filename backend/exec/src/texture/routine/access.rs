@@ -1,4 +1,5 @@
-//! Single texels: fetches, loads, stores and atomics. Outside of the view, reads give what push constants say, and writes are dropped.
+//! Access to single texels: fetches, loads, stores and atomics. Out-of-bounds reads return the
+//! value in the push constants, and out-of-bounds writes are dropped.
 
 use vitric_ir::{AtomicOp, BinaryOp as B, Dim, Inst, Space, Type, UnaryOp as U, Value};
 
@@ -8,7 +9,7 @@ use super::{Unit, word};
 use crate::format_ir as routines;
 
 impl Unit<'_> {
-    /// A texel of the level that each lane names.
+    /// Returns a texel of the level that each lane names.
     pub(super) fn fetched_texel(&mut self, level: Option<Value>, sample: Option<Value>) -> Texel {
         let Some(level) = level else {
             if self.state.hides_base {
@@ -45,7 +46,7 @@ impl Unit<'_> {
         self.or_outside(inside, texel)
     }
 
-    /// What is read where there is no such texel or level.
+    /// Returns the result of reading a missing texel or level.
     fn outside(&mut self) -> Texel {
         let ty = self.component_type();
         std::array::from_fn(|component| self.word(word::BORDER + component as u32, ty))
@@ -56,7 +57,7 @@ impl Unit<'_> {
         std::array::from_fn(|component| self.b.select(condition, texel[component], outside[component]))
     }
 
-    /// Stores a texel; `None` where the format is never written.
+    /// Stores a texel. Returns `None` for formats that are never written.
     pub(super) fn write(&mut self, texel: [Value; 4], sample: Option<Value>) -> Option<()> {
         let ty = self.component_type();
         let texel = texel.map(|component| self.operand(component, ty));
@@ -76,7 +77,8 @@ impl Unit<'_> {
         Some(())
     }
 
-    /// An atomic on a texel of as many words as its operands have: the words before; `None` for formats of other sizes.
+    /// Performs an atomic operation on a texel with as many words as the operands, and returns the
+    /// old words. Returns `None` for formats of other sizes.
     pub(super) fn atomic(
         &mut self,
         op: AtomicOp,
@@ -102,7 +104,7 @@ impl Unit<'_> {
         Some((0..count).map(|word| self.b.local_load(old, word, None, Type::I32)).collect())
     }
 
-    /// An operand of one or two words.
+    /// Returns an operand of one or two words.
     fn number(&mut self, words: &[Value]) -> Option<Value> {
         let low = self.operand(*words.first()?, Type::I32);
         let Some(&high) = words.get(1) else { return Some(low) };
@@ -110,7 +112,8 @@ impl Unit<'_> {
         Some(self.b.join(low, high, Type::I64))
     }
 
-    /// Builds `work`, given memory and a texel's address in it, for lanes whose texel there is.
+    /// Emits `work` for the lanes whose texel is in bounds. `work` receives the memory and the
+    /// texel's address.
     fn where_inside(&mut self, sample: Option<Value>, work: impl FnOnce(&mut Self, Space, Value)) {
         let base = self.b.int(0);
         let level = self.level(base);
@@ -120,7 +123,7 @@ impl Unit<'_> {
         self.b.push(Inst::EndIf);
     }
 
-    /// Whether there is such a texel, and its address.
+    /// Returns a condition that the texel is in bounds, and its address.
     fn located(&mut self, level: &Level, sample: Option<Value>) -> (Value, Value) {
         let ([x, y, slice], limits) = (self.position(), self.limits(level));
         let mut inside = self.b.binary(B::ULt, x, limits[0]);
@@ -141,16 +144,17 @@ impl Unit<'_> {
         (inside, address)
     }
 
-    /// Whether all samples have one value: those of an attachment of one sample that is rendered to with several.
+    /// Returns true if all samples have one value. This is the case for a single-sampled
+    /// attachment of a multisampled pass.
     fn is_replicated(&self) -> bool {
         self.request.dim == Dim::Subpass && self.state.samples_log2 == 0
     }
 
-    /// Column, row, and slice or layer.
+    /// Returns column, row, and slice or layer.
     fn position(&mut self) -> [Value; 3] {
         let request = self.request;
         let mut coords: Vec<Value> = request.coords.iter().map(|&value| self.operand(value, Type::I32)).collect();
-        // A storage cube's third coordinate is its face (and layer times 6).
+        // A storage cube's third coordinate is its face, plus 6 times the layer.
         let has_layer = request.arrayed || request.dim == Dim::Cube;
         let layer = if has_layer { coords.pop() } else { None };
         for (coordinate, &offset) in coords.iter_mut().zip(&request.offset) {

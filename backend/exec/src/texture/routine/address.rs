@@ -1,4 +1,4 @@
-//! Addressing: from coordinates to the texels along an axis, and to where texels lie.
+//! Addressing: conversion of coordinates to texels along an axis, and of texels to addresses.
 
 use ash::vk;
 use vitric_format::WHOLE;
@@ -6,41 +6,43 @@ use vitric_ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U, Value}
 
 use super::{Layout, Unit, word};
 
-/// Texel coordinates are kept between this and its negative, where single floats hold every half, and one less than the half below has a
-/// sum with [`WHOLE`] that is a whole number.
+/// Maximum magnitude of texel coordinates.
+///
+/// In this range single-precision floats represent every half. The sum of [`WHOLE`] and the floor
+/// of a coordinate minus 1/2 is an integer.
 pub(in crate::texture) const FARTHEST: f32 = 4_194_303.0;
 
-/// Texels of a line along each axis.
+/// Number of texels along each side of a line.
 const SIDE: u32 = 8;
 
-/// A level that is being read: words that are the same in all lanes.
+/// Level that is being read. Its words are uniform over the lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
-    /// Bytes from the first level's words in the push constants to this one's.
+    /// Offset in bytes from the words of level 0 in the push constants to those of this level.
     first: Value,
-    /// Texels along each axis.
+    /// Number of texels along each axis.
     pub(super) size: [Value; 3],
     /// Number of the level.
     pub(super) number: Value,
 }
 
-/// A texel along an axis.
+/// Texel along one axis.
 #[derive(Clone, Copy)]
 pub(super) struct Tap {
-    /// Its index, inside of the image.
+    /// Index inside of the image.
     pub(super) index: Value,
-    /// Whether it was inside, where what is outside is the border.
+    /// Condition that the original index was in bounds, if texels out of bounds are the border.
     pub(super) inside: Option<Value>,
 }
 
-/// The two texels that linear filtering reads along an axis, and the share of the second.
+/// Pair of texels that linear filtering reads along an axis, and the weight of the second.
 pub(super) struct Pair {
     pub(super) taps: [Tap; 2],
     pub(super) share: Value,
 }
 
 impl Unit<'_> {
-    /// A level, by its number.
+    /// Returns the level with this number.
     pub(super) fn level(&mut self, number: Value) -> Level {
         let bytes = self.b.int(word::LEVEL * 4);
         let first = self.b.binary(B::IMul, number, bytes);
@@ -58,17 +60,17 @@ impl Unit<'_> {
         self.b.load(Space::Levels((word::LEVELS + word) * 4), level.first, ty)
     }
 
-    /// Texels along an axis, a float.
+    /// Returns the number of texels along an axis, as a float.
     pub(super) fn length(&mut self, level: &Level, axis: usize) -> Value {
         self.typed_level_word(level, word::LENGTH + axis as u32, Type::F32)
     }
 
-    /// The last index along an axis.
+    /// Returns the last index along an axis.
     pub(super) fn last(&mut self, level: &Level, axis: usize) -> Value {
         self.level_word(level, word::LAST + axis as u32)
     }
 
-    /// A coordinate in texels; NaN is far outside.
+    /// Converts a coordinate to texels. NaN is far outside.
     fn texels(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
         let mut texels = coordinate;
         if !self.state.unnormalized {
@@ -80,7 +82,8 @@ impl Unit<'_> {
         self.b.binary(B::FMin, texels, high)
     }
 
-    /// A whole number of texels as an integer. A conversion would ask whether it is a number, and within range: it is.
+    /// Converts an integral number of texels to an integer. The addition of [`WHOLE`] is cheaper
+    /// than a conversion, which would check for NaN and for the range.
     fn whole(&mut self, texels: Value) -> Value {
         let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
         let sum = self.b.binary(B::FAdd, texels, whole);
@@ -90,7 +93,7 @@ impl Unit<'_> {
         index
     }
 
-    /// The same as a float again.
+    /// Returns an index as a float, reusing the float that it was converted from.
     fn as_float(&mut self, index: Value) -> Value {
         match self.whole.iter().find(|(known, _)| *known == index) {
             Some(&(_, texels)) => texels,
@@ -98,13 +101,13 @@ impl Unit<'_> {
         }
     }
 
-    /// An index, moved by the instruction's offset.
+    /// Converts an index to an integer and adds the instruction's offset.
     fn moved(&mut self, low: Value, axis: usize) -> Value {
         let index = self.whole(low);
         match self.request.offset.get(axis) {
             Some(&offset) => {
                 let offset = self.operand(offset, Type::I32);
-                // Valid ones are small.
+                // All valid offsets are in the range -64 to 63.
                 let (least, most) = (self.b.int(-64i32 as u32), self.b.int(63));
                 let offset = self.b.binary(B::SMax, offset, least);
                 let offset = self.b.binary(B::SMin, offset, most);
@@ -114,14 +117,15 @@ impl Unit<'_> {
         }
     }
 
-    /// The texel that a coordinate lies in, before it is wrapped.
+    /// Returns the index of the texel that contains a coordinate, before wrapping.
     pub(super) fn nearest(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
         let texels = self.texels(coordinate, level, axis);
         let low = self.b.unary(U::Floor, texels);
         self.moved(low, axis)
     }
 
-    /// The lower of the two texels whose centres a coordinate lies between, before it is wrapped, and the share of the other.
+    /// Returns the lower of the two texels whose centres are on both sides of a coordinate, before
+    /// wrapping, and the weight of the other texel.
     pub(super) fn between(&mut self, coordinate: Value, level: &Level, axis: usize) -> (Value, Value) {
         let (texels, half) = (self.texels(coordinate, level, axis), self.b.float(0.5));
         let centred = self.b.binary(B::FSub, texels, half);
@@ -130,7 +134,8 @@ impl Unit<'_> {
         (self.moved(low, axis), share)
     }
 
-    /// The same as texels inside.
+    /// Returns the pair of texels whose centres are on both sides of a coordinate, wrapped into
+    /// the image.
     pub(super) fn pair(&mut self, coordinate: Value, level: &Level, axis: usize) -> Pair {
         let (low, share) = self.between(coordinate, level, axis);
         let (first, one) = (self.wrapped(low, level, axis), self.b.int(1));
@@ -147,7 +152,7 @@ impl Unit<'_> {
         Pair { taps: [first, second], share }
     }
 
-    /// Wraps an index as the sampler says.
+    /// Wraps an index according to the sampler's address mode.
     pub(super) fn wrapped(&mut self, index: Value, level: &Level, axis: usize) -> Tap {
         let (size, last) = (level.size[axis], self.last(level, axis));
         let index = match self.state.address_mode[axis] {
@@ -183,10 +188,13 @@ impl Unit<'_> {
         Tap { index, inside: None }
     }
 
-    /// `index` modulo the size along an axis, or `twice` that, not negative.
+    /// Returns `index` modulo the size along an axis, or modulo `twice` the size. The result is
+    /// not negative.
     fn remainder(&mut self, index: Value, level: &Level, (axis, twice): (usize, bool)) -> Value {
-        // Indices are less than 2^22 and what offsets may add. So the product is wrong by little more than half of the divisor's inverse at
-        // most, and its floor right but where the quotient is a whole number: there it may be one less, and what is left the divisor.
+        // Indices are below 2^22 plus the largest offset. The error of the product is therefore at
+        // most slightly more than half of the divisor's inverse. Its floor is correct unless the
+        // quotient is an integer. Then the floor may be one too small, and the remainder equals
+        // the divisor.
         let inverse = self.typed_level_word(level, word::INVERSE + axis as u32, Type::F32);
         let (mut size, mut divisor) = (level.size[axis], self.length(level, axis));
         let dividend = self.as_float(index);
@@ -196,27 +204,30 @@ impl Unit<'_> {
             quotient = self.b.binary(B::FMul, quotient, half);
             (size, divisor) = (self.b.binary(B::IAdd, size, size), self.b.binary(B::FAdd, divisor, divisor));
         }
-        // Of the negative quotient: that is what is taken away.
+        // The inverse is negative. The ceiling is therefore the negated quotient, as the
+        // subtraction needs it.
         let turns = self.b.unary(U::Ceil, quotient);
         let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
         let rest = self.whole(rest);
         self.turned_back(rest, size)
     }
 
-    /// An index that is at most the size, 0 where it is that.
+    /// Returns `index`, or 0 if it equals the size. `index` must be at most the size.
     fn turned_back(&mut self, index: Value, size: Value) -> Value {
-        // All others become large without their sign.
+        // For all smaller indices the difference is negative, which is large as an unsigned
+        // number.
         let before = self.b.binary(B::ISub, index, size);
         self.b.binary(B::UMin, index, before)
     }
 
-    /// Bytes of a texel in memory.
+    /// Returns the size of a texel in memory, in bytes.
     pub(super) fn texel_bytes(&self) -> u32 {
         let plane = self.info.planes().find(|plane| plane.aspect == self.state.aspect);
         plane.map_or(self.info.bytes, |plane| plane.stride)
     }
 
-    /// Address of the (first sample of the) texel at a column, row, and slice or layer.
+    /// Returns the address of the texel, or of its first sample, at a column, row, and slice or
+    /// layer.
     pub(super) fn address(&mut self, [x, y, slice]: [Value; 3], level: &Level) -> Value {
         let (column, row) = (self.column(x), self.row(y, level));
         // The texels of a row share this sum.
@@ -225,7 +236,8 @@ impl Unit<'_> {
         self.b.binary(B::IAdd, row, column)
     }
 
-    /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.
+    /// Returns the byte offset of a column. In the layout of lines, bits 0, 1-2 and 3 upwards of x
+    /// are at bits 0, 2-3 and 6 upwards of the texel's index.
     fn column(&mut self, x: Value) -> Value {
         if self.state.layout == Layout::Lines {
             let (place, line) = (self.place_in_line(x, |x| x & 1 | (x & 6) << 1), self.b.int(!7));
@@ -236,7 +248,7 @@ impl Unit<'_> {
         self.times(x, self.texel_bytes())
     }
 
-    /// What a row adds.
+    /// Returns the byte offset of a row.
     fn row(&mut self, y: Value, level: &Level) -> Value {
         let pitch = self.level_word(level, word::ROW);
         if self.state.layout != Layout::Lines {
@@ -248,14 +260,15 @@ impl Unit<'_> {
         self.b.binary(B::IAdd, place, line)
     }
 
-    /// What a layer or slice adds, and the level.
+    /// Returns the byte offset of a layer or slice in a level, including the level's offset.
     fn slice(&mut self, slice: Value, level: &Level) -> Value {
         let (pitch, start) = (self.level_word(level, word::SLICE), self.level_word(level, word::OFFSET));
         let slice = self.b.binary(B::IMul, slice, pitch);
         self.b.binary(B::IAdd, slice, start)
     }
 
-    /// Bytes to the place that the three low bits of a coordinate have in a line. Such a table is one permutation of a register.
+    /// Returns the byte offset that the three low bits of a coordinate add within a line. The
+    /// lookup in this table of eight words is one permutation of a register.
     fn place_in_line(&mut self, coordinate: Value, place: impl Fn(u32) -> u32) -> Value {
         let (bytes, low) = (self.texel_bytes(), self.b.int(SIDE - 1));
         let table = self.b.table((0..SIDE).map(|coordinate| place(coordinate) * bytes).collect());

@@ -1,7 +1,8 @@
-//! Luma and chroma: sampled each from its plane, then converted to red, green and blue.
+//! Conversion of luma and chroma to red, green and blue. Each is sampled from its plane.
 //!
-//! Chroma is reconstructed implicitly: filtered where its samples lie, by its own filter. Source: Vulkan specification, "Chroma
-//! Reconstruction" (implicit) and "Sampler Y'CbCr Conversion"; Khronos Data Format Specification for the models.
+//! Chroma is reconstructed implicitly: it is filtered at the positions of its samples, by its own
+//! filter. Source: Vulkan specification, "Chroma Reconstruction" (implicit) and "Sampler Y'CbCr
+//! Conversion"; Khronos Data Format Specification for the models.
 
 use ash::vk::{self, SamplerYcbcrModelConversion as Model};
 use vitric_format as format;
@@ -16,7 +17,8 @@ use super::{Unit, word};
 use crate::runtime::Bound;
 use crate::texture::{Conversion, model_weights};
 
-/// Planes as resources, and the words of each, like a level's; `None` when nothing is bound, or out of reach.
+/// Returns the planes as resources, and the words of each plane in the format of a level. Returns
+/// `None` if no memory is bound, or if a plane exceeds the range of offsets.
 pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound>, Vec<u32>)> {
     let extent = view.extent(0);
     let mut words = vec![0; (word::LEVELS + word::LEVEL * 3) as usize];
@@ -32,9 +34,10 @@ pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound
 }
 
 impl Unit<'_> {
-    /// What a sampler with a conversion gives.
+    /// Returns the result of a sampler with a conversion.
     pub(super) fn converted(&mut self, place: &Place, conversion: &Conversion) -> Option<Texel> {
-        // Without a level of detail nobody asks.
+        // If the level of detail does not matter, both filters are equal and the condition is not
+        // used.
         let magnifies = if self.state.ignores_lod() { self.b.int(0) } else { self.chosen().magnifies };
         let planar = self.info;
         let [luma, ..] = self.of_plane(planar, 0, |unit, level| unit.filtered(place, level, magnifies))?;
@@ -53,7 +56,7 @@ impl Unit<'_> {
         Some(self.by_model(texel, conversion, u32::from(planar.channels[0].bits)))
     }
 
-    /// A texel of a plane, as its format says.
+    /// Returns a texel of a plane, decoded from its format.
     fn of_plane(
         &mut self,
         planar: &FormatInfo,
@@ -68,14 +71,15 @@ impl Unit<'_> {
         Some(self.values(texel))
     }
 
-    /// Coordinates moved to where samples of chroma lie. The nearest one is the same wherever they do.
+    /// Returns coordinates moved to the positions of the chroma samples. Nearest filtering needs
+    /// no move, because it selects the same sample in either case.
     fn at_chroma(&mut self, place: &Place, level: &Level, conversion: &Conversion, planar: &FormatInfo) -> Place {
         let block = planar.planes().nth(1).map_or([1; 2], |plane| plane.block);
         let mut coords = place.coords;
         for axis in 0..2 {
             let even = conversion.chroma_offsets[axis] == vk::ChromaLocation::COSITED_EVEN;
             if block[axis] == 2 && even && conversion.chroma_filter == vk::Filter::LINEAR {
-                // Half a texel of luma.
+                // The distance is half a luma texel.
                 let (size, quarter) = (self.length(level, axis), self.b.float(0.25));
                 let step = self.b.binary(B::FDiv, quarter, size);
                 coords[axis] = self.b.binary(B::FAdd, coords[axis], step);
@@ -92,7 +96,7 @@ impl Unit<'_> {
         })
     }
 
-    /// Range expansion and model conversion, of components with so many bits.
+    /// Expands the range of components with `bits` bits and converts them from the model.
     fn by_model(&mut self, [red, green, blue, alpha]: Texel, conversion: &Conversion, bits: u32) -> Texel {
         if conversion.model == Model::RGB_IDENTITY {
             return [red, green, blue, alpha];

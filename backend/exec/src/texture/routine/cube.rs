@@ -7,18 +7,18 @@ use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 use super::Unit;
 use super::address::Level;
 
-/// A face: +x -x +y -y +z -z.
+/// Face, in the order +x -x +y -y +z -z.
 #[derive(Clone, Copy)]
 pub(super) struct Face {
     is_y: Value,
     is_z: Value,
     is_negative: Value,
-    /// 0 to 5.
+    /// Number of the face, 0 to 5.
     pub(super) number: Value,
 }
 
 impl Unit<'_> {
-    /// The face that a direction meets.
+    /// Returns the face that a direction meets.
     fn face_of(&mut self, [x, y, z]: [Value; 3]) -> Face {
         let [ax, ay, az] = [x, y, z].map(|value| self.b.unary(U::FAbs, value));
         let z_over_x = self.b.binary(B::FLe, ax, az);
@@ -41,13 +41,14 @@ impl Unit<'_> {
         self.b.select(is_z, z, xy)
     }
 
-    /// `value`, or its negative on the negative faces.
+    /// Returns `value`, negated on the negative faces.
     fn signed(&mut self, face: &Face, value: Value) -> Value {
         let negated = self.b.unary(U::FNeg, value);
         self.b.select(face.is_negative, negated, value)
     }
 
-    /// Components of a direction (or of its derivative) along a face's s, t and axis.
+    /// Returns the components of a direction, or of its derivative, along a face's s, t and major
+    /// axis.
     fn along(&mut self, face: &Face, [x, y, z]: [Value; 3]) -> [Value; 3] {
         let axes = (face.is_y, face.is_z);
         let [minus_y, minus_z] = [y, z].map(|value| self.b.unary(U::FNeg, value));
@@ -59,7 +60,8 @@ impl Unit<'_> {
         [s, t, self.signed(face, major)]
     }
 
-    /// Where a direction meets the cube: a face, and coordinates on it, 0 to 1. The zero direction meets a face's centre.
+    /// Returns the face that a direction meets and the coordinates there, 0 to 1. The zero
+    /// direction meets a face's centre.
     pub(super) fn project(&mut self, direction: [Value; 3]) -> (Face, [Value; 2]) {
         let face = self.face_of(direction);
         let [s, t, axis] = self.along(&face, direction);
@@ -74,7 +76,7 @@ impl Unit<'_> {
         (face, on_face)
     }
 
-    /// Derivatives of the coordinates on the face, from those of the direction.
+    /// Returns the derivatives of the coordinates on the face, from those of the direction.
     pub(super) fn gradient_on_face(&mut self, direction: [Value; 3], gradient: [Value; 3]) -> [Value; 3] {
         let face = self.face_of(direction);
         let [s, t, axis] = self.along(&face, direction);
@@ -92,7 +94,7 @@ impl Unit<'_> {
         [ds, dt, zero]
     }
 
-    /// The direction through coordinates (-1 to 1 and beyond) of a face.
+    /// Returns the direction through coordinates of a face, -1 to 1 and beyond.
     fn direction(&mut self, face: &Face, s: Value, t: Value) -> [Value; 3] {
         let axes = (face.is_y, face.is_z);
         let one = self.b.float(1.0);
@@ -105,7 +107,8 @@ impl Unit<'_> {
         [x, y, z]
     }
 
-    /// The number of the face, and the texel, that stand for a texel of `face` that may lie beyond its edge.
+    /// Returns the number of the face and the texel that replace a texel of `face`, which may be
+    /// beyond its edge.
     pub(super) fn across_edge(&mut self, face: &Face, [x, y]: [Value; 2], level: &Level) -> [Value; 3] {
         let size = level.size[0];
         let [in_x, in_y] = [x, y].map(|index| self.b.binary(B::ULt, index, size));
@@ -128,7 +131,7 @@ impl Unit<'_> {
         [0, 1, 2].map(|word| self.b.local_load(place, word, None, Type::I32))
     }
 
-    /// The centre of a texel, -1 to 1 on the face.
+    /// Returns the centre of a texel, -1 to 1 on the face.
     fn centre(&mut self, index: Value, length: Value) -> Value {
         let (index, two, one) = (self.b.unary(U::SToF, index), self.b.float(2.0), self.b.float(1.0));
         let twice = self.b.binary(B::FMul, index, two);

@@ -1,6 +1,6 @@
 //! Filtering: nearest and linear in each dimension and between levels, and gathering.
 //!
-//! Lanes that read the same levels are filtered together: what a level's words are is the same for all of them.
+//! Lanes that read the same level are filtered together, so that the level's words are uniform.
 
 use ash::vk;
 use vitric_ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, UnaryOp as U, Value, elementary};
@@ -11,17 +11,17 @@ use super::lod::{Chosen, Steps};
 use super::texel::{At, Source, Texel};
 use super::{Layout, Unit, word};
 
-/// Where in an image something is read.
+/// Position in an image.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) coords: [Value; 3],
     pub(super) face: Option<Face>,
-    /// Layer, or face among all faces.
+    /// Layer, or first face of a cube in an array.
     pub(super) layer: Value,
 }
 
 impl Unit<'_> {
-    /// What the instruction gives.
+    /// Returns the results of the instruction.
     pub(super) fn results(&mut self) -> Option<Vec<Value>> {
         let request = self.request;
         let mut results = match &request.op {
@@ -37,7 +37,7 @@ impl Unit<'_> {
         Some(results)
     }
 
-    /// The coordinates as they come, zeros behind them.
+    /// Returns the unmodified coordinates, padded with zeros.
     pub(super) fn coordinates(&mut self) -> [Value; 3] {
         let layer = usize::from(self.request.arrayed);
         let dimensions = self.request.coords.len().saturating_sub(layer);
@@ -84,7 +84,7 @@ impl Unit<'_> {
         Some(self.finished(texel))
     }
 
-    /// Stores the texel of a level, mixed with the one after it.
+    /// Stores the filtered texel of a level, mixed with that of the next level.
     fn of_levels(&mut self, place: &Place, number: Value, chosen: &Chosen, result: Local) {
         let level = self.level(number);
         let first = self.filtered(place, &level, chosen.magnifies);
@@ -103,7 +103,8 @@ impl Unit<'_> {
         self.b.push(Inst::EndIf);
     }
 
-    /// Stores the average of samples along the longer axis of a footprint (or the least or greatest of each component).
+    /// Stores the average of samples along the longer axis of a footprint, or the minimum or
+    /// maximum of each component.
     fn stepwise(&mut self, place: &Place, steps: Steps, result: Local, sample: impl FnOnce(&mut Self, &Place, Local)) {
         let (number, one_sample) = (self.b.local(1), self.b.local(4));
         let (zero, one, half) = (self.b.float(0.0), self.b.float(1.0), self.b.float(0.5));
@@ -143,7 +144,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The sum of two components, or the lesser or greater one.
+    /// Returns the sum, minimum or maximum of two components.
     fn joined_pair(&mut self, a: Value, b: Value) -> Value {
         match self.state.reduction {
             vk::SamplerReductionMode::MIN => elementary::min_of_numbers(&mut self.b, a, b),
@@ -152,11 +153,12 @@ impl Unit<'_> {
         }
     }
 
-    /// A texel that `work` stores for each level that lanes name, given its number.
+    /// Emits `work` once per distinct level that lanes name, and returns the texel that it stores.
+    /// `work` receives the number of the level.
     pub(super) fn by_level(&mut self, level: Value, work: impl FnOnce(&mut Self, Value, Local)) -> Texel {
         let (ty, result) = (self.component_type(), self.b.local(4));
         self.b.push(Inst::Loop);
-        // The level of the first lane that waits.
+        // The loop selects the level of the first remaining lane.
         let active = self.b.is_active();
         let waiting = self.b.ballot(active);
         let lane = elementary::find_lsb(&mut self.b, waiting);
@@ -177,7 +179,7 @@ impl Unit<'_> {
         }
     }
 
-    /// A level, by the filter for magnifying or for minifying.
+    /// Returns a texel of a level, by the magnification or minification filter.
     pub(super) fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
         let (mag, min) = (self.state.mag_filter, self.state.min_filter);
         if mag == min {
@@ -210,7 +212,8 @@ impl Unit<'_> {
         }
     }
 
-    /// Reads one texel of the chosen face: indices are clamped to the edge, so the next face is never read.
+    /// Reads one texel of the selected face. Indices are clamped to the edge, so that no other
+    /// face is read.
     fn nearest_on_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> Texel {
         let (zero, last) = (self.b.int(0), self.last(level, 0));
         let [x, y] = indices.map(|index| {
@@ -221,7 +224,7 @@ impl Unit<'_> {
         self.texel_at([x, y, slice].map(|index| Tap { index, inside: None }), level)
     }
 
-    /// A texel by its indices before they are wrapped.
+    /// Returns the texel at indices that are not wrapped yet.
     fn unwrapped(&mut self, place: &Place, level: &Level, indices: &[Value]) -> Texel {
         if let Some(face) = &place.face {
             return self.texel_of_face(face, place.layer, [indices[0], indices[1]], level);
@@ -295,7 +298,8 @@ impl Unit<'_> {
         self.joined(&planes, z_share)
     }
 
-    /// Adds two texels of a row. Those that are decoded, which takes more registers, are mixed at once.
+    /// Adds two texels of a row. Decoded texels are mixed immediately, because they take more
+    /// registers.
     fn put_row(&mut self, sources: &mut Vec<Source>, texels: [At; 2], (level, share): (&Level, Value)) {
         let pair = texels.map(|at| self.source(&at, level));
         match pair {
@@ -304,7 +308,8 @@ impl Unit<'_> {
         }
     }
 
-    /// Sources mixed in pairs, and what becomes of them again, by the shares of axes: the last ones, if others are mixed already.
+    /// Mixes sources in pairs, and the results again, by the weights of the axes. If the first
+    /// axes were mixed before, only the last weights apply.
     fn mixed(&mut self, sources: &[Source], shares: &[Value]) -> Texel {
         let shares = &shares[shares.len() - sources.len().ilog2() as usize..];
         [0, 1, 2, 3].map(|component| {
@@ -339,7 +344,9 @@ impl Unit<'_> {
         std::array::from_fn(|component| self.mix_component(a[component], b[component], share))
     }
 
-    /// `a + (b - a) * share`, the product not rounded; or the least or greatest, of those texels that count at 8 bits of precision.
+    /// Returns `a + (b - a) * share` with one rounding of product and sum. For other reductions,
+    /// returns the minimum or maximum of those values whose weight is not 0 at 8 bits of
+    /// precision.
     fn mix_component(&mut self, a: Value, b: Value, share: Value) -> Value {
         if self.state.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
             let difference = self.b.binary(B::FSub, b, a);
@@ -354,8 +361,8 @@ impl Unit<'_> {
         self.b.select(no_b, a, joined)
     }
 
-    /// One component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order (0,1) (1,1)
-    /// (1,0) (0,0).
+    /// Gathers one component, or comparison results, of the four texels that linear filtering of
+    /// level 0 would read. Their order is (0,1), (1,1), (1,0), (0,0).
     fn gathered(&mut self, component: Option<Value>, offsets: Option<[[i32; 2]; 4]>) -> Texel {
         if self.state.hides_base {
             return [self.b.constant(0, self.component_type()); 4];

@@ -1,6 +1,7 @@
-//! Level of detail: scale factors from derivatives, bias, clamps, and the levels that are accessed.
+//! Level of detail: scale factors from derivatives, bias, clamps, and the accessed levels.
 //!
-//! Source: Vulkan specification, "Image Level-of-Detail Operations", "Scale Factor Operation", "Texel Anisotropic Filtering".
+//! Source: Vulkan specification, "Image Level-of-Detail Operations", "Scale Factor Operation",
+//! "Texel Anisotropic Filtering".
 
 use ash::vk;
 use vitric_ir::{BinaryOp as B, ImageOp, Lod, TernaryOp as T, Type, UnaryOp as U, Value, elementary};
@@ -8,41 +9,42 @@ use vitric_ir::{BinaryOp as B, ImageOp, Lod, TernaryOp as T, Type, UnaryOp as U,
 use super::{Unit, word};
 use crate::texture::MAX_LOD_BIAS;
 
-/// Level of detail where coordinates do not change at all.
+/// Level of detail if the coordinates are constant.
 const NO_CHANGE: f32 = -1000.0;
 
-/// What a ratio of anisotropy may be above a number of samples: rounding errors shall not cost a sample.
+/// Tolerance by which an anisotropy ratio may exceed a number of samples, so that a rounding error
+/// does not add a sample.
 pub(in crate::texture) const ROUND: f32 = 1.0 / 32.0;
 
-/// Levels that are read, in each lane.
+/// Levels to read, in each lane.
 pub(super) struct Chosen {
-    /// Number of the first.
+    /// Number of the first level.
     pub(super) first: Value,
-    /// Share of the one after it, where levels are mixed.
+    /// Weight of the next level, if levels are mixed.
     pub(super) share: Option<Value>,
-    /// Whether the filter for magnifying is to be used.
+    /// Condition that the magnification filter applies.
     pub(super) magnifies: Value,
-    /// Where the average of several samples is taken.
+    /// Samples to average, for anisotropic filtering.
     pub(super) steps: Option<Steps>,
 }
 
 /// Samples along the longer axis of a footprint.
 #[derive(Clone, Copy)]
 pub(super) struct Steps {
-    /// How many, a float.
+    /// Number of samples, as a float.
     pub(super) count: Value,
-    /// The axis, in coordinates.
+    /// Axis, in coordinates.
     pub(super) axis: [Value; 3],
 }
 
-/// What gradients say.
+/// Footprint computed from gradients.
 struct Footprint {
     lod: Value,
     steps: Option<Steps>,
 }
 
 impl Unit<'_> {
-    /// The level of detail before the sampler's clamp.
+    /// Returns the level of detail before the sampler's clamp.
     fn biased(&mut self) -> Footprint {
         let ImageOp::Sample { lod, .. } = &self.request.op else {
             let base = self.implicit();
@@ -81,7 +83,7 @@ impl Unit<'_> {
         self.b.binary(B::FMin, bias, high)
     }
 
-    /// Up to three float operands, zeros behind them.
+    /// Returns up to three float operands, padded with zeros.
     pub(super) fn vector(&mut self, operands: &[Value]) -> [Value; 3] {
         [0, 1, 2].map(|index| match operands.get(index) {
             Some(&operand) => self.operand(operand, Type::F32),
@@ -89,7 +91,7 @@ impl Unit<'_> {
         })
     }
 
-    /// From differences along the first row and column of the lane's quad.
+    /// Returns the footprint from differences along the first row and column of the lane's quad.
     fn implicit(&mut self) -> Footprint {
         let coords = self.coordinates();
         let [dx, dy] = [U::DdxCoarse, U::DdyCoarse].map(|op| coords.map(|value| self.b.unary(op, value)));
@@ -120,7 +122,7 @@ impl Unit<'_> {
         Footprint { lod: self.log(square), steps: Some(Steps { count, axis }) }
     }
 
-    /// log2 of a squared scale factor's root.
+    /// Returns log2 of the square root of a squared scale factor.
     fn log(&mut self, square: Value) -> Value {
         let zero = self.b.float(0.0);
         let changes = self.b.binary(B::FLt, zero, square);
@@ -130,7 +132,8 @@ impl Unit<'_> {
         self.b.select(changes, log, none)
     }
 
-    /// The ratio of anisotropy, squared, 1 and more. Footprints of a texel and less are not elongated.
+    /// Returns the squared ratio of anisotropy, at least 1. Footprints of at most one texel count
+    /// as isotropic.
     fn anisotropy(&mut self, longer: Value, shorter: Value) -> Value {
         let (most, one) = (self.word(word::ANISOTROPY, Type::F32), self.b.float(1.0));
         let ratio = self.b.binary(B::FDiv, longer, shorter);
@@ -140,7 +143,7 @@ impl Unit<'_> {
         self.b.select(is_large, ratio, one)
     }
 
-    /// The squared length of a gradient in texels.
+    /// Returns the squared length of a gradient in texels.
     fn scaled_square(&mut self, gradient: [Value; 3]) -> Value {
         let base = self.b.int(0);
         let level = self.level(base);
@@ -156,15 +159,15 @@ impl Unit<'_> {
         sum
     }
 
-    /// The level of detail within the sampler's clamp.
+    /// Clamps the level of detail to the sampler's range.
     fn clamped(&mut self, biased: Value) -> Value {
         let (least, most) = (self.word(word::MIN_LOD, Type::F32), self.word(word::MAX_LOD, Type::F32));
-        // NaN gives the first operand.
+        // `FMax` and `FMin` return their first operand for NaN.
         let lod = self.b.binary(B::FMax, least, biased);
         self.b.binary(B::FMin, most, lod)
     }
 
-    /// A level of detail as a number of levels, within those there are.
+    /// Clamps a level of detail to the existing levels.
     fn within_levels(&mut self, lod: Value) -> Value {
         let (last, zero) = (self.word(word::LAST_LEVEL, Type::I32), self.b.float(0.0));
         let last = self.b.unary(U::SToF, last);
@@ -177,14 +180,15 @@ impl Unit<'_> {
         self.b.binary(B::FMax, least, level)
     }
 
-    /// Returns the nearest level. Halves go up, as D3D demands and GPUs do. (Vulkan prefers down and allows both.)
+    /// Returns the nearest level. Halves round up, as D3D demands and GPUs do. Vulkan prefers
+    /// rounding down and allows both.
     fn nearest_level(&mut self, level: Value) -> Value {
         let half = self.b.float(0.5);
         let above = self.b.binary(B::FAdd, level, half);
         self.b.unary(U::Floor, above)
     }
 
-    /// The levels that are read.
+    /// Returns the levels to read.
     pub(super) fn chosen(&mut self) -> Chosen {
         let Footprint { lod, steps } = self.biased();
         let lod = self.clamped(lod);
@@ -200,7 +204,8 @@ impl Unit<'_> {
         Chosen { first: self.b.unary(U::FToS, first), share: Some(share), magnifies, steps }
     }
 
-    /// The level that would be accessed, and the level of detail before the sampler's clamp.
+    /// Returns the level that would be accessed, and the level of detail before the sampler's
+    /// clamp.
     pub(super) fn query(&mut self) -> [Value; 2] {
         let lod = self.biased().lod;
         let clamped = self.clamped(lod);

@@ -1,9 +1,13 @@
-//! Image routines: filtered sampling, gathering, queries of the level of detail, and access to single texels, written as IR.
+//! Image routines written as IR: filtered sampling, gathering, queries of the level of detail, and
+//! access to single texels.
 //!
-//! A routine is compiled for one kind of image instruction, and for what of a view and a sampler is worth specialising: format,
-//! filters, addressing. What changes from image to image (sizes, where levels lie, clamps) it reads as push constants. Its
-//! input words are the instruction's operands; resource 0 is the image's memory, resource 1 the image for texels that it does
-//! not decode itself. Source: Vulkan specification, "Image Operations".
+//! A routine is compiled for one kind of image instruction. It is specialised for the properties
+//! of view and sampler that affect the code most: format, filters and addressing. Values that
+//! change from image to image (sizes, positions of levels, clamps) are push constants.
+//!
+//! The input words of a routine are the instruction's operands. Resource 0 is the image's memory.
+//! Resource 1 is the image, for texels that the routine does not decode itself. Source: Vulkan
+//! specification, "Image Operations".
 
 mod access;
 mod address;
@@ -36,65 +40,67 @@ use super::{Conversion, MAX_ANISOTROPY, Sampler};
 use crate::Program;
 use crate::runtime::{Bindings, Bound, Descriptor};
 
-/// Operands of an image instruction, at most.
+/// Maximum number of operands of an image instruction.
 const MAX_OPERANDS: usize = 32;
 
-/// Bytes of an image that offsets reach.
+/// Maximum size of an image that offsets can address, in bytes.
 const MAX_BYTES: u64 = 0x7fff_ff00;
 
-/// Push constants of a routine, by word.
+/// Push constants of a routine, by word index.
 mod word {
-    /// The sampler's bias.
+    /// Bias of the sampler.
     pub const BIAS: u32 = 0;
-    /// Least level of detail.
+    /// Minimum level of detail.
     pub const MIN_LOD: u32 = 1;
-    /// Greatest level of detail.
+    /// Maximum level of detail.
     pub const MAX_LOD: u32 = 2;
     /// Number of the last level.
     pub const LAST_LEVEL: u32 = 3;
-    /// Number of the last layer, or cube.
+    /// Number of the last layer, or of the last cube.
     pub const LAST_LAYER: u32 = 4;
-    /// The border colour, or what single texels outside of the view are: four words.
+    /// Border colour, or result of reading a single texel out of bounds. Four words.
     pub const BORDER: u32 = 5;
-    /// Most samples of anisotropic filtering, squared.
+    /// Square of the maximum number of samples of anisotropic filtering.
     pub const ANISOTROPY: u32 = 9;
-    /// Least level that is read.
+    /// Minimum level that is read.
     pub const MIN_LEVEL: u32 = 10;
     /// First word of level 0.
     pub const LEVELS: u32 = 12;
-    /// Words of a level.
+    /// Number of words per level.
     pub const LEVEL: u32 = 15;
-    /// In a level: width, height, depth.
+    /// In a level: width, height, depth, in texels.
     pub const SIZE: u32 = 0;
-    /// In a level: first byte.
+    /// In a level: offset of the first byte.
     pub const OFFSET: u32 = 3;
-    /// In a level: bytes from one row of lines (or of texels) to the next.
+    /// In a level: distance between rows of lines, or between rows of texels, in bytes.
     pub const ROW: u32 = 4;
-    /// In a level: bytes from one layer or slice to the next.
+    /// In a level: distance between layers or slices, in bytes.
     pub const SLICE: u32 = 5;
     /// In a level: width, height, depth as floats.
     pub const LENGTH: u32 = 6;
     /// In a level: last column, row, slice.
     pub const LAST: u32 = 9;
-    /// In a level: the negative inverses of width, height, depth.
+    /// In a level: negated inverses of width, height, depth.
     pub const INVERSE: u32 = 12;
 }
 
-/// How texels come from memory.
+/// Layout of texels, which determines how they are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Layout {
-    /// Lines of 8x8 texels.
+    /// Lines of 8×8 texels.
     Lines,
-    /// Rows.
+    /// Rows of texels.
     Rows,
-    /// One at a time by the runtime, which decodes blocks to words of the uncompressed format.
+    /// Compressed blocks. The runtime reads one texel at a time and decodes it to words of the
+    /// uncompressed format.
     Blocks,
-    /// One at a time by the runtime: images beyond what offsets reach or memory holds.
+    /// Images that exceed the range of offsets or the bound memory. The runtime reads one texel at
+    /// a time.
     Fetched,
 }
 
 impl Layout {
-    /// Of a view with memory.
+    /// Returns the layout of a view with memory.
     fn new(reader: &Reader<'_>, memory: &ViewMemory) -> Self {
         let inside = memory.bytes.min(memory.memory.size().saturating_sub(memory.start));
         if reader.is_compressed() {
@@ -106,13 +112,14 @@ impl Layout {
         Self::in_memory(reader)
     }
 
-    /// Of a view whose texels routines decode.
+    /// Returns the layout of a view whose texels routines decode.
     fn in_memory(reader: &Reader<'_>) -> Self {
         if reader.view.surface.layout().is_in_lines() { Self::Lines } else { Self::Rows }
     }
 }
 
-/// The last byte of a view's texels in its memory. Routines do not ask whether what they sample is there.
+/// Returns the position of the last byte of a view's texels in its memory. Routines do not check
+/// whether sampled texels are inside of the memory.
 fn last_byte(reader: &Reader<'_>) -> Option<u64> {
     let (view, aspect) = (reader.view, reader.aspect());
     let plane = reader.info.planes().find(|plane| plane.aspect == aspect);
@@ -135,84 +142,86 @@ fn last_byte(reader: &Reader<'_>) -> Option<u64> {
     (0..view.desc.levels).try_fold(0, |most: u64, level| end_of(level).map(|end| most.max(end)))?.checked_sub(1)
 }
 
-/// What of a view and a sampler routines are specialised to.
+/// Properties of a view and a sampler that a routine is specialised for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     format: vk::Format,
     aspect: vk::ImageAspectFlags,
     layout: Layout,
-    /// 1 to 3.
+    /// Number of dimensions, 1 to 3.
     dimensions: usize,
     is_cube: bool,
     swizzle: [Swizzle; 4],
-    /// There is one level, or none but the first is ever read.
+    /// True if only the first level is ever read.
     single_level: bool,
     mag_filter: vk::Filter,
     min_filter: vk::Filter,
     mipmap_mode: vk::SamplerMipmapMode,
     address_mode: [vk::SamplerAddressMode; 3],
-    /// Logarithm of the samples of a texel.
+    /// Logarithm to base 2 of the number of samples per texel.
     samples_log2: u32,
-    /// Sizes of all levels along an axis are powers of two, where that matters.
+    /// True if the sizes of all levels along an axis are powers of two, for axes whose address
+    /// mode depends on it.
     powers_of_two: [bool; 3],
     compare: Option<vk::CompareOp>,
     unnormalized: bool,
-    /// Several samples follow long footprints.
+    /// True if anisotropic filtering may take several samples.
     is_anisotropic: bool,
     reduction: vk::SamplerReductionMode,
-    /// Faces of cubes end at their edges.
+    /// True if filtering does not cross the edges of cube faces.
     separate_faces: bool,
-    /// There are levels that are not read.
+    /// True if the view's minimum LOD excludes some levels.
     has_least_level: bool,
-    /// The first one is.
+    /// True if the view's minimum LOD excludes the first level.
     hides_base: bool,
     conversion: Option<Conversion>,
 }
 
-/// What a routine is compiled for: an instruction with its operands numbered, and the state.
+/// Key of a compiled routine: an instruction with numbered operands, and the state.
 type Key = (Image, State);
 
-/// The routines of a device, compiled once each.
+/// Routines of a device, each compiled once.
 #[derive(Debug, Default)]
 pub struct Routines {
     compiled: Mutex<HashMap<Key, Arc<Routine>>>,
-    /// The decoded texels of compressed images, which image instructions sample where they can.
+    /// Decoded texels of compressed images, which image instructions sample if possible.
     decoded: Arc<DecodedCache>,
 }
 
-/// A routine, compiled.
+/// Compiled routine.
 #[derive(Debug)]
 pub struct Routine {
-    /// Its code, which may also become a part of a program.
+    /// Program of the routine, which can also be inlined into other programs.
     pub program: Program,
-    /// By which it is known there.
+    /// Token that identifies the routine in programs that inline it.
     pub token: Token,
 }
 
-/// An image and a sampler, ready for one kind of instruction.
+/// Image and sampler prepared for one kind of instruction.
 #[derive(Debug)]
 pub struct Lookup {
-    /// The routine.
+    /// Routine that executes the instruction.
     pub routine: Arc<Routine>,
-    /// What it works on.
+    /// Resources of the routine.
     pub bindings: Bindings,
-    /// The same, as push constants.
+    /// Push constants of the routine.
     pub push: Vec<u8>,
 }
 
 impl Routines {
-    /// None yet, beside a cache of decoded texels.
+    /// Creates an empty set of routines that uses this cache of decoded texels.
     pub fn new(decoded: Arc<DecodedCache>) -> Self {
         Self { compiled: Mutex::default(), decoded }
     }
 
-    /// The decoded texels of compressed images.
+    /// Returns the cache of decoded texels of compressed images.
     pub fn decoded(&self) -> &Arc<DecodedCache> {
         &self.decoded
     }
 
-    /// Gets a view and a sampler ready for an instruction whose operands are numbered from 0 on. `None` when the view's format
-    /// is not supported, or its memory is not bound: everything is 0.
+    /// Prepares a view and a sampler for an instruction whose operands are numbered from 0.
+    /// Returns `None` if the view's format is not supported or its memory is not bound. All
+    /// results are then 0.
     pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
         let reader = Reader::new(view)?;
         if let Some(conversion) = sampler.conversion.filter(|_| reader.info.is_planar()) {
@@ -234,8 +243,8 @@ impl Routines {
         self.lookup(request, state, vec![vec![memory], vec![image]], &push)
     }
 
-    /// Gets a view ready for an instruction that accesses single texels. `None` when nothing is bound, and for texels that
-    /// no routine decodes or encodes.
+    /// Prepares a view for an instruction that accesses single texels. Returns `None` if nothing
+    /// is bound, or if no routine can decode or encode the texels.
     pub fn prepare_texels(&self, request: &Image, view: &SurfaceView) -> Option<Lookup> {
         let reader = Reader::new(view)?;
         let memory = view.memory(reader.aspect())?;
@@ -248,7 +257,7 @@ impl Routines {
         self.lookup(request, state, vec![vec![Bound::Buffer(Some(memory.memory), memory.start, memory.bytes)]], &push)
     }
 
-    /// The same for a buffer of texels.
+    /// Prepares a texel buffer for an instruction that accesses single texels.
     pub fn prepare_buffer(&self, request: &Image, view: &BufferView) -> Option<Lookup> {
         let info = vitric_format::info(view.format)?;
         let state = State::one_level(view.format, vk::ImageAspectFlags::COLOR);
@@ -258,7 +267,7 @@ impl Routines {
         let mut push = vec![0; (word::LEVELS + word::LEVEL) as usize];
         let texels = (view.range.size / u64::from(info.bytes)) as u32;
         push[word::BORDER as usize..][..4].copy_from_slice(&outside_buffer(info));
-        // Words are those of the buffer, wherever in one of them the view begins.
+        // Words are aligned relative to the buffer, so a view may start in the middle of one.
         let before = view.range.offset % 4;
         put_level(&mut push, 0, [texels, 1, 1], LevelPlace { offset: before as u32, row_bytes: 0, slice_bytes: 0 });
         let BufferRange { offset, size, .. } = view.range;
@@ -268,12 +277,13 @@ impl Routines {
     }
 
     fn lookup(&self, request: &Image, state: State, resources: Vec<Vec<Bound>>, push: &[u32]) -> Option<Lookup> {
-        // What does not tell routines apart: where the instruction stands, and where image and sampler come from.
+        // The number of the instruction and the sources of image and sampler do not affect the
+        // routine.
         let request =
             Image { resource: 0, element: None, sampler: None, number: 0, result: Value(0), ..request.clone() };
         let routine = self.routine((request, state))?;
         let push = push.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // Its own image instructions fetch texels that it does not decode.
+        // The routine's own image instruction fetches texels that it does not decode.
         let bindings = Bindings::new(resources).with_routines(Arc::default(), 1);
         Some(Lookup { routine, bindings, push })
     }
@@ -288,7 +298,7 @@ impl Routines {
 }
 
 impl State {
-    /// Of texels in a row.
+    /// Returns the state of texels in a row.
     fn one_level(format: vk::Format, aspect: vk::ImageAspectFlags) -> Self {
         Self {
             format,
@@ -315,7 +325,7 @@ impl State {
         }
     }
 
-    /// Of a view's texels, without a sampler.
+    /// Returns the state of a view's texels without a sampler.
     fn texels(reader: &Reader<'_>, layout: Layout) -> Self {
         let view = reader.view;
         let dimensions = match view.desc.kind {
@@ -324,7 +334,7 @@ impl State {
             _ => 2,
         };
         let aspect = if reader.is_color() { vk::ImageAspectFlags::COLOR } else { reader.aspect() };
-        // Blocks are decoded by the runtime, their texels by the routine.
+        // The runtime decodes blocks, and the routine decodes the resulting texels.
         let info = vitric_format::decoded_format(reader.info).unwrap_or(reader.info);
         Self {
             layout,
@@ -349,7 +359,7 @@ impl State {
         let is_cube = matches!(view.desc.kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
         let integer = reader.class().is_integer();
         let filter = |filter| if integer { vk::Filter::NEAREST } else { filter };
-        // Seamless cubes' texels are never wrapped.
+        // Texels of seamless cubes are never wrapped.
         let modes = if is_cube && !sampler.separate_faces {
             [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3]
         } else {
@@ -371,19 +381,19 @@ impl State {
         }
     }
 
-    /// Whether nothing depends on the level of detail.
+    /// Returns true if the result does not depend on the level of detail.
     fn ignores_lod(&self) -> bool {
         self.single_level && self.mag_filter == self.min_filter && !self.is_anisotropic
     }
 }
 
-/// A view of the words of decoded texels, by its own levels and layers.
+/// Returns a view of the words of decoded texels, with the levels and layers of `view`.
 fn as_words(view: &SurfaceView) -> Arc<SurfaceView> {
     let desc = SurfaceViewDesc { aspects: DECODED, swizzle: Swizzle::IDENTITY, ..view.desc };
     Arc::new(SurfaceView { surface: view.surface.clone(), desc })
 }
 
-/// The push constants of a sampler, but for the border.
+/// Writes the push constants of a sampler, except for the border colour.
 fn put_sampler(push: &mut [u32], sampler: &Sampler) {
     push[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
     push[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
@@ -392,13 +402,13 @@ fn put_sampler(push: &mut [u32], sampler: &Sampler) {
     push[word::ANISOTROPY as usize] = (most * most).to_bits();
 }
 
-/// The push constants of a view, `layers` of layers or cubes.
+/// Returns the push constants of a view with `layers` layers or cubes.
 fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     let view = reader.view;
     let mut words = vec![0; (word::LEVELS + word::LEVEL * view.desc.levels) as usize];
     words[word::LAST_LEVEL as usize] = view.desc.levels.saturating_sub(1);
     words[word::LAST_LAYER as usize] = layers.saturating_sub(1);
-    // Levels are numbers of those that there are, whatever a view says of the least.
+    // The minimum level is clamped to the existing levels, whatever the view's minimum LOD is.
     let last = view.desc.levels.saturating_sub(1) as f32;
     words[word::MIN_LEVEL as usize] = view.desc.min_lod.max(0.0).min(last).to_bits();
     for level in 0..view.desc.levels {
@@ -409,7 +419,7 @@ fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     words
 }
 
-/// The words of a level: its size in texels, and where it lies.
+/// Writes the words of a level: its size in texels, and its position in memory.
 fn put_level(push: &mut [u32], level: u32, size: [u32; 3], place: LevelPlace) {
     let words = &mut push[(word::LEVELS + word::LEVEL * level) as usize..];
     let mut put = |first: u32, three: [u32; 3]| words[first as usize..][..3].copy_from_slice(&three);
@@ -434,15 +444,15 @@ fn compile(key: &Key) -> Option<Program> {
     Some(program)
 }
 
-/// Builds a routine.
+/// Builder of a routine.
 struct Unit<'a> {
     b: Builder,
     request: &'a Image,
     state: &'a State,
     info: &'static vitric_format::FormatInfo,
-    /// The memory that texels are loaded from.
+    /// Index of the resource that texels are loaded from.
     resource: u32,
-    /// Indices, and what they were as floats.
+    /// Integer indices, with the floats that they were converted from.
     whole: Vec<(Value, Value)>,
 }
 
@@ -458,12 +468,12 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// An operand, by its number.
+    /// Returns the operand with this number.
     fn operand(&mut self, operand: Value, ty: Type) -> Value {
         self.b.input(operand.0, ty)
     }
 
-    /// A push constant.
+    /// Returns a push constant.
     fn word(&mut self, word: u32, ty: Type) -> Value {
         let offset = self.b.int(word * 4);
         self.b.load(Space::Push, offset, ty)

@@ -1,4 +1,4 @@
-//! Routines against the model, which samples one lane after the other.
+//! Tests of routines against the model, which samples one lane after the other.
 
 mod access;
 mod blocks;
@@ -15,7 +15,7 @@ use crate::interp::{Environment, Stop, Wave};
 use crate::runtime::Deadline;
 use crate::texture::reference::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampling};
 
-/// A fixed sequence of words that look random.
+/// Deterministic generator of pseudorandom words.
 struct Dice(u64);
 
 impl Dice {
@@ -66,7 +66,7 @@ const FORMATS: [vk::Format; 11] = [
 const REDUCTIONS: [vk::SamplerReductionMode; 3] =
     [vk::SamplerReductionMode::WEIGHTED_AVERAGE, vk::SamplerReductionMode::MIN, vk::SamplerReductionMode::MAX];
 
-/// A surface of bytes that look random.
+/// Creates a surface of pseudorandom bytes.
 fn bound(dice: &mut Dice, desc: SurfaceDesc) -> Arc<Surface> {
     let surface = Surface::new(desc).unwrap();
     let memory = Allocation::new(&Heap::new(1 << 24), surface.layout().size() + 64).unwrap();
@@ -159,7 +159,7 @@ fn any_sampler(dice: &mut Dice, is_depth: bool) -> Sampler {
     }
 }
 
-/// An instruction with its operands numbered in order, and the lanes of each.
+/// Instruction with its operands numbered in order, and the lanes of each operand.
 struct Request {
     image: Image,
     operands: Vec<Lanes>,
@@ -231,7 +231,7 @@ impl Request {
         std::array::from_fn(|index| values.get(index).map_or(0.0, |&value| self.float(value, lane)))
     }
 
-    /// What the model is asked of a lane.
+    /// Returns the request of one lane for the model.
     fn of_lane(&self, lane: usize) -> SampleRequest {
         let coords = &self.image.coords;
         let (reference, lod) = match &self.image.op {
@@ -334,7 +334,7 @@ fn sampling_at_given_levels() {
     }
 }
 
-/// A view of a row of texels.
+/// Creates a view of a row of texels.
 fn row(dice: &mut Dice, format: vk::Format, width: u32) -> Arc<SurfaceView> {
     let (image, extent) = (vk::ImageType::TYPE_1D, vk::Extent3D { width, height: 1, depth: 1 });
     let surface =
@@ -354,7 +354,8 @@ fn row(dice: &mut Dice, format: vk::Format, width: u32) -> Arc<SurfaceView> {
     Arc::new(SurfaceView { surface: bound(dice, surface), desc })
 }
 
-/// Where sizes are no powers of two quotients are estimated: at whole turns, and beside them, they must be right.
+/// Sizes that are not powers of two use estimated quotients. The test checks indices at multiples
+/// of the size and next to them.
 #[test]
 fn repeated_images_turn_after_whole_sizes() {
     let mut dice = Dice(9);
@@ -393,10 +394,12 @@ fn sampling_by_gradients() {
     for _ in 0..400 {
         let view = any_view(&mut dice);
         let sampler = any_sampler(&mut dice, false);
-        // Logarithms differ in their last bits, which must not choose another level or filter.
+        // The computed logarithms may differ in their last bits, which must not select another
+        // level or filter.
         let (min_filter, mipmap_mode) = (sampler.mag_filter, vk::SamplerMipmapMode::LINEAR);
         let max_anisotropy = dice.pick(&[None, Some(1.0), Some(3.5), Some(16.0)]);
-        // Of several levels a share decides which ones count.
+        // With several levels, the weight decides which levels a minimum or maximum includes, and
+        // weights differ slightly.
         let reduction = dice.pick(&REDUCTIONS[..if view.desc.levels > 1 { 1 } else { 3 }]);
         let sampler = Sampler { min_filter, mipmap_mode, max_anisotropy, reduction, ..sampler };
         let mut request = Request::new(&view);
@@ -417,7 +420,7 @@ fn sampling_by_gradients() {
     }
 }
 
-/// Directions to edges and corners of cubes: samples and gathers are those of the model.
+/// Checks that samples and gathers at edges and corners of cubes equal those of the model.
 #[test]
 fn cube_edges_and_corners() {
     let (mut dice, ties) = (Dice(16), reference::TIES);
@@ -510,7 +513,8 @@ fn routines_are_compiled_once() {
     assert!(Arc::ptr_eq(&programs[0], &routines.prepare(&request.image, &view, &sampler).unwrap().routine));
 }
 
-/// Samples in a region that some lanes leave out, and behind it: twelve words.
+/// Returns a program that samples in a region that some lanes skip, and again after it. It writes
+/// twelve words.
 fn sampling_twice(request: &Request) -> Program {
     let mut b = Builder::new();
     (0..request.operands.len() as u32).for_each(|slot| assert_eq!(b.input(slot, Type::I32), Value(slot)));
@@ -521,7 +525,7 @@ fn sampling_twice(request: &Request) -> Program {
     let neighbour = b.binary(BinaryOp::Xor, lane, one);
     for (word, result) in (0..).zip(b.image(request.image.clone(), Type::I32)) {
         b.local_store(kept, word, None, result);
-        // Of a lane that did not sample.
+        // The value comes from a lane that did not sample.
         let other = b.shuffle(result, neighbour);
         b.local_store(kept, 4 + word, None, other);
     }
@@ -534,7 +538,8 @@ fn sampling_twice(request: &Request) -> Program {
     Program::routine(b.finish(), &vec![LaneVariance::Divergent; request.operands.len()], 12)
 }
 
-/// The first time the runtime finds the routine, from then on code for the target that is chosen enters it; other code goes on asking.
+/// The runtime looks up the routine at the first call. Afterwards code for the chosen target
+/// enters the routine directly. Code for other targets calls the runtime each time.
 #[test]
 fn code_enters_the_routines_that_were_found() {
     let mut dice = Dice(8);

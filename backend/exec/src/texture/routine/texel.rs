@@ -1,4 +1,4 @@
-//! Texels as filtering wants them: loaded, decoded, replaced by the border, compared.
+//! Preparation of texels for filtering: loading, decoding, border replacement and comparison.
 
 use ash::vk;
 use vitric_format as format;
@@ -13,27 +13,27 @@ use crate::format_ir as routines;
 /// Four components of each lane.
 pub(super) type Texel = [Value; 4];
 
-/// A texel that filtering combines with others component by component.
+/// Texel that filtering combines with others component by component.
 pub(super) enum Source {
-    /// Its words, which take fewer registers than what is in them, and where it lies.
+    /// Words of the texel, which take fewer registers than its components, and its position.
     Words(routines::Words, At),
-    /// Its components.
+    /// Components of the texel.
     Decoded(Texel),
 }
 
-/// Where a texel lies.
+/// Position of a texel.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) x: Tap,
     pub(super) y: Tap,
     /// Layer, slice or face.
     pub(super) slice: Tap,
-    /// Its address, where texels are loaded.
+    /// Address, if the routine loads the texel itself.
     pub(super) address: Option<Value>,
 }
 
 impl Unit<'_> {
-    /// Whether components are integers.
+    /// Returns true if components are integers.
     pub(super) fn is_integer(&self) -> bool {
         self.state.aspect == vk::ImageAspectFlags::STENCIL || self.info.class.is_integer()
     }
@@ -42,7 +42,7 @@ impl Unit<'_> {
         if self.is_integer() { Type::I32 } else { Type::F32 }
     }
 
-    /// Whether texels are compared with a reference.
+    /// Returns the reference that texels are compared with, if there is one.
     pub(super) fn reference(&self) -> Option<Value> {
         match &self.request.op {
             ImageOp::Sample { reference, .. } | ImageOp::Gather { reference, .. } => *reference,
@@ -50,13 +50,14 @@ impl Unit<'_> {
         }
     }
 
-    /// The greatest code of components that are filtered as codes.
+    /// Returns the largest code of components that are filtered as codes.
     pub(super) fn scale(&self) -> Option<u32> {
         let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.state.layout != Layout::Fetched;
         if plain && self.reference().is_none() { routines::greatest_code(self.info) } else { None }
     }
 
-    /// A texel: what filtering combines.
+    /// Returns a texel in the form that filtering combines: decoded, with border and comparison
+    /// applied.
     pub(super) fn texel(&mut self, at: &At, level: &Level) -> Texel {
         let texel = match at.address {
             Some(address) => self.loaded(address),
@@ -76,7 +77,8 @@ impl Unit<'_> {
         }
     }
 
-    /// The same, decoded when filtering asks for a component, where it is one word.
+    /// Returns a texel for filtering. A colour texel of at most one word is decoded later, one
+    /// component at a time.
     pub(super) fn source(&mut self, at: &At, level: &Level) -> Source {
         let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.reference().is_none();
         let is_short = self.texel_bytes() <= 4 && routines::has_components(self.info);
@@ -86,7 +88,7 @@ impl Unit<'_> {
         }
     }
 
-    /// A component, 0 to 3.
+    /// Returns component 0 to 3 of a texel.
     pub(super) fn component_of(&mut self, source: &Source, component: u8) -> Value {
         match source {
             Source::Decoded(texel) => texel[usize::from(component)],
@@ -122,8 +124,11 @@ impl Unit<'_> {
         }
     }
 
-    /// Where texels are loaded from. Those that are filtered are always there (`last_byte`), single ones may not be, nor may the word behind
-    /// a texel that begins anywhere; planes are not asked for.
+    /// Returns the memory space of texels. Filtered texels are always in bounds (`last_byte`), so
+    /// their space has no bounds check.
+    ///
+    /// Three cases need the check: single texels, planes of converted formats, and texels of 3 or
+    /// 6 bytes. The second word of the latter may be out of bounds.
     fn memory(&self) -> Space {
         let filters = matches!(self.request.op, ImageOp::Sample { .. } | ImageOp::Gather { .. });
         let is_known = filters && self.state.conversion.is_none() && !matches!(self.texel_bytes(), 3 | 6);
@@ -133,7 +138,8 @@ impl Unit<'_> {
         }
     }
 
-    /// The word that a byte lies in, and by how many bits.
+    /// Returns the address of the word that contains a byte, and the byte's offset in the word in
+    /// bits.
     fn word_and_shift(&mut self, address: Value) -> (Value, Value) {
         let [word, byte] = [!3, 3].map(|mask| {
             let mask = self.b.int(mask);
@@ -152,12 +158,13 @@ impl Unit<'_> {
         (0..count).map(word).collect()
     }
 
-    /// A texel of three components of one or two bytes: it begins at any one of them, and ends in the word behind.
+    /// Loads a texel of three components of one or two bytes, which may start at any component and
+    /// end in the next word.
     fn straddling(&mut self, buffer: Space, address: Value, bytes: u32) -> routines::Words {
         let (first, shift) = self.word_and_shift(address);
         let (words, all) = (self.words_at(buffer, first, 2), self.b.int(32));
         let back = self.b.binary(B::ISub, all, shift);
-        // Shifts by 32 give 0.
+        // Shifts by 32 return 0.
         let [low, high] = [words[0], words[1]].map(|word| self.b.binary(B::ShrLogical, word, shift));
         let crossed = self.b.binary(B::Shl, words[1], back);
         let low = self.b.binary(B::Or, low, crossed);
@@ -180,7 +187,8 @@ impl Unit<'_> {
         }
     }
 
-    /// Stencil of a word: the high byte where depth shares it, else the low one.
+    /// Returns the stencil value of a word: the high byte if depth is in the same word, otherwise
+    /// the low byte.
     fn stencil(&mut self, word: Value) -> Value {
         let (op, operand) = if self.info.is_packed() { (B::ShrLogical, 24) } else { (B::And, 0xff) };
         let operand = self.b.int(operand);
@@ -194,7 +202,7 @@ impl Unit<'_> {
         }
     }
 
-    /// A texel, or its words, that the runtime decodes.
+    /// Returns a texel that the runtime reads, as components or as words.
     fn fetched(&mut self, at: &At, level: &Level, ty: Type) -> Texel {
         let (dim, arrayed) = match (self.state.dimensions, self.state.is_cube) {
             (1, _) => (Dim::D1, true),
@@ -219,11 +227,11 @@ impl Unit<'_> {
             results: 4,
         };
         let texel = self.b.image(image, ty);
-        // The view's component mapping is in there, but for words.
+        // The runtime has applied the view's component mapping, except for words.
         [texel[0], texel[1], texel[2], texel[3]]
     }
 
-    /// Whether a texel is there, if it may not be.
+    /// Returns a condition that a texel is in bounds, if it may be out of bounds.
     fn is_inside(&mut self, at: &At) -> Option<Value> {
         let known = [at.x.inside, at.y.inside, at.slice.inside].into_iter().flatten();
         known.reduce(|inside, known| self.b.binary(B::LogicalAnd, inside, known))
@@ -232,7 +240,8 @@ impl Unit<'_> {
     fn or_border(&mut self, texel: Texel, at: &At) -> Texel {
         let Some(inside) = self.is_inside(at) else { return texel };
         let border = [0, 1, 2, 3].map(|component| self.border_component(component));
-        // What the runtime fetches is mapped already.
+        // The runtime has applied the component mapping to fetched texels, so the border needs it
+        // too.
         let border = if self.state.layout == Layout::Fetched { self.swizzled(border) } else { border };
         std::array::from_fn(|component| self.b.select(inside, texel[component], border[component]))
     }
@@ -249,7 +258,7 @@ impl Unit<'_> {
         }
     }
 
-    /// 1 where a depth passes the comparison, else 0.
+    /// Returns 1 if the depth passes the comparison with the reference, otherwise 0.
     fn compared(&mut self, depth: Value, reference: Value) -> Texel {
         let (zero, one) = (self.b.float(0.0), self.b.float(1.0));
         let mut reference = self.operand(reference, Type::F32);
@@ -271,14 +280,14 @@ impl Unit<'_> {
         [self.b.select(passes, one, zero), zero, zero, one]
     }
 
-    /// From what filtering combines to what the instruction gives.
+    /// Converts the result of filtering to the result of the instruction.
     pub(super) fn finished(&mut self, texel: Texel) -> Texel {
         let texel = self.values(texel);
-        // Comparisons have one component.
+        // Comparison results have a single component.
         if self.reference().is_some() || self.state.layout == Layout::Fetched { texel } else { self.swizzled(texel) }
     }
 
-    /// Values of what may be codes.
+    /// Converts codes to values, if texels are filtered as codes.
     pub(super) fn values(&mut self, texel: Texel) -> Texel {
         match self.scale() {
             Some(scale) => texel.map(|code| routines::over_code(&mut self.b, code, scale)),
@@ -296,7 +305,7 @@ impl Unit<'_> {
         })
     }
 
-    /// The number of a layer that comes as a float.
+    /// Converts a layer operand from float to a clamped layer number.
     pub(super) fn layer(&mut self, layer: Value) -> Value {
         let layer = self.operand(layer, Type::F32);
         let rounded = self.b.unary(U::RoundEven, layer);

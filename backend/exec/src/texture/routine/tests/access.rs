@@ -1,4 +1,4 @@
-//! Access to single texels against the functions that serve one lane.
+//! Tests of access to single texels against the functions that process one lane.
 
 use vitric_ir::AtomicOp;
 use vitric_memory::{Buffer, BufferRange, BufferView};
@@ -6,7 +6,7 @@ use vitric_memory::{Buffer, BufferRange, BufferView};
 use super::*;
 use crate::texture::access::{TexelPosition, atomic, read, write};
 
-/// A view of any kind, or of an image of several samples.
+/// Creates a view of any kind, or a view of a multisampled image.
 fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
     if dice.below(4) > 0 {
         return any_view(dice);
@@ -35,11 +35,12 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
 }
 
 impl Request {
-    /// An instruction for a texel at a place that is mostly inside; `operation` is given the sample.
+    /// Creates an instruction for a texel whose position is mostly in bounds. Returns it with its
+    /// sample operand.
     fn of_texel(view: &SurfaceView, dice: &mut Dice) -> (Self, Option<Value>) {
         let mut request = Self::new(view);
         if request.image.dim == Dim::Cube {
-            // As storage images are addressed: the face is the third coordinate.
+            // Storage images of cubes are addressed with the face as third coordinate.
             request.image.arrayed = false;
         }
         for _ in 0..request.dimensions + usize::from(request.image.arrayed) {
@@ -102,7 +103,7 @@ fn texels_are_fetched_as_one_lane_reads_them() {
     assert!(checked > 400);
 }
 
-/// The bytes of a view's memory.
+/// Returns the bytes of a view's memory.
 pub(super) fn bytes_of(view: &SurfaceView) -> Vec<u8> {
     let (memory, start) = view.surface.binding().unwrap();
     let mut bytes = vec![0; view.surface.layout().size() as usize];

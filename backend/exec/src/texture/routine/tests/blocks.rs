@@ -1,4 +1,5 @@
-//! Sampling of compressed images: whether texels are decoded before or one at a time, results have the same bits.
+//! Tests of sampling compressed images. Results have equal bits for texels that are decoded in
+//! advance and for texels that are decoded one at a time.
 
 use vitric_memory::DecodedCache;
 
@@ -15,7 +16,7 @@ const COMPRESSED: [vk::Format; 8] = [
     vk::Format::ASTC_5X4_UNORM_BLOCK,
 ];
 
-/// A view of the decoded texels of another view's surface.
+/// Returns a view of the decoded texels of another view's surface.
 fn decoded(view: &SurfaceView) -> Option<Arc<SurfaceView>> {
     let used = view.surface.use_decoded(&DecodedCache::new(1 << 20), &view.desc)?;
     Some(Arc::new(SurfaceView { surface: used.surface().clone(), desc: view.desc }))

@@ -1,4 +1,5 @@
-//! Conversion of luma and chroma against the specification's equations, on planes that the model samples.
+//! Tests of luma and chroma conversion against the specification's equations. The model samples
+//! the planes.
 
 use vitric_format::PLANE_ASPECTS;
 use vk::SamplerYcbcrModelConversion as Model;
@@ -52,7 +53,7 @@ fn any_conversion(dice: &mut Dice) -> Conversion {
     }
 }
 
-/// What a plane gives at coordinates.
+/// Returns the result of sampling a plane at coordinates.
 fn of_plane(view: &SurfaceView, plane: usize, sampler: &Sampler, request: &SampleRequest) -> [f64; 4] {
     let info = vitric_format::info(view.desc.format).unwrap();
     let format = info.planar[plane].unwrap().format;
@@ -87,7 +88,7 @@ fn expected(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> [
     converted(texel, &conversion, info.component_bits(0))
 }
 
-/// The specification's equations.
+/// Converts a texel by the specification's equations.
 fn converted([red, green, blue, alpha]: [f64; 4], conversion: &Conversion, bits: u32) -> [f64; 4] {
     if conversion.model == Model::RGB_IDENTITY {
         return [red, green, blue, alpha];

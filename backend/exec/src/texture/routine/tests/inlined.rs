@@ -1,4 +1,4 @@
-//! Programs with routines in them against the same programs, which call them.
+//! Tests of programs with inlined routines against the programs that call these routines.
 
 use vitric_ir::{AtomicOp, Function, map_operands};
 
@@ -8,7 +8,8 @@ use crate::Inlining;
 
 const LANES: Mask = 0xbffd;
 
-/// Samples thrice, the last time where it did the first time: twelve words. In a region that some lanes leave out, or in all of them.
+/// Returns a program that samples three times, the third time at the position of the first. It
+/// writes twelve words. `in_region` places the instructions in a region that some lanes skip.
 fn sampling_thrice(requests: &[Request; 2], in_region: bool) -> Program {
     let words = requests[0].operands.len() as u32;
     let inputs = words + requests[1].operands.len() as u32;
@@ -44,7 +45,7 @@ fn program(function: Function, inputs: usize) -> Program {
     Program::routine(function, &vec![LaneVariance::Divergent; inputs], 12)
 }
 
-/// Runs a program once; its output words in the lanes that run.
+/// Runs a program once and returns its output words in the lanes that run.
 fn outputs(program: &Program, bindings: &Bindings, inputs: &[Lanes]) -> Vec<Lanes> {
     let deadline = Deadline::after(std::time::Duration::from_secs(100));
     let mut wave = Wave::default();
@@ -60,7 +61,7 @@ fn bindings(view: &Arc<SurfaceView>, sampler: Sampler) -> Bindings {
     Bindings::new(vec![vec![descriptor]]).with_routines(Arc::default(), 3)
 }
 
-/// Two instructions that sample a view at given levels.
+/// Returns two instructions that sample a view at explicit levels.
 fn requests(dice: &mut Dice, view: &Arc<SurfaceView>) -> [Request; 2] {
     [(); 2].map(|()| {
         let mut request = Request::new(view);
@@ -122,7 +123,7 @@ fn code_does_not_run_with_other_routines_than_it_has() {
     let made = before.inlined(&first, Inlining::Always).unwrap();
     let mut alone = program(made.code.function().clone(), inputs(&requests).len());
     match Target::chosen() {
-        // The interpreter finds what is there by itself.
+        // The interpreter looks up the bound routine by itself.
         None => panic!("other routines were found"),
         target => alone.code.generate(target).unwrap(),
     }
@@ -130,7 +131,7 @@ fn code_does_not_run_with_other_routines_than_it_has() {
     outputs(&alone, &second, &inputs(&requests));
 }
 
-/// Atomics on texels some of which several lanes name, with what each lane finds.
+/// Checks atomic operations with results, on texels that partly coincide for several lanes.
 #[test]
 fn atomics_do_the_same_in_programs() {
     let mut dice = Dice(13);
