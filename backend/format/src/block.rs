@@ -1,5 +1,7 @@
-//! Decoding of compressed blocks. What a block holds is decoded exactly: to codes of 8 bits, 16 bits, half floats or floats, texels
-//! of an uncompressed format.
+//! Decoding of compressed blocks into texels of an uncompressed format.
+//!
+//! Decoding is exact: the uncompressed format has 8 or 16 bits, half floats or floats as the
+//! block's values require.
 
 use std::cell::RefCell;
 
@@ -11,13 +13,13 @@ use super::convert::decode;
 use super::table::{Class, Compression, FormatInfo, info};
 use super::{Texel, etc};
 
-/// Blocks that a thread keeps decoded.
+/// Number of decoded blocks in each thread's cache.
 const KEPT: usize = 256;
 
-/// Most bytes that a block is decoded to: 12x12 texels of four half floats.
+/// Most bytes of a decoded block: 12x12 texels of four half floats.
 pub const MAX_DECODED: usize = 12 * 12 * 8;
 
-/// A decoded block. What it was decoded from tells whether it still holds.
+/// A decoded block in the cache. `format` and `block` are its key.
 struct Decoded {
     format: vk::Format,
     block: [u8; 16],
@@ -28,12 +30,14 @@ thread_local! {
     static DECODED: RefCell<Vec<Option<Decoded>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The uncompressed format that holds all values of a compressed format; `None` for others.
+/// Returns the uncompressed format that holds all values of a compressed format.
+///
+/// Returns `None` if `of` is not compressed.
 pub fn decoded_format(of: &FormatInfo) -> Option<&'static FormatInfo> {
     use Compression as C;
     let srgb = of.class == Class::Srgb;
     let format = match (of.compression?, of.class) {
-        // Values between end points are no codes.
+        // Values between the end points are not representable as 8-bit codes.
         (C::Bc4, _) => vk::Format::R32_SFLOAT,
         (C::Bc5, _) => vk::Format::R32G32_SFLOAT,
         (C::EacR11, Class::Unorm) => vk::Format::R16_UNORM,
@@ -48,25 +52,30 @@ pub fn decoded_format(of: &FormatInfo) -> Option<&'static FormatInfo> {
     info(format)
 }
 
-/// Whether blocks decode to the same bytes as either format.
+/// Returns true if a block decodes to equal bytes in both formats.
 pub fn decode_alike(a: &FormatInfo, b: &FormatInfo) -> bool {
     let codes = |of: &FormatInfo| decoded_format(of).filter(|decoded| decoded.channels[0].bits == 8).is_some();
     a.compression == b.compression && (a.class == b.class || codes(a) && codes(b))
 }
 
-/// The texel at `x` and `y` of the image, which lies in this block of `of.bytes` bytes, zeros behind it. Blocks that a thread
-/// decoded lately are not decoded again.
+/// Returns the unpacked texel in column `x` and row `y` of the image from its block.
+///
+/// `block` has `of.bytes` bytes, followed by zeros. Each thread caches the blocks that it decoded
+/// last.
 ///
 /// # Panics
-/// When the format is not compressed.
+/// Panics if the format is not compressed.
 pub fn block_texel(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
     with_texel(of, block, [x, y], decode)
 }
 
-/// Returns a texel of a block as dwords of the format that [`decoded_format`] names, followed by zeros.
+/// Returns a texel of a block as dwords of the format that [`decoded_format`] returns, followed by
+/// zeros.
+///
+/// The arguments are those of [`block_texel`].
 ///
 /// # Panics
-/// When the format is not compressed.
+/// Panics if the format is not compressed.
 pub fn block_words(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
     with_texel(of, block, [x, y], |_, texel| {
         let mut words = [0; 16];
@@ -75,7 +84,7 @@ pub fn block_words(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
     })
 }
 
-/// Calls `work` with the bytes of a texel, and their format.
+/// Calls `work` with the decoded format and the bytes of a texel, and returns its result.
 fn with_texel(
     of: &FormatInfo,
     block: &[u8; 16],
@@ -101,10 +110,12 @@ fn with_texel(
     })
 }
 
-/// Decodes a block of `of.bytes` bytes into its texels, row by row, of the format that [`decoded_format`] says.
+/// Decodes a block of `of.bytes` bytes into its texels, row by row.
+///
+/// The texels have the format that [`decoded_format`] returns.
 ///
 /// # Panics
-/// When `block` or `out` is too short, or the format is not compressed.
+/// Panics if `block` or `out` is too short, or if the format is not compressed.
 pub fn decode_block(of: &FormatInfo, block: &[u8], out: &mut [u8]) {
     let signed = of.class == Class::Snorm;
     match of.compression.expect("a compressed format") {
@@ -137,19 +148,19 @@ pub fn decode_block(of: &FormatInfo, block: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Eight bytes of a block.
+/// Returns the eight bytes of a block from `first` on.
 fn half(block: &[u8], first: usize) -> [u8; 8] {
     std::array::from_fn(|index| block[first + index])
 }
 
-/// Texels as bytes, one after the other.
+/// Writes the texels to `out`, one after the other.
 fn put<const N: usize>(out: &mut [u8], texels: [[u8; N]; 16]) {
     for (out, texel) in out.chunks_exact_mut(N).zip(texels) {
         out.copy_from_slice(&texel);
     }
 }
 
-/// Texels of two components as bytes, one after the other.
+/// Writes texels of two components to `out`, one after the other.
 fn put_pairs<const N: usize>(out: &mut [u8], red: [[u8; N]; 16], green: [[u8; N]; 16]) {
     for (out, texel) in out.chunks_exact_mut(2 * N).zip(red.into_iter().zip(green)) {
         out[..N].copy_from_slice(&texel.0);
@@ -176,7 +187,8 @@ fn astc(of: &FormatInfo, block: &[u8], out: &mut [u8]) {
     }
 }
 
-/// One BC4 channel: two end points, six or four values between them, and sixteen 3-bit choices.
+/// Decodes one BC4 channel: two end points, six or four values between them, sixteen 3-bit
+/// indices.
 fn bc_channel(block: &[u8], signed: bool) -> [f32; 16] {
     let end = |code: u8| match signed {
         true => (f32::from(code as i8) / 127.0).max(-1.0),
@@ -211,7 +223,7 @@ fn half_rgb(block: &[u8], signed: bool, out: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// A block's texels.
+    /// Returns all texels of a block as floats.
     fn texels(format: vk::Format, block: &[u8]) -> Vec<[f32; 4]> {
         let of = info(format).unwrap();
         let decoded_as = decoded_format(of).unwrap();
@@ -236,7 +248,8 @@ mod tests {
 
     #[test]
     fn bc1_end_points_and_transparency() {
-        // Red and blue end points in 565, first smaller: choice 3 is transparent black.
+        // End points are blue and red in 5:6:5 bits. The first is smaller, so index 3 is
+        // transparent black.
         let block = [0x1f, 0x00, 0x00, 0xf8, 0b11_10_01_00, 0, 0, 0];
         let found = texels(vk::Format::BC1_RGBA_UNORM_BLOCK, &block);
         assert_eq!(found[0], [0.0, 0.0, 1.0, 1.0]);

@@ -1,7 +1,8 @@
-//! Conversion of texels between memory and words.
+//! Conversion between texels in memory and unpacked texels.
 //!
-//! Fixed point follows the specification's equations; conversion to fixed point clamps and rounds to nearest, halves away
-//! from zero. Integers that do not fit are clamped, as for colour clears and stores.
+//! Fixed point follows the specification's equations. Conversion to fixed point clamps and rounds
+//! to nearest, ties to even. Integers out of range are clamped, as the specification requires for
+//! colour clears and stores.
 
 use super::float::{
     f32_to_half, f32_to_shared_exponent, f32_to_ufloat, half_to_f32, shared_exponent_to_f32, ufloat_to_f32,
@@ -10,7 +11,9 @@ use super::srgb::{linear_to_srgb8, srgb8_to_linear};
 use super::table::{Channel, Class, FormatInfo};
 use super::{Texel, one};
 
-/// Decodes one texel of an uncompressed colour format from its first `info.bytes` bytes. Missing components are 0, 0, 0, 1.
+/// Decodes one texel of an uncompressed colour format from its first `info.bytes` bytes.
+///
+/// Missing components are 0, 0, 0, 1.
 #[inline]
 pub fn decode(info: &FormatInfo, bytes: &[u8]) -> Texel {
     if let (Class::Unorm, [_, _, _, _], &[red, green, blue, alpha, ..], 4) =
@@ -42,7 +45,7 @@ pub fn decode(info: &FormatInfo, bytes: &[u8]) -> Texel {
 #[inline]
 pub fn encode(info: &FormatInfo, texel: Texel, out: &mut [u8]) {
     if let (Class::Unorm, [red, green, blue, alpha], 4) = (info.class, info.channels, info.bytes) {
-        // The most frequent shape: four channels in a word.
+        // Fast path for the most frequent layout: four channels in a dword.
         let code = |channel: &Channel| {
             f32_to_unorm(f32::from_bits(texel[usize::from(channel.component)]), channel.bits) << channel.offset
         };
@@ -126,9 +129,9 @@ fn clamp_signed(value: i32, width: u8) -> u32 {
     (value.clamp(-high - 1, high) as u32) & largest(width)
 }
 
-/// `value` clamped to 0 to 1 as fixed point of up to 24 bits; NaN is 0.
+/// Converts `value`, clamped to 0 to 1, to fixed point of up to 24 bits. NaN becomes 0.
 fn f32_to_unorm(value: f32, width: u8) -> u32 {
-    // In f64 the product is exact, so that rounding happens once; casting NaN gives 0.
+    // In f64 the product is exact, so rounding happens only once. The cast of NaN gives 0.
     let scaled = f64::from(value.clamp(0.0, 1.0)) * f64::from(largest(width));
     scaled.round_ties_even() as u32
 }
@@ -139,7 +142,7 @@ fn f32_to_snorm(value: f32, width: u8) -> u32 {
     (scaled.round_ties_even() as i32 as u32) & largest(width)
 }
 
-/// Depth as `f32` from the bits of the depth plane of a format with `depth_bits` bits.
+/// Converts the bits of a depth plane with `depth_bits` bits to `f32`.
 #[inline]
 pub fn decode_depth(depth_bits: u32, bits: u32) -> f32 {
     match depth_bits {
@@ -148,7 +151,7 @@ pub fn decode_depth(depth_bits: u32, bits: u32) -> f32 {
     }
 }
 
-/// The bits of the depth plane for a depth of 0 to 1 (fixed point clamps).
+/// Converts a depth to the bits of a depth plane. Fixed point clamps the depth to 0 to 1.
 #[inline]
 pub fn encode_depth(depth_bits: u32, depth: f32) -> u32 {
     match depth_bits {
@@ -157,11 +160,13 @@ pub fn encode_depth(depth_bits: u32, depth: f32) -> u32 {
     }
 }
 
-/// What is added to a number of up to 2^50 so that its nearest integer is the low bits of the sum.
+/// Addend that places the nearest integer of a number up to 2^50 in the low bits of the sum.
 const INTEGERS: f64 = (3u64 << 51) as f64;
 
-/// The code of a depth in fixed point with so many bits: `f32_to_unorm`, in steps that vectors have. The only number half way between two
-/// codes is 0.5, which is nearer to an even one.
+/// Converts a depth to its fixed-point code of `bits` bits.
+///
+/// The result equals that of `f32_to_unorm`, but each step has a vector instruction. The only
+/// depth half way between two codes is 0.5, which rounds to the even code.
 #[inline(always)]
 #[expect(clippy::manual_clamp, reason = "what is no number has the code 0")]
 pub fn depth_code(bits: u32, depth: f32) -> u32 {
@@ -169,7 +174,7 @@ pub fn depth_code(bits: u32, depth: f32) -> u32 {
     (scaled + INTEGERS).to_bits() as u32
 }
 
-/// A depth as a format with `depth_bits` bits holds it.
+/// Returns the value of `depth` after storage in a format with `depth_bits` bits.
 #[inline]
 pub fn stored_depth(depth_bits: u32, depth: f32) -> f32 {
     match depth_bits {
@@ -185,7 +190,7 @@ mod tests {
     use super::*;
     use crate::{all, info};
 
-    /// Depths have the codes that other numbers in fixed point have; codes grow with depths.
+    /// Depths have the codes of other fixed-point numbers, and codes increase with depths.
     #[test]
     fn depths_are_encoded_like_all_fixed_point() {
         for bits in [16, 24] {
@@ -207,7 +212,8 @@ mod tests {
         }
     }
 
-    /// Every code of formats of up to 16 bits, and many of wider ones, decodes and encodes to itself.
+    /// All codes of formats up to 16 bits, and many of wider formats, decode and encode to
+    /// themselves.
     #[test]
     fn every_format_round_trips() {
         for info in all().filter(|info| info.compression.is_none() && !info.is_planar() && info.second_half().is_none())

@@ -1,18 +1,21 @@
-//! Decoding of ETC2 and EAC blocks: 4x4 texels in 64 bits of colour, of alpha, or of one channel of 11 bits.
+//! Decoding of ETC2 and EAC blocks: 4x4 texels with 64 bits of colour, of alpha, or of one 11-bit
+//! channel.
 //!
-//! A block is one big-endian number; its texels are numbered column by column. Source: Khronos Data Format Specification,
-//! "ETC2 Compressed Texture Image Formats".
+//! A block is one big-endian number, and its texels are numbered column by column. Source: Khronos
+//! Data Format Specification, "ETC2 Compressed Texture Image Formats".
 
 /// Texels of a block, row by row.
 pub(super) type Block<T> = [T; 16];
 
-/// Brightness steps of the modes with two subblocks: the small and the large one.
+/// Small and large brightness step of each table of the modes with two subblocks.
 const STEPS: [[i32; 2]; 8] = [[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [33, 106], [47, 183]];
 
 /// Distances of the modes T and H.
 const DISTANCES: [i32; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
 
-/// Negative modifiers of EAC; a positive one is the negative one turned around, less 1.
+/// Magnitudes of EAC's negative modifiers.
+///
+/// The positive modifier of the same index is the magnitude less 1.
 const MODIFIERS: [[i32; 4]; 16] = [
     [3, 6, 9, 15],
     [3, 7, 10, 13],
@@ -34,7 +37,7 @@ const MODIFIERS: [[i32; 4]; 16] = [
 
 type Rgb = [i32; 3];
 
-/// Bits of a block from `low` on.
+/// A block as a 64-bit number, for access to its bit fields.
 #[derive(Clone, Copy)]
 struct Bits(u64);
 
@@ -48,14 +51,14 @@ impl Bits {
         self.field(low, count) << unused >> unused
     }
 
-    /// The two bits of texel (`x`, `y`) that the colour modes share.
+    /// Returns the two-bit index of texel (`x`, `y`), which all modes but the planar one use.
     fn index(self, x: u32, y: u32) -> usize {
         let texel = x * 4 + y;
         (self.field(16 + texel, 1) << 1 | self.field(texel, 1)) as usize
     }
 }
 
-/// `value` of so many bits as 8 bits, by repetition.
+/// Extends `value` from `bits` bits to 8 bits by repetition of its high bits.
 fn extended(value: i32, bits: u32) -> i32 {
     value << (8 - bits) | value >> (2 * bits - 8)
 }
@@ -69,8 +72,10 @@ fn moved(color: Rgb, by: i32) -> Rgb {
     color.map(|value| value + by)
 }
 
-/// Decodes a colour block: red to alpha. With `punch_through` the differential bit says whether all texels are opaque, and
-/// there is no individual mode.
+/// Decodes a colour block to texels, red to alpha.
+///
+/// With `punch_through`, the differential bit is set if all texels are opaque, and the individual
+/// mode does not exist.
 pub(super) fn color(block: [u8; 8], punch_through: bool) -> Block<[u8; 4]> {
     let bits = Bits(u64::from_be_bytes(block));
     let flag = bits.field(33, 1) == 1;
@@ -97,7 +102,7 @@ fn individual(bits: Bits) -> [Rgb; 2] {
     [60, 56].map(|low| [low, low - 8, low - 16].map(|low| extended(bits.field(low, 4), 4)))
 }
 
-/// Two halves, each with a colour that texels make brighter or darker.
+/// Decodes two subblocks, each with a colour that the texels make brighter or darker.
 fn subblocks(bits: Bits, colors: [Rgb; 2], opaque: bool) -> Block<[u8; 4]> {
     let steps = [37, 34].map(|low| STEPS[bits.field(low, 3) as usize]);
     let flipped = bits.field(32, 1) == 1;
@@ -113,7 +118,9 @@ fn subblocks(bits: Bits, colors: [Rgb; 2], opaque: bool) -> Block<[u8; 4]> {
     })
 }
 
-/// The four paints of mode T: a colour, and another one with a brighter and a darker one.
+/// Returns the four paint colours of mode T.
+///
+/// They are one colour, and another colour with a brighter and a darker variant.
 fn paint_t(bits: Bits) -> [Rgb; 4] {
     let first = [bits.field(59, 2) << 2 | bits.field(56, 2), bits.field(52, 4), bits.field(48, 4)];
     let second = [44, 40, 36].map(|low| bits.field(low, 4));
@@ -122,7 +129,9 @@ fn paint_t(bits: Bits) -> [Rgb; 4] {
     [first, moved(second, distance), second, moved(second, -distance)]
 }
 
-/// The four paints of mode H: two colours, each brighter and darker. Their order is a bit of the distance.
+/// Returns the four paint colours of mode H: two colours, each brighter and darker.
+///
+/// The order of the two colours is the lowest bit of the distance's index.
 fn paint_h(bits: Bits) -> [Rgb; 4] {
     let green = bits.field(56, 3) << 1 | bits.field(52, 1);
     let blue = bits.field(51, 1) << 3 | bits.field(47, 3);
@@ -140,7 +149,10 @@ fn painted(bits: Bits, paints: [Rgb; 4], opaque: bool) -> Block<[u8; 4]> {
     })
 }
 
-/// A plane through three colours: of the first texel, and of those that would follow the last ones of its row and column.
+/// Decodes a plane through three colours.
+///
+/// The first colour is that of the first texel. The others are those of the texels that would
+/// follow the last texel of its row and of its column.
 fn planar(bits: Bits) -> Block<[u8; 4]> {
     let green = bits.field(56, 1) << 6 | bits.field(49, 6);
     let blue = bits.field(48, 1) << 5 | bits.field(43, 2) << 3 | bits.field(39, 3);
@@ -158,7 +170,7 @@ fn planar(bits: Bits) -> Block<[u8; 4]> {
     })
 }
 
-/// Each texel's modifier of an EAC block.
+/// Returns each texel's modifier in an EAC block, row by row.
 fn modifiers(bits: Bits) -> Block<i32> {
     let table = MODIFIERS[bits.field(48, 4) as usize];
     std::array::from_fn(|texel| {
@@ -175,12 +187,12 @@ pub(super) fn alpha(block: [u8; 8]) -> Block<u8> {
     modifiers(bits).map(|modifier| (base + modifier * multiplier).clamp(0, 255) as u8)
 }
 
-/// What a modifier adds to a channel of 11 bits.
+/// Returns the difference that a modifier adds to an 11-bit channel.
 fn step(modifier: i32, multiplier: i32) -> i32 {
     if multiplier == 0 { modifier } else { modifier * multiplier * 8 }
 }
 
-/// Decodes a channel of 11 unsigned bits, as 16 bits by repetition.
+/// Decodes an 11-bit unsigned channel, extended to 16 bits by repetition.
 pub(super) fn unsigned11(block: [u8; 8]) -> Block<u16> {
     let bits = Bits(u64::from_be_bytes(block));
     let (base, multiplier) = (bits.field(56, 8) * 8 + 4, bits.field(52, 4));
@@ -190,7 +202,7 @@ pub(super) fn unsigned11(block: [u8; 8]) -> Block<u16> {
     })
 }
 
-/// Decodes a channel of 11 signed bits, as 16 bits by repetition below the sign.
+/// Decodes an 11-bit signed channel, extended to 16 bits by repetition below the sign.
 pub(super) fn signed11(block: [u8; 8]) -> Block<i16> {
     let bits = Bits(u64::from_be_bytes(block));
     let (base, multiplier) = (bits.signed(56, 8).max(-127) * 8, bits.field(52, 4));

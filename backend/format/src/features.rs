@@ -1,28 +1,30 @@
-//! What each format can be used for. Everything listed here works end to end; nothing else does.
+//! Supported uses of each format.
 //!
-//! Source: Vulkan specification, "Required Format Support".
+//! Every listed use works end to end, and no other use does. Source: Vulkan specification,
+//! "Required Format Support".
 
 use ash::vk::{self, FormatFeatureFlags as F};
 
 use super::table::{Class, FormatInfo, info};
 
-/// Uses of a format: of images with each tiling, and of buffers.
+/// Uses of a format in images of each tiling and in buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Features {
-    /// Images with linear tiling.
+    /// Uses in images with linear tiling.
     pub linear: F,
-    /// Images with optimal tiling.
+    /// Uses in images with optimal tiling.
     pub optimal: F,
-    /// Buffers.
+    /// Uses in buffers.
     pub buffer: F,
 }
 
 const TRANSFER: F = F::from_raw(F::TRANSFER_SRC.as_raw() | F::TRANSFER_DST.as_raw());
 
-/// What becomes of several texels.
+/// Filters that combine several texels.
 const FILTERS: F = F::from_raw(F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw() | F::SAMPLED_IMAGE_FILTER_MINMAX.as_raw());
 
-/// Luma and chroma: filtered each on its own, before they are converted.
+/// Uses of formats with luma and chroma planes. Each plane is filtered separately before
+/// conversion.
 const PLANAR: F = F::from_raw(
     F::SAMPLED_IMAGE.as_raw()
         | F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw()
@@ -33,7 +35,7 @@ const PLANAR: F = F::from_raw(
         | TRANSFER.as_raw(),
 );
 
-/// What `format` can be used for; nothing when it is not supported.
+/// Returns the uses of `format`, which are none if the format is not supported.
 pub fn features(format: vk::Format) -> Features {
     let Some(info) = info(format) else { return Features::default() };
     if info.compression.is_some() {
@@ -60,10 +62,10 @@ fn depth_stencil(info: &FormatInfo) -> F {
 
 fn color(info: &FormatInfo) -> F {
     if info.is_wide() {
-        // What a shader can name: a single integer.
+        // A shader can only declare images of a single 64-bit integer.
         return if has_atomics(info) { F::STORAGE_IMAGE | F::STORAGE_IMAGE_ATOMIC | TRANSFER } else { F::empty() };
     }
-    // Texels that are neither a power of two nor whole words long are not images.
+    // Images need texels whose size in bytes is a power of two or a multiple of 4.
     if !info.bytes.is_power_of_two() && !info.bytes.is_multiple_of(4) {
         return F::empty();
     }
@@ -106,12 +108,14 @@ fn buffer(info: &FormatInfo) -> F {
     uses
 }
 
-/// Integers that are read as floats.
+/// Returns true if texels are integers that are read as floats.
 fn is_scaled(info: &FormatInfo) -> bool {
     matches!(info.class, Class::Uscaled | Class::Sscaled)
 }
 
-/// Formats that SPIR-V can name as a storage image's: whole bytes a component, or 10:10:10:2 and 11:11:10.
+/// Returns true if SPIR-V can name the format as the format of a storage image.
+///
+/// These formats have whole bytes in each component, or 10:10:10:2 or 11:11:10 bits.
 fn is_storage(info: &FormatInfo) -> bool {
     let by_bytes = info.channels.iter().all(|channel| channel.bits % 8 == 0 && channel.bits == info.channels[0].bits);
     let packed = matches!(info.format, vk::Format::A2B10G10R10_UNORM_PACK32 | vk::Format::A2B10G10R10_UINT_PACK32)

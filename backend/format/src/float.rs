@@ -1,27 +1,32 @@
-//! Small floats: 16-bit, the unsigned 11- and 10-bit ones, and the shared exponent.
+//! Small floats: half floats, unsigned floats of 11 and 10 bits, and floats with a shared
+//! exponent.
 //!
-//! Conversions to fewer bits round to nearest even for halves, and towards zero for the unsigned floats, as the
-//! specification permits; values out of range become the largest finite one where the format says so. Source: Vulkan
-//! specification, "16-bit/11-bit/10-bit Floating-Point Numbers", "Fixed-Point Data Conversions" (shared exponent).
+//! Conversions to fewer bits round to nearest even for halves, and towards zero for the unsigned
+//! floats, as the specification permits. Values out of range become the largest finite value where
+//! the format requires that. Source: Vulkan specification, "16-bit/11-bit/10-bit Floating-Point
+//! Numbers", "Fixed-Point Data Conversions" (shared exponent).
 
-/// A half (in the low 16 bits) as `f32`.
+/// Converts a half float in the low 16 bits to `f32`.
 pub fn half_to_f32(bits: u32) -> f32 {
     half::f16::from_bits(bits as u16).to_f32()
 }
 
-/// `value` as a half, rounded to nearest even.
+/// Converts `value` to a half float, rounded to nearest even.
 pub fn f32_to_half(value: f32) -> u32 {
     u32::from(half::f16::from_f32(value).to_bits())
 }
 
-/// An unsigned float with 5 exponent bits and `mantissa` (5 or 6) mantissa bits, as `f32`.
+/// Converts an unsigned float with 5 exponent bits and `mantissa` (5 or 6) mantissa bits to `f32`.
 pub fn ufloat_to_f32(bits: u32, mantissa: u32) -> f32 {
-    // The layout is that of a half without sign and with fewer mantissa bits.
+    // The layout is that of a half float without a sign and with fewer mantissa bits.
     half_to_f32(bits << (10 - mantissa))
 }
 
-/// `value` as an unsigned float with `mantissa` mantissa bits: negative is zero, infinity and NaN are kept, finite values
-/// that are too large become the largest finite one.
+/// Converts `value` to an unsigned float with 5 exponent bits and `mantissa` (5 or 6) mantissa
+/// bits.
+///
+/// Negative values become 0. Infinity and NaN stay so. Larger finite values become the largest
+/// finite one.
 pub fn f32_to_ufloat(value: f32, mantissa: u32) -> u32 {
     let infinity = 31 << mantissa;
     if value.is_nan() {
@@ -45,21 +50,23 @@ pub fn f32_to_ufloat(value: f32, mantissa: u32) -> u32 {
     ((exponent as u32) << mantissa) | ((bits & 0x7f_ffff) >> (23 - mantissa))
 }
 
-/// Three 9-bit mantissas and a 5-bit exponent, as `f32`s.
+/// Converts three 9-bit mantissas with a shared 5-bit exponent to `f32`.
 pub fn shared_exponent_to_f32(bits: u32) -> [f32; 3] {
     let exponent = (bits >> 27) as i32 - 15 - 9;
     let scale = f32::from_bits(((exponent + 127) as u32) << 23);
     [0, 9, 18].map(|shift| ((bits >> shift) & 0x1ff) as f32 * scale)
 }
 
-/// Three `f32`s with a shared exponent; negative and NaN are zero, large ones clamp.
+/// Converts three values to 9-bit mantissas with a shared exponent.
+///
+/// Negative values and NaN become 0. Values above 65408 become 65408.
 pub fn f32_to_shared_exponent(rgb: [f32; 3]) -> u32 {
     const LARGEST: f32 = 65408.0;
     let clamped = rgb.map(|value| if value > 0.0 { value.min(LARGEST) } else { 0.0 });
     let largest = clamped.iter().fold(0.0f32, |a, &b| a.max(b));
     let floor_log2 = (largest.to_bits() >> 23) as i32 - 127;
     let mut exponent = (-16).max(floor_log2) + 1 + 15;
-    // 2^(exponent - 15 - 9) is the value of one mantissa step.
+    // The value of one mantissa step is 2^(exponent - 15 - 9).
     let step = |exponent: i32| f32::from_bits(((exponent - 24 + 127) as u32) << 23);
     if (largest / step(exponent) + 0.5) as u32 == 512 {
         exponent += 1;

@@ -1,8 +1,10 @@
-//! The one format table, and everything derived from it: conversion of texels, features, planes.
+//! The only table of formats, and everything derived from it: texel conversion, features and
+//! planes.
 //!
-//! A texel in flight is four 32-bit words, red to alpha: `f32` bits for normalised, scaled and floating formats, integers
-//! for integer formats. Missing components read 0, 0, 0, 1. Source: Vulkan specification, "Formats" and "Numeric
-//! Conversion" (fixed-point data conversions); Khronos Data Format Specification for the packed floats.
+//! An unpacked texel is four dwords, red to alpha. They are `f32` bits for normalised, scaled and
+//! floating-point formats, and integers for integer formats. Missing components read 0, 0, 0, 1.
+//! Source: Vulkan specification, "Formats" and "Numeric Conversion" (fixed-point data
+//! conversions); Khronos Data Format Specification for the packed floats.
 
 #![forbid(unsafe_code)]
 
@@ -22,10 +24,10 @@ pub use float::{f32_to_half, half_to_f32};
 pub use srgb::{WHOLE, linear_to_srgb8, srgb8_to_linear};
 pub use table::{Channel, Class, Compression, DEPTH_STENCIL, FormatInfo, PLANE_ASPECTS, Plane, PlaneFormat, all, info};
 
-/// The words of one texel, red to alpha.
+/// One unpacked texel: four dwords, red to alpha.
 pub type Texel = [u32; 4];
 
-/// The word for the value one in a format of this class.
+/// Returns the dword for the value 1 in a format of this class.
 pub fn one(class: Class) -> u32 {
     if class.is_integer() { 1 } else { 1.0f32.to_bits() }
 }

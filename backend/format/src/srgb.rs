@@ -1,23 +1,29 @@
-//! sRGB, by arithmetic that is the same on every machine.
+//! Conversion from and to sRGB with arithmetic whose results are equal on every machine.
 //!
-//! Both directions take polynomials, for tables are slow where each lane wants another entry. Decoded values are off by 4.3e-7 at most,
-//! and codes change at most 4e-4 of a code from where they should. What is computed here with one number `format_ir` does with
-//! those of a wave. Source: Khronos Data Format Specification, "sRGB transfer functions".
+//! Both directions use polynomials, because table lookups are slow when each lane needs a
+//! different entry. Decoded values have an error of at most 4.3e-7. Encoded codes change at most
+//! 4e-4 of a code away from the exact boundary. This module converts single numbers, and
+//! `format_ir` of `vitric-exec` generates an equal conversion for waves. Source: Khronos Data
+//! Format Specification, "sRGB transfer functions".
 
 use std::sync::LazyLock;
 
-/// 1.5 * 2^23: the low bits of a sum with it hold a whole number, rounded to nearest even.
+/// Addend whose sum has a rounded integer in its low bits: 1.5 * 2^23. Ties round to even.
 pub const WHOLE: f32 = 12_582_912.0;
 use vitric_base::simd::kernel;
 
-/// The greatest code of the part that is a line.
+/// Greatest code of the linear segment.
 pub const LAST_OF_LINE: u32 = 10;
 
-/// What codes of the line are multiplied by.
+/// Linear value per code in the linear segment.
 pub const LINE: f32 = 1.0 / (12.92 * 255.0);
 
-/// The curve above the line, as coefficients of powers of `code - 255`, so that white is exactly 1. They have the least greatest error over all
-/// codes, relative to the fourth root of the value (by Remez' exchange): 4.3e-7, and of the least values 3.6e-5.
+/// Curve above the linear segment: coefficients of the powers of `code - 255`, so that white is
+/// exactly 1.
+///
+/// The coefficients minimize the greatest error over all codes, relative to the fourth root of the
+/// value (Remez exchange). The greatest error is 4.3e-7, and 3.6e-5 of the value for the smallest
+/// values.
 pub const CURVE: [f32; 10] = [
     1.0,
     8.921_28e-3,
@@ -31,28 +37,35 @@ pub const CURVE: [f32; 10] = [
     2.814_476_8e-23,
 ];
 
-/// The greatest linear value of the line.
+/// Greatest linear value of the linear segment.
 pub const END_OF_LINE: f32 = 0.003_130_8;
 
-/// What linear values of the line are multiplied by.
+/// Codes per linear value in the linear segment.
 pub const LINE_CODES: f32 = 12.92 * 255.0;
 
-/// `mantissa^(1/2.4)` of mantissas from 1 to 2, as coefficients of their powers, with the least greatest relative error: 1.3e-6.
+/// Coefficients of the powers of a mantissa in 1 to 2 that approximate `mantissa^(1/2.4)`.
+///
+/// They minimize the greatest relative error, which is 1.3e-6.
 pub const ROOT: [f32; 6] = [0.376_330_38, 0.952_814_7, -0.491_729_9, 0.208_567_59, -0.051_416_952, 5.435_365e-3];
 
-/// `255 * 1.055 * 2^(exponent / 2.4)` of exponents from -9 to 0, at the low four bits of the biased exponent; nothing at others.
+/// `255 * 1.055 * 2^(exponent / 2.4)` for exponents from -9 to 0.
+///
+/// The index is the low four bits of the biased exponent. Other entries are 0.
 pub const POWERS: [f32; 16] = [
     0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 19.995_403, 26.690_66, 35.627_757, 47.557_35, 63.481_447, 84.737_57, 113.111_08,
     150.985_18, 201.541_03, 269.025,
 ];
 
-/// What is taken from the curve's product: `255 * 0.055`.
+/// Addend to the product of root and power in codes: `-255 * 0.055`.
 pub const SHIFT: f32 = -14.025;
 
 /// Linear values of all codes.
 static CODES: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|code| decode(code as u32)));
 
-/// A sum of powers: pairs of terms first, then pairs of these, so that few wait for others.
+/// Returns the sum of `coefficients` times the powers of `power`.
+///
+/// The function adds pairs of terms first, then pairs of these sums, which shortens the dependency
+/// chain.
 #[inline(always)]
 fn polynomial<const TERMS: usize>(coefficients: &[f32; TERMS], mut power: f32) -> f32 {
     let (mut sums, mut count) = (*coefficients, TERMS);
@@ -66,34 +79,36 @@ fn polynomial<const TERMS: usize>(coefficients: &[f32; TERMS], mut power: f32) -
     sums[0]
 }
 
-/// The linear value of a code, 0 to 255.
+/// Returns the linear value of a code from 0 to 255.
 #[inline(always)]
 pub fn decode(code: u32) -> f32 {
     let (line, curve) = (code as f32 * LINE, polynomial(&CURVE, code as f32 - 255.0));
     if code <= LAST_OF_LINE { line } else { curve }
 }
 
-/// The code of a linear value, as [`linear_to_srgb8`].
+/// Returns the code of a linear value, like [`linear_to_srgb8`].
 #[inline(always)]
 pub fn encode(value: f32) -> u32 {
-    // NaN is not greater than 0.
+    // This comparison maps NaN to 0.
     let value = if value > 0.0 { value.min(1.0) } else { 0.0 };
     let (word, mantissa_bits) = (value.to_bits(), f32::MANTISSA_DIGITS - 1);
     let mantissa = f32::from_bits(word & ((1 << mantissa_bits) - 1) | 1.0f32.to_bits());
     let power = POWERS[(word >> mantissa_bits & 15) as usize];
     let (line, curve) = (value * LINE_CODES, polynomial(&ROOT, mantissa).mul_add(power, SHIFT));
     let code = if value <= END_OF_LINE { line } else { curve };
-    // The nearest whole number, of two the even one.
+    // The sum rounds to the nearest integer, ties to even.
     (code + WHOLE).to_bits() & 255
 }
 
-/// The linear value, 0 to 1, of an 8-bit sRGB code.
+/// Returns the linear value, 0 to 1, of an 8-bit sRGB code.
 pub fn srgb8_to_linear(code: u8) -> f32 {
     CODES[usize::from(code)]
 }
 
 kernel!(
-    /// The 8-bit sRGB code nearest to a linear value, by 4e-4 of a code; clamped to 0 to 1, NaN is 0.
+    /// Returns the 8-bit sRGB code nearest to a linear value, with an error of 4e-4 of a code.
+    ///
+    /// Values are clamped to 0 to 1. The code of NaN is 0.
     pub linear_to_srgb8, encode_byte, (value: f32) -> u8
 );
 
@@ -106,7 +121,7 @@ fn encode_byte(value: f32) -> u8 {
 mod tests {
     use super::*;
 
-    /// The linear value of a code, or of a number between codes.
+    /// Returns the exact linear value of a code, or of a number between codes.
     fn exact(code: f64) -> f64 {
         let encoded = code / 255.0;
         if encoded <= 0.04045 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
@@ -130,7 +145,7 @@ mod tests {
             let [low, high] = [-0.4996, 0.4996].map(|step| exact((f64::from(code) + step).clamp(0.0, 255.0)) as f32);
             assert_eq!([low, high].map(linear_to_srgb8), [code; 2]);
         }
-        // No code is less than one of a lesser value, also where pieces of the curve meet.
+        // Codes never decrease as values increase, also where segments of the curve meet.
         for piece in (-9..0).map(|exponent| 2f32.powi(exponent)).chain([END_OF_LINE]) {
             let near =
                 (-2000..2000).map(|step| linear_to_srgb8(f32::from_bits(piece.to_bits().wrapping_add_signed(step))));

@@ -1,20 +1,21 @@
-//! The table: one row per format, numbered as `VkFormat` numbers them.
+//! The table of formats: one row per format, in the order of `VkFormat`'s numbers.
 //!
-//! Families of formats that differ only in class are one line each. Bit offsets count from the least significant bit of
-//! the little-endian texel, so packed formats are written from their last-named component upwards.
+//! One line of code defines a family of formats that differ only in class. Bit offsets count from
+//! the least significant bit of the little-endian texel. In packed formats the component that is
+//! named last therefore has the lowest offset.
 
 use ash::vk;
 
-/// How the bits of a component stand for a value.
+/// Encoding of a component's value in its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Unsigned fixed point, 0 to 1.
     Unorm,
     /// Signed fixed point, -1 to 1.
     Snorm,
-    /// Unsigned integer read as float.
+    /// Unsigned integer that is read as a float.
     Uscaled,
-    /// Signed integer read as float.
+    /// Signed integer that is read as a float.
     Sscaled,
     /// Unsigned integer.
     Uint,
@@ -24,12 +25,12 @@ pub enum Class {
     Sfloat,
     /// Unsigned floating point of 10 or 11 bits, or with a shared exponent.
     Ufloat,
-    /// Unsigned fixed point, sRGB-encoded but for alpha.
+    /// Unsigned fixed point, sRGB-encoded except for alpha.
     Srgb,
 }
 
 impl Class {
-    /// Whether texels are integers.
+    /// Returns true if texels are integers.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::Uint | Self::Sint)
     }
@@ -38,11 +39,11 @@ impl Class {
 /// One component of a texel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Channel {
-    /// Red to alpha as 0 to 3.
+    /// Component number, red to alpha as 0 to 3.
     pub component: u8,
     /// First bit in the texel.
     pub offset: u8,
-    /// Bits.
+    /// Size in bits.
     pub bits: u8,
 }
 
@@ -60,17 +61,17 @@ pub enum Compression {
     Bc6hSfloat,
     Bc7,
     Etc2Rgb,
-    /// With punch-through alpha.
+    /// ETC2 with punch-through alpha.
     Etc2RgbA1,
     Etc2Rgba,
     EacR11,
     EacRg11,
-    /// Blocks of so many columns and rows.
+    /// ASTC with the columns and rows of its blocks.
     Astc(u8, u8),
 }
 
 impl Compression {
-    /// Columns and rows of a block.
+    /// Returns the columns and rows of a block.
     pub const fn extent(self) -> [u32; 2] {
         match self {
             Self::Astc(width, height) => [width as u32, height as u32],
@@ -78,7 +79,7 @@ impl Compression {
         }
     }
 
-    /// The components there are.
+    /// Returns the components that the format has, with nominal offsets and sizes.
     const fn channels(self) -> &'static [Channel] {
         match self {
             Self::Bc4 => R8,
@@ -93,24 +94,28 @@ impl Compression {
     }
 }
 
-/// Data of an aspect in memory. Each plane is stored on its own, except that depth of 24 bits and stencil share words: depth in the low
-/// bits, stencil in the high byte.
+/// Layout of an aspect's data in memory.
+///
+/// Each plane is stored separately, except that 24-bit depth and stencil share dwords. Depth is in
+/// the low bits and stencil in the high byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Plane {
-    /// The aspect; depth and stencil for their words as a whole.
+    /// The aspect, or depth and stencil together for their shared dwords.
     pub aspect: vk::ImageAspectFlags,
-    /// Bytes per texel or block, as copies move them.
+    /// Bytes per texel or block in copies.
     pub bytes: u32,
-    /// Bytes from a texel or block to the next in memory: more than `bytes` for stencil that shares words with depth.
+    /// Bytes from one texel or block to the next in memory.
+    ///
+    /// The stride exceeds `bytes` for stencil that shares dwords with depth.
     pub stride: u32,
-    /// Columns and rows of the image that one of them stands for.
+    /// Columns and rows of the image that one texel or block of the plane covers.
     pub block: [u32; 2],
 }
 
-/// One plane of a format of several.
+/// One plane of a multi-planar format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaneFormat {
-    /// The format that it has on its own.
+    /// Format of a single-plane image with the plane's texels.
     pub format: vk::Format,
     bytes: u32,
     block: [u32; 2],
@@ -122,42 +127,46 @@ impl Plane {
     }
 }
 
-/// Depth and stencil, which may share words.
+/// Depth and stencil, which may share dwords.
 pub const DEPTH_STENCIL: vk::ImageAspectFlags =
     vk::ImageAspectFlags::from_raw(vk::ImageAspectFlags::DEPTH.as_raw() | vk::ImageAspectFlags::STENCIL.as_raw());
 
-/// The aspects of planes.
+/// The aspects of the planes of multi-planar formats.
 pub const PLANE_ASPECTS: [vk::ImageAspectFlags; 3] =
     [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::PLANE_2];
 
-/// What there is to know of a format.
+/// Description of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormatInfo {
     /// The format.
     pub format: vk::Format,
-    /// How components are encoded. Depth formats: of depth; stencil alone: [`Class::Uint`].
+    /// Encoding of the components. Depth formats have the class of depth, stencil-only formats
+    /// [`Class::Uint`].
     pub class: Class,
-    /// Bytes per texel or block, as the host sees it.
+    /// Bytes per texel or block for the host.
     pub bytes: u32,
     /// Components of colour formats.
     pub channels: &'static [Channel],
-    /// Bits of depth, 0 without.
+    /// Bits of depth, or 0 if the format has no depth.
     pub depth_bits: u32,
-    /// Whether there are 8 bits of stencil.
+    /// True if the format has 8 bits of stencil.
     pub stencil: bool,
-    /// Block compression.
+    /// Block compression of compressed formats.
     pub compression: Option<Compression>,
-    /// Planes of formats that have several: luma (green), then blue and red, or both. Channels are those of the first one.
+    /// Planes of multi-planar formats: luma (green) first, then blue and red, or one plane of
+    /// both.
+    ///
+    /// `channels` describes the first plane.
     pub planar: [Option<PlaneFormat>; 3],
 }
 
 impl FormatInfo {
-    /// Whether the format has depth or stencil.
+    /// Returns true if the format has depth or stencil.
     pub const fn is_depth_stencil(&self) -> bool {
         self.depth_bits > 0 || self.stencil
     }
 
-    /// Columns and rows of a block: 1 each, unless compressed.
+    /// Returns the columns and rows of a block, which are 1 each for uncompressed formats.
     pub const fn block_extent(&self) -> [u32; 2] {
         match self.compression {
             Some(compression) => compression.extent(),
@@ -165,29 +174,34 @@ impl FormatInfo {
         }
     }
 
-    /// The aspects of the format.
+    /// Returns the aspects of the format.
     pub fn aspects(&self) -> vk::ImageAspectFlags {
         self.planes().fold(vk::ImageAspectFlags::empty(), |all, plane| all | plane.aspect)
     }
 
-    /// Whether there are several planes of colour.
+    /// Returns true if the format has several planes of colour.
     pub const fn is_planar(&self) -> bool {
         self.planar[0].is_some()
     }
 
-    /// Returns true if depth and stencil share words.
+    /// Returns true if depth and stencil share dwords.
     pub const fn is_packed(&self) -> bool {
         self.depth_bits == 24 && self.stencil
     }
 
-    /// Returns the planes of some aspects. Depth and stencil that share words are one plane where both are asked for.
+    /// Returns the planes of some aspects.
+    ///
+    /// Depth and stencil that share dwords are one plane if `aspects` contains both.
     pub fn planes_of(&self, aspects: vk::ImageAspectFlags) -> impl Iterator<Item = Plane> + use<> {
         let words = self.is_packed() && aspects.contains(DEPTH_STENCIL);
         let of_words = words.then(|| Plane::new(DEPTH_STENCIL, self.bytes, [1; 2]));
         of_words.into_iter().chain(self.planes().filter(move |plane| !words && aspects.contains(plane.aspect)))
     }
 
-    /// The planes in which a surface stores the format: one for colour or several, one each for depth and stencil.
+    /// Returns the planes in which a surface stores the format.
+    ///
+    /// Colour formats have one plane, multi-planar formats have two or three. Depth and stencil
+    /// have one each.
     pub fn planes(&self) -> impl Iterator<Item = Plane> + use<> {
         let depth_bytes = if self.depth_bits == 16 { 2 } else { 4 };
         let depth = Plane::new(vk::ImageAspectFlags::DEPTH, depth_bytes, [1; 2]);
@@ -209,21 +223,27 @@ impl FormatInfo {
         planes.into_iter().flatten()
     }
 
-    /// Whether components have 64 bits. Each is two channels then, the low word before the high one; of more than two components
-    /// the channels are those of the first two, and the rest is a texel of its own behind them (see [`Self::second_half`]).
+    /// Returns true if components have 64 bits.
+    ///
+    /// Each component then has two channels, the low dword before the high one. The channels
+    /// describe only the first two components. Further components form a second texel after these
+    /// (see [`Self::second_half`]).
     pub const fn is_wide(&self) -> bool {
         let number = self.format.as_raw();
         vk::Format::R64_UINT.as_raw() <= number && number <= vk::Format::R64G64B64A64_SFLOAT.as_raw()
     }
 
-    /// What a format of three or four components of 64 bits has behind the first two.
+    /// Returns the format of the third and fourth component of a format with 64-bit components.
+    ///
+    /// Returns `None` for formats of one or two such components, and for other formats.
     pub fn second_half(&self) -> Option<&'static Self> {
-        // One component less is three numbers before.
+        // `VkFormat` numbers the format with one component less three lower.
         let halves = if self.bytes > 16 { 6 } else { return None };
         info(vk::Format::from_raw(self.format.as_raw() - halves))
     }
 
-    /// Bits of a component, red to alpha as 0 to 3; 0 when missing.
+    /// Returns the bits of a component (red to alpha as 0 to 3), or 0 if the format does not have
+    /// it.
     pub fn component_bits(&self, component: u8) -> u32 {
         let channel = self.channels.iter().find(|channel| channel.component == component);
         channel.map_or(0, |channel| u32::from(channel.bits))
@@ -264,7 +284,7 @@ channels!(R16: (0, 0, 16));
 channels!(R16G16: (0, 0, 16), (1, 16, 16));
 channels!(R16G16B16: (0, 0, 16), (1, 16, 16), (2, 32, 16));
 channels!(R16G16B16A16: (0, 0, 16), (1, 16, 16), (2, 32, 16), (3, 48, 16));
-// The upper bits of 16.
+// Values are in the high bits of each 16.
 channels!(R10X6: (0, 6, 10));
 channels!(R10X6G10X6: (0, 6, 10), (1, 22, 10));
 channels!(R10X6G10X6B10X6A10X6: (0, 6, 10), (1, 22, 10), (2, 38, 10), (3, 54, 10));
@@ -284,7 +304,7 @@ const FIXED_OR_HALF: [Class; 7] =
     [Class::Unorm, Class::Snorm, Class::Uscaled, Class::Sscaled, Class::Uint, Class::Sint, Class::Sfloat];
 const WORDS: [Class; 3] = [Class::Uint, Class::Sint, Class::Sfloat];
 
-/// Numbers of formats: Vulkan 1.0's, and those of extensions. First number, and how many there are.
+/// Ranges of format numbers, of Vulkan 1.0 and of extensions: the first format and the count.
 const NUMBERS: [(vk::Format, usize); 6] = [
     (vk::Format::UNDEFINED, vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw() as usize + 1),
     (vk::Format::ASTC_4X4_SFLOAT_BLOCK, 14),
@@ -294,7 +314,7 @@ const NUMBERS: [(vk::Format, usize); 6] = [
     (vk::Format::A1B5G5R5_UNORM_PACK16_KHR, 2),
 ];
 
-/// Rows of the table.
+/// Number of rows of the table.
 const ROWS: usize = {
     let (mut rows, mut index) = (0, 0);
     while index < NUMBERS.len() {
@@ -304,7 +324,7 @@ const ROWS: usize = {
     rows
 };
 
-/// The row of a format; [`ROWS`] when it has none.
+/// Returns the row of a format, or [`ROWS`] if the format has none.
 const fn row(format: vk::Format) -> usize {
     let (mut rows, mut index) = (0, 0);
     while index < NUMBERS.len() {
@@ -338,7 +358,7 @@ impl Builder {
         self
     }
 
-    /// `classes.len()` formats numbered from `first` on.
+    /// Adds `count` formats, numbered from `first` on, with the first `count` of `classes`.
     const fn family(
         mut self,
         first: vk::Format,
@@ -370,7 +390,7 @@ impl Builder {
         self
     }
 
-    /// A compressed format; its second class, when it has one, is the next number.
+    /// Adds a compressed format for each class, numbered from `first` on.
     const fn blocks(mut self, first: vk::Format, classes: &[Class], bytes: u32, compression: Compression) -> Self {
         let mut index = 0;
         while index < classes.len() {
@@ -460,8 +480,10 @@ const fn depth_and_blocks(builder: Builder) -> Builder {
 }
 
 impl Builder {
-    /// A format of two or three planes; those behind the first have a texel for each `block` of the image. `one` and `two` are
-    /// the formats of planes with one and two components.
+    /// Adds a format of two or three planes.
+    ///
+    /// The planes after the first have one texel for each `block` of the image. `parts` are the
+    /// formats of planes with one and with two components.
     const fn planar(
         mut self,
         format: vk::Format,
@@ -479,7 +501,10 @@ impl Builder {
         self
     }
 
-    /// The five formats from `first` on, in `VkFormat`'s order, and the one of two planes of one size.
+    /// Adds the five formats from `first` on, in the order of `VkFormat`, and `last`.
+    ///
+    /// `last` has two planes of equal size. `one` and `two` are the formats of planes with one and
+    /// with two components.
     const fn planar_family(self, first: vk::Format, last: vk::Format, one: vk::Format, two: vk::Format) -> Self {
         let Some(info) = self.rows[row(one)] else { return self };
         let parts = (&info, two);
@@ -496,7 +521,7 @@ const fn after(format: vk::Format, step: i32) -> vk::Format {
     vk::Format::from_raw(format.as_raw() + step)
 }
 
-/// ETC2, EAC and ASTC.
+/// Adds the formats of ETC2, EAC and ASTC.
 const fn mobile(mut builder: Builder) -> Builder {
     builder = builder
         .blocks(vk::Format::ETC2_R8G8B8_UNORM_BLOCK, &[Class::Unorm, Class::Srgb], 8, Compression::Etc2Rgb)
@@ -517,7 +542,7 @@ const fn mobile(mut builder: Builder) -> Builder {
     builder
 }
 
-/// Blocks of ASTC in the order in which `VkFormat` numbers them.
+/// Block sizes of ASTC in the order in which `VkFormat` numbers them.
 const ASTC_EXTENTS: [(u8, u8); 14] = [
     (4, 4),
     (5, 4),
@@ -535,7 +560,7 @@ const ASTC_EXTENTS: [(u8, u8); 14] = [
     (12, 12),
 ];
 
-/// Luma and chroma in planes of their own.
+/// Adds the formats with separate planes for luma and chroma.
 const fn planar(builder: Builder) -> Builder {
     use vk::Format as F;
     builder
@@ -558,12 +583,12 @@ const fn planar(builder: Builder) -> Builder {
 static TABLE: [Option<FormatInfo>; ROWS] =
     planar(mobile(depth_and_blocks(wide(small(Builder { rows: [None; ROWS] }))))).rows;
 
-/// What is known of `format`; `None` when it is not supported at all.
+/// Returns the description of `format`, or `None` if the format is not supported.
 pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     TABLE.get(row(format))?.as_ref()
 }
 
-/// Every format that is supported.
+/// Returns the descriptions of all supported formats.
 pub fn all() -> impl Iterator<Item = &'static FormatInfo> {
     TABLE.iter().flatten()
 }

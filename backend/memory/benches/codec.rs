@@ -1,6 +1,8 @@
-//! The line codec: lines of one value, gradients, noise, and what lies between, each way, of each kind of format that it tells apart.
+//! Benchmark of the line codec: encoding and decoding of constant lines, gradients, noise and
+//! mixtures, for each kind of format that the codec distinguishes.
 //!
-//! `cargo bench --package vitric-memory --bench codec [FILTER]`. Throughput is of uncompressed bytes, on one thread.
+//! `cargo bench --package vitric-memory --bench codec [FILTER]`. Throughput is in uncompressed
+//! bytes, on one thread.
 
 use std::hint::black_box;
 
@@ -9,7 +11,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use vitric_format as format;
 use vitric_memory::near::codec::{Codec, Control, LINE, Line};
 
-/// Lines of an input: 16 KiB, which the nearest cache holds with what they become.
+/// Lines of an input: 16 KiB, so that the first-level cache holds the input and the coded lines.
 const LINES: usize = 64;
 
 fn hashed(seed: u32) -> u32 {
@@ -18,13 +20,14 @@ fn hashed(seed: u32) -> u32 {
     (word ^ word >> 12).wrapping_mul(0x297a_2d39)
 }
 
-/// Texel `number` of a line of 8x8 in the order in which surfaces store them: column and row.
+/// Returns column and row of texel `number` of a line of 8x8 texels, in the order in which
+/// surfaces store them.
 fn place(number: u32) -> (f32, f32) {
     let (strip, quad) = (number / 16, number / 4 % 4);
     ((quad * 2 + (number & 1)) as f32, (strip * 2 + (number >> 1 & 1)) as f32)
 }
 
-/// Texels, four words each at most, of a line that lies `seed` lines along a gradient.
+/// Returns texel `number` of line `line` of a gradient, at most four words.
 fn gradient(codec: &str, line: u32, number: u32) -> [u32; 4] {
     let (x, y) = place(number);
     let at = |scale: f32| 0.2 + (x * 0.003 + y * 0.0017) * scale + (line % 16) as f32 * 0.01;
@@ -39,7 +42,7 @@ fn gradient(codec: &str, line: u32, number: u32) -> [u32; 4] {
         "rg16f" => [half(1.0) | half(0.7) << 16; 4],
         "rg32f" => [at(1.0).to_bits(), at(0.7).to_bits(), 0, 0],
         "rg8" => [((at(1.0) * 255.0) as u32 | ((at(0.7) * 255.0) as u32) << 8) * 0x0001_0001; 4],
-        // Words of several texels.
+        // Each word holds several texels.
         "r8" | "rgb8" => [(at(1.0) * 255.0) as u32 * 0x0101_0101; 4],
         "d16" => [(at(1.0) * 65535.0) as u32 * 0x0001_0001; 4],
         "r5g6b5" => {
@@ -82,7 +85,8 @@ fn codec(criterion: &mut Criterion) {
         ("r5g6b5", color(vk::Format::R5G6B5_UNORM_PACK16), 1),
         ("d32f", Codec::of_depth(32), 1),
         ("d16", Codec::of_depth(16), 1),
-        // Those of which nothing better is known: their blocks are rows of words.
+        // The codec has no specific arithmetic for these formats and codes their blocks as rows of
+        // words.
         ("rgb8", color(vk::Format::R8G8B8_UNORM), 1),
     ];
     for (name, codec, words) in codecs {

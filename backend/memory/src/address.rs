@@ -1,7 +1,8 @@
-//! Addresses of the device: where programs that hold 64-bit addresses find memory.
+//! Device addresses: the 64-bit addresses by which shader programs access memory.
 //!
-//! An address is only looked up, never dereferenced, so that one that was made up reaches nothing. Source: Vulkan
-//! specification, "vkGetBufferDeviceAddress"; SPIR-V, `PhysicalStorageBufferAddresses`.
+//! The device looks an address up in a table and never dereferences it as a host pointer. An
+//! invalid address therefore accesses no memory. Source: Vulkan specification,
+//! "vkGetBufferDeviceAddress"; SPIR-V, `PhysicalStorageBufferAddresses`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,60 +11,62 @@ use parking_lot::Mutex;
 
 use super::Allocation;
 
-/// The first address: none is null, or looks like a small number.
+/// First device address. No address is null or small enough to be mistaken for a plain integer.
 const FIRST: u64 = 1 << 32;
-/// The first address of allocations whose addresses are captured to be asked for again: apart from the others, so that those
-/// are never in the way.
+/// First address of allocations whose addresses are captured for replay in another run. This range
+/// is separate from the range of other allocations, so that other allocations never occupy a
+/// captured address.
 const FIRST_CAPTURED: u64 = 1 << 46;
-/// No address is as high.
+/// Exclusive upper bound of device addresses.
 const END: u64 = 1 << 47;
-/// Addresses of allocations are multiples of this.
+/// Alignment of the first address of an allocation, in bytes.
 const STEP: u64 = 1 << 16;
 
-/// Which address an allocation is to have.
+/// Address requested for an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressKind {
-    /// Any.
+    /// Any free address.
     Any,
-    /// Any that can be asked for in another run.
+    /// Any free address that another run can request with [`AddressKind::At`].
     Captured,
-    /// This one.
+    /// Exactly this address.
     At(u64),
 }
 
-/// Allocations by their addresses, as they are while a list of commands runs.
+/// Snapshot of all allocations by address, constant while a command list runs.
 #[derive(Debug, Clone, Default)]
 pub struct Addresses {
-    /// First address and allocation, ascending; ranges do not overlap.
+    /// First address and allocation, in ascending order of address. Ranges do not overlap.
     ranges: Vec<(u64, Arc<Allocation>)>,
-    /// That of no other table; 0 where it is empty.
+    /// Unique number of the table; 0 for the default empty table.
     number: u64,
 }
 
 impl Addresses {
-    /// The allocations at these addresses, which must not overlap.
+    /// Builds a table of allocations with their first addresses. The ranges must not overlap.
     pub fn new(mut ranges: Vec<(u64, Arc<Allocation>)>) -> Self {
         static TABLES: AtomicU64 = AtomicU64::new(1);
         ranges.sort_by_key(|(address, _)| *address);
         Self { ranges, number: TABLES.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// A number that tells tables apart: those with the same one have the same memory at the same addresses.
+    /// Returns the number of the table. Tables with equal numbers map equal addresses to the same
+    /// memory.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Whether an allocation has an address.
+    /// Returns true if the allocation has an address.
     pub fn hold(&self, allocation: &Arc<Allocation>) -> bool {
         self.ranges.iter().any(|(_, other)| Arc::ptr_eq(other, allocation))
     }
 
-    /// The address of an allocation.
+    /// Returns the first address of an allocation, or `None` if it has no address.
     fn of(&self, allocation: &Arc<Allocation>) -> Option<u64> {
         self.ranges.iter().find(|(_, other)| Arc::ptr_eq(other, allocation)).map(|(address, _)| *address)
     }
 
-    /// The allocation that holds an address, and its first address.
+    /// Returns the allocation that contains an address, and the first address of that allocation.
     pub fn range(&self, address: u64) -> Option<(u64, &Allocation)> {
         let after = self.ranges.partition_point(|(first, _)| *first <= address);
         let (first, allocation) = self.ranges.get(after.checked_sub(1)?)?;
@@ -71,14 +74,15 @@ impl Addresses {
     }
 }
 
-/// Gives allocations their addresses: in the order in which they come, so that the same program has the same ones in every run.
-/// None is used twice, unless it is asked for.
+/// Allocator of device addresses. It assigns ascending addresses in the order of requests, so that
+/// a program gets the same addresses in every run. It reuses an address only if a request names it
+/// with [`AddressKind::At`].
 #[derive(Debug)]
 pub struct AddressSpace(Mutex<Space>);
 
 #[derive(Debug)]
 struct Space {
-    /// The next addresses: any, and one that is captured.
+    /// Next candidates: for [`AddressKind::Any`] and for [`AddressKind::Captured`].
     next: [u64; 2],
     now: Arc<Addresses>,
 }
@@ -89,20 +93,23 @@ impl Default for AddressSpace {
     }
 }
 
-/// Addresses that an allocation takes.
+/// Returns the number of addresses that an allocation occupies, a multiple of [`STEP`].
 fn room(allocation: &Allocation) -> u64 {
-    // A byte between allocations belongs to none, so that the end of one is not the start of another.
+    // At least one unassigned byte follows each allocation, so that the end of an allocation is
+    // never the start of another.
     allocation.size().saturating_add(1).checked_next_multiple_of(STEP).unwrap_or(u64::MAX)
 }
 
 impl Space {
-    /// The end of what is in the way of a range.
+    /// Returns the greatest end of the assigned ranges that overlap a range, or `None` if it is
+    /// free.
     fn obstacle(&self, start: u64, length: u64) -> Option<u64> {
         let ranges = self.now.ranges.iter().map(|(first, allocation)| (*first, first.saturating_add(room(allocation))));
         ranges.filter(|&(first, end)| first < start.saturating_add(length) && start < end).map(|(_, end)| end).max()
     }
 
-    /// A free range of so many addresses.
+    /// Returns the start of a free range of `length` addresses, or `None` if no range of this kind
+    /// is free.
     fn place(&mut self, kind: AddressKind, length: u64) -> Option<u64> {
         let slot = match kind {
             AddressKind::At(start) => {
@@ -123,7 +130,8 @@ impl Space {
 }
 
 impl AddressSpace {
-    /// Gives an allocation an address, unless it has one. Returns whether it has the one that it is to have now.
+    /// Assigns an address to an allocation that has none. Returns true if the allocation has an
+    /// address that satisfies `kind` afterwards.
     pub fn expose(&self, allocation: &Arc<Allocation>, kind: AddressKind) -> bool {
         let mut space = self.0.lock();
         if let Some(address) = space.now.of(allocation) {
@@ -136,7 +144,7 @@ impl AddressSpace {
         true
     }
 
-    /// Takes an allocation's address away, if it has one.
+    /// Removes the address of an allocation, if it has one.
     pub fn withdraw(&self, allocation: &Arc<Allocation>) {
         let mut space = self.0.lock();
         if space.now.of(allocation).is_some() {
@@ -146,12 +154,12 @@ impl AddressSpace {
         }
     }
 
-    /// The address of an allocation.
+    /// Returns the first address of an allocation, or `None` if it has no address.
     pub fn of(&self, allocation: &Arc<Allocation>) -> Option<u64> {
         self.now().of(allocation)
     }
 
-    /// All addresses as they are now.
+    /// Returns a snapshot of all addresses.
     pub fn now(&self) -> Arc<Addresses> {
         self.0.lock().now.clone()
     }
@@ -179,7 +187,8 @@ mod tests {
         assert_eq!(space.now().range(addresses[0] + (1 << 16)).map(|_| ()), None);
     }
 
-    /// What one run captured another gets, in any order, if nothing has it.
+    /// A second run can request the addresses that a first run captured, in any order, if they are
+    /// free.
     #[test]
     fn addresses_are_asked_for_again() {
         let heap = Heap::new(1 << 20);

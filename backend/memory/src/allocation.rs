@@ -1,9 +1,10 @@
-//! Raw storage: memory shared between the host (which may map it) and the GPU's worker threads, and with other processes
-//! where that was asked for.
+//! Raw storage: memory shared by the host (which may map it), the GPU's worker threads and, on
+//! request, other processes.
 //!
-//! Conventions: offsets and sizes are bytes from the start of the allocation; every access is bounds-checked, and one that
-//! is out of range reads zeros or is dropped. Vulkan makes races the application's problem, so plain accesses promise no
-//! atomicity; the atomic views do. Source: Vulkan specification, "Memory Allocation".
+//! Offsets and sizes are bytes from the start of the allocation. Every access is bounds-checked: a
+//! read out of range returns zeros, and a write out of range is dropped. Vulkan leaves data races
+//! to the application, so plain accesses promise no atomicity. The atomic views do. Source: Vulkan
+//! specification, "Memory Allocation".
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -13,52 +14,52 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use super::rest::{Residency, Rest};
 use super::shared::{SharedFile, Shares};
 
-/// Bytes of a huge page, as most hosts have them.
+/// Bytes of a huge page on most hosts.
 const HUGE: usize = 2 << 20;
 
-/// There is no room for an allocation of so many bytes.
+/// Error: an allocation of this many bytes does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfMemory {
-    /// In the heap, or in the host's memory.
+    /// The heap or the host has too little free memory.
     #[error("the heap cannot hold another {0} bytes")]
     Heap(u64),
-    /// On the disk of the file that is far memory.
+    /// The disk that holds the far-memory file has too little free space.
     #[error("the disk of far memory cannot hold another {0} bytes")]
     Far(u64),
 }
 
-/// A memory heap: a size and how much of it is in use.
+/// Memory heap: its size and the bytes in use.
 #[derive(Debug)]
 pub struct Heap {
     size: u64,
     used: AtomicU64,
-    /// Bytes that images at rest do not take of the process's memory.
+    /// Bytes that compaction of idle images saves in the process.
     saved: AtomicI64,
 }
 
 impl Heap {
-    /// A heap of `size` bytes, all of it free.
+    /// Creates a heap of `size` bytes, all of them free.
     pub fn new(size: u64) -> Arc<Self> {
         Arc::new(Self { size, used: AtomicU64::new(0), saved: AtomicI64::new(0) })
     }
 
-    /// Bytes in the heap.
+    /// Returns the size of the heap in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Bytes in use now.
+    /// Returns the bytes in use.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Bytes in use now that the process has memory for: what rests takes less.
+    /// Returns the bytes in use minus the bytes saved by compaction of idle images.
     pub fn resident(&self) -> u64 {
         let saved = self.saved.load(Ordering::Relaxed).max(0) as u64;
         self.used().saturating_sub(saved)
     }
 
-    /// So many bytes more are not needed while something rests; or fewer.
+    /// Adds `saved` bytes to the bytes that compaction saves. A negative number removes bytes.
     pub(super) fn rests(&self, saved: i64) {
         self.saved.fetch_add(saved, Ordering::Relaxed);
     }
@@ -70,83 +71,89 @@ impl Heap {
     }
 }
 
-/// Why memory from outside of the device could not be had.
+/// Reason why external memory could not be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImportFailed {
-    /// As for any memory.
+    /// The heap has no room for the memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// It is not what it is said to be.
+    /// The memory does not have the claimed size or type.
     #[error("this is no memory of that size that can be shared")]
     Foreign,
 }
 
-/// A range of storage taken from a heap, given back when dropped: zeros at first, unless it came from outside.
+/// Range of storage reserved from a heap and returned to the heap on drop. It is zero at first,
+/// unless it is imported.
 #[derive(Debug)]
 pub struct Allocation {
     storage: Storage,
-    /// Where the bytes are, and how many: whole words.
+    /// First byte, and length in bytes (a multiple of 4).
     pub(super) pointer: *mut u8,
     pub(super) length: usize,
     size: u64,
     heap: Arc<Heap>,
-    /// Whether the host may be writing to it.
+    /// True while the host has the allocation mapped and may write to it.
     mapped: AtomicBool,
     /// True once texels of blocks in the allocation were decoded.
     decoded: AtomicBool,
-    /// What of it rests, where images may.
+    /// Compaction state, on devices that compact idle images.
     pub(super) rest: Option<Rest>,
 }
 
-// SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the functions below only, which
-// treat what threads do at the same time as memory of a device does.
+// SAFETY: the memory behind the pointer lives as long as the allocation. Only the functions below
+// access it, and they treat concurrent accesses as device memory does: races can tear values but
+// break nothing else.
 unsafe impl Send for Allocation {}
-// SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the
-// functions below only, which treat what threads do at the same time as memory of a device
-// does.
+// SAFETY: the memory behind the pointer lives as long as the allocation. Only the functions below
+// access it, and they treat concurrent accesses as device memory does: races can tear values but
+// break nothing else.
 unsafe impl Sync for Allocation {}
 
-/// What keeps the bytes alive.
+/// Owner of the bytes.
 #[derive(Debug)]
 enum Storage {
-    /// Memory of this process.
+    /// Private memory of this process.
     Own(#[expect(dead_code, reason = "what is dropped with it counts")] memmap2::MmapRaw),
-    /// Memory that other processes may have, too.
+    /// Memory that other processes may map.
     Shared(SharedFile),
-    /// The application, which keeps it as long as the allocation.
+    /// Memory of the application, which keeps it valid as long as the allocation lives.
     Application,
 }
 
 impl Allocation {
-    /// The heap that it was taken from.
+    /// Returns the heap from which the allocation was reserved.
     pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
     }
 
-    /// Takes `size` bytes (at least 1) from `heap`.
+    /// Allocates `size` bytes (at least 1) from `heap`.
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the heap or the host has no room.
+    /// [`OutOfMemory`] if the heap or the host has no room.
     pub fn new(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
         Self::own(heap, size, None).map(Arc::new)
     }
 
-    /// The same for a device where images rest, and where the host sees nothing of the memory.
+    /// Allocates `size` bytes from `heap` on a device that compacts idle images. The host must not
+    /// map this memory.
     ///
     /// # Errors
-    /// [`OutOfMemory`] as for [`Allocation::new`], and when a file that is far memory cannot grow so that all may rest.
+    /// [`OutOfMemory`] as for [`Allocation::new`], and if the far-memory file cannot grow enough
+    /// to hold the whole compacted allocation.
     pub fn resting(heap: &Arc<Heap>, size: u64, near: &Residency) -> Result<Arc<Self>, OutOfMemory> {
         Self::own(heap, size, Some(near)).map(Arc::new)
     }
 
     fn own(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Self, OutOfMemory> {
         let out_of_memory = OutOfMemory::Heap(size);
-        // Whole words, so that the last bytes of a range can be reached as part of one.
+        // The length is a multiple of 4 bytes, so that the last bytes of a range can be accessed
+        // as part of a 32-bit word.
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(out_of_memory)?;
         let taken = Taken::from(heap, size)?;
         let map = memmap2::MmapOptions::new().len(length).map_anon().map_err(|_| out_of_memory)?;
-        // First touches of large images are then few; a host without huge pages loses nothing.
+        // Huge pages make the first touches of large images rare. On a host without huge pages the
+        // call has no effect.
         #[cfg(target_os = "linux")]
         if length >= HUGE {
             let _ = map.advise(memmap2::Advice::HugePage);
@@ -159,7 +166,7 @@ impl Allocation {
         Ok(made)
     }
 
-    /// Takes `size` bytes from `heap` that other processes can be given.
+    /// Allocates `size` bytes from `heap` that other processes can import.
     ///
     /// # Errors
     /// [`OutOfMemory`] as for [`Allocation::new`].
@@ -169,7 +176,8 @@ impl Allocation {
         Ok(taken.in_file(file))
     }
 
-    /// The memory of `size` bytes behind a descriptor, which stays the caller's. It counts in the heap as if it were new.
+    /// Imports the memory of `size` bytes behind a descriptor. The caller keeps the descriptor.
+    /// The memory counts as used in the heap like a new allocation.
     ///
     /// # Errors
     /// [`ImportFailed`].
@@ -179,10 +187,11 @@ impl Allocation {
         Ok(taken.in_file(file))
     }
 
-    /// Memory of the application: `size` bytes, a multiple of 8, from `pointer` on, which is aligned to 8.
+    /// Imports memory of the application: `size` bytes (a multiple of 8) at `pointer`, which must
+    /// be aligned to 8 bytes.
     ///
     /// # Safety
-    /// The bytes can be read and written as long as the allocation lives.
+    /// The bytes must stay readable and writable as long as the allocation lives.
     ///
     /// # Errors
     /// [`ImportFailed`].
@@ -195,10 +204,10 @@ impl Allocation {
         Ok(Arc::new(taken.made(Storage::Application, pointer, length)))
     }
 
-    /// A descriptor for other processes; `None` when the memory cannot be shared.
+    /// Returns a descriptor for other processes, or `None` if the memory cannot be shared.
     ///
     /// # Errors
-    /// Too many open files.
+    /// The process has too many open files.
     pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
         match &self.storage {
             Storage::Shared(file) => Some(file.descriptor()),
@@ -206,104 +215,112 @@ impl Allocation {
         }
     }
 
-    /// Bytes in the allocation.
+    /// Returns the size of the allocation in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Bytes of it that the process has memory for: pages come when they are first touched. All of them, where the system does not say.
+    /// Returns the bytes of the allocation in pages that are resident in the process. Returns the
+    /// size of the allocation if the system does not report residency.
     pub fn resident(&self) -> u64 {
         let page = 4096;
         let mut pages = vec![0u8; self.length.div_ceil(page)];
-        // SAFETY: the mapping begins on a page and has as many as there is room for; nothing is read or written there.
+        // SAFETY: the mapping begins on a page boundary, and `pages` has one byte for each of its
+        // pages. The call neither reads nor writes the mapping.
         let is_known = unsafe { libc::mincore(self.pointer.cast(), self.length, pages.as_mut_ptr()) } == 0;
         let count = pages.iter().filter(|page| *page & 1 != 0).count() as u64;
         if is_known { (count * page as u64).min(self.size) } else { self.size }
     }
 
-    /// The address at which the host sees the storage; valid as long as the allocation lives.
+    /// Returns the host address of the storage, which stays valid as long as the allocation lives.
     pub fn host_pointer(&self) -> *mut u8 {
         self.pointer
     }
 
-    /// The host begins to write to it at any time, or ends.
+    /// Records that the host may write to the allocation at any time, or that it no longer may.
     pub fn set_mapped(&self, mapped: bool) {
         self.mapped.store(mapped, Ordering::Release);
     }
 
-    /// Whether the host may write to it at any time, or another process.
+    /// Returns true if the host or another process may write to the allocation at any time.
     pub fn is_mapped(&self) -> bool {
         self.is_foreign() || self.mapped.load(Ordering::Acquire)
     }
 
-    /// Whether the same bytes may be another allocation's, too.
+    /// Returns true if another allocation may contain the same bytes.
     pub fn is_foreign(&self) -> bool {
         !matches!(self.storage, Storage::Own(_))
     }
 
-    /// Texels of blocks in it are decoded from now on.
+    /// Records that texels of blocks in the allocation are decoded from now on.
     pub(super) fn set_decoded(&self) {
         self.decoded.store(true, Ordering::Release);
     }
 
-    /// True once texels of blocks in the allocation were decoded.
+    /// Returns true once texels of blocks in the allocation were decoded.
     pub(super) fn has_decoded(&self) -> bool {
         self.decoded.load(Ordering::Acquire)
     }
 
-    /// Whether `length` bytes at `offset` lie inside the allocation, which is padded to whole words.
+    /// Returns true if `length` bytes at `offset` lie inside the allocation, padded to whole
+    /// words.
     fn holds(&self, offset: u64, length: usize) -> bool {
         offset.checked_add(length as u64).is_some_and(|end| end <= self.length as u64)
     }
 
-    /// Copies bytes at `offset` to `out`; zeros when the range is not wholly inside.
+    /// Copies bytes at `offset` to `out`. Fills `out` with zeros if the range is not wholly
+    /// inside.
     #[inline]
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         if !self.holds(offset, out.len()) {
             out.fill(0);
             return;
         }
-        // SAFETY: the range was checked to lie inside the mapping, `out` is a distinct Rust slice, and the bytes are plain
-        // data; a concurrent writer can only tear values, as Vulkan allows for unsynchronised access.
+        // SAFETY: the range was checked to lie inside the mapping, `out` is a distinct Rust slice,
+        // and the bytes are plain data. A concurrent writer can only tear values, as Vulkan allows
+        // for unsynchronised access.
         unsafe { std::ptr::copy_nonoverlapping(self.host_pointer().add(offset as usize), out.as_mut_ptr(), out.len()) }
     }
 
-    /// Copies `data` to `offset`; dropped when the range is not wholly inside.
+    /// Copies `data` to `offset`. Does nothing if the range is not wholly inside.
     #[inline]
     pub fn write(&self, offset: u64, data: &[u8]) {
         if !self.holds(offset, data.len()) {
             return;
         }
-        // SAFETY: the range was checked to lie inside the mapping, `data` is a distinct
-        // Rust slice, and the bytes are plain data; a concurrent reader or writer can
-        // only tear values, as Vulkan allows for unsynchronised access.
+        // SAFETY: the range was checked to lie inside the mapping, `data` is a distinct Rust
+        // slice, and the bytes are plain data. A concurrent reader or writer can only tear values,
+        // as Vulkan allows for unsynchronised access.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.host_pointer().add(offset as usize), data.len()) }
     }
 
-    /// Copies `length` bytes between two ranges that may overlap (also of one allocation); dropped when out of range.
+    /// Copies `length` bytes between two ranges, which may overlap and may be in one allocation.
+    /// Does nothing if either range is out of bounds.
     pub fn copy(source: &Self, source_offset: u64, target: &Self, target_offset: u64, length: u64) {
         let Ok(count) = usize::try_from(length) else { return };
         if !source.holds(source_offset, count) || !target.holds(target_offset, count) {
             return;
         }
-        // SAFETY: both ranges were checked to lie inside their mappings; `copy` permits overlap.
+        // SAFETY: both ranges were checked to lie inside their mappings. `copy` permits overlap.
         unsafe {
             let from = source.host_pointer().add(source_offset as usize);
             std::ptr::copy(from, target.host_pointer().add(target_offset as usize), count);
         }
     }
 
-    /// Gives all pages back to the system; what is read from then on is zeros. Memory that others may have is left as it is.
+    /// Returns all pages to the system, so that later reads return zeros. Does nothing to memory
+    /// that another allocation or process may share.
     pub(super) fn discard(&self) {
         if !self.is_foreign() {
-            // SAFETY: the range is a mapping of this allocation's own, of whose last page nothing belongs to anybody else.
+            // SAFETY: the range is a private mapping of this allocation, and its last page holds
+            // no data of another owner.
             unsafe {
                 libc::madvise(self.pointer.cast(), self.length, libc::MADV_DONTNEED);
             }
         }
     }
 
-    /// Fills `length` bytes at `offset` with `byte`; dropped when out of range.
+    /// Fills `length` bytes at `offset` with `byte`. Does nothing if the range is out of bounds.
     pub fn fill(&self, offset: u64, length: u64, byte: u8) {
         let Ok(count) = usize::try_from(length) else { return };
         if self.holds(offset, count) {
@@ -312,39 +329,46 @@ impl Allocation {
         }
     }
 
-    /// The 32-bit word at `offset` (a multiple of 4) as an atomic; `None` when out of range or misaligned.
+    /// Returns the 32-bit word at `offset` (a multiple of 4) as an atomic, or `None` if it is out
+    /// of range or misaligned.
     #[inline]
     pub fn atomic_u32(&self, offset: u64) -> Option<&AtomicU32> {
         if !offset.is_multiple_of(4) || !self.holds(offset, 4) {
             return None;
         }
-        // SAFETY: in range, aligned (mappings start on a page), and living as long as `self`.
+        // SAFETY: the word is in range, is aligned because mappings start on a page boundary, and
+        // lives as long as `self`.
         Some(unsafe { AtomicU32::from_ptr(self.host_pointer().add(offset as usize).cast()) })
     }
 
-    /// The 32-bit words of `size` bytes from `start` (a multiple of 4) on, rounded up, as atomics: those that are inside; none when misaligned.
+    /// Returns the 32-bit words of `size` bytes (rounded up) at `start` as atomics, clipped to the
+    /// allocation. Returns an empty slice if `start` is not a multiple of 4.
     #[inline]
     pub fn atomic_words(&self, start: u64, size: u64) -> &[AtomicU32] {
         let inside = size.next_multiple_of(4).min((self.length as u64).saturating_sub(start));
         if !start.is_multiple_of(4) || inside == 0 {
             return &[];
         }
-        // SAFETY: in range, aligned (mappings start on a page), and living as long as `self`; a word has every value.
+        // SAFETY: the words are in range, are aligned because mappings start on a page boundary,
+        // and live as long as `self`. Every bit pattern is a valid word.
         unsafe { std::slice::from_raw_parts(self.host_pointer().add(start as usize).cast(), inside as usize / 4) }
     }
 
-    /// The 64-bit word at `offset` (a multiple of 8) as an atomic; `None` when out of range or misaligned.
+    /// Returns the 64-bit word at `offset` (a multiple of 8) as an atomic, or `None` if it is out
+    /// of range or misaligned.
     #[inline]
     pub fn atomic_u64(&self, offset: u64) -> Option<&AtomicU64> {
         if !offset.is_multiple_of(8) || !self.holds(offset, 8) {
             return None;
         }
-        // SAFETY: in range, aligned (mappings start on a page), and living as long as `self`.
+        // SAFETY: the word is in range, is aligned because mappings start on a page boundary, and
+        // lives as long as `self`.
         Some(unsafe { AtomicU64::from_ptr(self.host_pointer().add(offset as usize).cast()) })
     }
 }
 
-/// Bytes of a heap for an allocation that is being made.
+/// Bytes reserved from a heap for an allocation under construction. They return to the heap on
+/// drop.
 struct Taken<'h> {
     heap: &'h Arc<Heap>,
     size: u64,
@@ -365,7 +389,7 @@ impl<'h> Taken<'h> {
         let (mapped, decoded) = (AtomicBool::new(false), AtomicBool::new(false));
         let (size, heap) = (self.size, self.heap.clone());
         let made = Allocation { storage, pointer, length, size, heap, mapped, decoded, rest: None };
-        // They are the allocation's now.
+        // From here on the allocation owns the reserved bytes.
         std::mem::forget(self);
         made
     }
@@ -419,7 +443,8 @@ mod tests {
         memory.write(8, &7u64.to_le_bytes());
         memory.write(4090, &[1; 16]);
         assert_eq!(memory.host_pointer(), pointer);
-        // SAFETY: refused for its size and its alignment, before anything is touched.
+        // SAFETY: the function refuses each import for its size or alignment before it accesses
+        // the memory.
         unsafe {
             assert!(Allocation::of_application(&heap, 4095, pointer).is_err());
             assert!(Allocation::of_application(&heap, 4088, pointer.wrapping_add(4)).is_err());

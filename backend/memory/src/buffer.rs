@@ -8,7 +8,7 @@ use ash::vk;
 
 use super::{AddressKind, Allocation};
 
-/// A linear range of bytes, bound to memory after it was created.
+/// Linear range of bytes, bound to memory after its creation.
 #[derive(Debug)]
 pub struct Buffer {
     size: u64,
@@ -16,49 +16,52 @@ pub struct Buffer {
     address: BufferAddress,
 }
 
-/// Whether programs reach a buffer by its address.
+/// Device address of a buffer, for access by shader programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferAddress {
-    /// It has none.
+    /// The buffer has no address.
     None,
-    /// It has one: that of its memory.
+    /// The buffer has an address of this kind, derived from the address of its memory.
     Of(AddressKind),
 }
 
 impl Buffer {
-    /// An unbound buffer of `size` bytes.
+    /// Creates an unbound buffer of `size` bytes without a device address.
     pub fn new(size: u64) -> Arc<Self> {
         Self::with_address(size, BufferAddress::None)
     }
 
-    /// The same with an address, once it is bound: one that is asked for is the buffer's own, not that of the memory.
+    /// Creates an unbound buffer of `size` bytes with a device address, which is valid once the
+    /// buffer is bound. An address requested with [`AddressKind::At`] is the address of the
+    /// buffer, not of its memory.
     pub fn with_address(size: u64, address: BufferAddress) -> Arc<Self> {
         Arc::new(Self { size, binding: OnceLock::new(), address })
     }
 
-    /// Whether it has an address, and which.
+    /// Returns the requested kind of device address.
     pub fn address(&self) -> BufferAddress {
         self.address
     }
 
-    /// Bytes in the buffer.
+    /// Returns the size of the buffer in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Binds the buffer to `memory` from `offset` on. Returns whether it was unbound before.
+    /// Binds the buffer to `memory` at `offset`. Returns true if the buffer was unbound before.
     pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
-        // Nobody says when buffers are used.
+        // The driver does not track uses of buffers, so their memory must stay resident.
         memory.keep_awake(offset..offset.saturating_add(self.size));
         self.binding.set((memory, offset)).is_ok()
     }
 
-    /// The memory behind the buffer and where in it the buffer starts.
+    /// Returns the memory of the buffer, and the offset of the buffer in it, in bytes.
     pub fn binding(&self) -> Option<(&Arc<Allocation>, u64)> {
         self.binding.get().map(|(memory, offset)| (memory, *offset))
     }
 
-    /// Copies bytes at `offset` to `out`; zeros when out of the buffer's range or unbound.
+    /// Copies bytes at `offset` to `out`. Fills `out` with zeros if the range is out of bounds or
+    /// the buffer is unbound.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         match self.locate(offset, out.len() as u64) {
             Some((memory, start)) => memory.read(start, out),
@@ -66,14 +69,16 @@ impl Buffer {
         }
     }
 
-    /// Copies `data` to `offset`; dropped when out of the buffer's range or unbound.
+    /// Copies `data` to `offset`. Does nothing if the range is out of bounds or the buffer is
+    /// unbound.
     pub fn write(&self, offset: u64, data: &[u8]) {
         if let Some((memory, start)) = self.locate(offset, data.len() as u64) {
             memory.write(start, data);
         }
     }
 
-    /// The allocation and the offset in it of `length` bytes at `offset`; `None` when out of range or unbound.
+    /// Returns the allocation that holds `length` bytes at `offset`, and their offset in it.
+    /// Returns `None` if the range is out of bounds or the buffer is unbound.
     pub fn locate(&self, offset: u64, length: u64) -> Option<(&Arc<Allocation>, u64)> {
         let end = offset.checked_add(length)?;
         let (memory, start) = self.binding()?;
@@ -84,29 +89,30 @@ impl Buffer {
     }
 }
 
-/// A part of a buffer, as descriptors and vertex bindings hold it.
+/// Part of a buffer, as descriptors and vertex bindings refer to it.
 #[derive(Debug, Clone)]
 pub struct BufferRange {
-    /// The buffer.
+    /// Buffer.
     pub buffer: Arc<Buffer>,
-    /// Bytes from the start of the buffer.
+    /// Offset from the start of the buffer, in bytes.
     pub offset: u64,
-    /// Bytes, already clamped to the end of the buffer.
+    /// Size in bytes, clamped to the end of the buffer.
     pub size: u64,
 }
 
 impl BufferRange {
-    /// The range from `offset` over `size` bytes (`vk::WHOLE_SIZE`: to the end), clamped to the buffer.
+    /// Creates the range of `size` bytes at `offset`, clamped to the buffer. `vk::WHOLE_SIZE`
+    /// means up to the end.
     pub fn new(buffer: Arc<Buffer>, offset: u64, size: u64) -> Self {
         let room = buffer.size().saturating_sub(offset);
         Self { buffer, offset, size: size.min(room) }
     }
 }
 
-/// A buffer range read or written as formatted texels.
+/// Buffer range that is read or written as formatted texels.
 #[derive(Debug)]
 pub struct BufferView {
-    /// The bytes; a multiple of the texel size long.
+    /// Bytes of the view. Their number is a multiple of the texel size.
     pub range: BufferRange,
     /// Format of a texel.
     pub format: vk::Format,

@@ -1,8 +1,10 @@
-//! Numbers that threads wait for, also threads of other processes: what fences and semaphores are made of.
+//! Counters that threads of one or several processes wait for; fences and semaphores consist of
+//! them.
 //!
-//! A change is announced in a second word, which sleepers watch (futex(2)); who changes the number wakes them if there are any.
-//! Nothing is ever held, so a process that dies in between leaves nothing locked. Source: Vulkan specification,
-//! "Synchronization and Cache Control".
+//! A second word counts the changes, and waiting threads sleep on this word (futex(2)). A thread
+//! that changes the counter wakes the sleeping threads, if there are any. No thread ever holds a
+//! lock, so a process that dies during a change leaves nothing locked. Source: Vulkan
+//! specification, "Synchronization and Cache Control".
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -11,14 +13,15 @@ use std::time::Instant;
 
 use super::shared::{SharedFile, Shares};
 
-/// What a counter is made of, as it lies in a shared file.
+/// Fields of a counter, as they lie in a shared file.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Words {
     value: AtomicU64,
-    /// Changes so far: sleepers watch it.
+    /// Number of changes. Waiting threads sleep on this word.
     changes: AtomicU32,
-    /// Who may be asleep. A process that died while it waited is counted for ever, which costs a call of the system a change.
+    /// Number of threads that may be asleep. A process that dies while it waits is never
+    /// subtracted. It costs one system call for each later change.
     sleepers: AtomicU32,
 }
 
@@ -30,38 +33,38 @@ enum Place {
     Shared(SharedFile),
 }
 
-/// A number, and those who wait for it.
+/// 64-bit number whose changes threads can wait for.
 #[derive(Debug)]
 pub struct Counter(Place);
 
 impl Counter {
-    /// A counter of this process.
+    /// Creates a counter that is private to this process.
     pub fn new(value: u64) -> Self {
         Self(Place::Own(Box::new(Words { value: AtomicU64::new(value), ..Words::default() })))
     }
 
-    /// A counter that other processes may have, too.
+    /// Creates a counter that other processes can open.
     ///
     /// # Errors
-    /// Those of the system.
+    /// An error of the system.
     pub fn shared(shares: Shares, value: u64) -> io::Result<Self> {
         let made = Self(Place::Shared(SharedFile::create(shares, BYTES)?));
         made.words().value.store(value, Ordering::SeqCst);
         Ok(made)
     }
 
-    /// The counter behind a descriptor, which stays the caller's.
+    /// Opens the counter behind a descriptor. The caller keeps the descriptor.
     ///
     /// # Errors
-    /// Those of the system, and for a descriptor of anything else.
+    /// An error of the system, or a descriptor that is not a counter of this type.
     pub fn open(shares: Shares, descriptor: BorrowedFd<'_>) -> io::Result<Self> {
         Ok(Self(Place::Shared(SharedFile::open(descriptor, shares, BYTES)?)))
     }
 
-    /// A descriptor of the counter; `None` for one of this process.
+    /// Returns a descriptor of the counter, or `None` if the counter is private to this process.
     ///
     /// # Errors
-    /// Too many open files.
+    /// The process has too many open files.
     pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
         match &self.0 {
             Place::Own(_) => None,
@@ -72,13 +75,14 @@ impl Counter {
     fn words(&self) -> &Words {
         match &self.0 {
             Place::Own(words) => words,
-            // SAFETY: the mapping is of whole pages, which begin aligned, and lives as long as `self`; the type is of atomics,
-            // for which any bits are valid, whoever writes them.
+            // SAFETY: the mapping consists of whole pages, so it is aligned, and it lives as long
+            // as `self`. The type consists of atomics, for which any bits are valid, whichever
+            // process writes them.
             Place::Shared(file) => unsafe { &*file.bytes().as_ptr().cast::<Words>() },
         }
     }
 
-    /// The number as it is now.
+    /// Returns the current number.
     pub fn get(&self) -> u64 {
         self.words().value.load(Ordering::SeqCst)
     }
@@ -95,7 +99,7 @@ impl Counter {
         self.announce();
     }
 
-    /// Sets the number to 0 if it is 1; whether it was.
+    /// Sets the number to 0 if it is 1. Returns true if it was 1.
     pub fn take(&self) -> bool {
         self.words().value.compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
@@ -108,8 +112,8 @@ impl Counter {
         }
     }
 
-    /// Waits until `ready` is true, which is asked after each change, or a moment has come; for ever without one. Returns
-    /// what `ready` said last.
+    /// Waits until `ready` returns true or the moment `until` has passed. Without `until` the wait
+    /// has no limit. The function calls `ready` after each change and returns its last result.
     pub fn wait(&self, until: Option<Instant>, ready: impl Fn(&Self) -> bool) -> bool {
         if ready(self) {
             return true;
@@ -135,14 +139,16 @@ impl Counter {
         is_ready
     }
 
-    /// Sleeps or wakes. Whatever the system answers, who waits looks at the number again.
+    /// Calls futex(2) to sleep or to wake sleeping threads. The result is ignored, because a
+    /// waiting thread always checks the number again.
     fn call(&self, operation: i32, value: u32, timeout: Option<&libc::timespec>) {
         let operation = match self.0 {
             Place::Own(_) => operation | libc::FUTEX_PRIVATE_FLAG,
             Place::Shared(_) => operation,
         };
         let timeout = timeout.map_or(std::ptr::null(), |timeout| timeout as *const libc::timespec);
-        // SAFETY: the word lives as long as `self`, and the time, if there is one, as long as the call.
+        // SAFETY: the word lives as long as `self`. The timeout, if there is one, lives as long as
+        // the call.
         unsafe { libc::syscall(libc::SYS_futex, self.words().changes.as_ptr(), operation, value, timeout) };
     }
 }

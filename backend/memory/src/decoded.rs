@@ -1,16 +1,24 @@
-//! Decoded texels of compressed images: a bounded cache of the driver, outside of the images' own memory.
+//! Decoded texels of compressed images: a bounded cache of the driver, separate from the memory of
+//! the images.
 //!
-//! Generated code samples texels at addresses, and a block has none. So when an image instruction first finds a compressed image,
-//! the levels and layers of its view are decoded into a second surface ([`DecodedTexels`]), which image instructions sample instead.
+//! Generated code samples texels at addresses, and texels in a block have no addresses. When an
+//! image instruction first accesses a compressed image, the driver decodes the levels and layers
+//! of its view into a second surface ([`DecodedTexels`]). Image instructions sample this surface
+//! instead.
 //!
-//! - A *part* is one level of one layer. A part is absent (it has no memory), stale (its blocks may have changed), being decoded, or
-//!   fresh. All threads that need a stale part decode it together, some rows of blocks at a time.
-//! - Copies decode again at once the blocks that they write to a fresh part. Every other writer of the image's memory makes its parts
-//!   stale, by the same calls that tell `hiz/kept.rs` of written memory. A checksum of the blocks tells whether they really changed.
-//! - A [`DecodedUse`] keeps an image's texels where they are. The bindings of a submission hold one for each image that they found.
-//! - Parts that nothing uses are dropped when others need their room (least recently used first), when the heap needs it, and when
-//!   the blocks go to rest. The surface keeps its addresses meanwhile, so that what was looked up stays valid.
-//! - Where the cache has no room, image instructions decode the blocks that they touch. Both ways give the same bits.
+//! - A *part* is one level of one layer. A part is absent (it has no memory), stale (its blocks
+//!   may have changed), being decoded, or fresh. All threads that need a stale part decode it
+//!   together, some rows of blocks at a time.
+//! - Copies into a fresh part immediately decode the blocks that they write. Every other writer of
+//!   the image's memory makes its parts stale, by the same calls that notify `hiz/kept.rs` of
+//!   written memory. A checksum of the blocks shows if they really changed.
+//! - A [`DecodedUse`] keeps an image's texels in memory. The bindings of a submission own one for
+//!   each image that they look up.
+//! - Unused parts are dropped, the least recently used first, when other parts need their room.
+//!   They are also dropped when the heap needs the room and when the blocks are compacted. The
+//!   surface keeps its addresses meanwhile, so that earlier lookups stay valid.
+//! - If the cache has no room, image instructions decode the blocks that they access. Both paths
+//!   return identical bits.
 
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
@@ -25,16 +33,16 @@ use vitric_format::{self as format, FormatInfo, MAX_DECODED};
 
 use super::{Allocation, Heap, PlaneRef, Surface, SurfaceDesc, SurfaceViewDesc};
 
-/// Least number of blocks that a thread decodes at a time.
+/// Minimum number of blocks that a thread decodes at a time.
 const MIN_BLOCKS: u32 = 256;
-/// The part of its budget that the cache keeps when the heap is full, as a divisor.
+/// Divisor of the budget that gives the part kept by the cache when the heap is full.
 const KEPT_SHARE: u64 = 8;
 /// Bytes that a checksum reads at a time.
 const PIECE_BYTES: usize = 4096;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
-/// Numbers that the cache counts, in the order of its counters.
+/// Statistics of the cache, in the order of its counters.
 #[derive(Debug, Clone, Copy)]
 enum Stat {
     Decoded,
@@ -43,34 +51,34 @@ enum Stat {
     Refused,
 }
 
-/// The decoded texels of all compressed images of a device.
+/// Cache of the decoded texels of all compressed images of a device.
 #[derive(Debug, Default)]
 pub struct DecodedCache {
-    /// Most bytes of texels; 0 and nothing is decoded.
+    /// Maximum bytes of texels; 0 disables decoding.
     budget: u64,
     used: AtomicU64,
-    /// Number of the last use of an image.
+    /// Clock of uses: number of the last use of any image.
     clock: AtomicU64,
-    /// How often texels became stale that somebody was using.
+    /// Number of times that texels in use became stale.
     losses: AtomicU64,
     images: Mutex<Vec<Entry>>,
-    /// How many images there are, for writers that have nothing to say to none.
+    /// Number of images. It lets writers return early if there are none.
     count: AtomicUsize,
     stats: [AtomicU64; 4],
 }
 
-/// An image of the cache, with the memory of its blocks.
+/// Image of the cache, with the memory of its blocks.
 #[derive(Debug)]
 struct Entry {
     memory: Weak<Allocation>,
     bytes: Range<u64>,
-    /// Another allocation, or another process, may have the same bytes.
+    /// True if another allocation or process may contain the same bytes.
     is_foreign: bool,
     texels: Weak<DecodedTexels>,
 }
 
 impl DecodedCache {
-    /// An empty cache of at most `budget` bytes.
+    /// Creates an empty cache of at most `budget` bytes.
     pub fn new(budget: u64) -> Arc<Self> {
         Arc::new(Self { budget, ..Self::default() })
     }
@@ -80,17 +88,18 @@ impl DecodedCache {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Bytes of texels that are decoded now.
+    /// Returns the bytes of texels in the cache.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns how often texels became stale that somebody was using. Image instructions must look for images again when it grows.
+    /// Returns how often texels became stale while in use. Image instructions must look images up
+    /// again when the number grows.
     pub fn losses(&self) -> u64 {
         self.losses.load(Ordering::Acquire)
     }
 
-    /// Returns the numbers of the cache's counters in the table, with their values.
+    /// Returns the indices of the cache's counters in the counter table, with their values.
     pub fn counted(&self) -> [(usize, u64); 4] {
         let counters = [Counter::DecodedBytes, Counter::DecodedPeak, Counter::DecodedDropped, Counter::DecodedRefused];
         let values = self.stats.each_ref().map(|value| value.load(Ordering::Relaxed));
@@ -101,13 +110,14 @@ impl DecodedCache {
         self.stats[stat as usize].fetch_add(many, Ordering::Relaxed);
     }
 
-    /// Returns how many bytes of texels there may be beside what a heap has given away.
+    /// Returns the maximum bytes of texels: the budget, limited by the free bytes of the heap. At
+    /// least the kept share of the budget is allowed.
     fn limit(&self, heap: &Heap) -> u64 {
         let free = heap.size().saturating_sub(heap.used());
         self.budget.min(free.max(self.budget / KEPT_SHARE))
     }
 
-    /// Drops texels that do not fit beside what a heap has given away.
+    /// Drops unused texels until the cache fits its limit for the heap.
     pub fn trim(&self, heap: &Heap) {
         let limit = self.limit(heap);
         if self.used() > limit {
@@ -116,7 +126,8 @@ impl DecodedCache {
         }
     }
 
-    /// Drops images that nothing uses, the least recently used first, until `fits` holds of the bytes in use.
+    /// Drops unused images, the least recently used first, until `fits` returns true for the bytes
+    /// in use.
     fn drop_until(&self, images: &mut Vec<Entry>, fits: impl Fn(u64) -> bool) {
         self.forget_destroyed(images);
         let mut known: Vec<_> = images.iter().filter_map(|entry| entry.texels.upgrade()).collect();
@@ -143,7 +154,8 @@ impl DecodedCache {
         self.count.store(images.len(), Ordering::Relaxed);
     }
 
-    /// Gives memory to those of the wanted parts of an image that have none. Returns false if there is not enough.
+    /// Reserves memory for the wanted parts of an image that have none. Returns false if there is
+    /// not enough.
     fn make_room(&self, texels: &DecodedTexels, heap: &Heap, wanted: &Parts) -> bool {
         let mut images = self.images.lock();
         let needed = texels.missing(&texels.state.lock(), wanted);
@@ -161,7 +173,8 @@ impl DecodedCache {
         has_room
     }
 
-    /// Marks texels stale whose blocks lie in memory that was written, or may have been, but for those of an image `except` one.
+    /// Marks the texels stale whose blocks lie in memory that was written or may have been
+    /// written. Skips the texels of the image `except`.
     pub fn wrote(&self, memory: &Arc<Allocation>, bytes: &Range<u64>, except: Option<&Surface>) {
         if self.is_empty() || !(memory.has_decoded() || memory.is_foreign()) {
             return;
@@ -171,13 +184,15 @@ impl DecodedCache {
             let is_there = entry.bytes.start < bytes.end && bytes.start < entry.bytes.end;
             is_there && std::ptr::eq(entry.memory.as_ptr(), Arc::as_ptr(memory))
         };
-        // Another allocation may be the same file.
+        // Another allocation may map the same file.
         let may_be_same = |entry: &Entry| memory.is_foreign() && entry.is_foreign;
         self.mark_stale(|entry| except != Some(entry.texels.as_ptr()) && (touches(entry) || may_be_same(entry)));
     }
 
-    /// Marks texels stale whose blocks lie in any memory for which `wrote` holds and that another process or device may have. Nobody else
-    /// can write blocks without a command that says so: how optimal images lie in memory is not told.
+    /// Marks the texels stale whose blocks lie in shared memory for which `wrote` returns true.
+    /// Shared memory is memory that another process or device may also access. Nothing else can
+    /// write blocks without a command that says so, because the layout of optimal images is
+    /// private.
     pub fn wrote_any(&self, wrote: impl Fn(&Arc<Allocation>) -> bool) {
         self.mark_stale(|entry| entry.is_foreign && entry.memory.upgrade().is_some_and(|memory| wrote(&memory)));
     }
@@ -199,7 +214,8 @@ impl DecodedCache {
     }
 }
 
-/// State of one level of one layer. A checksum is that of the blocks which the texels were decoded from, where it is known.
+/// State of one level of one layer. The checksum, if known, is the checksum of the blocks from
+/// which the texels were decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Absent,
@@ -217,31 +233,31 @@ struct Parts {
 
 #[derive(Debug)]
 struct State {
-    /// How many uses there are.
+    /// Number of uses.
     users: u32,
     parts: Box<[Part]>,
     job: Option<Arc<Job>>,
 }
 
-/// The decoded texels of one image.
+/// Decoded texels of one image.
 #[derive(Debug)]
 pub struct DecodedTexels {
     cache: Arc<DecodedCache>,
-    /// The texels, in memory of their own.
+    /// Surface of the texels, in separate memory.
     surface: Arc<Surface>,
     last_use: AtomicU64,
     state: Mutex<State>,
-    /// A job ended.
+    /// Signalled when a job ends.
     ended: Condvar,
 }
 
-/// Parts that are decoded, in chunks that threads take.
+/// Parts to decode, in chunks that threads claim one by one.
 #[derive(Debug)]
 struct Job {
     parts: Vec<(u32, u32)>,
     chunks: Vec<Chunk>,
     next: AtomicUsize,
-    /// Chunks that are not decoded yet.
+    /// Number of chunks that are not decoded yet.
     left: AtomicUsize,
 }
 
@@ -267,7 +283,7 @@ impl Job {
     }
 }
 
-/// Cuts a level and slice into chunks.
+/// Splits a level and slice into chunks.
 fn chunks_of(blocks: &Surface, (level, slice): (u32, u32)) -> impl Iterator<Item = Chunk> + use<> {
     let (width, height) = blocks.plane(COLOR, level, slice).map_or((1, 0), |plane| (plane.width(), plane.height()));
     let rows = rows_at_once(width);
@@ -275,12 +291,12 @@ fn chunks_of(blocks: &Surface, (level, slice): (u32, u32)) -> impl Iterator<Item
     firsts.map(move |first| Chunk { level, slice, first, end: (first + rows).min(height) })
 }
 
-/// Returns how many rows of blocks a thread decodes at a time.
+/// Returns the number of rows of blocks that a thread decodes at a time.
 fn rows_at_once(columns: u32) -> u32 {
     (MIN_BLOCKS / columns.max(1)).max(1)
 }
 
-/// Outcome of looking at the wanted parts.
+/// Result of checking the wanted parts.
 enum Step {
     Fresh,
     Again,
@@ -289,7 +305,8 @@ enum Step {
 }
 
 impl DecodedTexels {
-    /// Reserves addresses for the texels of an image; `None` where they exceed the budget, or the host gives none.
+    /// Reserves addresses for the texels of an image. Returns `None` if they exceed the budget or
+    /// the host cannot reserve them.
     pub(super) fn new(cache: &Arc<DecodedCache>, blocks: &Surface) -> Option<Arc<Self>> {
         let (desc, (memory, start)) = (*blocks.desc(), blocks.binding()?);
         let format = format::decoded_format(format::info(desc.format)?)?.format;
@@ -314,12 +331,12 @@ impl DecodedTexels {
         (level * self.surface.desc().layers + layer) as usize
     }
 
-    /// Bytes of the texels of a part.
+    /// Returns the bytes of the texels of a part.
     fn bytes_of(&self, (level, layer): (u32, u32)) -> u64 {
         self.surface.layout().subresource(COLOR, level, layer).map_or(0, |part| part.size)
     }
 
-    /// Returns the parts in a given state, with their numbers.
+    /// Returns the levels and layers of the wanted parts whose state satisfies `has`.
     fn parts_where(&self, state: &State, wanted: &Parts, has: impl Fn(Part) -> bool) -> Vec<(u32, u32)> {
         let all = wanted.levels.clone().flat_map(|level| wanted.layers.clone().map(move |layer| (level, layer)));
         let is_one = |&part: &(u32, u32)| state.parts.get(self.number(part)).is_some_and(|&part| has(part));
@@ -330,7 +347,7 @@ impl DecodedTexels {
         Parts { levels: 0..self.surface.desc().levels, layers: 0..self.surface.desc().layers }
     }
 
-    /// Bytes that the wanted parts need beside the memory that they have.
+    /// Returns the bytes of the wanted parts that have no memory.
     fn missing(&self, state: &State, wanted: &Parts) -> u64 {
         let absent = self.parts_where(state, wanted, |part| part == Part::Absent);
         absent.into_iter().map(|part| self.bytes_of(part)).sum()
@@ -343,13 +360,13 @@ impl DecodedTexels {
         }
     }
 
-    /// Bytes of all parts that have memory.
+    /// Returns the bytes of all parts that have memory.
     fn resident(&self, state: &State) -> u64 {
         let present = self.parts_where(state, &self.all(), |part| part != Part::Absent);
         present.into_iter().map(|part| self.bytes_of(part)).sum()
     }
 
-    /// Gives the memory of all parts back unless somebody uses them.
+    /// Releases the memory of all parts if the image is not in use.
     pub(super) fn evict(&self) {
         let mut state = self.state.lock();
         let bytes = self.resident(&state);
@@ -364,7 +381,8 @@ impl DecodedTexels {
         self.cache.count(Stat::Dropped, 1);
     }
 
-    /// Marks parts stale: their blocks may have changed. Returns true if somebody is using any of them.
+    /// Marks all parts stale, because their blocks may have changed. Returns true if a fresh part
+    /// became stale while the image is in use.
     fn mark_stale(&self) -> bool {
         let mut state = self.state.lock();
         let mut was_fresh = false;
@@ -440,7 +458,8 @@ impl DecodedTexels {
         Step::Help(job)
     }
 
-    /// Decodes chunks of a job as long as there are any, and returns when all threads have done theirs.
+    /// Decodes chunks of a job until none are left, and waits until all threads have finished
+    /// theirs.
     fn help(&self, job: &Arc<Job>, blocks: &Surface) {
         let mut scratch = [0; MAX_DECODED];
         while let Some(&chunk) = job.chunks.get(job.next.fetch_add(1, Ordering::Relaxed)) {
@@ -465,13 +484,13 @@ impl DecodedTexels {
         }
     }
 
-    /// The last chunk of a job is decoded.
+    /// Ends a job after its last chunk is decoded.
     fn end(&self, job: &Arc<Job>, blocks: &Surface) {
         let sums: Vec<_> = job.parts.iter().map(|&part| checksum(blocks, part)).collect();
         let mut state = self.state.lock();
         for (&part, sum) in job.parts.iter().zip(sums) {
             let state = &mut state.parts[self.number(part)];
-            // Somebody may have written blocks meanwhile.
+            // A writer may have changed blocks meanwhile.
             if *state == Part::Decoding {
                 *state = Part::Fresh(sum);
             }
@@ -482,7 +501,8 @@ impl DecodedTexels {
         self.ended.notify_all();
     }
 
-    /// Some blocks of a level and slice were written, from `origin` on (both in blocks): decodes them again where the part is fresh.
+    /// Decodes written blocks of a level and slice again if the part is fresh. `area` is the
+    /// origin and the size of the written area, in blocks.
     fn update(&self, workers: &Workers, blocks: &Surface, (level, slice): (u32, u32), area: [[u32; 2]; 2]) {
         let layer = if blocks.desc().kind == vk::ImageType::TYPE_3D { 0 } else { slice };
         let number = self.number((level, layer));
@@ -525,14 +545,14 @@ impl Drop for DecodedTexels {
     fn drop(&mut self) {
         let bytes = self.resident(&self.state.lock());
         self.cache.used.fetch_sub(bytes, Ordering::Relaxed);
-        // Sets may still remember where they were.
+        // Descriptor sets may still contain the addresses of the texels.
         if let Some((memory, _)) = self.surface.binding() {
             memory.discard();
         }
     }
 }
 
-/// A chunk that a thread decodes, which counts as decoded when this is dropped.
+/// Chunk that a thread decodes. It counts as decoded on drop.
 struct Share<'a> {
     texels: &'a DecodedTexels,
     job: &'a Arc<Job>,
@@ -547,12 +567,12 @@ impl Drop for Share<'_> {
     }
 }
 
-/// A use of an image's decoded texels, which stay where they are until it is dropped.
+/// Use of an image's decoded texels, which keep their addresses until it is dropped.
 #[derive(Debug)]
 pub struct DecodedUse(Arc<DecodedTexels>);
 
 impl DecodedUse {
-    /// The surface that holds the texels.
+    /// Returns the surface of the texels.
     pub fn surface(&self) -> &Arc<Surface> {
         &self.0.surface
     }
@@ -565,8 +585,9 @@ impl Drop for DecodedUse {
 }
 
 impl Surface {
-    /// Decodes the parts that a view shows, where that was not done yet. Returns `None` if the surface is not compressed, the cache has
-    /// no room, or the view's format gives other texels than the surface's.
+    /// Decodes the parts of a view that are not fresh yet. Returns `None` if the surface is not
+    /// compressed, the cache has no room, or the view's format decodes to other texels than the
+    /// surface's format.
     pub fn use_decoded(&self, cache: &Arc<DecodedCache>, view: &SurfaceViewDesc) -> Option<DecodedUse> {
         let desc = self.desc();
         if !desc.decoded || cache.budget == 0 {
@@ -584,7 +605,7 @@ impl Surface {
             vk::ImageType::TYPE_3D => 0..1,
             _ => view.base_layer..view.base_layer.saturating_add(view.layers).min(desc.layers),
         };
-        // Levels below the view's least one are never read.
+        // Levels below the view's minimum LOD are never read.
         let hidden = (view.min_lod.max(0.0) as u32).min(view.levels.saturating_sub(1));
         let end = view.base_level.saturating_add(view.levels).min(desc.levels);
         let levels = view.base_level.saturating_add(hidden)..end;
@@ -593,7 +614,8 @@ impl Surface {
         if texels.refresh(self, &Parts { levels, layers }) { Some(used) } else { refuse() }
     }
 
-    /// A copy wrote blocks of a level and slice: those of `area`, its origin and its size.
+    /// Records that a copy wrote blocks of a level and slice. `area` is the origin and the size of
+    /// the written area, in blocks.
     pub fn wrote_blocks(&self, workers: &Workers, part: (u32, u32), area: [[u32; 2]; 2]) {
         if let Some(texels) = self.decoded() {
             texels.update(workers, self, part, area);
@@ -601,7 +623,8 @@ impl Surface {
     }
 }
 
-/// Computes a checksum of the blocks of a level and layer.
+/// Computes a checksum of the blocks of a level and layer. Returns `None` if the surface is
+/// unbound or has no such part.
 fn checksum(blocks: &Surface, (level, layer): (u32, u32)) -> Option<u64> {
     let (memory, start) = blocks.binding()?;
     let part = blocks.layout().subresource(COLOR, level, layer)?;
@@ -632,7 +655,7 @@ fn decode_row(
     }
 }
 
-/// Writes a block's texels, row by row, as far as they lie in the image.
+/// Writes a block's texels row by row, clipped to the image.
 fn put(texels: &PlaneRef<'_>, [left, top]: [u32; 2], [width, height]: [u32; 2], decoded: &[u8]) {
     let bytes = texels.bytes();
     let rows = decoded.chunks_exact(width as usize * bytes);

@@ -1,11 +1,12 @@
 //! Layout of surfaces in memory.
 //!
-//! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
-//! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
-//! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks
-//! instead of texels. Depth of 24 bits and stencil share the words of one plane; writes of one
-//! aspect keep the bits of the other.
+//! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. A line
+//! stores its 2x2 quads row by row. A quad stores its texels in the order of a wave's lanes, (0,0)
+//! (1,0) (0,1) (1,1), so two rows of a line are one fragment wave. A slice stores its lines row by
+//! row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling stores rows. The
+//! nesting from the outside in is plane, layer, level, slice. Compressed formats count blocks
+//! instead of texels. Depth of 24 bits and stencil share the words of one plane. A write of one
+//! aspect keeps the bits of the other.
 
 use std::ops::Range;
 
@@ -13,10 +14,11 @@ use ash::vk;
 use smallvec::SmallVec;
 use vitric_format as format;
 
-/// Alignment of surfaces in memory, bytes.
+/// Alignment of surfaces in memory, in bytes.
 pub const SURFACE_ALIGNMENT: u64 = 256;
 
-/// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
+/// Description of a surface. Extents are texels, at least 1 each. `levels`, `layers` and `samples`
+/// are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SurfaceDesc {
     /// Dimensionality.
@@ -25,36 +27,38 @@ pub struct SurfaceDesc {
     pub format: vk::Format,
     /// Size of level 0.
     pub extent: vk::Extent3D,
-    /// Mip levels.
+    /// Number of mip levels.
     pub levels: u32,
-    /// Array layers (6 for each cube).
+    /// Number of array layers (6 for each cube).
     pub layers: u32,
     /// Samples per texel: 1, 2, 4, 8 or 16.
     pub samples: u32,
-    /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
+    /// True if texels are stored in rows that the host can read (`VK_IMAGE_TILING_LINEAR`) instead
+    /// of in lines.
     pub linear: bool,
-    /// Its format is compressed, and the driver may keep its texels decoded elsewhere ([`crate::DecodedTexels`]). No view shows its blocks.
+    /// True if the format is compressed and the driver may cache decoded texels
+    /// ([`crate::DecodedTexels`]). No view exposes the blocks of such a surface.
     pub decoded: bool,
 }
 
-/// Size in texels of `level`; at least 1 each.
+/// Returns the size of `level` in texels; at least 1 each.
 pub fn level_extent(extent: vk::Extent3D, level: u32) -> vk::Extent3D {
     let scaled = |texels: u32| texels.checked_shr(level).unwrap_or(0).max(1);
     vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: scaled(extent.depth) }
 }
 
-/// What `vkGetImageSubresourceLayout` reports, in bytes.
+/// Layout that `vkGetImageSubresourceLayout` reports, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubresourceLayout {
-    /// From the start of the surface.
+    /// Offset from the start of the surface.
     pub offset: u64,
-    /// All of the subresource.
+    /// Size of the subresource.
     pub size: u64,
-    /// Row to row.
+    /// Distance between rows.
     pub row_pitch: u64,
-    /// Layer to layer.
+    /// Distance between layers.
     pub array_pitch: u64,
-    /// Slice to slice.
+    /// Distance between slices.
     pub depth_pitch: u64,
 }
 
@@ -63,7 +67,7 @@ struct LevelLayout {
     offset: u64,
     slice_bytes: u64,
     row_bytes: u64,
-    /// Texels or blocks.
+    /// Width in texels or blocks.
     width: u32,
     height: u32,
     depth: u32,
@@ -71,7 +75,7 @@ struct LevelLayout {
 
 #[derive(Debug, Clone)]
 struct PlaneLayout {
-    /// Its aspect, or both aspects that share its words.
+    /// Aspect of the plane, or both aspects that share its words.
     aspects: vk::ImageAspectFlags,
     /// Bytes of a texel or block.
     stride: u32,
@@ -80,7 +84,7 @@ struct PlaneLayout {
     levels: SmallVec<[LevelLayout; 1]>,
 }
 
-/// The layout of a surface.
+/// Layout of a surface.
 #[derive(Debug, Clone)]
 pub struct SurfaceLayout {
     planes: SmallVec<[PlaneLayout; 1]>,
@@ -90,7 +94,8 @@ pub struct SurfaceLayout {
     grid: Grid,
 }
 
-/// How texels of a slice are grouped: lines of `1 << width_log2` by `1 << height_log2` texels with all samples, or rows.
+/// Grouping of the texels of a slice. A line is `1 << width_log2` by `1 << height_log2` texels
+/// with all samples; both numbers are 0 for rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) width_log2: u32,
@@ -108,7 +113,7 @@ impl Grid {
         Self { width_log2, height_log2, samples: desc.samples }
     }
 
-    /// Number of a texel in its line.
+    /// Returns the index of a texel in its line.
     #[inline]
     pub(super) fn place(self, x: u32, y: u32) -> u32 {
         let (in_x, in_y) = (x & ((1 << self.width_log2) - 1), y & ((1 << self.height_log2) - 1));
@@ -118,7 +123,7 @@ impl Grid {
         }
     }
 
-    /// Whether lines are made of quads.
+    /// Returns true if lines consist of quads.
     pub(super) fn has_quads(self) -> bool {
         self.height_log2 > 0
     }
@@ -129,7 +134,7 @@ impl Grid {
 }
 
 impl SurfaceLayout {
-    /// Lays a surface out; `None` when its format is not supported or sizes overflow.
+    /// Lays a surface out. Returns `None` if its format is not supported or its size overflows.
     pub fn new(desc: &SurfaceDesc) -> Option<Self> {
         let info = format::info(desc.format)?;
         let grid = Grid::new(desc);
@@ -152,19 +157,21 @@ impl SurfaceLayout {
         Some(Self { planes, size, layers: desc.layers, volume, grid })
     }
 
-    /// The bytes of each plane, from the start of the surface; of depth and stencil together where these share words.
+    /// Returns the aspects of each plane with its bytes from the start of the surface. Depth and
+    /// stencil are one plane if they share words.
     pub fn planes(&self) -> impl Iterator<Item = (vk::ImageAspectFlags, Range<u64>)> {
         let bytes = |plane: &PlaneLayout| plane.offset..plane.offset + plane.layer_bytes * u64::from(self.layers);
         self.planes.iter().map(move |plane| (plane.aspects, bytes(plane)))
     }
 
-    /// Bytes of the whole surface.
+    /// Returns the bytes of the whole surface.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns the layout of one subresource, as the host sees linear surfaces; `None` if it does not
-    /// exist. For an aspect that shares words with another this is the layout of the words.
+    /// Returns the layout of one subresource, as the host sees linear surfaces, or `None` if it
+    /// does not exist. For an aspect that shares words with another aspect this is the layout of
+    /// the words.
     pub fn subresource(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Option<SubresourceLayout> {
         let plane = self.planes.iter().find(|plane| aspect.intersects(plane.aspects))?;
         let layout = plane.levels.get(level as usize)?;
@@ -177,7 +184,7 @@ impl SurfaceLayout {
         })
     }
 
-    /// Whether texels lie in lines of 8x8.
+    /// Returns true if texels are stored in lines of 8x8.
     pub fn is_in_lines(&self) -> bool {
         self.grid.has_quads()
     }
@@ -223,16 +230,16 @@ fn level_layout(
 /// Bits of a word that belong to a plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
-    /// All.
+    /// All bits.
     Whole,
-    /// The low 24 bits: depth beside stencil.
+    /// Low 24 bits: depth that shares words with stencil.
     Depth,
-    /// The high byte: stencil beside depth.
+    /// High byte: stencil that shares words with depth.
     Stencil,
 }
 
 impl Share {
-    /// The share of an aspect in words of `aspects`.
+    /// Returns the share of `aspect` in words of `aspects`.
     fn of(aspect: vk::ImageAspectFlags, aspects: vk::ImageAspectFlags) -> Self {
         match aspect {
             _ if aspect == aspects => Self::Whole,
@@ -241,7 +248,7 @@ impl Share {
         }
     }
 
-    /// The bits of a word, for a plane that shares them.
+    /// Returns the mask of the plane's bits in a word.
     pub(super) const fn mask(self) -> u32 {
         match self {
             Self::Whole => !0,
@@ -250,7 +257,7 @@ impl Share {
         }
     }
 
-    /// Number of the lowest bit.
+    /// Returns the number of the lowest bit of the plane.
     pub(super) const fn shift(self) -> u32 {
         self.mask().trailing_zeros()
     }
@@ -267,7 +274,7 @@ pub(super) struct Part {
     pub(super) offset: u64,
     pub(super) row_bytes: u64,
     pub(super) line_bytes: u64,
-    /// Bytes from a texel or block to the next.
+    /// Distance from a texel or block to the next, in bytes.
     pub(super) stride: u32,
     pub(super) share: Share,
     pub(super) width: u32,
@@ -276,7 +283,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Bytes of a texel or block, as copies move them.
+    /// Returns the bytes of a texel or block, as copies move them.
     pub(super) fn texel_bytes(&self) -> usize {
         if self.share == Share::Stencil { 1 } else { self.stride as usize }
     }
@@ -294,7 +301,7 @@ mod tests {
         SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false, decoded: false }
     }
 
-    /// Every texel of every part has bytes of its own inside the surface, which it is written to.
+    /// Checks that every texel of every part has distinct bytes inside the surface.
     fn check_disjoint(desc: SurfaceDesc) {
         let surface = Surface::new(desc).unwrap();
         let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
@@ -409,7 +416,7 @@ mod tests {
         assert!(Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::UNDEFINED, [1; 3], 1, 1)).is_none());
     }
 
-    /// A run holds the bytes of its texels, and reaches no further than the row.
+    /// Checks that a run covers exactly the bytes of its texels and ends within the row.
     fn check_runs(part: &PlaneRef<'_>) {
         for (x, y, sample) in positions(part) {
             let run = part.run(x);
@@ -447,7 +454,7 @@ mod tests {
                 _ => (vk::ImageType::TYPE_3D, size, 1),
             };
             let desc = desc(kind, formats[format], size, levels, layers);
-            // Several samples exist for 2D surfaces of one level.
+            // Only 2D surfaces of one level can have several samples.
             let desc = match shape {
                 1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
                 2 => SurfaceDesc { linear: true, ..desc },

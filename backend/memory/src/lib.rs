@@ -1,8 +1,9 @@
-//! Memory: allocations, buffers, surfaces and their views.
+//! GPU memory: allocations, buffers, surfaces, and views of surfaces.
 //!
-//! An [`Allocation`] is raw storage that the host may map while the GPU works on it. Buffers and surfaces are bound to a
-//! range of one allocation exactly once. Surfaces with optimal tiling are stored in lines: 8x8 texels at every sample,
-//! one plane per aspect (DESIGN 2). Nothing outside this folder touches raw storage.
+//! An [`Allocation`] is raw storage that the host may map while the GPU accesses it. Each buffer
+//! or surface is bound exactly once, to a range of one allocation. Surfaces with optimal tiling
+//! are stored in lines. A line holds 8x8 texels at every sample, and each aspect has a separate
+//! plane (DESIGN 2). Only this crate accesses raw storage.
 
 mod address;
 mod allocation;

@@ -1,6 +1,8 @@
-//! Texels of one slice of a surface by position: single ones, runs, quads, and lines of 8x8 texels.
+//! Access to texels of one slice of a surface by position: single texels, runs, quads, and lines
+//! of 8x8 texels.
 //!
-//! A plane may have a share of its words only (depth beside stencil): reads give its own bits, writes keep those of the other plane.
+//! A plane may own only some bits of its words (depth that shares words with stencil). Reads then
+//! return only its bits, and writes keep the bits of the other plane.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::sync::Arc;
 use super::Allocation;
 use super::layout::{Grid, Part, Share};
 
-/// One slice of one level of one plane of a bound surface: texels by position.
+/// One slice of one level of one plane of a bound surface, with access to texels by position.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaneRef<'a> {
     pub(super) memory: &'a Arc<Allocation>,
@@ -17,43 +19,45 @@ pub struct PlaneRef<'a> {
 }
 
 impl<'a> PlaneRef<'a> {
-    /// The memory that it lies in.
+    /// Returns the memory that contains the plane.
     pub fn memory(&self) -> &'a Arc<Allocation> {
         self.memory
     }
 
-    /// Width in texels or blocks.
+    /// Returns the width in texels or blocks.
     pub fn width(&self) -> u32 {
         self.part.width
     }
 
-    /// Height in texels or blocks.
+    /// Returns the height in texels or blocks.
     pub fn height(&self) -> u32 {
         self.part.height
     }
 
-    /// Bytes per texel or block.
+    /// Returns the bytes per texel or block.
     pub fn bytes(&self) -> usize {
         self.part.texel_bytes()
     }
 
-    /// Returns true if another plane has a share of its words.
+    /// Returns true if another plane shares the words of this plane.
     pub fn is_shared(&self) -> bool {
         self.part.share != Share::Whole
     }
 
-    /// Samples per texel.
+    /// Returns the samples per texel.
     pub fn samples(&self) -> u32 {
         self.part.grid.samples
     }
 
-    /// Where in its memory a texel lies. Positions outside give addresses outside or of other texels: check first.
+    /// Returns the offset of a texel in the memory, in bytes. The caller must check the position
+    /// first: a position outside gives an offset outside of the plane or of another texel.
     #[inline]
     pub fn address(&self, x: u32, y: u32, sample: u32) -> u64 {
         self.word_address(x, y, sample) + u64::from(self.part.share.shift() / 8)
     }
 
-    /// Address of the word that a texel has a share of, or of the texel.
+    /// Returns the offset of the word that contains a texel's bits if words are shared, or of the
+    /// texel.
     #[inline]
     fn word_address(&self, x: u32, y: u32, sample: u32) -> u64 {
         let Part { grid, stride, .. } = self.part;
@@ -63,33 +67,35 @@ impl<'a> PlaneRef<'a> {
         self.base + line + u64::from(in_line * stride)
     }
 
-    /// The plane's memory, and from which byte on; `None` where 32 bits do not reach all texels.
+    /// Returns the plane's memory and the offset of its first byte. Returns `None` if the last
+    /// texel is 2 GiB or more from that byte.
     pub fn reach(&self) -> Option<(&'a Arc<Allocation>, u64)> {
         let last = self.address(self.part.width - 1, self.part.height - 1, self.samples() - 1) - self.base;
         (last < u64::from(u32::MAX >> 1)).then_some((self.memory, self.base))
     }
 
-    /// Bytes from a row of lines of 8x8 texels to the next; `None` where texels do not lie in such lines, or are not of so many
-    /// bytes.
+    /// Returns the distance between rows of lines of 8x8 texels, in bytes. Returns `None` if
+    /// texels are not stored in such lines or do not have `bytes` bytes.
     pub fn pitch(&self, bytes: usize) -> Option<u32> {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let fits = (width_log2, height_log2, self.part.stride as usize) == (3, 3, bytes);
         if fits { u32::try_from(self.part.row_bytes).ok() } else { None }
     }
 
-    /// Byte of a texel's sample from there on.
+    /// Returns the offset of a texel's sample from the plane's first byte, in bytes.
     #[inline]
     pub fn offset(&self, x: u32, y: u32, sample: u32) -> u32 {
         (self.address(x, y, sample) - self.base) as u32
     }
 
-    /// Whether a texel lies in the plane.
+    /// Returns true if a texel lies in the plane.
     #[inline]
     pub fn contains(&self, x: u32, y: u32) -> bool {
         x < self.part.width && y < self.part.height
     }
 
-    /// Reads `out.len()` bytes (at most a texel) of a texel; zeros outside.
+    /// Reads `out.len()` bytes (at most a texel) of a texel. Fills `out` with zeros outside of the
+    /// plane.
     #[inline]
     pub fn read(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
         if self.contains(x, y) && sample < self.samples() {
@@ -100,7 +106,7 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Writes `data` (at most a texel) to a texel; dropped outside.
+    /// Writes `data` (at most a texel) to a texel. Does nothing outside of the plane.
     #[inline]
     pub fn write(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
         if self.contains(x, y) && sample < self.samples() {
@@ -109,7 +115,7 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Clears the bits of whole texels that are of another plane.
+    /// Clears the bits of whole texels that belong to another plane.
     #[inline]
     pub(super) fn clear_other_bits(&self, texels: &mut [u8]) {
         if self.part.share == Share::Depth {
@@ -117,7 +123,8 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Texels of a row from `x` on that are read or written at once: to the end of the line, or of the row.
+    /// Returns the number of texels of a row from `x` on that one access can read or write. A run
+    /// ends with the line, or with the row if the plane stores rows.
     #[inline]
     pub fn run(&self, x: u32) -> u32 {
         let left = self.part.width.saturating_sub(x);
@@ -126,12 +133,14 @@ impl<'a> PlaneRef<'a> {
         if rows { left } else { left.min((1 << grid.width_log2) - (x & ((1 << grid.width_log2) - 1))) }
     }
 
-    /// Reads whole texels from `x` on, no more than [`Self::run`] has; zeros when there are more.
+    /// Reads whole texels from `x` on, at most as many as [`Self::run`] returns. Fills `out` with
+    /// zeros if it is longer.
     pub fn read_run(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
         self.read_run_by((x, y, sample), out, |address, out| self.memory.read(address, out));
     }
 
-    /// The same by somebody who reads the plane's memory from an address on.
+    /// Reads texels like [`Self::read_run`], by a function that reads the plane's memory at an
+    /// address.
     pub fn read_run_by(&self, (x, y, sample): (u32, u32, u32), out: &mut [u8], mut read: impl FnMut(u64, &mut [u8])) {
         if self.holds_run(x, y, sample, out.len()) {
             for (address, piece) in self.pieces((x, y, sample), out.len()) {
@@ -143,7 +152,8 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Writes whole texels from `x` on, no more than [`Self::run`] has; dropped when there are more.
+    /// Writes whole texels from `x` on, at most as many as [`Self::run`] returns. Does nothing if
+    /// `data` is longer.
     pub fn write_run(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
         if self.holds_run(x, y, sample, data.len()) {
             for (address, piece) in self.pieces((x, y, sample), data.len()) {
@@ -153,7 +163,8 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Where the bytes of a run lie: addresses, and which bytes of the run follow each other there.
+    /// Returns the contiguous pieces of a run: the address of each piece, and the bytes of the run
+    /// that it holds.
     pub(super) fn pieces(
         &self,
         (x, y, sample): (u32, u32, u32),
@@ -178,7 +189,8 @@ impl<'a> PlaneRef<'a> {
         self.contains(x, y) && sample < self.samples() && bytes <= self.run(x) as usize * self.bytes()
     }
 
-    /// The first four bytes (or fewer, when texels are smaller) of a texel as a word; 0 outside.
+    /// Reads the first four bytes of a texel (or all, if it is smaller) as a word. Returns 0
+    /// outside of the plane.
     #[inline]
     pub fn read_word(&self, x: u32, y: u32, sample: u32) -> u32 {
         let mut word = [0; 4];
@@ -187,15 +199,17 @@ impl<'a> PlaneRef<'a> {
         u32::from_le_bytes(word)
     }
 
-    /// Writes the low bytes of `word` to a texel of up to four bytes; dropped outside.
+    /// Writes the low bytes of `word` to a texel of up to four bytes. Does nothing outside of the
+    /// plane.
     #[inline]
     pub fn write_word(&self, x: u32, y: u32, sample: u32, word: u32) {
         let count = self.bytes().min(4);
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
-    /// Fills the lines that lie in a rectangle `[x0, y0, x1, y1]` of texels, the last ones not included, at every sample, with `texels`, copies of
-    /// one; what lies beside the image in its lines is filled, too. Returns the rectangle that was filled.
+    /// Fills the lines inside the rectangle `[x0, y0, x1, y1]` of texels, `x1` and `y1` exclusive,
+    /// at every sample. `texels` holds copies of one texel. The fill includes the padding of lines
+    /// at the image's edge. Returns the rectangle that was filled.
     pub fn fill_lines(&self, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) -> [u32; 4] {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let along = |start: u32, end: u32, size: u32, log2: u32| {
@@ -210,7 +224,7 @@ impl<'a> PlaneRef<'a> {
         let line_bytes = self.part.line_bytes;
         let row = |number: u32| self.base + u64::from(number) * self.part.row_bytes;
         let whole = left == 0 && u64::from(right) * line_bytes == self.part.row_bytes;
-        // Whole rows of lines follow each other.
+        // Whole rows of lines are contiguous.
         let spans = if whole { 1 } else { bottom - top };
         for number in top..top + spans {
             let mut at = row(number) + u64::from(left) * line_bytes;
@@ -223,7 +237,8 @@ impl<'a> PlaneRef<'a> {
         [left << width_log2, top << height_log2, x1.min(right << width_log2), y1.min(bottom << height_log2)]
     }
 
-    /// Fills at most `bytes` bytes of whole lines from an address on with copies of a texel. Returns how many were filled.
+    /// Fills at most `bytes` bytes of whole lines at an address with copies of a texel. Returns
+    /// the number of bytes filled.
     fn fill(&self, address: u64, bytes: u64, texels: &[u8]) -> u64 {
         if !self.is_shared() {
             let count = bytes.min(texels.len() as u64);
@@ -240,7 +255,8 @@ impl<'a> PlaneRef<'a> {
         count
     }
 
-    /// A word, little-endian as it lies in memory, with the plane's share replaced by `value`.
+    /// Returns a word, little-endian as it lies in memory, with the plane's bits replaced by
+    /// `value`.
     #[inline]
     fn merged(&self, word: u32, value: u32) -> u32 {
         let share = self.part.share;
@@ -248,27 +264,30 @@ impl<'a> PlaneRef<'a> {
         (u32::from_le(word) & !mask | value & mask).to_le()
     }
 
-    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, wholly inside.
+    /// Returns true if (`x`, `y`) is the first texel of a line of 8x8 texels that lies wholly
+    /// inside.
     pub fn is_line_at(&self, x: u32, y: u32) -> bool {
         self.has_line_of(x, y, self.part.stride)
     }
 
-    /// The same with four bytes a texel.
+    /// Returns true if (`x`, `y`) is the first texel of such a line with four bytes per texel.
     pub fn has_line(&self, x: u32, y: u32) -> bool {
         self.has_line_of(x, y, 4)
     }
 
-    /// The same with two bytes a texel.
+    /// Returns true if (`x`, `y`) is the first texel of such a line with two bytes per texel.
     pub fn has_short_line(&self, x: u32, y: u32) -> bool {
         self.has_line_of(x, y, 2)
     }
 
-    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels of a byte, wholly inside; the bytes may be shares of words.
+    /// Returns true if (`x`, `y`) is the first texel of such a line with one byte per texel. The
+    /// bytes may be shares of words.
     pub fn has_byte_line(&self, x: u32, y: u32) -> bool {
         self.bytes() == 1 && self.is_line_at(x, y)
     }
 
-    /// Reads a sample of the line of 8x8 texels that begins at (`x`, `y`) by `read`, from an address on; `texels` is as long as the line.
+    /// Reads a sample of the line of 8x8 texels that begins at (`x`, `y`) by `read`, which reads
+    /// memory at an address. `texels` has the length of the line.
     #[inline]
     pub(super) fn read_line_by(
         &self,
@@ -286,7 +305,7 @@ impl<'a> PlaneRef<'a> {
         texels.iter_mut().zip(words).for_each(|(texel, word)| *texel = (u32::from_le(word) >> share.shift()) as u8);
     }
 
-    /// Writes such a line.
+    /// Writes a sample of the line of 8x8 texels that begins at (`x`, `y`).
     #[inline]
     pub(super) fn write_line(&self, (x, y, sample): (u32, u32, u32), texels: &[u8]) {
         let address = self.word_address(x, y, sample);
@@ -303,7 +322,7 @@ impl<'a> PlaneRef<'a> {
         self.memory.write(address, bytemuck::bytes_of(&words));
     }
 
-    /// Reads a sample of the line of texels of a byte that begins at (`x`, `y`).
+    /// Reads a sample of the line of one-byte texels that begins at (`x`, `y`).
     #[inline]
     pub fn read_byte_line(&self, x: u32, y: u32, sample: u32) -> [u8; 64] {
         let mut bytes = [0; 64];
@@ -311,21 +330,22 @@ impl<'a> PlaneRef<'a> {
         bytes
     }
 
-    /// Writes such a line.
+    /// Writes a sample of the line of one-byte texels that begins at (`x`, `y`).
     #[inline]
     pub fn write_byte_line(&self, x: u32, y: u32, sample: u32, bytes: &[u8; 64]) {
         self.write_line((x, y, sample), bytes);
     }
 
-    /// Whether a line of texels begins there that are so many bytes apart.
+    /// Returns true if (`x`, `y`) is the first texel of a line whose texels are `stride` bytes
+    /// apart.
     fn has_line_of(&self, x: u32, y: u32, stride: u32) -> bool {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);
         (width_log2, height_log2, self.part.stride) == (3, 3, stride) && aligned
     }
 
-    /// Reads a line of texels of four bytes at its address: a group's words, two rows after two rows. Words of depth that stencil shares
-    /// come with both.
+    /// Reads the words of a line of four-byte texels at its address, in memory order. Each 16
+    /// words are two rows. Words of depth include the bits of a stencil that shares them.
     #[inline]
     pub fn read_line_at(&self, address: u64) -> [u32; 64] {
         let mut words = [0u32; 64];
@@ -334,13 +354,14 @@ impl<'a> PlaneRef<'a> {
         words
     }
 
-    /// Writes two rows of such a line at their address, with all bits of their words.
+    /// Writes two rows of a line of four-byte texels at their address, with all bits of their
+    /// words.
     #[inline]
     pub fn write_strip_at(&self, address: u64, words: &[u32; 16]) {
         self.memory.write(address, bytemuck::bytes_of(&words.map(u32::to_le)));
     }
 
-    /// [`Self::read_line_at`] of texels of two bytes, as words.
+    /// Reads a line of two-byte texels like [`Self::read_line_at`], extended to words.
     #[inline]
     pub fn read_short_line_at(&self, address: u64) -> [u32; 64] {
         let mut words = [0u16; 64];
@@ -348,14 +369,16 @@ impl<'a> PlaneRef<'a> {
         words.map(|word| u16::from_le(word).into())
     }
 
-    /// [`Self::write_strip_at`] of texels of two bytes, the low ones of words.
+    /// Writes two rows of two-byte texels like [`Self::write_strip_at`], from the low bytes of
+    /// words.
     #[inline]
     pub fn write_short_strip_at(&self, address: u64, words: &[u32; 16]) {
         self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
-    /// Reads a sample of the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`); 0 outside. Words of depth may come
-    /// with the stencil that shares them.
+    /// Reads a sample of the words of a 2x2 quad of texels of one, two or four bytes at even (`x`,
+    /// `y`). Texels outside are 0. Words of depth may include the bits of a stencil that shares
+    /// them.
     #[inline]
     pub fn read_quad(&self, x: u32, y: u32, sample: u32) -> [u32; 4] {
         if !self.has_whole_quad(x, y) || sample >= self.samples() {
@@ -383,14 +406,15 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Whether a quad at even coordinates lies wholly inside, in one line: lines have even sides.
+    /// Returns true if a quad at even coordinates lies wholly inside and in one line. Lines have
+    /// even sides.
     #[inline]
     fn has_whole_quad(&self, x: u32, y: u32) -> bool {
         self.contains(x + 1, y + 1) && self.part.grid.has_quads()
     }
 
-    /// Writes the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`): those in `mask`, by bits for
-    /// (0,0) (1,0) (0,1) (1,1). What lies outside is dropped.
+    /// Writes the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`). Bits
+    /// of `mask` select the texels (0,0) (1,0) (0,1) (1,1). Texels outside are dropped.
     #[inline]
     pub fn write_quad(&self, x: u32, y: u32, sample: u32, words: &[u32; 4], mask: u32) {
         if mask != 0xf || !self.has_whole_quad(x, y) {
@@ -413,8 +437,9 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Writes all texels of a 2x2 quad at even (`x`, `y`), which follow each other in `texels`. False, and nothing written, where not all
-    /// of it lies inside.
+    /// Writes all texels of a 2x2 quad at even (`x`, `y`) from consecutive texels in `texels`.
+    /// Writes nothing and returns false if the quad does not lie wholly inside or shares its
+    /// words.
     #[inline]
     pub fn write_whole_quad(&self, x: u32, y: u32, sample: u32, texels: &[u8]) -> bool {
         let is_whole = self.has_whole_quad(x, y) && texels.len() == 4 * self.bytes() && sample < self.samples();
@@ -425,7 +450,8 @@ impl<'a> PlaneRef<'a> {
         is_whole
     }
 
-    /// Reads a sample of two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
+    /// Reads a sample of two rows of a line of four-byte texels, from (`x`, `y`) on: the words of
+    /// one wave. The result is unspecified if there is no such line.
     #[inline]
     pub fn read_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
         let mut words = [0u32; 16];
@@ -434,7 +460,8 @@ impl<'a> PlaneRef<'a> {
         words.map(u32::from_le)
     }
 
-    /// Writes a sample of two rows of a line, from (`x`, `y`) on. False, and nothing written, where there is no such line.
+    /// Writes a sample of two rows of a line of four-byte texels, from (`x`, `y`) on. Writes
+    /// nothing and returns false if there is no such line or its words are shared.
     #[inline]
     pub fn write_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
         let is_line = self.has_line(x, y & !7) && !self.is_shared();
@@ -444,7 +471,8 @@ impl<'a> PlaneRef<'a> {
         is_line
     }
 
-    /// The memory that a texel lies in, and where; `None` outside.
+    /// Returns the memory that contains a texel, and the texel's offset in it. Returns `None`
+    /// outside of the plane.
     pub fn locate(&self, x: u32, y: u32, sample: u32) -> Option<(&'a Arc<Allocation>, u64)> {
         let inside = self.contains(x, y) && sample < self.samples();
         inside.then(|| (self.memory, self.address(x, y, sample)))

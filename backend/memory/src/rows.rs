@@ -1,20 +1,24 @@
-//! Texels row by row, as buffers and blits have them, of images that store lines of 8x8 texels.
+//! Row-by-row access to texels of planes that store lines of 8x8 texels, for buffer copies and
+//! blits.
 
 use super::PlaneRef;
 
-/// Texels of a line along an axis.
+/// Width and height of a line, in texels.
 const SIDE: u32 = 8;
 
-/// Bytes of the samples with one number of the largest line.
+/// Bytes of one sample of a line with the largest texels (16 bytes).
 const MAX_LINE_BYTES: usize = (SIDE * SIDE) as usize * 16;
 
-/// Moves the texels of a line of so many bytes each into rows, which are so many bytes apart.
+/// Copies the texels of one line into rows. The last parameter is the distance between rows in
+/// bytes.
 type FromLine = fn(&[u8], &mut [u8], usize);
 
-/// The other way round.
+/// Copies texels from rows into one line. The last parameter is the distance between rows in
+/// bytes.
 type ToLine = fn(&mut [u8], &[u8], usize);
 
-/// Where the upper two texels of a quad of a line lie in rows: the lower ones are in the next row.
+/// Returns the byte offset, in rows, of the upper two texels of a quad of a line. The lower two
+/// texels lie one row further.
 #[inline]
 fn place<const TEXEL: usize>(quad: usize, pitch: usize) -> usize {
     quad / 4 * 2 * pitch + quad % 4 * 2 * TEXEL
@@ -36,7 +40,8 @@ fn to_line<const TEXEL: usize>(line: &mut [u8], rows: &[u8], pitch: usize) {
     }
 }
 
-/// What moves texels of so many bytes; `None` for sizes that are moved run by run.
+/// Returns the copy functions for texels of `bytes` bytes, or `None` for sizes that are copied run
+/// by run.
 fn movers(bytes: usize) -> Option<(FromLine, ToLine)> {
     match bytes {
         1 => Some((from_line::<1>, to_line::<1>)),
@@ -48,21 +53,23 @@ fn movers(bytes: usize) -> Option<(FromLine, ToLine)> {
     }
 }
 
-/// What is moved at once of a rectangle of texels.
+/// Part of a rectangle of texels that is copied at once.
 enum Piece {
-    /// A whole line.
+    /// Whole line of 8x8 texels.
     Line,
-    /// A run of a row, texels.
+    /// Run of texels in a row, with its length in texels.
     Run(u32),
 }
 
 impl PlaneRef<'_> {
-    /// Reads a sample of a rectangle `[x0, y0, x1, y1]` of texels in the plane, the last ones not included, row by row. `out` holds all of it.
+    /// Reads a sample of the rectangle `[x0, y0, x1, y1]` of texels, `x1` and `y1` exclusive, row
+    /// by row. `out` must have room for the whole rectangle.
     pub fn read_rows(&self, rect: [u32; 4], sample: u32, out: &mut [u8]) {
         self.read_rows_by(rect, sample, out, |address, out| self.memory.read(address, out));
     }
 
-    /// The same by somebody who reads the plane's memory from an address on.
+    /// Reads a sample of a rectangle like [`Self::read_rows`], by a function that reads the
+    /// plane's memory at an address.
     pub(super) fn read_rows_by(
         &self,
         rect: [u32; 4],
@@ -85,7 +92,8 @@ impl PlaneRef<'_> {
         });
     }
 
-    /// Writes a sample of such a rectangle.
+    /// Writes a sample of the rectangle `[x0, y0, x1, y1]` of texels, `x1` and `y1` exclusive,
+    /// from rows in `data`.
     pub fn write_rows(&self, rect: [u32; 4], sample: u32, data: &[u8]) {
         let (pitch, mover) = (self.pitch_of(rect), movers(self.bytes()));
         let mut line = [0; MAX_LINE_BYTES];
@@ -102,12 +110,14 @@ impl PlaneRef<'_> {
         });
     }
 
-    /// How many whole lines of nothing else follow each other from a texel on, within so many columns and rows.
+    /// Returns the number of consecutive whole lines from a texel on within `size` columns and
+    /// rows. Returns 0 if another plane shares the words of this plane.
     pub fn whole_lines(&self, x: u32, y: u32, size: [u32; 2]) -> u32 {
         if self.is_shared() { 0 } else { self.lines(x, y, size) }
     }
 
-    /// The same; another plane may have a share of their words.
+    /// Returns the number of consecutive whole lines from a texel on within the given columns and
+    /// rows. Another plane may share the words of the lines.
     fn lines(&self, x: u32, y: u32, [columns, rows]: [u32; 2]) -> u32 {
         if rows < SIDE || !self.is_line_at(x, y) {
             return 0;
@@ -115,12 +125,13 @@ impl PlaneRef<'_> {
         (columns / SIDE).min((self.width() - x) / SIDE)
     }
 
-    /// Bytes of a row of a rectangle.
+    /// Returns the bytes of a row of a rectangle.
     fn pitch_of(&self, [x0, _, x1, _]: [u32; 4]) -> usize {
         (x1 - x0) as usize * self.bytes()
     }
 
-    /// Goes through a rectangle: `each` gets the first texel of a piece, and the byte where that lies row by row.
+    /// Splits a rectangle into pieces. `each` receives the first texel of a piece, and its byte
+    /// offset in row-by-row order.
     fn each_piece(&self, rect @ [x0, y0, x1, y1]: [u32; 4], mut each: impl FnMut([u32; 2], usize, Piece)) {
         let (pitch, has_lines) = (self.pitch_of(rect), movers(self.bytes()).is_some());
         let mut top = y0;
@@ -153,7 +164,7 @@ mod tests {
     use super::super::{Allocation, Heap, Surface, SurfaceDesc};
     use vitric_format::DEPTH_STENCIL;
 
-    /// The aspects whose texels are written; depth and stencil of 24 and 8 bits share words.
+    /// Formats with the aspects to write. Depth of 24 bits and stencil of 8 bits share words.
     fn aspects() -> impl Strategy<Value = (vk::Format, vk::ImageAspectFlags)> {
         let color = [
             vk::Format::R8_UNORM,
@@ -202,7 +213,7 @@ mod tests {
             let mut back = vec![0; count];
             plane.read_rows([x0, y0, x1, y1], 1, &mut back);
             prop_assert_eq!(back, data);
-            // Nothing else was written.
+            // The write must not change texels outside of the rectangle.
             let mut all = vec![0; 37 * 29 * bytes];
             plane.read_rows([0, 0, 37, 29], 1, &mut all);
             for (number, texel) in all.chunks(bytes).enumerate() {
@@ -210,7 +221,7 @@ mod tests {
                 let inside = (x0..x1).contains(&x) && (y0..y1).contains(&y);
                 prop_assert!(inside || texel.iter().all(|byte| *byte == 0));
             }
-            // Nor another aspect.
+            // The write must not change another aspect.
             for other in [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
                 let Some(plane) = surface.plane(other, 0, 0).filter(|_| !aspects.contains(other)) else { continue };
                 let mut all = vec![0; 37 * 29 * plane.bytes()];

@@ -1,8 +1,11 @@
-//! Files of memory that processes share: what is behind the opaque descriptors of external memory, fences and semaphores.
+//! Files of memory shared by processes: the objects behind opaque descriptors of external memory,
+//! fences and semaphores.
 //!
-//! A file has the shared bytes, up to a whole page, and a page behind them that says what they are. Nobody can make it shorter
-//! (a seal sees to that), so that a mapping never loses its pages; a descriptor of something else is told apart when it comes
-//! in. Sources: `VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`, `VK_KHR_external_fence_fd`; memfd_create(2).
+//! A file holds the shared bytes, padded to a whole page, and a trailing page that identifies the
+//! content. A seal prevents every process from shrinking the file, so that a mapping never loses
+//! its pages. Opening a descriptor verifies the trailing page and rejects any other file. Sources:
+//! `VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`, `VK_KHR_external_fence_fd`;
+//! memfd_create(2).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,28 +16,28 @@ use memmap2::{MmapOptions, MmapRaw};
 const PAGE: u64 = 4096;
 const MAGIC: [u8; 16] = *b"vitric shared 1\0";
 
-/// What a file holds.
+/// Type of the content of a shared file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Shares {
     /// Memory of a device.
     Memory = 1,
-    /// A fence.
+    /// Fence.
     Fence = 2,
-    /// A binary semaphore.
+    /// Binary semaphore.
     Binary = 3,
-    /// A timeline semaphore.
+    /// Timeline semaphore.
     Timeline = 4,
 }
 
-/// A file, mapped.
+/// Mapped file.
 #[derive(Debug)]
 pub struct SharedFile {
     file: File,
     map: MmapRaw,
 }
 
-/// The page behind the bytes begins with this.
+/// Returns the first bytes of the trailing page, which identify the content.
 fn header(shares: Shares, size: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&(shares as u32).to_le_bytes());
@@ -42,49 +45,52 @@ fn header(shares: Shares, size: u64) -> Vec<u8> {
     bytes
 }
 
-/// Where that page is.
+/// Returns the offset of the trailing page in bytes.
 fn end_of(size: u64) -> io::Result<u64> {
     size.checked_next_multiple_of(PAGE).ok_or(io::ErrorKind::InvalidInput.into())
 }
 
-/// The result of a call to the system.
+/// Converts the result of a system call into a `Result`.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
 impl SharedFile {
-    /// A new file of `size` zeros, at least 1.
+    /// Creates a file of `size` zero bytes (at least 1).
     ///
     /// # Errors
-    /// Those of the system: no memory, too many open files.
+    /// An error of the system: no memory, or too many open files.
     pub fn create(shares: Shares, size: u64) -> io::Result<Self> {
         let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        // SAFETY: the name is a C string; the descriptor is new and nobody else's.
+        // SAFETY: the name is a C string. The descriptor is new and has no other owner.
         let mut file = unsafe { File::from_raw_fd(checked(libc::memfd_create(c"vitric".as_ptr(), flags))?) };
         let end = end_of(size)?;
         file.set_len(end + PAGE)?;
         file.seek(SeekFrom::Start(end))?;
         file.write_all(&header(shares, size))?;
         let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-        // SAFETY: the descriptor is open; the command takes an integer.
+        // SAFETY: the descriptor is open, and the command takes an integer argument.
         checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
         Self::map(file, size)
     }
 
-    /// The file behind a descriptor, which stays the caller's, when it holds `size` bytes of this.
+    /// Opens the file behind a descriptor if it holds `size` bytes of type `shares`. The caller
+    /// keeps the descriptor.
     ///
     /// # Errors
-    /// Those of the system, and for anything but such a file.
+    /// An error of the system, or a file of another size or type.
     pub fn open(descriptor: BorrowedFd<'_>, shares: Shares, size: u64) -> io::Result<Self> {
         let mut file = File::from(descriptor.try_clone_to_owned()?);
-        // SAFETY: the descriptor is open; the command takes nothing. It fails for all but files of memory.
+        // SAFETY: the descriptor is open, and the command takes no argument. It fails for every
+        // file that is not a memory file.
         let seals = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) })?;
         let end = end_of(size)?;
         let mut found = vec![0; header(shares, size).len()];
         if seals & libc::F_SEAL_SHRINK == 0 || file.metadata()?.len() != end.saturating_add(PAGE) {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        // Descriptors of one file share the place: others may move it meanwhile, which is then found to be no header.
+        // Descriptors of one file share the file position. If another process moves it meanwhile,
+        // the bytes read here do not match the header and the file is rejected.
         file.seek(SeekFrom::Start(end))?;
         file.read_exact(&mut found)?;
         if found != header(shares, size) {
@@ -99,15 +105,15 @@ impl SharedFile {
         Ok(Self { file, map })
     }
 
-    /// Another descriptor of the file.
+    /// Returns a new descriptor of the file.
     ///
     /// # Errors
-    /// Too many open files.
+    /// The process has too many open files.
     pub fn descriptor(&self) -> io::Result<OwnedFd> {
         self.file.try_clone().map(OwnedFd::from)
     }
 
-    /// The bytes, of whole pages.
+    /// Returns the mapped bytes, padded to whole pages.
     pub fn bytes(&self) -> &MmapRaw {
         &self.map
     }

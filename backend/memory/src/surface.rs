@@ -16,35 +16,38 @@ use super::plane::PlaneRef;
 use super::rest::{Hints, Kind, Reading};
 use super::{Allocation, Hint, InUse};
 
-/// The aspect of texels that blocks are decoded to, as words of the uncompressed format. Only views of the driver's own name it.
+/// Aspect of the texels decoded from blocks, as words of the uncompressed format. Only views that
+/// the driver creates internally use it.
 pub const DECODED: vk::ImageAspectFlags = vk::ImageAspectFlags::METADATA;
 
-/// An image: description, layout, and the memory it is bound to.
+/// Image: description, layout, and the memory to which it is bound.
 #[derive(Debug)]
 pub struct Surface {
     desc: SurfaceDesc,
     layout: SurfaceLayout,
     binding: OnceLock<(Arc<Allocation>, u64)>,
-    /// The greatest number of a submission that used all of it.
+    /// Greatest number of a submission that made the whole surface resident.
     used: AtomicU64,
-    /// How many of the clears that were noted in its memory somebody who used it has seen.
+    /// Number of clears noted in its memory when a submission last made the surface resident.
     seen: AtomicU64,
-    /// What was rendered to in its place, for the next time.
+    /// Surface that was rendered to in place of this one, kept for reuse.
     stand_in: Mutex<Option<Arc<Surface>>>,
-    /// What commands have said of its contents.
+    /// Facts about the contents that commands have stated.
     hints: Arc<Hints>,
     is_transient: bool,
-    /// Its decoded texels, once an image instruction has looked for them.
+    /// Decoded texels, once an image instruction has requested them.
     decoded: OnceLock<Option<Arc<DecodedTexels>>>,
 }
 
 impl Surface {
-    /// An unbound surface; `None` when the format is not supported or the surface is larger than addresses reach.
+    /// Creates an unbound surface. Returns `None` if the format is not supported or the size
+    /// exceeds the address range.
     pub fn new(desc: SurfaceDesc) -> Option<Arc<Self>> {
         Self::made(desc, false)
     }
 
-    /// The same of an image that is attached only, and may lie in memory that is lazily allocated.
+    /// Creates an unbound surface that is used as an attachment only, and may lie in lazily
+    /// allocated memory.
     pub fn transient(desc: SurfaceDesc) -> Option<Arc<Self>> {
         Self::made(desc, true)
     }
@@ -57,12 +60,12 @@ impl Surface {
         Some(Arc::new(Self { desc, layout, binding, used, seen, stand_in, hints, is_transient, decoded }))
     }
 
-    /// Its decoded texels, where an image instruction has looked for them.
+    /// Returns the decoded texels, if an image instruction has requested them.
     pub(super) fn decoded(&self) -> Option<&Arc<DecodedTexels>> {
         self.decoded.get()?.as_ref()
     }
 
-    /// The same, made where nobody has looked for them yet.
+    /// Returns the decoded texels. Calls `make` if nobody has requested them yet.
     pub(super) fn decoded_or_init(
         &self,
         make: impl FnOnce() -> Option<Arc<DecodedTexels>>,
@@ -71,36 +74,37 @@ impl Surface {
         self.decoded.get_or_init(make).as_ref()
     }
 
-    /// Whether it is attached only.
+    /// Returns true if the surface is used as an attachment only.
     pub fn is_transient(&self) -> bool {
         self.is_transient
     }
 
-    /// Where everything lies.
+    /// Returns the layout.
     pub fn layout(&self) -> &SurfaceLayout {
         &self.layout
     }
 
-    /// Size in texels of a level; at least 1 each.
+    /// Returns the size of a level in texels; at least 1 each.
     pub fn level_extent(&self, level: u32) -> vk::Extent3D {
         level_extent(self.desc.extent, level)
     }
 
-    /// One level, layer and slice of the plane of `aspect`; `None` when unbound, or when there is no such part.
+    /// Returns one level, layer and slice of the plane of `aspect`, or `None` if the surface is
+    /// unbound or has no such part.
     ///
-    /// `slice` counts slices of a 3D surface, and layers of any other.
+    /// `slice` is a slice of a 3D surface, or a layer of any other.
     pub fn plane(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<PlaneRef<'_>> {
         let (memory, start) = self.binding()?;
         let part = self.layout.part(aspect, level, slice)?;
         Some(PlaneRef { memory, base: start + part.offset, part })
     }
 
-    /// What the surface is made of.
+    /// Returns the description of the surface.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.desc
     }
 
-    /// Binds the surface to `memory` from `offset` on. Returns whether it was unbound before.
+    /// Binds the surface to `memory` at `offset`. Returns true if the surface was unbound before.
     pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
         let range = offset..offset.saturating_add(self.layout.size());
         if self.binding.set((memory.clone(), offset)).is_err() {
@@ -113,17 +117,19 @@ impl Surface {
         true
     }
 
-    /// Takes the surface that was kept by [`Self::keep_stand_in`], if there is one; nobody else has it then.
+    /// Removes and returns the surface kept by [`Self::keep_stand_in`], if there is one. The
+    /// caller becomes its only user.
     pub fn take_stand_in(&self) -> Option<Arc<Self>> {
         self.stand_in.lock().take()
     }
 
-    /// Keeps a surface that was rendered to in place of this one, instead of any that is kept, for as long as this one lives.
+    /// Keeps a surface that was rendered to in place of this one, as long as this one lives.
+    /// Replaces the surface kept before.
     pub fn keep_stand_in(&self, surface: Arc<Self>) {
         *self.stand_in.lock() = Some(surface);
     }
 
-    /// What suits the lines of its planes, which lie in these bytes of memory from `offset` on.
+    /// Returns the codec for the lines of each plane, with the bytes of the plane in memory.
     fn codecs(&self, offset: u64) -> impl Iterator<Item = (std::ops::Range<u64>, Codec)> {
         let stored = format::info(self.desc.format);
         let codec = move |aspect: vk::ImageAspectFlags| match stored {
@@ -135,7 +141,7 @@ impl Surface {
         self.layout.planes().map(move |(aspect, bytes)| (at(bytes.start)..at(bytes.end), codec(aspect)))
     }
 
-    /// How its codecs' work is counted.
+    /// Returns the kind under which the work of its codecs is counted.
     fn codec_kind(&self) -> Kind {
         let is_float = |info: &FormatInfo| matches!(info.class, Class::Sfloat | Class::Ufloat);
         match format::info(self.desc.format) {
@@ -146,19 +152,20 @@ impl Surface {
         }
     }
 
-    /// Whether it lies where images rest.
+    /// Returns true if the memory of the surface may be compacted while it is idle.
     pub fn may_rest(&self) -> bool {
         !self.desc.linear && self.binding().is_some_and(|(memory, _)| memory.rest.is_some())
     }
 
-    /// Has it awake as long as something uses it: `overwritten` as a whole, or as it is. What it holds from then on is not lost.
+    /// Makes the surface resident while a submission uses it. `overwritten` means that the
+    /// submission overwrites all of it. Contents written from then on are not lost.
     pub fn begin_use(&self, in_use: &InUse<'_>, overwritten: bool) {
         let Some((memory, start)) = self.binding() else { return };
         if !self.may_rest() {
             return;
         }
         let noted = memory.noted();
-        // What a later submission has noted holds for this one, too, as long as it runs.
+        // A use noted by a later submission also covers this one while it runs.
         let is_known =
             self.used.load(Ordering::Acquire) >= in_use.number() && self.seen.load(Ordering::Acquire) == noted;
         if is_known && !self.hints.is_lost() {
@@ -171,10 +178,10 @@ impl Surface {
         self.seen.fetch_max(noted, Ordering::Release);
     }
 
-    /// Notes that a plane is cleared at all levels and layers: texels are written when something
-    /// first needs them. `aspect` must name all aspects of the plane's words, and `copies` hold the
-    /// texel often enough for a line. `in_use` must have begun to use the surface. Returns false and
-    /// does nothing if the clear cannot be noted.
+    /// Notes that a plane is cleared at all levels and layers. The texels are written when an
+    /// access first needs them. `aspect` must name all aspects of the plane's words. `copies` must
+    /// repeat the texel for at least one line. `in_use` must have begun to use the surface.
+    /// Returns false and does nothing if the clear cannot be noted.
     pub fn note_clear(&self, in_use: &InUse<'_>, aspect: vk::ImageAspectFlags, copies: &[u8]) -> bool {
         let Some((memory, start)) = self.binding().filter(|_| self.may_rest()) else { return false };
         let plane = self.layout.planes().find(|(plane, _)| *plane == aspect);
@@ -184,14 +191,15 @@ impl Surface {
         let bytes = start.saturating_add(bytes.start)..start.saturating_add(bytes.end);
         let is_noted = in_use.note_clear(memory, bytes, &line);
         if is_noted {
-            // Who sees this looks at the surface again.
+            // The increased loss count makes other users look at the surface again.
             in_use.count_loss();
         }
         is_noted
     }
 
-    /// How something that only reads texels reads them, where some of the surface rests: nothing wakes. `None` where nothing rests; then
-    /// all stays awake for as long as `in_use`.
+    /// Returns a reader for accesses that only read texels, if some of the surface is compacted.
+    /// The reader makes nothing resident. Returns `None` if all of the surface is resident. It
+    /// then stays resident as long as `in_use` lives.
     pub fn reading<'a>(&'a self, in_use: Option<&'a InUse<'a>>) -> Option<Reading<'a>> {
         let (in_use, (memory, start)) = (in_use?, self.binding()?);
         let rests =
@@ -199,7 +207,7 @@ impl Surface {
         rests.then(|| Reading::new(in_use, memory))
     }
 
-    /// Takes a hint of a command that a submission executes.
+    /// Records a hint of a command that a submission executes.
     pub fn hint(&self, in_use: &InUse<'_>, hint: Hint) {
         self.hints.take(hint);
         if hint == Hint::Lost {
@@ -207,13 +215,13 @@ impl Surface {
         }
     }
 
-    /// The memory behind the surface and where in it the surface starts.
+    /// Returns the memory of the surface, and the offset of the surface in it, in bytes.
     pub fn binding(&self) -> Option<(&Arc<Allocation>, u64)> {
         self.binding.get().map(|(memory, offset)| (memory, *offset))
     }
 }
 
-/// Where one component of a view's texel comes from.
+/// Source of one component of a view's texel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Swizzle {
     /// Constant zero.
@@ -225,68 +233,69 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
-    /// The swizzle that leaves texels as they are.
+    /// Swizzle that leaves texels unchanged.
     pub const IDENTITY: [Self; 4] = [Self::Component(0), Self::Component(1), Self::Component(2), Self::Component(3)];
 }
 
-/// Which part of a surface a view shows, and how.
+/// Part of a surface that a view shows, and its interpretation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfaceViewDesc {
-    /// Dimensionality as shaders see it.
+    /// Dimensionality in shaders.
     pub kind: vk::ImageViewType,
-    /// Format as shaders and attachments see it; of the same compatibility class as the surface's.
+    /// Format in shaders and attachments, of the same compatibility class as the surface's format.
     pub format: vk::Format,
-    /// Component mapping, identity resolved.
+    /// Component mapping, with identity resolved.
     pub swizzle: [Swizzle; 4],
     /// Aspects.
     pub aspects: vk::ImageAspectFlags,
     /// First level.
     pub base_level: u32,
-    /// Levels, `vk::REMAINING_MIP_LEVELS` resolved.
+    /// Number of levels, with `vk::REMAINING_MIP_LEVELS` resolved.
     pub levels: u32,
     /// First layer.
     pub base_layer: u32,
-    /// Layers, `vk::REMAINING_ARRAY_LAYERS` resolved.
+    /// Number of layers, with `vk::REMAINING_ARRAY_LAYERS` resolved.
     pub layers: u32,
-    /// First of the slices of a 3D view that shows some of them only, and how many (`VK_EXT_image_sliced_view_of_3d`).
+    /// First slice and number of slices of a 3D view that shows only some slices
+    /// (`VK_EXT_image_sliced_view_of_3d`).
     pub slices: Option<(u32, u32)>,
-    /// Least level that is read, of the view's, where levels are sampled; of those below it nothing is fetched.
+    /// Least level of the view that sampling reads. Levels below it are never fetched.
     pub min_lod: f32,
 }
 
-/// The memory of a view's layers, of one aspect.
+/// Memory of one aspect of a view's layers.
 #[derive(Debug, Clone)]
 pub struct ViewMemory {
     /// Memory.
     pub memory: Arc<Allocation>,
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u64,
     /// Bytes of all layers.
     pub bytes: u64,
 }
 
-/// Where a level lies, in bytes.
+/// Placement of a level, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LevelPlace {
-    /// From the first byte of the first layer.
+    /// Offset from the first byte of the first layer.
     pub offset: u32,
-    /// From one row of lines (or of texels) to the next.
+    /// Distance between rows of lines, or of texels.
     pub row_bytes: u32,
-    /// From one layer, or slice of a volume, to the next.
+    /// Distance between layers, or between slices of a volume.
     pub slice_bytes: u32,
 }
 
-/// A view of a surface.
+/// View of a surface.
 #[derive(Debug)]
 pub struct SurfaceView {
-    /// The surface.
+    /// Surface.
     pub surface: Arc<Surface>,
-    /// Which part of it, and how.
+    /// Part of the surface that the view shows, and its interpretation.
     pub desc: SurfaceViewDesc,
 }
 
 impl SurfaceView {
-    /// Size in texels of the view's level `level` (counted from its first).
+    /// Returns the size in texels of level `level`, counted from the view's first level.
     pub fn extent(&self, level: u32) -> vk::Extent3D {
         let extent = self.extent_of_all_slices(level);
         match self.desc.slices {
@@ -297,7 +306,8 @@ impl SurfaceView {
 
     fn extent_of_all_slices(&self, level: u32) -> vk::Extent3D {
         let extent = self.surface.level_extent(self.desc.base_level + level);
-        // What most views are costs no look at the table of formats; shaders ask for each texel.
+        // Most views return here without a lookup in the table of formats. Shaders call this
+        // function for each texel.
         let is_plane = PLANE_ASPECTS.iter().any(|&plane| self.desc.aspects.contains(plane));
         if self.desc.format == self.surface.desc().format && !is_plane {
             return extent;
@@ -309,13 +319,14 @@ impl SurfaceView {
         if seen == stored {
             return extent;
         }
-        // A view of blocks as texels, or of a plane that is smaller than the image.
+        // The view shows blocks as texels, or shows a plane that is smaller than the image.
         let (width, height) = (extent.width.div_ceil(stored[0]), extent.height.div_ceil(stored[1]));
         vk::Extent3D { width, height, depth: extent.depth }
     }
 
-    /// One plane of the view: `level` and `slice` count from the view's first. `slice` is of depth for 3D views, and a
-    /// layer for all others: of a 3D surface its slices are the layers.
+    /// Returns one plane of the view. `level` and `slice` count from the view's first. `slice` is
+    /// a depth slice for 3D views, and a layer for all other views. A 2D view of a 3D surface has
+    /// the slices of the surface as layers.
     pub fn plane(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<PlaneRef<'_>> {
         if level >= self.desc.levels {
             return None;
@@ -325,12 +336,13 @@ impl SurfaceView {
         self.surface.plane(self.stored(aspect), self.desc.base_level + level, first.checked_add(slice)?)
     }
 
-    /// The slice that a 3D view begins with.
+    /// Returns the first slice of a 3D view.
     fn first_slice(&self) -> u32 {
         self.desc.slices.map_or(0, |(first, _)| first)
     }
 
-    /// The aspect that a view's colour is of its surface: a plane, where the view shows one.
+    /// Returns the aspect of the surface that `aspect` of the view refers to. Colour is one plane
+    /// of the surface if the view shows a plane.
     fn stored(&self, aspect: vk::ImageAspectFlags) -> vk::ImageAspectFlags {
         if aspect == DECODED {
             return vk::ImageAspectFlags::COLOR;
@@ -339,7 +351,8 @@ impl SurfaceView {
         plane.filter(|_| aspect == vk::ImageAspectFlags::COLOR).unwrap_or(aspect)
     }
 
-    /// The memory from the view's first layer on, of one aspect; `None` when nothing is bound.
+    /// Returns the memory of one aspect from the view's first layer on, or `None` if the surface
+    /// is unbound.
     pub fn memory(&self, aspect: vk::ImageAspectFlags) -> Option<ViewMemory> {
         let (memory, start) = self.surface.binding()?;
         let part = self.surface.layout().subresource(self.stored(aspect), 0, 0)?;
@@ -352,14 +365,15 @@ impl SurfaceView {
         })
     }
 
-    /// Where a level of the view lies in [`Self::memory`]; `None` where 32 bits do not reach.
+    /// Returns the placement of a level of the view in [`Self::memory`], or `None` if a number
+    /// exceeds 32 bits.
     pub fn level_place(&self, aspect: vk::ImageAspectFlags, level: u32) -> Option<LevelPlace> {
         let (layout, aspect) = (self.surface.layout(), self.stored(aspect));
         let first = layout.subresource(aspect, 0, 0)?;
         let part = layout.subresource(aspect, self.desc.base_level + level, 0)?;
         let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
         let slice = if volume { part.depth_pitch } else { part.array_pitch };
-        // Layers of a view of slices begin at one of them.
+        // The layers of such a view are slices of the surface and begin at `base_layer`.
         let is_of_slices = volume && self.desc.kind != vk::ImageViewType::TYPE_3D;
         let skipped = if is_of_slices { self.desc.base_layer } else { self.first_slice() };
         let skipped = u64::from(skipped).checked_mul(slice)?;
@@ -370,8 +384,9 @@ impl SurfaceView {
         })
     }
 
-    /// The format as which shaders read texels, and the aspect: colour, depth, or stencil when it is the only one, or a plane. A
-    /// view of a surface of decoded texels has the format of the blocks. `None` when the view's format is not supported.
+    /// Returns the format with which shaders read texels, and the aspect: colour, depth, a plane,
+    /// or stencil if it is the only one. A view of a surface of decoded texels has the format of
+    /// the blocks. Returns `None` if the view's format is not supported.
     pub fn sampled(&self) -> Option<(&'static FormatInfo, vk::ImageAspectFlags)> {
         let seen = format::info(self.desc.format)?;
         if self.desc.aspects == DECODED {

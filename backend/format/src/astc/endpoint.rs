@@ -1,26 +1,30 @@
-//! Colour end points: from a mode and its values to two colours.
+//! Colour end points: decoding of a mode and its values to two colours.
 //!
-//! Source: Khronos Data Format Specification, "Endpoint Interpretation". Variable names in the dense modes are the
-//! specification's.
+//! Source: Khronos Data Format Specification, "Endpoint Interpretation". Variable names in the
+//! dense modes are the specification's.
 
-/// Two colours, red to alpha: 8 bits a component, or 12 bits of a logarithm where it is of high range.
+/// Two colours, red to alpha.
+///
+/// Low-range components have 8 bits. High-range components are logarithms of 12 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Endpoints {
     pub(super) colors: [[i32; 4]; 2],
-    /// Whether red, green and blue are of high range, and whether alpha is.
+    /// First flag: red, green and blue have high range. Second flag: alpha has high range.
     pub(super) high_range: [bool; 2],
 }
 
-/// 1 as a component of high range.
+/// The value 1 as a high-range component.
 const ONE: i32 = 0x780;
 const GREATEST: i32 = 0xfff;
 
-/// Values that a mode takes.
+/// Returns the number of values that a mode has.
 pub(super) fn value_count(mode: u32) -> usize {
     (mode as usize / 4 + 1) * 2
 }
 
-/// Reads the values (each 0 to 255) of `mode`, 0 to 15: [`value_count`] of them.
+/// Decodes the end points of `mode` (0 to 15) from its values, each 0 to 255.
+///
+/// `v` has [`value_count`] values.
 pub(super) fn endpoints(mode: u32, v: &[i32]) -> Endpoints {
     let low = |colors| Endpoints { colors, high_range: [false; 2] };
     let high = |colors| Endpoints { colors, high_range: [true; 2] };
@@ -34,7 +38,7 @@ pub(super) fn endpoints(mode: u32, v: &[i32]) -> Endpoints {
         6 => low(scaled(v, [255; 2])),
         7 => high(high_scaled(v)),
         8 => low(direct(&[v[0], v[1], v[2], v[3], v[4], v[5], 255, 255])),
-        // An offset of nothing and all of a base give opaque alpha.
+        // A base of 255 and an offset of 0 make alpha opaque.
         9 => low(offset(v, [255, 0])),
         10 => low(scaled(v, [v[4], v[5]])),
         11 => high(high_rgb(v, [ONE; 2])),
@@ -71,7 +75,7 @@ fn direct(v: &[i32]) -> [[i32; 4]; 2] {
     if sum(second) >= sum(first) { [first, second] } else { [contracted(second), contracted(first)] }
 }
 
-/// Colours as bases and offsets; `alpha` is its base and offset.
+/// Decodes two colours from bases and offsets. `alpha` has the base and the offset of alpha.
 fn offset(v: &[i32], alpha: [i32; 2]) -> [[i32; 4]; 2] {
     let channels = [transferred(v[1], v[0]), transferred(v[3], v[2]), transferred(v[5], v[4]), alpha];
     let (base, sum) = (channels.map(|[base, _]| base), channels.map(|[base, offset]| base + offset));
@@ -82,13 +86,13 @@ fn offset(v: &[i32], alpha: [i32; 2]) -> [[i32; 4]; 2] {
     colors.map(clamped)
 }
 
-/// A base and an offset of 6 signed bits, after the offset's top bit went to the base.
+/// Moves the offset's top bit to the base, and returns the base and the signed 6-bit offset.
 fn transferred(offset: i32, base: i32) -> [i32; 2] {
     let small = offset >> 1 & 0x3f;
     [base >> 1 | offset & 0x80, if small & 0x20 != 0 { small - 0x40 } else { small }]
 }
 
-/// More precision near gray.
+/// Applies blue contraction, which increases the precision of colours near gray.
 fn contracted([red, green, blue, alpha]: [i32; 4]) -> [i32; 4] {
     [(red + blue) >> 1, (green + blue) >> 1, blue, alpha]
 }
@@ -115,7 +119,9 @@ fn bit(value: i32, number: u32) -> i32 {
     value >> number & 1
 }
 
-/// Sums bits that a mode moves: (modes, bit, to which place).
+/// Returns the bits that a mode moves, combined with bitwise OR.
+///
+/// Each move has a bit mask of the modes, the bit, and its new position.
 fn placed(mode: u32, moves: &[(u32, i32, u32)]) -> i32 {
     moves.iter().filter(|(modes, ..)| modes >> mode & 1 == 1).fold(0, |sum, (_, bit, place)| sum | bit << place)
 }
@@ -134,7 +140,7 @@ fn high([red, green, blue]: [i32; 3], alpha: i32) -> [i32; 4] {
     [clamped(red), clamped(green), clamped(blue), alpha]
 }
 
-/// Mode 7: a colour, and what the other one is darker by.
+/// Decodes mode 7: one colour, and the scale that the other colour is darker by.
 fn high_scaled(v: &[i32]) -> [[i32; 4]; 2] {
     let bits = (v[0] & 0xc0) >> 6 | (v[1] & 0x80) >> 5 | (v[2] & 0x80) >> 4;
     let (major, mode) = match bits {
@@ -156,7 +162,7 @@ fn high_scaled(v: &[i32]) -> [[i32; 4]; 2] {
     [high(color.map(|value| value - scale), ONE), high(color, ONE)]
 }
 
-/// Modes 11, 14 and 15: red, green and blue.
+/// Decodes red, green and blue of the modes 11, 14 and 15.
 fn high_rgb(v: &[i32], alpha: [i32; 2]) -> [[i32; 4]; 2] {
     let major = bit(v[4], 7) | bit(v[5], 7) << 1;
     if major == 3 {
@@ -173,15 +179,15 @@ fn high_rgb(v: &[i32], alpha: [i32; 2]) -> [[i32; 4]; 2] {
     let b1 = v[3] & 0x3f | placed(mode, &[(0x5b, x[1], 6), (0x12, x[3], 7)]);
     let unused = 32 - [7, 6, 7, 6, 5, 6, 5, 6][mode as usize];
     let [d0, d1] = [v[4], v[5]].map(|value| value << unused >> unused);
-    // The major component's top bit is that of 12 bits.
+    // The shift moves the major component's top bit to bit 11.
     let shift = mode >> 1 ^ 3;
     let [a, b0, b1, c, d0, d1] = [a, b0, b1, c, d0, d1].map(|value| value << shift);
     let (first, second) = ([a - c, a - b0 - c - d0, a - b1 - c - d1], [a, a - b0, a - b1]);
-    // Components are clamped before they change places; the order does not matter.
+    // Clamping after the exchange has the same result as clamping before it.
     [high(swizzled(first, major), alpha[0]), high(swizzled(second, major), alpha[1])]
 }
 
-/// Alpha of mode 15.
+/// Decodes the alpha of mode 15.
 fn high_alpha(v6: i32, v7: i32) -> [i32; 2] {
     let mode = bit(v6, 7) | bit(v7, 7) << 1;
     let (first, second) = (v6 & 0x7f, v7 & 0x7f);

@@ -1,8 +1,10 @@
 //! Decoding of ASTC blocks: 16 bytes for 4x4 to 12x12 texels, of low and of high range.
 //!
-//! A block is a grid of weights, packed from its end, and up to four pairs of colours (`endpoint`), packed from its beginning,
-//! each as a sequence of integers (`sequence`). Texels belong to one pair each (`partition`), and lie between its colours as the
-//! grid says there. Source: Khronos Data Format Specification, "ASTC Compressed Texture Image Formats".
+//! A block has a grid of weights, packed from the block's end, and up to four pairs of colours
+//! (`endpoint`), packed from its beginning. Both are integer sequences (`sequence`). Each texel
+//! belongs to one pair (`partition`). The grid's weight at the texel interpolates between the
+//! pair's two colours. Source: Khronos Data Format Specification, "ASTC Compressed Texture Image
+//! Formats".
 
 mod endpoint;
 mod partition;
@@ -12,12 +14,12 @@ use endpoint::{Endpoints, endpoints, value_count};
 use partition::Pattern;
 use sequence::{Digit, Range};
 
-/// What blocks are decoded as.
+/// Interpretation and output type of decoded blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Linear, of low range: half floats.
+    /// Linear, low range: half floats.
     Linear,
-    /// sRGB: codes of 8 bits, not yet linear.
+    /// sRGB: 8-bit codes that are not converted to linear.
     Srgb,
     /// High range: half floats.
     HighRange,
@@ -25,17 +27,22 @@ pub(super) enum Mode {
 
 /// Most texels of a block.
 const MAX_TEXELS: usize = 144;
-/// Most weights of a block, of all planes.
+/// Most weights of a block, in all planes together.
 const MAX_WEIGHTS: u32 = 64;
-/// Most values that colours take.
+/// Most values of all colours of a block.
 const MAX_VALUES: usize = 18;
-/// Weights of a plane: a grid of 64, and what interpolation at its last corner looks at without counting it.
+/// Weights of a plane.
+///
+/// A grid has at most 64. Interpolation at its last corner also reads further entries, with a
+/// share of 0.
 type Plane = [u32; 80];
 
 const HALF_ONE: u16 = 0x3c00;
 
-/// Decodes a block of `size` texels, 12x12 at most, row by row: red to alpha, half floats or codes as `mode` says. What is no
-/// valid block, or of high range where that is not read, is magenta.
+/// Decodes a block of `size` texels (at most 12x12), row by row.
+///
+/// Texels are half floats or codes, red to alpha, as `mode` specifies. Invalid blocks are magenta,
+/// and so are high-range colours unless the mode is [`Mode::HighRange`].
 pub(super) fn decode(block: u128, size: [u32; 2], mode: Mode) -> [[u16; 4]; MAX_TEXELS] {
     let mut out = [magenta(mode); MAX_TEXELS];
     if block & 0x1ff == 0x1fc {
@@ -53,7 +60,7 @@ fn magenta(mode: Mode) -> [u16; 4] {
     [one, 0, one, one]
 }
 
-/// The colour of a void-extent block; `None` when it is invalid.
+/// Returns the colour of a void-extent block, or `None` if the block is invalid.
 fn constant(block: u128, mode: Mode) -> Option<[u16; 4]> {
     let coordinate = |number: u32| (block >> (12 + 13 * number)) as u32 & 0x1fff;
     let [s_low, s_high, t_low, t_high] = [0, 1, 2, 3].map(coordinate);
@@ -67,15 +74,15 @@ fn constant(block: u128, mode: Mode) -> Option<[u16; 4]> {
     Some(if high_range { components } else { components.map(|component| low_range(component, mode)) })
 }
 
-/// A component of low range, from its 16 bits.
+/// Converts 16 bits of a low-range component to the output type of `mode`.
 fn low_range(value: u16, mode: Mode) -> u16 {
     match (mode, value) {
         (Mode::Srgb, value) => value >> 8,
         (_, u16::MAX) => HALF_ONE,
-        // Below 2^-14 halves are denormal.
+        // Halves below 2^-14 are denormal.
         (_, 0..4) => value << 8,
         _ => {
-            // value / 65536, rounded towards zero.
+            // The result is value / 65536, rounded towards zero.
             let exponent = value.ilog2();
             let mantissa = (u32::from(value) << 10 >> exponent) & 0x3ff;
             ((exponent - 1) << 10 | mantissa) as u16
@@ -83,7 +90,8 @@ fn low_range(value: u16, mode: Mode) -> u16 {
     }
 }
 
-/// A component of high range, from 16 bits of its logarithm: piecewise linear, as a finite half float.
+/// Converts a 16-bit logarithm of a high-range component to a finite half float, piecewise
+/// linearly.
 fn high_range(value: u16) -> u16 {
     let (exponent, mantissa) = (value >> 11, value & 0x7ff);
     let bent = match mantissa {
@@ -94,7 +102,7 @@ fn high_range(value: u16) -> u16 {
     ((exponent << 10) + (bent >> 3)).min(0x7bff)
 }
 
-/// The first field of a block: the grid of weights.
+/// Layout of the grid of weights: the first field of a block.
 struct Grid {
     width: u32,
     height: u32,
@@ -103,7 +111,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// `None` for reserved modes, and for grids that are not allowed.
+    /// Decodes a block mode. Returns `None` for reserved modes and for invalid grids.
     fn new(mode: u32, size: [u32; 2]) -> Option<Self> {
         let (low, dual, precise) = (mode & 3, mode >> 10 & 1, mode >> 9 & 1);
         let (a, b) = (mode >> 5 & 3, mode >> 7 & 3);
@@ -138,7 +146,7 @@ impl Grid {
         self.range.bits_of(self.count())
     }
 
-    /// The weights of each plane, row by row.
+    /// Returns the weights of each plane, row by row.
     fn weights(&self, block: u128) -> [Plane; 2] {
         let mut digits = [Digit::default(); MAX_WEIGHTS as usize];
         let digits = &mut digits[..self.count() as usize];
@@ -152,11 +160,11 @@ impl Grid {
     }
 }
 
-/// A valid block that is not of one colour.
+/// Fields of a valid block that is not a void-extent block.
 struct Parsed {
     grid: Grid,
     weights: [Plane; 2],
-    /// The component that the second plane is for.
+    /// Component that uses the second plane of weights, or `usize::MAX` if there is one plane.
     second: usize,
     pairs: [Option<Endpoints>; 4],
     pattern: Option<Pattern>,
@@ -203,8 +211,10 @@ impl Parsed {
     }
 }
 
-/// The modes of `count` colour pairs, where the pairs begin, and how many bits below the weights (which begin at `end`) belong
-/// to the modes.
+/// Decodes the modes of `count` colour pairs.
+///
+/// Also returns the first bit of the pairs, and the number of mode bits below the weights, which
+/// begin at bit `end`.
 fn endpoint_modes(field: &impl Fn(u32, u32) -> u32, count: usize, end: u32) -> ([u32; 4], u32, u32) {
     if count == 1 {
         return ([field(13, 4); 4], 17, 0);
@@ -222,7 +232,9 @@ fn endpoint_modes(field: &impl Fn(u32, u32) -> u32, count: usize, end: u32) -> (
     ([0, 1, 2, 3].map(|pair| if pair < count as u32 { mode(pair) } else { 0 }), 29, more)
 }
 
-/// Colour pairs of these modes from the lowest `available` bits on; `None` when they do not fit.
+/// Decodes the colour pairs of `modes` from the lowest `available` bits.
+///
+/// Returns `None` if the values do not fit in these bits.
 fn pairs(bits: u128, available: u32, modes: &[u32]) -> Option<[Option<Endpoints>; 4]> {
     let count: usize = modes.iter().map(|&mode| value_count(mode)).sum();
     if count > MAX_VALUES || available < (13 * count as u32).div_ceil(5) {
@@ -241,7 +253,7 @@ fn pairs(bits: u128, available: u32, modes: &[u32]) -> Option<[Option<Endpoints>
     Some(pairs)
 }
 
-/// Where a texel lies in the grid of weights: a cell, and shares of its corners in 16ths.
+/// Position of a texel in the grid of weights: a cell, and the shares of its corners in 16ths.
 struct Corner {
     first: usize,
     width: usize,
@@ -268,7 +280,7 @@ impl Corner {
     }
 }
 
-/// A component between a pair's two, `weight` 64ths from the first.
+/// Interpolates a component between a pair's colours, `weight` 64ths away from the first.
 fn between(pair: &Endpoints, component: usize, weight: u32, mode: Mode) -> u16 {
     let is_high = pair.high_range[usize::from(component == 3)];
     let [first, second] = pair.colors.map(|color| match (is_high, color[component] as u32) {

@@ -1,16 +1,20 @@
-//! Which partition of a block a texel belongs to. Source: Khronos Data Format Specification, "Partition Pattern Generation".
+//! Partition patterns: the assignment of a block's texels to its colour pairs.
+//!
+//! Source: Khronos Data Format Specification, "Partition Pattern Generation".
 
-/// A pattern of partitions: for each of up to four, how its height grows with x and y, and where it begins. A texel belongs to
-/// the highest one.
+/// A pattern of up to four partitions.
+///
+/// Each partition has a height that depends on x and y: a factor of x, a factor of y, and the
+/// height at the origin. A texel belongs to the partition with the greatest height.
 pub(super) struct Pattern {
     planes: [[u32; 3]; 4],
     count: usize,
-    /// 1 in small blocks: coordinates count twice.
+    /// Left shift of coordinates: 1 in blocks of fewer than 31 texels, otherwise 0.
     scale: u32,
 }
 
 impl Pattern {
-    /// Pattern `index` of `count` partitions, in blocks of so many texels.
+    /// Returns pattern `index` of `count` partitions, for blocks of `texels` texels.
     pub(super) fn new(index: u32, count: usize, texels: u32) -> Self {
         let seed = index + (count as u32 - 1) * 1024;
         let random = hash(seed);
@@ -25,14 +29,15 @@ impl Pattern {
         Self { planes, count, scale: u32::from(texels < 31) }
     }
 
-    /// The partition of a texel.
+    /// Returns the partition of a texel.
     pub(super) fn at(&self, x: u32, y: u32) -> usize {
         let height = |plane: usize| {
             let [by_x, by_y, start] = self.planes[plane];
             (by_x * (x << self.scale) + by_y * (y << self.scale) + start) & 0x3f
         };
         let heights: [u32; 4] = std::array::from_fn(|plane| if plane < self.count { height(plane) } else { 0 });
-        // The first of equal ones; those that are missing are 0, like any other.
+        // Of equal heights the first wins. Partitions that do not exist have height 0, so never
+        // win.
         (1..4).fold(0, |best, plane| if heights[plane] > heights[best] { plane } else { best })
     }
 }

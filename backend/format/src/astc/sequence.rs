@@ -1,8 +1,9 @@
-//! Integer sequences: values of one range, packed with trits or quints where the range is no power of two.
+//! Integer sequences: values of one range, packed with trits or quints if it is no power of two.
 //!
-//! Source: Khronos Data Format Specification, "Integer Sequence Encoding", "Endpoint Unquantization", "Weight Unquantization".
+//! Source: Khronos Data Format Specification, "Integer Sequence Encoding", "Endpoint
+//! Unquantization", "Weight Unquantization".
 
-/// What stands above the bits of a value.
+/// Kind of a value's high part, above its low bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Base {
     Bits,
@@ -10,26 +11,26 @@ enum Base {
     Quint,
 }
 
-/// The values from 0 on that a sequence has: 2^n, 3 * 2^n or 5 * 2^n of them.
+/// Range of the values of a sequence, from 0 on. Its size is 2^n, 3 * 2^n or 5 * 2^n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
     base: Base,
     bits: u32,
 }
 
-/// A value as it is packed.
+/// A packed value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Digit {
-    /// Trit or quint.
+    /// High part: the trit or quint.
     high: u32,
     low: u32,
 }
 
-/// Ranges there are.
+/// Number of ranges.
 const RANGES: u32 = 21;
 
 impl Range {
-    /// The ranges in the order of their sizes: 2, 3, 4, 5, 6, 8, 10, 12, 16 ... 256.
+    /// Returns a range by number, in the order of size: 2, 3, 4, 5, 6, 8, 10, 12, 16 ... 256.
     pub(super) const fn numbered(number: u32) -> Self {
         match number % 3 {
             _ if number == 0 => Self { base: Base::Bits, bits: 1 },
@@ -39,12 +40,12 @@ impl Range {
         }
     }
 
-    /// The largest range of which `count` values take no more than `bits` bits.
+    /// Returns the largest range for which `count` values have at most `bits` bits.
     pub(super) fn largest(count: u32, bits: u32) -> Option<Self> {
         (0..RANGES).rev().map(Self::numbered).find(|range| range.bits_of(count) <= bits)
     }
 
-    /// Bits that `count` values take.
+    /// Returns the size of `count` values in bits.
     pub(super) fn bits_of(self, count: u32) -> u32 {
         let high = match self.base {
             Base::Bits => 0,
@@ -57,7 +58,7 @@ impl Range {
     /// Unpacks a sequence that begins at the lowest bit.
     pub(super) fn unpack(self, bits: u128, out: &mut [Digit]) {
         let length = self.bits_of(out.len() as u32);
-        // What a sequence ends short of is zeros.
+        // The bits after a sequence read as zeros.
         let mut stream = Stream(if length < 128 { bits & ((1 << length) - 1) } else { bits });
         match self.base {
             Base::Bits => out.iter_mut().for_each(|digit| *digit = Digit { high: 0, low: stream.take(self.bits) }),
@@ -66,7 +67,10 @@ impl Range {
         }
     }
 
-    /// Groups of `N` values, whose high parts lie between their low ones, so many bits after each.
+    /// Unpacks groups of `N` values that share one packed number for their high parts.
+    ///
+    /// After each value's low bits follow as many bits of the packed number as `widths` specifies.
+    /// `table` has the high parts for each packed number.
     fn unpack_group<const N: usize>(self, stream: &mut Stream, out: &mut [Digit], widths: [u32; N], table: &[[u8; N]]) {
         for group in out.chunks_mut(N) {
             let (mut packed, mut position, mut low) = (0, 0, [0; N]);
@@ -82,7 +86,7 @@ impl Range {
         }
     }
 
-    /// A value of an end point as 0 to 255.
+    /// Converts a value to a component of an end point, 0 to 255.
     pub(super) fn endpoint(self, digit: Digit) -> i32 {
         if self.base == Base::Bits {
             return replicated(digit.low, self.bits, 8) as i32;
@@ -104,7 +108,7 @@ impl Range {
         scrambled(digit, factors[self.bits as usize], spread, 9) as i32
     }
 
-    /// A weight as 0 to 64.
+    /// Converts a value to a weight, 0 to 64.
     pub(super) fn weight(self, digit: Digit) -> u32 {
         let (h, high) = (digit.low >> 1, digit.high as usize);
         let value = match (self.base, self.bits) {
@@ -121,7 +125,7 @@ impl Range {
     }
 }
 
-/// `value` of so many bits as `wanted` bits, by repetition.
+/// Extends `value` from `bits` bits to `wanted` bits by repetition.
 fn replicated(value: u32, bits: u32, wanted: u32) -> u32 {
     let (mut out, mut shift) = (0, wanted as i32);
     while shift > 0 {
@@ -131,14 +135,16 @@ fn replicated(value: u32, bits: u32, wanted: u32) -> u32 {
     out
 }
 
-/// `high * factor + spread`, inverted where the lowest bit is set, that bit on top: `bits` bits before two are dropped.
+/// Returns `high * factor + spread`, a number of `bits` bits, without its two lowest bits.
+///
+/// If the digit's lowest bit is set, the number is inverted, and the result's top bit is set.
 fn scrambled(digit: Digit, factor: u32, spread: u32, bits: u32) -> u32 {
     let ones = if digit.low & 1 == 1 { (1 << bits) - 1 } else { 0 };
     let value = (digit.high * factor + spread) ^ ones;
     ones & 1 << (bits - 2) | value >> 2
 }
 
-/// Bits, the lowest first.
+/// Bit stream that begins at the lowest bit.
 struct Stream(u128);
 
 impl Stream {
@@ -153,7 +159,7 @@ const fn bits(value: u32, high: u32, low: u32) -> u32 {
     value >> low & ((1 << (high - low + 1)) - 1)
 }
 
-/// The five trits of each byte.
+/// The five trits of each packed byte.
 static TRITS: [[u8; 5]; 256] = {
     let mut table = [[0; 5]; 256];
     let mut packed = 0;
@@ -182,7 +188,7 @@ const fn trits(t: u32) -> [u8; 5] {
     [t0 as u8, t1 as u8, t2 as u8, t3 as u8, t4 as u8]
 }
 
-/// The three quints of each seven bits.
+/// The three quints of each packed 7-bit number.
 static QUINTS: [[u8; 3]; 128] = {
     let mut table = [[0; 3]; 128];
     let mut packed = 0;
@@ -237,7 +243,7 @@ mod tests {
         assert!(quints.len() == 125 && quints.iter().flatten().all(|&quint| quint < 5));
     }
 
-    /// Unquantized values are spread evenly: each is the nearest to its share, in some order.
+    /// Unquantized values have a uniform distribution, in any order, with an error of at most 2.
     #[test]
     fn values_are_spread_over_their_range() {
         for number in 0..RANGES {

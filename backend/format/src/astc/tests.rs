@@ -1,4 +1,5 @@
-//! Blocks against what Arm's decoder makes of them (`golden.bin`, written by `golden.py`), and single values.
+//! Tests of blocks against results of Arm's decoder (`golden.bin`, written by `golden.py`), and of
+//! single values.
 
 use proptest::prelude::*;
 
@@ -47,7 +48,7 @@ fn low_range_becomes_half_rounded_towards_zero() {
 fn high_range_grows_and_stays_finite() {
     let values: Vec<u16> = (0..=u16::MAX).map(high_range).collect();
     assert!(values.is_sorted() && values[0] == 0 && values[0xffff] == 0x7bff);
-    // The specification's 1.
+    // The specification defines the logarithm 0x7800 as 1.
     assert_eq!(values[0x7800], HALF_ONE);
 }
 
@@ -62,7 +63,7 @@ proptest! {
         let limit = if mode == Mode::Srgb { 0x100 } else { 0x7c00 };
         let is_constant = block & 0x1ff == 0x1fc;
         prop_assert!(is_constant || texels.as_flattened().iter().all(|&component| component < limit));
-        // sRGB codes are those of the linear mode but for their last bit.
+        // sRGB codes differ from the linear mode's only in the last bit.
         if mode == Mode::Srgb {
             let linear = decode(block, size, Mode::Linear);
             for (code, linear) in texels.as_flattened().iter().zip(linear.as_flattened()) {

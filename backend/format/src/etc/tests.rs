@@ -1,10 +1,10 @@
-//! Blocks against an independent decoder, and the specification's examples.
+//! Tests of blocks against an independent decoder and against the specification's examples.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A block by the crate `texture2ddecoder`: red to alpha, row by row.
+/// Decodes a block with the crate `texture2ddecoder`: red to alpha, row by row.
 fn by_other(block: &[u8], decode: fn(&[u8], &mut [u32])) -> Block<[u8; 4]> {
     let mut out = [0; 16];
     decode(block, &mut out);
@@ -22,7 +22,7 @@ proptest! {
         prop_assert_eq!(color(block, false), by_other(&block, texture2ddecoder::decode_etc2_rgb_block));
         let found = color(block, true);
         let other = by_other(&block, texture2ddecoder::decode_etc2_rgba1_block);
-        // Where texels are transparent, the specification has them black.
+        // The specification requires transparent texels to be black.
         let other = other.map(|texel| if texel[3] == 0 { [0; 4] } else { texel });
         prop_assert_eq!(found, other);
     }
@@ -34,7 +34,8 @@ proptest! {
         prop_assert_eq!(found, other.map(|texel| texel[3]));
     }
 
-    /// The formula with real numbers, of which the specification derives that with integers.
+    /// Channels follow the formula with real numbers, from which the specification derives its
+    /// integer formula.
     #[test]
     fn channels_of_11_bits_follow_the_formula(block: [u8; 8]) {
         let (table, multiplier) = (MODIFIERS[usize::from(block[1] & 15)], f64::from(block[1] >> 4));
@@ -54,20 +55,21 @@ proptest! {
     }
 }
 
-/// A block of table 13 whose texel below the first has index 3.
+/// Returns an EAC block of table 13 whose texel below the first has index 3.
 fn example(base: u8, multiplier: u8) -> [u8; 8] {
     [base, multiplier << 4 | 13, 0x0c, 0, 0, 0, 0, 0]
 }
 
 #[test]
 fn the_specifications_examples_of_eac() {
-    // 11-bit values 668, 818 and (signed) 320 and 470; the second texel of a column is the fifth of a block.
+    // The 11-bit values are 668, 818 and (signed) 320 and 470. The second texel of a column is the
+    // fifth in the order of rows.
     assert_eq!(unsigned11(example(103, 2))[4], 21386);
     assert_eq!(unsigned11(example(103, 0))[4], 818 << 5 | 818 >> 6);
     assert_eq!(signed11(example(60, 2))[4], 320 << 5 | 320 >> 5);
     assert_eq!(signed11(example(60, 0))[4], 15054);
     assert_eq!(alpha(example(103, 2))[4], 83);
-    // -128 is -127.
+    // A signed base of -128 equals -127.
     assert_eq!(signed11(example(0x80, 1)), signed11(example(0x81, 1)));
 }
 
@@ -89,7 +91,7 @@ fn the_specifications_example_of_a_plane() {
         (112 << 6 | 45, 0),
     ];
     let word = fields.iter().fold(0, |word, (value, low)| word | value << low);
-    // Unused bits, so that of all sums only blue's leaves its range.
+    // The fill of unused bits must be such that only the sum of blue leaves its range.
     let unused =
         |fill: u64| (0..).zip([63, 55, 47, 46, 45, 42]).fold(0, |bits, (index, low)| bits | (fill >> index & 1) << low);
     let blocks = (0..64).map(|fill| color((word | unused(fill)).to_be_bytes(), false));

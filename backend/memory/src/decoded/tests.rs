@@ -1,4 +1,5 @@
-//! Decoded texels against the blocks that they come from: when they are made, when they are dropped, and who is told of writes.
+//! Tests of decoded texels against their blocks: when they are decoded, when they are dropped, and
+//! which writes make them stale.
 
 use std::sync::LazyLock;
 
@@ -11,7 +12,7 @@ const BC1: vk::Format = vk::Format::BC1_RGBA_UNORM_BLOCK;
 /// Bytes of the decoded texels of [`desc`]: two layers of 16x16 and 8x8 texels.
 const TEXELS: u64 = 2 * (1024 + 256);
 
-/// A surface of two levels and two layers, of 32 blocks and 8 blocks.
+/// Returns the description of a surface of two levels (32 and 8 blocks) and two layers.
 fn desc(format: vk::Format) -> SurfaceDesc {
     let extent = vk::Extent3D { width: 16, height: 16, depth: 1 };
     let kind = vk::ImageType::TYPE_2D;
@@ -28,7 +29,7 @@ fn heap() -> Arc<Heap> {
     Heap::new(1 << 24)
 }
 
-/// All of a surface.
+/// Returns a view of a whole surface.
 fn view(surface: &Surface) -> SurfaceViewDesc {
     let &SurfaceDesc { format, levels, layers, kind, .. } = surface.desc();
     let is_volume = kind == vk::ImageType::TYPE_3D;
@@ -46,14 +47,15 @@ fn view(surface: &Surface) -> SurfaceViewDesc {
     }
 }
 
-/// Fills the blocks of a surface with bytes that follow from `seed`, as another image in the same memory would.
+/// Fills the blocks of a surface with bytes derived from `seed`, as another image in the same
+/// memory would.
 fn fill(surface: &Surface, seed: u8) {
     let (memory, start) = surface.binding().unwrap();
     let bytes: Vec<u8> = (0..surface.layout().size()).map(|byte| (byte as u8).wrapping_mul(31) ^ seed).collect();
     memory.write(start, &bytes);
 }
 
-/// Checks that decoded texels are those of the blocks.
+/// Checks that the decoded texels match the blocks.
 fn check(surface: &Surface, decoded: &DecodedUse) {
     let info = format::info(surface.desc().format).unwrap();
     let as_texels = format::decoded_format(info).unwrap();
@@ -122,7 +124,7 @@ fn copies_keep_texels_and_other_writers_make_them_stale() {
     cache.wrote(memory, &(0..u64::MAX), Some(&surface));
     check(&surface, &used);
     assert_eq!((decoded(), cache.losses()), (TEXELS, 0));
-    // Another writer, who changes nothing, and who is elsewhere.
+    // First a writer outside of the image, then a writer that writes unchanged bytes.
     cache.wrote(memory, &(surface.layout().size()..u64::MAX), None);
     assert_eq!(cache.losses(), 0);
     fill(&surface, 1);
@@ -155,7 +157,7 @@ fn memory_of_other_processes_is_looked_at_again() {
     for seed in 0..4 {
         fill(&surfaces[usize::from(seed) % 2], seed);
         match seed {
-            // A submission begins; or a command names one of them.
+            // A submission begins, or a command names one of the surfaces.
             0 | 1 => cache.wrote_any(|memory| memory.is_mapped()),
             _ => cache.wrote(surfaces[1].binding().unwrap().0, &(0..1), None),
         }

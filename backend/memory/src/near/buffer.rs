@@ -1,23 +1,25 @@
-//! The compaction buffer: between the codec and near memory lines wait for the others of their page group.
+//! Compaction buffer: coded lines between the codec and near memory that wait for the other lines
+//! of their page group.
 //!
-//! When there is no room, a group leaves: full ones first, then those that came first, then those with most lines. Age counts *ticks*
-//! (tiles, submissions), so that groups of one tile are of one age.
+//! A full buffer evicts a group: complete groups first, then the oldest, then the group with the
+//! most lines. Age is counted in *ticks* (tiles, submissions), so all groups of one tile have the
+//! same age.
 
 use super::codec::{Control, Line};
 use super::table::LINES;
 
-/// Lines of a group that wait.
+/// Gathered lines of a group.
 #[derive(Debug, Clone)]
 pub struct Gathered {
-    /// The group.
+    /// Number of the group.
     pub group: usize,
-    /// Its lines, coded.
+    /// Coded lines.
     pub lines: [Option<(Control, Line)>; LINES],
     since: u64,
 }
 
 impl Gathered {
-    /// One line.
+    /// Creates a group with one line.
     pub fn one(group: usize, line: usize, control: Control, coded: &Line) -> Self {
         let mut lines = [None; LINES];
         lines[line] = Some((control, *coded));
@@ -29,7 +31,7 @@ impl Gathered {
     }
 }
 
-/// The buffer.
+/// Buffer.
 #[derive(Debug)]
 pub struct Buffer {
     groups: Vec<Gathered>,
@@ -38,22 +40,23 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of so many groups; none, and everything is written through.
+    /// Creates a buffer of `room` groups; 0 disables it, and lines are written immediately.
     pub fn new(room: usize) -> Self {
         Self { groups: Vec::with_capacity(room), room, tick: 0 }
     }
 
-    /// Whether there is a buffer.
+    /// Returns true if the buffer has room for at least one group.
     pub fn is_used(&self) -> bool {
         self.room > 0
     }
 
-    /// What comes from now on is younger than what is there.
+    /// Advances the age counter: later lines are younger than the present ones.
     pub fn tick(&mut self) {
         self.tick += 1;
     }
 
-    /// Takes a line in, if its group is there or there is room for it.
+    /// Stores a line if its group is present or there is room for a new group. Returns false
+    /// otherwise.
     pub fn put(&mut self, group: usize, line: usize, control: Control, coded: &Line) -> bool {
         if let Some(gathered) = self.groups.iter_mut().find(|gathered| gathered.group == group) {
             gathered.lines[line] = Some((control, *coded));
@@ -66,12 +69,12 @@ impl Buffer {
         has_room
     }
 
-    /// A line that waits.
+    /// Returns a line, if it is in the buffer.
     pub fn find(&self, group: usize, line: usize) -> Option<&(Control, Line)> {
         self.groups.iter().find(|gathered| gathered.group == group)?.lines[line].as_ref()
     }
 
-    /// The group that leaves next.
+    /// Removes and returns the group to evict next.
     pub fn next(&mut self) -> Option<Gathered> {
         let key = |gathered: &Gathered| {
             let count = gathered.count();
@@ -81,12 +84,12 @@ impl Buffer {
         Some(self.groups.remove(first))
     }
 
-    /// Takes back a group that could not leave.
+    /// Puts a group back that could not be evicted.
     pub fn restore(&mut self, gathered: Gathered) {
         self.groups.push(gathered);
     }
 
-    /// Forgets what waits of a group.
+    /// Discards the lines of a group.
     pub fn discard(&mut self, group: usize) {
         self.groups.retain(|gathered| gathered.group != group);
     }

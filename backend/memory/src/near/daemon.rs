@@ -1,8 +1,11 @@
-//! The compaction daemon: a thread that packs page groups when free pages become few, or when the driver says so.
+//! Compaction daemon: a thread that packs page groups when free pages become few, or on request of
+//! the driver.
 //!
-//! It takes groups whose lines lie apart and that would take fewer pages: first those that the driver expects to be read only, then those that
-//! were not written for longest, then, by the render control surface, those that pack best. A group is copied into free pages while
-//! everybody goes on; then the table is switched, unless somebody has written meanwhile.
+//! It selects groups whose lines lie apart and that would occupy fewer pages. Groups that the
+//! driver expects to be read only come first. Then come the least recently written groups, and
+//! among equally old ones, by the render control surface, those with the fewest pages. The daemon
+//! copies a group into free pages without stopping readers and writers. Then it switches the table
+//! entry, unless a writer has changed the group meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,20 +14,20 @@ use std::thread::JoinHandle;
 use super::table::{PAGES, Place, State};
 use super::{NearMemory, SUB_BLOCK, Stat, pages_for, words};
 
-/// Groups that are chosen at once: after so many the choice is made anew.
+/// Number of groups per selection. The daemon selects anew after this many.
 const BATCH: usize = 256;
 
-/// What the daemon is to do.
+/// Requests to the daemon.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// Pages are few.
+    /// Free pages are few.
     work: bool,
-    /// Everything is to be packed.
+    /// All groups are to be packed.
     all: bool,
     stop: bool,
 }
 
-/// The thread, of which a memory has one at most. It ends when this is dropped.
+/// Thread of the daemon. A memory has at most one. The thread ends on drop.
 #[derive(Debug)]
 pub struct Daemon {
     memory: Arc<NearMemory>,
@@ -32,10 +35,10 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts it.
+    /// Starts the daemon.
     ///
     /// # Errors
-    /// The system has no more threads.
+    /// The system cannot create a thread.
     pub fn start(memory: &Arc<NearMemory>) -> std::io::Result<Self> {
         memory.reserve.store(PAGES - 1, Ordering::Relaxed);
         let other = memory.clone();
@@ -43,7 +46,7 @@ impl Daemon {
         Ok(Self { memory: memory.clone(), thread: Some(thread) })
     }
 
-    /// Has it pack what there is, whatever is free.
+    /// Requests packing of all groups, regardless of the free pages.
     pub fn call(&self) {
         self.memory.wanted.0.lock().all = true;
         self.memory.wanted.1.notify_one();
@@ -55,7 +58,8 @@ impl Drop for Daemon {
         self.memory.wanted.0.lock().stop = true;
         self.memory.wanted.1.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It can only have panicked, which its message said.
+            // An error means that the thread panicked. Its panic message has already reported
+            // this.
             let _ = thread.join();
         }
         self.memory.reserve.store(0, Ordering::Relaxed);
@@ -63,7 +67,7 @@ impl Drop for Daemon {
 }
 
 impl NearMemory {
-    /// Has the daemon work, if there is one, when pages are few.
+    /// Notifies the daemon, if there is one, when free pages are few.
     pub(super) fn call_daemon(&self) {
         if self.pages.free_count() < self.low {
             self.wanted.0.lock().work = true;
@@ -84,19 +88,19 @@ impl NearMemory {
             let all = std::mem::take(&mut *wanted).all;
             drop(wanted);
             self.packing.store(true, Ordering::Relaxed);
-            // Twice as many as few, so that it need not be called again at once.
+            // The goal is twice the threshold, so that the daemon is not needed again immediately.
             let has_enough = || !all && self.pages.free_count() >= 2 * self.low;
             while !has_enough() && self.pack(BATCH) > 0 && !self.wanted.0.lock().stop {}
             self.packing.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Packs up to so many groups, and says how many it did.
+    /// Packs up to `most` groups, and returns the number of packed groups.
     pub fn pack(&self, most: usize) -> usize {
         self.choice().into_iter().take(most).filter(|&group| self.pack_group(group)).count()
     }
 
-    /// Groups that packing makes smaller, in the order in which the daemon takes them.
+    /// Returns the groups that packing makes smaller, in the daemon's order.
     fn choice(&self) -> Vec<usize> {
         let can = |state: State| {
             state.place() == Place::Near && !state.is_contiguous() && pages_for(state.sub_blocks()) < PAGES
@@ -115,7 +119,8 @@ impl NearMemory {
         chosen.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// Packs a group that lies in near memory. False when it is not worth it, somebody has written, or no page is free.
+    /// Packs a group in near memory. Returns false if packing saves no page, a writer has changed
+    /// the group, or too few pages are free.
     fn pack_group(&self, number: usize) -> bool {
         let group = &self.groups[number];
         let old = group.snapshot();

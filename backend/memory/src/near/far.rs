@@ -1,7 +1,8 @@
-//! Far memory: what does not fit in near memory, a slot of 2 KiB for each page group.
+//! Far memory: storage for groups that do not fit in near memory, with a slot of 2 KiB for each
+//! page group.
 //!
-//! Anonymous memory, or a file that has no name. A file's disk may be full: then room cannot be reserved and writes fail, and what was there
-//! stays. Who reserved room before finds it.
+//! Far memory is anonymous memory or an unnamed file. A file's disk may be full. Reservations and
+//! writes then fail, and earlier contents are kept. Reserved room stays available.
 
 use std::fs::File;
 use std::io;
@@ -20,37 +21,38 @@ use super::pages::{WORDS, Words};
 /// Words of a slot.
 const SLOT: usize = GROUP / 8;
 
-/// Far memory of so many slots.
+/// Far memory with a fixed number of slots.
 #[derive(Debug)]
 pub enum Far {
-    /// Memory of the process, whose pages come when they are written.
+    /// Anonymous memory of the process, whose pages are allocated on the first write.
     Anonymous(Words),
-    /// A file.
+    /// File.
     File(Arc<FarFile>),
 }
 
-/// A file that is far memory. It has no name, so that it goes with the process.
+/// Far-memory file. It has no name, so the system deletes it when the process ends.
 #[derive(Debug)]
 pub struct FarFile {
     file: File,
-    /// Bytes from its beginning on that the disk keeps for it.
+    /// Bytes from the start of the file for which disk room is reserved.
     reserved: Mutex<u64>,
 }
 
 impl FarFile {
-    /// An empty file in a folder.
+    /// Creates an empty file in a folder.
     ///
     /// # Errors
-    /// Those of the system: no such folder, a file system without such files, no permission.
+    /// An error of the system: the folder does not exist, its file system has no unnamed files, or
+    /// permission is denied.
     pub fn create(folder: &Path) -> io::Result<Arc<Self>> {
         let folder = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
         let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_CLOEXEC;
-        // SAFETY: the path is a C string; what comes back is checked.
+        // SAFETY: the path is a C string. The result is checked.
         let descriptor = unsafe { libc::open(folder.as_ptr(), flags, 0o600) };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         Ok(Arc::new(Self::of(unsafe { File::from_raw_fd(descriptor) })))
     }
 
@@ -58,10 +60,12 @@ impl FarFile {
         Self { file, reserved: Mutex::new(0) }
     }
 
-    /// Has the disk keep room for the first `bytes`: what is written there from now on does not fail for want of it.
+    /// Reserves disk room for the first `bytes` bytes. Later writes to them do not fail for lack
+    /// of room.
     ///
     /// # Errors
-    /// The disk is full, or files of the process may not be as large; what was reserved before still is.
+    /// The disk is full, or the file would exceed the file size limit of the process. Earlier
+    /// reservations remain.
     pub fn reserve(&self, bytes: u64) -> io::Result<()> {
         let mut reserved = self.reserved.lock();
         let Some(more) = bytes.checked_sub(*reserved).filter(|more| *more > 0) else { return Ok(()) };
@@ -70,7 +74,7 @@ impl FarFile {
         // SAFETY: the descriptor is open.
         let done = without_signal(|| unsafe { libc::posix_fallocate(self.file.as_raw_fd(), start, more) });
         if done != 0 {
-            // Some of it may have been taken.
+            // The failed call may have allocated some blocks.
             let _ = self.file.set_len(*reserved);
             return Err(io::Error::from_raw_os_error(done));
         }
@@ -78,10 +82,10 @@ impl FarFile {
         Ok(())
     }
 
-    /// Nothing of the file is needed any more.
+    /// Discards all contents and reservations of the file.
     pub fn clear(&self) {
         let mut reserved = self.reserved.lock();
-        // Where that fails the disk keeps what it has.
+        // If truncation fails, the disk room stays reserved.
         if *reserved > 0 && self.file.set_len(0).is_ok() {
             *reserved = 0;
         }
@@ -95,22 +99,26 @@ impl FarFile {
         without_signal(|| self.file.write_all_at(bytemuck::cast_slice(words), at as u64))
     }
 
-    /// What was reserved stays so: others are sure of it.
+    /// Discards a range of bytes. Reserved bytes stay reserved, because other spans rely on the
+    /// reservation.
     fn discard(&self, range: std::ops::Range<usize>) {
         let start = (range.start as u64).max(*self.reserved.lock());
         let length = (range.end as u64).saturating_sub(start);
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         if let (Ok(start), Ok(length @ 1..)) = (start.try_into(), length.try_into()) {
-            // SAFETY: the descriptor is open. A file system without holes keeps the blocks, which costs only disk.
+            // SAFETY: the descriptor is open. A file system without holes keeps the blocks, which
+            // costs only disk space.
             let _ = unsafe { libc::fallocate(self.file.as_raw_fd(), mode, start, length) };
         }
     }
 }
 
-/// Runs something that writes to a file. Where a file would be larger than files of the process may be, the system sends the thread a
-/// signal (`SIGXFSZ`), which ends programs that do not expect it: here it is the error alone.
+/// Runs a function that writes to a file, with `SIGXFSZ` blocked. The system sends this signal to
+/// a thread that exceeds the file size limit, and it ends programs that do not handle it. The
+/// caller only sees the error.
 fn without_signal<T>(run: impl FnOnce() -> T) -> T {
-    // SAFETY: sets of signals are plain data, which the calls fill; what changes is this thread's mask, which is put back.
+    // SAFETY: signal sets are plain data, which the calls initialize. Only this thread's signal
+    // mask changes, and it is restored.
     unsafe {
         let (mut signal, mut before, mut pending): (libc::sigset_t, libc::sigset_t, libc::sigset_t) =
             (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed());
@@ -119,7 +127,7 @@ fn without_signal<T>(run: impl FnOnce() -> T) -> T {
         libc::sigpending(&mut pending);
         libc::pthread_sigmask(libc::SIG_BLOCK, &signal, &mut before);
         let done = run();
-        // One that was there before is somebody else's.
+        // A signal that was pending before belongs to other code and stays pending.
         if libc::sigismember(&pending, libc::SIGXFSZ) == 0 {
             let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             libc::sigtimedwait(&signal, std::ptr::null_mut(), &at_once);
@@ -130,18 +138,18 @@ fn without_signal<T>(run: impl FnOnce() -> T) -> T {
 }
 
 impl Far {
-    /// Anonymous memory.
+    /// Creates anonymous far memory.
     ///
     /// # Errors
-    /// The system has none.
+    /// The system has no memory.
     pub fn anonymous(slots: usize) -> io::Result<Self> {
         Words::new(slots.checked_mul(SLOT).ok_or(io::ErrorKind::OutOfMemory)?).map(Self::Anonymous)
     }
 
-    /// Reads sub-blocks of a slot, from one on.
+    /// Reads sub-blocks of a slot from sub-block `start` on.
     ///
     /// # Errors
-    /// Those of the file.
+    /// An error of the file.
     pub fn read(&self, slot: usize, start: usize, out: &mut [u64]) -> io::Result<()> {
         match self {
             Self::Anonymous(words) => words.read(slot * SLOT + start * WORDS, out),
@@ -150,10 +158,10 @@ impl Far {
         Ok(())
     }
 
-    /// Writes sub-blocks of a slot, from one on.
+    /// Writes sub-blocks of a slot from sub-block `start` on.
     ///
     /// # Errors
-    /// Those of the file: its disk is full.
+    /// An error of the file, such as a full disk.
     pub fn write(&self, slot: usize, start: usize, words: &[u64]) -> io::Result<()> {
         match self {
             Self::Anonymous(memory) => memory.write(slot * SLOT + start * WORDS, words),
@@ -162,7 +170,7 @@ impl Far {
         Ok(())
     }
 
-    /// What is in these slots is not needed any more.
+    /// Discards the contents of slots.
     pub fn discard(&self, slots: std::ops::Range<usize>) {
         match self {
             Self::Anonymous(words) => words.discard(slots.start * SLOT, slots.end * SLOT),

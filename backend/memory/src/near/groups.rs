@@ -1,5 +1,5 @@
-//! The groups of a translation table, which come when they are first named: a table may be as long as a device's memory, and little of it
-//! in use.
+//! Groups of a translation table, allocated on first access. A table may cover the whole memory of
+//! a device, of which little may be in use.
 
 use std::ops::Index;
 use std::sync::OnceLock;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::table::Group;
 
-/// Groups that come together.
+/// Number of groups that are allocated together.
 const CHUNK: usize = 1 << 12;
 
-/// A group, and the tick of the last write to it.
+/// Group, and the tick of the last write to it.
 #[derive(Debug, Default)]
 struct Entry {
     group: Group,
@@ -22,34 +22,34 @@ struct Entry {
 pub struct Groups {
     chunks: Box<[OnceLock<Box<[Entry]>>]>,
     count: usize,
-    /// Numbers below which all that were named lie.
+    /// Upper bound of the numbers of allocated groups.
     reach: AtomicUsize,
 }
 
 impl Groups {
-    /// So many.
+    /// Creates a table of `count` groups, none of them allocated.
     pub fn new(count: usize) -> Self {
         let chunks = (0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
         Self { chunks, count, reach: AtomicUsize::new(0) }
     }
 
-    /// How many there are.
+    /// Returns the number of groups.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// A number above those of all groups that were named.
+    /// Returns a number above the numbers of all accessed groups.
     pub fn reach(&self) -> usize {
         self.reach.load(Ordering::Relaxed).min(self.count)
     }
 
-    /// Numbers and groups of those that were named, and some beside them.
+    /// Returns the allocated groups with their numbers. They include all accessed groups.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Group)> {
         let named = self.chunks.iter().enumerate().filter_map(|(chunk, entries)| Some((chunk, entries.get()?)));
         named.flat_map(|(chunk, entries)| (chunk * CHUNK..).zip(entries.iter().map(|entry| &entry.group)))
     }
 
-    /// The tick of the last write to a group.
+    /// Returns the tick of the last write to a group.
     pub fn written(&self, number: usize) -> &AtomicU64 {
         &self.entry(number).written
     }

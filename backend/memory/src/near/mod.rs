@@ -1,20 +1,29 @@
-//! Compacted near memory: lines of surfaces, coded, in a bounded memory of pages over a larger one.
+//! Near memory: coded lines of surfaces, in a bounded memory of pages in front of a larger far
+//! memory.
 //!
-//! The driver puts images here that rest (`memory/rest`), whole page groups at a time. The compaction buffer and the daemon, which serve who
-//! writes line by line, are used by tests only.
+//! The driver stores compacted images here (`memory/rest`), whole page groups at a time. Only
+//! tests use the compaction buffer and the compaction daemon, which serve writers of single lines.
 //!
-//! Conventions: a *line* is 256 bytes, a *sub-block* 64; eight lines that follow each other are a *page group* of 2 KiB. Near
-//! memory has *pages* of 512 bytes, four to a group whose lines lie where they would uncoded, fewer to one whose coded lines *follow
-//! each other*. Who writes says which codec (so does who reads, the same): a group's lines are of one surface.
+//! Conventions: a *line* is 256 bytes, and a *sub-block* is 64 bytes. Eight consecutive lines are
+//! a *page group* of 2 KiB. Near memory consists of *pages* of 512 bytes. A group whose lines lie
+//! at their uncoded offsets has four pages. A group whose coded lines are *contiguous* has fewer.
+//! The caller of a read or write names the codec, which must be the same for both: all lines of a
+//! group belong to one surface.
 //!
-//! - `codec`: lines to sub-blocks and back. Their numbers are the *render control surface* (RCS), two bits a line.
-//! - `buffer`: the compaction buffer, technique one, where lines wait for the others of their group. A group that leaves it takes as
-//!   few pages as it can; one that takes fewer than four has its bit in the *compaction control surface* (CCS).
-//! - `daemon`: technique two, a thread that packs groups when pages become few. Those have bits in the *page group control surface* (PGCS).
-//! - `table`: the translation table, which holds the three surfaces, and says where groups are; what threads may do at the same time.
-//! - `pages`, `far`: storage. A group without pages lies nowhere (all lines have a clear value, no page is taken), or in far memory.
+//! - `codec`: conversion of lines to sub-blocks and back. The sizes in sub-blocks form the *render
+//!   control surface* (RCS), two bits a line.
+//! - `buffer`: the compaction buffer, technique one. It gathers the lines of a group. An evicted
+//!   group occupies as few pages as possible. A group with fewer than four pages has its bit set
+//!   in the *compaction control surface* (CCS).
+//! - `daemon`: technique two, a thread that packs groups when free pages become few. Packed groups
+//!   have bits in the *page group control surface* (PGCS).
+//! - `table`: the translation table, which contains the three surfaces and the places of groups,
+//!   and defines the concurrent accesses.
+//! - `pages`, `far`: storage. A group without pages is void (all lines have a clear value), or
+//!   lies in far memory.
 //!
-//! Order of locks: the compaction buffer, then one group; of other groups those that nobody has. Source: DESIGN 3.6.
+//! Lock order: the compaction buffer, then one group. While a group is locked, other groups are
+//! only locked if they are free. Source: DESIGN 3.6.
 
 mod buffer;
 pub mod codec;
@@ -48,27 +57,28 @@ pub const PAGE: usize = 512;
 /// Bytes of a page group.
 pub const GROUP: usize = LINES * LINE;
 
-/// Pages that so many sub-blocks take, one after the other.
+/// Returns the number of pages that contiguous sub-blocks occupy.
 pub fn pages_for(sub_blocks: usize) -> usize {
     (sub_blocks * SUB_BLOCK).div_ceil(PAGE)
 }
 
-/// What a memory is made of.
+/// Parameters of a near memory.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Pages of near memory, at least 4.
     pub pages: usize,
-    /// Page groups that there are, near, far, or nowhere.
+    /// Number of page groups: near, far and void.
     pub groups: usize,
-    /// The file that is far memory; none, and it is anonymous memory.
+    /// File of far memory. Without a file, far memory is anonymous memory.
     pub far: Option<Arc<FarFile>>,
-    /// Groups in the compaction buffer; 0: lines are written as they come, and technique one is off.
+    /// Groups in the compaction buffer; 0 disables technique one, and lines are written
+    /// immediately.
     pub buffer: usize,
-    /// The daemon is called when fewer pages are free.
+    /// Number of free pages below which the daemon is notified.
     pub low: usize,
 }
 
-/// A value that whole groups have without pages.
+/// Value of the lines of whole groups without pages.
 #[derive(Debug)]
 struct Clear {
     line: Line,
@@ -76,14 +86,14 @@ struct Clear {
     coded: Line,
 }
 
-/// The coded lines of a group.
+/// Coded lines of a group.
 #[derive(Debug, Clone)]
 struct Contents {
     lines: [Line; LINES],
     controls: [Control; LINES],
 }
 
-/// Near and far memory.
+/// Near memory with its far memory.
 #[derive(Debug)]
 pub struct NearMemory {
     groups: Groups,
@@ -93,14 +103,14 @@ pub struct NearMemory {
     buffer: Mutex<Buffer>,
     tick: AtomicU64,
     low: usize,
-    /// Where eviction looks next.
+    /// Number of the group that eviction checks next.
     hand: AtomicUsize,
-    /// Pages that are left to the daemon: what it needs for one group.
+    /// Free pages that only the daemon may use: the number that it needs for one group.
     reserve: AtomicUsize,
-    /// Whether the daemon is packing, and what wakes it.
+    /// True while the daemon is packing.
     packing: AtomicBool,
     wanted: (Mutex<daemon::Wanted>, Condvar),
-    /// Sub-blocks of lines that are somewhere, and groups.
+    /// Sub-blocks of lines in near and far memory.
     sub_blocks: AtomicUsize,
     somewhere: AtomicUsize,
     stats: Stats,
@@ -115,7 +125,7 @@ fn words_mut(line: &mut Line, control: Control) -> &mut [u64] {
 }
 
 impl NearMemory {
-    /// A memory all of whose lines are zeros.
+    /// Creates a memory whose lines are all zeros.
     ///
     /// # Errors
     /// The system has no memory.
@@ -125,7 +135,7 @@ impl NearMemory {
             None => Far::anonymous(config.groups)?,
         };
         let clears: [OnceLock<Clear>; CLEARS] = std::array::from_fn(|_| OnceLock::new());
-        // Every codec says zeros the same way: offsets, no planes, bases of zero.
+        // Every codec codes zeros identically: as offsets without planes, with bases of zero.
         let mut coded = Line::ZERO;
         let control = Codec::of_bytes().encode(&Line::ZERO, &mut coded);
         let _ = clears[0].set(Clear { line: Line::ZERO, control, coded });
@@ -147,38 +157,40 @@ impl NearMemory {
         })
     }
 
-    /// Groups that there are.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// What it counts.
+    /// Returns the statistics.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Pages that are free now, and pages that there are.
+    /// Returns the number of free pages and the number of all pages.
     pub fn free_pages(&self) -> (usize, usize) {
         (self.pages.free_count(), self.pages.count())
     }
 
-    /// What the render control surface says of a line. Lines in the compaction buffer are not in it yet.
+    /// Returns the render control surface's value of a line. It does not cover lines in the
+    /// compaction buffer.
     pub fn control(&self, line: usize) -> Control {
         self.groups[line / LINES].state().control(line % LINES)
     }
 
-    /// A group's bits of the compaction and of the page group control surface.
+    /// Returns a group's bits of the compaction control surface and of the page group control
+    /// surface.
     pub fn surfaces(&self, group: usize) -> (bool, bool) {
         let state = self.groups[group].state();
         (state.is_compacted(), state.is_packed())
     }
 
-    /// Pages that a group takes now.
+    /// Returns the number of pages that a group occupies.
     pub fn pages_of(&self, group: usize) -> usize {
         self.groups[group].state().pages()
     }
 
-    /// Bytes of the process's memory that a group takes now.
+    /// Returns the bytes of the process's memory that a group occupies.
     pub fn bytes_of(&self, group: usize) -> usize {
         let state = self.groups[group].state();
         match (state.place(), &self.far) {
@@ -188,7 +200,7 @@ impl NearMemory {
         }
     }
 
-    /// A tile or a submission has ended: what is written from now on is newer.
+    /// Ends a tile or a submission: later writes are newer.
     pub fn tick(&self) {
         self.tick.fetch_add(1, Ordering::Relaxed);
         self.buffer.lock().tick();
@@ -197,10 +209,10 @@ impl NearMemory {
     /// Reads a line.
     ///
     /// # Errors
-    /// Those of a file that is far memory.
+    /// An error of the far-memory file.
     ///
     /// # Panics
-    /// There is no such line; so do all functions that name lines and groups.
+    /// Panics if there is no such line. All functions with a line or group number panic likewise.
     pub fn read(&self, codec: &Codec, line: usize, out: &mut Line) -> io::Result<()> {
         let (number, line) = (line / LINES, line % LINES);
         let group = &self.groups[number];
@@ -236,7 +248,8 @@ impl NearMemory {
         }
     }
 
-    /// Reads what a snapshot leads to of a line. It is anything where the snapshot does not hold afterwards.
+    /// Reads the coded line to which a snapshot refers. The result is unspecified if the snapshot
+    /// is invalid afterwards.
     fn read_coded(&self, group: usize, snapshot: &Snapshot, line: usize, coded: &mut Line) -> io::Result<Control> {
         let state = snapshot.state;
         let (control, start) = (state.control(line), state.start(line));
@@ -264,8 +277,8 @@ impl NearMemory {
     /// Writes a line.
     ///
     /// # Errors
-    /// Neither near nor far memory has room. The line, or another that had to make room, may then be lost only if the caller gives up:
-    /// what waited still waits.
+    /// Neither near nor far memory has room. The line, or another line that was evicted for it, is
+    /// lost only if the caller does not retry. Lines in the compaction buffer stay there.
     pub fn write(&self, codec: &Codec, line: usize, data: &Line) -> io::Result<()> {
         let mut coded = Line::ZERO;
         let control = codec.encode(data, &mut coded);
@@ -289,14 +302,14 @@ impl NearMemory {
     /// Empties the compaction buffer.
     ///
     /// # Errors
-    /// As for [`Self::write`].
+    /// The same errors as [`Self::write`].
     pub fn flush(&self) -> io::Result<()> {
         let mut buffer = self.buffer.lock();
         while self.evict_next(&mut buffer)? {}
         Ok(())
     }
 
-    /// Has a group leave the compaction buffer. False when there is none.
+    /// Evicts a group from the compaction buffer. Returns false if there is none.
     fn evict_next(&self, buffer: &mut Buffer) -> io::Result<bool> {
         let Some(gathered) = buffer.next() else { return Ok(false) };
         let stored = self.store(&gathered, true);
@@ -306,7 +319,8 @@ impl NearMemory {
         stored.map(|()| true)
     }
 
-    /// Stores lines of a group, in as few pages as they take together if it comes from the compaction buffer.
+    /// Stores lines of a group. `compact` is true for groups from the compaction buffer, which are
+    /// stored in as few pages as possible.
     fn store(&self, gathered: &Gathered, compact: bool) -> io::Result<()> {
         let mut locked = self.groups[gathered.group].lock();
         let old = locked.snapshot();
@@ -325,7 +339,7 @@ impl NearMemory {
         self.move_to_near(locked, gathered.group, &contents, state)
     }
 
-    /// Lines that lie 256 bytes apart in near memory are overwritten.
+    /// Overwrites lines that lie 256 bytes apart in near memory.
     fn store_in_place(&self, mut locked: Locked<'_>, gathered: &Gathered) {
         let old = locked.snapshot();
         locked.change();
@@ -342,7 +356,7 @@ impl NearMemory {
         locked.switch(state, old.pages);
     }
 
-    /// How a group is to lie in near memory that has new contents.
+    /// Returns the new state in near memory of a group with new contents.
     fn arranged(&self, old: &Snapshot, contents: &Contents, compact: bool) -> State {
         let state = old.state.at(Place::Near).with_controls(&contents.controls);
         let pages = pages_for(state.sub_blocks());
@@ -351,7 +365,7 @@ impl NearMemory {
         let arranged = if compact {
             state.with_surfaces(pages < PAGES, false)
         } else if was_contiguous && pages <= before {
-            // What was packed stays so while it fits.
+            // A packed group stays packed while it fits its pages.
             state
         } else {
             state.with_surfaces(false, false)
@@ -368,7 +382,8 @@ impl NearMemory {
         arranged
     }
 
-    /// Writes a group's contents to near memory, in the pages that it has and others, or to far memory where there is no room.
+    /// Writes a group's contents to near memory, in its pages and additional ones. Writes them to
+    /// far memory if near memory has no room.
     fn move_to_near(&self, mut locked: Locked<'_>, group: usize, contents: &Contents, state: State) -> io::Result<()> {
         let old = locked.snapshot();
         let (had, needs) = (old.state.pages(), state.pages());
@@ -388,7 +403,7 @@ impl NearMemory {
         Ok(())
     }
 
-    /// Writes a group's contents to far memory. Pages that it had are free then.
+    /// Writes a group's contents to far memory, and frees its pages.
     fn move_to_far(&self, mut locked: Locked<'_>, group: usize, contents: &Contents, state: State) -> io::Result<()> {
         let old = locked.snapshot();
         let before = if old.state.place() == Place::Far { Some(self.contents(group, &old)?) } else { None };
@@ -396,7 +411,8 @@ impl NearMemory {
             locked.change();
         }
         if let Err(error) = self.write_far(group, contents, state) {
-            // What was there had its blocks of the file.
+            // The old contents occupied allocated blocks of the file, so writing them back needs
+            // no disk space.
             if let Some(before) = before {
                 self.write_far(group, &before, old.state)?;
             }
@@ -409,7 +425,7 @@ impl NearMemory {
         Ok(())
     }
 
-    /// One write: lines that lie apart have zeros between them.
+    /// Writes a group to far memory in one write. Gaps between lines are zeros.
     fn write_far(&self, group: usize, contents: &Contents, state: State) -> io::Result<()> {
         let mut all = [0; GROUP / 8];
         let mut end = 0;
@@ -421,10 +437,11 @@ impl NearMemory {
         self.far.write(group, 0, &all[..end])
     }
 
-    /// Takes free pages; where there are too few, groups go to far memory. False when that does not help.
+    /// Allocates pages, and evicts groups to far memory if too few are free. Returns false if
+    /// eviction frees too few pages.
     fn make_room(&self, pages: &mut [u32]) -> bool {
         let leave = self.reserve.load(Ordering::Relaxed);
-        // The daemon may be about to free pages, which costs less.
+        // The daemon may be about to free pages, which is cheaper than eviction.
         for _ in 0..16 {
             if self.pages.take(pages, leave) {
                 return true;
@@ -444,7 +461,8 @@ impl NearMemory {
         false
     }
 
-    /// Moves a group from near to far memory as it is, if nobody has it.
+    /// Moves a group unchanged from near to far memory, unless it is locked. Returns true if it
+    /// moved.
     fn evict(&self, number: usize) -> bool {
         let group = &self.groups[number];
         if group.state().place() != Place::Near {
@@ -461,7 +479,7 @@ impl NearMemory {
         moved.is_ok()
     }
 
-    /// Keeps account of what a switch changes.
+    /// Updates the statistics for a change of a group's state.
     fn note(&self, old: &Snapshot, new: State) {
         let size = |state: State| match state.place() {
             Place::Void(_) => 0,
@@ -476,10 +494,11 @@ impl NearMemory {
         self.stats.peak(Stat::PeakCompacted, (self.pages.count() - self.pages.free_count()) * PAGE);
     }
 
-    /// Clears groups to a line, by their control bits where a value of the table is free, else line by line.
+    /// Clears groups to a line. Sets only control bits if the table of clear values has the line
+    /// or a free entry. Writes every line otherwise.
     ///
     /// # Errors
-    /// As for [`Self::write`], and only where lines are written.
+    /// The same errors as [`Self::write`], and only if lines are written.
     pub fn clear(&self, codec: &Codec, groups: Range<usize>, line: &Line) -> io::Result<()> {
         let Some(clear) = self.clear_value(codec, line) else {
             return groups
@@ -493,7 +512,7 @@ impl NearMemory {
         Ok(())
     }
 
-    /// Nothing of these groups is needed: their pages are free. They read as zeros.
+    /// Discards the contents of groups and frees their pages. The groups read as zeros.
     pub fn discard(&self, groups: Range<usize>) {
         self.stats.count(Stat::GroupsDiscarded, groups.len());
         let far = groups.clone().filter(|&group| self.empty(group, 0) == Place::Far).count();
@@ -502,10 +521,11 @@ impl NearMemory {
         }
     }
 
-    /// Writes all lines of a group at once: it is compacted as it comes, and the compaction buffer has nothing to gather.
+    /// Writes all lines of a group at once. The group is compacted immediately and bypasses the
+    /// compaction buffer.
     ///
     /// # Errors
-    /// Neither near nor far memory has room; the group is as it was.
+    /// Neither near nor far memory has room. The group is then unchanged.
     pub fn put(&self, codec: &Codec, group: usize, lines: &[Line; LINES]) -> io::Result<()> {
         let mut gathered = Gathered::one(group, 0, Control::Raw, &Line::ZERO);
         let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
@@ -522,13 +542,13 @@ impl NearMemory {
     /// Reads all lines of a group.
     ///
     /// # Errors
-    /// Those of a file that is far memory.
+    /// An error of the far-memory file.
     pub fn get(&self, codec: &Codec, group: usize, lines: &mut [Line; LINES]) -> io::Result<()> {
         let first = group * LINES;
         lines.iter_mut().zip(first..).try_for_each(|(line, number)| self.read(codec, number, line))
     }
 
-    /// Gives pages of the system that no page group has back to it.
+    /// Returns pages of the system that contain no page of a group to the system.
     pub fn trim(&self) {
         self.pages.trim();
     }
@@ -540,14 +560,14 @@ impl NearMemory {
                 let control = codec.encode(line, &mut coded);
                 Clear { line: *line, control, coded }
             });
-            // Codes of other codecs are no use where lines of a group are stored.
+            // A clear value coded by another codec is unusable where lines of a group are stored.
             let mut back = Line::ZERO;
             codec.decode(value.control, &value.coded, &mut back);
             value.line == *line && back == *line
         })
     }
 
-    /// Makes a group void, and says where it was.
+    /// Makes a group void, and returns its previous place.
     fn empty(&self, number: usize, clear: usize) -> Place {
         let mut buffer = self.buffer.lock();
         buffer.discard(number);
@@ -562,8 +582,8 @@ impl NearMemory {
         old.state.place()
     }
 
-    /// The driver expects no writes to these groups: a finished render target that is bound as a texture, a finished tile. The next
-    /// write ends that.
+    /// Records that the driver expects no writes to these groups, such as a finished render target
+    /// that is bound as a texture, or a finished tile. The next write of a group resets this.
     pub fn expect_reads(&self, groups: Range<usize>) {
         for number in groups {
             self.groups[number].lock().set_hints(Some(true), None);

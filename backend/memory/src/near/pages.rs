@@ -1,4 +1,5 @@
-//! Memory of words that threads read while others write: near memory's pages, and far memory that is anonymous.
+//! Word memory that threads read while others write: the pages of near memory, and anonymous far
+//! memory.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -14,7 +15,7 @@ pub const WORDS: usize = SUB_BLOCK / 8;
 /// Sub-blocks of a page.
 pub const SUB_BLOCKS: usize = PAGE / SUB_BLOCK;
 
-/// Zeros at first, whose pages come when they are written.
+/// Zero-initialized memory whose pages are allocated on the first write.
 #[derive(Debug)]
 pub struct Words {
     map: MmapRaw,
@@ -22,7 +23,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// So many words, at least 1.
+    /// Creates a memory of `count` words (at least 1).
     ///
     /// # Errors
     /// The system has no memory.
@@ -32,11 +33,12 @@ impl Words {
     }
 
     fn all(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has as many words, is aligned to pages, lives as long as `self`, and is reached as atomic words only.
+        // SAFETY: the mapping has at least this many words, is aligned to pages, and lives as long
+        // as `self`. It is accessed as atomic words only.
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast::<AtomicU64>(), self.count) }
     }
 
-    /// Reads from a word on; zeros behind the end.
+    /// Reads words from `start` on. Words behind the end are 0.
     pub fn read(&self, start: usize, out: &mut [u64]) {
         out.fill(0);
         for (out, word) in out.iter_mut().zip(self.all().get(start..).unwrap_or_default()) {
@@ -44,21 +46,23 @@ impl Words {
         }
     }
 
-    /// Writes from a word on; dropped behind the end.
+    /// Writes words from `start` on. Words behind the end are dropped.
     pub fn write(&self, start: usize, words: &[u64]) {
-        // What made these words free happens before they change, for whoever sees the change.
+        // A thread that sees one of these stores must also see the change that freed the words.
         fence(Ordering::Release);
         for (word, &value) in self.all().get(start..).unwrap_or_default().iter().zip(words) {
             word.store(value, Ordering::Relaxed);
         }
     }
 
-    /// Gives whole pages of the system between two words back; they read as zeros.
+    /// Returns whole pages of the system between two words to the system. The words then read as
+    /// zeros.
     pub fn discard(&self, start: usize, end: usize) {
         let page = 4096 / 8;
         let (first, last) = (start.div_ceil(page) * page, end.min(self.count) / page * page);
         if first < last {
-            // SAFETY: the range lies inside the mapping. Who reads it meanwhile sees zeros or what was there, as with any write.
+            // SAFETY: the range lies inside the mapping. Concurrent readers see zeros or the old
+            // values, as with any write.
             unsafe {
                 let start = self.map.as_mut_ptr().add(first * 8);
                 libc::madvise(start.cast(), (last - first) * 8, libc::MADV_DONTNEED);
@@ -67,10 +71,10 @@ impl Words {
     }
 }
 
-/// Pages of near memory in one of the system's.
+/// Pages of near memory per page of the system (4096 bytes).
 const OF_SYSTEM: u32 = (4096 / PAGE) as u32;
 
-/// The pages of near memory.
+/// Pages of near memory.
 #[derive(Debug)]
 pub struct Pages {
     words: Words,
@@ -79,19 +83,19 @@ pub struct Pages {
     free_count: AtomicUsize,
 }
 
-/// Pages that are free.
+/// Free pages.
 #[derive(Debug, Default)]
 struct Free {
-    /// Those that somebody had.
+    /// Free pages that were allocated before.
     returned: Vec<u32>,
-    /// Whether there were any since memory was last given back to the system.
+    /// True if pages were freed since the last trim.
     untrimmed: bool,
-    /// All from here on were never taken.
+    /// First page that was never allocated. All later pages are free, too.
     fresh: u32,
 }
 
 impl Pages {
-    /// So many pages, all free.
+    /// Creates a memory of `count` pages, all free.
     ///
     /// # Errors
     /// The system has no memory.
@@ -101,17 +105,18 @@ impl Pages {
         Ok(Self { words, free: Mutex::default(), count, free_count: AtomicUsize::new(count) })
     }
 
-    /// How many there are.
+    /// Returns the number of pages.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many are free.
+    /// Returns the number of free pages.
     pub fn free_count(&self) -> usize {
         self.free_count.load(Ordering::Relaxed)
     }
 
-    /// Takes as many pages as `pages` is long and leaves some; false, and none taken, when there are too few.
+    /// Allocates `pages.len()` pages. Returns false and allocates nothing if fewer than `leave`
+    /// pages would stay free.
     pub fn take(&self, pages: &mut [u32], leave: usize) -> bool {
         let mut free = self.free.lock();
         let all = free.returned.len() + self.count - free.fresh as usize;
@@ -126,7 +131,7 @@ impl Pages {
         true
     }
 
-    /// Gives pages back.
+    /// Frees pages.
     pub fn give(&self, pages: &[u32]) {
         if pages.is_empty() {
             return;
@@ -137,8 +142,8 @@ impl Pages {
         self.free_count.store(free.returned.len() + self.count - free.fresh as usize, Ordering::Relaxed);
     }
 
-    /// Gives pages of the system that are free as a whole back to it. The first pages are taken first from then on, so that those
-    /// which are taken lie together.
+    /// Returns pages of the system that contain only free pages to the system. Later allocations
+    /// use the lowest free pages first, so that allocated pages lie together.
     pub fn trim(&self) {
         let mut free = self.free.lock();
         if !std::mem::take(&mut free.untrimmed) {
@@ -152,7 +157,7 @@ impl Pages {
         }
         free.returned.drain(..last);
         let words = |page: u32| page as usize * WORDS * SUB_BLOCKS;
-        // What lies behind those that were ever taken is nobody's.
+        // Pages behind the last one that was ever allocated have no owner.
         let mut run = free.fresh..end.next_multiple_of(OF_SYSTEM);
         for &page in free.returned.iter().chain(&[u32::MAX]) {
             if page.checked_add(1) == Some(run.start) {
@@ -169,14 +174,14 @@ impl Pages {
         page.saturating_mul(WORDS * SUB_BLOCKS).saturating_add(sub_block % SUB_BLOCKS * WORDS)
     }
 
-    /// Reads sub-blocks of a group in these pages, from one on.
+    /// Reads sub-blocks of a group in these pages, from sub-block `start` on.
     pub fn read(&self, pages: &[u32], start: usize, out: &mut [u64]) {
         for (number, out) in out.chunks_mut(WORDS).enumerate() {
             self.words.read(Self::word(pages, start + number), out);
         }
     }
 
-    /// Writes sub-blocks of a group in these pages, from one on.
+    /// Writes sub-blocks of a group in these pages, from sub-block `start` on.
     pub fn write(&self, pages: &[u32], start: usize, words: &[u64]) {
         for (number, words) in words.chunks(WORDS).enumerate() {
             self.words.write(Self::word(pages, start + number), words);

@@ -1,16 +1,16 @@
-//! What near memory counts: the last counters of the one table (`counters.rs`).
+//! Statistics of near memory: the last counters of the counter table (`counters.rs`).
 //!
-//! Values are sums since the memory was made, or most of a time.
+//! A value is a sum since the memory was created, or the peak of a quantity.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use vitric_base::counters::COUNT;
 pub use vitric_base::counters::Counter as Stat;
 
-/// The first of the counters that this unit keeps itself.
+/// First of the counters that this crate stores.
 const FIRST: usize = Stat::SpansRested as usize;
 
-/// The values.
+/// Values of the counters.
 #[derive(Debug)]
 pub struct Stats([AtomicU64; COUNT - FIRST]);
 
@@ -25,25 +25,25 @@ impl Stats {
         &self.0[stat as usize - FIRST]
     }
 
-    /// Counts something.
+    /// Adds `many` to a counter.
     pub fn count(&self, stat: Stat, many: usize) {
         self.value(stat).fetch_add(many as u64, Ordering::Relaxed);
     }
 
-    /// Notes a value, of which the greatest is kept.
+    /// Raises a counter to at least `value`.
     pub fn peak(&self, stat: Stat, value: usize) {
-        // What is mostly no news is not written.
+        // Most values are below the peak, so a plain load avoids most writes.
         if self.get(stat) < value as u64 {
             self.value(stat).fetch_max(value as u64, Ordering::Relaxed);
         }
     }
 
-    /// A value.
+    /// Returns the value of a counter.
     pub fn get(&self, stat: Stat) -> u64 {
         self.value(stat).load(Ordering::Relaxed)
     }
 
-    /// Numbers in the table of counters, and values.
+    /// Returns the indices of the counters in the counter table, with their values.
     pub fn all(&self) -> impl Iterator<Item = (usize, u64)> {
         (FIRST..).zip(self.0.iter().map(|value| value.load(Ordering::Relaxed)))
     }

@@ -1,7 +1,8 @@
-//! Writers, readers, the daemon, evictions, clears and discards at the same time, each read compared with what was written.
+//! Stress test of concurrent writers, readers, the daemon, evictions, clears and discards. Each
+//! read is compared with the last written line.
 //!
-//! `VITRIC_STRESS` is how many seconds it runs: 5 without it, 20 in `cargo xtask test`. Ten minutes:
-//! `VITRIC_STRESS=600 cargo test -p vitric-memory --lib near::stress`.
+//! `VITRIC_STRESS` is the duration in seconds: 5 by default, 20 in `cargo xtask test`. For ten
+//! minutes: `VITRIC_STRESS=600 cargo test -p vitric-memory --lib near::stress`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ const GROUPS: usize = 192;
 const WRITERS: usize = 2;
 const READERS: usize = 2;
 
-/// What the lines of a group are: numbers that give them, one each.
+/// Expected lines of each group, as numbers from which [`line_of`] derives them.
 type Shadow = Box<[Mutex<[u32; LINES]>]>;
 
 struct Random(u32);
@@ -26,7 +27,7 @@ impl Random {
     }
 }
 
-/// The line of a number; zeros of 0. Numbers have lines of all sizes.
+/// Returns the line of a number; zeros for 0. The lines of all numbers cover all coded sizes.
 fn line_of(number: u32) -> Line {
     if number == 0 {
         return Line::ZERO;
@@ -46,12 +47,14 @@ fn check(memory: &NearMemory, codec: &Codec, group: usize, line: usize, number: 
     assert!(out == line_of(number), "line {line} of group {group} is not number {number}");
 }
 
-/// Owns every group whose number leaves `part`: only it writes them.
+/// Writes groups until `end`. Each writer owns the groups whose number modulo the number of
+/// writers is `part`.
 fn write(memory: &NearMemory, shadow: &Shadow, part: usize, end: Instant) {
     let (codec, mut random, mut next) = (Codec::of_depth(32), Random(part as u32 + 1), part as u32 + 1);
     while Instant::now() < end {
         let group = random.below(GROUPS / WRITERS) * WRITERS + part;
-        // Readers compare what they read with the shadow before and after; so writes and their notes are one step.
+        // Readers compare lines with the shadow, so a write and its note in the shadow are one
+        // step.
         let mut lines = shadow[group].lock();
         match random.below(40) {
             0 => {
@@ -59,7 +62,7 @@ fn write(memory: &NearMemory, shadow: &Shadow, part: usize, end: Instant) {
                 *lines = [0; LINES];
             }
             1 => {
-                // Few values, so that they stay in the table of clear values.
+                // Few values, so that the table of clear values has room for them.
                 let number = random.below(4) as u32 * 4;
                 memory.clear(&codec, group..group + 1, &line_of(number)).unwrap();
                 *lines = [number; LINES];
@@ -81,8 +84,8 @@ fn write(memory: &NearMemory, shadow: &Shadow, part: usize, end: Instant) {
     }
 }
 
-/// Reads while nobody writes the group, but everybody else may move it; and while somebody does, when the result must be a line that
-/// the group had.
+/// Reads lines until `end`. With the shadow locked no writer changes the group, though other
+/// threads may move it. Without the lock the result must be some line that a writer creates.
 fn read(memory: &NearMemory, shadow: &Shadow, seed: u32, end: Instant) {
     let (codec, mut random) = (Codec::of_depth(32), Random(seed));
     while Instant::now() < end {
@@ -98,7 +101,7 @@ fn read(memory: &NearMemory, shadow: &Shadow, seed: u32, end: Instant) {
     }
 }
 
-/// Whether a line is one that writers make, whose first word says which.
+/// Returns true if a writer can have created the line, whose first word is its number.
 fn is_some_line(line: &Line) -> bool {
     line_of(line.0[0]) == *line
 }
@@ -154,7 +157,7 @@ fn run(config: &Config, has_daemon: bool, time: Duration) {
 #[test]
 fn everybody_at_once() {
     let config = |pages, buffer| Config { pages, groups: GROUPS, far: None, buffer, low: pages / 4 };
-    // Room for all, room for a few, and 64 KiB; each technique alone, and both.
+    // Room for all groups, room for a few, and 64 KiB. Each technique alone, and both.
     let runs = [
         (config(1024, 0), true),
         (config(1024, 8), true),

@@ -1,17 +1,22 @@
-//! The translation table: where the lines of each page group are, and what the control surfaces say of it.
+//! Translation table: the place of each page group's lines, and its bits of the control surfaces.
 //!
-//! A group's *state* is one word: the two bits of each of its eight lines (the render control surface), its bits of the compaction and the
-//! page group control surface, where it lies, and a version that grows with every change. Beside it stand two sets of page numbers, of
-//! which the state says which one is meant. So who moves a group writes the other set and then switches, with one store.
+//! The *state* of a group is one word. It contains the two bits of each of its eight lines (the
+//! render control surface), and its bits of the compaction and page group control surfaces. It
+//! also contains its place, and a version that grows with every change. Beside the word are two
+//! sets of page numbers, and the state selects one. A writer that moves a group fills the other
+//! set and then switches with one store.
 //!
-//! - **Readers** never wait for a group that moves. They take a [`Snapshot`], read what it leads to, and ask whether it still holds; if not, what
-//!   they read may be anything, and they begin anew. They wait only while lines are changed *where they lie*, which takes as long as copying them.
+//! - **Readers** never wait for a group that moves. They load a [`Snapshot`], read the lines to
+//!   which it refers, and check if it is still valid. If not, the bytes read are unspecified, and
+//!   the reader starts again. Readers wait only while lines change *in place*, which takes as long
+//!   as copying them.
 //! - **Writers** lock the group against each other, announce changes in place, and switch.
-//! - **The daemon** copies what a snapshot leads to without a lock; it switches if nothing has happened since.
+//! - **The daemon** copies the lines of a snapshot without a lock. It switches if the group has
+//!   not changed since.
 //!
-//! Page numbers are always those of pages that exist, so that what a snapshot leads to can be read at any time. Pages that are given back
-//! may be written by somebody else at once; whoever still reads them finds that the snapshot does not hold. What threads do at the
-//! same time is modelled with loom: the table is written against [`World`].
+//! Page numbers always refer to existing pages, so the pages of a snapshot can be read at any
+//! time. Another group may write freed pages immediately, and a thread that still reads them finds
+//! its snapshot invalid. Loom models the concurrent accesses: the table is generic over [`World`].
 
 use std::sync::atomic::Ordering;
 
@@ -21,13 +26,13 @@ use super::codec::Control;
 
 /// Lines of a group.
 pub const LINES: usize = 8;
-/// Most pages of a group.
+/// Maximum number of pages of a group.
 pub const PAGES: usize = 4;
 
-/// Where a group lies.
+/// Place of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Nowhere: each of its lines is the clear value that has this number.
+    /// Void: each line is the clear value with this number.
     Void(usize),
     /// In pages of near memory.
     Near,
@@ -35,7 +40,7 @@ pub enum Place {
     Far,
 }
 
-/// What a state says. Switching makes a new one of it.
+/// State of a group. A switch replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State(u64);
 
@@ -45,34 +50,34 @@ const CCS: u64 = 1 << 20;
 const PGCS: u64 = 1 << 21;
 const PLACE: u32 = 22;
 const SET: u64 = 1 << 24;
-/// A writer is at work.
+/// A writer has locked the group.
 const LOCKED: u64 = 1 << 25;
-/// Lines change where they lie.
+/// Lines change in place.
 const CHANGING: u64 = 1 << 26;
-/// The driver expects reads only.
+/// The driver expects only reads.
 const READ_ONLY: u64 = 1 << 27;
-/// Newer lines may be in the compaction buffer.
+/// The compaction buffer may have newer lines.
 const BUFFERED: u64 = 1 << 28;
 const VERSION: u64 = 1 << 32;
-/// What does not change where lines are.
+/// Bits that do not affect the place of lines.
 const HINTS: u64 = LOCKED | READ_ONLY | BUFFERED;
 
-/// Clear values that a table can tell apart.
+/// Number of clear values that a table can distinguish.
 pub const CLEARS: usize = 16;
 
 impl State {
-    /// What the render control surface says of a line.
+    /// Returns the render control surface's value of a line.
     pub fn control(self, line: usize) -> Control {
         Control::of_bits(self.0 >> (2 * line))
     }
 
-    /// Its bits for all lines.
+    /// Returns the state with the render control surface's values of all lines.
     pub fn with_controls(self, controls: &[Control; LINES]) -> Self {
         let bits = controls.iter().enumerate().fold(0, |bits, (line, &control)| bits | (control as u64) << (2 * line));
         Self(self.0 & !RCS | bits)
     }
 
-    /// Where the group lies.
+    /// Returns the place of the group.
     pub fn place(self) -> Place {
         match self.0 >> PLACE & 3 {
             0 => Place::Void((self.0 >> CLEAR) as usize % CLEARS),
@@ -81,7 +86,7 @@ impl State {
         }
     }
 
-    /// The same elsewhere.
+    /// Returns the state with another place.
     pub fn at(self, place: Place) -> Self {
         let (number, clear) = match place {
             Place::Void(clear) => (0, (clear % CLEARS) as u64),
@@ -91,43 +96,45 @@ impl State {
         Self(self.0 & !(3 << PLACE | (CLEARS as u64 - 1) << CLEAR) | number << PLACE | clear << CLEAR)
     }
 
-    /// The group's bit of the compaction control surface: its lines follow each other, the compaction buffer has put them so.
+    /// Returns the group's bit of the compaction control surface: the compaction buffer made its
+    /// lines contiguous.
     pub fn is_compacted(self) -> bool {
         self.0 & CCS != 0
     }
 
-    /// Its bit of the page group control surface: its lines follow each other, the daemon has put them so.
+    /// Returns the group's bit of the page group control surface: the daemon made its lines
+    /// contiguous.
     pub fn is_packed(self) -> bool {
         self.0 & PGCS != 0
     }
 
-    /// Both bits.
+    /// Returns the state with these bits of both surfaces.
     pub fn with_surfaces(self, compacted: bool, packed: bool) -> Self {
         let bits = if compacted { CCS } else { 0 } | if packed { PGCS } else { 0 };
         Self(self.0 & !(CCS | PGCS) | bits)
     }
 
-    /// Whether lines follow each other, instead of lying 256 bytes apart.
+    /// Returns true if lines are contiguous, and false if they lie 256 bytes apart.
     pub fn is_contiguous(self) -> bool {
         self.0 & (CCS | PGCS) != 0
     }
 
-    /// Whether the driver expects reads only.
+    /// Returns true if the driver expects only reads.
     pub fn is_read_only(self) -> bool {
         self.0 & READ_ONLY != 0
     }
 
-    /// Whether the compaction buffer may have newer lines.
+    /// Returns true if the compaction buffer may have newer lines.
     pub fn is_buffered(self) -> bool {
         self.0 & BUFFERED != 0
     }
 
-    /// Sub-blocks of all lines.
+    /// Returns the number of sub-blocks of all lines.
     pub fn sub_blocks(self) -> usize {
         (0..LINES).map(|line| self.control(line).sub_blocks()).sum()
     }
 
-    /// First sub-block of a line in its group.
+    /// Returns the first sub-block of a line in its group.
     pub fn start(self, line: usize) -> usize {
         if !self.is_contiguous() {
             return line * 4;
@@ -135,7 +142,7 @@ impl State {
         (0..line).map(|line| self.control(line).sub_blocks()).sum()
     }
 
-    /// Pages that the group takes in near memory.
+    /// Returns the number of pages that the group occupies in near memory.
     pub fn pages(self) -> usize {
         match self.place() {
             Place::Near if self.is_contiguous() => super::pages_for(self.sub_blocks()),
@@ -145,16 +152,16 @@ impl State {
     }
 }
 
-/// What a group was at some time.
+/// State and pages of a group at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
-    /// Its state.
+    /// State.
     pub state: State,
-    /// Numbers of its pages, as many as [`State::pages`] says.
+    /// Numbers of its pages. The first [`State::pages`] elements are valid.
     pub pages: [u32; PAGES],
 }
 
-/// A group of the table.
+/// Group of the table.
 #[derive(Debug)]
 pub struct Group<W: World = Machine> {
     state: W::Word,
@@ -162,7 +169,7 @@ pub struct Group<W: World = Machine> {
 }
 
 impl<W: World> Default for Group<W> {
-    /// A group that lies nowhere: lines of the first clear value.
+    /// Creates a void group, whose lines are the first clear value.
     fn default() -> Self {
         let word = || W::Word::new(0);
         Self { state: word(), sets: [[word(), word()], [word(), word()]] }
@@ -176,7 +183,7 @@ impl<W: World> Group<W> {
         Snapshot { state: State(state), pages: [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32] }
     }
 
-    /// What the group is now, for readers. Waits while its lines change where they lie.
+    /// Returns the current state and pages, for readers. Waits while lines change in place.
     pub fn snapshot(&self) -> Snapshot {
         loop {
             let state = self.state.load(Ordering::Acquire);
@@ -187,18 +194,19 @@ impl<W: World> Group<W> {
         }
     }
 
-    /// Whether what a snapshot led to was what the group had all the time; to be asked after it was read.
+    /// Returns true if the data of a snapshot was valid all the time. Must be called after the
+    /// data was read.
     pub fn still_holds(&self, snapshot: &Snapshot) -> bool {
         W::fence(Ordering::Acquire);
         (self.state.load(Ordering::Relaxed) ^ snapshot.state.0) & !HINTS == 0
     }
 
-    /// What the group is now, whoever is at work; for statistics and choices.
+    /// Returns the current state without waiting for writers, for statistics and selection.
     pub fn state(&self) -> State {
         State(self.state.load(Ordering::Relaxed))
     }
 
-    /// Keeps other writers away, when no one is at work.
+    /// Locks the group against other writers. Returns `None` if another writer has locked it.
     pub fn try_lock(&self) -> Option<Locked<'_, W>> {
         let state = self.state.load(Ordering::Relaxed);
         if state & LOCKED != 0 || !self.state.exchange(state, state | LOCKED, Ordering::Acquire) {
@@ -207,7 +215,7 @@ impl<W: World> Group<W> {
         Some(Locked { group: self, state, ended: 0 })
     }
 
-    /// Keeps other writers away.
+    /// Locks the group against other writers.
     pub fn lock(&self) -> Locked<'_, W> {
         loop {
             if let Some(locked) = self.try_lock() {
@@ -217,7 +225,8 @@ impl<W: World> Group<W> {
         }
     }
 
-    /// Keeps writers away, if nothing has happened since a snapshot was taken.
+    /// Locks the group against other writers. Returns `None` if it is locked or has changed since
+    /// a snapshot.
     pub fn lock_if(&self, snapshot: &Snapshot) -> Option<Locked<'_, W>> {
         let locked = self.try_lock()?;
         let holds = (locked.state ^ snapshot.state.0) & !HINTS == 0;
@@ -225,31 +234,32 @@ impl<W: World> Group<W> {
     }
 }
 
-/// A group that is one writer's. When it is dropped, the group is as it was.
+/// Group locked by one writer. Without a switch, a drop keeps the group's place and lines.
 #[derive(Debug)]
 pub struct Locked<'g, W: World = Machine> {
     group: &'g Group<W>,
-    /// Without the lock.
+    /// State without the lock bit.
     state: u64,
-    /// Hints that end when the group is switched.
+    /// Hint bits that a switch clears.
     ended: u64,
 }
 
 impl<W: World> Locked<'_, W> {
-    /// What the group is.
+    /// Returns the state and pages of the group.
     pub fn snapshot(&self) -> Snapshot {
         self.group.at(self.state)
     }
 
-    /// Lines are going to change where they lie: readers wait from now on until the group is switched.
+    /// Announces that lines change in place: readers wait from now on until the switch.
     pub fn change(&mut self) {
         self.state |= CHANGING;
         self.group.state.store(self.state | LOCKED, Ordering::Relaxed);
-        // Who reads what is written from now on finds that it changes.
+        // A thread that reads a later write also sees the announcement.
         W::fence(Ordering::Release);
     }
 
-    /// Whether the driver expects reads only, and whether the compaction buffer has newer lines, where that is not as it was.
+    /// Sets the hints that the driver expects only reads, and that the compaction buffer has newer
+    /// lines. `None` keeps a hint.
     pub fn set_hints(&mut self, read_only: Option<bool>, buffered: Option<bool>) {
         for (bit, value) in [(READ_ONLY, read_only), (BUFFERED, buffered)] {
             match value {
@@ -260,13 +270,14 @@ impl<W: World> Locked<'_, W> {
         }
     }
 
-    /// When the group is switched, its lines are written: reads are no longer all that is expected, and the compaction buffer has none of
-    /// them, if `gathered`.
+    /// Records that the next switch writes lines. The switch ends the expectation of reads only,
+    /// and with `gathered` it marks the compaction buffer as empty for this group.
     pub fn written(&mut self, gathered: bool) {
         self.ended = READ_ONLY | if gathered { BUFFERED } else { 0 };
     }
 
-    /// Ends with the group elsewhere, or with other lines: `state` is made of the group's own.
+    /// Ends the lock with a new place or new lines. `state` must be derived from the group's
+    /// state.
     pub fn switch(mut self, state: State, pages: [u32; PAGES]) {
         let old = self.state;
         let set = &self.group.sets[usize::from(old & SET == 0)];
@@ -282,7 +293,7 @@ impl<W: World> Locked<'_, W> {
 
 impl<W: World> Drop for Locked<'_, W> {
     fn drop(&mut self) {
-        // A change that was announced has ended, too.
+        // The announcement of a change in place ends with the lock.
         self.group.state.store(self.state & !CHANGING, Ordering::Release);
     }
 }

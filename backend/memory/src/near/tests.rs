@@ -1,4 +1,5 @@
-//! Near memory as DESIGN 3.6 describes it: its examples, both techniques alone and together, little room, full disks.
+//! Tests of near memory as DESIGN 3.6 describes it: its examples, both techniques alone and
+//! together, little room, full disks.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ fn hashed(seed: u32) -> u32 {
     (word ^ word >> 12).wrapping_mul(0x297a_2d39)
 }
 
-/// A line that takes so many sub-blocks, another one for each seed.
+/// Returns a line of `sub_blocks` sub-blocks that is different for each seed.
 fn sized(sub_blocks: usize, seed: u32) -> Line {
     let mask = [0, 0x1ff, 0x3_ffff, u32::MAX][sub_blocks - 1];
     let base = hashed(seed) & 0x7fff_0000;
@@ -84,14 +85,14 @@ fn a_group_of_1024_bytes_takes_two_pages_and_three_when_it_grows() {
     let mut lines = write(&memory, 0, [2, 1, 3, 2, 1, 4, 2, 1], 2);
     memory.flush().unwrap();
     assert_eq!((memory.pages_of(0), memory.surfaces(0)), (2, (true, false)));
-    // 1,100 bytes are 18 sub-blocks; those behind line 1 must move.
+    // 1,100 bytes are 18 sub-blocks. Those behind line 1 must move.
     lines[1] = sized(3, 77);
     memory.write(&codec(), 1, &lines[1]).unwrap();
     memory.flush().unwrap();
     assert_eq!((memory.pages_of(0), used(&memory), memory.surfaces(0)), (3, 3, (true, false)));
     check(&memory, 0, &lines);
     assert_eq!(memory.stats().get(Stat::GroupsExpanded), 1);
-    // And what shrinks gives pages back.
+    // A group that shrinks frees pages.
     for line in [2, 3, 5, 6] {
         lines[line] = sized(1, line as u32);
         memory.write(&codec(), line, &lines[line]).unwrap();
@@ -111,7 +112,7 @@ fn groups_that_pack_no_better_lie_apart() {
     assert_eq!(memory.stats().get(Stat::GroupsCompacted), 0);
 }
 
-/// Lines that the buffer does not have come from memory when the group leaves.
+/// An eviction fetches the lines that are not in the buffer from memory.
 #[test]
 fn missing_lines_are_fetched() {
     let memory = memory(64, 8, 2);
@@ -121,7 +122,7 @@ fn missing_lines_are_fetched() {
     lines[6] = sized(4, 5);
     memory.write(&codec(), 22, &lines[6]).unwrap();
     let fetched = memory.stats().get(Stat::NearOut);
-    // Two younger ones drive it out.
+    // Two younger groups evict this one.
     memory.tick();
     for group in [3, 4] {
         memory.write(&codec(), group * LINES, &sized(1, group as u32)).unwrap();
@@ -140,14 +141,14 @@ fn without_the_buffer_the_daemon_packs() {
     assert_eq!(memory.pack(8), 1);
     assert_eq!((memory.pages_of(5), used(&memory), memory.surfaces(5)), (2, 2, (false, true)));
     check(&memory, 5, &lines);
-    // What still fits stays packed, in the same pages.
+    // Lines that still fit keep the group packed, in the same pages.
     lines[3] = sized(1, 8);
     lines[4] = sized(3, 9);
     memory.write(&codec(), 43, &lines[3]).unwrap();
     memory.write(&codec(), 44, &lines[4]).unwrap();
     assert_eq!((memory.pages_of(5), memory.surfaces(5)), (2, (false, true)));
     check(&memory, 5, &lines);
-    // What does not unpacks the group.
+    // Lines that do not fit unpack the group.
     lines[0] = sized(4, 10);
     lines[1] = sized(4, 11);
     memory.write(&codec(), 40, &lines[0]).unwrap();
@@ -203,13 +204,13 @@ fn a_daemon_works_when_pages_are_few_or_when_it_is_called() {
 fn what_does_not_fit_goes_to_far_memory() {
     for (buffer, file) in [(0, false), (4, false), (0, true), (4, true)] {
         let far = file.then(|| FarFile::create(&std::env::temp_dir()).unwrap());
-        // 64 KiB.
+        // 128 pages are 64 KiB.
         let memory = NearMemory::new(&Config { far, ..config(128, 256, buffer) }).unwrap();
         let sizes = |group: usize| std::array::from_fn(|line| hashed((group * 8 + line) as u32) as usize % 4 + 1);
         let mut lines: Vec<_> = (0..256).map(|group| write(&memory, group, sizes(group), group as u32)).collect();
         lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
         assert!(memory.stats().get(Stat::GroupsEvicted) > 0 && memory.stats().get(Stat::FarOut) > 0);
-        // Lines of groups that are far, again; and packed ones.
+        // Rewrites lines of groups in far memory, and of packed groups.
         memory.pack(1000);
         for group in (0..256).step_by(3) {
             lines[group][5] = sized(group % 4 + 1, 5000 + group as u32);
@@ -228,13 +229,13 @@ fn clears_cost_control_bits() {
     memory.clear(&codec(), 0..64, &value).unwrap();
     assert_eq!((used(&memory), memory.stats().get(Stat::NearIn)), (0, 0));
     assert!((0..64 * LINES).all(|line| read(&memory, line) == value));
-    // A line on it: the others are as cleared.
+    // After a write of one line, the other lines still have the clear value.
     memory.write(&codec(), 9 * LINES + 4, &lines[4]).unwrap();
     memory.flush().unwrap();
     assert_eq!((used(&memory), read(&memory, 9 * LINES + 4), read(&memory, 9 * LINES + 5)), (2, lines[4], value));
     memory.discard(0..64);
     assert_eq!((used(&memory), read(&memory, 9 * LINES + 4)), (0, Line::ZERO));
-    // More values than the table knows are written.
+    // Clear values beyond the size of the table are written as lines.
     for number in 0..20 {
         let value = Line([number; 64]);
         memory.clear(&codec(), number as usize..number as usize + 1, &value).unwrap();
@@ -244,7 +245,7 @@ fn clears_cost_control_bits() {
     assert!(used(&memory) > 0 && used(&memory) < 8);
 }
 
-/// A limit on the size of files stands for a disk that is full: writes fail in the same way.
+/// `/dev/full` stands for a full disk: writes to it fail.
 #[test]
 fn a_full_disk_is_an_error_and_loses_nothing() {
     let full = std::path::Path::new("/dev/full");
@@ -257,13 +258,13 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
     assert_eq!(read(&memory, 4 * LINES), Line::ZERO);
-    // What makes room lets writes succeed again.
+    // After a discard frees room, writes succeed again.
     memory.discard(1..2);
     memory.write(&codec(), 4 * LINES, &sized(4, 99)).unwrap();
     assert!(read(&memory, 4 * LINES) == sized(4, 99));
 }
 
-/// The buffer keeps what cannot leave it.
+/// The buffer keeps groups that cannot be evicted.
 #[test]
 fn a_full_disk_leaves_the_buffer_as_it_is() {
     let Ok(file) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full") else { return };

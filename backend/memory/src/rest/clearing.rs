@@ -1,8 +1,10 @@
-//! Clears of whole images: they are noted, and written when somebody needs the bytes.
+//! Clears of whole images: they are noted, and written when an access needs the bytes.
 //!
-//! A span that is cleared wholly keeps its pages, but what is in them counts no more: its line does. Who uses it next writes that line, unless it
-//! overwrites the span anyway, as passes do that begin with a clear; copies read the line; and when the span is idle its pages go without being
-//! read. So a clear costs a word for 64 KiB. Source: DESIGN 3.6 (clears cost control bits instead of bytes).
+//! A span that is cleared wholly keeps its pages, but the pages are outdated and the noted line
+//! replaces their bytes. The next user of the span writes that line, unless the user overwrites
+//! the span, as passes that begin with a clear do. Copies read the line. When the span becomes
+//! idle, its pages are discarded without being read. A clear thus costs one word for 64 KiB.
+//! Source: DESIGN 3.6 (clears cost control bits instead of bytes).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,13 +15,16 @@ use crate::near::Stat;
 use crate::near::codec::{LINE, Line};
 
 impl Allocation {
-    /// How often clears were noted in it, of whatever image: who uses another one of the same bytes must see that, too.
+    /// Returns how often clears of any image were noted in the allocation. Other images in the
+    /// same bytes must observe the clears, too.
     pub(crate) fn noted(&self) -> u64 {
         self.rest.as_ref().map_or(0, |rest| rest.noted.load(Ordering::Acquire))
     }
 
-    /// Clears bytes that an optimal image has for itself, and that a submission has begun to use: each `LINE` of them, from the first on, is to be
-    /// `line`. Whole spans are noted, the rest is written. False, and nothing is done, where there is no whole span.
+    /// Clears bytes that belong to one optimal image only and that a submission has begun to use.
+    /// Every `LINE` bytes from the first on become `line`. Whole spans are noted, and the
+    /// remaining bytes are written. Returns false and does nothing if the range contains no whole
+    /// span.
     pub(super) fn note_clear(&self, range: Range<u64>, number: u64, line: &Line) -> bool {
         let Some(rest) = &self.rest else { return false };
         let spans = rest.touched(&range);
@@ -33,7 +38,8 @@ impl Allocation {
                 moved.held[span] = Held::Cleared(line.clone());
                 rest.shared.count(Stat::SpansCleared, 1);
             } else {
-                // A buffer was bound there, or it is another image's, too.
+                // The span is only partly in the range, or is excluded because a buffer was bound
+                // to it.
                 let all = Rest::bytes(span, self.length);
                 let start = all.start.max(usize::try_from(range.start).unwrap_or(usize::MAX));
                 self.write_lines(start..all.end.min(usize::try_from(range.end).unwrap_or(usize::MAX)), &line);
@@ -43,7 +49,7 @@ impl Allocation {
         true
     }
 
-    /// Writes a line again and again to bytes that nobody else uses.
+    /// Writes copies of a line to bytes that nothing else uses.
     pub(super) fn write_lines(&self, range: Range<usize>, line: &Line) {
         for start in range.clone().step_by(LINE) {
             self.write(start as u64, &line.bytes()[..LINE.min(range.end - start)]);

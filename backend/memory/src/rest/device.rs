@@ -1,4 +1,5 @@
-//! Near memory of a device: the slots of spans at rest, the submissions that run, and the thread that rests what is idle.
+//! Near memory of a device: the slots of compacted spans, the running submissions, and the
+//! residency thread, which compacts idle spans.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,63 +19,67 @@ use super::idle::{self, Outcome};
 use super::span::{Numbers, Running};
 use super::{GROUPS, Held, LOOKS, Lines, Listed, SPAN};
 
-/// How often the thread looks for what is idle.
+/// Interval of the residency thread.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
-/// Submissions that must have done without what goes to rest, while there are any: frames may take longer than looks.
+/// Number of submissions for which a span must be unused while others run. A frame may last longer
+/// than the residency thread's intervals.
 const SUBMISSIONS: u64 = 4;
-/// Bytes that are coded at a look, about; so programs that go on meanwhile keep most of a processor, and order matters.
+/// Approximate limit of bytes that the residency thread codes in one interval. It leaves most of a
+/// processor to the program and keeps the order of compaction effective.
 const AT_ONCE: usize = 256 << 20;
 
-/// How a device's images rest.
+/// Configuration of the compaction of a device's images.
 #[derive(Debug, Clone)]
 pub struct NearConfig {
-    /// Bytes of near memory; what does not fit goes to far memory.
+    /// Bytes of near memory. Spans that do not fit are evicted to far memory.
     pub bytes: u64,
-    /// The file that is far memory; none, and it is anonymous memory.
+    /// File of far memory. Without a file, far memory is anonymous memory.
     pub far: Option<Arc<FarFile>>,
-    /// Whether all rests after every submission, instead of what was idle for a time: for tests.
+    /// True if every submission ends with the compaction of all idle spans, without an idle
+    /// period. For tests.
     pub always: bool,
 }
 
-/// What a device's images rest in. Its thread ends when this is dropped.
+/// Near memory of a device's images, with the residency thread, which ends on drop.
 #[derive(Debug)]
 pub struct Residency {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What allocations share.
+/// State shared by the allocations of a device.
 #[derive(Debug)]
 pub(crate) struct Shared {
     config: NearConfig,
     heap: Arc<Heap>,
-    /// Once something rests; nothing, where the system has none.
+    /// Near memory, created at the first compaction. `None` if the system cannot provide it.
     memory: OnceLock<Option<NearMemory>>,
     slots: Mutex<Slots>,
-    /// Spans of all allocations where images may rest.
+    /// Number of spans of all allocations that may be compacted.
     capacity: Mutex<usize>,
     submissions: Numbers,
-    /// How often contents of images were lost, or cleared.
+    /// Number of times that contents of images were lost or cleared.
     losses: AtomicU64,
     listed: Mutex<Vec<Listed>>,
-    /// Whether there was ever one.
+    /// True once `listed` had an element.
     has_listed: AtomicBool,
-    /// Looks of the thread so far.
+    /// Number of the residency thread's intervals so far.
     look: AtomicU64,
-    /// Whether something may come to be idle, and the thread looks, or is to.
+    /// True if spans may become idle and the residency thread runs or was notified.
     is_active: AtomicBool,
-    /// Tells the thread to end. The standard library's locks: see `Calls::came` in `workers.rs`.
+    /// Stop flag of the residency thread. It uses the standard library's locks: see `Calls::came`
+    /// in `workers.rs`.
     stop: (sync::Mutex<bool>, sync::Condvar),
-    /// Bytes of spans at rest.
+    /// Bytes of compacted spans.
     resting: AtomicU64,
     stats: Stats,
 }
 
-/// Places for spans.
+/// Allocator of slots for spans in near memory.
 #[derive(Debug, Default)]
 struct Slots {
     free: Vec<u32>,
-    /// All from here on were never taken.
+    /// First slot that was never allocated. All later slots are unused, too.
     fresh: u32,
 }
 
@@ -109,7 +114,7 @@ impl Shared {
         })
     }
 
-    /// Codes a span: its slot, and bytes. `None` when there is no room for it.
+    /// Codes a span. Returns its slot and its size in bytes, or `None` if near memory has no room.
     pub(super) fn put(&self, codec: &Codec, lines: &Lines) -> Option<(u32, u32)> {
         let memory = self.memory()?;
         let slot = self.take_slot(memory)?;
@@ -135,7 +140,7 @@ impl Shared {
         Self::groups(slot).zip(lines).try_for_each(|(group, lines)| memory.get(codec, group, lines))
     }
 
-    /// Decodes a line of a group of a span.
+    /// Decodes one line of a page group of a span.
     pub(super) fn get_line(
         &self,
         slot: u32,
@@ -147,7 +152,7 @@ impl Shared {
         memory.read(codec, (Self::groups(slot).start + group) * LINES + line, out)
     }
 
-    /// A span of so many bytes does not rest any more: what it took is free.
+    /// Releases the near memory of a span of `bytes` bytes that is no longer compacted.
     pub(super) fn release(&self, held: Held, bytes: usize) {
         if matches!(held, Held::Raw | Held::Cleared(_)) {
             return;
@@ -161,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// A span of so many bytes rests, unless it is raw.
+    /// Counts a span of `bytes` bytes as compacted, unless it is raw.
     pub(super) fn count_rested(&self, held: &Held, bytes: usize) {
         if matches!(held, Held::Raw) {
             return;
@@ -177,22 +182,22 @@ impl Shared {
         self.stats.count(stat, many);
     }
 
-    /// An allocation may have something to rest from now on.
+    /// Adds an allocation to the allocations that the residency thread visits.
     pub(super) fn list(&self, allocation: Listed) {
         self.listed.lock().push(allocation);
         self.has_listed.store(true, Ordering::Release);
     }
 
-    /// Looks of the thread so far.
+    /// Returns the number of the residency thread's intervals so far.
     pub(super) fn look(&self) -> u64 {
         self.look.load(Ordering::Relaxed)
     }
 
-    /// There are so many spans more, all of which may rest at once. Where near memory does not hold them all, a file that is far memory
-    /// must: it has a place for each.
+    /// Reserves room for `spans` more spans. If near memory cannot hold all spans, a far-memory
+    /// file must have room for every span.
     ///
     /// # Errors
-    /// Its disk has no room.
+    /// The disk of the far-memory file has too little room.
     pub(super) fn reserve(&self, spans: usize) -> io::Result<()> {
         let mut capacity = self.capacity.lock();
         let all = *capacity + spans;
@@ -204,7 +209,7 @@ impl Shared {
         Ok(())
     }
 
-    /// There are so many fewer, none of which rests.
+    /// Returns the reserved room of `spans` spans, none of which is compacted.
     pub(super) fn unreserve(&self, spans: usize) {
         let mut capacity = self.capacity.lock();
         *capacity -= spans;
@@ -214,7 +219,8 @@ impl Shared {
         }
     }
 
-    /// Rests what is idle; `before` says by an allocation's patience since which submission it must be.
+    /// Compacts idle spans. `before` returns the submission since which a span must be idle, by
+    /// the allocation's idle period in intervals.
     fn rest(&self, before: impl Fn(usize) -> u64, most: usize) -> Outcome {
         let listed: Vec<Arc<Allocation>> = {
             let mut listed = self.listed.lock();
@@ -224,9 +230,9 @@ impl Shared {
         idle::rest(&listed, before, self.look(), most)
     }
 
-    /// The thread.
+    /// Runs the residency thread until it is stopped.
     fn serve(&self) {
-        // The oldest submissions at the last looks.
+        // Oldest submissions at the last intervals, the latest first.
         let mut looks: VecDeque<u64> = VecDeque::with_capacity(LOOKS);
         loop {
             let mut stop = self.lock_stop();
@@ -240,7 +246,7 @@ impl Shared {
                 return;
             }
             self.look.fetch_add(1, Ordering::Relaxed);
-            // What submissions wake from here on, they say.
+            // From here on, submissions that make spans resident set the flag again.
             self.is_active.store(false, Ordering::Release);
             let now = self.submissions.oldest();
             if self.rest(|patience| before(&looks, now, patience), AT_ONCE) == Outcome::Some {
@@ -253,15 +259,17 @@ impl Shared {
     }
 }
 
-/// The submission since which what goes to rest must be idle: the oldest one so many looks ago, of those at the last looks, the latest first, or
-/// an older one, if others have run since. None, if nobody can tell yet.
+/// Returns the submission since which a span must be idle to be compacted. This is the oldest
+/// running submission `patience` intervals ago, from `looks`, the latest first. It is an older one
+/// if other submissions have run since. Returns 0 if there were fewer intervals.
 fn before(looks: &VecDeque<u64>, now: u64, patience: usize) -> u64 {
     let Some(&then) = looks.get(patience - 1) else { return 0 };
     if then == now { then } else { then.min(now.saturating_sub(SUBMISSIONS)) }
 }
 
 impl Residency {
-    /// Near memory for images in a heap, which it takes when something rests.
+    /// Creates the near memory of the images of a heap. The memory is allocated at the first
+    /// compaction.
     pub fn new(config: NearConfig, heap: Arc<Heap>) -> Self {
         let shared = Shared {
             config,
@@ -282,26 +290,27 @@ impl Residency {
         Self { shared: Arc::new(shared), thread: Mutex::default() }
     }
 
-    /// What an allocation of so many bytes shares; nothing, where it is too small to gain anything.
+    /// Returns the shared state for an allocation of `bytes` bytes, or `None` if it is too small
+    /// to benefit from compaction.
     pub(crate) fn shared(&self, bytes: usize) -> Option<&Arc<Shared>> {
         (bytes >= SPAN || self.shared.config.always).then_some(&self.shared)
     }
 
-    /// Numbers in the table of counters, and what they are: all that near memory counts itself.
+    /// Returns the indices of near memory's counters in the counter table, with their values.
     pub fn counted(&self) -> Vec<(usize, u64)> {
         let none = Stats::default();
         let of_memory = self.shared.memory.get().and_then(Option::as_ref).map_or(&none, NearMemory::stats);
         let pages = self.shared.config.bytes / PAGE as u64;
         let free = pages.saturating_sub(of_memory.get(Stat::PeakCompacted) / PAGE as u64);
         let all = self.shared.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| match number {
-            // Nobody counts them.
+            // No code counts free pages. They are computed here.
             number if number == Stat::PagesFree as usize => (number, free),
             number => (number, own + other),
         });
         all.collect()
     }
 
-    /// Begins a submission, or anything else that uses images, until the end of what is returned.
+    /// Begins a submission, or another use of images, that ends when the result is dropped.
     pub fn begin<'r>(&'r self, workers: &'r Workers) -> InUse<'r> {
         let running = self.shared.submissions.begin();
         InUse { residency: self, workers, running, woken: AtomicU64::new(0), has_failed: AtomicBool::new(false) }
@@ -321,7 +330,7 @@ impl Residency {
         }
     }
 
-    /// Has the thread look, which is started for the first time that there is something to see.
+    /// Notifies the residency thread, and starts it at the first call.
     fn call(&self) {
         let mut thread = self.thread.lock();
         if thread.is_none() {
@@ -339,13 +348,15 @@ impl Drop for Residency {
         *self.shared.lock_stop() = true;
         self.shared.stop.1.notify_one();
         if let Some(thread) = self.thread.get_mut().take() {
-            // It can only have panicked, which its message said.
+            // An error means that the thread panicked. Its panic message has already reported
+            // this.
             let _ = thread.join();
         }
     }
 }
 
-/// A submission that runs, or something else that uses images. What it uses stays awake until this is dropped.
+/// Running submission, or another use of images. Spans that it uses stay resident until it is
+/// dropped.
 #[derive(Debug)]
 pub struct InUse<'r> {
     residency: &'r Residency,
@@ -356,32 +367,35 @@ pub struct InUse<'r> {
 }
 
 impl InUse<'_> {
-    /// Its number.
+    /// Returns the number of the submission.
     pub fn number(&self) -> u64 {
         self.running.number
     }
 
-    /// How often contents of images were lost or cleared so far. What was used before the last time, and is used after it, is used anew.
+    /// Returns how often contents of images were lost or cleared so far. A caller must begin the
+    /// use of an image again if the number has grown since.
     pub fn losses(&self) -> u64 {
         self.residency.shared.losses.load(Ordering::Acquire)
     }
 
-    /// Contents of an image are lost, or cleared.
+    /// Records that the contents of an image are lost or cleared.
     pub fn count_loss(&self) {
         self.residency.shared.losses.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Spans that it has woken.
+    /// Returns the number of spans that the submission has made resident.
     pub fn woken(&self) -> u64 {
         self.woken.load(Ordering::Relaxed)
     }
 
-    /// Whether something that rested could not be had back: far memory is a file that cannot be read.
+    /// Returns true if a compacted span could not be restored, because the far-memory file cannot
+    /// be read.
     pub fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Wakes bytes of an allocation, which are `overwritten` wholly or used as they are.
+    /// Makes bytes of an allocation resident. `overwritten` means that the submission overwrites
+    /// all of them.
     pub(crate) fn wake(&self, allocation: &Allocation, range: Range<u64>, overwritten: bool) {
         let woken = match overwritten {
             true => allocation.claim(range, self.number(), self.workers),
@@ -400,7 +414,7 @@ impl InUse<'_> {
         allocation.note_clear(range, self.number(), line)
     }
 
-    /// Something that rests cannot be had.
+    /// Records and logs that a compacted span cannot be read.
     pub(super) fn fail(&self, error: &io::Error) {
         log::error!("far memory cannot be read: {error}");
         self.has_failed.store(true, Ordering::Relaxed);

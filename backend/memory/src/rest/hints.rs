@@ -1,4 +1,5 @@
-//! What commands say of images, which those need not know who use them: whose contents are lost, and who is only read from now on.
+//! Hints from commands about images: lost contents, and images that are only read from now on.
+//! Users of the images need not know them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -7,19 +8,21 @@ use ash::vk::ImageLayout as L;
 
 use crate::DecodedTexels;
 
-/// What a command says of an image.
+/// Statement of a command about an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hint {
-    /// Its contents are anything: a transition from the undefined layout, or the end of a pass that stores nothing.
+    /// The contents are undefined, after a transition from the undefined layout or a pass that
+    /// stores nothing.
     Lost,
-    /// It is read from now on: a transition to a layout for reads only.
+    /// The image is only read from now on, after a transition to a read-only layout.
     ReadOnly,
-    /// Or not any more.
+    /// The image may be written from now on.
     Written,
 }
 
 impl Hint {
-    /// What a transition to a layout says; nothing, where that is the undefined one, which stands for none.
+    /// Returns the hint of a transition to a layout. The undefined layout means that there is no
+    /// transition and gives `None`.
     pub fn of_layout(layout: L) -> Option<Self> {
         let only_read = [
             L::SHADER_READ_ONLY_OPTIMAL,
@@ -37,17 +40,17 @@ impl Hint {
     }
 }
 
-/// What was said of an image last.
+/// Latest hints about an image.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     is_lost: AtomicBool,
     is_read_only: AtomicBool,
-    /// The decoded texels of its blocks, if there are any.
+    /// Decoded texels of the image's blocks, if there are any.
     decoded: OnceLock<Weak<DecodedTexels>>,
 }
 
 impl Hints {
-    /// Takes a hint.
+    /// Records a hint.
     pub fn take(&self, hint: Hint) {
         match hint {
             Hint::Lost => self.is_lost.store(true, Ordering::Release),
@@ -56,29 +59,30 @@ impl Hints {
         }
     }
 
-    /// The image has decoded texels.
+    /// Records that the image has decoded texels.
     pub fn set_decoded(&self, texels: &Arc<DecodedTexels>) {
         let _ = self.decoded.set(Arc::downgrade(texels));
     }
 
-    /// Drops the decoded texels unless somebody uses them.
+    /// Drops the decoded texels unless they are in use.
     pub fn drop_decoded(&self) {
         if let Some(texels) = self.decoded.get().and_then(Weak::upgrade) {
             texels.evict();
         }
     }
 
-    /// Whether nobody needs what is there.
+    /// Returns true if the contents are not needed.
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Acquire)
     }
 
-    /// The image is going to be used; whether what is there is lost. What is there then counts.
+    /// Begins a use of the image. Returns true if its contents were lost. Contents written from
+    /// now on are needed.
     pub fn begin_use(&self) -> bool {
         self.is_lost() && self.is_lost.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether it is only read.
+    /// Returns true if the image is only read.
     pub fn is_read_only(&self) -> bool {
         self.is_read_only.load(Ordering::Relaxed)
     }

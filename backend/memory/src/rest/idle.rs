@@ -1,10 +1,12 @@
-//! How what is idle goes to rest, and in which order.
+//! Compaction of idle spans, and its order.
 //!
-//! What was cleared and not used since only gives its pages back.
+//! A span that was cleared and not used since only loses its pages.
 //!
-//! Spans go together that one large page of the system may hold. First come those whose contents are lost, which cost nothing; then those
-//! of images that are only read from now on; then those that were not used for longest; and of these that take the fewest bytes, as
-//! far as that is known from the last time. Source: DESIGN 3.6, the compaction daemon.
+//! Spans that may lie in one large page of the system are compacted together. First come spans
+//! whose contents are lost, which need no coding. Then come spans of images that are only read
+//! from now on, then the least recently used spans. Among equally recent spans, those with the
+//! fewest coded bytes come first, as far as their last compaction shows. Source: DESIGN 3.6, the
+//! compaction daemon.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,21 +20,21 @@ use super::{Held, LOOKS, Lines, Moved, Rest, SPAN, lines};
 use crate::near::Stat;
 use crate::near::codec::LINE;
 
-/// Spans that go to rest together: pages of the system may be as large.
+/// Number of spans that are compacted together: 2 MiB, the size of a large page.
 const TOGETHER: usize = (2 << 20) / SPAN;
 
-/// When a group of spans goes to rest: the least first.
+/// Priority of a group of spans for compaction. The least value is compacted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Order {
     is_needed: bool,
     is_written: bool,
-    /// The last submission that used any of them.
+    /// Number of the last submission that used any of the spans.
     used: u64,
-    /// Bytes that they take at rest, more or less.
+    /// Estimate of the bytes that the spans occupy while compacted.
     bytes: u64,
 }
 
-/// Spans of an allocation, some of which are idle.
+/// Group of spans of an allocation, some of which are idle.
 struct Idle<'a> {
     order: Order,
     allocation: &'a Allocation,
@@ -40,17 +42,17 @@ struct Idle<'a> {
     spans: Range<usize>,
 }
 
-/// What came of putting spans to rest.
+/// Result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Nothing is left that may rest later.
+    /// No resident span is left that may be compacted later.
     All,
-    /// Something is.
+    /// Some resident spans are left.
     Some,
 }
 
-/// Puts spans of allocations to rest that no submission has used since the one that `before` says by an allocation's patience, until `most` bytes were
-/// read for that.
+/// Compacts spans of allocations, until about `most` bytes were read. It selects spans that no
+/// submission has used since the one that `before` returns for the allocation's idle period.
 pub(super) fn rest(allocations: &[Arc<Allocation>], before: impl Fn(usize) -> u64, look: u64, most: usize) -> Outcome {
     let resting = allocations.iter().filter_map(|allocation| Some((&**allocation, allocation.rest.as_ref()?)));
     let mut idle: Vec<Idle<'_>> =
@@ -71,14 +73,14 @@ pub(super) fn rest(allocations: &[Arc<Allocation>], before: impl Fn(usize) -> u6
 }
 
 impl Rest {
-    /// Groups of spans some of which are idle.
+    /// Returns the groups of spans of which some are idle.
     fn idle<'a>(&'a self, allocation: &'a Allocation, before: &impl Fn(usize) -> u64) -> Vec<Idle<'a>> {
         let before = before(self.patience());
         let page = allocation.pointer.addr() / SPAN % TOGETHER;
         let mut found = Vec::new();
         let mut start = 0;
         while start < self.spans.len() {
-            // To the next boundary of large pages.
+            // A group ends at the next boundary of large pages.
             let end = ((start + page) / TOGETHER * TOGETHER + TOGETHER - page).min(self.spans.len());
             if self.spans[start..end].iter().any(|span| span.get().is_idle(before)) {
                 let order = self.order(&self.moved.lock(), start..end, before);
@@ -105,7 +107,7 @@ impl Rest {
 }
 
 impl Rest {
-    /// Counts, by the kind of its image, what became of a span.
+    /// Counts the storage of a compacted span by the kind of its image.
     fn count_coded(&self, moved: &Moved, span: usize, held: &Held, bytes: usize) {
         let [raw, void, took] = moved.codecs[usize::from(moved.codec_of[span])].1.stats();
         self.shared.count(raw, bytes);
@@ -117,13 +119,15 @@ impl Rest {
     }
 }
 
-/// Whether nobody needs what is in a span: all images that lie there have lost it, or are gone.
+/// Returns true if the contents of a span are not needed: all images in the span have lost them or
+/// are destroyed.
 fn is_lost(images: &[super::Image], span: usize) -> bool {
     images.iter().filter(|image| image.covers(span)).all(super::Image::is_lost)
 }
 
 impl Allocation {
-    /// Puts spans to rest that no submission from `before` on has used. Returns how many bytes were read for that.
+    /// Compacts the spans that no submission from `before` on has used. Returns the number of
+    /// bytes read.
     fn rest_together(&self, rest: &Rest, spans: Range<usize>, before: u64, scratch: &mut Lines) -> usize {
         let mut moved = rest.moved.lock();
         let mut run: Option<Range<usize>> = None;
@@ -131,7 +135,8 @@ impl Allocation {
         for span in spans {
             let Some(used) = rest.spans[span].begin_to_rest(before) else { continue };
             let bytes = Rest::bytes(span, self.length);
-            // Asked now: who uses an image from here on waits for the lock.
+            // The images are read after the exchange: a new user of an image waits for the lock
+            // from here on.
             let images = moved.images_in(&(span..span + 1));
             images.iter().for_each(super::Image::drop_decoded);
             let held = if is_lost(&images, span) {
@@ -149,7 +154,8 @@ impl Allocation {
                 held
             };
             if matches!(held, Held::Raw) {
-                // There is no room: not before it was used again, and idle for long.
+                // Near memory has no room. The span stays raw until it was used again and was idle
+                // for a long time.
                 rest.patience.store(LOOKS as u32, Ordering::Relaxed);
                 rest.spans[span].set(State::Awake, before.max(used));
                 continue;
@@ -157,7 +163,7 @@ impl Allocation {
             rest.shared.count_rested(&held, bytes.len());
             moved.took[span] = held.took();
             moved.held[span] = held;
-            // Who needs the span waits for the lock, and so until its pages are gone.
+            // A user of the span waits for the lock, and thus until the pages are discarded.
             rest.spans[span].set(State::Resting, used);
             run = match run.take() {
                 Some(run) if run.end == bytes.start => Some(run.start..bytes.end),
@@ -172,12 +178,13 @@ impl Allocation {
         read
     }
 
-    /// Codes a span that moves; [`Held::Raw`] where there is no room for it.
+    /// Codes a span under compaction. Returns [`Held::Raw`] if near memory has no room.
     fn code(&self, rest: &Rest, moved: &Moved, span: usize, scratch: &mut Lines) -> Held {
         let bytes = Rest::bytes(span, self.length);
         let target: &mut [u8] = bytemuck::cast_slice_mut(scratch.as_flattened_mut());
         target[bytes.len()..].fill(0);
-        // SAFETY: the span lies inside the mapping, and `target` is as long at least. No submission uses the span.
+        // SAFETY: the span lies inside the mapping, and `target` is at least as long. No
+        // submission uses the span.
         unsafe {
             std::ptr::copy_nonoverlapping(self.pointer.add(bytes.start), target.as_mut_ptr(), bytes.len());
         }
@@ -190,11 +197,11 @@ impl Allocation {
         slot.map_or(Held::Raw, |(slot, bytes)| Held::Coded { slot, codec, bytes })
     }
 
-    /// Gives the pages of a range, which begins with one, back to the system.
+    /// Returns the pages of a range, which begins at a page boundary, to the system.
     fn give_back(&self, range: Option<Range<usize>>) {
         let Some(range) = range else { return };
-        // SAFETY: the range lies inside the mapping, of whose last page nothing belongs to anybody else. The bytes were saved, and nobody
-        // reads them before they are written again.
+        // SAFETY: the range lies inside the mapping, and its last page holds no data of another
+        // owner. The bytes were saved, and no thread reads the range before it is written again.
         unsafe {
             libc::madvise(self.pointer.add(range.start).cast(), range.len(), libc::MADV_DONTNEED);
         }

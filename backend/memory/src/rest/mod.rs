@@ -1,21 +1,31 @@
-//! Images at rest: what no submission uses is coded in near memory, and its pages are given back to the system.
+//! Compaction of idle images: spans that no submission uses are coded in near memory, and their
+//! pages return to the system.
 //!
-//! Generated code reads and writes texels at addresses, so what is in use lies raw, where it always does. An allocation is cut into
-//! *spans* of 64 KiB. A span that only optimal images lie in *rests* when it was idle for a time: its lines are coded, the process's pages
-//! behind it are gone. Before a submission uses an image it *wakes* the spans of the image, which others may be doing at the same time.
+//! Generated code reads and writes texels at addresses, so images in use are stored raw, at a
+//! constant address. An allocation is divided into *spans* of 64 KiB. A span that contains only
+//! optimal images is *compacted* after an idle period: its lines are coded, and the process's
+//! pages are discarded. Before a submission uses an image, it makes the spans of the image
+//! *resident*. Several submissions may do this at the same time.
 //!
-//! - What may rest: memory of this process that the host cannot map, in spans that no buffer and no linear image was ever bound to. So
-//!   nothing that is reached by an address or a pointer ever rests.
-//! - Who may need it: a submission has a number while it runs ([`InUse`]), and notes it in each span that it uses. A span is idle when its
-//!   number is less than those of all submissions that run.
-//! - A span is one word (`span`): its state, and the number of the last submission that used it. Who rests it exchanges the word, which
-//!   fails when somebody has just used it; who finds a span that moves waits for the allocation's lock. All else happens under it.
-//! - Who only copies from an image reads its lines at rest (`reading`), and wakes nothing.
-//! - What is cleared as a whole is *noted* (`clearing`): its bytes are written when somebody needs them, and mostly nobody does.
-//! - What commands say of images (`hints`) decides what rests first, and what need not be coded (`idle`).
-//! - `device`: near memory of a device, its submissions, and the thread that rests what is idle.
+//! - Spans that may be compacted: spans of private memory that the host cannot map, to which no
+//!   buffer and no linear image was ever bound. Memory that is accessed by a device address or a
+//!   host pointer is therefore never compacted.
+//! - Users: a running submission has a number ([`InUse`]) and writes it to each span that it uses.
+//!   A span is idle if its number is less than the numbers of all running submissions.
+//! - Synchronisation: a span is one word (`span`) with its state and the number of the last
+//!   submission that used it. Compaction begins with an exchange of the word, which fails if a
+//!   submission has just used the span. A submission that finds a span under compaction waits for
+//!   the allocation's lock. All other changes happen under that lock.
+//! - Copies from an image decode lines of compacted spans (`reading`) and make nothing resident.
+//! - Clears of whole images are *noted* (`clearing`): the bytes are written when an access needs
+//!   them, which is rare.
+//! - Hints from commands about images (`hints`) decide which spans are compacted first and which
+//!   need no coding (`idle`).
+//! - `device`: near memory of a device, its submissions, and the residency thread, which compacts
+//!   idle spans.
 //!
-//! Images do not change: what wakes has the bytes it had, whatever the codec thought of them. Source: DESIGN 3.6.
+//! Compaction is lossless for every codec: a span that becomes resident again has the bytes it had
+//! before. Source: DESIGN 3.6.
 
 mod clearing;
 mod device;
@@ -48,33 +58,34 @@ use super::near::{GROUP, LINES, Stat};
 pub(super) const SPAN: usize = 64 << 10;
 /// Page groups of a span.
 const GROUPS: usize = SPAN / GROUP;
-/// Looks for which a span may have to be idle, at most.
+/// Maximum number of the residency thread's intervals for which a span must be idle.
 const LOOKS: usize = 64;
-/// The lines of a span, group by group.
+/// Lines of a span, by page group.
 type Lines = [[Line; LINES]];
 
 fn lines() -> Box<[[Line; LINES]]> {
     vec![[Line::ZERO; LINES]; GROUPS].into()
 }
 
-/// Where the bytes of a span are.
+/// Storage of the bytes of a span.
 #[derive(Debug, Default)]
 enum Held {
-    /// Where they always are.
+    /// Raw, at the span's address.
     #[default]
     Raw,
-    /// All lines are zeros.
+    /// All lines are zeros. The span has no pages.
     Zeros,
-    /// All lines are this one.
+    /// All lines equal this line. The span has no pages.
     Uniform(Arc<Line>),
-    /// The same, and pages are there whose bytes are anything.
+    /// All lines equal this line. The span still has pages, whose bytes are outdated.
     Cleared(Arc<Line>),
-    /// In a slot of near memory, as so many bytes, by this codec of the allocation's.
+    /// Coded in a slot of near memory, with this size in bytes. `codec` is an index into the
+    /// allocation's codecs.
     Coded { slot: u32, codec: u8, bytes: u32 },
 }
 
 impl Held {
-    /// Bytes that it takes at rest.
+    /// Returns the bytes that the span occupies while compacted.
     fn took(&self) -> u32 {
         match self {
             Self::Raw => SPAN as u32,
@@ -83,27 +94,28 @@ impl Held {
         }
     }
 
-    /// All lines are this one, and there are no pages.
+    /// Returns the storage of a span without pages whose lines all equal `line`.
     fn of_line(line: &Arc<Line>) -> Self {
         if **line == Line::ZERO { Self::Zeros } else { Self::Uniform(line.clone()) }
     }
 }
 
-/// Kinds of images that are told apart by how well they are coded.
+/// Kinds of images for which the compression ratio is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// One sample, of integers.
+    /// Single-sampled colour with integer or normalized components.
     Color,
-    /// One sample, of floating-point numbers.
+    /// Single-sampled colour with floating-point components.
     Hdr,
-    /// Several samples of colour.
+    /// Multisampled colour.
     Samples,
     /// Depth and stencil.
     Depth,
 }
 
 impl Kind {
-    /// What counts bytes of such images as they are, of those what needs no near memory, and what the others take there.
+    /// Returns the counters of raw bytes, of raw bytes that need no near memory, and of the
+    /// near-memory bytes of the other spans.
     fn stats(self) -> [Stat; 3] {
         match self {
             Self::Color => [Stat::RawColor, Stat::VoidColor, Stat::TookColor],
@@ -114,7 +126,7 @@ impl Kind {
     }
 }
 
-/// An image that lies, or lay, in an allocation.
+/// Image that is or was bound to an allocation.
 #[derive(Debug, Clone)]
 struct Image {
     spans: Range<usize>,
@@ -126,12 +138,12 @@ impl Image {
         self.spans.contains(&span)
     }
 
-    /// Whether nobody needs what is there: that was said, or the image is gone.
+    /// Returns true if the contents are not needed: a command said so, or the image is destroyed.
     fn is_lost(&self) -> bool {
         self.hints.upgrade().is_none_or(|hints| hints.is_lost())
     }
 
-    /// Drops its decoded texels: it is idle.
+    /// Drops the decoded texels of the image, because it is idle.
     fn drop_decoded(&self) {
         if let Some(hints) = self.hints.upgrade() {
             hints.drop_decoded();
@@ -143,30 +155,30 @@ impl Image {
     }
 }
 
-/// What is behind the lock.
+/// State protected by the allocation's lock.
 #[derive(Debug)]
 struct Moved {
     held: Box<[Held]>,
-    /// Spans that something else than an optimal image lies in, or did.
+    /// Spans to which something other than an optimal image is or was bound.
     excluded: Box<[bool]>,
-    /// Numbers of the codecs that suit the spans.
+    /// Indices of the spans' codecs in `codecs`.
     codec_of: Box<[u8]>,
     codecs: Vec<(Codec, Kind)>,
-    /// Bytes that spans took when they last rested, or may take.
+    /// Bytes of each span when it was last compacted, or an upper bound before that.
     took: Box<[u32]>,
     images: Vec<Image>,
-    /// How many images are looked through for those that are gone.
+    /// Number of images at which destroyed images are removed from `images`.
     most_images: usize,
 }
 
 impl Moved {
-    /// Images that touch some spans.
+    /// Returns the images that touch some spans.
     fn images_in(&self, spans: &Range<usize>) -> SmallVec<[Image; 4]> {
         let touches = |image: &&Image| image.spans.start < spans.end && spans.start < image.spans.end;
         self.images.iter().filter(touches).cloned().collect()
     }
 
-    /// An image lies in spans from now on.
+    /// Adds an image to the images of the allocation.
     fn add_image(&mut self, image: Image) {
         if self.images.len() >= self.most_images {
             self.images.retain(|image| image.hints.strong_count() > 0);
@@ -176,25 +188,27 @@ impl Moved {
     }
 }
 
-/// What an allocation knows of its rest.
+/// Compaction state of an allocation.
 #[derive(Debug)]
 pub(super) struct Rest {
     shared: Arc<Shared>,
     spans: Box<[Span]>,
     moved: Mutex<Moved>,
-    /// Whether the device knows of it.
+    /// True once the device lists the allocation.
     is_listed: AtomicBool,
-    /// For how many looks of the thread spans must be idle.
+    /// Number of the residency thread's intervals for which spans must be idle.
     patience: AtomicU32,
-    /// The look at which spans were last put to rest.
+    /// Interval of the residency thread in which spans were last compacted.
     rested_at: AtomicU64,
-    /// How often clears were noted.
+    /// Number of noted clears.
     noted: AtomicU64,
 }
 
 impl Rest {
+    /// Creates the state of an allocation of `bytes` bytes, all of it raw.
+    ///
     /// # Errors
-    /// Far memory is a file, and its disk has no room for so many bytes.
+    /// Far memory is a file, and its disk has no room for the allocation.
     pub(super) fn new(shared: &Arc<Shared>, bytes: usize) -> io::Result<Self> {
         let count = bytes.div_ceil(SPAN);
         shared.reserve(count)?;
@@ -218,19 +232,19 @@ impl Rest {
         })
     }
 
-    /// Spans that a range of bytes touches.
+    /// Returns the spans that a range of bytes touches.
     fn touched(&self, range: &Range<u64>) -> Range<usize> {
         let span = |byte: u64| usize::try_from(byte / SPAN as u64).unwrap_or(usize::MAX);
         let end = span(range.end.saturating_add(SPAN as u64 - 1)).min(self.spans.len());
         span(range.start).min(end)..end
     }
 
-    /// The same, of the bytes that the span has in the allocation.
+    /// Returns the bytes of a span, clipped to an allocation of `length` bytes.
     fn bytes(span: usize, length: usize) -> Range<usize> {
         span * SPAN..length.min((span + 1) * SPAN)
     }
 
-    /// Frees what spans take in near memory.
+    /// Frees the near memory of all spans.
     pub(super) fn release(&mut self, length: usize) {
         for (span, held) in self.moved.get_mut().held.iter_mut().enumerate() {
             self.shared.release(std::mem::take(held), Self::bytes(span, length).len());
@@ -239,7 +253,8 @@ impl Rest {
     }
 }
 
-/// A number for a codec among those of an allocation; that of the first where there are too many.
+/// Returns the index of a codec in an allocation's codecs, and adds the codec if it is new.
+/// Returns 0 if there are more than 256 codecs.
 fn number_of(codec: (Codec, Kind), codecs: &mut Vec<(Codec, Kind)>) -> u8 {
     let known = codecs.iter().position(|known| *known == codec).unwrap_or_else(|| {
         codecs.push(codec);
@@ -252,7 +267,9 @@ fn number_of(codec: (Codec, Kind), codecs: &mut Vec<(Codec, Kind)>) -> u8 {
 }
 
 impl Allocation {
-    /// An optimal image lies in these bytes, whose parts suit codecs: from now on it may rest there. Nothing of it counts before it is used.
+    /// Records that an optimal image is bound to these bytes, so that they may be compacted.
+    /// `parts` are the codecs of parts of the range. The contents of the image are lost until its
+    /// first use.
     pub(super) fn adopt(
         self: &Arc<Self>,
         range: Range<u64>,
@@ -280,8 +297,8 @@ impl Allocation {
         }
     }
 
-    /// Returns true if an image other than the one with these hints holds data in spans that lie wholly in a range. Images
-    /// created alike may share their memory and its contents.
+    /// Returns true if an image other than the one with these hints holds data in spans that lie
+    /// wholly in a range. Images created identically may share their memory and its contents.
     pub(super) fn holds_for_others(&self, range: &Range<u64>, hints: &Arc<Hints>) -> bool {
         let (Some(rest), span) = (&self.rest, SPAN as u64) else { return false };
         let is_last = range.end >= self.length as u64;
@@ -291,7 +308,8 @@ impl Allocation {
         !whole.is_empty() && rest.moved.lock().images_in(&whole).iter().any(is_other)
     }
 
-    /// Something else lies in these bytes, which is reached by who says nothing of it: they stay awake.
+    /// Keeps these bytes resident for ever, because their uses are not tracked. Spans that are
+    /// compacted become resident.
     pub fn keep_awake(&self, range: Range<u64>) {
         let Some(rest) = &self.rest else { return };
         let mut moved = rest.moved.lock();
@@ -305,20 +323,23 @@ impl Allocation {
         }
     }
 
-    /// Wakes what rests of a range that a submission is going to use. Returns how many spans that were.
+    /// Makes a range that a submission will use resident. Returns the number of spans that were
+    /// not resident.
     ///
     /// # Errors
-    /// Those of a file that is far memory.
+    /// An error of a file that is far memory.
     pub(super) fn wake(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let Some(rest) = &self.rest else { return Ok(0) };
         let touched = rest.touched(&range);
-        // All of them, so that none goes to rest now.
+        // Every span must be marked, so that none is compacted from now on. `any` would stop
+        // early.
         let asleep = rest.spans[touched.clone()].iter().filter(|span| !span.mark(number)).count();
         if asleep == 0 {
             return Ok(0);
         }
         let mut moved = rest.moved.lock();
-        // None moves now. What others have woken meanwhile is noted as used by this submission, too.
+        // No span is under compaction now. Spans that other threads have made resident meanwhile
+        // are marked for this submission, too.
         let asleep: Vec<usize> = touched.filter(|&span| !rest.spans[span].mark(number)).collect();
         rest.woken(&asleep);
         let (failed, known): (_, &Moved) = (Mutex::new(None), &moved);
@@ -338,7 +359,7 @@ impl Allocation {
         Ok(asleep.len())
     }
 
-    /// The same for what is going to be overwritten wholly: its bytes may be anything.
+    /// Makes a range that a submission will overwrite wholly resident. Its bytes are unspecified.
     pub(super) fn claim(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let Some(rest) = &self.rest else { return Ok(0) };
         let touched = rest.touched(&range);
@@ -364,11 +385,11 @@ impl Allocation {
         Ok(())
     }
 
-    /// Writes the bytes of a span at rest where they belong.
+    /// Writes the bytes of a compacted span to its address.
     fn restore(&self, rest: &Rest, moved: &Moved, span: usize, scratch: &mut Lines) -> io::Result<()> {
         let bytes = Rest::bytes(span, self.length);
         match &moved.held[span] {
-            // Pages that come anew are zeros.
+            // New pages are zeros.
             Held::Raw | Held::Zeros => return Ok(()),
             Held::Uniform(line) | Held::Cleared(line) => {
                 self.write_lines(bytes, line);
@@ -377,7 +398,8 @@ impl Allocation {
             Held::Coded { slot, codec, .. } => rest.shared.get(*slot, &moved.codecs[usize::from(*codec)].0, scratch)?,
         }
         let source: &[u8] = bytemuck::cast_slice(scratch.as_flattened());
-        // SAFETY: the span lies inside the mapping, and `source` is as long at least. Nobody who uses the span goes on before it is awake.
+        // SAFETY: the span lies inside the mapping, and `source` is at least as long. No user of
+        // the span continues before the span is resident.
         unsafe {
             std::ptr::copy_nonoverlapping(source.as_ptr(), self.pointer.add(bytes.start), bytes.len());
         }
@@ -386,13 +408,15 @@ impl Allocation {
 }
 
 impl Rest {
-    /// A span of who holds the lock lies raw from now on, for a submission and those after it that use it.
+    /// Marks a span resident for a submission and all later ones. The caller holds the
+    /// allocation's lock.
     fn wake(&self, span: usize, number: u64) {
         let before = self.spans[span].get().used();
         self.spans[span].set(State::Awake, before.max(number));
     }
 
-    /// Spans are needed. If they had just gone to rest, others wait longer from now on.
+    /// Adapts the idle period of the allocation when compacted spans are needed. The period
+    /// doubles if they were compacted within the last period, and halves otherwise.
     fn woken(&self, spans: &[usize]) {
         if !spans.iter().any(|&span| self.spans[span].get().state() == State::Resting) {
             return;
@@ -408,7 +432,7 @@ impl Rest {
     }
 }
 
-/// An allocation that may have something to rest.
+/// Allocation whose spans may be compacted.
 type Listed = Weak<Allocation>;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Reading images at rest: copies decode the lines that they read, and nothing wakes for that.
+//! Reads of compacted images: copies decode the lines that they read, and make nothing resident.
 //!
-//! Lines go through a small cache, direct mapped, which lives as long as a command: rows of texels follow each other, so copies come to a line
-//! as often as it has rows. Source: DESIGN 3.6.
+//! Lines pass through a small direct-mapped cache that lives as long as a command. Copies read
+//! texels row by row, so they access each line once per row. Source: DESIGN 3.6.
 
 use std::io;
 
@@ -10,12 +10,12 @@ use crate::PlaneRef;
 use crate::near::Stat;
 use crate::near::codec::{LINE, Line};
 
-/// Lines of the cache: a row of lines of 8192 texels of four bytes.
+/// Lines of the cache: one row of lines of an image that is 8192 four-byte texels wide.
 const CACHED: usize = 1024;
-/// The number of no line.
+/// Number of an empty cache entry.
 const NONE: u64 = u64::MAX;
 
-/// Reads texels of an image some of which rests, for a submission or another use of images.
+/// Reader of texels of a partly compacted image, for a submission or another use of images.
 pub struct Reading<'a> {
     in_use: &'a InUse<'a>,
     memory: &'a Allocation,
@@ -32,7 +32,7 @@ impl<'a> Reading<'a> {
         plane.read_rows_by(rect, sample, out, |address, out| self.read(address, out));
     }
 
-    /// Reads bytes of its memory from an address on.
+    /// Reads bytes of the image's memory at an address.
     pub fn read(&mut self, mut address: u64, mut out: &mut [u8]) {
         while !out.is_empty() {
             let (line, start) = (self.line(address / LINE as u64), (address % LINE as u64) as usize);
@@ -56,14 +56,16 @@ impl<'a> Reading<'a> {
 }
 
 impl Allocation {
-    /// Whether some of these bytes rest. What does not stays awake for the submission.
+    /// Returns true if some of these bytes are compacted. The others stay resident for the
+    /// submission.
     pub(crate) fn rests_for(&self, range: std::ops::Range<u64>, number: u64) -> bool {
         let Some(rest) = &self.rest else { return false };
-        // All are noted, so no early end.
+        // Every span must be marked, so the iteration must not stop early.
         rest.spans[rest.touched(&range)].iter().filter(|span| !span.mark(number)).count() > 0
     }
 
-    /// Reads a line for a submission, at rest or not; zeros behind the end.
+    /// Reads a line for a submission, from compacted or resident spans. Bytes behind the end of
+    /// the allocation are zeros.
     fn read_line(&self, line: u64, number: u64, out: &mut Line) -> io::Result<()> {
         let of_span = (SPAN / LINE) as u64;
         let span = self.rest.as_ref().and_then(|rest| Some((rest, usize::try_from(line / of_span).ok()?)));
@@ -73,7 +75,8 @@ impl Allocation {
         };
         if !rest.spans[span].mark(number) {
             let moved = rest.moved.lock();
-            // None moves now. Others may have woken it meanwhile.
+            // No span is under compaction now. Another thread may have made this one resident
+            // meanwhile.
             let state = rest.spans[span].get().state();
             if matches!(state, State::Resting | State::Cleared) {
                 rest.shared.count(Stat::LinesRead, 1);
@@ -88,7 +91,8 @@ impl Allocation {
                 }
                 return Ok(());
             }
-            // Before the lock is free, so that it does not go to rest again.
+            // The mark must precede the release of the lock, so that the span is not compacted
+            // again.
             rest.spans[span].mark(number);
         }
         let start = line * LINE as u64;

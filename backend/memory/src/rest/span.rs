@@ -1,31 +1,32 @@
-//! Words that threads share: of each span its state, and the numbers of submissions.
+//! Words that threads share: the state of each span, and the numbers of submissions.
 //!
-//! Written against [`World`], so that loom explores the very code that runs (`span/tests.rs`).
+//! The types are generic over [`World`], so that loom explores exactly the code that runs
+//! (`span/tests.rs`).
 
 use std::sync::atomic::Ordering;
 
 use vitric_base::sync::{Machine, Word as _, World};
 
-/// What a span is.
+/// State of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Never at rest: something other than optimal images lies there, or nothing.
+    /// Never compacted: the span contains something other than optimal images, or nothing.
     Never,
-    /// Raw.
+    /// Resident: the bytes are stored raw.
     Awake,
-    /// Cleared, which its bytes do not show yet.
+    /// Cleared, but the bytes are not written yet.
     Cleared,
-    /// Going to rest.
+    /// Under compaction.
     Moving,
-    /// In near memory.
+    /// Compacted in near memory.
     Resting,
 }
 
-/// A span's word: the number of the submission that used it last, and its state.
+/// Word of a span: the number of the submission that used it last, and its state.
 #[derive(Debug)]
 pub struct Span<W: World = Machine>(W::Word);
 
-/// What a span's word says.
+/// Value of a span's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said(u64);
 
@@ -34,18 +35,19 @@ impl Said {
         Self(used << 3 | state as u64)
     }
 
-    /// What the span is.
+    /// Returns the state of the span.
     pub fn state(self) -> State {
         const ALL: [State; 5] = [State::Never, State::Awake, State::Cleared, State::Moving, State::Resting];
         ALL[(self.0 & 7) as usize]
     }
 
-    /// The submission that used it last.
+    /// Returns the number of the submission that used the span last.
     pub fn used(self) -> u64 {
         self.0 >> 3
     }
 
-    /// Whether it may go to rest, since no submission from `before` on has used it.
+    /// Returns true if the span may be compacted, because no submission from `before` on has used
+    /// it.
     pub fn is_idle(self, before: u64) -> bool {
         matches!(self.state(), State::Awake | State::Cleared) && self.used() < before
     }
@@ -58,12 +60,12 @@ impl<W: World> Default for Span<W> {
 }
 
 impl<W: World> Span<W> {
-    /// What its word says.
+    /// Loads the word.
     pub fn get(&self) -> Said {
         Said(self.0.load(Ordering::Acquire))
     }
 
-    /// Another word, of who holds the allocation's lock.
+    /// Stores a word. The caller holds the allocation's lock.
     pub fn set(&self, state: State, used: u64) {
         self.0.store(Said::new(state, used).0, Ordering::Release);
     }
@@ -72,7 +74,8 @@ impl<W: World> Span<W> {
         self.0.exchange(known.0, new.0, Ordering::AcqRel)
     }
 
-    /// Notes that a submission uses the span. False when it does not lie raw: who holds the allocation's lock finds it raw or at rest.
+    /// Marks the span as used by a submission. Returns false if it is not resident. A caller that
+    /// then locks the allocation finds it resident, cleared or compacted.
     pub fn mark(&self, number: u64) -> bool {
         loop {
             let word = self.get();
@@ -87,7 +90,8 @@ impl<W: World> Span<W> {
         }
     }
 
-    /// Notes that a submission, which uses the span, clears it. False when it does not lie raw. Who does holds the allocation's lock.
+    /// Notes that a submission, which uses the span, clears it. Returns false if the span is not
+    /// resident. The caller holds the allocation's lock.
     pub fn clear(&self, number: u64) -> bool {
         loop {
             let word = self.get();
@@ -100,7 +104,9 @@ impl<W: World> Span<W> {
         }
     }
 
-    /// Begins to move the span to rest, if no submission from `before` on has used it. Who does holds the allocation's lock until it rests.
+    /// Begins the compaction of the span, and returns its last user, if no submission from
+    /// `before` on has used it. The caller holds the allocation's lock until the span is
+    /// compacted.
     pub fn begin_to_rest(&self, before: u64) -> Option<u64> {
         let word = self.get();
         let begins = word.is_idle(before) && self.exchange(word, Said::new(State::Moving, word.used()));
@@ -108,23 +114,23 @@ impl<W: World> Span<W> {
     }
 }
 
-/// Submissions that can run at the same time and be told apart.
+/// Maximum number of concurrent submissions that are tracked individually.
 const PLACES: usize = 64;
 
-/// The numbers of submissions, from 1 on: those that run, and the next. No one waits for anyone.
+/// Numbers of submissions, from 1 on: the running ones, and the next. No thread waits for another.
 #[derive(Debug)]
 pub struct Numbers<W: World = Machine> {
     next: W::Word,
-    /// Of each that runs a number that is not greater; 0 where none does.
+    /// For each running submission, a number that is at most its own; 0 for a free place.
     running: Box<[W::Word]>,
-    /// How many run beside these.
+    /// Number of running submissions without a place.
     others: W::Word,
 }
 
-/// A submission's number, and its place among those that run.
+/// Number of a submission, and its place among the running ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Running {
-    /// The number.
+    /// Number of the submission.
     pub number: u64,
     place: Option<usize>,
 }
@@ -132,7 +138,7 @@ pub struct Running {
 fn add<W: World>(word: &W::Word, more: u64) -> u64 {
     loop {
         let value = word.load(Ordering::Relaxed);
-        // What was noted before is seen by whoever sees the change.
+        // Release order: a thread that sees this change also sees all earlier marks.
         if word.exchange(value, value.wrapping_add(more), Ordering::AcqRel) {
             return value;
         }
@@ -151,7 +157,8 @@ impl<W: World> Numbers<W> {
         Self { next: word(1), running: (0..places).map(|_| word(0)).collect(), others: word(0) }
     }
 
-    /// The number of a submission that begins. It takes its place first: so whoever does not see it there has seen no greater number either.
+    /// Begins a submission. It claims its place before its number, so a thread that does not see
+    /// the place has seen no greater number either.
     pub fn begin(&self) -> Running {
         let least = self.next.load(Ordering::Relaxed);
         let mut places = self.running.iter();
@@ -163,7 +170,7 @@ impl<W: World> Numbers<W> {
         Running { number: add::<W>(&self.next, 1), place }
     }
 
-    /// A submission has ended.
+    /// Ends a submission.
     pub fn end(&self, running: Running) {
         match running.place {
             Some(place) => self.running[place].store(0, Ordering::Release),
@@ -173,7 +180,8 @@ impl<W: World> Numbers<W> {
         }
     }
 
-    /// No submission that runs, or will, has a lesser number; 0 while too many run to tell them apart.
+    /// Returns a number that no running or future submission is below. Returns 0 while a running
+    /// submission has no place.
     pub fn oldest(&self) -> u64 {
         let next = self.next.load(Ordering::Acquire);
         if self.others.load(Ordering::Acquire) > 0 {

@@ -1,4 +1,5 @@
-//! Images at rest: what wakes is what went to rest, whoever uses what at the same time.
+//! Tests of compaction: a span that becomes resident again has its previous bytes, under any
+//! concurrent uses.
 
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
@@ -22,14 +23,14 @@ fn surface(format: vk::Format, side: u32, samples: u32) -> Arc<Surface> {
     Surface::new(desc).unwrap()
 }
 
-/// A surface bound at the start of memory of its own, which has `more` bytes behind it.
+/// Binds a surface at the start of a new allocation that is `more` bytes larger than the surface.
 fn bound(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64) -> Arc<Allocation> {
     let memory = Allocation::resting(heap, surface.layout().size() + more, near).unwrap();
     assert!(surface.bind(memory.clone(), 0));
     memory
 }
 
-/// The same with bytes that a submission has written.
+/// Binds a surface like [`bound`], and fills the allocation as a submission.
 fn filled(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64, kind: usize, seed: u32) -> Arc<Allocation> {
     let (memory, workers) = (bound(heap, near, surface, more), Workers::new(1));
     let in_use = near.begin(&workers);
@@ -91,7 +92,7 @@ fn what_wakes_is_what_went_to_rest() {
                 surface.begin_use(&in_use, false);
                 check(&memory, all.clone(), kind, 1);
                 drop(in_use);
-                // Behind the image there may be a span without any.
+                // Spans behind the image may contain no image.
                 assert!(!states(&memory).contains(&State::Awake), "{format:?} {kind}");
             }
             assert!(heap.resident() < heap.used() || kind == 1, "{format:?} {kind}: nothing is saved");
@@ -103,7 +104,7 @@ fn what_wakes_is_what_went_to_rest() {
     assert!(of(Stat::LinesOne) > 0 && of(Stat::LinesRaw) > 0);
 }
 
-/// Every format there is, with levels, layers, slices and samples: what wakes is what went to rest, all of it.
+/// All supported formats, with levels, layers, slices and samples, survive compaction unchanged.
 #[test]
 fn all_optimal_images_rest() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
@@ -135,14 +136,15 @@ fn all_optimal_images_rest() {
     assert!(formats.len() > 100 && counted(&near, Stat::SpansRested) > rested as u64);
 }
 
-/// A clear of a whole image is noted: nothing is written before somebody needs it, whoever that is. What other things lie beside is not touched.
+/// A clear of a whole image is noted, and the first access that needs the bytes writes them. Bytes
+/// of other objects in the same spans are unchanged.
 #[test]
 fn clears_are_noted() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
     let near = residency(&heap, HEAP, false);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
     let memory = Allocation::resting(&heap, image.layout().size() + 3 * SPAN as u64, &near).unwrap();
-    // From the middle of a span to the middle of another one.
+    // The image begins and ends in the middle of a span.
     let start = SPAN as u64 / 2;
     assert!(image.bind(memory.clone(), start));
     let range = start..start + image.layout().size();
@@ -164,7 +166,7 @@ fn clears_are_noted() {
     assert!(in_use.losses() > losses, "sets look at it again");
     check(&memory, 0..range.start, 1, 5);
     check(&memory, SPAN as u64..6 * SPAN as u64, 1, 5);
-    // Copies read it, and nothing is written.
+    // Copies read the clear, and nothing is written.
     let plane = image.plane(color, 0, 0).unwrap();
     for (x, y) in [(0, 0), (64, 200), (299, 299)] {
         let mut texel = [0; 4];
@@ -172,13 +174,13 @@ fn clears_are_noted() {
         assert_eq!(u32::from_le_bytes(texel), 0xff12_3456);
     }
     assert_eq!(counted(&near, Stat::SpansCleared), 5);
-    // The same submission uses it, and clears it again.
+    // The submission uses the image and clears it again.
     image.begin_use(&in_use, false);
     assert!(all_are(0xff12_3456));
     check(&memory, 0..range.start, 1, 5);
     check(&memory, range.end..memory.size(), 1, 5);
     clear(&in_use, 7);
-    // One that overwrites it writes nothing of the clear; another clear takes its place.
+    // A use that overwrites the image does not write the clear. A second clear replaces the first.
     image.begin_use(&in_use, true);
     assert!(!all_are(7));
     clear(&in_use, 8);
@@ -188,7 +190,7 @@ fn clears_are_noted() {
     assert!(all_are(8));
     clear(&in_use, 9);
     drop(in_use);
-    // Idle, its pages go without being read.
+    // When the image is idle, its pages are discarded without being read.
     let (rested, raw) = (counted(&near, Stat::SpansRested), counted(&near, Stat::NearIn));
     assert_eq!(idle::rest(std::slice::from_ref(&memory), |_| u64::MAX, 1, usize::MAX), idle::Outcome::All);
     assert!(states(&memory)[1..6].iter().all(|state| *state == State::Resting));
@@ -196,7 +198,8 @@ fn clears_are_noted() {
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, false);
     assert!(all_are(9) && counted(&near, Stat::NearIn) >= raw);
-    // A buffer is bound over a part of it, whose bytes must be there; that part is cleared at once from then on.
+    // A buffer is bound to a part of the image, so its bytes must be in memory. From then on
+    // clears write that part immediately.
     clear(&in_use, 10);
     assert!(Buffer::new(100).bind(memory.clone(), 2 * SPAN as u64));
     let mut texel = [0; 4];
@@ -210,7 +213,7 @@ fn clears_are_noted() {
     assert!(all_are(11));
 }
 
-/// Where nothing may rest, images are small, or texels do not fill lines, clears are written.
+/// Clears are written if compaction is off, the image is small, or texels do not fill lines.
 #[test]
 fn some_clears_are_not_noted() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
@@ -232,7 +235,7 @@ fn some_clears_are_not_noted() {
     assert!(!image.note_clear(&in_use, color, &[1; 4096]), "nothing is bound");
     assert!(image.bind(Allocation::new(&heap, 1 << 20).unwrap(), 0));
     assert!(!image.note_clear(&in_use, color, &[1; 4096]));
-    // Depth and stencil are planes of their own.
+    // Depth and stencil are separate planes.
     let image = surface(vk::Format::D32_SFLOAT_S8_UINT, 600, 1);
     let memory = bound(&heap, &near, &image, 0);
     image.begin_use(&in_use, false);
@@ -255,7 +258,8 @@ fn buffers_and_what_is_beside_images_stay_awake() {
     let memory = filled(&heap, &near, &image, 2 * SPAN as u64, 0, 3);
     drop(near.begin(&workers));
     assert_eq!(states(&memory), [[State::Resting; 4].as_slice(), &[State::Never; 2]].concat());
-    // A buffer is bound over the end of the image: what rested there comes back, and stays.
+    // A buffer is bound over the end of the image. The compacted spans there become resident and
+    // stay resident.
     let buffer = Buffer::new(SPAN as u64);
     assert!(buffer.bind(memory.clone(), size - 5));
     check(&memory, size - 5..memory.size(), 0, 3);
@@ -264,7 +268,7 @@ fn buffers_and_what_is_beside_images_stay_awake() {
     memory.keep_awake(0..memory.size());
     check(&memory, 0..memory.size(), 0, 3);
     assert_eq!((states(&memory), heap.resident()), (vec![State::Never; 6], heap.used()));
-    // Memory that the host sees, or others have, knows nothing of rest.
+    // Memory that the host maps or other processes share has no compaction state.
     let other = Allocation::new(&heap, 1 << 20).unwrap();
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     assert!(image.bind(other.clone(), 0) && !image.may_rest());
@@ -283,7 +287,7 @@ fn what_is_overwritten_is_not_read() {
     let mut bytes = vec![1; 1 << 18];
     memory.read(0, &mut bytes);
     assert!(bytes.iter().all(|byte| *byte == 0), "it is fresh memory");
-    // What lies beside in the same span is not lost.
+    // Other bytes in the same span are kept.
     fill(&memory, 0..memory.size(), 1, 4);
     drop(in_use);
     let in_use = near.begin(&workers);
@@ -292,7 +296,8 @@ fn what_is_overwritten_is_not_read() {
     assert_eq!((in_use.woken(), states(&memory)[1]), (1, State::Resting));
 }
 
-/// Copies read what rests line by line: bit for bit what is there, and nothing wakes. What is awake they keep awake.
+/// Copies read compacted lines bit-exactly and make nothing resident. They keep resident spans
+/// resident.
 #[test]
 fn copies_read_what_rests() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
@@ -329,7 +334,7 @@ fn copies_read_what_rests() {
             assert_eq!((in_use.woken(), memory.resident()), (0, resident), "{format:?} {kind}");
             assert!(!states(&memory).contains(&State::Awake));
             assert!(counted(&near, Stat::LinesRead) > before);
-            // Half of it awake, then all.
+            // First a part of the image is resident, then all of it.
             in_use.wake(&memory, 0..1, false);
             assert!(texels(&mut image.reading(Some(&in_use))) == at_rest, "{format:?} {kind}");
             image.begin_use(&in_use, false);
@@ -337,7 +342,7 @@ fn copies_read_what_rests() {
             assert!(texels(&mut None) == at_rest, "{format:?} {kind}");
         }
     }
-    // What is awake does not go to rest while somebody reads it.
+    // Resident spans are not compacted while a submission reads them.
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let memory = filled(&heap, &near, &image, 0, 1, 3);
     let first = near.begin(&workers);
@@ -351,7 +356,8 @@ fn copies_read_what_rests() {
     assert_eq!(states(&memory), [State::Resting; 4]);
 }
 
-/// With room for a span or two, and then none: what does not fit goes to far memory, or stays as it is.
+/// Near memory has room for a span or two, then for none. Spans that do not fit go to far memory
+/// or stay raw.
 #[test]
 fn little_room_changes_nothing() {
     let workers = Workers::new(2);
@@ -369,7 +375,7 @@ fn little_room_changes_nothing() {
     }
 }
 
-/// What nobody needs is not coded: its pages are gone, and what comes back is anything.
+/// Lost contents are not coded: their pages are discarded, and later reads are unspecified.
 #[test]
 fn what_is_lost_is_not_kept() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
@@ -387,7 +393,7 @@ fn what_is_lost_is_not_kept() {
         assert_eq!((counted(&near, Stat::SpansLost), heap.resident()), (8 + 4 * round, 0));
     }
     assert_eq!((counted(&near, Stat::NearIn), memory.resident()), (0, 0));
-    // What is written behind a loss, by the same submission, is kept.
+    // Bytes that the same submission writes after the loss are kept.
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, false);
     image.hint(&in_use, Hint::Lost);
@@ -399,7 +405,8 @@ fn what_is_lost_is_not_kept() {
     image.begin_use(&in_use, false);
     check(&memory, 0..memory.size(), 1, 5);
     drop(in_use);
-    // Another image lies in the same bytes: they are not lost with one of them, but with both.
+    // Another image is bound to the same bytes. The bytes are lost only if both images lose their
+    // contents.
     let alias = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     assert!(alias.bind(memory.clone(), 0));
     let in_use = near.begin(&workers);
@@ -415,8 +422,8 @@ fn what_is_lost_is_not_kept() {
     assert_eq!((memory.resident(), heap.resident()), (0, 0), "nobody can name what was there");
 }
 
-/// First what is lost, then what is only read, then what was not used for longest, then what takes the fewest bytes.
-/// Who uses an image whose contents are lost finds what another image in the same memory holds.
+/// A use of an image whose contents are lost finds the contents of another image in the same
+/// memory.
 #[test]
 fn images_that_are_alike_share_what_they_hold() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
@@ -438,11 +445,13 @@ fn images_that_are_alike_share_what_they_hold() {
     }
 }
 
+/// The order of compaction: first lost contents, then images that are only read, then the least
+/// recently used images, then the fewest coded bytes.
 #[test]
 fn what_rests_first() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, false);
-    // As long as this runs, the thread takes none.
+    // While this submission runs, the residency thread compacts none of the later ones.
     let first = near.begin(&workers);
     let use_of = |image: &Surface, memory: &Allocation, kind| {
         let in_use = near.begin(&workers);
@@ -452,7 +461,8 @@ fn what_rests_first() {
     };
     let images = [(); 5].map(|()| surface(vk::Format::R8G8B8A8_UNORM, 512, 1));
     let memories = images.each_ref().map(|image| bound(&heap, &near, image, 0));
-    // The last two were used by the same submission; the first of them is known to take more.
+    // The last two images have the same last submission. The first of the two is known to take
+    // more bytes.
     drop(use_of(&images[2], &memories[2], 0));
     let both = use_of(&images[3], &memories[3], 1);
     images[4].begin_use(&both, true);
@@ -469,7 +479,7 @@ fn what_rests_first() {
     let is_awake = |number: usize| states(&memories[number]).contains(&State::Awake);
     let mut left = idle::Outcome::Some;
     while left == idle::Outcome::Some {
-        // One block at a time; what is lost costs nothing.
+        // One group of spans at a time. Spans with lost contents cost nothing.
         left = idle::rest(&memories, |_| 100, 1, 1);
         let rested: Vec<usize> = (0..5).filter(|number| !order.contains(number) && !is_awake(*number)).collect();
         order.extend(rested);
@@ -478,8 +488,9 @@ fn what_rests_first() {
     drop(first);
 }
 
-/// Far memory that is a file has room for all that may rest, or there is no such memory. This runs in a process of its own, whose files may
-/// not be larger than 4 MiB, which is as good as a full disk; a signal would end it.
+/// A far-memory file has room for every span that may be compacted, or the allocation fails. The
+/// test runs in a separate process with a file size limit of 4 MiB, which acts like a full disk.
+/// The signal for exceeding the limit would end the process.
 #[test]
 fn a_full_disk_is_found_when_memory_is_allocated() {
     let test = "rest::tests::on_a_full_disk";
@@ -506,7 +517,7 @@ fn on_a_full_disk() {
         assert_eq!(Allocation::resting(&heap, 2 << 20, &near).unwrap_err(), OutOfMemory::Far(2 << 20));
         assert_eq!(heap.used(), used, "what failed takes nothing");
     }
-    // What fits still does, and what was there is as it was.
+    // Smaller allocations still succeed, and earlier contents are unchanged.
     let other = Allocation::resting(&heap, 1 << 20, &near).unwrap();
     assert!(counted(&near, Stat::GroupsEvicted) > 0 && counted(&near, Stat::FarIn) > 0);
     let in_use = near.begin(&workers);
@@ -519,7 +530,7 @@ fn on_a_full_disk() {
     drop(all);
 }
 
-/// The thread rests what was idle for a time, and nothing that a submission uses.
+/// The residency thread compacts spans after an idle period, and no span that a submission uses.
 #[test]
 fn what_is_idle_rests_by_itself() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
@@ -528,7 +539,7 @@ fn what_is_idle_rests_by_itself() {
     let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
     let in_use = near.begin(&workers);
     images[1].begin_use(&in_use, false);
-    // Another one has ended since.
+    // Another submission has ended meanwhile.
     drop(near.begin(&workers));
     let begin = Instant::now();
     while states(&memories[0]).contains(&State::Awake) {
@@ -541,7 +552,7 @@ fn what_is_idle_rests_by_itself() {
         assert!(begin.elapsed() < Duration::from_secs(60), "the other one does not rest");
         std::thread::sleep(Duration::from_millis(10));
     }
-    // Then the thread sleeps, until a submission uses something.
+    // The residency thread then sleeps until a submission uses an image.
     std::thread::sleep(2 * device::LOOK);
     let look = near.shared(SPAN).unwrap().look();
     std::thread::sleep(5 * device::LOOK);
@@ -551,7 +562,7 @@ fn what_is_idle_rests_by_itself() {
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
 }
 
-/// Submissions of several queues use, rewrite and free images while everything that is idle goes to rest.
+/// Submissions of several queues use, rewrite and free images while all idle spans are compacted.
 #[test]
 fn everybody_at_the_same_time() {
     let seconds = std::env::var("VITRIC_STRESS").ok().and_then(|value| value.parse().ok()).unwrap_or(3);

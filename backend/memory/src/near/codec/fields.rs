@@ -1,67 +1,69 @@
-//! The numbers that a word consists of, and arithmetic on all of them at once.
+//! Fields of a word, which hold one number each, and arithmetic on all fields at once.
 //!
-//! Numbers count modulo 2^n, and residuals have signs: of small ones of either sign few bits are needed, the lowest, of which the highest is the
-//! sign. Where numbers are bytes, halves or words the machine has instructions. Words of other numbers are added and subtracted as they are;
-//! what they borrow from each other is given back when residuals are set apart.
+//! Numbers are modulo 2^n, and residuals are signed. A residual of small magnitude has few
+//! significant low bits, of which the highest is the sign. For fields of 8, 16 or 32 bits the
+//! machine has instructions. Words with other fields are added and subtracted as whole words.
+//! Borrows between fields are undone when the fields of residuals are separated.
 
 use smallvec::SmallVec;
 use vitric_format::FormatInfo;
 
 use super::lanes::Lanes;
 
-/// Most numbers of a word.
+/// Maximum number of fields of a word.
 const MAX_FIELDS: usize = 8;
-/// Bits of a line's header that say how wide residuals are.
+/// Bits of a line's header for the widths of residuals.
 const HEADER_BITS: u32 = 24;
 
-/// How the numbers of a word are computed with.
+/// Arithmetic for the fields of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Four of 8 bits.
+    /// Four fields of 8 bits.
     Bytes,
-    /// Two of 16.
+    /// Two fields of 16 bits.
     Halves,
-    /// One of 32.
+    /// One field of 32 bits.
     Words,
-    /// Others.
+    /// Other fields.
     Packed,
 }
 
-/// A word's numbers.
+/// Fields of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fields {
     pub(super) kind: Kind,
     packed: Packed,
 }
 
-/// Masks of numbers of any width.
+/// Masks of fields of any width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packed {
-    /// First bit and bits of each, ascending, without gaps.
+    /// First bit and number of bits of each field, ascending, without gaps.
     list: [(u8, u8); MAX_FIELDS],
     count: usize,
-    /// Bits of the header for each.
+    /// Bits of the header for each field.
     width_bits: u32,
-    /// Highest and lowest bits.
+    /// Highest bits of all fields.
     high: u32,
     low: u32,
     /// See [`Above`].
     above: Above,
-    /// How many of these are not empty.
+    /// Number of leading masks of `above` that are not empty.
     steps: usize,
 }
 
-/// Bits of numbers but their lowest 1, 2, 4, 8 and 16.
+/// Masks of all bits of fields except their lowest 1, 2, 4, 8 and 16.
 type Above = [u32; 5];
 
-/// [`Above`], of numbers by first bit and bits.
+/// Returns the [`Above`] masks of fields, given by first bit and number of bits.
 const fn above(list: &[(u8, u8)]) -> Above {
     let (mut above, mut step) = ([u32::MAX; 5], 0);
     while step < above.len() {
         let mut number = 0;
         while number < list.len() {
             let lowest = (1u64 << (1 << step)) - 1;
-            // What goes beyond a number is less than as much of the next one.
+            // Bits beyond a field's end are among the lowest bits of the next field, which the
+            // mask excludes as well.
             above[step] &= !((lowest << list[number].0) as u32);
             number += 1;
         }
@@ -71,7 +73,7 @@ const fn above(list: &[(u8, u8)]) -> Above {
 }
 
 impl Fields {
-    /// Numbers of equal widths: 8, 16 or 32 bits.
+    /// Returns fields of equal widths: 8, 16 or 32 bits.
     fn equal(kind: Kind, bits: u8) -> Self {
         let numbers: SmallVec<[(u8, u8); MAX_FIELDS]> = (0..32 / bits).map(|number| (number * bits, bits)).collect();
         Self { kind, ..Self::packed(&numbers) }
@@ -94,17 +96,18 @@ impl Fields {
         Self { kind: Kind::Packed, packed }
     }
 
-    /// Bytes, of formats that nothing better is known of.
+    /// Returns fields of 8 bits, for formats without known structure.
     pub fn bytes() -> Self {
         Self::equal(Kind::Bytes, 8)
     }
 
-    /// The numbers of depths of so many bits, as planes store them.
+    /// Returns the fields of depths of `bits` bits, as planes store them.
     pub fn of_depth(bits: u32) -> Self {
         if bits == 16 { Self::equal(Kind::Halves, 16) } else { Self::equal(Kind::Words, 32) }
     }
 
-    /// The numbers of a colour format's words: its components, what is between them, and smaller texels one after the other.
+    /// Returns the fields of a colour format's words: components, gaps between components, and the
+    /// fields of consecutive texels smaller than a word.
     pub fn of_color(info: &FormatInfo) -> Self {
         if info.compression.is_some() || info.is_planar() || info.channels.is_empty() {
             return Self::bytes();
@@ -127,7 +130,7 @@ impl Fields {
         match widths[..] {
             [8] => Self::bytes(),
             [16] => Self::equal(Kind::Halves, 16),
-            // Fewer bits than a half, at its upper end.
+            // A component of fewer than 16 bits at the upper end of a 16-bit texel.
             [4, 12] | [6, 10] if info.bytes >= 2 && info.channels[0].offset > 0 => Self::equal(Kind::Halves, 16),
             [32] => Self::equal(Kind::Words, 32),
             _ if numbers.len() <= MAX_FIELDS => Self::packed(&numbers),
@@ -140,45 +143,50 @@ impl Fields {
     }
 }
 
-/// Arithmetic on the numbers of words.
+/// Arithmetic on the fields of words.
 pub trait Arithmetic: Copy {
-    /// Whether what is needed of numbers are the lowest bits of each byte.
+    /// True if the significant bits are the lowest bits of each byte.
     const IS_LOW: bool;
 
-    /// Sums.
+    /// Adds fields.
     fn add<L: Lanes>(self, a: L, b: L) -> L;
-    /// Differences.
+    /// Subtracts fields.
     fn sub<L: Lanes>(self, a: L, b: L) -> L;
-    /// Residuals whose numbers have nothing of each other.
+    /// Separates the fields of residuals, so that no field contains a borrow of another.
     fn apart<L: Lanes>(self, value: L) -> L;
-    /// Bits of such numbers that differ from the next lower one, where there is a zero below the lowest: the highest of them is the last that
-    /// is needed.
+    /// Returns the bits of each field that differ from the next lower bit, with a zero below the
+    /// lowest bit. The highest such bit of a field is its highest significant bit.
     fn changes<L: Lanes>(self, value: L) -> L;
-    /// Residuals of the low bits of numbers that are needed, which those in `used` are; `tops` are the highest of them, the signs.
+    /// Sign-extends residuals of which only the significant low bits are set. `tops` is the
+    /// highest significant bit of each field, its sign.
     #[inline(always)]
     fn whole<L: Lanes>(self, value: L, tops: u32) -> L {
         let tops = L::splat(tops);
         self.sub(value.xor(tops), tops)
     }
-    /// The low bits of each number that are needed where numbers have these changes: its highest one, and those below.
+    /// Returns the significant bits of each field for the bits that [`Self::changes`] returned:
+    /// the highest of them and all lower bits of the field.
     fn below(self, any: u32) -> u32;
-    /// The least number of bits that offsets need where slopes need those of a mask: a word is predicted from three others, so the range of
-    /// its residuals is at most four times that of words.
+    /// Returns a lower bound of the number of bits that offsets need if slopes need the bits of a
+    /// mask. A word is predicted from three others, so the range of its residuals is at most four
+    /// times the range of the words.
     fn least_of_offsets(self, used: u32) -> u32;
-    /// Whether numbers are so small that predictions gain little over offsets: these are tried first then, and taken where they save half.
+    /// Returns true if fields are so narrow that slopes gain little over offsets. Offsets are then
+    /// tried first, and used if they save half of the line.
     #[inline(always)]
     fn is_coarse(self) -> bool {
         false
     }
-    /// The highest bits of such a mask.
+    /// Returns the highest bit of each field in a mask of significant bits.
     fn tops(self, used: u32) -> u32;
-    /// How many bits of each number such a mask has, as a header says it.
+    /// Returns the header for a mask of significant bits: the number of bits of each field.
     fn code(self, used: u32) -> u32;
-    /// The mask of a header. More than a number has is all of it.
+    /// Returns the mask of significant bits for a header. Numbers beyond a field's width mean the
+    /// whole field.
     fn used(self, code: u32) -> u32;
 }
 
-/// [`Arithmetic::below`].
+/// Implements [`Arithmetic::below`].
 #[inline(always)]
 fn below_of(above: &[u32], any: u32) -> u32 {
     let mut used = any;
@@ -188,19 +196,19 @@ fn below_of(above: &[u32], any: u32) -> u32 {
     used
 }
 
-/// [`Arithmetic::tops`].
+/// Implements [`Arithmetic::tops`].
 #[inline(always)]
 fn tops_of(above: &Above, used: u32) -> u32 {
     used & !((used & above[0]) >> 1)
 }
 
-/// [`Arithmetic::least_of_offsets`].
+/// Implements [`Arithmetic::least_of_offsets`].
 #[inline(always)]
 fn least_of(above: &Above, used: u32) -> u32 {
     (used & above[1]).count_ones()
 }
 
-/// [`Arithmetic::code`], with so many bits for each number in the header.
+/// Implements [`Arithmetic::code`], with `width_bits` bits for each field in the header.
 #[inline(always)]
 fn code_of(list: &[(u8, u8)], width_bits: u32, used: u32) -> u32 {
     let mut code = 0;
@@ -210,7 +218,7 @@ fn code_of(list: &[(u8, u8)], width_bits: u32, used: u32) -> u32 {
     code
 }
 
-/// [`Arithmetic::used`].
+/// Implements [`Arithmetic::used`], with `width_bits` bits for each field in the header.
 #[inline(always)]
 fn used_of(list: &[(u8, u8)], width_bits: u32, code: u32) -> u32 {
     let mut used = 0;
@@ -221,17 +229,17 @@ fn used_of(list: &[(u8, u8)], width_bits: u32, code: u32) -> u32 {
     used
 }
 
-/// [`Kind::Bytes`].
+/// Arithmetic of [`Kind::Bytes`].
 #[derive(Debug, Clone, Copy)]
 pub struct Bytes;
-/// [`Kind::Halves`].
+/// Arithmetic of [`Kind::Halves`].
 #[derive(Debug, Clone, Copy)]
 pub struct Halves;
-/// [`Kind::Words`].
+/// Arithmetic of [`Kind::Words`].
 #[derive(Debug, Clone, Copy)]
 pub struct Words;
 
-/// Arithmetic where the machine has sums and differences.
+/// Implements [`Arithmetic`] for fields that the machine can add and subtract directly.
 macro_rules! equal {
     ($name:ident, $add:ident, $sub:ident, $list:expr) => {
         impl Arithmetic for $name {
@@ -294,7 +302,8 @@ impl Arithmetic for Packed {
     }
     #[inline(always)]
     fn apart<L: Lanes>(self, value: L) -> L {
-        // Half a range more, and no number borrows from the next one.
+        // Adding half of each field's range cancels the borrow that a negative field took from the
+        // next field.
         let halves = L::splat(self.high);
         value.add32(halves).xor(halves)
     }
@@ -312,7 +321,7 @@ impl Arithmetic for Packed {
     }
     #[inline(always)]
     fn is_coarse(self) -> bool {
-        // Several texels a word.
+        // The word holds several texels.
         self.count > 4
     }
     #[inline(always)]
@@ -366,7 +375,7 @@ mod tests {
         }
     }
 
-    /// Every format's numbers fill words, and its masks fit them.
+    /// Every format's fields fill words, and its header fits them.
     #[test]
     fn all_formats_have_numbers() {
         for info in format::all().filter(|info| !info.is_depth_stencil()) {
@@ -400,7 +409,8 @@ mod tests {
             for &(offset, bits) in &fields.packed.list[..fields.packed.count] {
                 let mask = u32::MAX >> (32 - bits);
                 let part = |word: u32| word >> offset & mask;
-                // Numbers that differ by less than half a range, as all below them do, have the difference.
+                // A field contains exactly the difference if it and all lower fields differ by
+                // less than half of their range.
                 let apart = |offset: u8, bits: u8| {
                     let [a, b] = [a, b].map(|word| i64::from(word >> offset & (u32::MAX >> (32 - bits))));
                     a - b
@@ -412,7 +422,7 @@ mod tests {
                 if below.into_iter().all(|&(offset, bits)| (-(1 << (bits - 1))..1 << (bits - 1)).contains(&apart(offset, bits))) {
                     proptest::prop_assert!((-half..half).contains(&expected));
                     proptest::prop_assert_eq!(i64::from(part(one(difference))), expected & i64::from(mask));
-                    // As many bits as the magnitude has, and a sign.
+                    // The magnitude's bits plus a sign bit are needed.
                     let magnitude = if expected < 0 { !expected } else { expected };
                     let needed = if expected == 0 { 0 } else { 65 - magnitude.leading_zeros() };
                     proptest::prop_assert_eq!(part(used).count_ones(), needed);

@@ -1,8 +1,9 @@
-//! Eight words at a time: what the codec computes with, in the machine's widest form that it has code for.
+//! Operations of the codec on eight words, for the widest instruction set of the machine.
 //!
-//! The codec is written once, against [`Lanes`]. [`Portable`] says what each operation means; `Wide` gives the same bits. A line
-//! is eight [`Rows`] of eight words. Of a row's words one bit each, over all rows, is a *plane* of 64 bits: bit
-//! `32 (y / 4) + 16 (x / 4) + 4 (y % 4) + x % 4` is that of lane `x` in row `y`.
+//! The codec is written once, for any [`Lanes`]. [`Portable`] defines the result of each
+//! operation, and `Wide` returns identical bits. A line is eight [`Rows`] of eight words. A
+//! *plane* of 64 bits consists of one bit of every word in all rows. Lane `x` of row `y` has bit
+//! `32 (y / 4) + 16 (x / 4) + 4 (y % 4) + x % 4` of a plane.
 
 use super::shape::{ROW, Shape};
 
@@ -11,59 +12,62 @@ pub type Rows<L> = [L; ROW];
 
 /// Eight words.
 pub trait Lanes: Copy {
-    /// From memory.
+    /// Loads words from memory.
     fn load(words: &[u32; ROW]) -> Self;
-    /// To memory.
+    /// Stores words to memory.
     fn store(self) -> [u32; ROW];
-    /// The same word eight times.
+    /// Returns eight copies of a word.
     fn splat(word: u32) -> Self;
-    /// Bit by bit.
+    /// Returns the bitwise AND.
     fn and(self, other: Self) -> Self;
-    /// Bit by bit.
+    /// Returns the bitwise OR.
     fn or(self, other: Self) -> Self;
-    /// Bit by bit.
+    /// Returns the bitwise XOR.
     fn xor(self, other: Self) -> Self;
-    /// Its own bits where those of the mask are set, the other's elsewhere.
+    /// Selects bits of `self` where the mask is set, and bits of `other` elsewhere.
     fn chosen(self, mask: Self, other: Self) -> Self;
-    /// Modulo 2^8, of four numbers a word.
+    /// Adds modulo 2^8, in four fields a word.
     fn add8(self, other: Self) -> Self;
-    /// Modulo 2^8, of four numbers a word.
+    /// Subtracts modulo 2^8, in four fields a word.
     fn sub8(self, other: Self) -> Self;
-    /// Modulo 2^16, of two numbers a word.
+    /// Adds modulo 2^16, in two fields a word.
     fn add16(self, other: Self) -> Self;
-    /// Modulo 2^16, of two numbers a word.
+    /// Subtracts modulo 2^16, in two fields a word.
     fn sub16(self, other: Self) -> Self;
-    /// Modulo 2^32.
+    /// Adds modulo 2^32.
     fn add32(self, other: Self) -> Self;
-    /// Modulo 2^32.
+    /// Subtracts modulo 2^32.
     fn sub32(self, other: Self) -> Self;
-    /// Shifts words right by less than 32, zeros come in.
+    /// Shifts words right by fewer than 32 bits and fills with zeros.
     fn shr(self, bits: u32) -> Self;
-    /// Lanes move up by 1, 2 or 4; zeros come in at 0, and at 4 where the row is `split`.
+    /// Moves lanes up by 1, 2 or 4. Zeros enter at lane 0, and also at lane 4 if the row is
+    /// `split`.
     fn up<const LANES: usize>(self, split: bool) -> Self;
-    /// Which lanes agree, a bit each.
+    /// Compares lanes, and returns a bit for each, set if they are equal.
     fn equal(self, other: Self) -> u32;
-    /// The bits that any lane has.
+    /// Returns the OR of all lanes.
     fn any(self) -> u32;
-    /// Rows of a line's words as the shape has neighbours.
+    /// Arranges a line's words in rows, by the neighbours of the shape.
     fn arrange(shape: Shape, words: &[[u32; ROW]; ROW]) -> Rows<Self>;
-    /// The words of a line, of rows.
+    /// Arranges rows as the words of a line, the inverse of [`Self::arrange`].
     fn restore(shape: Shape, rows: &Rows<Self>) -> [[u32; ROW]; ROW];
-    /// Planes of the bits in `used`, from the lowest on, to as many elements of `planes`. `LOW` says that of each byte of `used` only its
-    /// lowest bits are set.
+    /// Writes the planes of the bits in `used`, from the lowest on, to the same number of elements
+    /// of `planes`. `LOW` means that in each byte of `used` only the lowest bits are set.
     fn gather<const LOW: bool>(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]);
-    /// The rows that have these planes, the first elements of `planes`. What follows is no part of them; there are [`SPARE`] or more of it.
+    /// Returns the rows with these planes, which are the first elements of `planes`. At least
+    /// [`SPARE`] further elements must follow, which are ignored.
     fn scatter<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Rows<Self>;
 }
 
-/// Elements behind planes that are read with them: so planes of a byte are eight, however many of them are needed.
+/// Number of elements read behind the planes. It allows the code to always read the eight planes
+/// of a byte, however many are used.
 pub const SPARE: usize = 7;
 
-/// Any machine's.
+/// Implementation for any machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable([u32; ROW]);
 
-/// An operation on parts of words, each `BYTES` long.
+/// Applies an operation to parts of words. Each part has `BYTES` bytes.
 fn by_parts<const BYTES: u32>(a: u32, b: u32, op: impl Fn(u32, u32) -> u32) -> u32 {
     let bits = 8 * BYTES;
     let mask = u32::MAX >> (32 - bits);
@@ -173,14 +177,15 @@ impl Lanes for Portable {
 #[cfg(target_arch = "x86_64")]
 pub use wide::{Avx2, Avx512};
 
-/// Whether the machine has AVX2, and what came with it.
+/// Returns true if the machine has AVX2, BMI1, BMI2, LZCNT and POPCNT.
 #[cfg(target_arch = "x86_64")]
 pub fn has_avx2() -> bool {
     use std::is_x86_feature_detected as has;
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
-/// Whether it has the AVX-512 that Ice Lake and Zen 4 have, too: more registers, and instructions that turn bits.
+/// Returns true if the machine also has the AVX-512 features of Ice Lake and Zen 4. They add
+/// registers, and instructions that transpose bits.
 #[cfg(target_arch = "x86_64")]
 pub fn has_avx512() -> bool {
     use std::is_x86_feature_detected as has;
@@ -194,25 +199,27 @@ mod wide {
 
     use super::{Lanes, ROW, Rows, SPARE, Shape};
 
-    /// A register of AVX2, and planes by AVX-512 if it is the `WIDEST`. Values exist only in code that was entered after the machine was found
-    /// to have it: the codec makes them in functions that are compiled for it, and they do not leave those.
+    /// Register of AVX2. If `WIDEST` is true, planes are computed with AVX-512. Values exist only
+    /// in code that runs after the feature check. The codec creates them in functions compiled for
+    /// the features, and the values do not leave these functions.
     #[derive(Debug, Clone, Copy)]
     pub struct Wide<const WIDEST: bool>(__m256i);
 
-    /// For machines that [`super::has_avx2`] finds.
+    /// Implementation for machines accepted by [`super::has_avx2`].
     pub type Avx2 = Wide<false>;
-    /// For machines that [`super::has_avx512`] finds.
+    /// Implementation for machines accepted by [`super::has_avx512`].
     pub type Avx512 = Wide<true>;
 
-    /// Instructions on values of [`Wide`].
+    /// Executes instructions on values of [`Wide`].
     macro_rules! wide {
         ($instructions:expr) => {{
-            // SAFETY: a machine without them never comes here, see [`Wide`].
+            // SAFETY: code with values of [`Wide`] runs only on machines that have these
+            // instructions, see [`Wide`].
             unsafe { $instructions }
         }};
     }
 
-    /// Exchanges the 64-bit parts 1 and 2: what unpacking leaves in halves becomes a row, and the other way round.
+    /// Exchanges the 64-bit parts 1 and 2. This turns the unpacked halves into a row, and back.
     #[inline(always)]
     fn crossed(value: __m256i) -> __m256i {
         wide!(_mm256_permute4x64_epi64::<0b11_01_10_00>(value))
@@ -248,19 +255,19 @@ mod wide {
         wide!(_mm256_permute2x128_si256::<0x31>(a, b))
     }
 
-    /// Words 0 and 2 of each half of `a`, then of `b`.
+    /// Returns, in each half, words 0 and 2 of `a` and then of `b`.
     #[inline(always)]
     fn even(a: __m256i, b: __m256i) -> __m256i {
         wide!(_mm256_castps_si256(_mm256_shuffle_ps::<0x88>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b))))
     }
 
-    /// Words 1 and 3.
+    /// Returns, in each half, words 1 and 3 of `a` and then of `b`.
     #[inline(always)]
     fn odd(a: __m256i, b: __m256i) -> __m256i {
         wide!(_mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b))))
     }
 
-    /// In each half the 4x4 words of four registers are turned.
+    /// Transposes the 4x4 words of four registers in each half.
     #[inline(always)]
     fn turned(a: __m256i, b: __m256i, c: __m256i, d: __m256i) -> [__m256i; 4] {
         let (low, high) = (low_words(a, b), high_words(a, b));
@@ -275,7 +282,8 @@ mod wide {
 
     type Line = [__m256i; ROW];
 
-    // Loops, not closures: those would be compiled without AVX2, and each instruction would be a call.
+    // The code below uses loops instead of closures. Closures would be compiled without AVX2, and
+    // each instruction would be a call.
 
     #[inline(always)]
     fn words_to_rows(p: &Line) -> Line {
@@ -317,7 +325,7 @@ mod wide {
         let mut p = *rows;
         for (number, part) in p.iter_mut().enumerate() {
             let (strip, quad) = (number / 4, number % 4);
-            // Both words of four texels of each of two rows.
+            // Both words of four texels from each of two rows.
             let (a, b) = (crossed(rows[strip * 2]), crossed(rows[4 + strip * 2]));
             let (c, d) = (crossed(rows[strip * 2 + 1]), crossed(rows[5 + strip * 2]));
             let (upper, lower) = match quad / 2 {
@@ -397,7 +405,8 @@ mod wide {
         p
     }
 
-    /// Puts the bytes of words in the order of bytes in each half, or back.
+    /// Orders the bytes of words by their index in the word, in each half. The operation is its
+    /// own inverse.
     #[inline(always)]
     fn apart(row: __m256i) -> __m256i {
         wide!(_mm256_shuffle_epi8(
@@ -406,7 +415,7 @@ mod wide {
         ))
     }
 
-    /// The bytes of words, of four rows each: `[byte][rows]`.
+    /// Returns the bytes of words, of four rows each: `[byte][rows]`.
     #[inline(always)]
     fn bytes_of(rows: &Line) -> [[__m256i; 2]; 4] {
         let front = turned(apart(rows[0]), apart(rows[1]), apart(rows[2]), apart(rows[3]));
@@ -414,7 +423,7 @@ mod wide {
         [[front[0], back[0]], [front[1], back[1]], [front[2], back[2]], [front[3], back[3]]]
     }
 
-    /// The opposite.
+    /// Returns the rows of words from their bytes, the inverse of [`bytes_of`].
     #[inline(always)]
     fn of_bytes([a, b, c, d]: &[[__m256i; 2]; 4]) -> Line {
         let front = turned(a[0], b[0], c[0], d[0]);
@@ -431,7 +440,7 @@ mod wide {
         ]
     }
 
-    /// A row's wrapper, and a wrapper's row, of all.
+    /// Unwraps the registers of all rows.
     #[inline(always)]
     fn plain<const WIDEST: bool>(rows: &Rows<Wide<WIDEST>>) -> Line {
         let [a, b, c, d, e, f, g, h] = *rows;
@@ -443,10 +452,10 @@ mod wide {
         [Wide(a), Wide(b), Wide(c), Wide(d), Wide(e), Wide(f), Wide(g), Wide(h)]
     }
 
-    /// The bytes of four rows, and those of the other four.
+    /// Bytes of four rows, and bytes of the other four.
     type Halves = [__m256i; 2];
 
-    /// The highest bit of each byte.
+    /// Returns the highest bit of each byte.
     #[inline(always)]
     fn plane_of(bytes: Halves) -> [u8; 8] {
         let front = wide!(_mm256_movemask_epi8(bytes[0])) as u32;
@@ -454,14 +463,14 @@ mod wide {
         (u64::from(back) << 32 | u64::from(front)).to_le_bytes()
     }
 
-    /// Moves bits of bytes up; what comes from the byte below is not looked at.
+    /// Shifts bits of bytes left. Bits that enter from the byte below are unspecified.
     #[inline(always)]
     fn moved_up(bytes: Halves, bits: u32) -> Halves {
         let count = wide!(_mm_cvtsi32_si128(bits as i32));
         [wide!(_mm256_sll_epi16(bytes[0], count)), wide!(_mm256_sll_epi16(bytes[1], count))]
     }
 
-    /// [`Lanes::gather`] of a byte, of which some bits are used: from the highest on.
+    /// Implements [`Lanes::gather`] for one byte of words, from the highest used bit down.
     #[inline(always)]
     fn planes_of<const LOW: bool>(bytes: Halves, used: u32, planes: &mut [[u8; 8]]) {
         let mut left = used;
@@ -478,10 +487,11 @@ mod wide {
         }
     }
 
-    /// Planes of a byte from which on turning eight of them takes less than adding one to the others.
+    /// Number of planes of a byte from which the code transposes eight planes instead of adding
+    /// the planes one by one.
     const MANY: usize = 4;
 
-    /// Where the planes of a byte lie, of the bits in `used`.
+    /// Returns the index of the plane for each bit of a byte, if the bits in `used` have planes.
     #[inline(always)]
     fn places<const LOW: bool>(used: u32) -> [usize; 8] {
         let (mut places, mut next) = ([0, 1, 2, 3, 4, 5, 6, 7], 0);
@@ -494,7 +504,7 @@ mod wide {
         places
     }
 
-    /// Bytes of few planes, of the bits in `used`: the opposite.
+    /// Returns bytes from a few planes of the bits in `used`.
     #[inline(always)]
     fn of_few_planes(used: u32, planes: &[[u8; 8]]) -> Halves {
         let mut bytes = [wide!(_mm256_setzero_si256()); 2];
@@ -509,7 +519,7 @@ mod wide {
         bytes
     }
 
-    /// Bytes of ones where a bit of 32 is set.
+    /// Returns bytes that are all ones where a bit of `bits` is set.
     #[inline(always)]
     fn spread(bits: u32) -> __m256i {
         wide!({
@@ -525,7 +535,7 @@ mod wide {
         })
     }
 
-    /// Bytes of more planes, all at once.
+    /// Returns bytes from many planes of the bits in `used`, all at once.
     #[inline(always)]
     fn of_planes<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Halves {
         let planes = planes.first_chunk::<{ SPARE + 1 }>().expect("there are spare ones behind the last");
@@ -541,7 +551,7 @@ mod wide {
                     two(planes[g], planes[h]),
                 ]
             };
-            // Turns 8x8 bytes: the first bytes of the planes come first.
+            // Transposes 8x8 bytes: the first bytes of all planes come first.
             let order =
                 _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
             let abef = _mm256_shuffle_epi8(_mm256_set_m128i(ef, ab), order);
@@ -554,13 +564,14 @@ mod wide {
         })
     }
 
-    /// Two planes.
+    /// Combines two planes.
     #[inline(always)]
     fn two(a: [u8; 8], b: [u8; 8]) -> __m128i {
         wide!(_mm_set_epi64x(i64::from_le_bytes(b), i64::from_le_bytes(a)))
     }
 
-    /// Turns 8x8 bits in each eight bytes: bits change places, then squares of four, then those of sixteen.
+    /// Transposes 8x8 bits in each eight bytes: it exchanges single bits, then 2x2 squares, then
+    /// 4x4 squares.
     #[inline(always)]
     fn turned_narrow(bytes: __m256i) -> __m256i {
         let bytes = exchanged::<7>(bytes, 0x00aa_00aa_00aa_00aa);
@@ -568,7 +579,7 @@ mod wide {
         exchanged::<28>(bytes, 0x0000_0000_f0f0_f0f0)
     }
 
-    /// Exchanges the bits of a mask with those that stand so many bits higher.
+    /// Exchanges the bits of a mask with the bits that are `BITS` higher.
     #[inline(always)]
     fn exchanged<const BITS: i32>(value: __m256i, mask: i64) -> __m256i {
         wide!({
@@ -578,18 +589,19 @@ mod wide {
         })
     }
 
-    /// Turns 8x8 bits in each eight bytes: bit `n` of byte `m` becomes bit `m` of byte `n`.
+    /// Transposes 8x8 bits in each eight bytes: bit `n` of byte `m` becomes bit `m` of byte `n`.
     #[inline(always)]
     fn turned_bits(bytes: __m512i) -> __m512i {
         wide!({
-            // As the left matrix of a product it turns the right one, as the right one it turns bits of bytes around: products take rows from
-            // the last to the first.
+            // The affine instruction takes matrix rows from the last to the first. With `ones` as
+            // the left operand, it transposes the right operand. With `ones` as the right operand,
+            // it reverses the bits of bytes.
             let ones = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
             _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_gf2p8affine_epi64_epi8::<0>(ones, bytes), ones)
         })
     }
 
-    /// Turns 8x8 bytes.
+    /// Transposes 8x8 bytes.
     #[inline(always)]
     fn turned_bytes(bytes: __m512i) -> __m512i {
         const ORDER: [u8; 64] = {
@@ -603,7 +615,7 @@ mod wide {
         wide!(_mm512_permutexvar_epi8(_mm512_loadu_si512(ORDER.as_ptr().cast()), bytes))
     }
 
-    /// [`Lanes::gather`], all planes of a byte at once.
+    /// Implements [`Lanes::gather`] for all planes of a byte at once.
     #[inline(always)]
     fn gather_widest(rows: &Line, used: u32, planes: &mut [[u8; 8]]) {
         assert!(planes.len() >= used.count_ones() as usize, "there is a place for each");
@@ -611,7 +623,8 @@ mod wide {
         for (byte, [front, back]) in bytes_of(rows).into_iter().enumerate() {
             let used = (used >> (8 * byte)) as u8;
             let mask = ((1u32 << used.count_ones()) - 1) as u8;
-            // It stores as many elements as `used` has bits, and so no more than there are places for, see above.
+            // The instruction stores as many elements as `used` has bits. The assertion above
+            // guarantees room for them.
             next = wide!({
                 let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(front), back);
                 let all = _mm512_maskz_compress_epi64(used, turned_bytes(turned_bits(bytes)));
@@ -621,7 +634,7 @@ mod wide {
         }
     }
 
-    /// [`Lanes::scatter`].
+    /// Implements [`Lanes::scatter`] with AVX-512.
     #[inline(always)]
     fn scatter_widest(used: u32, planes: &[[u8; 8]]) -> Line {
         assert!(planes.len() >= used.count_ones() as usize, "each is there");
@@ -629,7 +642,8 @@ mod wide {
         let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
         for (byte, halves) in bytes.iter_mut().enumerate() {
             let used = (used >> (8 * byte)) as u8;
-            // It loads as many elements as `used` has bits, and so no more than there are, see above.
+            // The instruction loads as many elements as `used` has bits. The assertion above
+            // guarantees that they exist.
             next = wide!({
                 let all = turned_bits(turned_bytes(_mm512_maskz_expandloadu_epi64(used, next.cast())));
                 *halves = [_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64::<1>(all)];

@@ -1,17 +1,22 @@
-//! The line codec: 256 bytes of a surface in 64, 128 or 192, or as they are.
+//! Line codec: codes 256 bytes of a surface in 64, 128 or 192 bytes, or stores them uncoded.
 //!
-//! Lossless, for any bytes, and the same bytes on every machine. A line is coded on its own, so that it can be read and
-//! rewritten on its own; what its two bits in the render control surface say is how many sub-blocks of 64 bytes it takes ([`Control`]).
-//! A coded line begins with a word: the mode, and how many low bits of each number of a word are needed. Then come the mode's
-//! parameters, then that many planes of 64 bits (`lanes`), then zeros.
+//! The codec is lossless for any bytes, and its output is identical on every machine. Each line is
+//! coded independently, so that it can be read and rewritten independently. Its two bits in the
+//! render control surface give the number of sub-blocks of 64 bytes ([`Control`]). A coded line
+//! begins with a word that contains the mode and the number of significant low bits of each field
+//! of a word. The mode's parameters follow, then one plane of 64 bits for each significant bit
+//! (`lanes`), then zeros.
 //!
-//! - *offset*: residuals are differences from the first word of the block. A line of one value has no planes.
-//! - *slope*: each word is predicted from its left, upper and upper left neighbours (left + upper - upper left, which planes of any
-//!   slope follow); along a block's first row and column from one neighbour and a slope, which are parameters. Depth and gradients.
-//! - *two values*: one of two texels each, by a mask. Edges of what has one colour.
+//! - *offset*: residuals are differences from the first word of the block. A constant line has no
+//!   planes.
+//! - *slope*: each word is predicted from its neighbours as `left + upper - upper_left`, which is
+//!   exact for any plane. In a block's first row and column, the prediction is one neighbour plus a
+//!   slope, which is a parameter. For depth and gradients.
+//! - *two values*: each texel is one of two, selected by a mask. For edges between two constant
+//!   colours.
 //!
-//! Source: DESIGN 3.6. The predictor is that of lossless image coders (Lorenzo's; the "plane" of Weinberger, Seroussi and Sapiro,
-//! "LOCO-I", 1996).
+//! Source: DESIGN 3.6. The predictor is known from lossless image coders (Lorenzo's; the "plane"
+//! of Weinberger, Seroussi and Sapiro, "LOCO-I", 1996).
 
 mod fields;
 mod lanes;
@@ -30,28 +35,28 @@ pub const SUB_BLOCK: usize = 64;
 /// Words of a line.
 const LINE_WORDS: usize = LINE / 4;
 
-/// A line, or what codes one.
+/// Line, coded or uncoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub struct Line(pub [u32; LINE_WORDS]);
 
 impl Line {
-    /// A line of zeros.
+    /// Line of zeros.
     pub const ZERO: Self = Self([0; LINE_WORDS]);
 
-    /// A line of these bytes, as they lie in memory.
+    /// Creates a line from its bytes in memory order.
     pub fn of_bytes(bytes: &[u8; LINE]) -> Self {
         let mut line = Self::ZERO;
         line.bytes_mut().copy_from_slice(bytes);
         line
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the line.
     pub fn bytes(&self) -> &[u8; LINE] {
         bytemuck::must_cast_ref(self)
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the line for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8; LINE] {
         bytemuck::must_cast_mut(self)
     }
@@ -61,46 +66,46 @@ impl Line {
     }
 }
 
-/// What the render control surface says of a line.
+/// Value of a line in the render control surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Control {
     /// One sub-block.
     One,
-    /// Two.
+    /// Two sub-blocks.
     Two,
-    /// Three.
+    /// Three sub-blocks.
     Three,
-    /// As it is: four.
+    /// Four sub-blocks: the line is uncoded.
     Raw,
 }
 
 impl Control {
-    /// All, by number of sub-blocks.
+    /// All values, in order of the number of sub-blocks.
     pub const ALL: [Self; 4] = [Self::One, Self::Two, Self::Three, Self::Raw];
 
-    /// The value of the two bits.
+    /// Converts the two bits of the render control surface.
     pub fn of_bits(bits: u64) -> Self {
         Self::ALL[(bits & 3) as usize]
     }
 
-    /// The least that holds so many bytes.
+    /// Returns the least value that holds `bytes` bytes.
     fn of_bytes(bytes: usize) -> Self {
         Self::ALL[bytes.div_ceil(SUB_BLOCK).clamp(1, 4) - 1]
     }
 
-    /// Sub-blocks that the line takes, 1 to 4.
+    /// Returns the number of sub-blocks of the line, 1 to 4.
     pub fn sub_blocks(self) -> usize {
         self as usize + 1
     }
 
-    /// Bytes that the line takes.
+    /// Returns the number of bytes of the line.
     pub fn bytes(self) -> usize {
         self.sub_blocks() * SUB_BLOCK
     }
 }
 
-/// How a line is coded: the lowest byte of its first word.
+/// Mode of a coded line: the lowest byte of its first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Mode {
@@ -109,7 +114,7 @@ enum Mode {
     TwoValues = 3,
 }
 
-/// The codec for the lines of a plane.
+/// Codec for the lines of a plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codec {
     shape: Shape,
@@ -117,7 +122,7 @@ pub struct Codec {
     width: Width,
 }
 
-/// What the machine was found to have.
+/// Instruction set for which the codec is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Width {
     Portable,
@@ -144,47 +149,52 @@ impl Codec {
         Self { shape, fields, width: Width::of_machine() }
     }
 
-    /// For the colours of a format.
+    /// Creates the codec for colours of a format.
     pub fn of_color(info: &FormatInfo) -> Self {
         let fields = Fields::of_color(info);
-        // Texels of several words have no bytes that neighbours could tell of: these are blocks.
+        // Formats of more than four bytes with byte fields are compressed blocks. Their bytes
+        // cannot be predicted from neighbours, so their lines are plain rows of words.
         let is_known = info.bytes <= 4 || matches!(fields.kind, Kind::Halves | Kind::Words);
         Self::new(if is_known { Shape::of(info.bytes) } else { Shape::Rows }, fields)
     }
 
-    /// For depths of 16, 24 or 32 bits; the latter two lie in four bytes.
+    /// Creates the codec for depths of 16, 24 or 32 bits. Depths of 24 and 32 bits are stored in
+    /// four bytes.
     pub fn of_depth(bits: u32) -> Self {
         Self::new(Shape::of(if bits == 16 { 2 } else { 4 }), Fields::of_depth(bits))
     }
 
-    /// For stencil values, and bytes that nothing is known of.
+    /// Creates the codec for stencil values, and for bytes of unknown format.
     pub fn of_bytes() -> Self {
         Self::new(Shape::Singles, Fields::bytes())
     }
 
-    /// Codes a line. Of `out` the sub-blocks are written that the result says, the others may be anything.
+    /// Codes a line. The function writes the sub-blocks that the result counts; the others are
+    /// unspecified.
     pub fn encode(&self, line: &Line, out: &mut Line) -> Control {
         match self.width {
-            // SAFETY: the machine was found to have the features that the function is compiled for; it needs nothing else.
+            // SAFETY: the machine was found to have the features for which the function is
+            // compiled. The function has no other requirements.
             #[cfg(target_arch = "x86_64")]
             Width::Avx512 => unsafe { encode_widest(self, line, out) },
-            // SAFETY: the machine was found to have the features that the function
-            // is compiled for; it needs nothing else.
+            // SAFETY: the machine was found to have the features for which the function is
+            // compiled. The function has no other requirements.
             #[cfg(target_arch = "x86_64")]
             Width::Avx2 => unsafe { encode_wide(self, line, out) },
             Width::Portable => encode::<Portable>(self, line, out),
         }
     }
 
-    /// Decodes what [`Self::encode`] wrote. Anything else gives some line, the same on every machine.
+    /// Decodes the output of [`Self::encode`]. Any other input gives an unspecified line, which is
+    /// identical on every machine.
     pub fn decode(&self, control: Control, coded: &Line, line: &mut Line) {
         match self.width {
-            // SAFETY: the machine was found to have the features that the function
-            // is compiled for; it needs nothing else.
+            // SAFETY: the machine was found to have the features for which the function is
+            // compiled. The function has no other requirements.
             #[cfg(target_arch = "x86_64")]
             Width::Avx512 => unsafe { decode_widest(self, control, coded, line) },
-            // SAFETY: the machine was found to have the features that the function
-            // is compiled for; it needs nothing else.
+            // SAFETY: the machine was found to have the features for which the function is
+            // compiled. The function has no other requirements.
             #[cfg(target_arch = "x86_64")]
             Width::Avx2 => unsafe { decode_wide(self, control, coded, line) },
             Width::Portable => decode::<Portable>(self, control, coded, line),
@@ -192,7 +202,7 @@ impl Codec {
     }
 }
 
-/// Declares the codec's two directions, compiled for more of the machine.
+/// Declares encoding and decoding functions compiled for more instruction sets.
 macro_rules! compiled_for {
     ($lanes:ty, $features:literal, $encode:ident, $decode:ident) => {
         #[cfg(target_arch = "x86_64")]
@@ -217,7 +227,8 @@ compiled_for!(
     decode_widest
 );
 
-/// Calls a function for the shape and the arithmetic of a codec, both known when it is compiled: loops over rows are then straight code.
+/// Calls a function with the shape and the arithmetic of a codec as compile-time constants, so
+/// that loops over rows are unrolled.
 macro_rules! with_known {
     ($codec:expr, $function:ident::<$lanes:ty>($($arg:expr),*)) => {
         match ($codec.shape, $codec.fields.kind) {
@@ -251,13 +262,13 @@ fn decode<L: Lanes>(codec: &Codec, control: Control, coded: &Line, line: &mut Li
     with_known!(codec, decode_with::<L>(control, coded, line));
 }
 
-/// Bytes of a coded line with so many words of parameters and planes.
+/// Returns the bytes of a coded line with `parameters` words of parameters and `planes` planes.
 #[inline(always)]
 fn bytes_of(parameters: usize, planes: u32) -> usize {
     4 + 4 * parameters + 8 * planes as usize
 }
 
-/// Words of parameters, of all blocks.
+/// Parameters of all blocks, in words.
 #[derive(Clone, Copy)]
 struct Parameters {
     words: [u32; 12],
@@ -265,7 +276,7 @@ struct Parameters {
 }
 
 impl Parameters {
-    /// The first words of blocks.
+    /// Returns the first word of each block.
     #[inline(always)]
     fn of_offsets(shape: Shape, line: &Line) -> Self {
         let mut parameters = Self { words: [0; 12], count: shape.blocks() };
@@ -276,14 +287,15 @@ impl Parameters {
         parameters
     }
 
-    /// First word and slopes.
+    /// Returns the first word and the slopes of a block.
     #[inline(always)]
     fn of_block(&self, block: usize) -> [u32; 3] {
         [self.words[block * 3], self.words[block * 3 + 1], self.words[block * 3 + 2]]
     }
 }
 
-/// Residuals, and what they come to: bits that all of them need, or fewer where these are too many already.
+/// Residuals and the significant bits of their fields. `used` may lack bits if the residuals are
+/// too large to be coded anyway.
 struct Residuals<L> {
     rows: Rows<L>,
     parameters: Parameters,
@@ -292,7 +304,9 @@ struct Residuals<L> {
 }
 
 impl<L: Lanes> Residuals<L> {
-    /// Where half of the rows need more bits than there is room for, it is noise, and the others are not looked at.
+    /// Separates the fields of residuals, and finds the significant bits. If the first half of the
+    /// rows already needs more than three sub-blocks, the line is noise, and the function skips
+    /// the other rows.
     #[inline(always)]
     fn new(arithmetic: impl Arithmetic, mode: Mode, rows: Rows<L>, parameters: Parameters) -> Self {
         let mut residuals = Self { rows, parameters, mode, used: 0 };
@@ -302,7 +316,8 @@ impl<L: Lanes> Residuals<L> {
             residuals.rows[y] = row;
             changes = changes.or(arithmetic.changes(row));
             if y == ROW / 2 - 1 {
-                // No more than they need: which bits lie below the highest is not asked yet.
+                // A lower bound of the significant bits. The bits below the highest are added at
+                // the end.
                 residuals.used = changes.any();
                 if residuals.bytes() > LINE - SUB_BLOCK {
                     return residuals;
@@ -313,7 +328,7 @@ impl<L: Lanes> Residuals<L> {
         residuals
     }
 
-    /// Offsets of zero.
+    /// Returns the residuals of a constant line: offsets of zero.
     #[inline(always)]
     fn constant(parameters: Parameters) -> Self {
         Self { rows: [L::splat(0); ROW], parameters, mode: Mode::Offset, used: 0 }
@@ -327,7 +342,8 @@ impl<L: Lanes> Residuals<L> {
     #[inline(always)]
     fn write<A: Arithmetic>(&self, arithmetic: A, out: &mut Line) -> Control {
         let control = Control::of_bytes(self.bytes());
-        // Constant lengths are written in a few instructions: zeros, then parameters, of which there are zeros behind the last.
+        // Copies of constant length compile to a few instructions: zeros, then all parameter
+        // words, which are zero behind the last parameter.
         let blocks: &mut [[u32; SUB_BLOCK / 4]; 4] = bytemuck::must_cast_mut(&mut out.0);
         blocks[..control.sub_blocks()].iter_mut().for_each(|block| *block = [0; SUB_BLOCK / 4]);
         out.0[0] = self.mode as u32 | arithmetic.code(self.used) << 8;
@@ -390,7 +406,7 @@ fn encode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, line: &Line
     Control::Raw
 }
 
-/// The fewest bytes that offsets may take where slopes need these bits.
+/// Returns a lower bound of the bytes of offset residuals if slope residuals need these bits.
 #[inline(always)]
 fn least_by_offsets(arithmetic: impl Arithmetic, shape: Shape, used: u32) -> usize {
     bytes_of(shape.blocks(), arithmetic.least_of_offsets(used))
@@ -411,7 +427,8 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
         *line = Line::ZERO;
         return;
     }
-    // As many as there are spare ones for the last: no more than three sub-blocks are coded.
+    // At most three sub-blocks are coded, so there are enough spare elements behind the last
+    // plane.
     let planes = bytemuck::cast_slice::<u32, u8>(&coded.0[head..]).as_chunks().0;
     let mut parameters = Parameters { words: [0; 12], count: head - 1 };
     parameters.words.copy_from_slice(&coded.0[1..13]);
@@ -431,16 +448,16 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
     *bytemuck::must_cast_mut(&mut line.0) = L::restore(shape, &rows);
 }
 
-// Loops below, not closures, as in `lanes`.
+// The code below uses loops instead of closures, for the reason given in `lanes`.
 
-/// Each block's first word, along a row.
+/// Returns the first word of each lane's block, along a row.
 #[inline(always)]
 fn base<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
     let block = y / shape.height() * (1 + usize::from(shape.is_split()));
     across_blocks(shape, parameters.words[block], parameters.words[block + usize::from(shape.is_split())])
 }
 
-/// A word of each of the blocks that a row has.
+/// Returns a row with one word for the left block and one for the right.
 #[inline(always)]
 fn across_blocks<L: Lanes>(shape: Shape, left: u32, right: u32) -> L {
     const LEFT: [u32; ROW] = [u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0];
@@ -477,7 +494,8 @@ fn from_offsets<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &mut
     }
 }
 
-/// What is predicted of a row beside its neighbours: first word, slope along the first row, slope along the first column of each block.
+/// Returns the part of a row's prediction that is independent of neighbours. It consists of each
+/// block's first word and its slopes along the first row and the first column.
 #[inline(always)]
 fn expected<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
     let block = y / shape.height() * (1 + usize::from(shape.is_split()));
@@ -507,7 +525,8 @@ fn slope_residuals<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &
     for block in 0..shape.blocks() {
         let (y, x) = shape.corner(block);
         let (first, middle) = (across[y].store(), across[y + height / 2].store());
-        // Slopes are those in the middle, where they are as good as any.
+        // The slopes are measured in the middle of the first row and column. Other positions are
+        // equally good.
         let along = if shape.is_split() { 2 } else { 4 };
         parameters.words[block * 3..][..3].copy_from_slice(&[first[x], first[x + along], middle[x]]);
     }
@@ -533,14 +552,15 @@ fn from_slopes<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &mut 
     }
 }
 
-/// Eight words of texels of up to four words.
+/// Returns eight words of repeated texels of up to four words.
 #[inline(always)]
 fn repeated<L: Lanes>(texel: [u32; 4]) -> L {
     let [a, b, c, d] = texel;
     L::load(&[a, b, c, d, a, b, c, d])
 }
 
-/// Whether some first words of texels have no more than two values. Mostly that is answer enough.
+/// Returns true if four sampled words of the line have at most two values. This test rejects most
+/// lines cheaply.
 #[inline(always)]
 fn may_be_two_values(line: &Line) -> bool {
     let [a, b, c, d] = [0, 20, 40, 60].map(|word: usize| line.0[word]);
@@ -548,7 +568,8 @@ fn may_be_two_values(line: &Line) -> bool {
     (c == a || c == other) && (d == a || d == other || other == a)
 }
 
-/// Codes a line of two texels, if it is one. Words that are neither's leave `out` as it was.
+/// Codes a line of two texels. Returns false and leaves `out` unchanged if the line has other
+/// texels.
 #[inline(always)]
 fn encode_two_values<L: Lanes>(shape: Shape, line: &Line, out: &mut Line) -> bool {
     let period = shape.period();
@@ -561,7 +582,7 @@ fn encode_two_values<L: Lanes>(shape: Shape, line: &Line, out: &mut Line) -> boo
     for (number, words) in line.rows().iter().enumerate() {
         others |= u64::from(!L::load(words).equal(pattern) & 0xff) << (8 * number);
     }
-    // The words of a texel's number `word` are every `period`th.
+    // The words with index `word` in their texels are every `period`th word.
     let every = u64::MAX / ((1u64 << period) - 1);
     let mut second = first;
     for (word, second) in second.iter_mut().enumerate() {
@@ -595,7 +616,8 @@ fn decode_two_values<L: Lanes>(shape: Shape, coded: &Line, line: &mut Line) {
     let words: &mut [[u32; ROW]; ROW] = bytemuck::must_cast_mut(&mut line.0);
     for (number, words) in words.iter_mut().enumerate() {
         let mask = coded.0[9 + number / 4] >> (8 * (number % 4)) & 0xff;
-        // All ones where the bit is set: its place is shifted out of the sum of ones.
+        // All ones in lanes whose mask bit is set: negation propagates the bit to the sign, which
+        // is then spread to all bits.
         let chosen = L::splat(mask).and(places);
         let ones = L::splat(0).sub32(chosen).or(chosen);
         let ones = L::splat(0).sub32(ones.shr(31));

@@ -1,32 +1,34 @@
-//! Which words of a line are neighbours.
+//! Arrangement of a line's words in rows of neighbouring words.
 //!
-//! A line is 256 bytes of a plane: texels of 8x8 blocks in the order of `memory/layout.rs`, quad by quad, sample by sample. With four bytes a
-//! texel it is one block of one sample; smaller texels have two or four blocks (next to each other, or samples of one place) in a
-//! line, larger ones half a block or a quarter. The codec looks at it as eight rows of eight words, of one block or several, each a
-//! rectangle of words that belong together: so nothing is predicted across samples, channels of different words, or blocks.
+//! A line is 256 bytes of a plane: texels of 8x8 blocks in the order of `memory/layout.rs`, quad
+//! by quad, sample by sample. With texels of four bytes a line is one block of one sample. With
+//! smaller texels it has two or four blocks, which are adjacent blocks or samples of one block.
+//! With larger texels it is half or a quarter of a block. The codec treats a line as eight rows of
+//! eight words, which form one or several blocks. Each block is a rectangle of words of one sample
+//! and channel group, so prediction never crosses samples, different words of texels, or blocks.
 
 /// Words of a row.
 pub const ROW: usize = 8;
 
-/// A line's arrangement, by the size of a texel.
+/// Arrangement of a line, by the size of a texel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// One byte: a word is a quad; four blocks of 4x4 words, two by two.
+    /// One byte: a word is a quad. Four blocks of 4x4 words, two by two.
     Singles,
-    /// Two bytes: a word is two texels of a row; two blocks of 4x8 words, side by side.
+    /// Two bytes: a word is two texels of a row. Two blocks of 4x8 words, side by side.
     Pairs,
-    /// Four bytes: 8x8 words.
+    /// Four bytes: one block of 8x8 words.
     Words,
     /// Eight bytes: two blocks of 8x4 words, the first and the second words of texels.
     Doubles,
     /// Sixteen bytes: four blocks of 8x2 words.
     Quadruples,
-    /// Other sizes: words as they follow each other.
+    /// Other sizes: words in memory order.
     Rows,
 }
 
 impl Shape {
-    /// The shape of texels of so many bytes.
+    /// Returns the shape for texels of `bytes` bytes.
     pub fn of(bytes: u32) -> Self {
         match bytes {
             1 => Self::Singles,
@@ -38,10 +40,10 @@ impl Shape {
         }
     }
 
-    /// Which word of the line stands at column `x` of row `y`.
+    /// Returns the index in the line of the word at column `x` of row `y`.
     pub fn word(self, x: usize, y: usize) -> usize {
         let (left, right) = (x % 4, x / 4);
-        // Of a texel in its strip of two rows.
+        // Index of a texel in its strip of two rows.
         let texel = |x: usize, y: usize| (x / 2) * 4 + (y % 2) * 2 + x % 2;
         match self {
             Self::Singles => (y / 4 * 2 + right) * 16 + y % 4 * 4 + left,
@@ -53,12 +55,12 @@ impl Shape {
         }
     }
 
-    /// Whether rows have two blocks side by side.
+    /// Returns true if rows contain two blocks side by side.
     pub fn is_split(self) -> bool {
         matches!(self, Self::Singles | Self::Pairs)
     }
 
-    /// Rows of a block.
+    /// Returns the number of rows of a block.
     pub fn height(self) -> usize {
         match self {
             Self::Pairs | Self::Words | Self::Rows => 8,
@@ -67,17 +69,17 @@ impl Shape {
         }
     }
 
-    /// Blocks of a line: at most four.
+    /// Returns the number of blocks of a line: at most four.
     pub fn blocks(self) -> usize {
         ROW / self.height() * (1 + usize::from(self.is_split()))
     }
 
-    /// Row and column of a block's first word.
+    /// Returns row and column of a block's first word.
     pub fn corner(self, block: usize) -> (usize, usize) {
         if self.is_split() { (block / 2 * self.height(), block % 2 * (ROW / 2)) } else { (block * self.height(), 0) }
     }
 
-    /// Words of a texel, 1 where it is no whole number of them.
+    /// Returns the number of words of a texel, or 1 if it is not a whole number of words.
     pub fn period(self) -> usize {
         match self {
             Self::Doubles => 2,
@@ -110,7 +112,7 @@ mod tests {
     /// Neighbours in a row of a block are neighbours in the image.
     #[test]
     fn texels_of_a_row_are_side_by_side() {
-        // The texel at (x, y) of a block of 8x8, as the layout numbers it.
+        // Index of the texel at (x, y) of a block of 8x8 texels in the surface's layout.
         let place = |x: usize, y: usize| (y / 2) * 16 + (x / 2) * 4 + (y % 2) * 2 + x % 2;
         for (x, y) in (0..64).map(|place| (place % 8, place / 8)) {
             assert_eq!(Shape::Words.word(x, y), place(x, y));

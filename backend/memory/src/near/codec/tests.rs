@@ -1,4 +1,5 @@
-//! Round trips, of what surfaces hold and of anything; both implementations; how far lines are compressed.
+//! Tests of the codec: round trips of typical and arbitrary lines, equality of all
+//! implementations, and compressed sizes.
 
 use ash::vk;
 use proptest::prelude::*;
@@ -33,7 +34,7 @@ fn codecs() -> Vec<Codec> {
     formats.map(color).into_iter().chain(depths).chain([Codec::of_bytes()]).collect()
 }
 
-/// What the machine can run.
+/// Returns the implementations that the machine can run.
 fn widths() -> Vec<Width> {
     #[cfg(target_arch = "x86_64")]
     match Width::of_machine() {
@@ -44,7 +45,8 @@ fn widths() -> Vec<Width> {
     vec![Width::Portable]
 }
 
-/// Codes a line in every way there is; the result decodes in every way to the line.
+/// Encodes and decodes a line with every implementation, and checks that they agree and restore
+/// the line.
 fn check(codec: &Codec, line: &Line) -> Control {
     let mut coded = Line([0xa5a5_a5a5; LINE_WORDS]);
     let control = codec.encode(line, &mut coded);
@@ -60,7 +62,7 @@ fn check(codec: &Codec, line: &Line) -> Control {
     control
 }
 
-/// A line of 8x8 texels of four bytes.
+/// Returns a line of 8x8 texels of four bytes.
 fn of_texels(texel: impl Fn(u32, u32) -> u32) -> Line {
     let mut line = Line::ZERO;
     for (x, y) in (0..64).map(|place| (place % 8, place / 8)) {
@@ -79,7 +81,7 @@ fn hashed(seed: u32) -> u32 {
 fn lines_of_one_value_take_one_sub_block() {
     for codec in codecs() {
         for value in [0, u32::MAX, 0x3f80_0000, 0x1234_5678] {
-            // Of texels of up to four bytes, and the first words of others.
+            // Constant lines of texels of up to four bytes, or of larger texels with equal words.
             assert_eq!(check(&codec, &Line([value; LINE_WORDS])), Control::One, "{codec:?}");
         }
     }
@@ -88,7 +90,8 @@ fn lines_of_one_value_take_one_sub_block() {
     assert_eq!(check(&color(vk::Format::R16G16B16A16_SFLOAT), &wide), Control::One);
 }
 
-/// The gradients of a screen: three channels of their own slopes, and depth, whose slope is any.
+/// Typical gradients of a rendered image: three channels with different slopes, and depth with any
+/// slope.
 #[test]
 fn gradients_take_one_sub_block() {
     let rgba = color(vk::Format::R8G8B8A8_UNORM);
@@ -106,7 +109,7 @@ fn gradients_take_one_sub_block() {
         assert_eq!(check(&Codec::of_depth(24), &line), Control::One);
         let mut line = Line::ZERO;
         for (x, y) in (0..128).map(|place| (place % 16, place / 16)) {
-            // Two blocks of 8x8 texels of two bytes.
+            // The line holds two blocks of 8x8 texels of two bytes.
             let (block, x) = (x / 8, x % 8);
             let code = (depth(x as u32 + 8 * block as u32, y as u32) * 65535.0) as u16;
             let word = Shape::Pairs.word(block * 4 + x / 2, y);
@@ -139,12 +142,13 @@ fn noise_stays_as_it_is() {
     }
 }
 
-/// Little noise on a value or a gradient takes what its bits come to.
+/// Noise of few bits on a constant or a gradient takes the size of its bits.
 #[test]
 fn sizes_follow_residuals() {
     let rgba = color(vk::Format::R8G8B8A8_UNORM);
     let noisy = |mask: u32| of_texels(|x, y| 0x4040_4040 + (hashed(x * 8 + y) & mask));
-    // A header and a base of 4 bytes each, 8 bytes for each bit; signs cost one each.
+    // Header and base take 4 bytes each, and each bit of residuals takes 8 bytes. A sign is one
+    // bit.
     assert_eq!(check(&rgba, &noisy(0x0000_0103)), Control::One);
     assert_eq!(check(&rgba, &noisy(0x0003_0303)), Control::Two);
     assert_eq!(check(&rgba, &noisy(0x000f_0f0f)), Control::Two);
@@ -152,7 +156,8 @@ fn sizes_follow_residuals() {
     assert_eq!(check(&rgba, &noisy(0x3f3f_3f3f)), Control::Raw);
 }
 
-/// Bytes of a kind that surfaces have: values near others, few values, values that repeat.
+/// Returns lines with typical contents of surfaces: values near each other, few values, values
+/// that repeat.
 fn plausible() -> impl Strategy<Value = Line> {
     let near =
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>()).prop_map(|(base, x, y, mask, seed)| {
@@ -190,7 +195,7 @@ proptest! {
         }
     }
 
-    /// What no encoder wrote decodes to something, the same everywhere.
+    /// Arbitrary bytes that no encoder wrote decode to the same line with every implementation.
     #[test]
     fn anything_decodes(words in prop::array::uniform32(any::<u32>()), mode in 0u32..5, control in 0u64..3, mask: u32) {
         let mut coded = Line(std::array::from_fn(|word| words[word % 32]));

@@ -1,4 +1,5 @@
-//! The table, and models of what threads do to a group at the same time: every interleaving, and every value that memory may give.
+//! Tests of the table, and models of concurrent accesses to a group. Loom explores every
+//! interleaving and every value that the memory model allows.
 
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64 as Modelled;
@@ -7,7 +8,8 @@ use vitric_base::sync::model::{Model, explore as model};
 
 use super::*;
 
-/// A memory of three pages of a word each. A group of two lines lies in pages 0 and 1; packed, both lie in page 2, as halves of a word.
+/// Model of a memory of three pages of one word each. A group of two lines lies in pages 0 and 1.
+/// When packed, both lines lie in page 2, as halves of a word.
 struct Memory {
     group: Group<Model>,
     pages: [Modelled; 3],
@@ -16,7 +18,7 @@ struct Memory {
 const APART: [u32; PAGES] = [0, 1, 0, 0];
 
 impl Memory {
-    /// With both lines 1.
+    /// Creates a memory whose lines are both 1.
     fn new() -> Arc<Self> {
         let memory = Self { group: Group::default(), pages: [1, 1, 0].map(Modelled::new) };
         let locked = memory.group.try_lock().unwrap();
@@ -28,7 +30,7 @@ impl Memory {
         self.pages[page as usize].load(Ordering::Relaxed)
     }
 
-    /// As pages are written: what made them free comes first.
+    /// Models a write to a page: the fence orders it after the change that freed the page.
     fn store(&self, page: u32, value: u64) {
         Model::fence(Ordering::Release);
         self.pages[page as usize].store(value, Ordering::Relaxed);
@@ -43,7 +45,7 @@ impl Memory {
         [self.load(a), self.load(b)]
     }
 
-    /// As often as it takes, but a model's readers are not patient: `None` if the group has changed twice.
+    /// Reads both lines. To bound the model, it returns `None` after three attempts.
     fn read(&self) -> Option<[u64; 2]> {
         (0..3).find_map(|_| {
             let snapshot = self.group.snapshot();
@@ -52,7 +54,8 @@ impl Memory {
         })
     }
 
-    /// The daemon packs the group into page 2. What is free then somebody writes at once.
+    /// Models the daemon, which packs the group into page 2. Another owner writes the freed pages
+    /// immediately.
     fn pack(&self) -> bool {
         let old = self.group.snapshot();
         let [a, b] = self.lines(&old);
@@ -67,7 +70,7 @@ impl Memory {
         true
     }
 
-    /// A writer sets both lines, where they are.
+    /// Models a writer that sets both lines in place.
     fn write(&self, value: u64) {
         let mut locked = self.group.lock();
         let old = locked.snapshot();
@@ -153,7 +156,8 @@ fn writers_wait_for_each_other() {
     });
 }
 
-/// A group is emptied, and its page is somebody else's: readers find lines as they were, or none.
+/// A group is emptied, and another owner writes its page. Readers find the old lines, or void
+/// ones.
 #[test]
 fn readers_of_freed_pages_find_out() {
     model(3, || {

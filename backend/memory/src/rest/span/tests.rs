@@ -1,5 +1,5 @@
-//! Models of a span: submissions that read and write it, who puts it to rest, and who frees it, at the same time. Every interleaving, and
-//! every value that memory may give.
+//! Models of a span under concurrent submissions, compaction and release. Loom explores every
+//! interleaving and every value that the memory model allows.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU64 as Modelled;
@@ -9,27 +9,29 @@ use vitric_base::sync::model::{Model, explore};
 
 use super::*;
 
-/// A span of one word, whose bytes loom watches: reads and writes that no order keeps apart fail the test.
+/// Model of a span of one word whose bytes loom tracks. Unordered reads and writes fail the test.
 struct Memory {
     span: Span<Model>,
     numbers: Numbers<Model>,
     raw: UnsafeCell<u64>,
-    /// What it is at rest: behind the allocation's lock.
+    /// Compacted value, protected by the allocation's lock.
     held: Mutex<Option<u64>>,
-    /// Whether its contents are lost.
+    /// 1 if the contents are lost.
     is_lost: Modelled,
 }
 
-// SAFETY: the bytes are reached as the driver reaches them; loom says where that is not sound.
+// SAFETY: the model accesses the bytes exactly as the driver does, and loom reports unsound
+// accesses.
 unsafe impl Sync for Memory {}
-// SAFETY: the bytes are reached as the driver reaches them; loom says where that is not sound.
+// SAFETY: the model accesses the bytes exactly as the driver does, and loom reports unsound
+// accesses.
 unsafe impl Send for Memory {}
 
-/// What comes back of pages that were given away.
+/// Value of newly allocated pages.
 const FRESH: u64 = 0;
 
 impl Memory {
-    /// With 1 in it, which nobody uses.
+    /// Creates a resident span with value 1 that no submission uses.
     fn new(places: usize) -> Arc<Self> {
         let (span, numbers) = (Span::default(), Numbers::with_places(places));
         span.set(State::Awake, 0);
@@ -38,16 +40,16 @@ impl Memory {
     }
 
     fn read(&self) -> u64 {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks the access.
         self.raw.with(|raw| unsafe { *raw })
     }
 
     fn write(&self, value: u64) {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks the access.
         self.raw.with_mut(|raw| unsafe { *raw = value });
     }
 
-    /// As `Allocation::wake` does.
+    /// Models `Allocation::wake`.
     fn wake(&self, number: u64) {
         self.is_lost.store(0, Ordering::Release);
         if self.span.mark(number) {
@@ -61,7 +63,7 @@ impl Memory {
         }
     }
 
-    /// As `Allocation::claim` does, of a span that is overwritten wholly.
+    /// Models `Allocation::claim` of a span that is overwritten wholly.
     fn claim(&self, number: u64) {
         self.is_lost.store(0, Ordering::Release);
         if self.span.mark(number) {
@@ -75,14 +77,14 @@ impl Memory {
         }
     }
 
-    /// As `Allocation::note_clear` does, of a submission that has claimed it.
+    /// Models `Allocation::note_clear` by a submission that has claimed the span.
     fn clear(&self, number: u64, value: u64) {
         let mut held = self.held.lock().unwrap();
         assert!(self.span.clear(number), "it is awake as long as the submission runs");
         *held = Some(value);
     }
 
-    /// As `Allocation::read_line` does.
+    /// Models `Allocation::read_line`.
     fn peek(&self, number: u64) -> u64 {
         if !self.span.mark(number) {
             let held = self.held.lock().unwrap();
@@ -94,7 +96,7 @@ impl Memory {
         self.read()
     }
 
-    /// As `Allocation::rest_together` does.
+    /// Models `Allocation::rest_together`.
     fn rest(&self) {
         let before = self.numbers.oldest();
         let mut held = self.held.lock().unwrap();
@@ -106,7 +108,7 @@ impl Memory {
         self.write(FRESH);
     }
 
-    /// A submission finds it raw, as it was or as the pages come, and does something.
+    /// Runs `work` as a submission that has made the span resident.
     fn use_it<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
         self.submit(|number| {
             self.wake(number);
@@ -114,12 +116,12 @@ impl Memory {
         })
     }
 
-    /// A submission finds a value there.
+    /// Checks as a submission that the span has a value.
     fn expect(&self, value: u64) {
         self.use_it(|memory| assert_eq!(memory.read(), value));
     }
 
-    /// A submission does something.
+    /// Runs `work` as a submission.
     fn submit<R>(&self, work: impl FnOnce(u64) -> R) -> R {
         let running = self.numbers.begin();
         let result = work(running.number);
@@ -128,7 +130,8 @@ impl Memory {
     }
 }
 
-/// A scene with somebody who puts it to rest so many times meanwhile, and what holds at the end.
+/// Explores a scene beside a thread that compacts the span `rests` times, and then checks the
+/// final state.
 fn explore_with_rests(
     preemptions: usize,
     rests: usize,
@@ -155,7 +158,7 @@ fn a_submission_finds_what_was_there_and_keeps_what_it_wrote() {
         memory.use_it(|memory| {
             assert_eq!(memory.read(), 1);
             memory.write(2);
-            // Nobody has it go to rest meanwhile.
+            // The span must not be compacted meanwhile.
             assert_eq!(memory.read(), 2);
         });
     };
@@ -189,7 +192,8 @@ fn what_is_overwritten_is_what_was_written() {
     });
 }
 
-/// A clear that was noted is what others find: the same submission, one that copies, and one that wakes it.
+/// All later accesses observe a noted clear: by the same submission, by a copy, and by a
+/// submission that makes the span resident.
 #[test]
 fn what_was_cleared_is_found() {
     let scene = |memory: &Arc<Memory>| {
@@ -204,7 +208,8 @@ fn what_was_cleared_is_found() {
     explore_with_rests(3, 2, scene, |memory| memory.expect(6));
 }
 
-/// A submission that uses it without knowing of the clear, as one does whose programs never read it, and one that reads the clear.
+/// One submission uses the span without knowledge of the clear, as a submission does whose
+/// programs never read it. Another reads the clear.
 #[test]
 fn what_was_cleared_is_woken_once() {
     explore(2, || {
@@ -223,7 +228,8 @@ fn what_was_cleared_is_woken_once() {
     });
 }
 
-/// A copy reads it at rest or awake, and does not wake it; another submission writes it afterwards.
+/// A copy reads the span, compacted or resident, without making it resident. Another submission
+/// writes it afterwards.
 #[test]
 fn a_copy_reads_what_is_there() {
     let scene = |memory: &Arc<Memory>| {
@@ -234,7 +240,7 @@ fn a_copy_reads_what_is_there() {
     explore_with_rests(3, 2, scene, |memory| memory.expect(2));
 }
 
-/// A pass loses the contents; the next submission writes others, which are not lost.
+/// A pass loses the contents. The next submission writes new contents, which are kept.
 #[test]
 fn what_is_written_behind_a_loss_stays() {
     let scene = |memory: &Arc<Memory>| {
@@ -254,7 +260,7 @@ fn what_is_written_behind_a_loss_stays() {
     });
 }
 
-/// A buffer is bound there: it comes back, and stays.
+/// A buffer is bound to the span, which becomes resident and stays resident.
 #[test]
 fn what_is_excluded_stays_awake() {
     let scene = |memory: &Arc<Memory>| {
@@ -272,7 +278,7 @@ fn what_is_excluded_stays_awake() {
     });
 }
 
-/// More submissions than there are places: nothing rests that one of them uses.
+/// More submissions than places: no span that one of them uses is compacted.
 #[test]
 fn submissions_without_a_place_count() {
     explore(2, || {
