@@ -1,5 +1,5 @@
-//! Names this build of the emulated GPU: a digest of its crates' sources, so that programs which another build saved are never
-//! taken for its own.
+//! Names this build of the emulated GPU by a digest of its crates' sources. A pipeline cache that
+//! another build saved is so never taken for its own.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

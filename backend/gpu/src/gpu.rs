@@ -1,4 +1,5 @@
-//! The GPU as a whole: its set-up, its workers, and the memory that its units keep.
+//! The GPU as a whole: its configuration, its workers, and memory that its units keep between
+//! uses.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,12 +20,12 @@ use crate::pixel::TileScratch;
 use crate::state::PipelineState;
 use crate::transfer::{self, Direction};
 
-/// Why execution cannot go on. What the commands that ran have done is undefined.
+/// Reason why execution cannot go on. Results of the commands that ran are undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceLost {
-    /// A command took longer than the time limit allows, while programs of a stage ran.
+    /// A command exceeded the time limit while programs of a stage ran.
     TimedOut(Stage),
-    /// An event that a command waits for was not set in time.
+    /// An event for which a command waits was not set in time.
     EventNotSet,
     /// Secondary command buffers are nested deeper than `maxCommandBufferNestingLevel`.
     NestedTooDeep,
@@ -32,14 +33,14 @@ pub enum DeviceLost {
     OutOfMemory,
 }
 
-/// The stages whose programs run together.
+/// Stages whose programs run together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Compute programs.
     Compute,
     /// Vertex programs.
     Vertex,
-    /// Vertex and tessellation programs, and geometry programs behind them.
+    /// Vertex and tessellation programs, with geometry programs after them.
     Tessellation,
     /// Vertex and geometry programs.
     Geometry,
@@ -47,7 +48,7 @@ pub enum Stage {
     Task,
     /// Mesh programs.
     Mesh,
-    /// Fragment programs, and what stands beside them: rasterization, tests, blending.
+    /// Fragment programs, with rasterization, tests and blending.
     Fragment,
     /// No program: copies, blits, resolves and clears.
     Transfer,
@@ -64,7 +65,7 @@ impl Stage {
         }
     }
 
-    /// Returns how messages name it.
+    /// Returns the stage's name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute shader",
@@ -79,43 +80,45 @@ impl Stage {
     }
 }
 
-/// How a GPU is set up.
+/// Configuration of a GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct GpuConfig {
-    /// Worker threads, at least 1. Images do not depend on it.
+    /// Number of worker threads, at least 1. Images do not depend on it.
     pub threads: usize,
     /// Longest wall time of one command.
     pub timeout: Duration,
-    /// Primitives of a window.
+    /// Maximum number of primitives of a window.
     pub window: usize,
-    /// Which primitives are tested against the hierarchical visibility structure.
+    /// Primitives that are tested against Hi-Z.
     pub hiz: Hiz,
-    /// Whether fragments that newer ones cover are dropped before they are shaded.
+    /// True if fragments that newer fragments cover are dropped before they are shaded.
     pub scoreboard: bool,
-    /// Whether fragments are packed into waves even where kernels that export themselves would serve better.
+    /// True if fragments are packed into waves even where kernels that export themselves are
+    /// expected to be faster.
     pub packs_always: bool,
-    /// How waves of geometry programs are made, where that is asked for.
+    /// Mode of waves of geometry programs; `None` chooses it by draw.
     pub merged: Option<MergedMode>,
-    /// Which draws shade positions before they shade vertices.
+    /// Draws that go through the cull pipe.
     pub posh: Posh,
-    /// Primitives of draws that wait for later ones, at most; 0: none waits.
+    /// Maximum number of primitives of a draw that waits for later draws; 0 for no look-ahead.
     pub lookahead: usize,
-    /// Which programs get the routines of their image instructions in them.
+    /// Programs into which image routines are inlined.
     pub inlining: Inlining,
-    /// Whether it counts what it does.
+    /// True if counters are kept.
     pub counts: bool,
-    /// Most bytes of decoded texels of compressed images; 0: none are kept.
+    /// Maximum bytes of decoded texels of compressed images; 0 keeps none.
     pub decoded_bytes: u64,
 }
 
-/// An emulated GPU. Several queues may execute on it at the same time: each has one of these, with the same units.
+/// An emulated GPU. Several queues may execute on it at the same time. Each queue has its own
+/// `Gpu`, and all share the same units.
 #[derive(Debug)]
 pub struct Gpu {
     units: Arc<Units>,
     workers: Workers,
 }
 
-/// What queues share.
+/// Units and memory that queues share.
 #[derive(Debug)]
 struct Units {
     config: GpuConfig,
@@ -129,22 +132,22 @@ struct Units {
     depths: KeptDepths,
     counters: Option<Arc<Counters>>,
     near: Option<Residency>,
-    /// Submissions that are executed now.
+    /// Number of submissions that execute.
     running: AtomicUsize,
-    /// True once commands give up events and queries that have not come.
+    /// True once commands stop waiting for events and queries.
     ends_waits: AtomicBool,
 }
 
-/// Windows of triangles whose memory is kept.
+/// Maximum number of windows of triangles whose memory is kept.
 const MAX_KEPT: usize = 32;
 
 impl Gpu {
-    /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
+    /// Starts a GPU with its worker threads, which are joined when the last reference is dropped.
     pub fn new(config: GpuConfig) -> Arc<Self> {
         Self::with_near(config, None)
     }
 
-    /// The same with near memory, where images rest that no submission uses.
+    /// Starts a GPU with near memory, in which images that no submission uses are compacted.
     pub fn with_near(config: GpuConfig, near: Option<Residency>) -> Arc<Self> {
         let decoded = DecodedCache::new(config.decoded_bytes);
         let units = Arc::new(Units {
@@ -155,7 +158,7 @@ impl Gpu {
             names: OnceLock::new(),
             triangles: ObjectPool::new(MAX_KEPT),
             tiles: ObjectPool::new(config.threads),
-            // The command processor keeps one.
+            // The command processor holds one.
             fronts: ObjectPool::new(config.threads + 1),
             depths: KeptDepths::new(config.hiz, decoded),
             counters: config.counts.then(Arc::default),
@@ -166,17 +169,18 @@ impl Gpu {
         Arc::new(Self { units, workers: Workers::new(config.threads) })
     }
 
-    /// The same GPU for a queue whose work counts `weight` times beside that of queues which count once; at least 1.
+    /// Returns the same GPU for a queue whose work has a weight of at least 1 beside that of other
+    /// queues.
     pub fn with_weight(&self, weight: usize) -> Arc<Self> {
         Arc::new(Self { units: self.units.clone(), workers: self.workers.with_weight(weight) })
     }
 
-    /// How the GPU is set up.
+    /// Returns the configuration.
     pub fn config(&self) -> &GpuConfig {
         &self.units.config
     }
 
-    /// Nanoseconds since the GPU was started: what timestamps count.
+    /// Returns the nanoseconds since the GPU was started, the unit of timestamps.
     pub fn now(&self) -> u64 {
         self.units.started.elapsed().as_nanos() as u64
     }
@@ -191,27 +195,28 @@ impl Gpu {
         self.units.running.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Commands do not wait any more for events and queries, since the device ends.
+    /// Makes commands stop waiting for events and queries, because the device is destroyed.
     pub fn end_waits(&self) {
         self.units.ends_waits.store(true, Ordering::Release);
     }
 
-    /// Returns true if commands give up events and queries that have not come.
+    /// Returns true if commands stop waiting for events and queries.
     pub(crate) fn ends_waits(&self) -> bool {
         self.units.ends_waits.load(Ordering::Acquire)
     }
 
-    /// Returns true if the calling submission is the only one that is executed.
+    /// Returns true if the calling submission is the only one that executes.
     pub(crate) fn is_alone(&self) -> bool {
         self.units.running.load(Ordering::Acquire) <= 1
     }
 
-    /// The visibility structures of depth images. Whoever writes memory other than by commands says so here.
+    /// Returns the Hi-Z structures of depth images. Writes of memory other than by commands must
+    /// be reported to it.
     pub fn depths(&self) -> &KeptDepths {
         &self.units.depths
     }
 
-    /// Copies between a buffer and an image, at once: no list that is executed uses the image.
+    /// Copies between a buffer and an image at once. No list that executes may use the image.
     pub fn copy_buffer_image(
         &self,
         buffer: &Buffer,
@@ -227,7 +232,7 @@ impl Gpu {
         self.depths().copied_to(image);
     }
 
-    /// The same between images.
+    /// Copies between images at once. No list that executes may use the images.
     pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
         let in_use = self.begin_use();
         in_use.iter().for_each(|in_use| target.begin_use(in_use, false));
@@ -235,37 +240,38 @@ impl Gpu {
         self.depths().copied_to(target);
     }
 
-    /// Memory that programs reach by address.
+    /// Returns the memory that programs access by address.
     pub fn addresses(&self) -> &AddressSpace {
         &self.units.addresses
     }
 
-    /// Says where sets and commands find what they name, once.
+    /// Sets the resolver of descriptors. Later calls have no effect.
     pub fn set_names(&self, names: Arc<dyn DescriptorResolver>) {
         let _ = self.units.names.set(names);
     }
 
-    /// Where sets and commands find what they name.
+    /// Returns the resolver of descriptors.
     pub(crate) fn names(&self) -> &Arc<dyn DescriptorResolver> {
         self.units.names.get_or_init(|| Arc::new(NoDescriptors))
     }
 
-    /// The sampling routines that were compiled.
+    /// Returns the compiled image routines.
     pub(crate) fn routines(&self) -> &Arc<Routines> {
         &self.units.routines
     }
 
-    /// The decoded texels of compressed images.
+    /// Returns the cache of decoded texels of compressed images.
     pub fn decoded(&self) -> &Arc<DecodedCache> {
         self.units.routines.decoded()
     }
 
-    /// What it counted, when it does.
+    /// Returns the counters, if they are kept.
     pub fn counters(&self) -> Option<&Arc<Counters>> {
         self.units.counters.as_ref()
     }
 
-    /// Adds to it what near memory and the cache of decoded texels have counted; once, when all else has ended.
+    /// Adds the counts of near memory and of the cache of decoded texels. Must be called once,
+    /// after all execution has ended.
     pub fn settle_counters(&self) {
         let Some(counters) = self.counters() else { return };
         counters.add_numbered(self.decoded().counted());
@@ -274,32 +280,32 @@ impl Gpu {
         }
     }
 
-    /// Where images rest, if they do.
+    /// Returns near memory, if there is any.
     pub fn near(&self) -> Option<&Residency> {
         self.units.near.as_ref()
     }
 
-    /// Begins to use images.
+    /// Begins a use of images, which near memory does not compact until the guard is dropped.
     pub(crate) fn begin_use(&self) -> Option<InUse<'_>> {
         self.near().map(|near| near.begin(&self.workers))
     }
 
-    /// Memory of triangles.
+    /// Returns the pool of triangles of windows.
     pub(crate) fn triangles(&self) -> &ObjectPool<Triangles> {
         &self.units.triangles
     }
 
-    /// Memory of the front end.
+    /// Returns the pool of scratch memory of the front end.
     pub(crate) fn fronts(&self) -> &ObjectPool<Box<FrontScratch>> {
         &self.units.fronts
     }
 
-    /// What tiles are processed with.
+    /// Returns the pool of scratch memory of tiles.
     pub(crate) fn tiles(&self) -> &ObjectPool<TileScratch> {
         &self.units.tiles
     }
 
-    /// The threads that work on tiles and workgroups.
+    /// Returns the threads that process tiles and workgroups.
     pub(crate) fn workers(&self) -> &Workers {
         &self.workers
     }

@@ -1,7 +1,7 @@
-//! The emulated GPU: it knows formats, surfaces, programs and commands, and no Vulkan handle.
+//! The units of the emulated GPU and its command processor, without any Vulkan handle.
 //!
-//! One folder per block of the GPU, in the order in which data meets them. `ash::vk` is used only for its plain enums,
-//! flags and extents, as vocabulary.
+//! Each folder is a unit. `ash::vk` is used only for its plain enums, flags and extents, as
+//! vocabulary.
 
 #![forbid(unsafe_code)]
 

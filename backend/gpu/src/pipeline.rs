@@ -1,4 +1,5 @@
-//! Graphics pipelines with what their programs become: kernels, and variants for state and routines that only draws know.
+//! Graphics pipelines with their kernels, and with their variants for state and image routines
+//! that are known only when drawing.
 //!
 //! Kernels are compiled when they are first needed, and pipelines of the same state share them.
 
@@ -16,27 +17,27 @@ use crate::pixel::{ByProgram, Kernels};
 use crate::raster::Rate;
 use crate::state::{DynamicState, ExtendedState, PipelineState};
 
-/// Combinations of dynamic state of one pipeline that are kept.
+/// Maximum number of variants of a pipeline that are kept.
 const MAX_VARIANTS: usize = 1 << 10;
 
-/// A graphics pipeline: its state, and what its programs become.
+/// A graphics pipeline: its state, kernels and variants.
 #[derive(Debug, Clone)]
 pub struct CompiledPipeline {
     state: PipelineState,
-    /// What its vertex program becomes, without a geometry program.
+    /// Kernels of the vertex program, used without a geometry program.
     pub vertex_kernel: Arc<LazyVertexKernel>,
-    /// What its tessellation programs become.
+    /// Kernels of the tessellation programs.
     pub tessellation_kernel: Arc<LazyTessellationKernel>,
-    /// What vertex and geometry program become.
+    /// Kernel of vertex and geometry program.
     pub merged_kernel: Arc<LazyMergedKernel>,
-    /// What its fragment program becomes.
+    /// Kernels of the fragment program.
     pub kernels: Arc<Kernels>,
     variants: Variants,
-    /// What it becomes with routines in its fragment program.
+    /// Variants with image routines in the fragment program.
     inlined: ByProgram<CompiledPipeline>,
 }
 
-/// Pipelines that one has become, by the state that commands had set.
+/// Variants of a pipeline, by the state that commands had set.
 #[derive(Debug, Default)]
 struct Variants(Mutex<HashMap<ExtendedState, Arc<CompiledPipeline>>>);
 
@@ -76,7 +77,8 @@ impl CompiledPipeline {
         &self.state
     }
 
-    /// Takes over the kernels of a pipeline of the same state, those that are not compiled yet included.
+    /// Takes over the kernels of a pipeline of the same state, those that are not compiled yet
+    /// included.
     pub fn share_kernels(&mut self, other: &Self) {
         self.vertex_kernel = other.vertex_kernel.clone();
         self.tessellation_kernel = other.tessellation_kernel.clone();
@@ -84,8 +86,9 @@ impl CompiledPipeline {
         self.kernels = other.kernels.clone();
     }
 
-    /// The program whose resources are those of all before rasterization: the one that makes vertices of what draws name, linked with
-    /// the geometry program, where there is one, or the control program.
+    /// The program whose resources are those of all before rasterization: the one that makes
+    /// vertices of what draws name, linked with the geometry program, where there is one, or the
+    /// control program.
     pub fn front(&self) -> &Arc<Program> {
         if let Some(kernel) = self.tessellation_kernel.get(self) {
             return kernel.program();
@@ -127,8 +130,8 @@ impl CompiledPipeline {
         made
     }
 
-    /// The pipeline for draws whose fragment program finds these bindings, with the routines in the program that it finds there; `None` where
-    /// the pipeline serves as it is.
+    /// The pipeline for draws whose fragment program finds these bindings, with the routines in
+    /// the program that it finds there; `None` where the pipeline serves as it is.
     pub fn with_routines(&self, bindings: Option<&Bindings>, inlining: Inlining) -> Option<Arc<Self>> {
         let program = self.fragment.as_deref()?.inlined(bindings?, inlining)?;
         let kernels = || self.kernels.inlined.or_make(&program, || Arc::new(Kernels::default()));

@@ -1,7 +1,8 @@
 //! Typed pipeline and pass state: everything a pipeline or render pass fixes, as plain owned data.
 //!
-//! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
-//! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
+//! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken
+//! from the command stream instead of the value here. Source: Vulkan specification, "Pipelines",
+//! "Render Pass".
 
 mod dynamic_state3;
 mod extended;
@@ -27,10 +28,10 @@ use vitric_ir::interface::{Builtin, MeshFacts, Slot};
 pub use crate::raster::MultisampleState;
 use crate::raster::{Criterion, RateState, SampleLocations};
 
-/// Most viewports of a draw: `maxViewports`.
+/// Maximum number of viewports of a draw: `maxViewports`.
 pub const MAX_VIEWPORTS: usize = 16;
 
-/// A viewport. Two of them are the same if all their numbers are.
+/// A viewport. Two viewports are equal if all their numbers are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Viewport(pub vk::Viewport);
 
@@ -41,17 +42,17 @@ impl PartialEq for Viewport {
     }
 }
 
-/// A value for clearing: four 32-bit words, to be read as the format's class says.
+/// Clear value: four 32-bit words, read as the format's class says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClearValue(pub [u32; 4]);
 
 impl ClearValue {
-    /// Depth, when the cleared aspect is depth.
+    /// Returns the depth, if the cleared aspect is depth.
     pub fn depth(self) -> f32 {
         f32::from_bits(self.0[0])
     }
 
-    /// Stencil, when the cleared aspect is stencil.
+    /// Returns the stencil value, if the cleared aspect is stencil.
     pub fn stencil(self) -> u32 {
         self.0[1]
     }
@@ -62,17 +63,17 @@ impl ClearValue {
 pub struct AttachmentDesc {
     /// Format.
     pub format: vk::Format,
-    /// Samples per pixel.
+    /// Number of samples of a pixel.
     pub samples: u32,
-    /// What happens to colour or depth when the attachment is first used.
+    /// Load operation of colour or depth, at the first use in the pass.
     pub load: vk::AttachmentLoadOp,
-    /// What happens to colour or depth after its last use.
+    /// Store operation of colour or depth, after the last use in the pass.
     pub store: vk::AttachmentStoreOp,
-    /// The same for stencil.
+    /// Load operation of stencil.
     pub stencil_load: vk::AttachmentLoadOp,
-    /// The same for stencil.
+    /// Store operation of stencil.
     pub stencil_store: vk::AttachmentStoreOp,
-    /// The layout it has behind the pass; undefined, where the pass does not say.
+    /// Layout after the pass; undefined if the pass does not name one.
     pub final_layout: vk::ImageLayout,
 }
 
@@ -87,52 +88,52 @@ pub struct SubpassDesc {
     pub resolves: Vec<Option<u32>>,
     /// Depth/stencil attachment.
     pub depth_stencil: Option<u32>,
-    /// What depth and stencil are resolved to.
+    /// Attachment to which depth and stencil are resolved.
     pub depth_resolve: Option<DepthResolve>,
     /// Aspects that the depth/stencil attachment has, but the subpass does not use.
     pub unused_aspects: vk::ImageAspectFlags,
-    /// Views that are rendered, a bit each; 0: without multiview.
+    /// Mask of the views that are rendered; 0 without multiview.
     pub view_mask: u32,
-    /// What says how large fragments are.
+    /// Attachment that sets fragment sizes.
     pub rate: Option<RateAttachment>,
-    /// How attachments of one sample are rendered to with several.
+    /// Samples with which attachments of one sample are rendered to.
     pub implicit: Option<ImplicitSamples>,
 }
 
-/// Samples that attachments have while they are rendered to, where they have one otherwise; colours become their average, or that of
-/// sample 0 where they are integers. Source: `VK_EXT_multisampled_render_to_single_sampled`.
+/// Samples of single-sampled attachments during a pass. At its end a colour is the average of its
+/// samples, or sample 0 of integers. Source: `VK_EXT_multisampled_render_to_single_sampled`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImplicitSamples {
-    /// How many.
+    /// Number of samples.
     pub samples: u32,
-    /// What becomes of a pixel's depths; none: they stay as they were.
+    /// Resolve mode of depth; none leaves depth as it was.
     pub depth: vk::ResolveModeFlags,
-    /// What becomes of a pixel's stencils: never their average.
+    /// Resolve mode of stencil, never an average.
     pub stencil: vk::ResolveModeFlags,
 }
 
-/// An attachment whose texels say how large fragments are. Source: `VK_KHR_fragment_shading_rate`.
+/// Attachment whose texels set fragment sizes. Source: `VK_KHR_fragment_shading_rate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateAttachment {
     /// The attachment, which is only read.
     pub attachment: u32,
-    /// Pixels along the sides of what a texel is for, powers of two.
+    /// Width and height in pixels of the area of a texel, powers of two.
     pub texel: [u32; 2],
 }
 
-/// How depth and stencil are resolved. Source: `VK_KHR_depth_stencil_resolve`.
+/// Resolve of depth and stencil. Source: `VK_KHR_depth_stencil_resolve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DepthResolve {
     /// The attachment that is written.
     pub attachment: u32,
-    /// What becomes of a pixel's depths; none: they stay as they are.
+    /// Resolve mode of depth; none leaves depth as it is.
     pub depth: vk::ResolveModeFlags,
-    /// What becomes of a pixel's stencils: never their average.
+    /// Resolve mode of stencil, never an average.
     pub stencil: vk::ResolveModeFlags,
 }
 
 impl SubpassDesc {
-    /// All attachments that it uses, in the order in which they are loaded.
+    /// Returns the attachments that the subpass uses, in the order in which they are loaded.
     pub fn attachments(&self) -> impl Iterator<Item = u32> {
         let all = self.inputs.iter().chain(&self.colors).chain(&self.resolves).chain([&self.depth_stencil]);
         let others = [self.depth_resolve.map(|resolve| resolve.attachment), self.rate.map(|rate| rate.attachment)];
@@ -150,7 +151,8 @@ pub struct PassDesc {
 }
 
 impl PassDesc {
-    /// A render pass; `None` when it has no subpass, one names an attachment that there is not, or only some have views.
+    /// Returns a render pass. Returns `None` if there is no subpass, if a subpass names an
+    /// attachment that does not exist, or if only some subpasses have views.
     pub fn new(attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Option<Self> {
         let exists = |attachment: u32| (attachment as usize) < attachments.len();
         let has_views = |subpass: &SubpassDesc| subpass.view_mask != 0;
@@ -159,14 +161,14 @@ impl PassDesc {
         (!subpasses.is_empty() && subpasses.iter().all(good)).then_some(Self { attachments, subpasses })
     }
 
-    /// Formats of a subpass's colour attachments by location; `None` where there is none.
+    /// Returns the formats of a subpass's colour attachments by location, `None` for unused ones.
     pub fn color_formats(&self, subpass: u32) -> Vec<Option<&'static FormatInfo>> {
         let format = |attachment: &Option<u32>| format::info(self.attachments.get((*attachment)? as usize)?.format);
         let subpass = self.subpasses.get(subpass as usize);
         subpass.map_or_else(Vec::new, |subpass| subpass.colors.iter().map(format).collect())
     }
 
-    /// Whether a subpass reads its own depth/stencil attachment as an input attachment.
+    /// Returns true if a subpass reads its own depth/stencil attachment as an input attachment.
     pub fn reads_depths(&self, subpass: u32) -> bool {
         let subpass = self.subpasses.get(subpass as usize);
         subpass
@@ -179,11 +181,11 @@ impl PassDesc {
 pub struct VertexBinding {
     /// Binding number.
     pub binding: u32,
-    /// Bytes from one element to the next.
+    /// Stride in bytes.
     pub stride: u32,
-    /// Whether elements advance by vertex or by instance.
+    /// Rate at which elements advance: by vertex or by instance.
     pub rate: vk::VertexInputRate,
-    /// Instances that have an element in common; 0: all of them.
+    /// Number of instances that share an element; 0 for all instances.
     pub divisor: u32,
 }
 
@@ -192,102 +194,104 @@ pub struct VertexBinding {
 pub struct VertexAttribute {
     /// Shader location.
     pub location: u32,
-    /// Binding number it is fetched from.
+    /// Number of the binding from which it is fetched.
     pub binding: u32,
     /// Format in memory.
     pub format: vk::Format,
-    /// Bytes from the start of the element.
+    /// Offset in the element, in bytes.
     pub offset: u32,
 }
 
-/// What depths of fragments are clamped to. Source: Vulkan specification, "Depth Clamping and Range Adjustment".
+/// Range to which depths of fragments are clamped. Source: Vulkan specification, "Depth Clamping
+/// and Range Adjustment".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DepthLimits {
-    /// The range of depths of the viewport.
+    /// The viewport's range of depths.
     #[default]
     Viewport,
     /// 0 to 1: `depthClampZeroOne`.
     ZeroOne,
-    /// Nothing but what the attachment can hold: `depthClampZeroOne` with `VK_EXT_depth_range_unrestricted`.
+    /// The range of the attachment's format: `depthClampZeroOne` with
+    /// `VK_EXT_depth_range_unrestricted`.
     Format,
 }
 
 /// Rasterization state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RasterState {
-    /// Clip to the near and far planes.
+    /// True if primitives are clipped to the near and far planes.
     pub depth_clip: bool,
-    /// What depths of fragments are clamped to.
+    /// Range to which depths of fragments are clamped.
     pub depth_limits: DepthLimits,
-    /// Depth goes from -w to w in clip space, not from 0.
+    /// True if depth goes from -w to w in clip space, rather than from 0.
     pub negative_one_to_one: bool,
-    /// The provoking vertex of a primitive is the last one, not the first.
+    /// True if the provoking vertex of a primitive is the last one, rather than the first.
     pub provoking_last: bool,
-    /// Drop every primitive before rasterization.
+    /// True if every primitive is discarded before rasterization.
     pub discard: bool,
-    /// Fill, line or point.
+    /// Polygon mode: fill, line or point.
     pub polygon_mode: vk::PolygonMode,
     /// Facing that is culled.
     pub cull_mode: vk::CullModeFlags,
     /// Winding of front faces.
     pub front_face: vk::FrontFace,
-    /// Whether depth bias applies.
+    /// True if depth bias is enabled.
     pub depth_bias_enable: bool,
     /// Depth bias, unless dynamic.
     pub depth_bias: DepthBias,
     /// Line width in pixels, unless dynamic.
     pub line_width: f32,
-    /// How lines cover pixels.
+    /// Line rasterization mode.
     pub line_mode: LineMode,
-    /// Stipple of lines, if they have one; its values unless dynamic.
+    /// Line stipple, if enabled. Its values are not used if dynamic.
     pub line_stipple: Option<LineStipple>,
-    /// How filled polygons cover pixels, where it is not by samples.
+    /// Conservative criterion of filled polygons, if enabled.
     pub conservative: Option<Criterion>,
-    /// The stream of vertices that is rasterized.
+    /// Number of the vertex stream that is rasterized.
     pub stream: u32,
 }
 
-/// How lines cover pixels. Source: Vulkan specification, "Line Segments".
+/// Line rasterization mode. Source: Vulkan specification, "Line Segments".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum LineMode {
-    /// By a rectangle around the line.
+    /// A rectangle around the line covers samples.
     #[default]
     Rectangular,
-    /// By the diamonds that the line leaves.
+    /// Pixels whose diamond the line leaves are covered.
     Bresenham,
-    /// By the part of each pixel that the rectangle covers, which alpha is multiplied by.
+    /// Pixels are covered in part by the rectangle, and alpha is multiplied by that part.
     Smooth,
 }
 
-/// Which parts of lines are drawn.
+/// Line stipple: the parts of lines that are drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineStipple {
-    /// How often each bit is used, 1 to 256.
+    /// Number of times that each bit is used, 1 to 256.
     pub factor: u32,
-    /// The bits, from the least significant on.
+    /// Pattern, used from the least significant bit on.
     pub pattern: u16,
 }
 
 /// Depth bias factors.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DepthBias {
-    /// Scale of the format's smallest resolvable difference.
+    /// Constant factor, in multiples of [`Self::unit`].
     pub constant: f32,
-    /// Largest (or, negative, smallest) bias; 0: no clamp.
+    /// Largest bias, or smallest if negative; 0 for none.
     pub clamp: f32,
-    /// Scale of the primitive's largest depth slope.
+    /// Factor of the primitive's largest depth slope.
     pub slope: f32,
-    /// What the constant is a scale of.
+    /// Unit of the constant factor.
     pub unit: DepthBiasUnit,
 }
 
-/// What depth bias is counted in. Source: Vulkan specification, "Depth Bias Computation".
+/// Unit of depth bias. Source: Vulkan specification, "Depth Bias Computation".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DepthBiasUnit {
-    /// The smallest resolvable difference, of floats near the primitive's depths.
+    /// The smallest resolvable difference of the format, for floats near the primitive's depths.
     #[default]
     Resolvable,
-    /// The same for all depths, also of floats.
+    /// The smallest resolvable difference of a fixed-point format, also for floats.
     Constant,
     /// One.
     One,
@@ -296,17 +300,17 @@ pub enum DepthBiasUnit {
 /// Stencil test of one facing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StencilState {
-    /// When the stencil test fails.
+    /// Operation if the stencil test fails.
     pub fail: vk::StencilOp,
-    /// When both tests pass.
+    /// Operation if both tests pass.
     pub pass: vk::StencilOp,
-    /// When only the depth test fails.
+    /// Operation if only the depth test fails.
     pub depth_fail: vk::StencilOp,
     /// Comparison.
     pub compare: vk::CompareOp,
-    /// Bits compared, unless dynamic.
+    /// Compare mask, unless dynamic.
     pub compare_mask: u32,
-    /// Bits written, unless dynamic.
+    /// Write mask, unless dynamic.
     pub write_mask: u32,
     /// Reference, unless dynamic.
     pub reference: u32,
@@ -315,26 +319,27 @@ pub struct StencilState {
 /// Depth and stencil state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthStencilState {
-    /// Whether depth is tested.
+    /// True if depth is tested.
     pub depth_test: bool,
-    /// Whether depth is written when the test passes.
+    /// True if depth is written where the test passes.
     pub depth_write: bool,
     /// Comparison.
     pub depth_compare: vk::CompareOp,
-    /// Depth bounds test, when enabled.
+    /// True if depth is tested against bounds.
     pub depth_bounds_test: bool,
     /// Bounds, unless dynamic.
     pub depth_bounds: [f32; 2],
-    /// Whether stencil is tested.
+    /// True if stencil is tested.
     pub stencil_test: bool,
-    /// Front facing.
+    /// Stencil test of front faces.
     pub front: StencilState,
-    /// Back facing.
+    /// Stencil test of back faces.
     pub back: StencilState,
 }
 
 impl DepthStencilState {
-    /// Whether tests may write depths or stencils, as they are or as commands may set them.
+    /// Returns true if tests may write depth or stencil, with this state or with state that
+    /// commands may set.
     pub fn may_write(&self, dynamic: DynamicState) -> bool {
         use DynamicState as D;
         let writes = |face: &StencilState| {
@@ -351,40 +356,41 @@ impl DepthStencilState {
 /// Blending of one colour attachment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlendState {
-    /// Whether blending is on.
+    /// True if blending is enabled.
     pub enable: bool,
-    /// Colour: source factor.
+    /// Source factor of colour.
     pub src_color: vk::BlendFactor,
-    /// Colour: destination factor.
+    /// Destination factor of colour.
     pub dst_color: vk::BlendFactor,
-    /// Colour: operation.
+    /// Operation of colour.
     pub color_op: vk::BlendOp,
-    /// Alpha: source factor.
+    /// Source factor of alpha.
     pub src_alpha: vk::BlendFactor,
-    /// Alpha: destination factor.
+    /// Destination factor of alpha.
     pub dst_alpha: vk::BlendFactor,
-    /// Alpha: operation.
+    /// Operation of alpha.
     pub alpha_op: vk::BlendOp,
     /// Components that are written.
     pub write_mask: vk::ColorComponentFlags,
 }
 
-/// What a pipeline says of state that it has not got as it stands, but may get by commands.
+/// Values of a pipeline that take effect only if commands enable the state they belong to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DynamicDefaults {
-    /// Whether depth is clipped, where the pipeline says so itself: else it is where it is not clamped.
+    /// Depth clipping, if the pipeline sets it. Otherwise depth is clipped where it is not
+    /// clamped.
     pub depth_clip: Option<bool>,
-    /// Whether depth is clamped.
+    /// True if depth is clamped.
     pub depth_clamp: bool,
-    /// What depths are clamped to where the pipeline does not clamp them itself.
+    /// Range to which depths are clamped if a command enables clamping.
     pub depth_limits: DepthLimits,
-    /// The stipple, also where lines have none.
+    /// Line stipple, also where it is not enabled.
     pub stipple: LineStipple,
-    /// The logic operation, also where none is enabled.
+    /// Logic operation, also where it is not enabled.
     pub logic_op: vk::LogicOp,
-    /// Whether colour attachments are written at all; those that are not named are.
+    /// Color write enables; attachments beyond the end are written.
     pub writes: Vec<bool>,
-    /// Whether sample locations are custom ones.
+    /// True if custom sample locations are enabled.
     pub custom_locations: bool,
     /// Custom sample locations, also where they are not enabled.
     pub locations: Option<SampleLocations>,
@@ -399,7 +405,7 @@ pub struct PipelineState {
     pub task: Option<Arc<Program>>,
     /// Tessellation programs.
     pub patches: Option<PatchPrograms>,
-    /// What patches are; nothing without those programs.
+    /// State of patches, unused without tessellation programs.
     pub patch_state: PatchState,
     /// Geometry program.
     pub geometry: Option<Arc<Program>>,
@@ -411,21 +417,21 @@ pub struct PipelineState {
     pub attributes: Vec<VertexAttribute>,
     /// Topology.
     pub topology: vk::PrimitiveTopology,
-    /// Whether the largest index starts a new primitive.
+    /// True if the largest index restarts primitives.
     pub primitive_restart: bool,
-    /// Viewports (count even when the values are dynamic).
+    /// Viewports, whose number counts even if their values are dynamic.
     pub viewports: Vec<Viewport>,
     /// Scissors, as many as viewports.
     pub scissors: Vec<vk::Rect2D>,
-    /// Rasterization.
+    /// Rasterization state.
     pub raster: RasterState,
-    /// Multisampling.
+    /// Multisample state.
     pub multisample: MultisampleState,
     /// Sizes of fragments, unless dynamic.
     pub rate: RateState,
     /// Depth and stencil; `None` when the subpass has no such attachment.
     pub depth_stencil: Option<DepthStencilState>,
-    /// Logic operation of all colour attachments, when enabled.
+    /// Logic operation of all colour attachments, if enabled.
     pub logic_op: Option<vk::LogicOp>,
     /// Blending by colour attachment.
     pub blend: Vec<BlendState>,
@@ -433,18 +439,19 @@ pub struct PipelineState {
     pub color_formats: Vec<Option<&'static FormatInfo>>,
     /// Blend constants, unless dynamic.
     pub blend_constants: [f32; 4],
-    /// State taken from the command stream.
+    /// State that is taken from the command stream.
     pub dynamic: DynamicState,
     /// Values that matter only with dynamic state.
     pub dynamic_defaults: DynamicDefaults,
-    /// Programs may read what they are drawn to.
+    /// True if programs may read their attachments.
     pub reads_attachments: bool,
-    /// Attributes that do not lie in their buffers wholly read as zeros, and so do indices: `robustBufferAccess2`.
+    /// True if attributes and indices that are not wholly inside of their buffers read as zeros:
+    /// `robustBufferAccess2`.
     pub exact_vertices: bool,
 }
 
 impl PipelineState {
-    /// A pipeline of triangles with a vertex program and nothing else.
+    /// Returns the state of a pipeline of triangles with a vertex program only.
     #[cfg(test)]
     pub(crate) fn of_vertex(vertex: Arc<Program>) -> Self {
         Self {
@@ -498,29 +505,30 @@ impl PipelineState {
         }
     }
 
-    /// The last program before rasterization: what it gives goes to set-up and to fragments.
+    /// Returns the last program before rasterization, whose outputs go to set-up and to fragments.
     pub fn last(&self) -> &Program {
         let evaluation = self.patches.as_ref().map(|programs| &*programs.evaluation);
         self.geometry.as_deref().or(evaluation).unwrap_or(&self.vertex)
     }
 
-    /// Whether programs before rasterization store to memory.
+    /// Returns true if programs before rasterization store to memory.
     pub fn has_side_effects(&self) -> bool {
         self.before_rasterization().any(|program| program.fragment.side_effects)
     }
 
-    /// The programs before rasterization.
+    /// Returns the programs before rasterization.
     pub fn before_rasterization(&self) -> impl Iterator<Item = &Program> + Clone {
         let patches = self.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
         patches.chain(&self.geometry).chain(&self.task).chain([&self.vertex]).map(|program| &**program)
     }
 
-    /// What is known of its mesh program, where it has one instead of a vertex program.
+    /// Returns the facts of the mesh program, if there is one instead of a vertex program.
     pub fn mesh(&self) -> Option<&MeshFacts> {
         self.vertex.mesh.as_deref()
     }
 
-    /// Vertices of what is rasterized: 1, points; 2, lines; 3, polygons.
+    /// Returns the vertices of a primitive that is rasterized: 1 for points, 2 for lines, 3 for
+    /// polygons.
     pub fn corners(&self) -> usize {
         let facts = self.geometry.as_ref().and_then(|program| program.geometry.as_deref());
         match (facts, self.subdivision()) {
@@ -530,12 +538,12 @@ impl PipelineState {
         }
     }
 
-    /// Whether it draws filled polygons, not lines or points.
+    /// Returns true if primitives are filled polygons.
     pub fn fills_polygons(&self) -> bool {
         self.corners() == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
     }
 
-    /// Whether it draws lines, or polygons as lines.
+    /// Returns true if primitives are lines, or polygons that are drawn as lines.
     pub fn draws_lines(&self) -> bool {
         match self.corners() {
             2 => true,
@@ -544,17 +552,17 @@ impl PipelineState {
         }
     }
 
-    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    /// Returns true if alpha is multiplied by the part of a pixel that a line covers.
     pub fn smooths_lines(&self) -> bool {
         self.draws_lines() && self.raster.line_mode == LineMode::Smooth
     }
 
-    /// Whether it draws lines that have a stipple.
+    /// Returns true if primitives are lines with a stipple.
     pub fn stipples_lines(&self) -> bool {
         self.draws_lines() && self.raster.line_stipple.is_some()
     }
 
-    /// How its primitives cover pixels, where it is not by samples.
+    /// Returns the criterion by which primitives cover pixels, or `None` if samples decide.
     pub fn criterion(&self) -> Option<Criterion> {
         match self.raster.line_mode {
             LineMode::Bresenham | LineMode::Smooth if self.draws_lines() => Some(Criterion::Centre),
@@ -562,18 +570,21 @@ impl PipelineState {
         }
     }
 
-    /// Whether primitives say how large their fragments are: a word beside the inputs of the fragment program.
+    /// Returns true if primitives set the size of their fragments, a word beside the inputs of the
+    /// fragment program.
     pub fn gives_rate(&self) -> bool {
         self.fragment.is_some() && self.last().output_builtin(Builtin::PrimitiveShadingRateKhr, 0).is_some()
     }
 
-    /// What vertices hand over to fragments: the inputs of their program, and then the size of fragments.
+    /// Returns the slots that vertices pass to fragments: the inputs of the fragment program, then
+    /// the size of fragments.
     pub fn varyings(&self) -> impl Iterator<Item = Slot> {
         let rate = self.gives_rate().then_some(Slot::Builtin(Builtin::PrimitiveShadingRateKhr, 0));
         self.fragment.iter().flat_map(|program| &program.inputs).map(|input| input.slot).chain(rate)
     }
 
-    /// Whether samples are shaded on their own, or would be if there were several: then fragments are pixels.
+    /// Returns true if samples are shaded separately, or would be if there were several. Fragments
+    /// are single pixels then.
     pub fn has_sample_shading(&self) -> bool {
         let of_program = self.fragment.as_ref().is_some_and(|program| program.fragment.per_sample);
         self.multisample.min_sample_shading.is_some() || of_program
@@ -608,85 +619,86 @@ bitflags::bitflags! {
         const CULL_MODE = 1 << 10;
         /// Winding of front faces.
         const FRONT_FACE = 1 << 11;
-        /// Topology, of any kind of primitives.
+        /// Topology of any class.
         const TOPOLOGY = 1 << 12;
-        /// Whether depth is tested.
+        /// Enable of the depth test.
         const DEPTH_TEST = 1 << 13;
-        /// Whether depth is written.
+        /// Enable of depth writes.
         const DEPTH_WRITE = 1 << 14;
         /// Comparison of depths.
         const DEPTH_COMPARE = 1 << 15;
-        /// Whether depth is tested against bounds.
+        /// Enable of the depth bounds test.
         const DEPTH_BOUNDS_TEST = 1 << 16;
-        /// Whether stencil is tested.
+        /// Enable of the stencil test.
         const STENCIL_TEST = 1 << 17;
-        /// What the stencil test does.
+        /// Operations of the stencil test.
         const STENCIL_OP = 1 << 18;
         /// Strides of vertex buffers.
         const STRIDES = 1 << 19;
-        /// Whether primitives are dropped.
+        /// Enable of rasterizer discard.
         const DISCARD = 1 << 20;
-        /// Whether depth bias applies.
+        /// Enable of depth bias.
         const DEPTH_BIAS_ENABLE = 1 << 21;
-        /// Whether the largest index starts a new primitive.
+        /// Enable of primitive restart.
         const RESTART = 1 << 22;
         /// Logic operation.
         const LOGIC_OP = 1 << 23;
-        /// How many viewports and scissors there are.
+        /// Number of viewports and scissors.
         const VIEWPORT_COUNT = 1 << 24;
         /// Bindings and attributes of vertices.
         const VERTEX_INPUT = 1 << 25;
-        /// How polygons are drawn.
+        /// Polygon mode.
         const POLYGON_MODE = 1 << 26;
-        /// Samples per pixel.
+        /// Number of samples of a pixel.
         const SAMPLES = 1 << 27;
-        /// Samples that may be written.
+        /// Sample mask.
         const SAMPLE_MASK = 1 << 28;
-        /// Whether coverage is derived from alpha.
+        /// Enable of coverage from alpha.
         const ALPHA_TO_COVERAGE = 1 << 29;
-        /// Whether alpha becomes one.
+        /// Enable of alpha to one.
         const ALPHA_TO_ONE = 1 << 30;
-        /// Whether there is a logic operation.
+        /// Enable of the logic operation.
         const LOGIC_OP_ENABLE = 1 << 31;
-        /// Whether depth is clamped.
+        /// Enable of depth clamping.
         const DEPTH_CLAMP = 1 << 32;
-        /// Whether depth is clipped.
+        /// Enable of depth clipping.
         const DEPTH_CLIP = 1 << 33;
-        /// Whether depth goes from -w on.
+        /// Range of depth in clip space: from -w or from 0.
         const NEGATIVE_ONE_TO_ONE = 1 << 34;
-        /// Which vertex provokes.
+        /// Provoking vertex mode.
         const PROVOKING = 1 << 35;
-        /// How lines cover pixels.
+        /// Line rasterization mode.
         const LINE_MODE = 1 << 36;
-        /// Whether lines have a stipple.
+        /// Enable of line stipple.
         const LINE_STIPPLE_ENABLE = 1 << 37;
-        /// Whether coverage is conservative.
+        /// Conservative rasterization mode.
         const CONSERVATIVE = 1 << 38;
-        /// Whether attachments are blended.
+        /// Enables of blending.
         const BLEND_ENABLE = 1 << 39;
-        /// How attachments are blended.
+        /// Blend equations.
         const BLEND_EQUATION = 1 << 40;
-        /// Components of attachments that are written.
+        /// Color write masks.
         const WRITE_MASK = 1 << 41;
-        /// Whether attachments are written at all.
+        /// Color write enables.
         const COLOR_WRITE = 1 << 42;
         /// Custom sample locations.
         const SAMPLE_LOCATIONS = 1 << 43;
-        /// Whether sample locations are custom ones.
+        /// Enable of custom sample locations.
         const SAMPLE_LOCATIONS_ENABLE = 1 << 44;
-        /// Whether programs may read what they are drawn to.
+        /// Attachment feedback loops.
         const FEEDBACK_LOOP = 1 << 45;
-        /// Vertices of a patch.
+        /// Number of vertices of a patch.
         const PATCH_VERTICES = 1 << 46;
-        /// Where the origin of the domain of patches is.
+        /// Origin of the domain of patches.
         const DOMAIN_ORIGIN = 1 << 47;
-        /// The stream of vertices that is rasterized.
+        /// Number of the vertex stream that is rasterized.
         const STREAM = 1 << 48;
-        /// All that is newer than Vulkan 1.0.
+        /// All state that became dynamic after Vulkan 1.0.
         const EXTENDED = ((1 << 49) - 1) & !((1 << 10) - 1);
-        /// All that is newer than `VK_EXT_extended_dynamic_state2`, and what comes with tessellation.
+        /// All state that became dynamic after `VK_EXT_extended_dynamic_state2`, and state of
+        /// tessellation.
         const LATE = ((1 << 49) - 1) & !((1 << 25) - 1);
-        /// Sizes of fragments, and how they are combined: nothing that makes another pipeline.
+        /// Sizes of fragments and their combination, which need no other variant of the pipeline.
         const FRAGMENT_RATE = 1 << 63;
     }
 }

@@ -1,5 +1,8 @@
-//! The visibility structures of depth attachments: which a subpass goes on with, and which commands write memory behind their backs. These
-//! may write blocks of compressed images, too, whose decoded texels then are out of date.
+//! Visibility structures of depth attachments.
+//!
+//! This module finds the structures of a subpass, and reports writes of memory that bypass them.
+//! Such writes may also change blocks of compressed images, whose decoded texels are then out of
+//! date.
 
 use vitric_exec::Program;
 use vitric_exec::runtime::Bindings;
@@ -10,15 +13,15 @@ use super::pass::Pass;
 use super::processor::Processor;
 use crate::hiz::{Bytes, Hiz, KeptDepths};
 
-/// Tiles of several layers that have visibility structures.
+/// Maximum number of tiles with visibility structures in passes with several layers.
 const MAX_TILES: usize = 1 << 14;
 
 impl Processor<'_> {
-    /// Finds the visibility structures of a subpass, or of the view of it that is rendered.
+    /// Finds the visibility structures of a subpass, or of its current view.
     pub(super) fn begin_depth(&mut self, pass: &Pass) {
         let kept = self.gpu.depths();
         pass.implicit().for_each(|view| kept.wrote_surface(&view.surface));
-        // Attachments in the same memory know nothing of each other.
+        // Drops the bounds of other images that share memory with an attachment.
         pass.views().iter().for_each(|view| kept.wrote_knowingly(&view.surface));
         let view = pass.depth_view().filter(|_| pass.has_depth() && self.gpu.config().hiz != Hiz::Off);
         let Some(view) = view else { return self.pending.begin_depth(Vec::new(), 0) };
@@ -29,7 +32,8 @@ impl Processor<'_> {
             let room = left.checked_sub(depth.tiles());
             left = room.unwrap_or(0);
             if room.is_none() && layer != pass.depth_layers().start {
-                // What is kept of these would not hold.
+                // Draws to the remaining layers update no structure, so the kept bounds of the
+                // image would become wrong.
                 kept.wrote_surface(&view.surface);
                 break;
             }
@@ -41,17 +45,17 @@ impl Processor<'_> {
         self.pending.begin_depth(depths, pass.depth_bits());
     }
 
-    /// Ends a subpass, whose attachments were written.
+    /// Ends a subpass: reports writes of its attachments.
     pub(super) fn end_depth(&self, pass: &Pass) {
         let kept = self.gpu.depths();
         pass.views().iter().for_each(|view| kept.wrote_knowingly(&view.surface));
         let resolved = pass.subpass().depth_resolve.and_then(|resolve| pass.view(resolve.attachment));
         resolved.into_iter().chain(pass.replaced()).for_each(|view| kept.wrote_surface(&view.surface));
-        // Nobody here hears who else writes these.
+        // Writes of foreign memory by others are not reported.
         kept.wrote_any(|memory| memory.is_foreign());
     }
 
-    /// Depths of a layer were cleared inside of a pass.
+    /// Updates the visibility structure for a clear of a layer's depths inside a pass.
     pub(super) fn clear_depth(&self, pass: &Pass, layer: u32, area: [i64; 4], depth: f32) {
         let number = layer.checked_sub(pass.depth_layers().start);
         if let Some(kept) = number.and_then(|number| self.pending.depth(number as usize)) {
@@ -59,7 +63,7 @@ impl Processor<'_> {
         }
     }
 
-    /// Programs with side effects may write what is bound to them.
+    /// Reports that programs with side effects may write the memory bound to them.
     pub(super) fn wrote_bound<'p>(&self, programs: impl Iterator<Item = &'p Program> + Clone, bindings: &Bindings) {
         let kept = self.gpu.depths();
         if kept.is_empty() || !programs.clone().any(|program| program.fragment.side_effects) {
@@ -72,7 +76,7 @@ impl Processor<'_> {
     }
 }
 
-/// What a command writes that is no draw and no dispatch.
+/// Reports the memory that a command writes. The command is neither a draw nor a dispatch.
 pub(super) fn written_by(kept: &KeptDepths, command: &Command) {
     if kept.is_empty() {
         return;
@@ -94,7 +98,8 @@ pub(super) fn written_by(kept: &KeptDepths, command: &Command) {
         | Command::EndQuery { .. }
         | Command::ResetQueryPool { .. }
         | Command::WriteTimestamp { .. } => {}
-        // Whoever adds a command that writes memory says here which.
+        // Unknown commands may write any memory. A new command that writes memory must be listed
+        // here.
         _ => kept.forget(),
     }
 }

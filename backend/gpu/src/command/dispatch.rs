@@ -1,4 +1,4 @@
-//! Compute dispatch: workgroups over the workers.
+//! Compute dispatch: distribution of workgroups over the worker threads.
 
 use vitric_base::counters::Counter;
 use vitric_exec::{WorkgroupScratch, Workgroups};
@@ -6,10 +6,10 @@ use vitric_exec::{WorkgroupScratch, Workgroups};
 use super::processor::Processor;
 use crate::gpu::{DeviceLost, Stage};
 
-/// Invocations that a worker takes on at once, about.
+/// Approximate number of invocations that a worker runs as one chunk.
 const INVOCATIONS_AT_ONCE: usize = 2048;
 
-/// Dispatches the bound compute pipeline: so many workgroups, from `base` on.
+/// Dispatches `groups` workgroups of the bound compute pipeline, numbered from `base` on.
 pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
     let bindings = &*processor.state.compute_sets.resolve(0, &pipeline.program, &processor.shared);

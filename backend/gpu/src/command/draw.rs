@@ -1,4 +1,5 @@
-//! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
+//! Draws: vertices are read, shaded, assembled and set up, and become windows of primitives for
+//! the tile pass.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -34,31 +35,33 @@ use crate::state::{DepthStencilState, DynamicState, StencilState};
 use crate::state::{corners, is_list, vertices};
 use crate::tiling::{Clip, Window};
 
-/// Most primitives that are handed to the front end for one window.
+/// Maximum number of primitives that the front end processes for one window.
 pub(super) const MAX_PRIMITIVES: usize = 1 << 14;
 
-/// Primitives from which on threads share a draw, and a multiple of which each takes.
+/// Minimum number of primitives for distributing a draw over threads, and the unit of a thread's
+/// share.
 pub(super) const MANY: usize = 1 << 12;
 const PART: usize = 1 << 10;
 
-/// Draws of one command between two looks at the clock.
+/// Number of draws of one command between two checks of the deadline.
 const DRAWS_PER_CHECK: u32 = 64;
 
-/// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
+/// Maximum number of stippled lines, or polygons with stippled edges, that the front end processes
+/// at once.
 pub(super) const MAX_STIPPLED: usize = 16;
 
-/// One draw with its arguments known.
+/// Parameters of one draw.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DrawParams {
     pub(super) instances: u32,
     pub(super) numbers: DrawNumbers,
-    /// Vertices, or indices.
+    /// Number of vertices or indices.
     pub(super) count: u32,
-    /// The first index; `None` where the first vertex is the base.
+    /// The first index; `None` without indexing, where `numbers` holds the first vertex.
     pub(super) first_index: Option<u32>,
 }
 
-/// What draws have in common as long as no state changes but resources, push constants and the index buffer.
+/// State that draws share while only resources, push constants and the index buffer change.
 #[derive(Clone)]
 pub(super) struct DrawState {
     pub(super) pipeline: Arc<CompiledPipeline>,
@@ -66,12 +69,12 @@ pub(super) struct DrawState {
     words: SmallVec<[Lanes; 7]>,
     /// The vertex buffers.
     ranges: Ranges,
-    /// What set-up needs to know, by viewport; none when primitives are discarded after shading.
+    /// Set-up state by viewport; empty if primitives are discarded after shading.
     pub(super) contexts: SmallVec<[PrimitiveContext; 1]>,
     visibility: Visibility,
-    /// Whether draws may wait for later ones, once one has asked.
+    /// Segment of the draws, or the reason why they cannot be deferred; empty until first needed.
     pub(super) waits: OnceLock<Result<Segment, Counter>>,
-    /// Whether there are no pixels that draws may touch, and their vertices leave nothing but them.
+    /// True if draws may touch no pixels, and their vertices have no side effects.
     touches_nothing: bool,
 }
 
@@ -80,7 +83,7 @@ impl DrawState {
         let pipeline = processor.state.pipeline()?;
         let views = views(&processor.state, &pipeline);
         let band = guard_band(&pipeline, &views);
-        // Without a geometry program there is but one stream.
+        // Without a geometry program, only stream 0 exists.
         let has_stream = pipeline.geometry.is_some() || pipeline.raster.stream == 0;
         let contexts = match pipeline.raster.discard || !has_stream {
             true => SmallVec::new(),
@@ -108,13 +111,13 @@ impl DrawState {
     }
 }
 
-/// What draws have in common with the state as it is now; nothing without a pipeline.
+/// Returns the draw state for the current state; `None` without a pipeline.
 fn prepare(processor: &mut Processor<'_>) -> Option<Arc<DrawState>> {
     let changed = std::mem::replace(&mut processor.state.changed, Changed { fixed: false, buffers: false });
     match processor.prepared.take().filter(|_| !changed.fixed) {
         Some(mut prepared) => {
             if changed.buffers {
-                // Draws that wait keep theirs.
+                // Deferred draws keep their vertex buffers.
                 Arc::make_mut(&mut prepared).set_buffers(&processor.state.vertex_buffers);
             }
             Some(prepared)
@@ -187,7 +190,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<DrawState>, command: &
     Ok(())
 }
 
-/// Whether a draw has no pixels that it may touch, and its vertices leave nothing but them.
+/// Returns true if a draw may touch no pixels, and its vertices have no side effects.
 fn touches_nothing(processor: &Processor<'_>, pipeline: &CompiledPipeline) -> bool {
     let Some(pass) = &processor.pass else { return true };
     let ([x0, y0, x1, y1], area) = (touched(&processor.state.dynamic, pipeline), rect(pass.area));
@@ -195,7 +198,7 @@ fn touches_nothing(processor: &Processor<'_>, pipeline: &CompiledPipeline) -> bo
     is_empty && !pipeline.has_side_effects()
 }
 
-/// The number of draws of a command.
+/// Returns the number of draws of a command.
 fn draws(command: &Command) -> u32 {
     match command {
         Command::DrawIndirect { count, counted, .. } | Command::DrawIndexedIndirect { count, counted, .. } => {
@@ -207,7 +210,7 @@ fn draws(command: &Command) -> u32 {
     }
 }
 
-/// One draw of a command.
+/// Returns the parameters of one draw of a command.
 fn call(command: &Command, draw: u32) -> DrawParams {
     let direct = |[count, instances, first_vertex, first_instance]: [u32; 4]| {
         let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw };
@@ -238,12 +241,13 @@ fn call(command: &Command, draw: u32) -> DrawParams {
                 false => direct([count, *instances, first, *first_instance]),
             }
         }
-        // Of meshes there is but the number of the draw.
+        // Mesh draws only need the number of the draw.
         _ => direct([0; 4]),
     }
 }
 
-/// The corners of a draw's primitives, where each has vertices of its own.
+/// Returns the corners of a draw's primitives if the primitives form a list, with no shared
+/// vertices; `None` otherwise.
 fn list_of<'s>(
     pipeline: &CompiledPipeline,
     call: &DrawParams,
@@ -258,7 +262,8 @@ fn list_of<'s>(
     })
 }
 
-/// Vertices of a primitive as it is assembled: geometry programs get also those of adjacent ones.
+/// Returns the number of vertices of an assembled primitive. Geometry programs also get adjacent
+/// vertices.
 pub(super) fn of_each(pipeline: &CompiledPipeline) -> usize {
     match pipeline.geometry {
         _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MAX_PATCH_VERTICES) as usize,
@@ -267,12 +272,13 @@ pub(super) fn of_each(pipeline: &CompiledPipeline) -> usize {
     }
 }
 
-/// The tessellation programs of a pipeline, and what the tessellator does.
+/// Returns the tessellation programs of a pipeline, and the state of the tessellator.
 fn patches_of(pipeline: &CompiledPipeline) -> Option<(&TessellationKernel, Subdivision)> {
     Some((pipeline.tessellation_kernel.get(pipeline)?, pipeline.subdivision()?))
 }
 
-/// What makes vertices for set-up of those that the tessellator makes, where no geometry program does.
+/// Returns the kernel that shades the tessellator's vertices for set-up, if there is no geometry
+/// program.
 fn evaluation_kernel(pipeline: &CompiledPipeline, is_capturing: bool) -> Option<&VertexKernel> {
     match is_capturing {
         true => pipeline.tessellation_kernel.captured(pipeline),
@@ -280,7 +286,7 @@ fn evaluation_kernel(pipeline: &CompiledPipeline, is_capturing: bool) -> Option<
     }
 }
 
-/// The indices of a draw.
+/// Returns the indices of a draw.
 fn indices<'s>(
     pipeline: &CompiledPipeline,
     IndexBuffer { range, index_type, .. }: &'s IndexBuffer,
@@ -293,7 +299,8 @@ fn indices<'s>(
         _ => 4,
     };
     let room = range.as_ref().map_or(0, |range| (range.size / size).saturating_sub(u64::from(first)));
-    // Beyond the buffer there is nothing to draw, unless that was asked for: a count from a hostile indirect buffer costs nothing.
+    // Indices beyond the buffer draw nothing, unless they must read as zeros. A large count in an
+    // indirect buffer therefore costs nothing.
     let asked = pipeline.exact_vertices || range.is_none();
     let count = if asked { u64::from(call.count) } else { u64::from(call.count).min(room) } as usize;
     let offset = range.as_ref().map_or(0, |range| range.offset).saturating_add(u64::from(first) * size);
@@ -301,11 +308,11 @@ fn indices<'s>(
     Indices { buffer, offset, size, base: call.numbers.base_vertex, count, room: room as usize }
 }
 
-/// One draw with all that it depends on.
+/// One draw with all state that it depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) prepared: &'a DrawState,
-    /// What the pixel units have of its pipeline.
+    /// The pipeline of the pixel units, with inlined routines.
     pub(super) of_pixels: &'a Arc<CompiledPipeline>,
     pub(super) of_vertex: &'a Bindings,
     pub(super) of_fragment: Option<&'a Arc<Bindings>>,
@@ -315,21 +322,21 @@ pub(super) struct Job<'a> {
     pub(super) call: &'a DrawParams,
 }
 
-/// Who takes a draw to windows.
+/// Environment in which the front end processes a draw.
 #[derive(Clone, Copy)]
 pub(super) struct FrontEndContext<'a> {
     pub(super) gpu: &'a Gpu,
-    /// Layers that are drawn to.
+    /// Number of layers that are drawn to.
     pub(super) layers: u32,
     pub(super) counters: Option<&'a Counters>,
-    /// Whether transform feedback is active.
+    /// True if transform feedback is active.
     pub(super) is_capturing: bool,
-    /// What it takes, or what queries of its streams count.
+    /// Plan of the data to capture for transform feedback or stream queries.
     pub(super) captures: Option<&'a CapturePlan>,
 }
 
 impl<'a> FrontEndContext<'a> {
-    /// A draw that has no primitives yet.
+    /// Returns a draw without primitives.
     pub(super) fn open(self, prepared: &'a DrawState, source: VertexSource<'a>) -> Assembled<'a> {
         Assembled {
             source,
@@ -353,7 +360,7 @@ impl<'a> FrontEndContext<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// What its vertex program runs in.
+    /// Returns the environment of the draw's vertex program.
     pub(super) fn environment(&self, deadline: &'a Deadline) -> Environment<'a> {
         Environment {
             parameters: self.prepared.words.as_flattened(),
@@ -363,31 +370,32 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What its fragments depend on.
+    /// Returns the state that the draw's fragments depend on.
     pub(super) fn drawn(&self) -> FragmentState<'a> {
         let (pipeline, visibility) = (self.of_pixels, self.prepared.visibility);
         FragmentState { pipeline, dynamic: self.dynamic, visibility, bindings: self.of_fragment, push: self.push }
     }
 
-    /// Its indices, if it has any.
+    /// Returns the indices; `None` without indexing, `Some(None)` without an index buffer.
     fn indices(&self) -> Option<Option<Indices<'a>>> {
         let first = self.call.first_index?;
         Some(self.index_buffer.map(|buffer| indices(&self.prepared.pipeline, buffer, self.call, first)))
     }
 
-    /// The parts of a strip, a fan, or what restarts end, that is too long to be assembled at once.
+    /// Returns the chunks of a draw that is not a list, if it is too long to be assembled at once.
     fn parts(&self) -> Option<Parts<'a>> {
         let is_list = list_of(&self.prepared.pipeline, self.call, self.indices()).is_some();
         (!is_list).then(|| self.all_parts()).filter(Parts::are_several)
     }
 
-    /// The parts of what is no list.
+    /// Returns the chunks of a draw that is not a list.
     fn all_parts(&self) -> Parts<'a> {
         let restart = self.index_buffer.and_then(|buffer| buffer.restart);
         Parts::new(&self.prepared.pipeline, self.call, (self.indices(), restart))
     }
 
-    /// Assembles its primitives, but for those that come in parts; `None` where its pipeline takes others than come.
+    /// Assembles the primitives, unless the draw comes in several chunks. Returns `None` if the
+    /// pipeline needs another kind of primitive.
     pub(super) fn assemble<'b>(
         &self,
         environment: &'b Environment<'b>,
@@ -436,7 +444,7 @@ impl<'a> Job<'a> {
         Some(assembled)
     }
 
-    /// Makes primitives those of a part, and counts its vertices.
+    /// Replaces the primitives by those of a chunk, and counts the chunk's vertices.
     fn take(&self, assembled: &mut Assembled<'_>, (part, vertices): (Part, usize)) {
         assembled.corners = Corners::Assembled(part.corners);
         assembled.first_primitive = part.first as u32;
@@ -446,7 +454,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Counts what a draw begins with: so many vertices an instance.
+/// Counts the input of a draw. `vertices` is the number per instance.
 fn count_inputs(assembled: &Assembled<'_>, vertices: usize) {
     if let Some(counters) = assembled.counters {
         counters.count(Counter::InputVertices, vertices as u64 * u64::from(assembled.instances));
@@ -454,7 +462,7 @@ fn count_inputs(assembled: &Assembled<'_>, vertices: usize) {
     }
 }
 
-/// Runs one draw of a command as far as windows.
+/// Runs one draw of a command and adds its primitives to windows.
 fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     let pipeline = &job.prepared.pipeline;
     if pipeline.raster.discard && !pipeline.has_side_effects() && !processor.counts_vertices() {
@@ -469,7 +477,7 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     if job.parts().is_none() {
         return run_part(processor, job, &mut assembled);
     }
-    // Strips, fans and restarts are read anew for each instance.
+    // Strips, fans and draws with restarts are assembled again for each instance.
     (assembled.instances, assembled.source.instance) = (1, job.call.numbers.base_instance);
     for _ in 0..job.call.instances {
         assembled.strips = None;
@@ -486,9 +494,9 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     Ok(())
 }
 
-/// Runs the primitives that were assembled of a draw as far as windows.
+/// Runs the assembled primitives of a draw and adds them to windows.
 fn run_part<'a>(processor: &mut Processor<'_>, job: &Job<'a>, assembled: &mut Assembled<'a>) -> Result<(), DeviceLost> {
-    // Statistics are those of a machine that shades every vertex.
+    // Pipeline statistics are those of a machine that shades every vertex.
     let (posh, pipeline) = (processor.gpu.config().posh, &job.prepared.pipeline);
     let is_culled = posh.takes_draw(assembled.count()) && assembled.suits_posh() && !processor.counts_vertices();
     assembled.posh = is_culled.then(|| (posh, pipeline.vertex_kernel.positions(pipeline)));
@@ -498,7 +506,8 @@ fn run_part<'a>(processor: &mut Processor<'_>, job: &Job<'a>, assembled: &mut As
     }
 }
 
-/// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
+/// Adds the primitives of a draw to windows. Draws with many primitives use all threads. If the
+/// queue is full, a tile pass runs at the same time.
 pub(super) fn windows(
     processor: &mut Processor<'_>,
     drawn: &FragmentState<'_>,
@@ -506,10 +515,10 @@ pub(super) fn windows(
 ) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MAX_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
-    // A line with a stipple is as many primitives as it has parts.
+    // A line with a stipple becomes as many primitives as the pattern has parts.
     let is_stippled = drawn.pipeline.stipples_lines();
     let most = if is_stippled { MAX_STIPPLED } else { MAX_PENDING };
-    // What is counted is what primitives become.
+    // Limits count output primitives.
     let amplification = assembled.amplification();
     let (size_of_parts, most) = ((size / amplification).max(1), (most / amplification).max(1));
     while start < count {
@@ -520,7 +529,7 @@ pub(super) fn windows(
         start = range.end;
         let is_full = processor.pending.is_full(range.len().saturating_mul(amplification));
         if range.len() >= MANY.min(size).div_ceil(amplification) && assembled.is_pure() && !is_stippled {
-            // Every thread gets some.
+            // Distributes the primitives over all threads.
             let part = range.len().div_ceil(processor.gpu.config().threads);
             let size = size_of_parts.min(part.next_multiple_of(PART.div_ceil(amplification)));
             let piece = |front: &mut FrontScratch, index: usize, out: &mut Vec<Triangles>| {
@@ -540,8 +549,9 @@ pub(super) fn windows(
     Ok(())
 }
 
-/// Makes windows of what `work` sets up, some primitives of a draw, behind those of all before: about so many primitives, for windows of a
-/// size.
+/// Adds primitives of a draw that `work` sets up to windows, behind all earlier primitives.
+///
+/// `size` is the size of a full window. `count` is the approximate number of primitives.
 pub(super) fn in_order(
     processor: &mut Processor<'_>,
     (drawn, captures): (&FragmentState<'_>, Option<&CapturePlan>),
@@ -574,10 +584,10 @@ pub(super) fn in_order(
     Ok(())
 }
 
-/// A piece of a draw, by its number: sets up its primitives.
+/// A function that sets up the primitives of a chunk, selected by number.
 type SetUpPiece<'a> = dyn Fn(&mut FrontScratch, usize, &mut Vec<Triangles>) -> bool + Sync + 'a;
 
-/// Makes windows of so many pieces of a draw, on all threads, after a flush when it `flushes`.
+/// Adds `count` chunks of a draw to windows, on all threads, after a flush if `flushes`.
 pub(super) fn in_parallel(
     processor: &mut Processor<'_>,
     (drawn, captures): (&FragmentState<'_>, Option<&CapturePlan>),
@@ -597,7 +607,7 @@ pub(super) fn in_parallel(
         let (left, empty): (Vec<_>, Vec<_>) = triangles.into_iter().partition(|triangles| !triangles.is_empty());
         empty.into_iter().for_each(|triangles| gpu.triangles().put(triangles));
         let left = left.into_iter();
-        // So many are small: they are tested in their tiles.
+        // These windows are small, so they are tested only in their tiles.
         *made[index].lock() = (left.map(|triangles| Window::new(triangles, &grid, &clip, None)).collect(), captured);
     };
     if flushes {
@@ -618,7 +628,7 @@ pub(super) fn in_parallel(
     Ok(())
 }
 
-/// What set-up needs to know, by viewport.
+/// Returns the set-up state by viewport.
 fn primitive_contexts(
     processor: &Processor<'_>,
     pipeline: &CompiledPipeline,
@@ -637,7 +647,7 @@ fn primitive_contexts(
     }
     let context = |view: &View| PrimitiveContext {
         raster,
-        // Polygons are what it is for.
+        // Depth bias applies to polygons only.
         bias: (raster.depth_bias_enable && pipeline.corners() == 3).then_some(raster.depth_bias),
         own_depths: has_own_depths(pipeline),
         viewport: view.0,
@@ -654,14 +664,14 @@ fn primitive_contexts(
     views.iter().map(|view| context(view).complete()).collect()
 }
 
-/// Whether depths of a pipeline's fragments stay between those of the corners of their triangles.
+/// Returns true if the depths of fragments stay between the depths of their triangle's corners.
 fn has_own_depths(pipeline: &CompiledPipeline) -> bool {
     let is_filled = pipeline.corners() == 3 && pipeline.raster.polygon_mode == vk::PolygonMode::FILL;
     let is_moved = pipeline.raster.depth_bias_enable || pipeline.criterion().is_some();
     is_filled && !is_moved && pipeline.fragment.as_ref().is_none_or(|program| !program.fragment.writes_depth)
 }
 
-/// What the pixel units need to know of draws with a state.
+/// Returns the state of the pixel units for draws with a state.
 pub(super) fn pixel_context<'a>(
     drawn: &'a PixelState,
     pass: &'a Pass,
@@ -712,11 +722,11 @@ pub(super) fn pixel_context<'a>(
     }
 }
 
-/// How large the fragments of draws to a layer are, unless they are pixels.
+/// Returns the fragment sizes of draws to a layer; `None` if every fragment is one pixel.
 fn rates<'a>(draw: &PixelState, pass: &'a Pass, layer: u32) -> Option<Rates<'a>> {
     let texels = pass.subpass().rate.and_then(|rate| {
         let view = pass.view(rate.attachment).filter(|view| view.desc.format == vk::Format::R8_UINT)?;
-        // One layer is that of all.
+        // A view with one layer applies to all layers.
         let layer = if view.desc.layers > 1 { layer } else { 0 };
         Some((view.plane(vk::ImageAspectFlags::COLOR, 0, layer)?, rate.texel))
     });
@@ -744,7 +754,7 @@ fn with_dynamic(state: &Dynamic, pipeline: &CompiledPipeline, mut tests: DepthSt
     tests
 }
 
-/// Texels of a layer of a subpass's colour attachments.
+/// Returns the planes of a layer of the subpass's colour attachments.
 fn colors(pass: &Pass, layer: u32) -> Vec<Option<PlaneRef<'_>>> {
     let color = vk::ImageAspectFlags::COLOR;
     let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(color, 0, layer);

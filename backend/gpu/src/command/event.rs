@@ -1,4 +1,4 @@
-//! Events: a flag set and reset by host and device, waited for by the device.
+//! Events: flags that host and device set and reset, and that the device waits for.
 //!
 //! Source: Vulkan specification, "Synchronization and Cache Control", Events.
 
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// How long is waited before it is asked whether to go on.
+/// Interval between two checks of `give_up` during a wait.
 const TURN: Duration = Duration::from_millis(10);
 
-/// An event, unsignaled at first.
+/// An event, initially unsignaled.
 #[derive(Debug, Default)]
 pub struct Event {
     signaled: Mutex<bool>,
@@ -17,7 +17,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Signals the event and wakes who waits for it.
+    /// Signals the event and wakes all waiting threads.
     pub fn set(&self) {
         *self.signaled.lock() = true;
         self.changed.notify_all();
@@ -28,13 +28,14 @@ impl Event {
         *self.signaled.lock() = false;
     }
 
-    /// Whether the event is signaled.
+    /// Returns true if the event is signaled.
     pub fn is_set(&self) -> bool {
         *self.signaled.lock()
     }
 
-    /// Waits until the event is signaled, `timeout` has passed, or `give_up` returns true, which is asked every few milliseconds. Returns
-    /// whether it is signaled.
+    /// Waits until the event is signaled, `timeout` has passed, or `give_up` returns true.
+    ///
+    /// `give_up` is called every few milliseconds. Returns true if the event is signaled.
     pub fn wait(&self, timeout: Duration, give_up: impl Fn() -> bool) -> bool {
         let until = Instant::now() + timeout;
         let mut signaled = self.signaled.lock();

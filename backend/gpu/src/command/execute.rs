@@ -1,4 +1,4 @@
-//! Execution of command lists, and why it ends early.
+//! Execution of command lists, and reports of why execution ended early.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,13 +8,13 @@ use std::time::Duration;
 use super::{CommandList, MAX_NESTED, Processor, Running};
 use crate::gpu::{DeviceLost, Gpu};
 
-/// Says why a GPU stopped: which command, and what became of it.
+/// A message that says which command stopped the GPU and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LossReport(String);
 
 impl LossReport {
-    /// Reports on a command that did not end.
+    /// Reports a command that did not end.
     fn new(lost: DeviceLost, running: &Running, limit: Duration) -> Self {
         let why = match lost {
             DeviceLost::TimedOut(stage) => format!(
@@ -31,7 +31,7 @@ impl LossReport {
         Self(format!("{running}: {why}"))
     }
 
-    /// Reports on a panic.
+    /// Reports a panic.
     fn of_panic(panic: &(dyn Any + Send), running: &Running) -> Self {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -40,15 +40,16 @@ impl LossReport {
 }
 
 impl Gpu {
-    /// Executes command lists one after the other, and returns when all they do is complete and visible.
+    /// Executes command lists one after the other. Returns when all their work is complete and
+    /// visible.
     ///
     /// # Errors
-    /// Why the device is lost: a program was interrupted, or the emulation failed.
+    /// A [`LossReport`] if the device is lost: a program was interrupted, or the emulation failed.
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), LossReport> {
         let mut running = Running::default();
         let run = || {
             let mut processor = Processor::new(self);
-            // The host may have written what it sees.
+            // The host may have written mapped memory.
             self.depths().wrote_any(|memory| memory.is_mapped());
             let execute = || {
                 let done = lists.iter().try_for_each(|list| processor.execute(list));

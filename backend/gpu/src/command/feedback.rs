@@ -1,7 +1,8 @@
-//! Transform feedback: which buffers are written, from where on, and what queries count of it.
+//! Transform feedback: bound buffers, their write offsets, and the counts of stream queries.
 //!
-//! What draws have captured (`geometry/feedback.rs`) comes here piece by piece, in the order of primitives. Source: Vulkan specification,
-//! "Transform Feedback", "Transform Feedback Queries".
+//! Draws capture vertices (`geometry/feedback.rs`). This module receives them in chunks, in the
+//! order of primitives. Source: Vulkan specification, "Transform Feedback", "Transform Feedback
+//! Queries".
 
 use std::sync::Arc;
 
@@ -20,34 +21,35 @@ const BUFFERS: usize = FEEDBACK_BUFFERS as usize;
 #[derive(Clone, Default)]
 pub(super) struct FeedbackState {
     buffers: [Option<BufferRange>; BUFFERS],
-    /// While it is active, the next byte of each buffer that is written.
+    /// While transform feedback is active, the offset in each buffer of the next byte to write.
     next: Option<[u64; BUFFERS]>,
 }
 
-/// A query of a stream that counts now.
+/// An active query of a stream.
 pub(super) struct StreamQuery {
     pool: Arc<QueryPool>,
     query: u32,
     stream: u32,
-    /// Primitives that were written, and that there would have been with room for all.
+    /// Primitives that were written, and primitives that would have been written with sufficient
+    /// space.
     counts: [u64; 2],
 }
 
-/// Words of a vertex that stand side by side in a buffer.
+/// Captured dwords of a vertex that are contiguous in a buffer.
 struct Span {
-    /// Bytes from the start of the vertex.
+    /// Offset from the start of the vertex, in bytes.
     offset: u32,
-    /// Numbers of the words among those that were captured.
+    /// Indices of the dwords among all captured ones.
     words: Vec<usize>,
 }
 
 impl FeedbackState {
-    /// Whether vertices are captured.
+    /// Returns true if vertices are captured.
     pub(super) fn is_active(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Executes a command that sets the state; false when it is another.
+    /// Executes a command that sets the state. Returns false for all other commands.
     pub(super) fn set(&mut self, command: &Command) -> bool {
         match command {
             Command::BindFeedbackBuffers { first, buffers } => {
@@ -75,7 +77,8 @@ impl FeedbackState {
         true
     }
 
-    /// Primitives of a stream that there is room for: in all buffers, or in none.
+    /// Returns the number of a stream's primitives that fit in all of its buffers; `u64::MAX` if
+    /// no buffer limits them.
     fn room(&self, strides: &[Option<u32>; BUFFERS], corners: usize) -> u64 {
         let next = self.next.unwrap_or_default();
         let room = |(buffer, stride): (usize, &Option<u32>)| {
@@ -85,7 +88,7 @@ impl FeedbackState {
         strides.iter().enumerate().filter_map(room).min().unwrap_or(u64::MAX)
     }
 
-    /// Writes primitives of a stream. Returns how many there was room for.
+    /// Writes primitives of a stream. Returns the number of primitives that fit.
     fn write(&mut self, (plan, stream): (&CapturePlan, usize), captured: &CapturedStream) -> u64 {
         let strides = plan.strides(stream);
         let written = captured.primitives.min(self.room(&strides, plan.corners));
@@ -102,7 +105,7 @@ impl FeedbackState {
     }
 }
 
-/// The words of a vertex that go to a buffer, as few spans.
+/// Returns the dwords of a vertex that go to a buffer, in as few spans as possible.
 fn spans(of_vertex: &[(usize, Feedback)], buffer: u32) -> Vec<Span> {
     let mut placed: Vec<(u32, usize)> = of_vertex
         .iter()
@@ -121,7 +124,7 @@ fn spans(of_vertex: &[(usize, Feedback)], buffer: u32) -> Vec<Span> {
     spans
 }
 
-/// Writes vertices from a byte of a buffer's range on. What no word of a vertex goes to stays as it is.
+/// Writes vertices from a byte of a buffer's range on. Bytes between the spans are unchanged.
 fn write_spans<'w>(
     (range, start, stride): (&BufferRange, u64, u32),
     spans: &[Span],
@@ -133,7 +136,7 @@ fn write_spans<'w>(
     };
     let mut out = Vec::new();
     match spans {
-        // Nothing lies between vertices.
+        // There are no gaps between vertices.
         [span] if span.words.len() as u32 * 4 == stride => {
             vertices.for_each(|vertex| bytes(span, vertex, &mut out));
             range.buffer.write(start, &out);
@@ -151,7 +154,8 @@ fn write_spans<'w>(
 }
 
 impl Processor<'_> {
-    /// Writes what a piece of a draw has captured, behind that of all before it, and counts.
+    /// Writes the captured vertices of a chunk of a draw behind those of all earlier chunks, and
+    /// counts them.
     pub(super) fn write_captured(&mut self, plan: &CapturePlan, captured: &Captured) {
         let is_active = self.state.feedback.is_active();
         for (stream, captured) in captured.streams.iter().enumerate().filter(|(_, stream)| stream.primitives > 0) {
@@ -159,7 +163,7 @@ impl Processor<'_> {
             for query in self.streams.iter_mut().filter(|query| query.stream as usize == stream) {
                 let [of_written, of_needed] = &mut query.counts;
                 *of_written += written;
-                // Of what transform feedback does, only while it is active.
+                // Queries of transform feedback count only while it is active.
                 if is_active || query.pool.kind() == QueryKind::Generated {
                     *of_needed += captured.primitives;
                 }
@@ -167,18 +171,18 @@ impl Processor<'_> {
         }
     }
 
-    /// Counts primitives that mesh programs have given.
+    /// Counts primitives that mesh programs have produced.
     pub(super) fn count_mesh_primitives(&mut self, primitives: u64) {
         let counting = self.streams.iter_mut().filter(|query| query.pool.kind() == QueryKind::MeshPrimitives);
         counting.for_each(|query| query.counts[1] += primitives);
     }
 
-    /// Begins to count primitives of a stream.
+    /// Begins a query that counts primitives of a stream.
     pub(super) fn begin_stream(&mut self, (pool, query): (Arc<QueryPool>, u32), stream: u32) {
         self.streams.push(StreamQuery { pool, query, stream, counts: [0; 2] });
     }
 
-    /// Ends what counts the primitives of a stream.
+    /// Ends a query that counts primitives of a stream.
     pub(super) fn end_stream(&mut self, (pool, query): (&Arc<QueryPool>, u32), stream: u32) {
         let query = query.saturating_add(self.view_number);
         let is_ended = |active: &mut StreamQuery| {
@@ -192,7 +196,8 @@ impl Processor<'_> {
         }
     }
 
-    /// What is to be captured of the vertices of a pipeline; nothing but how many primitives there are where only a query asks.
+    /// Returns the plan of the vertex data to capture for a pipeline. If only a query is active,
+    /// the plan counts primitives and captures nothing.
     pub(super) fn capture_plan(&self, pipeline: &CompiledPipeline) -> Option<CapturePlan> {
         let (corners, last) = (pipeline.corners(), pipeline.raster.provoking_last);
         if self.state.feedback.is_active() {
@@ -202,12 +207,12 @@ impl Processor<'_> {
         counts.then(|| CapturePlan::counting(corners, last))
     }
 
-    /// Whether every vertex counts, be it seen or not.
+    /// Returns true if all vertices must be processed, including those of invisible primitives.
     pub(super) fn counts_vertices(&self) -> bool {
         self.statistics.counters().is_some() || self.state.feedback.is_active() || !self.streams.is_empty()
     }
 
-    /// The buffers that draws may write now are behind the backs of visibility structures.
+    /// Reports the buffers that draws may write now to the visibility structures.
     pub(super) fn wrote_feedback(&self) {
         let (kept, state) = (self.gpu.depths(), &self.state.feedback);
         if !state.is_active() || kept.is_empty() {
@@ -220,7 +225,8 @@ impl Processor<'_> {
         }
     }
 
-    /// The counters that the end of transform feedback writes are, too.
+    /// Reports the counter buffers that the end of transform feedback writes to the visibility
+    /// structures.
     pub(super) fn wrote_counters(&self, counters: &[CounterBuffer]) {
         counters.iter().flatten().for_each(|(buffer, _)| super::depth::wrote_buffer(self.gpu.depths(), buffer));
     }

@@ -1,13 +1,17 @@
-//! Implicit images: what attachments of one sample are rendered to with several.
-//! Source: `VK_EXT_multisampled_render_to_single_sampled`.
+//! Implicit multisampled images that replace single-sampled attachments. Source:
+//! `VK_EXT_multisampled_render_to_single_sampled`.
 
 use std::sync::Arc;
 
 use ash::vk;
 use vitric_memory::{Allocation, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
 
-/// An image like the part of one that a view of an attachment shows, with so many samples and memory of its own, of the same heap: one that was
-/// kept ([`keep`]), if it fits. Its texels are anything. `None` where there is no memory left, or the attachment has none.
+/// Returns a view of an image like the part that an attachment's view shows, with `samples`
+/// samples.
+///
+/// The image has its own memory from the same heap. An image kept by [`keep`] is reused if its
+/// description fits. The texels are undefined. Returns `None` if no memory is left, or the
+/// attachment has no memory.
 pub(super) fn view(of: &SurfaceView, samples: u32) -> Option<SurfaceView> {
     let vk::Extent3D { width, height, .. } = of.extent(0);
     let desc = SurfaceDesc {
@@ -26,7 +30,7 @@ pub(super) fn view(of: &SurfaceView, samples: u32) -> Option<SurfaceView> {
     Some(SurfaceView { surface, desc })
 }
 
-/// Keeps what stood in the place of an attachment for the next subpass that renders to it.
+/// Keeps an attachment's implicit image for the next subpass that renders to the attachment.
 pub(super) fn keep(of: &SurfaceView, made: &SurfaceView) {
     of.surface.keep_stand_in(Arc::clone(&made.surface));
 }

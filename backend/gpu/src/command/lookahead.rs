@@ -1,10 +1,13 @@
-//! Draws that wait for those behind them: the cull pipe runs ahead on them, so that what is drawn last hides what was drawn first.
+//! Look-ahead: the cull pipe runs for deferred draws, so that late draws can hide early ones.
 //!
-//! Draws of one *segment* gather here: what each of them draws is opaque in the same attachments, compares depth in one direction and writes
-//! it, and has no other effect, so it does not matter that what a later one hides was never drawn (DESIGN 3.2, "look-ahead safety"). When
-//! anything else comes, or enough of them wait, the cull pipe takes their positions, piece by piece on all threads, and keeps where blocks
-//! of primitives lie. Those that are large update the visibility structure; then blocks that it hides are left out, and the draws are
-//! replayed in order, with what is left. Source: DESIGN 3.3.
+//! Draws of one *segment* are deferred here. Each of them is opaque in the same attachments,
+//! compares depth in one direction, writes depth, and has no other effect. Primitives that a later
+//! draw hides can therefore be omitted (DESIGN 3.2, "look-ahead safety").
+//!
+//! When another command comes, or enough draws are deferred, the cull pipe computes positions of
+//! all draws in chunks, on all threads. It stores the extents of blocks of primitives. Large
+//! primitives update the visibility structure. Blocks that the structure hides are then omitted,
+//! and the draws are replayed in order with the remaining blocks. Source: DESIGN 3.3.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,23 +30,26 @@ use crate::pixel::{PixelContext, Segment};
 use crate::raster::Grid;
 use crate::state::{is_list, vertices};
 
-/// Draws that wait, at most.
+/// Maximum number of deferred draws.
 const MAX_DRAWS: usize = 1 << 12;
 
-/// Most vertices of a strip or a fan that waits: it is assembled in memory.
+/// Maximum number of vertices of a deferred strip or fan, which is assembled in memory.
 const MAX_ASSEMBLED: u32 = 1 << 14;
 
-/// One of so many pieces tells whether it is worth while to look at all; those of draws of fewer primitives do, too: a wall has few.
+/// The look-ahead samples one of `SAMPLED` chunks to decide if the other chunks are worthwhile.
+/// Draws of at most `SMALL` primitives are always sampled: a wall has few primitives.
 const SAMPLED: usize = 8;
 const SMALL: usize = 2 * BLOCK;
 
-/// It is where one of so many primitives that are inside of the view volume is hidden: what is outside is left out without waiting, too.
+/// The look-ahead continues if at least one of `WORTH` primitives inside the view volume is
+/// hidden. Primitives outside do not count, because they are also culled without the look-ahead.
 const WORTH: usize = 8;
 
-/// The part of all primitives of which blocks must tell: what is drawn costs far more than to ask where a block lies.
+/// Extents of blocks are computed if they cull at least one of `BLOCKS_WORTH` primitives. Drawing
+/// costs far more than computing the extent of a block.
 const BLOCKS_WORTH: usize = 32;
 
-/// A draw that waits.
+/// A deferred draw.
 struct DeferredDraw {
     prepared: Arc<DrawState>,
     of_pixels: Arc<CompiledPipeline>,
@@ -55,19 +61,19 @@ struct DeferredDraw {
     call: DrawParams,
 }
 
-/// Draws that wait, all of one segment.
+/// Deferred draws, all of one segment.
 #[derive(Default)]
 pub(super) struct Waiting {
     draws: Vec<DeferredDraw>,
     segment: Option<Segment>,
-    /// Primitives of all of them.
+    /// Number of primitives of all draws.
     primitives: usize,
-    /// What hides them; kept for its memory.
+    /// Hi-Z bounds that hide primitives; kept to reuse the memory.
     early: Early,
 }
 
 impl Waiting {
-    /// Draws are not to be drawn any more.
+    /// Discards all deferred draws.
     pub(super) fn forget(&mut self) {
         self.draws.clear();
         self.primitives = 0;
@@ -88,43 +94,43 @@ impl DeferredDraw {
         }
     }
 
-    /// Pixels that it may touch.
+    /// Returns the pixels that the draw may touch.
     fn scissor(&self) -> [i64; 4] {
         touched(&self.dynamic, &self.prepared.pipeline)
     }
 }
 
-/// Primitives of a draw's call, about.
+/// Returns the approximate number of primitives of a draw.
 fn primitives(call: &DrawParams) -> usize {
     (call.count as usize / 3).saturating_mul(call.instances as usize)
 }
 
-/// A piece of a draw that waits.
+/// A chunk of a deferred draw.
 struct Piece {
     draw: usize,
     instance: u32,
     range: Range<usize>,
-    /// Number of its first block among those of all draws.
+    /// Number of the chunk's first block among the blocks of all draws.
     block: usize,
 }
 
-/// Primitives that need not be drawn.
+/// Counts of primitives that need not be drawn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     outside: usize,
     hidden: usize,
-    /// Those of either that only blocks tell.
+    /// Primitives outside or hidden that only the extents of blocks reveal.
     by_blocks: usize,
     all: usize,
 }
 
 impl Processor<'_> {
-    /// Returns whether any draw waits for later ones.
+    /// Returns true if any draw is deferred.
     pub(super) fn has_draws_waiting(&self) -> bool {
         !self.waiting.draws.is_empty()
     }
 
-    /// Whether a draw may wait for later ones, and whether it pays to let it.
+    /// Returns true if a draw may be deferred and deferral is expected to pay.
     pub(super) fn lets_wait(&self, prepared: &DrawState, call: &DrawParams) -> bool {
         let (config, waiting, primitives) = (self.gpu.config(), &self.waiting, primitives(call));
         if config.posh == Posh::Off || config.lookahead == 0 {
@@ -143,7 +149,7 @@ impl Processor<'_> {
 
     fn why_not(&self, prepared: &DrawState, call: &DrawParams, primitives: usize) -> Option<Counter> {
         let (config, pipeline) = (self.gpu.config(), &prepared.pipeline);
-        // What a query counts must be drawn.
+        // Primitives that a query counts must be drawn.
         if self.occlusion.counter().is_some() || self.counts_vertices() {
             return Some(Counter::PoshLeftOrder);
         }
@@ -166,7 +172,10 @@ impl Processor<'_> {
         rests.then_some(Counter::PoshLeftRest)
     }
 
-    /// The segment of draws with a state, or why they are left out.
+    /// Returns the segment of draws with a state.
+    ///
+    /// # Errors
+    /// The counter of the reason for which the draws cannot be deferred.
     fn segment(&self, prepared: &DrawState) -> Result<Segment, Counter> {
         let (pipeline, pass) = (&prepared.pipeline, self.pass.as_ref().ok_or(Counter::PoshLeftKind)?);
         let context = prepared.contexts.first().ok_or(Counter::PoshLeftKind)?;
@@ -186,10 +195,10 @@ impl Processor<'_> {
         context.segment.ok_or(Counter::PoshLeftOrder)
     }
 
-    /// Lets a draw wait.
+    /// Defers a draw.
     ///
     /// # Errors
-    /// [`DeviceLost`] when a program of those that waited before was interrupted.
+    /// [`DeviceLost`] when a program of an earlier deferred draw was interrupted.
     pub(super) fn wait(
         &mut self,
         (prepared, of_pixels): (&Arc<DrawState>, &Arc<CompiledPipeline>),
@@ -217,7 +226,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Takes all draws that wait as far as windows.
+    /// Replays all deferred draws and adds their primitives to windows.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
@@ -261,7 +270,7 @@ impl Processor<'_> {
         if let Some(counters) = takers.counters {
             counters.count(Counter::PoshAheadDraws, draws.len() as u64);
         }
-        // The cull pipe runs for all of them together.
+        // The cull pipe ran for all draws together, so its counts belong to no draw.
         self.add_to_sample(None);
         let mut first = 0;
         for ((waits, draw), sample) in draws.iter_mut().zip(samples) {
@@ -285,30 +294,30 @@ impl Processor<'_> {
     }
 }
 
-/// The depths that draws are tested against.
+/// The depth attachment that draws are tested against.
 #[derive(Clone, Copy)]
 struct Depths<'a> {
     grid: &'a Grid,
     depth_bits: u32,
-    /// Pixels of the image along each axis.
+    /// Extent of the image in pixels.
     extent: [i64; 2],
 }
 
 impl<'a> Depths<'a> {
-    /// What hides a draw's primitives.
+    /// Returns the bounds that may hide a draw's primitives.
     fn hiding(self, early: &'a Early, (waits, draw): (&DeferredDraw, &Assembled<'_>)) -> Option<Hiding<'a>> {
         Hiding::new(early, self.grid, waits.scissor(), (self.depth_bits, draw.depth_range()))
     }
 }
 
-/// The cull pipe, ahead of the draws that wait.
+/// One run of the cull pipe over the deferred draws.
 struct Lookahead<'a, 'd> {
     draws: &'a [(&'d DeferredDraw, Assembled<'d>)],
     depths: Depths<'a>,
     pieces: Vec<Piece>,
-    /// Where they lie, once that was found.
+    /// Extents of the chunks, once computed.
     sketches: Vec<OnceLock<Sketch>>,
-    /// Blocks of all draws.
+    /// Number of blocks of all draws.
     blocks: usize,
 }
 
@@ -329,7 +338,8 @@ impl<'a, 'd> Lookahead<'a, 'd> {
         Self { draws, depths, pieces, sketches, blocks }
     }
 
-    /// For each block of all draws whether it may be visible; `None` where it is not worth while to know.
+    /// Returns for each block of all draws whether it may be visible; `None` if the look-ahead
+    /// does not pay.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
@@ -366,17 +376,21 @@ impl<'a, 'd> Lookahead<'a, 'd> {
         Ok(Some(visible))
     }
 
-    /// The draw of a piece.
+    /// Returns the draw of a chunk.
     fn draw(&self, number: usize) -> &'a (&'d DeferredDraw, Assembled<'d>) {
         &self.draws[self.pieces[number].draw]
     }
 
-    /// Whether a piece says something of all.
+    /// Returns true if a chunk belongs to the sample that represents all chunks.
     fn is_sample(&self, number: usize) -> bool {
         number.is_multiple_of(SAMPLED) || self.draw(number).1.count() <= SMALL
     }
 
-    /// Finds where some pieces lie, and their blocks where that is asked for, on all threads.
+    /// Computes the extents of chunks on all threads, and with `with_blocks` also those of their
+    /// blocks.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
     fn sketch(
         &self,
         (gpu, deadline): (&Gpu, &Deadline),
@@ -404,7 +418,8 @@ impl<'a, 'd> Lookahead<'a, 'd> {
         if ok.into_inner() { Ok(()) } else { Err(DeviceLost::TimedOut(Stage::Vertex)) }
     }
 
-    /// Some pieces update what hides all. Returns how many primitives did.
+    /// Updates the Hi-Z bounds with large primitives of chunks. Returns the number of these
+    /// primitives.
     fn update_hiz(&self, early: &mut Early, numbers: &[usize]) -> usize {
         let mut updated = 0;
         for &number in numbers {
@@ -426,7 +441,8 @@ impl<'a, 'd> Lookahead<'a, 'd> {
         updated
     }
 
-    /// Judges some pieces; `hide` is told of each block that need not be drawn.
+    /// Tests chunks against the Hi-Z bounds and calls `hide` for each block that need not be
+    /// drawn.
     fn judge(&self, early: &Early, numbers: impl Iterator<Item = usize>, hide: &mut impl FnMut(usize)) -> Tally {
         numbers.fold(Tally::default(), |tally, number| {
             let (waits, draw) = self.draw(number);
@@ -451,7 +467,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
     }
 }
 
-/// What becomes of some primitives.
+/// The result of testing primitives.
 #[derive(Clone, Copy)]
 enum Fate {
     Outside,
@@ -472,17 +488,17 @@ fn fate(extent: &Extent, hiding: &Hiding<'_>) -> Fate {
 }
 
 impl Tally {
-    /// Whether so many are hidden that draws should wait.
+    /// Returns true if enough primitives are hidden to continue the look-ahead.
     fn is_worth_it(self) -> bool {
         self.hidden > 0 && self.hidden * WORTH >= self.all - self.outside
     }
 
-    /// Whether blocks tell of so many that it pays to ask where each lies.
+    /// Returns true if enough primitives are culled by blocks to compute the extents of blocks.
     fn needs_blocks(self) -> bool {
         self.by_blocks * BLOCKS_WORTH >= self.all
     }
 
-    /// The same with a piece, of which `hide` is told of each block that need not be drawn.
+    /// Adds a chunk to the counts, and calls `hide` for each block that need not be drawn.
     fn with(
         mut self,
         piece: &Piece,

@@ -1,4 +1,5 @@
-//! Draws of mesh programs: task programs first, some at a time, then the workgroups that they launch.
+//! Draws of mesh programs: batches of task workgroups run first, then the workgroups that they
+//! launch.
 //!
 //! Source: Vulkan specification, "Programmable Mesh Shading", `vkCmdDrawMeshTasksEXT`.
 
@@ -16,14 +17,14 @@ use super::processor::{Processor, words};
 use crate::geometry::{Assembled, Corners, DrawNumbers, Launch, Mesh, VertexSource};
 use crate::gpu::{DeviceLost, Stage};
 
-/// Bytes of payloads that are kept at once, and workgroups of task programs, about.
+/// Approximate limits of a batch: bytes of payloads, and workgroups of task programs.
 const PAYLOADS_AT_ONCE: usize = 1 << 22;
 const TASKS_AT_ONCE: usize = 1 << 13;
 
-/// Workgroups of a task program that a worker takes on at once.
+/// Workgroups of a task program that a worker runs as one chunk.
 const PART: usize = 32;
 
-/// The number of draws of a command; none of one that draws no meshes.
+/// Returns the number of draws of a command; `None` if the command draws no meshes.
 pub(super) fn draws(command: &Command) -> Option<u32> {
     match command {
         Command::DrawMesh { .. } => Some(1),
@@ -35,7 +36,7 @@ pub(super) fn draws(command: &Command) -> Option<u32> {
     }
 }
 
-/// Workgroups of one draw of a command.
+/// Returns the number of workgroups of one draw of a command, along each axis.
 pub(super) fn groups(command: &Command, draw: u32) -> [u32; 3] {
     match command {
         Command::DrawMesh { groups } => *groups,
@@ -46,7 +47,7 @@ pub(super) fn groups(command: &Command, draw: u32) -> [u32; 3] {
     }
 }
 
-/// Runs one draw of a command as far as windows.
+/// Runs one draw of a command and adds its primitives to windows.
 pub(super) fn run(
     processor: &mut Processor<'_>,
     (job, of_task): (&Job<'_>, Option<&Bindings>),
@@ -102,7 +103,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a workgroup of a task program has left, if it launches any.
+/// Returns the launch that a workgroup of a task program has written, if it launches any
+/// workgroup.
 fn left_by(memory: &[u32], facts: &MeshFacts) -> Option<Launch> {
     let groups = [0, 1, 2].map(|axis| memory[facts.counts as usize / 4 + axis]);
     let payload = || memory[..facts.payload.div_ceil(4) as usize].to_vec();

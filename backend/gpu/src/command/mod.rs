@@ -1,7 +1,8 @@
-//! The command stream: typed, owned commands, and the command processor that walks them.
+//! The command stream: typed, owned commands, and the command processor that executes them.
 //!
-//! Commands own (by `Arc`) everything they name, so a list can be submitted again, by several queues, or be executed
-//! from other lists. Source: Vulkan specification, "Command Buffers".
+//! Commands own every object that they refer to (by `Arc`). A list can therefore be submitted
+//! again, by several queues, or be executed from other lists. Source: Vulkan specification,
+//! "Command Buffers".
 
 mod depth;
 mod dispatch;
@@ -48,73 +49,74 @@ pub use sets::MAX_SETS;
 pub struct CommandList {
     /// The commands in the order in which they were recorded.
     pub commands: Vec<Command>,
-    /// Bytes that commands bring along, one after the other.
+    /// The concatenated inline data of the commands.
     pub bytes: Vec<u8>,
 }
 
 impl CommandList {
-    /// Forgets what was recorded, but not its memory.
+    /// Removes all commands and inline data, and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.commands.clear();
         self.bytes.clear();
     }
 }
 
-/// Bytes that a command brings along: where they begin in its list, and how many.
+/// Inline data of a command: a range of bytes in [`CommandList::bytes`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InlineData {
-    /// The first.
+    /// Offset of the first byte.
     pub start: usize,
-    /// How many.
+    /// Number of bytes.
     pub count: u32,
 }
 
 impl InlineData {
-    /// The bytes, among those of the list.
+    /// Returns this range of `bytes`, which are the bytes of the list; empty if the range is out
+    /// of bounds.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start..).and_then(|bytes| bytes.get(..self.count as usize)).unwrap_or_default()
     }
 }
 
-/// A clear of attachments inside of a pass.
+/// A clear of attachments inside a pass.
 #[derive(Debug)]
 pub struct AttachmentsClear {
     /// `(aspects, colour attachment index, value)`.
     pub attachments: SmallVec<[(vk::ImageAspectFlags, u32, ClearValue); 1]>,
-    /// Where.
+    /// Rectangles and layers to clear.
     pub rects: SmallVec<[vk::ClearRect; 1]>,
 }
 
-// Command buffers are long: a command is one line of a cache.
+// Command buffers are long, so a command must fit in one cache line.
 const _: () = assert!(size_of::<Command>() <= 64);
 
 /// The start of a render pass instance.
 #[derive(Debug)]
 pub struct PassBegin {
-    /// The pass.
+    /// Description of the pass.
     pub pass: Arc<PassDesc>,
     /// One view per attachment.
     pub views: Vec<Arc<SurfaceView>>,
     /// Pixels that loads, clears, stores and resolves touch.
     pub area: vk::Rect2D,
-    /// Layers rendered to.
+    /// Number of layers rendered to.
     pub layers: u32,
-    /// One value per attachment; fewer when the last ones are not cleared.
+    /// One clear value per attachment. Trailing attachments without a clear may be omitted.
     pub clears: Vec<ClearValue>,
 }
 
-/// One draw of several.
+/// One draw of a `vkCmdDrawMulti*` command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MultiDraw {
-    /// First vertex, or first index.
+    /// First vertex or first index.
     pub first: u32,
-    /// How many.
+    /// Number of vertices or indices.
     pub count: u32,
-    /// What is added to indices.
+    /// Value added to each index.
     pub offset: i32,
 }
 
-/// Where a byte offset of transform feedback is kept, if it is.
+/// A buffer and the offset in it at which a byte count of transform feedback is stored, if any.
 pub type CounterBuffer = Option<(Arc<Buffer>, u64)>;
 
 /// One command. Sizes and offsets are bytes unless said otherwise.
@@ -129,32 +131,34 @@ pub enum Command {
     // State.
     BindGraphicsPipeline(Arc<CompiledPipeline>),
     BindComputePipeline(Arc<ComputePipeline>),
-    /// What has the name `sets[i]` becomes set `first + i`, nothing where there is none; `dynamic_offsets` are in the order of sets, bindings
-    /// and array elements.
+    /// Binding of descriptor sets: the set named `sets[i]` becomes set `first + i`. A name without
+    /// an object unbinds the slot. `dynamic_offsets` are in the order of sets, bindings and array
+    /// elements.
     BindDescriptorSets {
         point: vk::PipelineBindPoint,
         first: u32,
         sets: SmallVec<[u64; 2]>,
         dynamic_offsets: SmallVec<[u32; 4]>,
     },
-    /// Descriptors of a set that has no object, by their places: the others stay as they are.
+    /// Writes of descriptors of a set without an object, each with its index in the set. Other
+    /// descriptors of the set are unchanged.
     PushDescriptors {
         point: vk::PipelineBindPoint,
         set: u32,
         layout: Arc<SetLayout>,
         writes: Vec<(u32, Named)>,
     },
-    /// Without a buffer, vertices are zeros.
+    /// Binding of vertex buffers. Bindings without a buffer read zeros.
     BindVertexBuffers {
         first: u32,
         buffers: SmallVec<[Option<BufferRange>; 2]>,
     },
-    /// Without a buffer, indices are 0.
+    /// Binding of the index buffer. Without a buffer, all indices are 0.
     BindIndexBuffer {
         range: Option<BufferRange>,
         index_type: vk::IndexType,
     },
-    /// The index that restarts primitives, until indices are bound again.
+    /// Primitive restart index, until the next index buffer is bound.
     SetRestartIndex(u32),
     PushConstants {
         offset: u32,
@@ -169,7 +173,7 @@ pub enum Command {
         scissors: SmallVec<[vk::Rect2D; 1]>,
     },
     SetState(SetState),
-    /// Of the colour attachments from `first` on.
+    /// Blend state of the colour attachments from `first` on.
     SetBlend {
         first: u32,
         values: Vec<SetBlend>,
@@ -216,29 +220,30 @@ pub enum Command {
     DrawIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
-        /// Draws; at most, where a buffer has their number.
+        /// Number of draws; the maximum if a buffer holds the number.
         count: u32,
-        /// Where their number is.
+        /// Buffer and offset of the number of draws.
         counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
     DrawIndexedIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
-        /// Draws; at most, where a buffer has their number.
+        /// Number of draws; the maximum if a buffer holds the number.
         count: u32,
-        /// Where their number is.
+        /// Buffer and offset of the number of draws.
         counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
     DrawMulti {
         draws: Box<[MultiDraw]>,
-        /// Whether they are of indices.
+        /// True if the draws are indexed.
         indexed: bool,
         instances: u32,
         first_instance: u32,
     },
-    /// Vertices that transform feedback has written: so many as fit between an offset and the counter.
+    /// Draw of the vertices that transform feedback has written between `counter_offset` and the
+    /// byte count stored in the counter buffer.
     DrawByteCount {
         instances: u32,
         first_instance: u32,
@@ -247,20 +252,21 @@ pub enum Command {
         counter_offset: u32,
         stride: u32,
     },
-    /// Workgroups of task programs, or of mesh programs.
+    /// Launch of workgroups of the task program, or of the mesh program if there is no task
+    /// program.
     DrawMesh {
         groups: [u32; 3],
     },
     DrawMeshIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
-        /// Draws; at most, where a buffer has their number.
+        /// Number of draws; the maximum if a buffer holds the number.
         count: u32,
-        /// Where their number is.
+        /// Buffer and offset of the number of draws.
         counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
-    /// Workgroups are numbered from `base` on.
+    /// Dispatch of workgroups, numbered from `base` on.
     Dispatch {
         base: [u32; 3],
         groups: [u32; 3],
@@ -318,7 +324,7 @@ pub enum Command {
         value: ClearValue,
         ranges: SmallVec<[vk::ImageSubresourceRange; 1]>,
     },
-    /// Inside a pass.
+    /// Clear of attachments inside a pass.
     ClearAttachments(Box<AttachmentsClear>),
     ResolveImage {
         source: Arc<Surface>,
@@ -328,7 +334,7 @@ pub enum Command {
 
     // Synchronisation.
     PipelineBarrier,
-    /// What a transition of all of an image says of it, for near memory.
+    /// Hint for near memory, from a layout transition of a whole image.
     HintImage {
         image: Arc<Surface>,
         hint: Hint,
@@ -342,7 +348,7 @@ pub enum Command {
         pool: Arc<QueryPool>,
         query: u32,
         precise: bool,
-        /// The stream of vertices that is counted.
+        /// The vertex stream that is counted.
         stream: u32,
     },
     EndQuery {
@@ -383,7 +389,9 @@ pub enum Command {
         counters: SmallVec<[CounterBuffer; 1]>,
     },
 
-    /// What draws, dispatches and clears of attachments depend on until the end: whether a word is not 0, or is when `inverted`.
+    /// Begin of conditional rendering, up to the matching end. Draws, dispatches and clears of
+    /// attachments are executed if the 32-bit word is not 0. With `inverted`, they are executed if
+    /// it is 0.
     BeginConditional {
         buffer: Arc<Buffer>,
         offset: u64,
@@ -391,12 +399,13 @@ pub enum Command {
     },
     EndConditional,
 
-    /// Secondary lists, inside or outside a pass. State does not carry over in either direction, the pass does.
+    /// Executes secondary lists, inside or outside a pass. State does not carry over in either
+    /// direction; the pass does.
     Execute(SmallVec<[Arc<CommandList>; 2]>),
 }
 
 impl Command {
-    /// Whether it draws primitives.
+    /// Returns true if the command draws primitives.
     fn is_draw(&self) -> bool {
         matches!(
             self,

@@ -1,11 +1,12 @@
-//! Names of commands, for messages.
+//! Names of commands for messages.
 
 use std::fmt;
 
 use super::Command;
 
 impl Command {
-    /// Returns the name of the Vulkan command that records it; of those with several names, the oldest.
+    /// Returns the name of the Vulkan command that records this command. If several Vulkan
+    /// commands record it, the oldest is named.
     pub fn name(&self) -> &'static str {
         match self {
             Self::BeginPass(_) => "vkCmdBeginRenderPass",
@@ -54,7 +55,8 @@ impl Command {
         })
     }
 
-    /// Returns the numbers that say how much work it is, as the Vulkan command takes them; nothing where they are elsewhere.
+    /// Returns the amount of work in the parameters of the Vulkan command. The text is empty if
+    /// the amount is not a parameter.
     fn size(&self) -> String {
         match self {
             Self::Draw { vertices, instances, .. } => format!("({vertices} vertices, {instances} instances)"),
@@ -67,24 +69,26 @@ impl Command {
     }
 }
 
-/// The command that runs: its name, and where it stands in the submission.
+/// The running command: its name, and its position in the submission.
 #[derive(Debug, Clone, Default)]
 pub struct Running {
     /// Number of the command buffer in its batch, from 1 on; 0 before the first.
     pub(super) list: usize,
-    /// Number of the command in its command buffer, primary or secondary, from 0 on; state that it was recorded with counts, too.
+    /// Number of the command in its command buffer, primary or secondary, from 0 on. Recorded
+    /// state commands count, too.
     number: usize,
     name: &'static str,
     size: String,
 }
 
 impl Running {
-    /// Notes the command that begins.
+    /// Records the command that begins.
     pub(super) fn begin(&mut self, command: &Command, number: usize) {
         (self.name, self.number) = (command.name(), number);
     }
 
-    /// Notes how much work the command is that failed: the innermost one, where they are nested.
+    /// Records the amount of work of the command that failed. Of nested commands, only the
+    /// innermost is recorded.
     pub(super) fn describe(&mut self, command: &Command) {
         if self.size.is_empty() && !matches!(command, Command::Execute(_)) {
             self.size = command.size();

@@ -1,6 +1,8 @@
-//! Render passes: load and clear on first use, resolves at the end of subpasses. Loads and stores need nothing: attachments are
-//! written in place. Clears wait until their tiles are walked. Attachments of one sample that are rendered to with several have an
-//! image in their place for the time of a subpass.
+//! Render passes: loads and clears on first use, and resolves at the end of subpasses.
+//!
+//! Loads and stores need no work, because attachments are written in place. Clears are deferred
+//! until the tile pass. Single-sampled attachments that are rendered to with several samples are
+//! replaced by an implicit image during a subpass.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,51 +19,53 @@ use crate::gpu::DeviceLost;
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
 
-/// Most layers of passes without attachments.
+/// Maximum number of layers of passes without attachments.
 const MAX_LAYERS: u32 = 2048;
 
-/// An attachment that is to be cleared on load.
+/// An attachment to be cleared on load.
 pub(super) struct LoadClear {
     attachment: u32,
     view: Arc<SurfaceView>,
     aspects: vk::ImageAspectFlags,
     value: ClearValue,
-    /// Aspects that nobody needs but those who draw to them.
+    /// Aspects that are needed only in tiles that are drawn to.
     lost: vk::ImageAspectFlags,
 }
 
 impl LoadClear {
-    /// Its planes.
+    /// Returns the planes to clear.
     pub(super) fn planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
         PlaneClear::of_view(&self.view, self.aspects, 0, self.value)
     }
 
-    /// Those that are needed also where nothing is drawn.
+    /// Returns the planes that must be cleared even where nothing is drawn.
     pub(super) fn kept_planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
         PlaneClear::of_view(&self.view, self.aspects & !self.lost, 0, self.value)
     }
 
-    /// The attachment's number.
+    /// Returns the attachment's number.
     pub(super) fn attachment(&self) -> u32 {
         self.attachment
     }
 
-    /// What of it is cleared.
+    /// Returns the view to clear.
     pub(super) fn view(&self) -> &SurfaceView {
         &self.view
     }
 
-    /// Notes that all of it is cleared, plane by plane where that is possible: those need not be cleared any more. Nothing was drawn to it.
+    /// Records that the whole image is cleared, for each plane that supports this. Recorded planes
+    /// are removed from the planes to clear. Nothing must have been drawn to the image.
     pub(super) fn note(&mut self, in_use: &InUse<'_>) {
         let noted = self.kept_planes().filter(|plane| plane.note(in_use, &self.view.surface));
         let noted = noted.fold(vk::ImageAspectFlags::empty(), |noted, plane| noted | plane.aspect());
         self.aspects &= !(noted | self.lost);
     }
 
-    /// `lost` says of an attachment what aspects nobody needs from now on.
+    /// Sets the aspects that are needed only in tiles that are drawn to. `lost` returns them for
+    /// an attachment.
     pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
         let lost = lost(self.attachment);
-        // Aspects that share words are lost together.
+        // Aspects that share words are lost only together.
         let is_kept = is_packed(&self.view) && !lost.contains(DEPTH_STENCIL);
         self.lost = if is_kept { vk::ImageAspectFlags::empty() } else { lost };
     }
@@ -76,21 +80,22 @@ fn is_packed(view: &SurfaceView) -> bool {
 pub struct Pass {
     desc: Arc<PassDesc>,
     views: Vec<Arc<SurfaceView>>,
-    /// The views in whose place there are implicit ones during the subpass, with the numbers of their attachments.
+    /// Views that implicit images replace during the subpass, with the numbers of their
+    /// attachments.
     replaced: Vec<(u32, Arc<SurfaceView>)>,
     /// Pixels that the pass touches.
     pub area: vk::Rect2D,
-    /// Layers that it touches.
+    /// Number of layers that the pass touches.
     pub layers: u32,
     clears: Vec<ClearValue>,
-    /// For each attachment the views in which it was used; all of them, without views.
+    /// For each attachment, the mask of views in which it was used; all bits without multiview.
     used: Vec<u32>,
     subpass: usize,
-    /// The view that is rendered.
+    /// The current view of the subpass.
     view: u32,
-    /// The attachments that this subpass was the first to use, and in which views.
+    /// Attachments that this subpass was the first to use, and the masks of views of that use.
     fresh: Vec<(u32, u32)>,
-    /// Clears that nobody took yet.
+    /// Clears that [`Self::take_clears`] has not returned yet.
     load_clears: Vec<LoadClear>,
 }
 
@@ -98,9 +103,9 @@ impl Pass {
     /// Begins a pass with its first subpass.
     ///
     /// # Errors
-    /// Where there is no memory for implicit images.
+    /// [`DeviceLost::OutOfMemory`] if there is no memory for implicit images.
     pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Result<Self, DeviceLost> {
-        // No more than there can be.
+        // Limits the layers to those that exist.
         let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MAX_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
@@ -119,28 +124,31 @@ impl Pass {
         Ok(pass)
     }
 
-    /// The running subpass.
+    /// Returns the running subpass.
     pub fn subpass(&self) -> &SubpassDesc {
         &self.desc.subpasses[self.subpass]
     }
 
-    /// What the pass is made of.
+    /// Returns the description of the pass.
     pub(super) fn desc(&self) -> &PassDesc {
         &self.desc
     }
 
-    /// The application's view of an attachment, whatever is in its place.
+    /// Returns the application's view of an attachment, even if an implicit image replaces it.
     pub(super) fn own_view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
         let replaced = self.replaced.iter().find(|(replaced, _)| *replaced == attachment);
         replaced.map(|(_, view)| view).or_else(|| self.view(attachment))
     }
 
-    /// Whether subpasses render several views.
+    /// Returns true if the subpass has several views.
     pub(super) fn has_views(&self) -> bool {
         self.subpass().view_mask != 0
     }
 
-    /// The aspects of an attachment that nobody needs when the pass ends here: they are not stored, and nothing is resolved from them.
+    /// Returns the aspects of an attachment that are not needed if the pass ends with this
+    /// subpass.
+    ///
+    /// These aspects are not stored, and nothing is resolved from them.
     pub(super) fn lost(&self, attachment: u32) -> vk::ImageAspectFlags {
         let mut lost = vk::ImageAspectFlags::empty();
         let is_source = self.is_resolved(attachment);
@@ -154,7 +162,7 @@ impl Pass {
         lost
     }
 
-    /// Whether something is resolved from an attachment when the subpass ends.
+    /// Returns true if an attachment is resolved when the subpass ends.
     pub(super) fn is_resolved(&self, attachment: u32) -> bool {
         let subpass = self.subpass();
         let mut resolved = subpass.colors.iter().zip(&subpass.resolves);
@@ -163,7 +171,8 @@ impl Pass {
             || self.replaced.iter().any(|(replaced, _)| *replaced == attachment)
     }
 
-    /// Whether an attachment's contents are lost as a whole when the pass ends: it was used, and no aspect is stored.
+    /// Returns true if the contents of an attachment are lost when the pass ends: the attachment
+    /// was used, and no aspect is stored.
     pub(super) fn loses(&self, attachment: usize, desc: &AttachmentDesc, view: &SurfaceView) -> bool {
         let is_used = self.used.get(attachment).is_some_and(|views| *views != 0);
         let Some(info) = format::info(view.surface.desc().format).filter(|_| is_used) else { return false };
@@ -172,57 +181,58 @@ impl Pass {
         (desc.store == lost || !has_others) && (desc.stencil_store == lost || !info.stencil)
     }
 
-    /// The views of all attachments.
+    /// Returns the views of all attachments.
     pub fn views(&self) -> &[Arc<SurfaceView>] {
         &self.views
     }
 
-    /// The depth attachment of the subpass.
+    /// Returns the depth attachment of the subpass.
     pub fn depth_view(&self) -> Option<&Arc<SurfaceView>> {
         self.subpass().depth_stencil.and_then(|attachment| self.view(attachment))
     }
 
-    /// The view of an attachment.
+    /// Returns the view of an attachment.
     pub fn view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
         self.views.get(attachment as usize)
     }
 
-    /// Takes the clears of the attachments that the subpass was the first to use; they must be done before anything sees those.
+    /// Removes and returns the clears of attachments that the subpass was the first to use. They
+    /// must be executed before the attachments are read.
     pub(super) fn take_clears(&mut self) -> Vec<LoadClear> {
         std::mem::take(&mut self.load_clears)
     }
 
-    /// Goes on with another view of the subpass.
+    /// Selects another view of the subpass.
     pub(super) fn set_view(&mut self, view: u32) {
         self.view = view;
     }
 
-    /// The view that is rendered: the layer of attachments; 0 without views.
+    /// Returns the current view, which is the layer of attachments; 0 without multiview.
     pub fn view_index(&self) -> u32 {
         self.view
     }
 
-    /// Whether only the first layer of attachments is rendered to.
+    /// Returns true if only the first layer of attachments is rendered to.
     pub fn has_one_layer(&self) -> bool {
         self.layers == 1 && self.subpass().view_mask == 0
     }
 
-    /// Views, a bit each; all of them, without views.
+    /// Returns the mask of the subpass's views; all bits without multiview.
     fn view_mask(&self) -> u32 {
         if self.subpass().view_mask == 0 { u32::MAX } else { self.subpass().view_mask }
     }
 
-    /// The layers that the subpass uses of those in some views.
+    /// Returns the layers that the subpass uses in the views of a mask.
     fn layers(&self, views: u32) -> impl Iterator<Item = u32> + use<> {
         let has_views = self.subpass().view_mask != 0;
         let count = if has_views { u32::BITS } else { self.layers };
         (0..count).filter(move |layer| !has_views || views >> layer & 1 != 0)
     }
 
-    /// Ends a subpass and begins the next.
+    /// Ends the subpass and begins the next one.
     ///
     /// # Errors
-    /// Where there is no memory for implicit images.
+    /// [`DeviceLost::OutOfMemory`] if there is no memory for implicit images.
     pub(crate) fn next_subpass(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
         self.resolve(workers);
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
@@ -235,33 +245,38 @@ impl Pass {
         self.resolve(workers);
     }
 
-    /// Attachments that are written when the subpass ends, as implicit images are resolved.
+    /// Returns the attachments that are written when the subpass ends, because implicit images are
+    /// resolved to them.
     pub fn replaced(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
         self.replaced.iter().map(|(_, view)| view)
     }
 
-    /// Implicit images, which hold what attachments held when the subpass began.
+    /// Returns the implicit images. When the subpass begins, they contain the texels of the
+    /// attachments that they replace.
     pub fn implicit(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
         self.replaced.iter().filter_map(|&(attachment, _)| self.view(attachment))
     }
 
-    /// Whether the subpass has depths.
+    /// Returns true if the subpass uses a depth aspect.
     pub fn has_depth(&self) -> bool {
         self.depth_bits() > 0 && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
     }
 
-    /// Layers of the depth attachment that draws go to, counted from its first: of a subpass with views, the one that is rendered.
+    /// Returns the layers of the depth attachment that draws go to, counted from its first layer.
+    /// With multiview, this is the layer of the current view.
     pub fn depth_layers(&self) -> Range<u32> {
         if self.subpass().view_mask == 0 { 0..self.layers } else { self.view..self.view + 1 }
     }
 
-    /// Attachments that this subpass was the first to use, but for its depths: they may have been cleared.
+    /// Returns the attachments that this subpass was the first to use, except its depth
+    /// attachment. They may have been cleared.
     pub fn fresh_others(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
         let depth = self.subpass().depth_stencil.filter(|_| self.has_depth());
         self.fresh.iter().filter(move |(fresh, _)| Some(*fresh) != depth).filter_map(|(fresh, _)| self.view(*fresh))
     }
 
-    /// The depth, as the attachment holds it, that the pixels of the render area have in a layer: it was cleared on load.
+    /// Returns the stored depth of the pixels of the render area in a layer that was cleared on
+    /// load.
     pub fn cleared_depth(&self, layer: u32) -> Option<f32> {
         let attachment = self.subpass().depth_stencil?;
         let &(_, views) = self.fresh.iter().find(|(fresh, _)| *fresh == attachment)?;
@@ -272,7 +287,7 @@ impl Pass {
         (desc.load == vk::AttachmentLoadOp::CLEAR && is_fresh).then_some(stored)
     }
 
-    /// Bits of the subpass's depths; 0 where there are none.
+    /// Returns the number of bits of the subpass's depths; 0 without depth.
     pub fn depth_bits(&self) -> u32 {
         self.depth_view().and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits)
     }
@@ -295,7 +310,8 @@ impl Pass {
         Ok(())
     }
 
-    /// Puts implicit images in the places of attachments of one sample that are rendered to with several.
+    /// Replaces single-sampled attachments that are rendered to with several samples by implicit
+    /// images.
     fn replace(&mut self, subpass: &SubpassDesc, workers: &Workers) -> Result<(), DeviceLost> {
         let Some(implicit) = subpass.implicit else { return Ok(()) };
         for attachment in subpass.colors.iter().chain([&subpass.depth_stencil]).copied().flatten() {
@@ -304,7 +320,8 @@ impl Pass {
             let Some(view) = view.filter(|_| implicit.samples > 1) else { continue };
             let made = implicit::view(&view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
             for layer in self.layers(self.view_mask()) {
-                // What is cleared or undefined needs none of it, but to know that of each layer and aspect would gain little.
+                // Cleared and undefined contents need no copy. Finding those layers and aspects
+                // would save little.
                 transfer::replicate(workers, (&view, &made), layer, self.area);
             }
             self.views[attachment as usize] = Arc::new(made);
@@ -313,7 +330,7 @@ impl Pass {
         Ok(())
     }
 
-    /// Resolves implicit images to the attachments in whose places they were.
+    /// Resolves implicit images to the attachments that they replaced.
     fn put_back(&mut self, workers: &Workers) {
         let Some(implicit) = self.subpass().implicit else { return };
         for (attachment, view) in std::mem::take(&mut self.replaced) {
@@ -343,7 +360,7 @@ impl Pass {
             return;
         }
         if is_packed(view) && desc.stencil_load == vk::AttachmentLoadOp::DONT_CARE {
-            // Words that depth has for itself are filled without reading them.
+            // If depth does not share its words, they can be filled without being read.
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         if self.has_one_layer() {
@@ -356,7 +373,8 @@ impl Pass {
         }
     }
 
-    /// Clears parts of the subpass's attachments. `cleared` is told of depths: layer, pixels, and what they are now.
+    /// Clears parts of the subpass's attachments. Calls `cleared` for each cleared depth with the
+    /// layer, the pixels and the stored depth.
     pub(crate) fn clear_attachments(
         &self,
         attachments: &[(vk::ImageAspectFlags, u32, ClearValue)],
@@ -382,15 +400,15 @@ impl Pass {
         }
     }
 
-    /// The layers of attachments that a rectangle clears, and their pixels.
+    /// Returns the layers of attachments that a rectangle clears, and the pixels.
     fn cleared_layers(&self, rect: &vk::ClearRect) -> impl Iterator<Item = (u32, [i64; 4])> + use<> {
-        // With views, the one that is rendered is layer 0.
+        // With multiview, layer 0 of the rectangle is the current view.
         let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
         let (area, count, view) = (pixels(intersect(rect.rect, self.area)), self.layers, self.view);
         layers.filter(move |&layer| layer < count).map(move |layer| (view + layer, area))
     }
 
-    /// Resolves attachments that have another one to be resolved to, and implicit images.
+    /// Resolves attachments with resolve targets, and implicit images.
     fn resolve(&mut self, workers: &Workers) {
         self.resolve_attachments(workers);
         self.put_back(workers);

@@ -1,4 +1,7 @@
-//! Draws of patches: control programs run for some of them, whose levels say exactly what they become, and pieces of that become windows.
+//! Draws of patches.
+//!
+//! Control programs run for a batch of patches. The tessellation levels give the exact number of
+//! primitives, so the patches can be split into chunks that become windows.
 
 use parking_lot::Mutex;
 
@@ -10,16 +13,19 @@ use crate::geometry::{Assembled, FrontScratch, Triangles};
 use crate::gpu::{DeviceLost, Stage};
 use crate::state::Subdivision;
 
-/// Memories of patches: so many wait for their subdivision, on any number of threads, so that programs with side effects run in one order.
+/// Number of patch memories: the maximum number of parts whose patches are queued for subdivision.
+/// The number does not depend on the number of threads, so that programs with side effects run in
+/// one order.
 const PARTS: usize = 16;
 
-/// Patches from which on threads share their control programs: handing out less takes longer than it does.
+/// Minimum number of patches for running control programs on all threads. For fewer patches,
+/// distribution takes longer than the programs.
 const MANY_PATCHES: usize = 64;
 
-/// A piece of the patches of one memory, by its number.
+/// A chunk of patches, with the index of the memory that holds the patches.
 type Numbered = (usize, Piece);
 
-/// Sorts what the patches of a draw become into windows.
+/// Converts the patches of a draw to windows of primitives.
 pub(super) fn windows(
     processor: &mut Processor<'_>,
     drawn: &FragmentState<'_>,
@@ -44,7 +50,8 @@ pub(super) fn windows(
     Ok(())
 }
 
-/// Does something for all numbers below one, on all threads where it is in no order. False when one of them failed.
+/// Calls `work` for all numbers below `count`, on all threads if `in_parallel`. Returns false if a
+/// call failed.
 fn for_each(
     processor: &mut Processor<'_>,
     count: usize,
@@ -64,16 +71,16 @@ fn for_each(
     ok.into_inner()
 }
 
-/// Makes windows of patches for which the control program has run.
+/// Converts patches to windows after their control program has run.
 fn subdivide(
     processor: &mut Processor<'_>,
     (drawn, assembled): (&FragmentState<'_>, &Assembled<'_>),
     (memories, subdivision): (&mut [Mutex<Patches>], &Subdivision),
 ) -> Result<(), DeviceLost> {
     let is_stippled = drawn.pipeline.stipples_lines();
-    // A line with a stipple is as many primitives as it has parts.
+    // A line with a stipple becomes as many primitives as the pattern has parts.
     let most = if is_stippled { MAX_STIPPLED } else { MAX_PENDING } / assembled.amplification();
-    // Programs with side effects run in the same waves whatever the size of windows.
+    // Programs with side effects run in the same waves for every size of windows.
     let window = if assembled.is_pure() { processor.gpu.config().window } else { MAX_PRIMITIVES };
     let size = window.min(MAX_PRIMITIVES) / assembled.amplification();
     let patches: Vec<&Patches> = memories.iter_mut().map(|memory| &*memory.get_mut()).collect();
@@ -94,7 +101,7 @@ fn subdivide(
     set_up(processor, (drawn, assembled), &patches, &some)
 }
 
-/// Makes windows of pieces, which fit in what may wait for its tiles.
+/// Converts chunks to windows. Their primitives fit in the queue of the tile pass.
 fn set_up(
     processor: &mut Processor<'_>,
     (drawn, assembled): (&FragmentState<'_>, &Assembled<'_>),

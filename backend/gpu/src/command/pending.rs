@@ -1,4 +1,6 @@
-//! Draws whose tiles were not walked yet: windows gather over the draws of a pass, until something must see what they drew.
+//! Draws that are queued for the tile pass.
+//!
+//! Windows of primitives collect over the draws of a pass, until a command must see their results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,32 +23,35 @@ use crate::pixel::{DrawContext, PixelContext};
 use crate::raster::Grid;
 use crate::tiling::{self, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
 
-/// Primitives beyond which tiles are walked: what they hold should stay in the caches.
+/// Maximum number of queued primitives before a tile pass runs. Their data should stay in the
+/// caches.
 pub(super) const MAX_PENDING: usize = 1 << 15;
 
-/// Primitives of a window that are tested before they are put into tiles; also at least as many as there are tiles.
+/// Minimum number of primitives of a window that is tested against early Hi-Z bounds. A tested
+/// window also has at least as many primitives as there are tiles.
 const MIN_TESTED: usize = 256;
 
-/// Draw states beyond which tiles are walked.
+/// Maximum number of draw states before a tile pass runs.
 const MAX_DRAWS: usize = 1 << 14;
 
-/// States of the pixel units among which that of a draw is looked for.
+/// Number of recent pixel unit states that are searched for the state of a draw.
 const MAX_RECENT: usize = 16;
 
-/// What the pixel units do for draws, but for resources and push constants: few of a pass.
+/// State of the pixel units for draws, without resources and push constants. A pass has few of
+/// them.
 pub(super) struct PixelState {
     pub(super) pipeline: Arc<CompiledPipeline>,
     pub(super) dynamic: Dynamic,
     /// The layer of the attachments.
     pub(super) layer: u32,
-    /// What it does with visibility structures, if there are any.
+    /// Use of the visibility structures, if there are any.
     visibility: Visibility,
-    /// Commands that have draws with it, and the number of the last one.
+    /// Number of commands that have draws with this state, and the number of the last one.
     commands: u32,
     last_command: u32,
 }
 
-/// What a draw's fragments depend on, as the command processor has it.
+/// State that a draw's fragments depend on, borrowed from the command processor.
 pub(super) struct FragmentState<'a> {
     pub(super) pipeline: &'a Arc<CompiledPipeline>,
     pub(super) dynamic: &'a Dynamic,
@@ -56,17 +61,18 @@ pub(super) struct FragmentState<'a> {
     pub(super) push: &'a [u8; PUSH_BYTES],
 }
 
-/// The same, kept. Draws that follow each other and depend on the same have one.
+/// Queued [`FragmentState`]. Consecutive draws with equal state share one.
 struct DrawState {
-    /// Number of the pixel units' state.
+    /// Index of the pixel unit state.
     pixel: usize,
     bindings: Option<Arc<Bindings>>,
-    /// Number of the push constants, if the fragment program reads any.
+    /// Index of the push constants, if the fragment program reads any.
     push: Option<usize>,
 }
 
 impl PixelState {
-    /// Of draws to the first layer; what they do with visibility structures is not filled in.
+    /// Returns the state of draws to the first layer. The use of visibility structures is left at
+    /// its default.
     pub(super) fn of(dynamic: &Dynamic, pipeline: &Arc<CompiledPipeline>) -> Self {
         let (visibility, commands, last_command) = Default::default();
         Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, commands, last_command }
@@ -81,7 +87,7 @@ impl PixelState {
         }
     }
 
-    /// Notes that a command has draws with it.
+    /// Records that a command has draws with this state.
     fn draw_by(&mut self, command: u32) {
         if std::mem::replace(&mut self.last_command, command) != command {
             self.commands = self.commands.saturating_add(1);
@@ -95,77 +101,79 @@ impl PixelState {
     }
 }
 
-/// Clears on load, which wait for their tiles.
+/// Clears on load, which are deferred until the tile pass.
 struct Clears {
     attachments: Vec<LoadClear>,
-    /// For each tile whether it was cleared.
+    /// For each tile, true if it was cleared.
     done: Vec<AtomicBool>,
 }
 
-/// Windows that wait, and the states of their draws.
+/// Queued windows, and the states of their draws.
 #[derive(Default)]
 pub(super) struct Pending {
     grid: Grid,
     draws: Vec<DrawState>,
     pixels: Vec<PixelState>,
-    /// Number of the command, or the deferred draw, that makes primitives now.
+    /// Number of the command, or the deferred draw, that currently adds primitives.
     command: u32,
     /// Push constants of draws.
     pushed: Vec<[u8; PUSH_BYTES]>,
     windows: Vec<Window>,
-    /// The window that is being filled, if any is.
+    /// The window that is being filled, if there is one.
     open: Vec<Triangles>,
-    /// The draws of its triangles.
+    /// The draws of the triangles in the open window.
     runs: Runs,
-    /// What closed windows take up, in primitives.
+    /// Size of the closed windows, in primitives.
     closed: usize,
-    /// The visibility structures of the depth attachment's layers, from the first of the render area's on.
+    /// Visibility structures of the depth attachment's layers, from the first layer of the render
+    /// area on.
     depths: Vec<Arc<Hierarchy>>,
     /// Bits of depth.
     depth_bits: u32,
-    /// What is known ahead of those that wait.
+    /// Depth bounds that include the effect of queued draws.
     lookahead: Known,
     clears: Option<Clears>,
-    /// For each tile, where somebody counts, whether a walk of the pass has worked on it.
+    /// For each tile, true if a tile pass has processed it. Empty unless the GPU counts.
     visited: Vec<AtomicBool>,
 }
 
-/// What is known of depths behind the draws that wait.
+/// Depth bounds that include the effect of queued draws.
 #[derive(Default)]
 struct Known {
     early: Early,
-    /// Whether it begins with what the last walk has left.
+    /// True if the bounds started from the result of the last tile pass.
     is_fresh: bool,
-    /// Draws and windows that it has followed.
+    /// Number of draws and windows whose effect is included.
     draws: usize,
     windows: usize,
 }
 
 impl Known {
-    /// A walk, or a clear, changed depths.
+    /// Returns the state after a tile pass or a clear has changed depths.
     fn outdated(self) -> Self {
         Self { early: self.early, ..Self::default() }
     }
 }
 
 impl Pending {
-    /// Nothing yet, of a pass with this render area in some layers.
+    /// Creates an empty queue for a pass with a render area and a number of layers.
     pub(super) fn new(area: [i64; 4], layers: u32) -> Self {
         Self { grid: Grid::new(area, layers), ..Self::default() }
     }
 
-    /// Attachments are to be cleared before they are drawn to.
+    /// Sets the attachments to clear before tiles are drawn to.
     pub(super) fn begin_clears(&mut self, attachments: Vec<LoadClear>) {
         let done = || (0..self.grid.count()).map(|_| AtomicBool::new(false)).collect();
         self.clears = (!attachments.is_empty()).then(|| Clears { done: done(), attachments });
     }
 
-    /// `lost` says which aspects of attachments nobody needs but those draws that wait.
+    /// Sets the aspects that only queued draws need. `lost` returns them for an attachment.
     pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
         self.clears.iter_mut().flat_map(|clears| &mut clears.attachments).for_each(|clear| clear.lose(&lost));
     }
 
-    /// Calls `note` for what is to be cleared, if nothing was drawn to any tile, nor waits to be; what has nothing left then is not cleared.
+    /// Calls `note` for each attachment to clear, if nothing was drawn to any tile and no draw is
+    /// queued. Attachments without remaining planes are then removed.
     pub(super) fn note_clears(&mut self, note: impl FnMut(&mut LoadClear)) {
         let is_drawn_to = !self.windows.is_empty() || self.open.iter().any(|open| !open.is_empty());
         let is_cleared = |done: &AtomicBool| done.load(Ordering::Relaxed);
@@ -176,19 +184,24 @@ impl Pending {
         self.clears = Some(clears).filter(|clears| !clears.attachments.is_empty());
     }
 
-    /// Begins with the visibility structures of the depth attachment's layers that are drawn to; the last ones may have none.
+    /// Sets the visibility structures of the depth attachment's layers that are drawn to. The last
+    /// layers may have none.
     pub(super) fn begin_depth(&mut self, depths: Vec<Arc<Hierarchy>>, depth_bits: u32) {
         (self.depths, self.depth_bits) = (depths, depth_bits);
         self.forget_ahead();
     }
 
-    /// Depths changed other than by draws that wait.
+    /// Marks the early depth bounds as outdated, because depths were changed other than by queued
+    /// draws.
     pub(super) fn forget_ahead(&mut self) {
         self.lookahead = std::mem::take(&mut self.lookahead).outdated();
     }
 
-    /// Follows the draws that wait so far, for triangles that come behind them. False where nothing is known for these, or
-    /// following costs more than it may be worth.
+    /// Updates the early depth bounds with all queued draws, before `triangles` are tested against
+    /// them.
+    ///
+    /// Returns false if the bounds are unknown, or if the update is expected to cost more than the
+    /// test saves.
     fn follow(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
         let (Some(direction), Some(depth)) = (visibility.tests, self.depths.first().cloned()) else { return false };
         if triangles.len() < MIN_TESTED.max(self.grid.count_all()) || !EarlyHizTest::takes_any(triangles) {
@@ -201,8 +214,8 @@ impl Pending {
         updated.is_some()
     }
 
-    /// Follows all draws that wait, for others that come behind them. Returns how many triangles have updated something; `None` where nothing
-    /// is known for these draws.
+    /// Updates the early depth bounds with all queued draws. Returns the number of triangles that
+    /// updated a bound; `None` if the bounds are unknown.
     fn follow_all(&mut self, direction: Direction) -> Option<u32> {
         let mut updated = 0;
         let Known { early, is_fresh, draws, windows } = &mut self.lookahead;
@@ -214,7 +227,7 @@ impl Pending {
         let recedes =
             |draw: &DrawState| self.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op));
         if self.draws[*draws..].iter().any(recedes) {
-            // Until these are walked.
+            // The bounds are unknown until these draws have been rendered.
             return None;
         }
         *draws = self.draws.len();
@@ -229,7 +242,8 @@ impl Pending {
         Some(updated)
     }
 
-    /// What is known behind all draws that wait, of depths that are compared in a direction.
+    /// Copies the depth bounds after all queued draws to `early`, for depths compared in
+    /// `direction`.
     pub(super) fn know(&mut self, direction: Direction, early: &mut Early) {
         self.close();
         match self.follow_all(direction) {
@@ -238,27 +252,28 @@ impl Pending {
         }
     }
 
-    /// Bits of depth.
+    /// Returns the number of bits of depth.
     pub(super) fn depth_bits(&self) -> u32 {
         self.depth_bits
     }
 
-    /// The visibility structure of one of those layers.
+    /// Returns the visibility structure of a layer, counted from the first layer of the render
+    /// area.
     pub(super) fn depth(&self, layer: usize) -> Option<&Hierarchy> {
         self.depths.get(layer).map(|depth| &**depth)
     }
 
-    /// The tiles of the pass.
+    /// Returns the tiles of the pass.
     pub(super) fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Whether nothing waits.
+    /// Returns true if no work is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.windows.is_empty() && self.open.iter().all(Triangles::is_empty) && self.clears.is_none()
     }
 
-    /// Whether tiles should be walked before so many primitives more come.
+    /// Returns true if a tile pass should run before `primitives` more are queued.
     pub(super) fn is_full(&self, primitives: usize) -> bool {
         let open: usize = self.open.iter().map(Triangles::weight).sum();
         self.closed + open + primitives > MAX_PENDING || self.draws.len() >= MAX_DRAWS
@@ -269,7 +284,7 @@ impl Pending {
         self.command = self.command.wrapping_add(1);
     }
 
-    /// The number of a draw's state in a layer.
+    /// Returns the index of a draw's state in a layer.
     pub(super) fn draw(&mut self, drawn: &FragmentState<'_>, layer: u32) -> usize {
         let reads_push = drawn.pipeline.fragment.as_ref().is_some_and(|program| program.code.reads_push());
         if let Some(last) = self.draws.last()
@@ -290,7 +305,7 @@ impl Pending {
         self.draws.len() - 1
     }
 
-    /// The number of the pixel units' state.
+    /// Returns the index of the pixel unit state.
     fn pixel(&mut self, drawn: &FragmentState<'_>, layer: u32) -> usize {
         let recent = self.pixels.len().saturating_sub(MAX_RECENT);
         if let Some(known) = self.pixels[recent..].iter().position(|state| state.serves(drawn, layer)) {
@@ -304,7 +319,7 @@ impl Pending {
         self.pixels.len() - 1
     }
 
-    /// The number of push constants.
+    /// Returns the index of push constants.
     fn push(&mut self, push: &[u8; PUSH_BYTES]) -> usize {
         if self.pushed.last() != Some(push) {
             self.pushed.push(*push);
@@ -312,8 +327,10 @@ impl Pending {
         self.pushed.len() - 1
     }
 
-    /// Takes the window that is being filled, if so many primitives of a draw may go on with it. Small draws share windows; large
-    /// ones have their own, so that what is known of their triangles ahead of tiles is that of one draw.
+    /// Removes and returns the open window, if `primitives` of a draw may be added to it.
+    ///
+    /// Small draws share windows. Each large draw has its own windows, so that early depth tests
+    /// of a window apply to one draw.
     pub(super) fn open(&mut self, draw: usize, primitives: usize) -> Vec<Triangles> {
         let is_large = |count: usize| count >= MIN_TESTED;
         let is_other = self.runs.iter().any(|run| run.draw != draw as u32);
@@ -323,16 +340,16 @@ impl Pending {
         std::mem::take(&mut self.open)
     }
 
-    /// Ends the window that is being filled.
+    /// Closes the open window.
     pub(super) fn close(&mut self) {
         let runs = std::mem::take(&mut self.runs);
-        // What is empty may be filled with other triangles, but for their plan.
+        // Empty triangles are dropped, because their plan may not suit the next draw.
         if let Some(triangles) = self.open.pop().filter(|triangles| !triangles.is_empty()) {
             self.add(triangles, runs);
         }
     }
 
-    /// Adds a window, the last of all.
+    /// Appends a window.
     fn add(&mut self, triangles: Triangles, runs: Runs) {
         let state = &self.pixels[self.draws[runs[0].draw as usize].pixel];
         let (visibility, samples) = (state.visibility, state.pipeline.multisample.samples);
@@ -349,13 +366,14 @@ impl Pending {
         self.extend(window);
     }
 
-    /// The pixels that triangles of a run may touch.
+    /// Returns the pixels that triangles of a run may touch.
     fn clip(&self, run: &Run) -> Clip {
         let state = &self.pixels[self.draws[run.draw as usize].pixel];
         Clip { end: run.end, pixels: touched(&state.dynamic, &state.pipeline) }
     }
 
-    /// Gives back what was taken, filled with triangles of a draw: the last is filled on, unless it has reached its size.
+    /// Returns the window from [`Self::open`] after triangles of a draw were added. The last
+    /// window remains open unless it has reached its size.
     pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
         if let [only] = &filled[..]
             && only.weight() < size
@@ -400,7 +418,7 @@ impl Pending {
     }
 }
 
-/// What follows up to a number of triangles is of a draw.
+/// Assigns the triangles after the last run, up to `end`, to a draw.
 fn add_run(runs: &mut Runs, end: usize, draw: usize) {
     let (end, draw) = (end as u32, draw as u32);
     let begin = runs.last().map_or(0, |last| last.end);
@@ -412,8 +430,8 @@ fn add_run(runs: &mut Runs, end: usize, draw: usize) {
 }
 
 impl Processor<'_> {
-    /// Walks the tiles of all draws that wait, and clears those that nothing was drawn to: the attachments are as the commands left
-    /// them.
+    /// Runs a tile pass for all queued draws, and clears tiles that nothing was drawn to. The
+    /// attachments then contain the results of all earlier commands.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
@@ -428,7 +446,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Walks the tiles of all draws that wait, while something else is done, too.
+    /// Runs a tile pass for all queued draws, concurrently with other work.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
@@ -436,7 +454,8 @@ impl Processor<'_> {
         self.run_tile_pass(false, beside)
     }
 
-    /// Walks tiles: those of all draws that wait, or all that were not cleared, too.
+    /// Runs a tile pass over the tiles of queued draws. With `clears_all`, it also covers tiles
+    /// that were not cleared.
     fn run_tile_pass(&mut self, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
         self.pending.close();
         let pending = &mut self.pending;
@@ -455,9 +474,9 @@ impl Processor<'_> {
         let Some(pass) = &self.pass else { return Ok(()) };
         let (none, occlusion) = (Bindings::default(), self.occlusion.counter());
         let packs = self.gpu.config().packs_always;
-        // Statistics are those of a machine that drops nothing.
+        // Pipeline statistics also count fragments that later draws hide.
         let drops = self.statistics.counters().is_none();
-        // A command that waits alone has all of the time.
+        // A single state has the time of all queued commands.
         let several = pending.pixels.iter().filter(|_| pending.pixels.len() > 1);
         let parts: Vec<_> = several.map(|state| self.deadline.part(state.commands)).collect();
         let context = |(number, state)| {

@@ -1,4 +1,4 @@
-//! The command processor: walks command lists, keeps state, and hands work to the units.
+//! The command processor: executes command lists, tracks state, and dispatches work to the units.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,11 +28,11 @@ use crate::raster::RateState;
 use crate::state::{ComputePipeline, DepthBias, ExtendedState, LineStipple, MAX_BINDINGS};
 use crate::transfer;
 
-/// Bytes of push constants, and of the number of the view behind them.
+/// Bytes of push constants, followed by the number of the view.
 pub(super) const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// `maxCommandBufferNestingLevel`.
 pub const MAX_NESTED: u32 = 32;
-/// How long a command waits for events that nobody sets, or queries that other queues do not end.
+/// Maximum time that a command waits for events, or for queries that other queues end.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bound index buffer, and the type of its indices.
@@ -40,7 +40,7 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct IndexBuffer {
     pub(super) range: Option<BufferRange>,
     pub(super) index_type: vk::IndexType,
-    /// The index that restarts primitives, where it is not the greatest of the type.
+    /// The index that restarts primitives, if it is not the maximum of the index type.
     pub(super) restart: Option<u32>,
 }
 
@@ -57,15 +57,15 @@ pub(super) struct State {
     pub(super) dynamic: Dynamic,
     extended: ExtendedState,
     pub(super) feedback: FeedbackState,
-    /// What the graphics pipeline has become with it, once a draw has asked.
+    /// The graphics pipeline combined with the dynamic state, once a draw has used it.
     drawn: Option<Arc<CompiledPipeline>>,
-    /// All viewports and scissors: the first are in `dynamic`, too.
+    /// All viewports and scissors. The first ones are also in `dynamic`.
     pub(super) views: Views,
-    /// What of it was set since a draw has seen it.
+    /// Parts of the state that were set after the last draw.
     pub(super) changed: Changed,
 }
 
-/// Parts of the state that draws are prepared for.
+/// Parts of the state on which the draw state depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Changed {
     /// Pipelines, dynamic state, or the pass.
@@ -75,7 +75,7 @@ pub(super) struct Changed {
 }
 
 impl Default for Changed {
-    /// Nothing was seen yet.
+    /// Returns the value before the first draw: all parts have changed.
     fn default() -> Self {
         Self { fixed: true, buffers: true }
     }
@@ -92,7 +92,7 @@ pub(super) struct Dynamic {
     pub(super) blend_constants: [f32; 4],
     pub(super) depth_bounds: [f32; 2],
     pub(super) rate: RateState,
-    /// Front and back: compare mask, write mask, reference.
+    /// Compare mask, write mask and reference of the front and the back face.
     pub(super) stencil: [[u32; 3]; 2],
 }
 
@@ -117,7 +117,7 @@ impl Default for State {
 }
 
 impl State {
-    /// The pipeline that draws are made with.
+    /// Returns the pipeline that draws use.
     pub(super) fn pipeline(&mut self) -> Option<Arc<CompiledPipeline>> {
         if self.drawn.is_none() {
             self.drawn = self.graphics.as_ref().map(|pipeline| pipeline.with(&self.extended));
@@ -125,7 +125,7 @@ impl State {
         self.drawn.clone()
     }
 
-    /// Tells programs the number of the view that is rendered.
+    /// Sets the number of the current view that programs read.
     pub(super) fn set_view(&mut self, view: u32) {
         self.push[PUSH_CONSTANT_BYTES..].copy_from_slice(&view.to_le_bytes());
     }
@@ -135,45 +135,46 @@ impl State {
     }
 }
 
-/// Walks command lists.
+/// Executor of command lists.
 pub struct Processor<'g> {
     pub(super) gpu: &'g Gpu,
-    /// When the programs of the running draw or dispatch must stop.
+    /// Time limit of the programs of the running draw or dispatch.
     pub(super) deadline: Arc<Deadline>,
-    /// Time that commands have left whose work waits.
+    /// Unused time of commands whose work is queued.
     pub(super) times_left: TimesLeft,
-    /// The command that runs, for messages.
+    /// The running command, for messages.
     running: Running,
     pub(super) state: State,
     pub(super) pass: Option<Pass>,
-    /// Draws of the pass whose tiles were not walked yet.
+    /// Draws of the pass that are queued for the tile pass.
     pub(super) pending: Pending,
-    /// What draws with this state have in common, once there was one.
+    /// Draw state of the last draw, if there was one.
     pub(super) prepared: Option<Arc<draw::DrawState>>,
-    /// Draws of the pass that wait for those behind them.
+    /// Deferred draws of the pass.
     pub(super) waiting: Waiting,
     /// The front end.
     pub(super) front: PoolGuard<'g, Box<FrontScratch>>,
-    /// As it was when execution began.
+    /// Shared state of the device when execution began.
     pub(super) shared: OfDevice<'g>,
-    /// How many of the subpass's views were rendered before this one: each has queries of its own.
+    /// Number of the subpass's views that were rendered before the current one. Each view has its
+    /// own queries.
     pub(super) view_number: u32,
-    /// Whether draws, dispatches and clears of attachments are left out.
+    /// True if draws, dispatches and clears of attachments are skipped.
     skips: bool,
-    /// How deep in lists of lists execution is.
+    /// Nesting level of the running list.
     depth: u32,
-    /// Occlusion queries that count now.
+    /// Active occlusion queries.
     pub(super) occlusion: OcclusionQueries,
-    /// Queries of pipeline statistics that count now.
+    /// Active queries of pipeline statistics.
     pub(super) statistics: StatisticsQueries,
-    /// Queries of streams that count now.
+    /// Active queries of streams.
     pub(super) streams: Vec<StreamQuery>,
-    /// What takes samples of counters, where the GPU counts.
+    /// Sampler of counters, if the GPU counts.
     sampler: Option<Sampler>,
 }
 
 impl<'g> Processor<'g> {
-    /// A processor with fresh state.
+    /// Creates a processor with default state.
     pub fn new(gpu: &'g Gpu) -> Self {
         let deadline = Deadline::after(gpu.config().timeout);
         Self {
@@ -203,7 +204,7 @@ impl<'g> Processor<'g> {
         }
     }
 
-    /// The command that runs, or at which execution has ended.
+    /// Returns the running command, or the command at which execution ended.
     pub fn running(&self) -> &Running {
         &self.running
     }
@@ -229,7 +230,7 @@ impl<'g> Processor<'g> {
         Ok(())
     }
 
-    /// Executes a command, which may have brought some of these bytes along.
+    /// Executes a command. `bytes` is the inline data of its list.
     pub(super) fn command(&mut self, command: &Command, bytes: &[u8]) -> Result<(), DeviceLost> {
         self.deadline.begin();
         match command {
@@ -252,7 +253,7 @@ impl<'g> Processor<'g> {
                 }
             }
             Command::EndPass => self.end_pass()?,
-            // What a condition decides on.
+            // Conditional rendering skips these commands.
             Command::Dispatch { .. } | Command::DispatchIndirect { .. } | Command::ClearAttachments(_)
                 if self.skips => {}
             draw if draw.is_draw() => {
@@ -269,7 +270,7 @@ impl<'g> Processor<'g> {
                 if !events.iter().all(|event| event.wait(WAIT_TIMEOUT, || self.gpu.ends_waits())) {
                     return Err(DeviceLost::EventNotSet);
                 }
-                // The host may have written what it sees.
+                // The host may have written mapped memory.
                 self.gpu.depths().wrote_any(|memory| memory.is_mapped());
             }
             Command::PipelineBarrier => self.flush()?,
@@ -302,7 +303,8 @@ impl<'g> Processor<'g> {
                     self.wrote_counters(counters);
                 }
             }
-            // What a query counts, and when, must be known.
+            // Queries must count exactly the draws between their begin and end, so queued draws
+            // are finished first.
             _ => {
                 self.flush()?;
                 self.use_named(command);
@@ -317,7 +319,7 @@ impl<'g> Processor<'g> {
     }
 
     fn end_pass(&mut self) -> Result<(), DeviceLost> {
-        // Of what is lost behind the pass only tiles that something is drawn to are cleared.
+        // Lost aspects are cleared only in tiles that are drawn to.
         if let Some(pass) = &self.pass {
             self.pending.lose(|attachment| pass.lost(attachment));
         }
@@ -333,12 +335,12 @@ impl<'g> Processor<'g> {
         Ok(())
     }
 
-    /// Goes on with other state.
+    /// Replaces the state and marks all of it as changed.
     pub(super) fn go_on_with(&mut self, state: State) {
         self.state = State { changed: Changed::default(), ..state };
     }
 
-    /// Goes on with a subpass that has begun.
+    /// Makes a pass current after one of its subpasses has begun.
     fn begin_subpass(&mut self, pass: Pass) {
         self.state.changed.fixed = true;
         pass.fresh_others().for_each(|view| self.gpu.depths().wrote_surface(&view.surface));
@@ -356,7 +358,7 @@ impl<'g> Processor<'g> {
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
-        // The first level is no nesting yet.
+        // Execution of a primary list is level 0, which does not count as nesting.
         if self.depth > MAX_NESTED {
             return Err(DeviceLost::NestedTooDeep);
         }
@@ -373,7 +375,7 @@ impl<'g> Processor<'g> {
         Ok(())
     }
 
-    /// Executes a command that only sets state; false when it is another.
+    /// Executes a command that only sets state. Returns false for all other commands.
     fn set_state(&mut self, command: &Command, bytes: &[u8]) -> bool {
         let state = &mut self.state;
         match command {
@@ -451,7 +453,8 @@ impl<'g> Processor<'g> {
         true
     }
 
-    /// Who counts, if anybody does: a query, which gives the submission's counters what it has counted when it ends.
+    /// Returns the counters of the active query, or of the submission. When a query ends, its
+    /// counts are added to the counters of the submission.
     pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
         self.of_query().or(self.sampler.as_ref().map(|sampler| &sampler.counters))
     }
@@ -474,13 +477,13 @@ impl<'g> Processor<'g> {
         }
     }
 
-    /// Begins a draw's sample, where somebody counts: its number.
+    /// Begins a draw's sample and returns its number, if the GPU counts.
     pub(super) fn begin_draw_sample(&mut self) -> Option<usize> {
         let query = self.statistics.counters().map(|counters| &**counters);
         self.sampler.as_mut().and_then(|sampler| sampler.begin_draw(query))
     }
 
-    /// What the front end has counted since it was last asked was a draw's, or nobody's.
+    /// Assigns the counts of the front end since the last call to a draw, or to no draw.
     pub(super) fn add_to_sample(&mut self, draw: Option<usize>) {
         let query = self.statistics.counters().map(|counters| &**counters);
         match (&mut self.sampler, draw) {
@@ -490,10 +493,10 @@ impl<'g> Processor<'g> {
         }
     }
 
-    /// Ends the submission: hands what was counted over.
+    /// Ends the submission and adds its counts to the counters of the GPU.
     ///
     /// # Errors
-    /// [`DeviceLost`] when an image that rested could not be had back.
+    /// [`DeviceLost`] when a compacted image could not be restored.
     pub fn finish(&mut self) -> Result<(), DeviceLost> {
         self.statistics = StatisticsQueries::default();
         let in_use = self.shared.in_use.as_ref();
@@ -539,7 +542,8 @@ impl<'g> Processor<'g> {
             }
             Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
                 let until = Instant::now() + WAIT_TIMEOUT;
-                // Earlier submissions to this queue are complete: only other queues may still end a query.
+                // Earlier submissions to this queue are complete, so only other queues may still
+                // end a query.
                 let give_up = || self.gpu.is_alone() || self.gpu.ends_waits() || Instant::now() >= until;
                 for (index, query) in (*first..pool.count()).take(*count as usize).enumerate() {
                     let result = pool.result(query, *flags, give_up);
@@ -556,7 +560,7 @@ impl<'g> Processor<'g> {
 }
 
 impl Dynamic {
-    /// Whether fragments see the same state: what set-up has used does not count.
+    /// Returns true if fragments see equal state. State that only set-up uses is not compared.
     pub(super) fn is_same_for_fragments(&self, other: &Self) -> bool {
         let viewport = |of: &Self| (of.viewport.x, of.viewport.y, of.viewport.width, of.viewport.height);
         let state = |of: &Self| (viewport(of), of.scissor, of.blend_constants, of.depth_bounds, of.stencil, of.rate);
@@ -588,7 +592,7 @@ impl Dynamic {
     }
 }
 
-/// `N` words of a buffer; zeros outside.
+/// Returns `N` 32-bit words of a buffer. Words outside the buffer are 0.
 pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     std::array::from_fn(|index| {
         let mut bytes = [0; 4];
@@ -642,12 +646,13 @@ fn transfer(
     Ok(())
 }
 
-/// Regions that are transferred at once, at most, and the time from which on the next ones are transferred one by one.
+/// Maximum number of regions transferred as one batch, and the duration of a batch above which the
+/// next regions are transferred one by one.
 const MAX_REGIONS: usize = 64;
 const LONG_TRANSFER: Duration = Duration::from_millis(1);
 
-/// Calls `work` with all regions, some at a time, until the time of the command is up: there may be as many as fit in memory, each as
-/// large.
+/// Calls `work` with all regions in batches until the command's time is up. A time check between
+/// batches is needed because the number and the size of regions are only limited by memory.
 fn for_each_region<R>(deadline: &Deadline, mut regions: &[R], mut work: impl FnMut(&[R])) -> Result<(), DeviceLost> {
     let mut at_once = 1;
     while let Some((some, rest)) =

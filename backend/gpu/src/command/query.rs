@@ -1,7 +1,7 @@
 //! Query pools: results that become available when the device has written them.
 //!
-//! A query is *reset* (unavailable, zero), *active* between begin and end, or *available*. Source: Vulkan specification,
-//! "Queries".
+//! A query is *reset* (unavailable, zero), *active* between begin and end, or *available*. Source:
+//! Vulkan specification, "Queries".
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -10,28 +10,30 @@ use ash::vk;
 use parking_lot::{Condvar, Mutex};
 use vitric_base::counters::{Counter, Counters, Counts};
 
-/// Queries of a pool, at most.
+/// Maximum number of queries in a pool.
 const MAX_QUERIES: u32 = 1 << 22;
 
-/// What the queries of a pool count.
+/// The quantity that the queries of a pool count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryKind {
-    /// Samples that pass the per-fragment tests; exact, whether asked to be precise or not.
+    /// Samples that pass the per-fragment tests. The count is exact, even if precision is not
+    /// requested.
     Occlusion,
     /// Nanoseconds since the device was created.
     Timestamp,
-    /// Pipeline statistics: those named.
+    /// The pipeline statistics in the flags.
     Statistics(vk::QueryPipelineStatisticFlags),
-    /// Primitives of a stream of vertices that transform feedback has written, and those that it would have with room for all.
+    /// Primitives of a vertex stream: those that transform feedback has written, and those that it
+    /// would have written with sufficient buffer space.
     Stream,
-    /// Primitives of a stream of vertices, whether transform feedback is active or not.
+    /// Primitives of a vertex stream, even if transform feedback is inactive.
     Generated,
-    /// Primitives that mesh programs give.
+    /// Primitives that mesh programs produce.
     MeshPrimitives,
 }
 
 impl QueryKind {
-    /// Values each query holds.
+    /// Returns the number of values in each query.
     pub fn values(self) -> usize {
         match self {
             Self::Occlusion | Self::Timestamp | Self::Generated | Self::MeshPrimitives => 1,
@@ -41,7 +43,7 @@ impl QueryKind {
     }
 }
 
-/// What a kind of statistics is counted by; nothing counts those of stages that there are not.
+/// Returns the counter of a statistic; `None` for statistics of stages that are not supported.
 fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
     type Flags = vk::QueryPipelineStatisticFlags;
     Some(match statistic {
@@ -62,7 +64,8 @@ fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
     })
 }
 
-/// The statistics named, of what was counted, in the order of their bits. Source: Vulkan specification, "Pipeline Statistics Queries".
+/// Returns the named statistics from `counts`, in the order of their bits. Source: Vulkan
+/// specification, "Pipeline Statistics Queries".
 fn statistics(named: vk::QueryPipelineStatisticFlags, counts: &Counts) -> Vec<u64> {
     let bits = (0..u32::BITS).map(|bit| vk::QueryPipelineStatisticFlags::from_raw(1 << bit));
     bits.filter(|&bit| named.contains(bit))
@@ -85,7 +88,7 @@ pub struct QueryPool {
 }
 
 impl QueryPool {
-    /// A pool of `count` reset queries; `None` when they are more than a host should keep.
+    /// Creates a pool of `count` reset queries. Returns `None` if `count` exceeds `MAX_QUERIES`.
     pub fn new(kind: QueryKind, count: u32) -> Option<Arc<Self>> {
         if count > MAX_QUERIES {
             return None;
@@ -95,17 +98,17 @@ impl QueryPool {
         Some(Arc::new(Self { kind, queries, written: Condvar::new() }))
     }
 
-    /// What the queries count.
+    /// Returns the quantity that the queries count.
     pub fn kind(&self) -> QueryKind {
         self.kind
     }
 
-    /// Queries in the pool.
+    /// Returns the number of queries in the pool.
     pub fn count(&self) -> u32 {
         self.queries.lock().len() as u32
     }
 
-    /// Resets `count` queries from `first` on; those outside the pool are ignored.
+    /// Resets `count` queries from `first` on. Queries outside the pool are ignored.
     pub fn reset(&self, first: u32, count: u32) {
         let mut queries = self.queries.lock();
         for query in queries.iter_mut().skip(first as usize).take(count as usize) {
@@ -114,7 +117,7 @@ impl QueryPool {
         }
     }
 
-    /// Makes `values` the available result of a query; ignored outside the pool.
+    /// Makes `values` the available result of a query. A query outside the pool is ignored.
     pub fn write(&self, query: u32, values: &[u64]) {
         if let Some(query) = self.queries.lock().get_mut(query as usize) {
             for (slot, value) in query.values.iter_mut().zip(values) {
@@ -125,13 +128,15 @@ impl QueryPool {
         self.written.notify_all();
     }
 
-    /// The values of a query and whether they are available; `None` outside the pool.
+    /// Returns the values of a query and true if they are available; `None` outside the pool.
     pub fn read(&self, query: u32) -> Option<(Vec<u64>, bool)> {
         let queries = self.queries.lock();
         queries.get(query as usize).map(|query| (query.values.clone(), query.available))
     }
 
-    /// Waits until a query is available or `give_up` returns true (asked every few milliseconds), then reads it.
+    /// Waits until a query is available or `give_up` returns true, then reads the query.
+    ///
+    /// `give_up` is called every 5 ms.
     pub fn wait(&self, query: u32, give_up: impl Fn() -> bool) -> Option<(Vec<u64>, bool)> {
         let mut queries = self.queries.lock();
         loop {
@@ -143,8 +148,11 @@ impl QueryPool {
         }
     }
 
-    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it: all of it is from one moment. With
-    /// `WAIT` that is the moment from which on the query is available, or `give_up` says true.
+    /// Returns the result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults`
+    /// write it.
+    ///
+    /// Values and availability are read at one moment. With `WAIT`, this is the moment when the
+    /// query becomes available or `give_up` returns true.
     pub fn result(&self, query: u32, flags: vk::QueryResultFlags, give_up: impl Fn() -> bool) -> QueryResult {
         let waits = flags.contains(vk::QueryResultFlags::WAIT);
         let read = if waits { self.wait(query, give_up) } else { self.read(query) };
@@ -167,16 +175,16 @@ impl QueryPool {
     }
 }
 
-/// A query that counts, and what was counted when it began.
+/// An active query, and the count when it began.
 type Active<C> = (Arc<QueryPool>, u32, C);
 
-/// Takes a query out of those that count.
+/// Removes a query from the active queries and returns the count when it began.
 fn take<C>(active: &mut Vec<Active<C>>, pool: &Arc<QueryPool>, query: u32) -> Option<C> {
     let at = active.iter().position(|(of, number, _)| Arc::ptr_eq(of, pool) && *number == query)?;
     Some(active.swap_remove(at).2)
 }
 
-/// Occlusion queries that count at one time. Vulkan allows one; layers begin several, and every GPU counts for each.
+/// Active occlusion queries. Vulkan allows one, but layers begin several and GPUs support them.
 #[derive(Debug, Default)]
 pub(super) struct OcclusionQueries {
     samples: AtomicU64,
@@ -184,18 +192,18 @@ pub(super) struct OcclusionQueries {
 }
 
 impl OcclusionQueries {
-    /// Returns the counter of samples that pass, when a query counts.
+    /// Returns the counter of samples that pass if a query is active.
     pub(super) fn counter(&self) -> Option<&AtomicU64> {
         (!self.active.is_empty()).then_some(&self.samples)
     }
 
-    /// Begins a query, again if it counts already.
+    /// Begins a query. An active query is restarted.
     pub(super) fn begin(&mut self, pool: Arc<QueryPool>, query: u32) {
         take(&mut self.active, &pool, query);
         self.active.push((pool, query, *self.samples.get_mut()));
     }
 
-    /// Ends a query. Does nothing when it does not count.
+    /// Ends a query. Does nothing if the query is not active.
     pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) {
         if let Some(begin) = take(&mut self.active, pool, query) {
             pool.write(query, &[*self.samples.get_mut() - begin]);
@@ -203,7 +211,7 @@ impl OcclusionQueries {
     }
 }
 
-/// Queries of pipeline statistics that count at one time, as with occlusion.
+/// Active queries of pipeline statistics. Several may be active, as with occlusion queries.
 #[derive(Debug, Default)]
 pub(super) struct StatisticsQueries {
     counters: Option<Arc<Counters>>,
@@ -211,19 +219,19 @@ pub(super) struct StatisticsQueries {
 }
 
 impl StatisticsQueries {
-    /// Returns what counts for them, when any counts.
+    /// Returns the counters of the active queries, if there are any.
     pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
         self.counters.as_ref()
     }
 
-    /// Begins a query, again if it counts already; the first one with new counters.
+    /// Begins a query. An active query is restarted. The first active query uses new counters.
     pub(super) fn begin(&mut self, (pool, query): (Arc<QueryPool>, u32), new: impl FnOnce() -> Counters) {
         take(&mut self.active, &pool, query);
         let counters = self.counters.get_or_insert_with(|| Arc::new(new()));
         self.active.push((pool, query, counters.values()));
     }
 
-    /// Ends a query. Returns the counters when it was the last one.
+    /// Ends a query. Returns the counters if no query is active any more.
     pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) -> Option<Arc<Counters>> {
         let begin = take(&mut self.active, pool, query)?;
         let mut counts = self.counters.as_ref()?.values();
@@ -235,15 +243,15 @@ impl StatisticsQueries {
     }
 }
 
-/// What is written of one query.
+/// The bytes to write for one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryResult {
-    /// The byte of the query's place at which it begins: unavailable values are not written, what is there stays, unless `PARTIAL` asks
-    /// for them.
+    /// Offset of the first byte in the query's result. Unavailable values are not written, unless
+    /// `PARTIAL` requests them. The memory of values that are not written keeps its contents.
     pub at: usize,
-    /// The bytes; none of a query outside the pool.
+    /// The bytes; empty for a query outside the pool.
     pub bytes: Vec<u8>,
-    /// Whether the query was available.
+    /// True if the query was available.
     pub available: bool,
 }
 

@@ -1,7 +1,8 @@
-//! Which images commands use: they must not be at rest in near memory (`memory/rest`) from then on until the submission ends.
+//! Images that commands use: they must be resident in near memory until the submission ends.
 //!
-//! Images that descriptors name are found when sets are resolved (`sets.rs`); buffers never rest. Whoever adds a command that names an
-//! image says so here. Passes and transitions say also what need not be kept, and what is only read from then on.
+//! Images in descriptors are found when sets are resolved (`sets.rs`). Buffers are never
+//! compacted. Every command that refers to an image must be handled here. Passes and transitions
+//! also report which contents may be discarded, and which images are only read from then on.
 
 use std::sync::Arc;
 
@@ -21,7 +22,10 @@ impl Processor<'_> {
         }
     }
 
-    /// A pass begins. What it clears as a whole need not be had back; others come first, which may lie in the same memory.
+    /// Marks the attachments of a pass as in use when the pass begins.
+    ///
+    /// Attachments that the pass clears completely need not be restored. They are marked last,
+    /// because other attachments may share their memory.
     pub(super) fn use_attachments(&self, begin: &PassBegin) {
         if self.shared.in_use.is_none() {
             return;
@@ -31,7 +35,8 @@ impl Processor<'_> {
         lost.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, true));
     }
 
-    /// A pass ends. Where nothing was drawn to any tile, clears of whole images are noted instead of written.
+    /// Records clears of whole images when a pass ends, instead of writing them, if nothing was
+    /// drawn to any tile.
     pub(super) fn note_clears(&mut self) {
         let (Some(in_use), Some(pass)) = (&self.shared.in_use, &self.pass) else { return };
         self.pending.note_clears(|clear| {
@@ -42,7 +47,8 @@ impl Processor<'_> {
         });
     }
 
-    /// A pass ends: what it stores nothing of is lost, and layouts say what is only read from now on.
+    /// Reports the attachments whose contents are lost when a pass ends, and those that their
+    /// final layout makes read-only.
     pub(super) fn hint_attachments(&self, pass: &Pass) {
         let Some(in_use) = &self.shared.in_use else { return };
         for (number, desc) in pass.desc().attachments.iter().enumerate() {
@@ -53,14 +59,14 @@ impl Processor<'_> {
         }
     }
 
-    /// A command is executed that is no draw and no dispatch.
+    /// Marks the images of a command as in use, if the command is neither a draw nor a dispatch.
     pub(super) fn use_named(&self, command: &Command) {
         let uses = |surfaces: &[&Arc<Surface>]| surfaces.iter().for_each(|surface| self.begin_use(surface, false));
         match command {
             Command::BlitImage { source, target, .. } | Command::ResolveImage { source, target, .. } => {
                 uses(&[source, target]);
             }
-            // What is copied from may rest, see `transfer`.
+            // Sources of copies may stay compacted, see `transfer`.
             Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => uses(&[target]),
             Command::ClearColorImage { target, ranges, .. }
             | Command::ClearDepthStencilImage { target, ranges, .. } => {
@@ -71,20 +77,22 @@ impl Processor<'_> {
     }
 }
 
-/// Whether a pass begins with all texels of an attachment being cleared, or anything.
+/// Returns true if a pass begins with a clear of all texels of an attachment, or with undefined
+/// contents.
 fn overwrites(begin: &PassBegin, number: usize) -> bool {
     let (pass, view) = (&*begin.pass, &*begin.views[number]);
     let (Some(desc), Some(first)) = (pass.attachments.get(number), pass.subpasses.first()) else { return false };
     let Some(info) = format::info(view.surface.desc().format) else { return false };
     let load = if info.stencil { desc.stencil_load } else { desc.load };
     let is_lost = [Load::CLEAR, Load::DONT_CARE].contains(&load);
-    // Depth may be rendered without the stencil beside it, which then stays as it is.
+    // A pass may render depth without using the stencil in the same image. The stencil is then
+    // kept.
     let is_one = !info.is_planar() && info.planes().count() == 1;
     let is_used = first.attachments().any(|used| used as usize == number);
     is_lost && is_one && first.view_mask == 0 && is_used && covers(begin.area, view)
 }
 
-/// Whether an area covers a view, which shows all of its surface.
+/// Returns true if an area covers a view that shows all of its surface.
 fn covers(area: Rect2D, view: &SurfaceView) -> bool {
     let surface = view.surface.desc();
     let Extent3D { width, height, .. } = surface.extent;

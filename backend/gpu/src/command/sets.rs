@@ -1,8 +1,9 @@
-//! The descriptor sets of a bind point, and what programs find in them.
+//! The descriptor sets of a bind point, and the resources that programs find in them.
 //!
-//! Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound must not be
-//! updated until the commands are done. What a program finds is found again only when a set that it uses, or the program itself, is
-//! another one. Source: Vulkan specification, "Descriptor Set Updates", "Descriptor Set Binding".
+//! Resources are resolved at the first draw or dispatch after a bind, and stay resolved until the
+//! next bind. A bound set must therefore not be updated until the commands are done. The resources
+//! of a program are resolved again only when a set that it uses, or the program itself, has
+//! changed. Source: Vulkan specification, "Descriptor Set Updates", "Descriptor Set Binding".
 
 use std::sync::Arc;
 
@@ -18,16 +19,16 @@ use vitric_memory::{Addresses, InUse};
 /// `maxBoundDescriptorSets`.
 pub const MAX_SETS: usize = 8;
 
-/// Programs of a bind point, at most: those of all stages that draw.
+/// Maximum number of programs of a bind point: those of all graphics stages.
 const MAX_PROGRAMS: usize = 5;
 
-/// What all programs of a device share.
+/// State that all programs of a device share.
 pub(super) struct OfDevice<'g> {
     pub(super) routines: Arc<Routines>,
     pub(super) addresses: Arc<Addresses>,
-    /// Where sets find what they name.
+    /// Resolver of the names in descriptor sets.
     pub(super) names: Arc<dyn DescriptorResolver>,
-    /// What keeps images awake, where they may rest.
+    /// Keeps images resident, if images may be compacted.
     pub(super) in_use: Option<InUse<'g>>,
 }
 
@@ -41,39 +42,40 @@ impl Default for OfDevice<'_> {
 /// A bound set with its dynamic offsets.
 #[derive(Clone)]
 struct BoundSet {
-    /// Its name; 0 where its descriptors were pushed.
+    /// Name of the set; 0 if its descriptors were pushed.
     name: u64,
     set: Arc<DescriptorSet>,
     offsets: SmallVec<[u32; 4]>,
-    /// What it held when it was first asked for.
+    /// Contents of the set when it was first resolved.
     resolved: Option<Arc<ResolvedSet>>,
-    /// Its dynamic buffers, in order, with their offsets.
+    /// Dynamic buffers of the set, in order, with their offsets.
     moved: Option<Arc<ResolvedSet>>,
 }
 
-/// What a program found.
+/// Resources that a program found.
 #[derive(Clone)]
 struct Found {
     program: Arc<Program>,
     bindings: Arc<Bindings>,
-    /// Sets that were bound since, a bit each.
+    /// Sets that were bound since the resources were resolved, one bit per set.
     changed: u32,
-    /// How often images had lost contents when these began to be used.
+    /// Number of times images had lost contents when the images in the bindings began to be used.
     losses: u64,
-    /// How often decoded texels in use had become out of date.
+    /// Number of times decoded texels in use had become out of date.
     decoded_losses: u64,
 }
 
-/// The sets of a bind point, and what the bound pipeline's programs find in them.
+/// The sets of a bind point, and the resources that the bound pipeline's programs find in them.
 #[derive(Clone, Default)]
 pub(super) struct BoundSets {
     sets: [Option<BoundSet>; MAX_SETS],
-    /// By stage.
+    /// Resources by stage.
     found: [Option<Found>; MAX_PROGRAMS],
 }
 
 impl BoundSets {
-    /// Binds sets from slot `first` on, with their dynamic offsets. False when all of that was bound already.
+    /// Binds sets from slot `first` on, with their dynamic offsets. Returns false if all of them
+    /// were bound already.
     pub(super) fn bind(
         &mut self,
         first: u32,
@@ -111,12 +113,13 @@ impl BoundSets {
         self.found.iter_mut().flatten().for_each(|found| found.changed |= slots);
     }
 
-    /// Writes descriptors of a set without an object: one that goes on with those pushed before, if they were of such a set.
+    /// Writes descriptors of a set without an object. Descriptors pushed before are kept if their
+    /// set has a like layout.
     pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Named)]) {
         let Some(slot) = self.sets.get_mut(set as usize) else { return };
         let before = slot.take().map(|bound| bound.set).filter(|set| set.layout().is_like(layout));
         let target = match before {
-            // Nobody else goes on with it: draws have resolved what they need.
+            // No other owner exists: draws have resolved the resources that they need.
             Some(set) if Arc::strong_count(&set) == 1 => set,
             Some(set) => set.copied(),
             None => DescriptorSet::new(layout.clone()),
@@ -133,7 +136,8 @@ impl BoundSets {
         self.changed(1 << set);
     }
 
-    /// The resources of the bound pipeline's program of a stage, numbered from 0.
+    /// Returns the resources of the program of a stage of the bound pipeline. Stages are numbered
+    /// from 0.
     pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice<'_>) -> Arc<Bindings> {
         let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
         let decoded_losses = device.routines.decoded().losses();
@@ -160,7 +164,7 @@ impl BoundSets {
         bindings
     }
 
-    /// Adds what a resource is bound to.
+    /// Adds the objects that a resource is bound to.
     fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, names: &dyn DescriptorResolver) {
         let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
         let BoundSet { set, offsets, resolved, moved, .. } = bound;
@@ -177,7 +181,7 @@ impl BoundSets {
     }
 }
 
-/// The dynamic buffers of a set, in order, with their offsets.
+/// Returns the dynamic buffers of a set, in order, with their offsets.
 fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
     let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
     ResolvedSet::new(set.dynamic(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
@@ -193,7 +197,7 @@ mod tests {
     use vitric_memory::{Allocation, Buffer, BufferView, Heap, SurfaceView};
     use vitric_spirv as spirv;
 
-    /// What has names: those of buffers begin with 1, those of sets with 101.
+    /// Objects with names. Names of buffers begin with 1, names of sets with 101.
     #[derive(Debug, Default)]
     struct Objects {
         buffers: Vec<Arc<Buffer>>,
@@ -222,7 +226,7 @@ mod tests {
         }
     }
 
-    /// A device with two sets.
+    /// Creates a device with two sets.
     fn device(heap: &Arc<Heap>, words: [[u32; 2]; 2]) -> OfDevice<'static> {
         let mut objects = Objects::default();
         words.into_iter().for_each(|words| add(heap, words, &mut objects));
@@ -257,7 +261,7 @@ mod tests {
         objects.sets.push(set);
     }
 
-    /// A program whose resources are the buffers at bindings 0 and 1 of set 0.
+    /// Returns a program whose resources are the buffers at bindings 0 and 1 of set 0.
     fn program() -> Arc<Program> {
         let bytes = include_bytes!("../../../tests/shaders/atomics.comp.spv");
         let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();

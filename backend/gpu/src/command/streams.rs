@@ -1,4 +1,6 @@
-//! The vertices of draws of strips, fans, or with restarts, part after part: they are assembled in memory, so long ones are not at once.
+//! Vertices of draws of strips, fans, or with primitive restart, in chunks.
+//!
+//! Such draws are assembled in memory, so long ones are not assembled at once.
 
 use ash::vk;
 
@@ -6,25 +8,26 @@ use super::draw::{DrawParams, of_each};
 use crate::geometry::{Assembly, Indices, Part, Stream};
 use crate::pipeline::CompiledPipeline;
 
-/// Most vertices of a part.
+/// Maximum number of vertices in a chunk.
 const MAX_PART_VERTICES: usize = 1 << 20;
 
-/// The parts of an instance of a draw.
+/// The chunks of one instance of a draw.
 pub(super) struct Parts<'s> {
     stream: Stream,
-    /// Where indices are, or nowhere; none where vertices follow each other.
+    /// Indices of the draw: `None` without indexing, `Some(None)` without an index buffer.
     indices: Option<Option<Indices<'s>>>,
     /// The index that ends a strip.
     restart: Option<u32>,
     base: u32,
-    /// Vertices, or indices, of parts that were taken, and of all.
+    /// Vertices or indices in the chunks returned so far, and in all chunks.
     taken: usize,
     count: usize,
     is_done: bool,
 }
 
 impl<'s> Parts<'s> {
-    /// Of a draw whose indices, if it has any, are known, and which of them ends strips, if not the greatest one.
+    /// Creates the chunks of a draw. `restart` is the index that ends strips, if it is not the
+    /// maximum of the index type.
     pub(super) fn new(
         pipeline: &CompiledPipeline,
         call: &DrawParams,
@@ -51,12 +54,12 @@ impl<'s> Parts<'s> {
         }
     }
 
-    /// Whether they are more than one.
+    /// Returns true if there is more than one chunk.
     pub(super) fn are_several(&self) -> bool {
         self.count > MAX_PART_VERTICES
     }
 
-    /// The next one, and how many vertices it has. The first one is there always.
+    /// Returns the next chunk and its number of vertices. The first chunk always exists.
     pub(super) fn next(&mut self) -> Option<(Part, usize)> {
         if self.is_done {
             return None;
@@ -86,7 +89,7 @@ impl<'s> Parts<'s> {
     }
 }
 
-/// Whether strips of lines have stipples, which go on from line to line.
+/// Returns true if the pipeline draws line strips with a stipple that continues from line to line.
 pub(super) fn stipples_strips(pipeline: &CompiledPipeline) -> bool {
     let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
     pipeline.geometry.is_none() && strips.contains(&pipeline.topology) && pipeline.stipples_lines()

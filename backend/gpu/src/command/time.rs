@@ -1,31 +1,37 @@
-//! The time limit of commands, `VITRIC_TIMEOUT_MS`: wall time of one action command, through all its draws and stages.
+//! The time limit of commands (`VITRIC_TIMEOUT_MS`): wall time of one action command, through all
+//! its draws and stages.
 //!
-//! A draw command is over when its primitives wait for their tiles, or the whole draw waits for later ones. The time that it has not
-//! used waits with them. Draws that wait together run together, so they have the sum of their times. Within it, draws with one state of
-//! the pixel units have the sum of theirs, for the time in which any worker shades fragments of a program with loops, and a single run
-//! of a program has the time of one command. A command whose work waits with no other has exactly its time.
+//! A draw command ends when its primitives are queued for the tile pass, or when the whole draw is
+//! deferred. Its unused time is queued with its work:
+//!
+//! - Deferred draws run together, within the sum of their times.
+//! - During a tile pass, draws with one state of the pixel units share the sum of their times. The
+//!   limit applies to the time in which any worker shades fragments of a program with loops.
+//! - A single run of a program has the time of one command.
+//! - A command whose work is queued alone has exactly its own time.
 
 use super::processor::Processor;
 
-/// Times that commands have left whose work waits, nanoseconds.
+/// Unused time of commands whose work is queued, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimesLeft {
-    /// Time of draws that wait for later ones.
+    /// Unused time of deferred draws.
     draws: u64,
-    /// Time of primitives that wait for their tiles.
+    /// Unused time of primitives that are queued for the tile pass.
     tiles: u64,
-    /// True if the running command is a draw, whose primitives may be among those that wait.
+    /// True if the running command is a draw, so that queued primitives may be its own.
     is_drawing: bool,
 }
 
-/// The time that the running command had left before work began that is also of others.
+/// Time that the running command had left before shared work began, in nanoseconds.
 pub(super) struct Suspended {
     own: u64,
     others: u64,
 }
 
 impl Suspended {
-    /// Returns what is left of the command's time and of the others' when the work has taken `spent`: the others pay first.
+    /// Returns the time left of the running command and of the other commands after the work took
+    /// `spent`. The time of the other commands is used first.
     fn settle(&self, spent: u64) -> [u64; 2] {
         let of_own = spent.saturating_sub(self.others);
         [self.own.saturating_sub(of_own), self.others.saturating_sub(spent)]
@@ -39,7 +45,7 @@ impl Processor<'_> {
         self.pending.begin_command();
     }
 
-    /// Ends a draw command: what waits of it keeps the time that it has left.
+    /// Ends a draw command. Its queued work keeps the time that the command has left.
     pub(super) fn keep_time_left(&mut self) {
         let left = self.deadline.left();
         self.times_left.is_drawing = false;
@@ -50,26 +56,27 @@ impl Processor<'_> {
         }
     }
 
-    /// Begins to run draws that have waited for later ones.
+    /// Begins to run deferred draws.
     pub(super) fn begin_waiting_draws(&mut self) -> Suspended {
         let others = std::mem::take(&mut self.times_left.draws);
         self.begin_with_others(others)
     }
 
-    /// Goes on with the command that runs behind draws that have waited; time that these have left is that of their tiles.
+    /// Resumes the running command after deferred draws have run. The time that the draws have
+    /// left becomes time of their tile pass.
     pub(super) fn end_waiting_draws(&mut self, suspended: &Suspended) {
         let [own, others] = suspended.settle(self.deadline.spent());
         self.times_left.tiles = self.times_left.tiles.saturating_add(others);
         self.deadline.begin_with(own);
     }
 
-    /// Begins to walk tiles that primitives have waited for.
+    /// Begins to process the tiles of queued primitives.
     pub(super) fn begin_tiles(&mut self) -> Suspended {
         let others = std::mem::take(&mut self.times_left.tiles);
         self.begin_with_others(others)
     }
 
-    /// Goes on with the command that runs behind the tiles, for which nothing waits any more.
+    /// Resumes the running command after the tile pass, when no work is queued.
     pub(super) fn end_tiles(&mut self, suspended: &Suspended) {
         let [own, _] = suspended.settle(self.deadline.spent());
         self.deadline.begin_with(own);

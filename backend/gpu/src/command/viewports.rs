@@ -1,7 +1,7 @@
-//! Viewports and scissors: which pixels a draw may touch, and how far its primitives may reach.
+//! Viewports and scissors: the pixels that a draw may touch, and the guard band of its primitives.
 //!
-//! Most draws have one of each. Where vertices name a viewport, set-up needs to know all of them. Source: Vulkan specification,
-//! "Controlling the Viewport", "Scissor Test".
+//! Most draws have one viewport and one scissor. If vertices select a viewport, set-up needs all
+//! of them. Source: Vulkan specification, "Controlling the Viewport", "Scissor Test".
 
 use ash::vk;
 
@@ -19,25 +19,25 @@ pub(super) type View = (vk::Viewport, vk::Rect2D);
 pub(super) struct Views([View; MAX_VIEWPORTS]);
 
 impl Views {
-    /// Sets viewports from number `first` on; those that there are not are left out.
+    /// Sets viewports from number `first` on. Numbers beyond the last viewport are ignored.
     pub(super) fn set_viewports(&mut self, first: u32, viewports: &[vk::Viewport]) {
         let slots = self.0.iter_mut().skip(first as usize);
         slots.zip(viewports).for_each(|((viewport, _), new)| *viewport = *new);
     }
 
-    /// The same for scissors.
+    /// Sets scissors from number `first` on. Numbers beyond the last scissor are ignored.
     pub(super) fn set_scissors(&mut self, first: u32, scissors: &[vk::Rect2D]) {
         let slots = self.0.iter_mut().skip(first as usize);
         slots.zip(scissors).for_each(|((_, scissor), new)| *scissor = *new);
     }
 
-    /// The first ones.
+    /// Returns viewport and scissor 0.
     pub(super) fn first(&self) -> View {
         self.0[0]
     }
 }
 
-/// A viewport of a draw, by its number and what commands set.
+/// Returns viewport and scissor `number` of a draw; the dynamic ones are those that commands set.
 fn view(pipeline: &CompiledPipeline, number: usize, (viewport, scissor): View) -> View {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let Viewport(fixed) = pipeline.viewports.get(number).copied().unwrap_or_default();
@@ -46,14 +46,16 @@ fn view(pipeline: &CompiledPipeline, number: usize, (viewport, scissor): View) -
     (viewport, if dynamic(DynamicState::SCISSOR) { scissor } else { fixed })
 }
 
-/// The viewports that a draw's vertices may name, or the only one.
+/// Returns the viewports that a draw's vertices may select, or the only one.
 pub(super) fn views(state: &State, pipeline: &CompiledPipeline) -> Vec<View> {
     let count = if pipeline.last().routes() { pipeline.viewports.len().clamp(1, MAX_VIEWPORTS) } else { 1 };
     (0..count).map(|number| view(pipeline, number, state.views.0[number])).collect()
 }
 
-/// How far x and y may reach, in view volumes. Polygons and lines may where the viewports' edges are those of pixels: what lies
-/// outside of them is dropped with them.
+/// Returns the maximum of x and y as a multiple of the view volume's extent.
+///
+/// Polygons and lines may exceed the view volume if all viewport edges are pixel edges: pixels
+/// outside the viewport are then discarded.
 pub(super) fn guard_band(pipeline: &CompiledPipeline, views: &[View]) -> f32 {
     let is_whole = |&(vk::Viewport { x, y, width, height, .. }, _): &View| {
         [x, y, width, height].iter().all(|edge| edge.fract() == 0.0)
@@ -61,13 +63,14 @@ pub(super) fn guard_band(pipeline: &CompiledPipeline, views: &[View]) -> f32 {
     if (pipeline.fills_polygons() || pipeline.draws_lines()) && views.iter().all(is_whole) { GUARD_BAND } else { 1.0 }
 }
 
-/// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.
+/// Converts a rectangle to `[x0, y0, x1, y1]` and clips its start to be non-negative.
 pub(super) fn rect(rect: vk::Rect2D) -> [i64; 4] {
     let (x, y) = (i64::from(rect.offset.x), i64::from(rect.offset.y));
     [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
 }
 
-/// The pixels that may be touched: those of the scissor, and of the viewport where clipping leaves more than that.
+/// Returns the pixels that may be touched: those in the scissor, and also in the viewport if the
+/// guard band exceeds the view volume.
 pub(super) fn touchable(&(viewport, scissor): &View, band: f32) -> [i64; 4] {
     let scissor = rect(scissor);
     if band == 1.0 {
@@ -79,7 +82,8 @@ pub(super) fn touchable(&(viewport, scissor): &View, band: f32) -> [i64; 4] {
     [scissor[0].max(left), scissor[1].max(top), scissor[2].min(right), scissor[3].min(bottom)]
 }
 
-/// The pixels that fragments of a draw may touch. Where vertices name the viewport, set-up has seen to it.
+/// Returns the pixels that fragments of a draw may touch. If vertices select the viewport, set-up
+/// applies the scissors instead.
 pub(super) fn touched(state: &Dynamic, pipeline: &CompiledPipeline) -> [i64; 4] {
     if pipeline.last().routes() {
         return [0, 0, i64::from(i32::MAX), i64::from(i32::MAX)];

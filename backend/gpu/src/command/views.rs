@@ -1,15 +1,18 @@
 //! Multiview: the commands of a subpass are executed once for each of its views.
 //!
-//! A view is a layer of the attachments and a number that programs see. As every view begins with the state that the first began
-//! with, the commands themselves need to know nothing of views. Source: `VK_KHR_multiview`.
+//! A view is a layer of the attachments and a number that programs see. Every view begins with the
+//! state with which the first view began, so the commands do not depend on views. Source:
+//! `VK_KHR_multiview`.
 
 use super::Command;
 use super::processor::Processor;
 use crate::gpu::DeviceLost;
 
 impl Processor<'_> {
-    /// Executes the commands of the subpass that has just begun, view by view, if it has views; what is left of `commands`,
-    /// whose list has these bytes.
+    /// Executes the commands of the subpass that has just begun once per view, if the subpass has
+    /// views.
+    ///
+    /// `bytes` is the inline data of the list. Returns the commands that are left to execute.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.

@@ -1,11 +1,15 @@
-//! Primitive assembly: topologies and primitive restart. The first vertex of each primitive is the provoking one, or the last.
+//! Primitive assembly: topologies and primitive restart. The provoking vertex of each primitive is
+//! the first or the last.
 //!
-//! Geometry programs get vertices in the specification's order, whichever is provoking, and those of adjacent primitives; set-up does not.
+//! Geometry programs get vertices in the specification's order, whichever is provoking, and also
+//! adjacent vertices. Setup gets neither.
+//!
 //! Source: Vulkan specification, "Drawing Commands", Primitive Topologies.
 
 use ash::vk;
 
-/// Assembles primitives of vertices between restarts; `emit` is called with [`corners`] of them, the provoking one first, or `last`.
+/// Assembles primitives from the vertices between two restarts. Calls `emit` with [`corners`] of
+/// them, the provoking one first, or last if `last`.
 pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit: impl FnMut(&[u32])) {
     use vk::PrimitiveTopology as T;
     match topology {
@@ -31,7 +35,8 @@ pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit
         T::LINE_STRIP_WITH_ADJACENCY => v.windows(4).for_each(|line| emit(&line[1..3])),
         T::TRIANGLE_LIST_WITH_ADJACENCY => v.chunks_exact(6).for_each(|v| emit(&[v[0], v[2], v[4]])),
         T::TRIANGLE_STRIP_WITH_ADJACENCY => {
-            // Without the others it is a strip, whose last vertex has one behind it.
+            // Without the adjacent vertices the corners form a strip. Its last corner has one
+            // adjacent vertex after it.
             let corners: Vec<u32> = v.iter().copied().step_by(2).take(v.len() / 2).collect();
             assemble(T::TRIANGLE_STRIP, &corners, last, emit);
         }
@@ -39,7 +44,7 @@ pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit
     }
 }
 
-/// Assembles primitives as geometry programs get them: `emit` is called with [`vertices`] of them.
+/// Assembles primitives as geometry programs get them. Calls `emit` with [`vertices`] of them.
 pub fn assemble_whole(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl FnMut(&[u32])) {
     use vk::PrimitiveTopology as T;
     match topology {
@@ -51,12 +56,14 @@ pub fn assemble_whole(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl
     }
 }
 
-/// Triangles of a strip with adjacency: corners at even places, and behind each the vertex across its edge.
+/// Assembles triangles of a strip with adjacency. Corners are at even places, and each is followed
+/// by the vertex across its edge.
 fn strip_with_adjacency(v: &[u32], mut emit: impl FnMut(&[u32; 6])) {
     let count = v.len().saturating_sub(4) / 2;
     for number in 0..count {
         let at = |offset: usize| v[2 * number + offset];
-        // The vertex across the edge that the triangle before has, and that across the edge of the one behind.
+        // The vertex across the edge shared with the previous triangle, and the one across the
+        // edge shared with the next.
         let before = if number == 0 { v[1] } else { v[2 * number - 2] };
         let behind = if number == count - 1 { at(5) } else { at(6) };
         emit(&match number % 2 {

@@ -1,9 +1,13 @@
-//! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
+//! Setup of sixteen triangles at a time, from rows of vertices to the primitives of a tile: edges,
+//! planes, depth bias, range of depths.
 //!
-//! Culled triangles do not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes go through the corners as
-//! they lie on the grid, like edges: rounding of the viewport transform does not move values that are exact on whole pixels. They are solved
-//! in `f64` relative to the first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification,
-//! "Rasterization".
+//! Culled triangles do not reach this module (see `cull`). Lines and points arrive as the
+//! triangles they are made of. Planes go through the corners as snapped to the grid, like edges.
+//! Rounding in the viewport transform therefore does not move values that are exact on whole
+//! pixels. Planes are solved in `f64` relative to the first vertex, rounded to `f32`, and
+//! evaluated in `f32` with one sequence of operations everywhere.
+//!
+//! Source: Vulkan specification, "Rasterization".
 
 use vitric_base::simd::{Lanes, Vectors, WAVE, kernel};
 use vitric_exec::runtime::rows::{BLOCK, Chunk, gather, prefetch};
@@ -19,17 +23,17 @@ use crate::raster::Shape;
 use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 use crate::state::DepthBias;
 
-/// Up to sixteen triangles that are to be set up, each lane one.
+/// Up to sixteen triangles to be set up, one a lane.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(super) struct Wanted<'t> {
-    /// The vertices, corner by corner.
+    /// The vertices' rows, corner by corner.
     rows: [[&'t [Chunk]; WAVE]; 3],
     facing: Lanes,
     id: Lanes,
-    /// The pixels that may be covered.
+    /// Bounds of the pixels that the triangles may cover.
     pixels: [Ints; 4],
-    /// Lanes that cover something else than their corners say.
+    /// Lanes whose covered area differs from that of their corners.
     covers: Vec<(usize, Cover)>,
     /// Lanes that cover polygons.
     pub(super) polygons: Vec<(usize, Vec<Triangle>)>,
@@ -37,7 +41,7 @@ pub(super) struct Wanted<'t> {
 }
 
 impl<'t> Wanted<'t> {
-    /// None.
+    /// No triangles.
     pub(super) const NONE: Self = Self {
         rows: [[&[]; WAVE]; 3],
         facing: [0; WAVE],
@@ -48,7 +52,7 @@ impl<'t> Wanted<'t> {
         count: 0,
     };
 
-    /// Looks up to 16 triangles up, and has the machine bring their vertices.
+    /// Reads up to 16 triangles, and prefetches the rows of their vertices.
     pub(super) fn look_up(&mut self, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
         self.covers.clear();
         self.polygons.clear();
@@ -74,40 +78,43 @@ impl<'t> Wanted<'t> {
         if count < WAVE {
             self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
             for rows in &mut self.rows {
-                // Nobody reads what becomes of these.
+                // Unused lanes need valid rows, but their results are not read.
                 let first = rows[0];
                 rows[count..].fill(first);
             }
         }
     }
 
-    /// Whether any covers something else than its corners say.
+    /// Returns true if the covered area of any triangle differs from that of its corners.
     pub(super) fn has_covers(&self) -> bool {
         !self.covers.is_empty()
     }
 
-    /// Whether any may cover a group, and about how many pixels they cover in a tile.
+    /// Returns true if any triangle may cover a group, and the approximate number of pixels that
+    /// the triangles cover in a tile.
     pub(super) fn measure(&self) -> (bool, i32) {
         measure(&self.pixels)
     }
 }
 
-/// The words of triangles on their way, each lane one. Two are under way at once: what sixteen rows were stored to in parts is not at
-/// hand as a whole just afterwards.
+/// Gathered vertex components of triangles, one triangle a lane. Callers alternate between two
+/// batches. A vector that is loaded directly after narrower stores have filled it would wait until
+/// these stores have reached the cache.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Corner by corner: place in the window, 1/w, and the input words of the fragment program.
+    /// Corner by corner: window coordinates, 1/w, and the input components of the fragment
+    /// program.
     words: [Vectors; 3],
 }
 
 impl Batch {
-    /// A word of each corner.
+    /// Returns one component of each corner.
     #[inline(always)]
     fn words(&self, word: usize) -> [&Lanes; 3] {
         three(|corner| &self.words[corner][word])
     }
 
-    /// A word of each corner that is a float.
+    /// Returns one component of each corner, as floats.
     #[inline(always)]
     fn floats(&self, word: usize) -> [&Floats; 3] {
         three(|corner| bytemuck::must_cast_ref(&self.words[corner][word]))
@@ -128,7 +135,7 @@ impl Batch {
         self.floats(output::WINDOW + 3)
     }
 
-    /// Brings the words of triangles together.
+    /// Gathers the vertex components of triangles.
     pub(super) fn gather(&mut self, plan: &Plan, wanted: &Wanted<'_>) {
         for (rows, words) in wanted.rows.iter().zip(&mut self.words).filter(|_| wanted.count > 0) {
             words.resize(plan.row_chunks() * BLOCK);
@@ -136,7 +143,8 @@ impl Batch {
         }
     }
 
-    /// Sets the triangles up that were gathered, whose words are to be `words`. Returns what changes within any of them.
+    /// Sets up the gathered triangles into `words`. Returns the attributes that vary within any of
+    /// them.
     pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) -> Varies {
         let varies = solve(self, wanted, plan, words);
         for (words, pixels) in part::<4>(words, Shape::PIXELS).iter_mut().zip(&wanted.pixels) {
@@ -165,7 +173,7 @@ impl Batch {
     }
 }
 
-/// Replaces what triangles cover.
+/// Replaces the covered areas of triangles.
 #[cold]
 fn replace(covers: &[(usize, Cover)], words: &mut [Lanes]) {
     let corners: &mut [Lanes; 6] = part(words, Shape::CORNERS);
@@ -180,19 +188,19 @@ fn replace(covers: &[(usize, Cover)], words: &mut [Lanes]) {
     put_coverage(&grid, words);
 }
 
-/// Some of the words of primitives, from `first` on.
+/// Returns the `N` dwords of primitives from `first` on.
 #[inline(always)]
 fn part<const N: usize>(words: &mut [Lanes], first: u32) -> &mut [Lanes; N] {
     words[first as usize..].first_chunk_mut().expect("every primitive has these words")
 }
 
-/// The words of the edge from a corner to the next.
+/// Writes the dwords of the edge from a corner to the next.
 #[inline(always)]
 fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3]) {
     let (next, units) = ((edge + 1) % 3, UNITS as i32);
     for lane in 0..WAVE {
         let (a, b) = (y[edge][lane] - y[next][lane], x[next][lane] - x[edge][lane]);
-        // Left edges go up, top edges go right: with the inside positive and y down.
+        // Left edges go up and top edges go right, with the inside positive and y down.
         let leading = if a == 0 { b } else { a };
         let along_x = a.wrapping_mul((units / 2).wrapping_sub(x[edge][lane]));
         let along_y = b.wrapping_mul((units / 2).wrapping_sub(y[edge][lane]));
@@ -202,8 +210,8 @@ fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3
     }
 }
 
-/// Returns the edges from the first corner to the others along an axis. A function, since closures of functions that are inlined
-/// are compiled for the least machine where the compiler does not inline them.
+/// Returns the edges from the first corner to the others along an axis. This is a function because
+/// a closure that the compiler does not inline is compiled for the lowest instruction set.
 #[inline(always)]
 fn edges_from_first(axis: &[Ints; 3]) -> [[f64; WAVE]; 2] {
     let mut edges = [[0.0; WAVE]; 2];
@@ -215,7 +223,8 @@ fn edges_from_first(axis: &[Ints; 3]) -> [[f64; WAVE]; 2] {
     edges
 }
 
-/// Edges from the first corner to the others in units of the grid, and the reciprocal of the area they span.
+/// Edges from the first corner to the others, in grid units, and the reciprocal of the area they
+/// span.
 struct Solver {
     x: [[f64; WAVE]; 2],
     y: [[f64; WAVE]; 2],
@@ -229,7 +238,7 @@ impl Solver {
         Self { inverse_area: each(|lane| inverse_of_area(area([&x, &y], lane))), x, y }
     }
 
-    /// The plane through values at the corners: origin and slopes.
+    /// Writes the plane through the values at the corners: origin and slopes.
     #[inline(always)]
     fn plane(&self, [a, b, c]: [&Floats; 3], [origin, dx, dy]: &mut [Lanes; 3]) {
         for lane in 0..WAVE {
@@ -243,7 +252,9 @@ impl Solver {
         }
     }
 
-    /// The same where slopes of nothing may have either sign; whether there are any slopes. Most planes of what is flat or has one colour have none.
+    /// Writes the plane through the values at the corners, where zero slopes may have either sign.
+    /// Returns true if there may be slopes. Flat or single-coloured geometry has none, so the
+    /// check skips most planes.
     #[inline(always)]
     fn may_slope(&self, values: [&Floats; 3], words: &mut [Lanes; 3]) -> bool {
         let slopes = !are_same(values);
@@ -255,8 +266,8 @@ impl Solver {
     }
 }
 
-/// Whether triangles have the same value at all corners, each its own, so that a plane gives just that everywhere: finite ones, and no negative
-/// zeros.
+/// Returns true if each triangle has equal values at all of its corners, so that its plane is
+/// exactly that value everywhere. The values must be finite and not negative zero.
 #[inline(always)]
 fn are_same([a, b, c]: [&Floats; 3]) -> bool {
     let mut differs = 0;
@@ -268,8 +279,9 @@ fn are_same([a, b, c]: [&Floats; 3]) -> bool {
     differs == 0
 }
 
-/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking. Says
-/// whether it may change within triangles.
+/// Writes the dwords of one input component of the fragment program, from its values at the
+/// corners. `provoking` is the first or the last corner. Returns true if the component may vary
+/// within triangles.
 #[inline(always)]
 fn input_words(
     solver: &Solver,
@@ -296,7 +308,7 @@ fn input_words(
     true
 }
 
-/// Edges and corners.
+/// Writes edges and corners.
 #[inline(always)]
 fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
     for edge in 0..3 {
@@ -334,11 +346,13 @@ fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lan
 }
 
 kernel!(
-    /// Sets triangles up: their words but for depth bias and the range of depths. Says what changes within any of them.
+    /// Writes the dwords of triangles but for depth bias and the range of depths. Returns the
+    /// attributes that vary within any triangle.
     solve, solve_lanes, (batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies
 );
 
-/// The least and the greatest depth at the pixels that a triangle may cover, as `hiz::depths_over` has them for floats.
+/// Writes the minimum and the maximum depth at the pixels that a triangle may cover, like
+/// `hiz::depths_over` in vector form.
 #[inline(always)]
 fn bound_depths_lanes(pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes]) {
     let [first, last] = if rules.samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
@@ -358,11 +372,13 @@ fn bound_depths_lanes(pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes]) {
 }
 
 kernel!(
-    /// Fills the range of depths in.
+    /// Writes the range of depths.
     bound_depths, bound_depths_lanes, (pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes])
 );
 
-/// Whether triangles may cover a group, as `may_cover_group` says, and half of the pixels that they may cover in a tile.
+/// Returns true if any triangle may cover a group by the rule of `may_cover_group`. Also returns
+/// half of the number of pixels in the triangles' bounds, with each bounds clamped to the size of
+/// a tile.
 #[inline(always)]
 fn measure_lanes([x0, y0, x1, y1]: &[Ints; 4]) -> (bool, i32) {
     let (group, tile) = (1 << GROUP_LOG2, 1 << TILE_LOG2);
@@ -378,11 +394,11 @@ fn measure_lanes([x0, y0, x1, y1]: &[Ints; 4]) -> (bool, i32) {
 }
 
 kernel!(
-    /// What triangles with these pixels may cover.
+    /// Measures triangles by the bounds of their pixels.
     measure, measure_lanes, (pixels: &[Ints; 4]) -> (bool, i32)
 );
 
-/// Which of a triangle's first pixels its edges have inside.
+/// Writes the mask of the first pixels of each triangle that lie inside its edges.
 #[inline(always)]
 fn cover_lanes([x, y, ..]: &[Ints; 4], words: &mut [Lanes]) {
     let mut covered = [0; WAVE];
@@ -394,7 +410,7 @@ fn cover_lanes([x, y, ..]: &[Ints; 4], words: &mut [Lanes]) {
             (dx, dy, origin.wrapping_add(along_x).wrapping_add(dy.wrapping_mul(y[lane] as u32)))
         };
         let (a, b, c) = (edge(0), edge(1), edge(2));
-        // No loops, so that all lanes become one.
+        // The code has no inner loops, so that the compiler vectorizes across lanes.
         let at = |(dx, dy, first): (u32, u32, u32), column: u32, row: u32| {
             first.wrapping_add(dx.wrapping_mul(column)).wrapping_add(dy.wrapping_mul(row))
         };
@@ -409,7 +425,7 @@ fn cover_lanes([x, y, ..]: &[Ints; 4], words: &mut [Lanes]) {
 }
 
 kernel!(
-    /// Fills in which of the first pixels are covered, with one sample a pixel.
+    /// Writes the mask of the first pixels that are covered, with one sample a pixel.
     cover, cover_lanes, (pixels: &[Ints; 4], words: &mut [Lanes])
 );
 
@@ -425,7 +441,7 @@ mod tests {
     use crate::hiz::depths_over;
     use crate::raster::{Plane, snap};
 
-    /// A coordinate of a small triangle, of a large one, or no number at all.
+    /// Generates a coordinate of a small triangle, of a large one, or a special value such as NaN.
     fn coordinate() -> impl Strategy<Value = f32> {
         prop_oneof![
             8 => -4.0f32..40.0,
@@ -439,7 +455,7 @@ mod tests {
         (coordinate(), coordinate(), -0.5f32..1.5, 0.01f32..4.0).prop_map(|(x, y, z, w)| [x, y, z, 1.0 / w])
     }
 
-    /// The plane through three values, as it is defined.
+    /// Returns the plane through three values by its definition.
     fn plane(corners: &[[f32; 4]; 3], values: [f32; 3]) -> Plane {
         let edge = |to: usize, axis: usize| f64::from(snap(corners[to][axis]) - snap(corners[0][axis]));
         let rise = |to: usize| f64::from(values[to]) - f64::from(values[0]);
@@ -449,7 +465,7 @@ mod tests {
         Plane { origin: values[0], dx: dx as f32, dy: dy as f32 }
     }
 
-    /// Edges that words describe: whether all of them have the pixel's centre inside.
+    /// Returns true if the centre of a pixel lies inside all edges in `words`.
     fn covers(words: Words<'_>, [x, y]: [i64; 2]) -> bool {
         [0, 3, 6].map(|edge| [0, 1, 2].map(|word| words.get(Shape::EDGES + edge + word))).iter().all(
             |&[dx, dy, origin]| {
@@ -459,7 +475,8 @@ mod tests {
         )
     }
 
-    /// Culls one triangle and sets it up, with a flat, a linear and a perspective input whose values are the depths; among others.
+    /// Culls one triangle among others and sets it up, with a flat, a linear and a perspective
+    /// input whose values are the depths.
     fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> Primitives {
         let plan = Plan {
             rules: *rules,
@@ -545,7 +562,7 @@ mod tests {
                 let is_covered = triangle.covers_point(centre[0], centre[1]);
                 prop_assert_eq!(words.get(Shape::COVERED) >> bit & 1 != 0, is_covered);
             }
-            // Edge words are exact near triangles that are small.
+            // Edge dwords are exact near small triangles.
             if (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 30) {
                 for x in pixels[0] - 2..pixels[2] + 2 {
                     for y in pixels[1] - 2..pixels[3] + 2 {

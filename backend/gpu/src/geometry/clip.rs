@@ -1,27 +1,32 @@
-//! Clipping of triangles and lines in clip space, by Sutherland and Hodgman's algorithm, one plane after the other.
+//! Clipping of triangles and lines in clip space by the Sutherland-Hodgman algorithm, plane by
+//! plane.
 //!
-//! In x and y a guard band of some times the view volume is kept, so that few primitives need clipping there. `w` is kept
-//! positive. Source: Vulkan specification, "Primitive Clipping".
+//! In x and y a guard band of several view volumes is kept, so that few primitives need clipping
+//! there. `w` is kept positive.
+//!
+//! Source: Vulkan specification, "Primitive Clipping".
 
 use super::Vertex;
 
-/// What of clip space primitives are clipped to.
+/// The part of clip space that primitives are clipped to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Volume {
-    /// How far x and y may reach, in view volumes.
+    /// Size of the guard band in x and y, in view volumes.
     pub(super) band: f32,
-    /// Whether there are a near and a far plane.
+    /// True if there are a near and a far plane.
     pub(super) has_depth: bool,
-    /// Whether depth goes from -w on, not from 0.
+    /// True if depth begins at -w, false if at 0.
     pub(super) is_symmetric: bool,
 }
 
-/// How far x and y may reach, in view volumes, where pixels outside of the viewport are dropped instead.
+/// Size of the guard band in x and y, in view volumes, if pixels outside of the viewport are
+/// dropped later.
 pub const GUARD_BAND: f32 = 4.0;
-/// Smallest `w`: vertices behind the eye never get to the division.
+/// Minimum `w`. Vertices behind the eye never reach the division.
 pub(super) const SMALLEST_W: f32 = 1e-7;
 
-/// Signed distance of a vertex to plane `plane`; not negative is inside.
+/// Returns the signed distance of a vertex to plane `plane`. Values that are not negative are
+/// inside.
 pub(super) fn distance(vertex: &Vertex, plane: usize, volume: &Volume) -> f32 {
     let ([x, y, z, w], band) = (vertex.position, volume.band);
     let distance = match plane {
@@ -35,11 +40,11 @@ pub(super) fn distance(vertex: &Vertex, plane: usize, volume: &Volume) -> f32 {
         6 => band * w + y,
         user => vertex.clip[user - 7],
     };
-    // NaN positions are outside of everything.
+    // NaN positions are outside of every plane.
     if distance.is_nan() { -1.0 } else { distance }
 }
 
-/// Planes that apply to a primitive.
+/// Returns the planes that apply to a primitive.
 fn planes(vertex: &Vertex, volume: &Volume) -> impl Iterator<Item = usize> + use<> {
     let has_depth = volume.has_depth;
     (0..7 + vertex.clip.len()).filter(move |plane| has_depth || !matches!(plane, 1 | 2))
@@ -52,7 +57,8 @@ fn between(from: &Vertex, to: &Vertex, share: f32) -> Vertex {
         position: std::array::from_fn(|index| mix(from.position[index], to.position[index])),
         point_size: mix(from.point_size, to.point_size),
         clip: from.clip.iter().zip(&to.clip).map(|(&a, &b)| mix(a, b)).collect(),
-        // Integers and flat values are taken from the provoking vertex later, so mixing their bits does no harm.
+        // Mixing the bits of integer and flat inputs is harmless, because they are read from the
+        // provoking vertex later.
         varyings: words.map(|(&a, &b)| mix(f32::from_bits(a), f32::from_bits(b)).to_bits()).collect(),
     }
 }
@@ -62,7 +68,7 @@ fn crossing(from: (&Vertex, f32), to: (&Vertex, f32)) -> Vertex {
     between(from.0, to.0, share)
 }
 
-/// Clips a convex polygon; fewer than 3 vertices: nothing is left.
+/// Clips a convex polygon. Returns no vertices if nothing remains.
 pub(super) fn polygon(mut vertices: Vec<Vertex>, volume: &Volume) -> Vec<Vertex> {
     let Some(first) = vertices.first() else { return vertices };
     for plane in planes(first, volume) {
@@ -92,11 +98,12 @@ pub(super) fn polygon(mut vertices: Vec<Vertex>, volume: &Volume) -> Vec<Vertex>
     vertices
 }
 
-/// Clips a line; `None` when nothing is left.
+/// Clips a line. Returns `None` if nothing remains.
 pub(super) fn line(mut a: Vertex, mut b: Vertex, volume: &Volume) -> Option<[Vertex; 2]> {
     for plane in planes(&a, volume) {
         let (at_a, at_b) = (distance(&a, plane, volume), distance(&b, plane, volume));
-        // From the first end to the second whichever is inside: what the other side of a plane leaves begins at the same place.
+        // The crossing is always computed from the first end to the second. The part on the other
+        // side of the plane then begins at exactly this point.
         let crossing = || crossing((&a, at_a), (&b, at_b));
         match (at_a >= 0.0, at_b >= 0.0) {
             (false, false) => return None,

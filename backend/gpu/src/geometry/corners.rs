@@ -1,49 +1,51 @@
-//! The corners of a draw's primitives: vertex after vertex, by an index buffer, or assembled.
+//! The corners of a draw's primitives: consecutive vertices, indices of a buffer, or assembled
+//! corners.
 
 use std::ops::Range;
 
 use vitric_memory::Buffer;
 
-/// Numbers of vertices, so many for each primitive of an instance.
+/// Vertex indices, a fixed number for each primitive of an instance.
 pub enum Corners<'a> {
-    /// One after the other: the first, and how many.
+    /// Consecutive indices: the first, and their number.
     Sequence(u32, usize),
-    /// By indices without restarts.
+    /// Indices of a buffer, without restarts.
     Indexed(Indices<'a>),
-    /// By strips, fans, and what restarts end.
+    /// Corners assembled from strips, fans, or indices with restarts.
     Assembled(Vec<u32>),
 }
 
 /// Indices of a buffer.
 #[derive(Clone, Copy)]
 pub struct Indices<'a> {
-    /// Where they are; without a buffer all are 0.
+    /// The buffer. Without one all indices are 0.
     pub buffer: Option<&'a Buffer>,
-    /// Byte of the first one.
+    /// Offset of the first index, bytes.
     pub offset: u64,
-    /// Bytes of one, 1, 2 or 4.
+    /// Size of an index: 1, 2 or 4 bytes.
     pub size: u64,
-    /// What is added to them.
+    /// Offset that is added to each index.
     pub base: u32,
-    /// How many there are.
+    /// Number of indices.
     pub count: usize,
-    /// How many of them the buffer has: the others are 0.
+    /// Number of indices that the buffer holds. Indices beyond that are 0.
     pub room: usize,
 }
 
-/// Where indices lie: the buffer's address, byte and size of the first, how many the buffer has, and which of them.
+/// Identity of indices: the buffer's address, offset and size of the first index in bytes, the
+/// number of indices that the buffer holds, and the range.
 pub(super) type IndexPlace = (Option<usize>, [u64; 2], usize, Range<usize>);
 
-/// Indices that are read at once.
+/// Number of indices that are read at once.
 const PIECE: usize = 1024;
 
 impl Indices<'_> {
-    /// Where some of them lie.
+    /// Returns the identity of a range of indices.
     pub(super) fn place(&self, range: Range<usize>) -> IndexPlace {
         (self.buffer.map(|buffer| std::ptr::from_ref(buffer).addr()), [self.offset, self.size], self.room, range)
     }
 
-    /// Some of them, with what is added, instead of what is there.
+    /// Replaces `out` with a range of indices, with the base added.
     pub(super) fn read_based(&self, range: Range<usize>, out: &mut Vec<u32>) {
         self.read_anew(range, out);
         if self.base != 0 {
@@ -51,10 +53,10 @@ impl Indices<'_> {
         }
     }
 
-    /// The same without what is added.
+    /// Replaces `out` with a range of indices, without the base.
     pub(super) fn read_anew(&self, range: Range<usize>, out: &mut Vec<u32>) {
         if self.size == 4 {
-            // What is there is written over.
+            // The read overwrites all elements, so earlier values need no clearing.
             out.resize(range.len(), 0);
             self.read_words(range, out);
         } else {
@@ -63,7 +65,7 @@ impl Indices<'_> {
         }
     }
 
-    /// Appends some of them, without what is added.
+    /// Appends a range of indices to `out`, without the base.
     pub fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
         if self.size == 4 {
             let first = out.len();
@@ -86,7 +88,7 @@ impl Indices<'_> {
         }
     }
 
-    /// Reads some indices of four bytes.
+    /// Reads a range of 4-byte indices.
     fn read_words(&self, range: Range<usize>, out: &mut [u32]) {
         let (words, outside) = out.split_at_mut(self.room.saturating_sub(range.start).min(range.len()));
         outside.fill(0);
@@ -102,7 +104,7 @@ impl Indices<'_> {
 }
 
 impl Corners<'_> {
-    /// How many there are.
+    /// Returns the number of corners.
     pub fn count(&self) -> usize {
         match self {
             Self::Sequence(_, count) => *count,

@@ -1,6 +1,9 @@
-//! Sixteen triangles at a time: where they face, whether they are culled, and which pixels they may cover.
+//! Culling of sixteen triangles at a time: facing, face culling, and the pixels that each triangle
+//! may cover.
 //!
-//! What is left waits for its tiles. Source: Vulkan specification, "Basic Polygon Rasterization", "Polygon Mode".
+//! The remaining triangles wait for their tiles.
+//!
+//! Source: Vulkan specification, "Basic Polygon Rasterization", "Polygon Mode".
 
 use vitric_base::simd::{Lanes, WAVE, kernel};
 
@@ -17,7 +20,7 @@ pub(super) type Ints = [i32; WAVE];
 /// x and y, corner by corner.
 pub(super) type Axes<T> = [[T; 3]; 2];
 
-/// Triangles that wait to be looked at, each lane one.
+/// Triangles that wait to be culled, one a lane.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Waiting {
@@ -25,23 +28,24 @@ pub struct Waiting {
     rows: [Lanes; 3],
     facing: Lanes,
     id: Lanes,
-    /// Numbers of what they cover, by lanes, where it is not what their corners say.
+    /// Lanes whose covered area differs from that of their corners, with the number of the cover.
     covers: Vec<(usize, u32)>,
     count: usize,
-    /// Lanes whose triangle lies outside of the view volume as a whole, by bits.
+    /// Mask of the lanes whose triangle lies wholly outside of the view volume.
     rejected: u32,
-    /// The pixels that they may cover, and what is kept of them, while they are looked at.
+    /// Temporary bounds of the pixels that the triangles may cover. `packed` holds the packed
+    /// triangles.
     pixels: [Ints; 4],
     packed: [Lanes; 6],
 }
 
 impl Waiting {
-    /// Whether there is no room for another one.
+    /// Returns true if every lane is occupied.
     pub(super) fn is_full(&self) -> bool {
         self.count == WAVE
     }
 
-    /// Adds a triangle with these vertices of `triangles`; there must be room.
+    /// Adds a triangle whose vertices are rows of `triangles`. The buffer must not be full.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry, triangles: &Triangles) {
         let (lane, Entry { rows, id, facing, cover }) = (self.count, entry);
@@ -56,9 +60,13 @@ impl Waiting {
         self.count += 1;
     }
 
-    /// Takes sixteen triangles where none waits, unless any of them is to be clipped: vertices with these numbers, three each, `first_row`
-    /// before their rows, and the triangles' own numbers. They face where their winding says. Returns how many lie outside as a whole,
-    /// which become nothing.
+    /// Fills all lanes with sixteen triangles, unless one of them has to be clipped. The buffer
+    /// must be empty.
+    ///
+    /// `corners` holds three vertex indices a triangle, `first_row` is the row of vertex 0, and
+    /// `id` holds the triangles' numbers. Facing follows from winding. Returns the number of
+    /// triangles that lie wholly outside and are dropped, or `None` if a triangle has to be
+    /// clipped.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -88,7 +96,8 @@ impl Waiting {
         Some(rejected.count_ones())
     }
 
-    /// Adds those that are left to `out`, cut to the pixels `[x0, y0, x1, y1]` where there is a cut.
+    /// Culls the waiting triangles and adds the remaining ones to `out`. With `cut`, limits them
+    /// to the pixels `[x0, y0, x1, y1]`, exclusive at the end.
     pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
         let (count, rejected) = (std::mem::take(&mut self.count), std::mem::take(&mut self.rejected));
         if rejected.count_ones() as usize == count {
@@ -111,7 +120,7 @@ impl Waiting {
     }
 }
 
-/// Looks at what triangles cover instead of at their corners.
+/// Culls by the covered areas of triangles instead of by their corners.
 #[cold]
 fn replace(
     covers: &[(usize, u32)],
@@ -137,7 +146,7 @@ fn replace(
     }
 }
 
-/// Cuts triangles to some pixels.
+/// Limits triangles to an area of pixels.
 #[cold]
 fn cut_to(area: [i64; 4], (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
     for (bound, lanes) in pixels.iter_mut().enumerate() {
@@ -158,7 +167,7 @@ pub(super) fn each<T: Copy + Default>(apply: impl Fn(usize) -> T) -> [T; WAVE] {
     out
 }
 
-/// Like `array::map` of numbers, which the compiler does not always inline.
+/// Calls `apply` with 0 and 1. The compiler does not always inline `array::map`.
 #[inline(always)]
 pub(super) fn two<T>(apply: impl Fn(usize) -> T) -> [T; 2] {
     [apply(0), apply(1)]
@@ -169,7 +178,8 @@ pub(super) fn three<T>(apply: impl Fn(usize) -> T) -> [T; 3] {
     [apply(0), apply(1), apply(2)]
 }
 
-/// Whether a triangle's own winding is clockwise on a screen with y down: by positions that are not snapped.
+/// Returns true if a triangle's winding is clockwise on a screen with y down, by positions that
+/// are not snapped.
 #[inline(always)]
 pub(super) fn is_clockwise([x, y]: &Axes<&Floats>, lane: usize) -> bool {
     let wide = |corner: usize| [f64::from(x[corner][lane]), f64::from(y[corner][lane])];
@@ -177,14 +187,14 @@ pub(super) fn is_clockwise([x, y]: &Axes<&Floats>, lane: usize) -> bool {
     0.0 + turn(wide(0), wide(1)) + turn(wide(1), wide(2)) + turn(wide(2), wide(0)) > 0.0
 }
 
-/// Twice the signed area on the grid: positive when clockwise.
+/// Returns twice the signed area on the grid, positive if clockwise.
 #[inline(always)]
 pub(super) fn grid_area(grid: &Axes<Ints>, lane: usize) -> i64 {
     let step = |axis: usize, to: usize| i64::from(grid[axis][to][lane] - grid[axis][0][lane]);
     step(0, 1) * step(1, 2) - step(1, 1) * step(0, 2)
 }
 
-/// Which triangles face the front.
+/// Returns the mask of triangles that face the front.
 #[inline(always)]
 pub(super) fn fronts(place: &Axes<&Floats>, facing: &Lanes, rules: &Rules) -> [bool; WAVE] {
     each(|lane| {
@@ -193,31 +203,31 @@ pub(super) fn fronts(place: &Axes<&Floats>, facing: &Lanes, rules: &Rules) -> [b
     })
 }
 
-/// Corners on the grid, units.
+/// Returns the corners snapped to the grid, units.
 #[inline(always)]
 pub(super) fn on_grid(place: &Axes<&Floats>) -> Axes<Ints> {
     two(|axis| three(|corner| each(|lane| snap(place[axis][corner][lane]))))
 }
 
-/// Edges from the first corner to the others, x and y, pixels.
+/// Returns the edges from the first corner to the others, x and y, pixels.
 #[inline(always)]
 pub(super) fn edges([x, y]: &Axes<&Floats>) -> [[[f64; WAVE]; 2]; 2] {
     let edge = |axis: &[&Floats; 3], to: usize| each(|lane| f64::from(axis[to][lane]) - f64::from(axis[0][lane]));
     [[edge(x, 1), edge(x, 2)], [edge(y, 1), edge(y, 2)]]
 }
 
-/// The area of the parallelogram that edges span, with a sign.
+/// Returns the signed area of the parallelogram that edges span.
 #[inline(always)]
 pub(super) fn area([x, y]: [&[[f64; WAVE]; 2]; 2], lane: usize) -> f64 {
     x[0][lane] * y[1][lane] - y[0][lane] * x[1][lane]
 }
 
-/// Makes corners clockwise.
+/// Swaps corners so that triangles are clockwise.
 #[inline(always)]
 pub(super) fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
     for [_, second, third] in grid {
         for lane in 0..WAVE {
-            // Without a branch: all bits where the corners change places.
+            // Branch-free swap: `turns` has all bits set if the corners are swapped.
             let (b, c, turns) = (second[lane], third[lane], (area[lane] >> 63) as i32);
             second[lane] = b ^ ((b ^ c) & turns);
             third[lane] = c ^ ((b ^ c) & turns);
@@ -225,7 +235,8 @@ pub(super) fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
     }
 }
 
-/// First pixels and last ones, x and y, the last ones not included, which triangles may cover: all, or those whose centres they may.
+/// Returns the pixels that triangles may cover: first and last pixels in x and y, exclusive at the
+/// end. If `centred`, only pixels whose centres may be covered count.
 #[inline(always)]
 fn bounds(grid: &Axes<Ints>, centred: bool) -> [Ints; 4] {
     let units = UNITS as i32;
@@ -276,12 +287,13 @@ fn pack_lanes(
 }
 
 kernel!(
-    /// The words of triangles as they wait for their tiles: rows, how they face, numbers, and pixels, saturated.
+    /// Packs triangles as they wait for their tiles: rows, facing, numbers, and pixels saturated
+    /// to 16 bits.
     pack, pack_lanes, (triangles: (&[Lanes; 3], &Lanes, &Lanes), pixels: &[Ints; 4], packed: &mut [Lanes; 6])
 );
 
 kernel!(
-    /// Which triangles are left, and the pixels that they may cover.
+    /// Finds the triangles that remain, and the pixels that they may cover.
     pub(super) cull, cull_lanes,
     (place: &Axes<Floats>, facing: &Lanes, rules: &Rules, out: (&mut [bool; WAVE], &mut [Ints; 4]))
 );
@@ -313,7 +325,8 @@ mod tests {
         assert_eq!((taken, waiting.rejected), (Some(4), 0x2222));
         assert_eq!((waiting.rows[2][0], waiting.is_full()), (102, true));
         assert_eq!(take(&|_| [3, 4, 3]).0, Some(16));
-        // What reaches into the view from beside it is not clipped, what comes from behind the eye is.
+        // Triangles that reach into the view from one side are not clipped, but those from behind
+        // the eye are.
         assert_eq!(take(&|_| [3, 5, 1]).0, Some(0));
         assert_eq!(take(&|lane| if lane == 9 { [0, 1, 6] } else { [0, 1, 2] }).0, None);
     }

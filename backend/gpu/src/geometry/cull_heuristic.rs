@@ -1,26 +1,28 @@
-//! Estimates whether shading positions first saves time.
+//! Heuristic that estimates if shading positions first saves time.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use vitric_ir::{Function, Inst};
 
-/// What shading a vertex costs besides its program, in instructions.
+/// Fixed cost of shading one vertex, in IR instructions, on top of its program.
 const VERTEX_COST: u32 = 32;
 
-/// Primitives that are drawn for each one that was tested in vain before the next are.
+/// Number of primitives that are drawn without look-ahead for each one that was deferred in vain.
 const REST: u64 = 16;
 
-/// Shares are out of so many.
+/// Denominator of shares.
 const WHOLE: u32 = 1 << 16;
 
-/// Costs of the two pipes of a vertex program, and the share of primitives that was visible lately.
+/// Costs of the two pipes of a vertex program, and the share of primitives that was visible
+/// recently.
 #[derive(Debug)]
 pub struct CullHeuristic {
-    /// Cost of a vertex in the cull pipe and in the replay pipe, in instructions.
+    /// Cost of a vertex in the cull pipe and in the replay pipe, in IR instructions.
     costs: [u32; 2],
-    /// Share of primitives that were visible in the last chunk, of [`WHOLE`]. It decides on speed only.
+    /// Share of primitives that were visible in the last chunk, in units of 1/[`WHOLE`]. It
+    /// affects speed only.
     visible: AtomicU32,
-    /// Primitives that are drawn before any waits for later draws again.
+    /// Number of primitives to draw before any wait for later draws again.
     rest: AtomicU64,
 }
 
@@ -31,21 +33,22 @@ impl CullHeuristic {
         Self { costs, visible: AtomicU32::new(WHOLE), rest: AtomicU64::new(0) }
     }
 
-    /// Returns true if running the cull pipe is expected to be cheaper than shading every vertex once. Vertices of
-    /// visible primitives are shaded twice then.
+    /// Returns true if running the cull pipe is expected to be cheaper than shading every vertex
+    /// once. Vertices of visible primitives are then shaded twice.
     pub(super) fn is_cull_pipe_cheaper(&self) -> bool {
         let [positions, full] = self.costs.map(u64::from);
         let visible = u64::from(self.visible.load(Ordering::Relaxed));
         positions * u64::from(WHOLE) + visible * full < full * u64::from(WHOLE)
     }
 
-    /// Notes how many of the primitives of a chunk were visible.
+    /// Records the number of visible primitives of a chunk.
     pub(super) fn learn(&self, visible: usize, of: usize) {
         let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
         self.visible.store(share as u32, Ordering::Relaxed);
     }
 
-    /// Returns true if this many more primitives are drawn without waiting for later draws to hide them.
+    /// Returns true if this number of primitives is to be drawn without waiting for later draws to
+    /// hide them.
     pub fn rests(&self, primitives: usize) -> bool {
         let rest = self.rest.load(Ordering::Relaxed);
         if rest > 0 {
@@ -54,13 +57,14 @@ impl CullHeuristic {
         rest > 0
     }
 
-    /// Notes that this many primitives waited for later draws, which hid too few of them.
+    /// Records that this number of primitives waited for later draws, which hid too few of them.
     pub fn waited_in_vain(&self, primitives: usize) {
         self.rest.store(primitives as u64 * REST, Ordering::Relaxed);
     }
 }
 
-/// Returns the instructions that a function is expected to run. Those of loops count several times.
+/// Returns the number of instructions that a function is expected to run. Instructions of loops
+/// count several times.
 fn cost(function: &Function) -> u32 {
     const TURNS: u32 = 8;
     let mut weight = 1u32;

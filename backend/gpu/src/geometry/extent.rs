@@ -1,7 +1,11 @@
-//! Where the vertices of a block of primitives lie, all together: what the cull pipe looks at before it looks at any primitive.
+//! Joint bounds of the vertices of a block of primitives, which the look-ahead tests before it
+//! tests any primitive.
 //!
-//! Sixteen vertices at a time, by what the position program gave. Depths of fragments stay between those of corners (`Rules::own_depths`),
-//! so nothing of the block is nearer than its nearest vertex. Source: DESIGN 3.3, 3.2.
+//! Bounds are computed sixteen vertices at a time from the outputs of the position kernel. Depths
+//! of fragments stay between those of corners (`Rules::own_depths`), so no part of the block is
+//! nearer than its nearest vertex.
+//!
+//! Source: DESIGN 3.3, 3.2.
 
 use vitric_base::simd::{WAVE, kernel};
 
@@ -9,31 +13,32 @@ use super::kernel::outside;
 use super::triangles::Pixels;
 use crate::raster::{SUBPIXEL_BITS, snap};
 
-/// Where some primitives lie.
+/// Bounds of a group of primitives.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Extent {
-    /// Wholly outside of the view volume, by clip or cull distances too.
+    /// Wholly outside of the view volume or of a clip or cull distance.
     Outside,
-    /// Anywhere: some cross the view volume, or nothing is known.
+    /// Unknown: some primitives cross the view volume, or nothing is known.
     #[default]
     Anywhere,
-    /// In these pixels, between these depths in the window, which are not clamped.
+    /// Bounds in pixels, and range of depths in the window, which are not clamped.
     Within(Pixels, [f32; 2]),
 }
 
-/// What is least and greatest of vertices, x, y and depth, and what any and all of them lie outside of.
+/// Minimum and maximum of vertices' x, y and depth, and the `outside` bits of any and of all
+/// vertices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sum {
     low: [f32; 3],
     high: [f32; 3],
     any: u32,
     all: u32,
-    /// Whether any coordinate is no number.
+    /// True if any coordinate is NaN.
     is_odd: bool,
 }
 
 impl Extent {
-    /// Of vertices: x, y, depth, and what each lies outside of.
+    /// Computes the bounds of vertices from their x, y, depth, and `outside` bits.
     pub(super) fn of(vertices: [&[u32]; 4]) -> Self {
         let Sum { low, high, any, all, is_odd } = sum(vertices);
         if all & outside::REJECTED != 0 {
@@ -49,7 +54,8 @@ impl Extent {
     }
 }
 
-/// The least and the greatest of some numbers, and whether any is none. Lanes are arrays of their own, which registers can hold.
+/// Returns the minimum and maximum of floats, and true if any is NaN. Lanes are separate arrays,
+/// which fit in registers.
 #[inline(always)]
 fn bounds(words: &[u32]) -> (f32, f32, bool) {
     let (mut low, mut high, mut odd) = ([f32::INFINITY; WAVE], [f32::NEG_INFINITY; WAVE], [0u32; WAVE]);
@@ -95,12 +101,12 @@ fn outside_lanes(outside: &[u32]) -> bool {
 }
 
 kernel!(
-    /// Whether vertices all lie outside of one and the same, by what each lies outside of.
+    /// Returns true if all vertices lie outside of one common plane, given their `outside` bits.
     pub is_outside, outside_lanes, (outside: &[u32]) -> bool
 );
 
 kernel!(
-    /// Sums vertices up, of which there are some.
+    /// Summarizes vertices, at least one.
     sum, sum_lanes, (vertices: [&[u32]; 4]) -> Sum
 );
 
@@ -133,7 +139,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every vertex lies in the extent, and it is no larger than that.
+        /// Every vertex lies in the extent, and the extent is tight.
         #[test]
         fn extents_are_those_of_their_vertices(
             vertices in prop::collection::vec((-300.0f32..300.0, -9.0f32..9.0, -1.0f32..2.0), 1..90),

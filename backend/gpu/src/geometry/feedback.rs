@@ -1,34 +1,37 @@
-//! Transform feedback, as far as the front end goes: the words of vertices that are captured, primitive by primitive.
+//! Front-end part of transform feedback: captures components of vertices, primitive by primitive.
 //!
-//! Pieces of a draw capture on their own, on any thread; the command processor writes what they have captured in the order of the pieces
-//! (`command/feedback.rs`). Source: Vulkan specification, "Transform Feedback".
+//! Chunks of a draw capture independently, on any thread. The command processor writes the
+//! captured data in the order of the chunks (`command/feedback.rs`).
+//!
+//! Source: Vulkan specification, "Transform Feedback".
 
 use vitric_exec::Program;
 use vitric_ir::interface::{FEEDBACK_BUFFERS, Feedback, STREAMS};
 
 use super::shading::Shaded;
 
-/// Where the words of captured vertices come from and go to, stream by stream.
+/// Sources and destinations of captured vertex components, stream by stream.
 #[derive(Debug, Default)]
 pub struct CapturePlan {
-    /// Of each stream: words by their numbers among all outputs of the program, and where they go.
+    /// For each stream: indices of components among all outputs of the program, and their
+    /// destinations.
     streams: [Vec<(usize, Feedback)>; STREAMS as usize],
-    /// Vertices of a primitive.
+    /// Number of vertices of a primitive.
     pub corners: usize,
-    /// Whether the provoking vertex of a primitive is the last one.
+    /// True if the provoking vertex of a primitive is the last one.
     pub provoking_last: bool,
 }
 
-/// What was captured of a stream.
+/// Captured data of a stream.
 #[derive(Debug, Default)]
 pub struct CapturedStream {
-    /// Primitives.
+    /// Number of primitives.
     pub primitives: u64,
-    /// The words of their vertices, one vertex after the other.
+    /// The components of the primitives' vertices, vertex by vertex.
     pub words: Vec<u32>,
 }
 
-/// What was captured, by stream.
+/// Captured data by stream.
 #[derive(Debug, Default)]
 pub struct Captured {
     /// All streams.
@@ -36,7 +39,8 @@ pub struct Captured {
 }
 
 impl CapturePlan {
-    /// What is captured of the vertices of a program, the last one before rasterization. `corners` are those of its primitives.
+    /// Creates the plan for a program, the last one before rasterization. `corners` is the number
+    /// of vertices of its primitives.
     pub fn new(program: &Program, corners: usize, provoking_last: bool) -> Self {
         let mut plan = Self::counting(corners, provoking_last);
         for (word, output) in program.outputs.iter().enumerate() {
@@ -49,17 +53,18 @@ impl CapturePlan {
         plan
     }
 
-    /// Nothing but how many primitives of such corners there are.
+    /// Creates a plan that captures no components and only counts primitives with `corners`
+    /// vertices.
     pub fn counting(corners: usize, provoking_last: bool) -> Self {
         Self { corners, provoking_last, ..Self::default() }
     }
 
-    /// The words of a stream's vertices, and where they go.
+    /// Returns the components of a stream's vertices, and their destinations.
     pub fn words(&self, stream: usize) -> &[(usize, Feedback)] {
         &self.streams[stream]
     }
 
-    /// Bytes from vertex to vertex in the buffers that a stream goes to.
+    /// Returns the strides of a stream's vertices in each of its buffers, bytes.
     pub fn strides(&self, stream: usize) -> [Option<u32>; FEEDBACK_BUFFERS as usize] {
         let mut strides = [None; FEEDBACK_BUFFERS as usize];
         for (_, feedback) in &self.streams[stream] {
@@ -68,12 +73,13 @@ impl CapturePlan {
         strides
     }
 
-    /// The numbers of the words, stream by stream.
+    /// Returns the indices of the components, stream by stream.
     pub(super) fn streams(&self) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone> {
         self.streams.iter().map(|words| words.iter().map(|(word, _)| *word))
     }
 
-    /// Captures primitives of shaded vertices, which are those of the first stream, by the places of their vertices.
+    /// Captures primitives of shaded vertices, given by the places of their vertices. They belong
+    /// to the first stream.
     pub(super) fn capture_shaded<'p>(
         &self,
         shaded: &Shaded<'_>,

@@ -1,4 +1,5 @@
-//! The front end: pieces of a draw from the numbers of vertices through reuse, shading and culling to triangles.
+//! Front end: processes chunks of a draw, from vertex indices through vertex reuse, shading and
+//! culling to triangles.
 
 mod mesh;
 mod patches;
@@ -25,122 +26,131 @@ use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
 use crate::hiz::Hiding;
 use crate::state::Subdivision;
 
-/// Primitives whose vertices are shaded at once: many, as vertices that pieces share are shaded in each; few enough that they are still
-/// in the second cache when they are set up.
+/// Number of primitives in a chunk, whose vertices are shaded at once. A high number avoids
+/// shading vertices that chunks share twice. A low number keeps the vertices in the second-level
+/// cache until their primitives are set up.
 const PIECE: usize = 1 << 12;
 
-/// A draw, assembled.
+/// A draw after primitive assembly.
 pub struct Assembled<'a> {
-    /// Its vertices. The instance is that of the first.
+    /// Source of the vertices. Its instance is the draw's first.
     pub source: VertexSource<'a>,
-    /// The corners of an instance's primitives.
+    /// The corners of one instance's primitives.
     pub corners: Corners<'a>,
-    /// Vertices of a primitive, 1 to 3; more where a geometry program takes them.
+    /// Number of vertices of a primitive: 1 to 3, or more with a geometry program.
     pub of_each: usize,
-    /// The tessellation programs, and what the tessellator does; primitives are patches then.
+    /// The tessellation programs and the tessellator's settings, if primitives are patches.
     pub patches: Option<(&'a TessellationKernel, Subdivision)>,
-    /// The geometry program, linked with the vertex program, and how its waves are made.
+    /// The geometry program, linked with the vertex program, and the mode in which its waves are
+    /// formed.
     pub merged: Option<(&'a MergedKernel, MergedMode)>,
-    /// The workgroups of a mesh program, which then stand for primitives: corners are their numbers.
+    /// The workgroups of a mesh program. They are processed like primitives, with their numbers as
+    /// corners.
     pub mesh: Option<&'a Mesh<'a>>,
-    /// Instances.
+    /// Number of instances.
     pub instances: u32,
     /// Number of the first primitive in its instance.
     pub first_primitive: u32,
-    /// Memory of triangles.
+    /// Pool of empty triangle buffers.
     pub spare: &'a ObjectPool<Triangles>,
-    /// Who counts, if anybody does.
+    /// Counters to update, if enabled.
     pub counters: Option<&'a Counters>,
-    /// Strips of lines that have a stipple, which must be taken in order; none of those that geometry programs emit.
+    /// Stippled strips of lines, which must be processed in order. `None` for strips that geometry
+    /// programs emit.
     pub strips: Option<Strips>,
-    /// What set-up needs to know, by viewport where vertices name it; none when primitives are discarded after shading.
+    /// Contexts for setup, one for each viewport if vertices name it. Empty if primitives are
+    /// discarded after shading.
     pub contexts: &'a [PrimitiveContext],
-    /// Layers that are drawn to.
+    /// Number of layers that are drawn to.
     pub layers: u32,
-    /// The cull pipe, and which pieces go through it; none where the draw is to be left out.
+    /// The policy and the kernel of the cull pipe, or `None` if the draw does not use it.
     pub posh: Option<(Posh, &'a PositionKernel)>,
-    /// What the cull pipe has found ahead of this draw; none where all may be visible.
+    /// Result of the look-ahead for this draw, or `None` if all primitives may be visible.
     pub seen: Option<Seen<'a>>,
-    /// What transform feedback takes of vertices, where it is active. The kernel gives that then.
+    /// Layout of the vertices that transform feedback writes, if active. The vertex kernel then
+    /// writes the captured components too.
     pub captures: Option<&'a CapturePlan>,
 }
 
-/// What the cull pipe has found of a draw's blocks.
+/// Visibility of a draw's blocks, as found by the look-ahead.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
-    /// Whether each may be visible, instance by instance.
+    /// For each block, instance by instance: true if the block may be visible.
     pub blocks: &'a [bool],
-    /// What primitives of those are tested against.
+    /// Hi-Z data against which the primitives of visible blocks are tested.
     pub hiding: Hiding<'a>,
 }
 
-/// Strips of lines whose stipple goes on from line to line.
+/// Strips of lines whose stipple continues from line to line.
 #[derive(Debug, Default)]
 pub struct Strips {
     /// Number of each strip's first line among the lines of an instance, in order.
     pub starts: Vec<u32>,
-    /// The stipple counter behind the last line that was taken.
+    /// The stipple counter after the last processed line.
     counter: Mutex<f64>,
 }
 
 impl Strips {
-    /// Strips that begin with these lines, in the middle of one if they are part of a draw that has come so far.
+    /// Creates strips that begin with the given lines. With `before`, the draw continues an
+    /// earlier part of itself, and the first lines continue its last strip.
     pub fn new(starts: Vec<u32>, before: Option<&Self>) -> Self {
         Self { starts, counter: Mutex::new(before.map_or(0.0, |before| *before.counter.lock())) }
     }
 }
 
-/// What a worker keeps from piece to piece.
+/// Buffers that a worker reuses from chunk to chunk.
 #[derive(Default)]
 pub struct FrontScratch {
     reuse: Reuse,
     pub(super) indices: Vec<u32>,
-    /// Which ones these are, and the least and the greatest of them: where pieces are looked at ahead, one after the other.
+    /// Location of the indices in `indices`, and the lowest and highest of them. The look-ahead
+    /// does not read indices again if the next chunk has the same location, as with instances.
     last_read: Option<(IndexPlace, [u32; 2])>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
     cull: CullScratch,
     pub(super) shading: ShadeScratch,
-    /// It is large, and what holds it moves.
+    /// Boxed because it is large and the scratch is moved.
     pub(super) waiting: Box<Waiting>,
     pub(super) emission: Box<EmitScratch>,
     pub(super) patches: Box<PatchScratch>,
     mesh: Box<MeshScratch>,
-    /// What transform feedback is to write, until somebody takes it.
+    /// Captured vertices, until transform feedback writes them.
     pub captured: Captured,
 }
 
 impl FrontScratch {
-    /// Begins to look at pieces ahead: what was read before may be something else by now.
+    /// Begins a look-ahead. Forgets the indices read before, because the index buffer may have
+    /// changed.
     pub fn look_ahead(&mut self) {
         self.last_read = None;
     }
 }
 
 impl Assembled<'_> {
-    /// Primitives of one instance.
+    /// Returns the number of primitives of one instance.
     pub(super) fn per_instance(&self) -> usize {
         self.corners.count() / self.of_each
     }
 
-    /// Most primitives that may become of one.
+    /// Returns the maximum number of primitives that one primitive may become.
     pub fn amplification(&self) -> usize {
         let of_mesh = self.mesh.map_or(1, |mesh| mesh.most_primitives().max(1));
         self.merged.map_or(of_mesh, |(kernel, _)| kernel.amplification())
     }
 
-    /// Whether pieces may be taken in any order.
+    /// Returns true if chunks may be processed in any order.
     pub fn is_pure(&self) -> bool {
         self.source.kernel.is_pure() && self.patches.is_none_or(|(kernel, _)| kernel.is_pure())
     }
 
-    /// Primitives of all instances.
+    /// Returns the number of primitives of all instances.
     pub fn count(&self) -> usize {
         self.per_instance() * self.instances as usize
     }
 
-    /// Shades and sets up a range of all primitives, behind those in the last of `out`. Returns false when the time of the draw is
-    /// up.
+    /// Shades and sets up a range of all primitives, after those in the last buffer of `out`.
+    /// Returns false if the time limit of the draw has expired.
     pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         scratch.numbered = None;
         while range.start < range.end {
@@ -168,22 +178,23 @@ impl Assembled<'_> {
         true
     }
 
-    /// What depths of filled triangles are clamped to.
+    /// Returns the range that depths of filled triangles are clamped to.
     pub fn depth_range(&self) -> [f32; 2] {
         self.contexts.first().map_or([0.0, 1.0], |context| context.plan.rules.depth_range)
     }
 
-    /// Blocks of an instance.
+    /// Returns the number of blocks of one instance.
     fn blocks_of_each(&self) -> usize {
         self.per_instance().div_ceil(BLOCK)
     }
 
-    /// Blocks of all instances.
+    /// Returns the number of blocks of all instances.
     pub fn blocks(&self) -> usize {
         self.blocks_of_each() * self.instances as usize
     }
 
-    /// Whether the first primitives of a range of an instance may be visible, and for how many that holds.
+    /// Returns true if the first primitives of a range of an instance may be visible, and the
+    /// number of primitives to which that result applies.
     fn run_of_blocks(&self, instance: usize, range: Range<usize>) -> (bool, usize) {
         let Some(Seen { blocks, .. }) = &self.seen else { return (true, range.len()) };
         let blocks = &blocks[instance * self.blocks_of_each()..];
@@ -192,10 +203,10 @@ impl Assembled<'_> {
         (blocks[first], ((first + count) * BLOCK).min(range.end) - range.start)
     }
 
-    /// The pieces that the cull pipe takes ahead: instance, primitives, and number of the first block.
+    /// Returns the chunks of the look-ahead: instance, primitives, and number of the first block.
     pub fn pieces(&self) -> impl Iterator<Item = (u32, Range<usize>, usize)> + use<> {
         let (count, blocks) = (self.per_instance(), self.blocks_of_each());
-        // Nobody counts instances of nothing.
+        // A draw without primitives may have any number of instances, which need no iteration.
         let instances = if count == 0 { 0 } else { self.instances as usize };
         (0..instances).flat_map(move |instance| {
             let starts = (0..count).step_by(BLOCK * BLOCKS);
@@ -205,10 +216,11 @@ impl Assembled<'_> {
         })
     }
 
-    /// Finds where the blocks of a piece lie. `Ok(None)` where that is not known.
+    /// Finds the bounds of a chunk, and those of its blocks if `with_blocks`. Returns `Ok(None)`
+    /// if they are unknown.
     ///
     /// # Errors
-    /// The time of the draw is up.
+    /// Returns an error if the time limit of the draw has expired.
     pub fn sketch(
         &self,
         FrontScratch { indices, last_read, cull, .. }: &mut FrontScratch,
@@ -235,7 +247,7 @@ impl Assembled<'_> {
         posh::sketch_piece((&source, kernel), (&named, with_blocks), plan, &mut cull.positions)
     }
 
-    /// The corners of some primitives, which may be put in `indices`.
+    /// Returns the corners of a range of primitives. May store them in `indices`.
     fn corners_in<'i>(&'i self, range: Range<usize>, indices: &'i mut Vec<u32>) -> &'i [u32] {
         let corners = range.start * self.of_each..range.end * self.of_each;
         match &self.corners {
@@ -247,7 +259,7 @@ impl Assembled<'_> {
         }
     }
 
-    /// Numbers the vertices of some corners.
+    /// Numbers the vertices of a range of corners.
     fn number(&self, FrontScratch { reuse, indices, .. }: &mut FrontScratch, range: Range<usize>) {
         match &self.corners {
             Corners::Sequence(first, _) => {
@@ -261,16 +273,19 @@ impl Assembled<'_> {
         }
     }
 
-    /// Whether the cull pipe can serve: it does for triangles that are filled, by programs without side effects.
+    /// Returns true if the draw can use the cull pipe: it must draw filled triangles by programs
+    /// without side effects.
     pub fn suits_posh(&self) -> bool {
         let is_filled = self.contexts.first().is_some_and(PrimitiveContext::fills_as_placed);
         self.merged.is_none() && self.patches.is_none() && self.of_each == 3 && is_filled && self.is_pure()
     }
 
-    /// The cull pipe: finds the primitives that may be seen, and numbers their vertices. Without it all may.
+    /// Runs the cull pipe: finds the primitives that may be visible and numbers their vertices.
+    /// Returns `Ok(None)` if the chunk does not use the cull pipe, so that all primitives may be
+    /// visible.
     ///
     /// # Errors
-    /// The time of the draw is up.
+    /// Returns an error if the time limit of the draw has expired.
     fn cull(
         &self,
         source: &VertexSource<'_>,
@@ -281,7 +296,7 @@ impl Assembled<'_> {
             return Ok(None);
         };
         let FrontScratch { reuse, indices, cull, numbered, .. } = scratch;
-        // Those of the last piece are not what they were.
+        // Culling overwrites the numbering of the previous chunk.
         *numbered = None;
         let (corners, rules) = (self.corners_in(range.clone(), indices), Rules::new(&self.contexts[0]));
         let hiding = self.seen.as_ref().map(|seen| &seen.hiding);
@@ -354,7 +369,7 @@ impl Assembled<'_> {
 }
 
 impl Assembled<'_> {
-    /// Counts primitives that came to clipping, and how many more are left.
+    /// Counts the primitives before clipping, and `gained` more after it.
     pub(super) fn count_clipped(&self, inputs: u64, gained: i64) {
         if let Some(counters) = self.counters {
             counters.count(Counter::ClipInputs, inputs);
@@ -362,7 +377,7 @@ impl Assembled<'_> {
         }
     }
 
-    /// The numbers of the vertices of some corners.
+    /// Reads the vertex indices of a range of corners.
     pub(super) fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
         match &self.corners {
             Corners::Sequence(first, _) => {
@@ -374,7 +389,7 @@ impl Assembled<'_> {
         }
     }
 
-    /// Primitives of an instance through a merged program.
+    /// Processes primitives of an instance with a merged program.
     fn emit_piece(
         &self,
         (kernel, mode): (&MergedKernel, MergedMode),
@@ -390,7 +405,7 @@ impl Assembled<'_> {
         self.emit(&emission, (emitting, waiting, captured), out)
     }
 
-    /// Primitives through a merged program.
+    /// Processes the primitives of an emission with a merged program.
     pub(super) fn emit(
         &self,
         emission: &Emission<'_>,
@@ -413,7 +428,7 @@ impl Assembled<'_> {
             let routes = Routes { contexts: self.contexts, layers: self.layers };
             let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
             if self.contexts[0].raster.line_stipple.is_some() {
-                // Strips say themselves where they begin.
+                // Emitted strips mark their own beginnings.
                 set_up.go_on(&[], 0.0);
             }
             let primitives = emitted.set_up(&mut set_up, &self.contexts[0]);
@@ -435,7 +450,7 @@ impl Assembled<'_> {
         }
     }
 
-    /// What transform feedback takes of emitted vertices.
+    /// Captures emitted vertices for transform feedback.
     fn capture_emitted(&self, emitted: &mut Emitted<'_>, captured: &mut Captured) {
         if let Some(plan) = self.captures {
             emitted.capture(plan, captured);

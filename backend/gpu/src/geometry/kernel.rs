@@ -1,7 +1,9 @@
-//! Vertex kernels: a vertex program, with the fetch of its attributes before it and the viewport transform behind it, as one
-//! program.
+//! Vertex kernels: vertex programs linked with attribute fetch and the viewport transform.
 //!
-//! What a vertex lies outside of, and its place in the window, are outputs like positions and varyings: set-up reads words.
+//! A kernel fetches attributes, runs the vertex program and transforms positions to window
+//! coordinates. Its outputs are the window coordinates, the varyings and the planes outside of
+//! which a vertex lies, in the layout that triangle setup reads.
+//!
 //! Source: Vulkan specification, "Fixed-Function Vertex Processing", "Vertex Post-Processing".
 
 use std::sync::OnceLock;
@@ -20,49 +22,50 @@ use super::clip::SMALLEST_W;
 use super::cull_heuristic::CullHeuristic;
 use crate::state::{PipelineState, RasterState, VertexAttribute, VertexBinding};
 
-/// Input words of a vertex kernel.
+/// Input slots of a vertex kernel.
 pub(super) mod input {
-    /// Number of the vertex.
+    /// Vertex index.
     pub const VERTEX: u32 = 0;
-    /// Number of the instance.
+    /// Instance index.
     pub const INSTANCE: u32 = 1;
-    /// What was added to the vertex.
+    /// Offset that the draw added to the vertex index.
     pub const BASE_VERTEX: u32 = 2;
-    /// What was added to the instance.
+    /// Offset that the draw added to the instance index.
     pub const BASE_INSTANCE: u32 = 3;
-    /// Number of the draw.
+    /// Draw index.
     pub const DRAW: u32 = 4;
-    /// How many there are.
+    /// Number of input slots.
     pub const COUNT: usize = 5;
 }
 
-/// Output words of a vertex kernel.
+/// Output slots of a vertex kernel.
 pub(super) mod output {
-    /// Window coordinates x, y, z, and 1/w.
+    /// First of four components: window coordinates x, y, z, and 1/w.
     pub const WINDOW: usize = 0;
-    /// The varyings: what is kept of a vertex stands together.
+    /// First varying. The varyings follow the window coordinates because rows store both.
     pub const VARYINGS: usize = 4;
-    /// Bits of `outside`, from the end of the varyings on.
+    /// Bits of `outside`, relative to the end of the varyings.
     pub const OUTSIDE: usize = 0;
-    /// Clip coordinates, from there.
+    /// First of four clip coordinates, relative to the end of the varyings.
     pub const POSITION: usize = 1;
-    /// Point size, from there.
+    /// Point size, relative to the end of the varyings.
     pub const POINT_SIZE: usize = 5;
-    /// Clip distances, from there; behind them numbers of viewport and layer where the program gives any.
+    /// First clip distance, relative to the end of the varyings. The viewport and layer indices
+    /// follow the clip distances if the program writes either.
     pub const CLIP: usize = 6;
 }
 
-/// Output words of the part of a vertex kernel that is about positions.
+/// Output slots of a position kernel.
 pub(super) mod position {
-    /// Window coordinates x, y and z.
+    /// First of three components: window coordinates x, y and z.
     pub const WINDOW: usize = 0;
     /// Bits of `outside`.
     pub const OUTSIDE: usize = 3;
-    /// How many there are.
+    /// Number of output slots.
     pub const COUNT: usize = 4;
 }
 
-/// Bits of what a vertex lies outside of.
+/// Bits that name the planes and distances outside of which a vertex lies.
 pub(super) mod outside {
     /// First of the seven planes of the view volume.
     pub const PLANE: u32 = 0;
@@ -70,56 +73,60 @@ pub(super) mod outside {
     pub const CLIP: u32 = 7;
     /// First of the cull distances.
     pub const CULL: u32 = 15;
-    /// The position is no number.
+    /// Set if a coordinate of the position is NaN.
     pub const NOWHERE: u32 = 23;
-    /// First of the four sides of the view volume itself, which lie within the guard band's.
+    /// First of the four sides of the view volume itself. They lie within the sides of the guard
+    /// band, which are planes.
     pub const SIDE: u32 = 24;
     /// All planes and clip distances.
     pub const CLIPPED: u32 = (1 << CULL) - 1;
     /// All cull distances.
     const CULLED: u32 = 0xff << CULL;
-    /// All sides.
+    /// All four sides.
     pub const BESIDE: u32 = 0xf << SIDE;
-    /// Nothing is left of a primitive all of whose vertices lie outside of one of these.
+    /// Bits that reject a primitive if all of its vertices have one of them in common.
     pub const REJECTED: u32 = CLIPPED | CULLED | BESIDE;
 }
 
-/// Most clip distances, and most cull distances.
+/// Maximum number of clip distances and of cull distances.
 const MAX_DISTANCES: u32 = 8;
 
-/// First parameter behind those of the viewport: the bytes of each binding's buffer, where attributes are read exactly.
+/// First parameter after the viewport's. With `robustBufferAccess2`, the parameters from here on
+/// are the sizes of the bindings' buffers, bytes.
 const LIMITS: u32 = 7;
 
-/// A byte that no buffer has.
+/// Byte offset that lies outside of every buffer.
 const NOWHERE: u32 = 0xffff_ff00;
 
-/// A byte behind all that buffers have, where elements begin that do not fit.
+/// Byte offset beyond the end of every buffer, used for elements whose offset does not fit in 32
+/// bits.
 const FAR: u32 = 0x8000_0000;
 
-/// A vertex program of a pipeline, linked.
+/// A pipeline's vertex program, linked.
 #[derive(Debug)]
 pub struct VertexKernel {
     pub(super) program: Program,
-    /// Words that are handed over to fragments.
+    /// Number of components that are passed on to fragments.
     pub(super) varyings: usize,
-    /// Whether it gives numbers of viewports and layers.
+    /// True if the program writes viewport or layer indices.
     pub(super) routes: bool,
-    /// Words at the end that transform feedback writes.
+    /// Number of trailing output components that transform feedback writes.
     pub(super) captured: usize,
     is_pure: bool,
 }
 
-/// What of a vertex program is about positions, linked, and whether it pays to run it first.
+/// The position part of a vertex program, linked, with the heuristic that says if running it first
+/// pays.
 #[derive(Debug)]
 pub struct PositionKernel {
     pub(super) program: Program,
-    /// What it fetches vertex by vertex, of which each line is needed: the range, and bytes from a vertex to the next.
+    /// Per-vertex bindings of which every cache line is needed: range number and stride in bytes.
     pub(super) streams: SmallVec<[(u32, u32); 2]>,
-    /// What it costs, and has gained.
+    /// Costs and past benefit of the cull pipe with this kernel.
     pub balance: CullHeuristic,
 }
 
-/// The vertex kernels of a pipeline, linked and compiled once.
+/// The vertex kernels of a pipeline, each linked and compiled on first use.
 #[derive(Debug, Default)]
 pub struct LazyVertexKernel {
     full: OnceLock<VertexKernel>,
@@ -128,17 +135,18 @@ pub struct LazyVertexKernel {
 }
 
 impl LazyVertexKernel {
-    /// The kernel.
+    /// Returns the kernel that writes all outputs but those of transform feedback.
     pub fn get(&self, pipeline: &PipelineState) -> &VertexKernel {
         self.full.get_or_init(|| VertexKernel::new(pipeline, false))
     }
 
-    /// The kernel that gives also what transform feedback writes, in the order of a [`super::CapturePlan`].
+    /// Returns the kernel that also writes the outputs of transform feedback, in the order of a
+    /// [`super::CapturePlan`].
     pub fn captured(&self, pipeline: &PipelineState) -> &VertexKernel {
         self.captured.get_or_init(|| VertexKernel::new(pipeline, true))
     }
 
-    /// What gives no more than positions.
+    /// Returns the kernel that writes positions only.
     pub fn positions(&self, pipeline: &PipelineState) -> &PositionKernel {
         self.positions.get_or_init(|| {
             let program = linked(pipeline, "position kernel", |results| results.finish_positions());
@@ -170,7 +178,9 @@ impl VertexKernel {
         Self { program, varyings, routes: vertex.routes(), captured, is_pure: !vertex.fragment.side_effects }
     }
 
-    /// What makes vertices for set-up of words that a program has left, which are its inputs: it runs nothing, and fetches nothing.
+    /// Builds a kernel whose inputs are the output components of a program that has already run.
+    /// The kernel runs no program and fetches no attributes: it only converts the components to
+    /// the layout of triangle setup.
     pub(super) fn of_records(
         (pipeline, program): (&PipelineState, &Program),
         records: &[OutputSlot],
@@ -182,20 +192,21 @@ impl VertexKernel {
         Results::new(b, program, words, &pipeline.raster).kernel(pipeline, &variance, (is_pure, false))
     }
 
-    /// Whether waves may run in any order.
+    /// Returns true if waves may run in any order.
     pub fn is_pure(&self) -> bool {
         self.is_pure
     }
 }
 
-/// How the inputs of a vertex kernel differ from lane to lane.
+/// Returns how each input of a vertex kernel varies from lane to lane.
 pub(super) fn fetch_variance() -> [LaneVariance; input::COUNT] {
     let mut variance = [LaneVariance::Uniform; input::COUNT];
     variance[input::VERTEX as usize] = LaneVariance::Divergent;
     variance
 }
 
-/// A pipeline's vertex program with fetch for its attributes, and what writes the outputs and says how many there are.
+/// Links a pipeline's vertex program with the fetch of its attributes. `finish` writes the outputs
+/// and returns their number.
 fn linked(pipeline: &PipelineState, name: &str, finish: impl FnOnce(&mut Results<'_>) -> usize) -> Program {
     let program = &*pipeline.vertex;
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
@@ -206,21 +217,22 @@ fn linked(pipeline: &PipelineState, name: &str, finish: impl FnOnce(&mut Results
     linked
 }
 
-/// Appends a vertex program, with fetch for its attributes.
+/// Linker that appends a vertex program and the fetch of its attributes.
 pub(super) struct VertexLinker<'a> {
     b: Builder,
     pipeline: &'a PipelineState,
-    /// The vertex' number, where it is no input.
+    /// Vertex index, or `None` if it is an input.
     vertex: Option<Value>,
 }
 
 impl<'a> VertexLinker<'a> {
-    /// Behind what was built so far. The number of the vertex is an input, or a value.
+    /// Creates a linker that appends to `b`. With `vertex` being `None`, the vertex index is an
+    /// input.
     pub(super) fn of(b: Builder, pipeline: &'a PipelineState, vertex: Option<Value>) -> Self {
         Self { b, pipeline, vertex }
     }
 
-    /// What was built.
+    /// Returns the builder with everything appended so far.
     pub(super) fn into_builder(self) -> Builder {
         self.b
     }
@@ -261,12 +273,13 @@ impl VertexLinker<'_> {
         self.b.input(slot, Type::I32)
     }
 
-    /// A component of an attribute; 0 where the pipeline has none.
+    /// Returns a component of the attribute at a location, or 0 if the pipeline has no such
+    /// attribute.
     fn attribute(&mut self, location: u32, component: usize) -> Value {
         let attributes = &self.pipeline.attributes;
         let found = attributes.iter().find_map(|attribute| {
             let info = format::info(attribute.format)?;
-            // What does not fit into a location goes on in the next.
+            // An attribute larger than 16 bytes continues in the next location.
             let part = match location.checked_sub(attribute.location)? {
                 0 => (info, 0),
                 1 => (info.second_half()?, 16),
@@ -281,7 +294,8 @@ impl VertexLinker<'_> {
         routines::decode(&mut self.b, part.0, &words)[component]
     }
 
-    /// Where an attribute lies. Where attributes are read exactly, one that is not wholly in its buffer lies outside of all.
+    /// Returns the byte offset of an attribute. With `robustBufferAccess2`, an attribute that is
+    /// not wholly inside its buffer gets an offset outside of every buffer.
     fn address(&mut self, attribute: &VertexAttribute, range: u32, binding: &VertexBinding) -> Value {
         let start = self.element(binding);
         let offset = self.b.int(attribute.offset);
@@ -295,7 +309,8 @@ impl VertexLinker<'_> {
         self.b.select(outside, nowhere, at)
     }
 
-    /// The words of a part of an attribute in memory, so many bytes behind its start; what lies outside of the buffer is 0.
+    /// Loads the dwords of a part of an attribute, `behind` bytes after the attribute's start.
+    /// Bytes outside of the buffer read as 0.
     fn fetched(
         &mut self,
         attribute: &VertexAttribute,
@@ -332,13 +347,14 @@ impl VertexLinker<'_> {
         self.b.load(space, at, Type::I32)
     }
 
-    /// Byte at which the element of a binding starts; far outside where that does not fit.
+    /// Returns the byte offset of an element of a binding, clamped to `FAR`.
     fn element(&mut self, binding: &VertexBinding) -> Value {
         let number = match binding.rate {
             vk::VertexInputRate::INSTANCE => self.instance(binding.divisor),
             _ => self.vertex(),
         };
-        // The first element that starts there is as good as any behind it; the product fits.
+        // Clamping the index to the first element at or beyond `FAR` keeps the product within 32
+        // bits.
         let first_far = self.b.int(FAR.div_ceil(binding.stride.max(1)));
         let (stride, far) = (self.b.int(binding.stride), self.b.int(FAR));
         let number = self.b.binary(B::UMin, number, first_far);
@@ -348,7 +364,8 @@ impl VertexLinker<'_> {
 }
 
 impl VertexLinker<'_> {
-    /// Number of the element of an instance, when so many have one in common.
+    /// Returns the index of an instance's element, for a binding that advances once every
+    /// `divisor` instances.
     fn instance(&mut self, divisor: u32) -> Value {
         let (first, instance) = (input::BASE_INSTANCE, input::INSTANCE);
         let [first, instance] = [first, instance].map(|slot| self.b.input(slot, Type::I32));
@@ -364,7 +381,7 @@ impl VertexLinker<'_> {
     }
 }
 
-/// What follows the last program before primitives are set up.
+/// Builder of the code between the last program and triangle setup.
 pub(super) struct Results<'a> {
     b: Builder,
     program: &'a Program,
@@ -373,12 +390,13 @@ pub(super) struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Of a program's output words.
+    /// Starts from the values of a program's output components.
     pub(super) fn new(b: Builder, program: &'a Program, words: Vec<Value>, raster: &'a RasterState) -> Self {
         Self { b, program, words, raster }
     }
 
-    /// The program that ends with what writes the outputs and says how many there are; how its inputs differ from lane to lane.
+    /// Returns the program that ends with the code `finish` appends; `finish` returns the number
+    /// of outputs. `variance` says how each input varies from lane to lane.
     pub(super) fn program(
         mut self,
         variance: &[LaneVariance],
@@ -394,8 +412,9 @@ impl<'a> Results<'a> {
         program
     }
 
-    /// The kernel that ends with them; how its inputs differ from lane to lane, whether waves may run in any order, and whether it gives
-    /// also what transform feedback writes.
+    /// Returns the kernel that ends with all outputs. `variance` says how each input varies from
+    /// lane to lane. Waves may run in any order if `is_pure`. The kernel writes the outputs of
+    /// transform feedback too if `captures`.
     pub(super) fn kernel(
         self,
         pipeline: &PipelineState,
@@ -408,8 +427,8 @@ impl<'a> Results<'a> {
         VertexKernel { program, varyings, routes, captured, is_pure }
     }
 
-    /// Ends a kernel with what set-up needs and, where that is asked for, with words that transform feedback writes, which it counts. How many
-    /// words all are.
+    /// Writes the outputs that setup reads and, if `captures`, those of transform feedback. Stores
+    /// the number of the latter in `captured`. Returns the number of all outputs.
     fn finish_all(&mut self, pipeline: &PipelineState, captures: bool, captured: &mut usize) -> usize {
         let end = self.finish(pipeline.varyings());
         *captured = if captures { self.capture(end) } else { 0 };
@@ -427,7 +446,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Elements of an array of distances.
+    /// Returns the number of elements of an array of clip or cull distances.
     fn count(&self, builtin: Builtin) -> usize {
         (0..MAX_DISTANCES).take_while(|&index| self.program.output_builtin(builtin, index).is_some()).count()
     }
@@ -436,11 +455,12 @@ impl<'a> Results<'a> {
         self.b.push(Inst::Output { slot: slot as u32, value });
     }
 
-    /// Writes all output words. Returns how many there are.
+    /// Writes the outputs that setup reads. Returns their number.
     fn finish(&mut self, varyings: impl Iterator<Item = Slot>) -> usize {
         let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let window = self.window(position);
-        // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
+        // The fragment program may read clip and cull distances too. They are then varyings like
+        // any other.
         let mut rest = output::VARYINGS;
         for slot in varyings {
             let value = self.word(slot).unwrap_or_else(|| self.b.int(0));
@@ -471,14 +491,14 @@ impl<'a> Results<'a> {
         end
     }
 
-    /// Writes what transform feedback takes behind the other output words. Returns how many words these are.
+    /// Writes the outputs of transform feedback after the other outputs. Returns their number.
     fn capture(&mut self, end: usize) -> usize {
         let outputs = self.program.outputs.iter().zip(self.words.clone());
         let words = outputs.filter(|(output, _)| output.feedback.is_some()).map(|(_, word)| word);
         words.enumerate().map(|(number, word)| self.output(end + number, word)).count()
     }
 
-    /// Writes the output words of positions. Returns how many there are.
+    /// Writes the outputs of a position kernel. Returns their number.
     fn finish_positions(&mut self) -> usize {
         let place = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let [x, y, z, _] = self.window(place);
@@ -490,7 +510,8 @@ impl<'a> Results<'a> {
         position::COUNT
     }
 
-    /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.
+    /// Returns the window coordinates and 1/w. The viewport's values are parameters, in the order
+    /// of `vertex_parameters`.
     fn window(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 4] {
         let [left, top, width, height, near, far] =
             [0, 1, 2, 3, 4, 5].map(|word| self.b.parameter(word, None, Type::F32));
@@ -516,7 +537,7 @@ impl<'a> Results<'a> {
         [x, y, self.b.binary(B::FAdd, scaled, start), inverse_w]
     }
 
-    /// The signed distances to the planes of the view volume, as `clip` has them.
+    /// Returns the signed distances to the planes of the view volume, in the order of `clip`.
     fn distances(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 7] {
         let (smallest, band) = (self.b.float(SMALLEST_W), self.b.parameter(6, None, Type::F32));
         let reach = self.b.binary(B::FMul, band, w);
@@ -560,7 +581,7 @@ impl<'a> Results<'a> {
         bits
     }
 
-    /// Sets a bit where a distance is negative, or no number.
+    /// Sets a bit if a distance is negative or NaN.
     fn outside_of(&mut self, bits: Value, distance: Value, bit: u32) -> Value {
         let zero = self.b.float(0.0);
         let inside = self.b.binary(B::FLe, zero, distance);

@@ -1,34 +1,38 @@
-//! Lines on the grid: the pixels whose diamonds a line leaves, rectangles around it, and the runs that a stipple lets through.
+//! Lines on the grid: pixels whose diamonds a line exits, rectangles around a line, and the drawn
+//! runs of a stipple.
 //!
-//! All of them end as triangles, so that one rasterizer serves everything. A Bresenham line is two triangles that are longer than the
-//! line, cut to the pixels between its first and its last one along the major axis: the edges decide on the pixel of each column (or
-//! row), by the fill rule exactly as the perturbation of the specification does, in integers. Source: Vulkan specification, "Line
-//! Segments".
+//! All lines end as triangles, so that one rasterizer serves every primitive. A Bresenham line is
+//! two triangles that are longer than the line, limited to the pixels between its first and its
+//! last one along the major axis. Their edges select the pixel of each column (or row). The fill
+//! rule does so exactly as the perturbation of the specification, in integers.
+//!
+//! Source: Vulkan specification, "Line Segments".
 
 use std::ops::Range;
 
 use crate::raster::{FARTHEST, UNITS};
 use crate::state::LineStipple;
 
-/// Widths of lines, pixels.
+/// Minimum and maximum line width, pixels.
 pub const LINE_WIDTHS: [f32; 2] = [1.0, 256.0];
 
-/// A place on the grid, units.
+/// A point on the grid, units.
 pub(super) type Place = [i64; 2];
 
-/// What a triangle covers where its attributes are those of another one.
+/// Covered area of a triangle whose attributes come from other corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cover {
     /// Corners on the grid, units.
     pub(super) corners: [[i32; 2]; 3],
-    /// Pixels that it is cut to: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Pixels that the area is limited to: `[x0, y0, x1, y1]`, exclusive at the end.
     pub(super) window: [i32; 4],
-    /// Number of a polygon that is covered instead: then the corners are three of those of the rectangle around it.
+    /// Number of a polygon that is covered instead. The corners are then three of those of its
+    /// bounding rectangle.
     pub(super) polygon: Option<u32>,
 }
 
 impl Cover {
-    /// Of a polygon with these corners, which has a number.
+    /// Creates the cover of a polygon with the given corners and number.
     pub(super) fn of_polygon(corners: &[Place], number: u32) -> Self {
         let bound = |pick: fn(i64, i64) -> i64, axis: usize| {
             corners.iter().map(|corner| corner[axis]).reduce(pick).unwrap_or(0) as i32
@@ -39,44 +43,45 @@ impl Cover {
     }
 }
 
-/// All pixels.
+/// Limits that include all pixels.
 const EVERYWHERE: [i32; 4] = [i32::MIN, i32::MIN, i32::MAX, i32::MAX];
 
-/// A quadrilateral, whose corners go around it, as two triangles.
+/// Splits a quadrilateral, whose corners go around it, into two triangles.
 fn halves(corners: [Place; 4], window: [i32; 4]) -> [Cover; 2] {
     let [a, b, c, d] = corners.map(|corner| corner.map(|units| units as i32));
     [[a, b, c], [a, c, d]].map(|corners| Cover { corners, window, polygon: None })
 }
 
-/// The centre of the pixel in which a coordinate lies.
+/// Returns the coordinate of a pixel's centre, units.
 fn centre(pixel: i64) -> i64 {
     pixel * UNITS + UNITS / 2
 }
 
-/// First pixel whose centre is at a coordinate or behind it.
+/// Returns the first pixel whose centre is at or after a coordinate.
 fn first_pixel(units: i64) -> i64 {
     (units + UNITS / 2 - 1).div_euclid(UNITS)
 }
 
-/// A Bresenham line: so many pixels along its major axis, in order from its start.
+/// A Bresenham line: `count` pixels along its major axis, in order from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Diamonds {
-    /// Its ends, moved so that the first pixel across belongs to the line between them.
+    /// Ends of the line, moved so that the first pixel across belongs to the line between them.
     ends: [Place; 2],
-    /// Number of the major axis: where it goes farther, or x.
+    /// Major axis: the axis along which the line is longer, or x if both are equal.
     pub(super) major: usize,
     /// First pixel along the major axis.
     first: i64,
-    /// 1 or -1 along the major axis.
+    /// Direction along the major axis, 1 or -1.
     step: i64,
-    /// Pixels along the major axis.
+    /// Number of pixels along the major axis.
     pub(super) count: i64,
-    /// Pixels across.
+    /// Number of pixels across.
     width: i64,
 }
 
 impl Diamonds {
-    /// Of a line between two places that is so many pixels wide; `None` where it leaves no diamond.
+    /// Creates a line between two points that is `width` pixels wide. Returns `None` if the line
+    /// exits no diamond.
     pub(super) fn new(mut ends: [Place; 2], width: i64) -> Option<Self> {
         let delta = |axis: usize| ends[1][axis] - ends[0][axis];
         let major = usize::from(delta(1).abs() > delta(0).abs());
@@ -86,12 +91,12 @@ impl Diamonds {
             return None;
         }
         let [start, end] = ends;
-        // Where the line begins behind the middle of a diamond, it leaves that if it begins inside of it.
+        // A line that begins after the middle of a diamond exits it if it begins inside of it.
         let begins = |pixel: &i64| {
             let before = (centre(*pixel) - start[major]) * step;
             before > 0 || before == 0 && step > 0 || is_in_diamond(start, major, *pixel)
         };
-        // Where it ends behind the middle of a diamond, it leaves that unless it ends inside of it.
+        // A line that ends after the middle of a diamond exits it unless it ends inside of it.
         let ends_behind = |pixel: &i64| {
             let behind = (end[major] - centre(*pixel)) * step;
             (behind > 0 || behind == 0 && step < 0) && !is_in_diamond(end, major, *pixel)
@@ -103,9 +108,10 @@ impl Diamonds {
         (count > 0).then_some(Self { ends, major, first, step, count, width })
     }
 
-    /// The numbers of the pixels whose centres lie behind the first cut and before the second, coordinates along the major axis.
+    /// Returns the numbers of the pixels whose centres lie after the first cut and before the
+    /// second. Cuts are coordinates along the major axis.
     pub(super) fn between(&self, cuts: [Option<i64>; 2]) -> Range<i64> {
-        // Of two lines that are cut at the same place, one has each pixel.
+        // Two lines that are cut at one point share no pixel and leave none out.
         let number = |units: i64| match self.step {
             1 => first_pixel(units) - self.first,
             _ => self.first - first_pixel(units) + 1,
@@ -113,7 +119,8 @@ impl Diamonds {
         cuts[0].map_or(0, number).max(0)..cuts[1].map_or(self.count, number).min(self.count)
     }
 
-    /// The numbers of the pixels from `low` on and below `high`, pixels along the major axis.
+    /// Returns the numbers of the pixels from `low` up to but not including `high`, pixels along
+    /// the major axis.
     pub(super) fn within(&self, [low, high]: [i64; 2]) -> Range<i64> {
         match self.step {
             1 => low - self.first..high - self.first,
@@ -121,10 +128,11 @@ impl Diamonds {
         }
     }
 
-    /// What of the line is covered at the pixels of these numbers.
+    /// Returns the covered areas of the line at the pixels with the given numbers.
     pub(super) fn covers(&self, run: Range<i64>) -> [Cover; 2] {
         let (minor, delta) = (1 - self.major, [0, 1].map(|axis: usize| self.ends[1][axis] - self.ends[0][axis]));
-        // Longer by whole lines, so that the corners are on the grid, and farther than the first and last centres.
+        // Extending the line by whole multiples of itself keeps the corners on the grid and beyond
+        // the first and last centres.
         let times = UNITS / delta[self.major].abs() + 1;
         let place = |end: usize, across: i64| {
             let sign = if end == 0 { -times } else { times };
@@ -141,10 +149,11 @@ impl Diamonds {
     }
 }
 
-/// Whether a place that is moved by very little to the left, and by even less upwards, lies in the diamond of a pixel, whose number along
-/// the major axis is given: that of the same row or column.
+/// Returns true if a point lies in the diamond of a pixel, after the perturbation: very little to
+/// the left, and even less upwards. `pixel` is the pixel's number along the major axis. Its row or
+/// column is the point's.
 fn is_in_diamond(place: Place, major: usize, pixel: i64) -> bool {
-    // A place between two of them is moved to the one before.
+    // A point between two pixels belongs to the one before.
     let mut middle = place.map(|units| centre((units - 1).div_euclid(UNITS)));
     middle[major] = centre(pixel);
     let distance = (place[0] - middle[0]).abs() + (place[1] - middle[1]).abs();
@@ -155,16 +164,16 @@ fn is_in_diamond(place: Place, major: usize, pixel: i64) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rectangle {
     start: [f64; 2],
-    /// One pixel along it.
+    /// Vector of one pixel along the line.
     along: [f64; 2],
-    /// Its length.
+    /// Length.
     pub(super) length: f64,
-    /// Half of its width.
+    /// Half of the width.
     half: f64,
 }
 
 impl Rectangle {
-    /// Of a line between two places, so many pixels wide.
+    /// Creates the rectangle of a line between two points, `width` pixels wide.
     pub(super) fn new([start, end]: [[f32; 2]; 2], width: f32) -> Self {
         let [start, end] = [start, end].map(|place| place.map(f64::from));
         let delta = [0, 1].map(|axis: usize| end[axis] - start[axis]);
@@ -172,13 +181,13 @@ impl Rectangle {
         Self { start, along: delta.map(|part| part / length), length, half: f64::from(width) * 0.5 }
     }
 
-    /// Half of what a pixel takes up along the line, or across it.
+    /// Returns half of a pixel's extent along the line, which equals that across it.
     fn reach(&self) -> f64 {
         (self.along[0].abs() + self.along[1].abs()) * 0.5
     }
 
-    /// The pixels whose centres lie in this may have a part in the rectangle between two distances. Parts that are a pixel or more away
-    /// from each other share none.
+    /// Returns the area that contains the centres of all pixels that the rectangle may touch
+    /// between two distances. Areas of parts that are a pixel or more apart share no centre.
     pub(super) fn touches(&self, [from, to]: [f64; 2]) -> [Cover; 2] {
         let reach = self.reach();
         let is_end = [from < 1.0, to > self.length - 1.0];
@@ -186,7 +195,8 @@ impl Rectangle {
         self.covers([from - before, to + behind], reach)
     }
 
-    /// What is covered from a distance to another along the line, with so much more on both sides.
+    /// Returns the area between two distances along the line, extended by `more` pixels on both
+    /// sides.
     pub(super) fn covers(&self, [from, to]: [f64; 2], more: f64) -> [Cover; 2] {
         let across = [-self.along[1], self.along[0]].map(|part| part * (self.half + more));
         let place = |distance: f64, side: f64| {
@@ -195,14 +205,16 @@ impl Rectangle {
         halves([place(from, 1.0), place(to, 1.0), place(to, -1.0), place(from, -1.0)], EVERYWHERE)
     }
 
-    /// Distances of the line's ends, at its upper and its lower side, from the four sides of the part between two distances.
+    /// Returns the distances of the line's ends, at its upper and its lower side, from the four
+    /// sides of the part between two distances.
     pub(super) fn sides(&self, [from, to]: [f64; 2]) -> [[f32; 4]; 4] {
         let width = self.half * 2.0;
         let corner = |at: f64, above: f64| [above, width - above, at - from, to - at].map(|distance| distance as f32);
         [corner(0.0, 0.0), corner(self.length, 0.0), corner(self.length, width), corner(0.0, width)]
     }
 
-    /// The distances between which the line may touch the pixels `[x0, y0, x1, y1]`; `None` where it touches none of them.
+    /// Returns the distances between which the line may touch the pixels `[x0, y0, x1, y1]`, or
+    /// `None` if it touches none of them.
     pub(super) fn within(&self, area: [f64; 4]) -> Option<[f64; 2]> {
         let (mut range, more) = ([0.0, self.length], self.half + 2.0);
         for axis in 0..2 {
@@ -224,10 +236,12 @@ fn snap(pixels: f64) -> i64 {
     (pixels * UNITS as f64).round_ties_even().clamp(-(FARTHEST as f64), FARTHEST as f64) as i64
 }
 
-/// The parts of a line between two values of its stipple counter that are drawn, in order: neither is negative. Source: "Line
-/// Stipple".
+/// Returns the drawn parts of a line between two values of its stipple counter, in order. Neither
+/// value is negative.
+///
+/// Source: "Line Stipple".
 pub(super) fn runs(stipple: Option<LineStipple>, [from, to]: [f64; 2]) -> impl Iterator<Item = [f64; 2]> {
-    // Without one everything is drawn.
+    // Without a stipple the whole line is drawn.
     let LineStipple { factor, pattern } = stipple.unwrap_or(LineStipple { factor: 1, pattern: u16::MAX });
     let factor = f64::from(factor.max(1));
     let last = if pattern == u16::MAX { 1 } else { (to / factor).ceil() as u64 };
@@ -245,7 +259,7 @@ pub(super) fn runs(stipple: Option<LineStipple>, [from, to]: [f64; 2]) -> impl I
     .filter(|[start, end]| start < end)
 }
 
-/// The value of a stipple counter, without what the pattern has repeated.
+/// Returns a stipple counter without whole repetitions of the pattern.
 pub(super) fn wrapped(stipple: LineStipple, counter: f64) -> f64 {
     counter % f64::from(stipple.factor.max(1) * 16)
 }
@@ -255,7 +269,7 @@ mod tests {
     use super::*;
     use crate::raster::Triangle;
 
-    /// The pixels that are covered, in the order of their numbers along the line.
+    /// Returns the covered pixels in the order of their numbers along the line.
     fn pixels(line: &Diamonds) -> Vec<Vec<[i64; 2]>> {
         let at = |number: i64| {
             let covers = line.covers(number..number + 1);
@@ -282,13 +296,13 @@ mod tests {
 
     #[test]
     fn lines_between_centres_are_those_of_bresenham() {
-        // From (1, 1) to (6, 3), the last one left out.
+        // From (1, 1) to (6, 3) without the last pixel.
         let expected = [[1, 1], [2, 1], [3, 2], [4, 2], [5, 3]];
         assert_eq!(line([3, 3], [13, 7], 1), expected.map(|pixel| vec![pixel]));
         assert_eq!(line([3, 3], [3, 9], 1), [[1, 1], [1, 2], [1, 3]].map(|pixel| vec![pixel]));
         assert_eq!(line([9, 3], [3, 3], 1), [[4, 1], [3, 1], [2, 1]].map(|pixel| vec![pixel]));
         assert!(line([3, 3], [3, 3], 1).is_empty());
-        // Between rows the upper one, between columns the left one.
+        // The upper pixel is drawn between rows, the left one between columns.
         assert_eq!(line([3, 4], [7, 4], 1), [[1, 1], [2, 1]].map(|pixel| vec![pixel]));
         assert_eq!(line([4, 7], [4, 3], 1), [[1, 3], [1, 2]].map(|pixel| vec![pixel]));
         assert_eq!(line([3, 5], [7, 5], 3), [[[1, 1], [1, 2], [1, 3]], [[2, 1], [2, 2], [2, 3]]]);

@@ -1,8 +1,11 @@
-//! Mesh programs in the front end: from workgroups to primitives that are set up.
+//! Mesh programs in the front end: runs of workgroups, and the vertices and primitives that they
+//! output.
 //!
-//! A workgroup leaves its vertices and primitives in its memory. What primitives have for themselves is flat, so it is given to set-up as
-//! the words of their provoking vertex, of which each primitive then has one of its own: what comes behind knows vertices only. Source:
-//! Vulkan specification, "Mesh Shading".
+//! A workgroup stores its vertices and primitives in its memory. Per-primitive outputs are flat,
+//! so setup receives them as components of the primitive's provoking vertex. Each primitive then
+//! has its own copy of that vertex, and later stages need to know vertices only.
+//!
+//! Source: Vulkan specification, "Mesh Shading".
 
 use std::sync::atomic::AtomicU64;
 
@@ -13,22 +16,22 @@ use vitric_ir::interface::{Builtin, MeshFacts, MeshWord, Slot};
 use super::shading::ShadeScratch;
 use crate::state::PipelineState;
 
-/// Workgroups that are run without a look at the clock, unless their program loops.
+/// Number of workgroups that run between two checks of the time limit, unless their program loops.
 pub(super) const RUNS_AT_ONCE: usize = 64;
 
 /// Workgroups of a mesh program that are launched together.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
-    /// How many there are along x, y and z.
+    /// Number of workgroups along x, y and z.
     pub groups: [u32; 3],
-    /// What their task program leaves for them; nothing without one.
+    /// Payload of the task program; empty without one.
     pub payload: Vec<u32>,
-    /// How many come before them in the draw.
+    /// Number of workgroups before this launch in the draw.
     pub first: usize,
 }
 
 impl Launch {
-    /// How many workgroups it is, saturating.
+    /// Returns the number of workgroups, saturating.
     pub fn count(&self) -> usize {
         self.groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize))
     }
@@ -38,31 +41,31 @@ impl Launch {
 pub struct Mesh<'a> {
     pub(super) facts: &'a MeshFacts,
     pub(super) outputs: &'a Program,
-    /// Whether primitives have words of which fragments or set-up know.
+    /// True if primitives have outputs that fragments or setup read.
     has_own: bool,
-    /// Where the number of a primitive is, if they have one of their own.
+    /// Location of the primitive's number, if the program writes it.
     primitive_id: Option<MeshWord>,
-    /// What workgroups run in; how many there are is said by launches.
+    /// Environment of the workgroups. Launches give the number of workgroups.
     pub workgroups: Workgroups<'a>,
-    /// At least one, in order.
+    /// Launches in order, at least one.
     pub launches: &'a [Launch],
-    /// Primitives that were given so far.
+    /// Number of primitives output so far.
     pub given: AtomicU64,
 }
 
-/// What a worker keeps from workgroup to workgroup.
+/// Buffers that a worker reuses from workgroup to workgroup.
 #[derive(Default)]
 pub struct MeshScratch {
     workgroup: WorkgroupScratch,
-    /// The words of sixteen vertices after those of others.
+    /// Vertex components in blocks of sixteen vertices.
     pub(super) words: Vec<Lanes>,
-    /// For each primitive its corners and its number; those that are left out are not there.
+    /// Corners and number of each primitive. Culled primitives are left out.
     pub(super) primitives: Vec<([u32; 3], u32)>,
     pub(super) shading: ShadeScratch,
 }
 
 impl<'a> Mesh<'a> {
-    /// Of a pipeline; `None` where it has no mesh program.
+    /// Creates the workgroups of a pipeline, or returns `None` if it has no mesh program.
     pub fn new(pipeline: &'a PipelineState, workgroups: Workgroups<'a>, launches: &'a [Launch]) -> Option<Self> {
         let (facts, outputs) = (pipeline.mesh()?, workgroups.program);
         let (_, of_primitives) = facts.split();
@@ -84,16 +87,17 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// Most primitives of a workgroup.
+    /// Returns the maximum number of primitives of a workgroup.
     pub fn most_primitives(&self) -> usize {
         self.facts.primitives as usize
     }
 
-    /// Runs a workgroup. How many vertices and primitives it gives; `None` when it was interrupted.
+    /// Runs a workgroup. Returns the numbers of vertices and primitives that it outputs, or `None`
+    /// if it was interrupted.
     pub(super) fn run(&self, number: usize, scratch: &mut MeshScratch) -> Option<[u32; 2]> {
         let launch = &self.launches[self.launches.partition_point(|launch| launch.first <= number) - 1];
         let workgroups = Workgroups { groups: launch.groups, ..self.workgroups };
-        // Behind what it knows of the payload lies its own memory.
+        // The workgroup's own memory follows the part of the payload that the program declares.
         let known = launch.payload.len().min(self.facts.payload.div_ceil(4) as usize);
         workgroups.run(&mut scratch.workgroup, number - launch.first, &launch.payload[..known]).then(|| {
             let memory = scratch.workgroup.memory();
@@ -102,7 +106,8 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// Gathers the words of vertices, and the primitives with their corners. How many vertices there are.
+    /// Gathers the components of vertices, and the primitives with their corners. Returns the
+    /// number of vertices.
     pub(super) fn gather(
         &self,
         [vertices, primitives]: [u32; 2],
@@ -129,7 +134,7 @@ impl<'a> Mesh<'a> {
             let corner = |corner: u32| self.facts.index(corner).map_or(0, |place| word(place, primitive));
             let mut of_primitive = [0, 1, 2].map(|number| if number < self.facts.corners { corner(number) } else { 0 });
             let is_culled = self.facts.culls.is_some_and(|place| word(place, primitive) != 0);
-            // There is no such vertex, which is undefined.
+            // A primitive with a vertex that does not exist is undefined and is dropped.
             if is_culled || of_primitive[..corners].iter().any(|&corner| corner >= vertices) {
                 continue;
             }

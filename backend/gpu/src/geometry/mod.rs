@@ -1,5 +1,8 @@
-//! Geometry: vertex fetch and shading, primitive assembly, clipping, culling, viewport; ends with
-//! triangles that wait for their tiles, and sets those up, tile by tile.
+//! Geometry stages: vertex fetch and shading, primitive assembly, clipping, culling and viewport
+//! transform.
+//!
+//! The module ends with triangles that wait for their tiles, and sets these triangles up, tile by
+//! tile.
 
 mod assembly;
 mod batch;
@@ -45,15 +48,15 @@ pub use stream::{Assembly, Part, Stream};
 pub use triangles::{MAX_TRIANGLES, Pixels, Triangles};
 pub use varies::Varies;
 
-/// A vertex after the last vertex stage, as clipping takes it.
+/// A vertex after the last vertex stage, as input of clipping.
 #[derive(Debug, Clone, Default)]
 struct Vertex {
     /// Clip coordinates.
     position: [f32; 4],
     /// Point size, pixels.
     point_size: f32,
-    /// Signed distances to clip planes; not negative is inside.
+    /// Signed distances to clip planes. Values that are not negative are inside.
     clip: smallvec::SmallVec<[f32; 8]>,
-    /// Words of the fragment program's user inputs, in the order of its input slots.
+    /// User input components of the fragment program, in the order of its input slots.
     varyings: smallvec::SmallVec<[u32; 16]>,
 }

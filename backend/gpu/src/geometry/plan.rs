@@ -1,4 +1,5 @@
-//! What triangles of a draw have in common: how they are culled, and how they become primitives.
+//! Properties that the triangles of a draw share: rules of culling, and the conversion to
+//! primitives.
 
 use std::sync::Arc;
 
@@ -12,64 +13,67 @@ use super::kernel::output;
 use crate::raster::{Criterion, Plane, Shape, UNITS, snap};
 use crate::state::{DepthBias, DepthBiasUnit, DepthLimits, RasterState};
 
-/// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
+/// Number of planes of smooth lines, which follow those of inputs: a pixel's distances from the
+/// four sides of the rectangle, two along each of its axes.
 pub const SIDES: usize = 4;
 
-/// What set-up needs to know besides vertices.
+/// Data that setup needs besides vertices.
 #[derive(Clone)]
 pub struct PrimitiveContext {
-    /// Rasterization state, dynamic state applied.
+    /// Rasterization state with dynamic state applied.
     pub raster: RasterState,
-    /// Depth bias, when enabled.
+    /// Depth bias, if enabled.
     pub bias: Option<DepthBias>,
     /// Viewport.
     pub viewport: vk::Viewport,
-    /// How far x and y may reach, in view volumes.
+    /// Size of the guard band in x and y, in view volumes.
     pub band: f32,
     /// Fragment program.
     pub fragment: Option<Arc<Program>>,
-    /// Whether primitives say how large their fragments are.
+    /// True if primitives set the shading rate of their fragments.
     pub gives_rate: bool,
-    /// Bits of the depth attachment's format, 0 without.
+    /// Number of bits of the depth attachment's format, or 0 without one.
     pub depth_bits: u32,
-    /// Whether depths of fragments stay between those of their primitive's corners: those of triangles that are filled, not biased, cover
-    /// pixels by samples, and have depths by nobody else.
+    /// True if depths of fragments stay between those of the primitive's corners. This holds for
+    /// filled triangles without bias that cover pixels by samples and whose depths nothing else
+    /// replaces.
     pub own_depths: bool,
-    /// Samples of a pixel.
+    /// Number of samples of a pixel.
     pub samples: u32,
-    /// How primitives cover pixels, where it is not by samples.
+    /// Rule by which primitives cover pixels, or `None` for coverage of samples.
     pub criterion: Option<Criterion>,
-    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    /// True if alpha is multiplied by the share of a pixel that a line covers.
     pub smooth: bool,
-    /// Where vertices name the viewport: the pixels of this one, `[x0, y0, x1, y1]`, the last ones not included.
+    /// Pixels of this viewport, `[x0, y0, x1, y1]`, exclusive at the end, if vertices name the
+    /// viewport.
     pub routed: Option<[i64; 4]>,
-    /// What follows from the rest, once it is complete.
+    /// Plan computed from the other fields by `complete`.
     pub plan: Plan,
 }
 
-/// What is known of a triangle's facing before it is set up.
+/// Facing of a triangle before it is set up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Facing {
     #[default]
     Back,
     Front,
-    /// What its winding says; it may be culled.
+    /// Facing by winding; the triangle may be culled.
     Own,
 }
 
-/// What does not differ from triangle to triangle.
+/// Rules that all triangles of a draw share.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Rules {
     pub(super) clockwise_is_front: bool,
-    /// Back faces, front faces.
+    /// True for back faces and for front faces if they are culled.
     pub(super) culls: [bool; 2],
     pub(super) depth_range: [f32; 2],
-    /// Whether depths of fragments stay between those of their primitive's corners.
+    /// True if depths of fragments stay between those of their primitive's corners.
     pub(super) own_depths: bool,
     pub(super) samples: u32,
-    /// Whether pixels are covered where their centres are.
+    /// True if a primitive covers the pixels whose centres it contains.
     pub(super) centred: bool,
-    /// The corner that gives flat inputs.
+    /// Number of the corner that supplies flat inputs.
     pub(super) provoking: usize,
 }
 
@@ -92,8 +96,9 @@ impl Rules {
         }
     }
 
-    /// What depths of a triangle's fragments are clamped to, from those of its corners. Planes are those of corners that are not on the grid:
-    /// where they are steep, pixels at the edges may have depths that no corner has; they are not to have any that lies outside.
+    /// Returns the range that depths of a triangle's fragments are clamped to, from the depths of
+    /// its corners. Steep planes may have depths at pixels of the edges that no corner has. The
+    /// clamp keeps such depths within the range of the corners.
     #[inline(always)]
     pub(super) fn depths_of(&self, [a, b, c]: [f32; 3]) -> [f32; 2] {
         let [near, far] = self.depth_range;
@@ -104,25 +109,25 @@ impl Rules {
     }
 }
 
-/// How an input word of the fragment program gets from vertices to fragments.
+/// Source of an input component of the fragment program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VaryingSource {
-    /// Not at all: it is no varying.
+    /// None: the input is not a varying.
     None,
     Flat,
     Linear,
     Perspective,
-    /// It is a coordinate of points along this axis.
+    /// Point coordinate along an axis.
     Point(usize),
-    /// A distance from a side of a smooth line, in the window.
+    /// Distance from a side of a smooth line, in window space.
     Side,
-    /// The value of the vertex with a number.
+    /// Value of the vertex with this number in the primitive.
     Vertex(usize),
-    /// How much of the vertex with a number is in it, with or without perspective.
+    /// Barycentric weight of the vertex with this number, with perspective if true.
     Weight(usize, bool),
 }
 
-/// How the triangles of a draw become primitives.
+/// Conversion of a draw's triangles to primitives.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     pub(super) rules: Rules,
@@ -148,25 +153,26 @@ impl Plan {
                 _ => VaryingSource::Perspective,
             },
         });
-        // The size of fragments is that of the provoking vertex.
+        // The shading rate is that of the provoking vertex.
         let rate = context.gives_rate.then_some(VaryingSource::Flat);
         let sides = [VaryingSource::Side; SIDES].into_iter().take(if context.smooth { SIDES } else { 0 });
         Self {
             rules: Rules::new(context),
-            // Edges and corners of polygons come with that of the polygon.
+            // In other modes, setup adds the polygon's bias to its edges and corners.
             bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
             depth_bits: context.depth_bits,
             ways: ways.chain(rate).chain(sides).collect(),
         }
     }
 
-    /// Chunks of a vertex's row.
+    /// Returns the number of chunks in a vertex's row.
     #[inline]
     pub(super) fn row_chunks(&self) -> usize {
         (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
     }
 
-    /// Reference point and depths of a triangle with these corners in the window, to the bit as `Batch::set_up` has them.
+    /// Returns the reference point and depths of a triangle with the given window coordinates,
+    /// bit-identical to those of `Batch::set_up`.
     pub(super) fn depth_shape(&self, corners: [[f32; 3]; 3]) -> Shape {
         let grid = corners.map(|[x, y, _]| [snap(x), snap(y)]);
         let edge = |to: usize| [0, 1].map(|axis| f64::from(grid[to][axis] - grid[0][axis]));
@@ -183,13 +189,14 @@ impl Plan {
         Shape { reference, depth, depth_range: self.rules.depths_of(depths), ..Shape::default() }
     }
 
-    /// Words of a primitive.
+    /// Returns the number of dwords of a primitive.
     pub(super) fn primitive_words(&self) -> usize {
         Shape::WORDS + self.ways.len() * 3
     }
 }
 
-/// What depth is moved by, of a polygon with these slopes of depth in x and y, and these depths at its corners.
+/// Returns the depth bias of a polygon with the given slopes of depth in x and y, and the given
+/// depths at its corners.
 pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], depths: impl Iterator<Item = f32>) -> f32 {
     let resolvable = match (bias.unit, depth_bits) {
         (DepthBiasUnit::One, _) => 1.0,
@@ -212,7 +219,8 @@ pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], dep
     }
 }
 
-/// Returns what slopes are multiplied by, given an area in units: from units to pixels. Slopes of a triangle without an area are 0.
+/// Returns the factor of slopes for an area in units, which also converts units to pixels. The
+/// factor of a triangle without area is 0.
 #[inline(always)]
 pub(super) fn inverse_of_area(area: f64) -> f64 {
     if area == 0.0 { 0.0 } else { UNITS as f64 / area }

@@ -1,9 +1,12 @@
-//! Position-only shading: the cull pipe, which is ahead of the pipe that shades vertices in full.
+//! Position-only shading (POSH): the cull pipe, which runs before the replay pipe.
 //!
-//! It runs what a vertex program does for positions and clip and cull distances, on every vertex of a piece of a draw, and rejects
-//! primitives that lie outside of the view volume, are culled by their facing, or touch no sample. A bit for each primitive says whether it is
-//! visible. The replay shades the vertices of those in full, and nothing else. A primitive that crosses the view volume is passed on: there
-//! is no clipper here. Source: DESIGN 3.3.
+//! The cull pipe runs the part of a vertex program that computes positions and clip and cull
+//! distances, on every vertex of a chunk of a draw. It rejects primitives that lie outside of the
+//! view volume, are culled by their facing, or cover no sample. The replay pipe then shades the
+//! vertices of the visible primitives in full. The cull pipe does not clip: it passes primitives
+//! that cross the view volume on to the replay pipe.
+//!
+//! Source: DESIGN 3.3.
 
 use vitric_base::simd::{Lanes, WAVE, kernel};
 
@@ -17,68 +20,74 @@ use super::shading::{Positions, VertexSource, shade_positions};
 use crate::hiz::{Hiding, HizUpdate};
 use crate::raster::{Triangle, may_cover_group, snap};
 
-/// Which draws go through the cull pipe.
+/// Policy that selects the draws that go through the cull pipe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Posh {
-    /// None.
+    /// No draw.
     Off,
-    /// Those that are expected to gain.
+    /// Draws for which the cull pipe is expected to save time.
     #[default]
     Auto,
-    /// All that can.
+    /// Every draw that the cull pipe supports.
     Always,
 }
 
-/// Fewest primitives of a draw: for less it is not worth while.
+/// Minimum number of primitives of a draw for which the cull pipe is worth its cost.
 pub const MIN_POSH_PRIMITIVES: usize = 64;
 
-/// Primitives that are found to be hidden, or not, together.
+/// Number of primitives in a block, the unit in which the look-ahead finds primitives hidden.
 pub const BLOCK: usize = 128;
 
-/// Blocks whose positions are shaded at once, ahead of draws: many, as vertices that others of them share are shaded again.
+/// Number of blocks whose positions the look-ahead shades at once. A high number avoids shading
+/// shared vertices again, since each batch of blocks shades all of its vertices.
 pub const BLOCKS: usize = 32;
 
-/// Pixels of a piece's bounds for each of its primitives, from which on these update the visibility structure.
+/// Minimum size of a chunk's bounds, in pixels for each of its primitives, from which on the
+/// primitives update the Hi-Z buffer.
 const TEACHING: i64 = 128;
 
-/// What the cull pipe keeps from piece to piece.
+/// Buffers that the cull pipe reuses from chunk to chunk.
 #[derive(Debug, Default)]
 pub(super) struct CullScratch {
     pub(super) positions: Positions,
-    /// For each vertex between the least and the greatest one its place among those to be shaded, plus one.
+    /// For each vertex between the lowest and the highest index: its place among the vertices to
+    /// be shaded, plus one; 0 if it has none yet.
     places: Vec<u32>,
-    /// The visible primitives, by their numbers in the piece.
+    /// Indices of the visible primitives in the chunk.
     pub(super) visible: Vec<u32>,
 }
 
-/// What the cull pipe did with a piece.
+/// Counts of the cull pipe's results for a chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Culled {
-    /// Vertices whose positions were shaded.
+    /// Number of vertices whose positions were shaded.
     pub(super) vertices: usize,
-    /// Primitives outside of the view volume, by clip or cull distances too, or at no place.
+    /// Number of primitives outside of the view volume or of a clip or cull distance, or with NaN
+    /// positions.
     pub(super) by_volume: usize,
-    /// Primitives culled by their facing, or that touch no sample.
+    /// Number of primitives culled by their facing, or that cover no sample.
     pub(super) by_facing: usize,
-    /// Primitives that other draws hide.
+    /// Number of primitives that other draws hide.
     pub(super) by_others: usize,
 }
 
-/// What the cull pipe knows of a piece ahead of its primitives.
+/// Bounds and Hi-Z updates that the look-ahead computes for a chunk.
 #[derive(Debug, Default)]
 pub struct Sketch {
-    /// Where all of it lies.
+    /// Bounds of the whole chunk.
     pub whole: Extent,
-    /// Where its blocks lie, if that was asked for, and it is not outside as a whole.
+    /// Bounds of the chunk's blocks. Empty if they were not requested or if the whole chunk lies
+    /// outside.
     pub blocks: Vec<Extent>,
-    /// What its primitives update.
+    /// Hi-Z updates of the chunk's primitives.
     pub updates: Vec<HizUpdate>,
-    /// Vertices whose positions were shaded.
+    /// Number of vertices whose positions were shaded.
     pub vertices: usize,
 }
 
 impl Posh {
-    /// Whether anything may go through the cull pipe of a draw of so many primitives.
+    /// Returns true if chunks of a draw with this number of primitives may go through the cull
+    /// pipe.
     pub fn takes_draw(self, primitives: usize) -> bool {
         match self {
             Self::Off => false,
@@ -87,17 +96,17 @@ impl Posh {
         }
     }
 
-    /// Whether a piece goes through it.
+    /// Returns true if a chunk goes through the cull pipe.
     pub(super) fn takes_piece(self, balance: &CullHeuristic) -> bool {
         self == Self::Always || balance.is_cull_pipe_cheaper()
     }
 }
 
-/// Finds the visible ones of triangles with these corners, and numbers the vertices that they have. `Ok(None)` where the vertices lie too far
-/// apart for shading all between the least and the greatest one.
+/// Finds the visible triangles among those with the given corners, and numbers their vertices.
+/// Returns `Ok(None)` if the vertex indices lie too far apart to shade the whole range.
 ///
 /// # Errors
-/// The program was interrupted.
+/// Returns an error if the program was interrupted.
 pub(super) fn cull_piece(
     (source, kernel): (&VertexSource<'_>, &PositionKernel),
     corners: &[u32],
@@ -108,11 +117,12 @@ pub(super) fn cull_piece(
     Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
 }
 
-/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they update that draws behind others do.
-/// `Ok(None)` where the vertices lie too far apart.
+/// Computes the bounds of triangles with the given corners, the bounds of their blocks if
+/// `with_blocks`, and their Hi-Z updates. Returns `Ok(None)` if the vertex indices lie too far
+/// apart to shade the whole range.
 ///
 /// # Errors
-/// The program was interrupted.
+/// Returns an error if the program was interrupted.
 pub(super) fn sketch_piece(
     draw: (&VertexSource<'_>, &PositionKernel),
     (named, with_blocks): (&Named<'_>, bool),
@@ -127,7 +137,7 @@ pub(super) fn sketch_piece(
         Extent::of(words.map(|words| &words[range.clone()]))
     };
     let mut sketch = Sketch { whole: extent(first, first + (vertices as u32 - 1)), vertices, ..Sketch::default() };
-    // Of what is outside as a whole nobody asks for blocks.
+    // Callers do not read the blocks of a chunk that lies wholly outside.
     if with_blocks && sketch.whole != Extent::Outside {
         let block = |corners: &[u32]| {
             let [least, greatest] = span(corners);
@@ -138,7 +148,8 @@ pub(super) fn sketch_piece(
     let primitives = corners.len() / 3;
     let updates_hiz = match sketch.whole {
         Extent::Outside => false,
-        // What a wall consists of may cross the view volume.
+        // A few large triangles, such as those of a wall, may cross the view volume and still hide
+        // much.
         Extent::Anywhere => primitives <= MIN_POSH_PRIMITIVES,
         Extent::Within([x0, y0, x1, y1], _) => {
             let [width, height] = [(x0, x1), (y0, y1)].map(|(low, high)| i64::from(high) - i64::from(low));
@@ -151,7 +162,7 @@ pub(super) fn sketch_piece(
     Ok(Some(sketch))
 }
 
-/// What those of some triangles update that cover whole groups.
+/// Returns the Hi-Z updates of the triangles that may cover whole groups.
 fn updates((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) -> Vec<HizUpdate> {
     let mut updates = Vec::new();
     let [x, y, z, _] = positions.words();
@@ -177,24 +188,25 @@ fn updates((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) 
     updates
 }
 
-/// Vertices that the corners of a piece name.
+/// The vertex indices of a chunk's corners.
 pub(super) struct Named<'c> {
     pub(super) vertices: &'c [u32],
-    /// The least and the greatest one.
+    /// Lowest and highest vertex index.
     pub(super) span: [u32; 2],
-    /// What is added to each.
+    /// Offset that is added to each vertex index.
     pub(super) added: u32,
 }
 
 impl<'c> Named<'c> {
-    /// Those, with nothing added.
+    /// Creates the set of the given vertex indices, with an offset of 0.
     pub(super) fn of(vertices: &'c [u32]) -> Self {
         Self { vertices, span: span(vertices), added: 0 }
     }
 }
 
-/// Shades the positions of all vertices between the least and the greatest one. The least, with nothing added, and how many there are; `None`
-/// where they lie too far apart.
+/// Shades the positions of all vertices between the lowest and the highest index. Returns the
+/// lowest index without the offset, and the number of vertices. Returns `None` if the indices lie
+/// too far apart.
 fn shade_span(
     (source, kernel): (&VertexSource<'_>, &PositionKernel),
     &Named { vertices, span: [least, greatest], added }: &Named<'_>,
@@ -222,11 +234,12 @@ fn span_lanes(corners: &[u32]) -> [u32; 2] {
 }
 
 kernel!(
-    /// The least and the greatest of the vertices that corners name.
+    /// Returns the lowest and the highest of the corners' vertex indices.
     span, span_lanes, (corners: &[u32]) -> [u32; 2]
 );
 
-/// Finds the visible ones when positions of the vertices from the least on are known, of which there are so many.
+/// Finds the visible triangles and numbers their vertices, given the positions of `vertices`
+/// vertices from index `least` on.
 fn find_visible(
     (corners, least, vertices): (&[u32], u32, usize),
     (rules, hiding): (&Rules, Option<&Hiding<'_>>),
@@ -270,25 +283,26 @@ fn find_visible(
     culled
 }
 
-/// The time of the draw is up.
+/// Error of a draw whose time limit has expired.
 #[derive(Debug)]
 pub struct Interrupted;
 
-/// What was found of up to sixteen triangles, a bit each.
+/// Results for up to sixteen triangles, one bit or lane each.
 #[derive(Debug, Default)]
 struct Found {
-    /// Those that may be seen.
+    /// Triangles that may be visible.
     seen: u32,
-    /// Those that are not wholly outside.
+    /// Triangles that are not wholly outside.
     inside: u32,
-    /// Those that cross the view volume.
+    /// Triangles that cross the view volume.
     crossing: u32,
-    /// The pixels that the others may cover.
+    /// Bounds of the pixels that the triangles may cover, valid for triangles that do not cross
+    /// the view volume.
     pixels: [Ints; 4],
 }
 
 impl Found {
-    /// Those of `all` that may be seen but for what hides them.
+    /// Returns the triangles of `all` that would be visible but that other draws hide.
     fn hidden(&self, all: u32, (positions, corners, least): (&Positions, &[u32], u32), hiding: &Hiding<'_>) -> u32 {
         let (mut rest, mut hidden, [_, _, z, _]) = (self.seen & !self.crossing & all, 0, positions.words());
         while rest != 0 {
@@ -304,7 +318,7 @@ impl Found {
     }
 }
 
-/// Looks at up to sixteen triangles.
+/// Culls up to sixteen triangles.
 fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules) -> Found {
     let (mut place, mut out) = (Axes::<Floats>::default(), [[0; WAVE]; 3]);
     let [x, y, _, outside] = positions.words();
@@ -340,7 +354,8 @@ fn volume_bits([a, b, c]: &[Lanes; 3]) -> [u32; 2] {
 }
 
 kernel!(
-    /// Of triangles with corners that lie outside of these planes: those that are outside as a whole, and those that cross one, by bits.
+    /// Returns two masks, a bit a triangle: the triangles that lie wholly outside, and those that
+    /// cross a plane. `outside` holds the bits of each corner.
     volumes, volume_bits, (outside: &[Lanes; 3]) -> [u32; 2]
 );
 
@@ -388,14 +403,14 @@ mod tests {
             ([0, 1, 2], true),
             ([0, 2, 1], false),    // turned away
             ([3, 4, 3], false),    // left of everything
-            ([3, 5, 0], true),     // crosses two planes: nobody knows here how it faces
+            ([3, 5, 0], true),     // crosses two planes: its facing is unknown here
             ([5, 4, 5], false),    // behind the clip plane
             ([0, 1, 6], false),    // nowhere
             ([7, 7, 7], false),    // culled by distance
             ([0, 9, 8], false),    // between the centres of pixels
             ([7, 1, 2], true),     // a cull distance is about all corners
-            ([10, 11, 10], false), // beside the view volume, within the guard band
-            ([10, 1, 2], true),    // from there into it
+            ([10, 11, 10], false), // outside of the view volume, inside the guard band
+            ([10, 1, 2], true),    // from the guard band into the view volume
         ];
         let corners: Vec<u32> = triangles.iter().flat_map(|(corners, _)| corners.map(|corner| corner + 40)).collect();
         let (culled, visible, reuse) = find(&vertices, &corners, 40);
@@ -420,7 +435,8 @@ mod tests {
         let words = |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
         let positions = Positions::of(vertices.iter().map(words));
         let plan = Plan { rules: RULES, ..Plan::default() };
-        // Turned away, crossing the view volume, and too narrow for a group.
+        // The last three triangles face away, cross the view volume, and are too narrow for a
+        // group.
         let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
         let updates = updates((&positions, 0), &corners, &plan);
         assert_eq!(updates.len(), 1);
@@ -448,7 +464,8 @@ mod tests {
     fn of_blocks_is_seen_what_is_of_their_triangles() {
         let (left, right) = (1 << outside::PLANE, 2 << outside::PLANE);
         let place = |index: u32| [(index * 37 % 23) as f32, (index * 11 % 19) as f32];
-        // Vertices by blocks: those of the second lie outside together, those of the third on either side, some of the first do.
+        // Vertices by blocks: those of the second block lie outside together, those of the third
+        // on either side, and some of the first do.
         let blocks = [[0, 0, 0, right], [left, left | right, left, left], [left, right, right, right], [0; 4]];
         let sides = |index: u32| blocks[index as usize / 20][index as usize % 4];
         let vertices: Vec<_> = (0..80).map(|index| (place(index), sides(index))).collect();

@@ -1,8 +1,11 @@
-//! Primitives that are set up for a tile: coverage, and the words from which everything about their fragments is computed.
+//! Primitives that are set up for a tile: coverage, and the dwords from which the attributes of
+//! their fragments are computed.
 //!
-//! A primitive's words are its [`Shape`], its edges and the range of its depths, then three for each input word of the fragment
-//! program: origin and slopes of its plane, already divided by w where perspective-correct; a flat word is the first of its three; a
-//! coordinate of points is the point's edge and the reciprocal of its size. Fragment kernels read them as parameters.
+//! The dwords of a primitive are its [`Shape`], its edges and the range of its depths, then three
+//! for each input component of the fragment program. The three are origin and slopes of the
+//! component's plane, already divided by w for perspective-correct inputs. A flat component is the
+//! first of its three dwords. A point coordinate is the point's edge and the reciprocal of its
+//! size. Fragment kernels read the dwords as parameters.
 
 use vitric_base::simd::{Lanes, Vectors, WAVE};
 
@@ -12,24 +15,26 @@ use super::triangles::Triangles;
 use super::varies::Varies;
 use crate::raster::{Plane, Shape, Triangle};
 
-/// Where a primitive is: what is asked first.
+/// Bounds of a primitive, which tests read first.
 #[derive(Debug, Clone, Copy)]
 pub struct PrimitiveBounds {
-    /// The pixels that it may cover: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Pixels that the primitive may cover: `[x0, y0, x1, y1]`, exclusive at the end.
     pub pixels: [i64; 4],
-    /// The least and the greatest depth at the pixels that it may cover, before they are rounded to a format.
+    /// Minimum and maximum depth at the pixels that the primitive may cover, before rounding to a
+    /// format.
     pub depths: [f32; 2],
 }
 
-/// The words of a primitive, each [`WAVE`] behind the one before: those of sixteen primitives are interleaved.
+/// The dwords of a primitive, each [`WAVE`] after the one before: sixteen primitives are
+/// interleaved.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u32]);
 
 impl<'a> Words<'a> {
-    /// Of no primitive.
+    /// Dwords of no primitive.
     pub const NONE: Self = Self(&[]);
 
-    /// A word.
+    /// Returns a dword.
     #[inline]
     pub fn get(self, word: u32) -> u32 {
         self.0[word as usize * WAVE]
@@ -43,7 +48,7 @@ impl<'a> Words<'a> {
         Plane { origin: self.float(word), dx: self.float(word + 1), dy: self.float(word + 2) }
     }
 
-    /// As parameters of a program.
+    /// Returns the dwords as parameters of a program.
     #[inline]
     pub fn parameters(self) -> &'a [u32] {
         self.0
@@ -53,24 +58,25 @@ impl<'a> Words<'a> {
 /// Primitives that are set up, in order, of draws with one plan.
 #[derive(Debug, Default)]
 pub struct Primitives {
-    /// Sixteen primitives' words after those of others, at least as many as there are primitives.
+    /// The dwords of blocks of sixteen primitives, with room for at least all primitives.
     words: Vectors,
     count: usize,
-    /// What those cover that are polygons, by their numbers.
+    /// Parts of the polygons that primitives cover, by the numbers of the primitives.
     polygons: Vec<(u32, Vec<Triangle>)>,
     stride: usize,
-    /// Whether any may cover a group.
+    /// True if any primitive may cover a group.
     has_large: bool,
-    /// About how many pixels they cover in a tile.
+    /// Approximate number of pixels that the primitives cover in a tile.
     pixel_count: i64,
-    /// What changes within any.
+    /// Attributes that vary within any primitive.
     varies: Varies,
-    /// Whether any covers something else than its corners say.
+    /// True if the covered area of any primitive differs from that of its corners.
     has_covers: bool,
 }
 
 impl Primitives {
-    /// Sets triangles up, which replace those that there are. `find` finds them by their numbers.
+    /// Sets triangles up, replacing the primitives already there. `find` returns the buffer and
+    /// index of a triangle by its number.
     pub fn set_up<'t>(
         &mut self,
         plan: &Plan,
@@ -82,7 +88,7 @@ impl Primitives {
         self.polygons.clear();
         (self.has_large, self.pixel_count, self.varies, self.has_covers) = (false, 0, Varies::NONE, false);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
-        // A wave reads words of primitives that follow one of sixteen.
+        // A wave reads dwords of the primitives after one of sixteen, past the end of the block.
         if self.words.len() <= words {
             self.words.resize(words + 1);
         }
@@ -109,17 +115,17 @@ impl Primitives {
         }
     }
 
-    /// How many.
+    /// Returns the number of primitives.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no primitives.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Where a primitive is.
+    /// Returns the bounds of a primitive.
     #[inline]
     pub fn bounds_of(&self, index: u32) -> PrimitiveBounds {
         let words: &[u32; Shape::WORDS * WAVE - WAVE + 1] =
@@ -130,52 +136,56 @@ impl Primitives {
         PrimitiveBounds { pixels: [pixel(0), pixel(1), pixel(2), pixel(3)], depths: [depth(0), depth(1)] }
     }
 
-    /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Returns the pixels that a primitive may cover: `[x0, y0, x1, y1]`, exclusive at the end.
     #[inline]
     pub fn pixels(&self, index: u32) -> [i64; 4] {
         self.bounds_of(index).pixels
     }
 
-    /// Whether any has a whole group of pixels among those that it may cover.
+    /// Returns true if the bounds of any primitive contain a whole group of pixels.
     pub fn has_large(&self) -> bool {
         self.has_large
     }
 
-    /// About how many pixels they cover in a tile: half of those that they may cover.
+    /// Returns the approximate number of pixels that the primitives cover in a tile: half of those
+    /// in their bounds.
     pub fn pixel_count(&self) -> i64 {
         self.pixel_count
     }
 
-    /// Whether any covers something else than its corners say: then its edges alone do not tell which pixels it has.
+    /// Returns true if the covered area of any primitive differs from that of its corners. Edges
+    /// alone then do not tell which pixels are covered.
     pub fn has_covers(&self) -> bool {
         self.has_covers
     }
 
-    /// What changes within any of them.
+    /// Returns the attributes that vary within any primitive.
     pub fn varies(&self) -> Varies {
         self.varies
     }
 
-    /// A primitive's words, each with fifteen of those that follow it.
+    /// Returns a primitive's dwords, each followed by those of the next fifteen primitives.
     #[inline]
     pub fn words(&self, index: u32) -> Words<'_> {
         let (block, lane) = (index as usize / WAVE * self.stride, index as usize % WAVE);
         Words(&self.words.as_flattened()[block * WAVE + lane..][..self.stride * WAVE])
     }
 
-    /// The words of the sixteen primitives that one is of, lane by lane, and what lies behind them.
+    /// Returns the dwords of the block of sixteen primitives that contains a primitive, lane by
+    /// lane, and one vector after it.
     #[inline]
     pub fn block(&self, index: u32) -> &[Lanes] {
         &self.words[index as usize / WAVE * self.stride..][..self.stride + 1]
     }
 
-    /// The parts of what a primitive covers, where that is a polygon; none where it is a triangle.
+    /// Returns the parts of the polygon that a primitive covers, or an empty slice if it is a
+    /// triangle.
     pub fn polygon(&self, index: u32) -> &[Triangle] {
         let found = self.polygons.binary_search_by_key(&index, |(number, _)| *number);
         found.map_or(&[], |found| &self.polygons[found].1)
     }
 
-    /// A primitive's coverage.
+    /// Returns a primitive's covered area.
     pub fn triangle(&self, index: u32) -> Triangle {
         let words = self.words(index);
         let unit = |number: u32| i64::from(words.get(Shape::CORNERS + number) as i32);
@@ -183,7 +193,8 @@ impl Primitives {
         Triangle::clockwise([corner(0), corner(1), corner(2)])
     }
 
-    /// Whether a primitive's corners are so far from each other that the words of its edges may not fit ([`Shape::EDGES`]).
+    /// Returns true if a primitive's corners are so far apart that its edge dwords may overflow
+    /// ([`Shape::EDGES`]).
     pub fn is_wide(&self, index: u32) -> bool {
         let words = self.words(index);
         (0..2).any(|axis| {
@@ -194,7 +205,7 @@ impl Primitives {
         })
     }
 
-    /// A primitive's shape.
+    /// Returns a primitive's shape.
     #[inline]
     pub fn shape(&self, index: u32) -> Shape {
         let words = self.words(index);

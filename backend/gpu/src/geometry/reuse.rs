@@ -1,31 +1,32 @@
-//! Vertex reuse: the vertices that primitives name, each once, so that each is shaded once.
+//! Vertex reuse: lists each vertex of a group of primitives once, so that each is shaded once.
 
-/// Numbers the vertices of a piece of a draw. What it holds is kept from piece to piece.
+/// Numbering of the vertices of a chunk of a draw. Its buffers are reused from chunk to chunk.
 #[derive(Debug, Default)]
 pub struct Reuse {
     /// Vertices, in the order of their first use.
     pub vertices: Vec<u32>,
     /// For each corner of a primitive its place in `vertices`.
     pub places: Vec<u32>,
-    /// Places plus one, 0 where nothing is: vertex after vertex where they are near each other, else an open hash table.
+    /// Places plus one, or 0 for empty entries. The table is indexed by vertex if the indices are
+    /// close together, or else it is an open-addressing hash table.
     table: Vec<u32>,
 }
 
 impl Reuse {
-    /// Forgets all of them.
+    /// Removes all vertices.
     pub fn clear(&mut self) {
         self.vertices.clear();
         self.places.clear();
     }
 
-    /// Numbers vertices that follow each other: the first, and how many.
+    /// Numbers `count` consecutive vertices from `first` on.
     pub fn number_all(&mut self, first: u32, count: u32) {
         self.clear();
         self.vertices.extend((0..count).map(|place| first.wrapping_add(place)));
         self.places.extend(0..count);
     }
 
-    /// Numbers the vertices of these corners, each anew.
+    /// Numbers the vertices of these corners without reuse.
     pub fn number_each(&mut self, corners: &[u32]) {
         self.vertices.clear();
         self.places.clear();
@@ -36,7 +37,7 @@ impl Reuse {
     /// Numbers the vertices of these corners.
     pub fn number(&mut self, corners: &[u32]) {
         self.clear();
-        // At most half full.
+        // The hash table is at most half full.
         let size = (corners.len() * 2).next_power_of_two();
         self.table.clear();
         let (least, greatest) = corners.iter().fold((u32::MAX, 0), |(a, b), &vertex| (a.min(vertex), b.max(vertex)));
@@ -52,7 +53,7 @@ impl Reuse {
         }
     }
 
-    /// Numbers vertices that are not far from the least: each has a place of its own in the table.
+    /// Numbers vertices that are close to the lowest index. Each has its own entry in the table.
     fn number_near(&mut self, corners: &[u32], least: u32) {
         let Self { vertices, places, table } = self;
         places.extend(corners.iter().map(|&vertex| {

@@ -1,8 +1,10 @@
-//! Set-up of lines: what clipping leaves of them, and what they cover, by the mode of the pipeline.
+//! Setup of lines: clipping, and the areas that lines cover in each line mode.
 //!
-//! Attributes come from the rectangle around what clipping has left. Which pixels a line covers is decided before, wherever its ends are
-//! known: clipping only takes pixels away. Lines that are wider than one pixel are clipped before they are widened. Source: Vulkan
-//! specification, "Line Segments", "Primitive Clipping".
+//! Attributes come from the rectangle around the clipped line. The covered pixels are determined
+//! by the unclipped line if its ends are known, and clipping only removes pixels. Lines wider than
+//! one pixel are clipped before they are widened.
+//!
+//! Source: Vulkan specification, "Line Segments", "Primitive Clipping".
 
 use std::ops::Div;
 
@@ -16,29 +18,30 @@ use super::{Shaded, Vertex};
 use crate::raster::snap;
 use crate::state::LineMode;
 
-/// The vertices, the number and the facing of the primitive that a line is, or that it is an edge of.
+/// The vertices, the number and the facing of the primitive that a line is, or is an edge of.
 type Tag<'v> = (Origin<'v>, u32, Facing);
 
-/// Bits of what lies outside of so much that its place in the window is not known.
+/// `outside` bits of vertices whose window coordinates are not known.
 const NOT_KNOWN: u32 = 1 << outside::PLANE | 1 << outside::NOWHERE;
 
-/// Farthest from the origin that places are known, pixels: clipping leaves nothing beyond.
+/// Maximum distance from the origin at which window coordinates are known, pixels. Clipping leaves
+/// nothing beyond.
 const NEAR: f32 = (1 << 17) as f32;
 
-/// Pixels along a side that no attachment is larger than.
+/// Maximum width and height of an attachment, pixels.
 const LARGEST: f32 = (1 << 15) as f32;
 
 /// A line in the window.
 struct Segment<'v> {
-    /// What clipping has left of it.
+    /// The line after clipping.
     left: Option<[Window<'v>; 2]>,
-    /// Its ends before it was clipped, where they are known.
+    /// Ends of the line before clipping, if they are known.
     known: Option<[Window<'v>; 2]>,
-    /// Which of its ends were taken away.
+    /// True for each end that clipping removed.
     cuts: [bool; 2],
 }
 
-/// What clipping leaves of a line.
+/// Result of clipping a line.
 enum Clipped {
     Nothing,
     All,
@@ -56,7 +59,8 @@ impl Window<'_> {
 }
 
 impl SetUp<'_> {
-    /// The edges of a triangle as lines, not those that clipping makes; a stipple goes on from one to the next.
+    /// Draws the edges of a triangle as lines, without those that clipping makes. The stipple
+    /// continues from one edge to the next.
     pub(super) fn edges(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], tag: Tag<'_>) {
         self.counter = 0.0;
         for edge in 0..3 {
@@ -64,7 +68,7 @@ impl SetUp<'_> {
         }
     }
 
-    /// A line of its own, or the next one of a strip.
+    /// Draws a separate line, or the next line of a strip.
     #[inline(never)]
     pub(super) fn line_primitive(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32) {
         if self.strips.is_none_or(|starts| starts.binary_search(&id).is_ok()) {
@@ -76,7 +80,7 @@ impl SetUp<'_> {
     fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: Tag<'_>) {
         let whole = ends.map(|vertex| self.context.in_window(shaded, vertex));
         let outside = ends.map(|vertex| shaded.outside(vertex));
-        // Far away positions have too few bits, and behind the eye there are none.
+        // Distant positions have too little precision, and positions behind the eye are undefined.
         let is_known = |end: usize| outside[end] & NOT_KNOWN == 0 && whole[end].is_near();
         let known = (is_known(0) && is_known(1)).then_some(whole);
         let clipped = self.context.clipped(shaded, ends, outside);
@@ -93,7 +97,7 @@ impl SetUp<'_> {
         }
     }
 
-    /// What the stipple counter is, of which a line takes so much.
+    /// Advances the stipple counter by `taken`. Returns the value before.
     fn count(&mut self, taken: f64) -> f64 {
         let before = self.counter;
         if let Some(stipple) = self.context.raster.line_stipple {
@@ -102,10 +106,10 @@ impl SetUp<'_> {
         before
     }
 
-    /// A Bresenham line: the ends before it was clipped decide on its pixels.
+    /// Draws a Bresenham line. The ends before clipping determine its pixels.
     fn diamonds(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
         let width = self.context.line_width().round_ties_even();
-        // Farther ones are of viewports that there cannot be.
+        // Lines farther away come from viewports that cannot exist.
         let ends = segment.known.or(segment.left).filter(|ends| ends.iter().all(Window::is_near));
         let Some(ends) = ends else { return };
         let Some(line) = Diamonds::new(ends.map(|end| end.place()), width as i64) else { return };
@@ -122,7 +126,7 @@ impl SetUp<'_> {
         }
     }
 
-    /// A rectangle of the line's width around it. Attributes only change along the line.
+    /// Draws a line as a rectangle of the line's width. Attributes change along the line only.
     fn rectangle(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
         let (raster, width) = (&self.context.raster, self.context.line_width());
         let (stipple, is_smooth) = (raster.line_stipple, self.context.smooth);
@@ -145,7 +149,7 @@ impl SetUp<'_> {
             return;
         }
         let rectangle = Rectangle::new([a, b].map(|end| [end.x, end.y]), width);
-        // Where clipping took the beginning away, the stipple goes on all the same.
+        // The stipple also counts the part that clipping removed from the beginning.
         let skipped =
             segment.known.map_or(0.0, |[start, _]| Rectangle::new([[start.x, start.y], [a.x, a.y]], width).length);
         let Some(seen) = rectangle.within(self.context.area()) else { return };
@@ -157,7 +161,7 @@ impl SetUp<'_> {
         }
     }
 
-    /// Something with the attributes of a rectangle.
+    /// Adds a covered area with the attributes of a rectangle.
     fn covered(
         &mut self,
         (corners, sides): (&[Window<'_>; 4], Option<&[[f32; 4]; 4]>),
@@ -189,7 +193,7 @@ impl PrimitiveContext {
             let [a, b] = self.unclipped(shaded, ends);
             clip::line(a, b, &volume(band))
         };
-        // A wide line beside the view volume reaches into it, but is not seen.
+        // A wide line outside of the view volume may reach into it, but must not be visible.
         if self.band != 1.0 && left(1.0).is_none() {
             return Clipped::Nothing;
         }
@@ -204,14 +208,14 @@ impl PrimitiveContext {
         }
     }
 
-    /// The width of lines: the nearest one that there is.
+    /// Returns the line width, clamped to the supported range.
     fn line_width(&self) -> f32 {
         let [least, most] = LINE_WIDTHS;
-        // NaN gives the least.
+        // NaN gives the minimum.
         self.raster.line_width.max(least).min(most)
     }
 
-    /// The corners of the rectangle around a line, whose depth is moved.
+    /// Returns the corners of the rectangle around a line, with `offset` added to their depth.
     fn around<'v>(&self, [a, b]: [&Window<'v>; 2], offset: f32) -> [Window<'v>; 4] {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let half = 0.5 * self.line_width() / (dx * dx + dy * dy).sqrt();
@@ -224,7 +228,7 @@ impl PrimitiveContext {
         })
     }
 
-    /// What may be seen of the viewport, as `[x0, y0, x1, y1]`.
+    /// Returns the visible area of the viewport, `[x0, y0, x1, y1]`, pixels.
     fn area(&self) -> [f64; 4] {
         let view = &self.viewport;
         let seen = |pixels: f32| f64::from(pixels.clamp(0.0, LARGEST));
@@ -233,7 +237,7 @@ impl PrimitiveContext {
         [left, top, right, bottom]
     }
 
-    /// Pixels along an axis that the viewport touches, and one more at each end.
+    /// Returns the pixels along an axis that the viewport touches, and one more at each end.
     fn columns(&self, axis: usize) -> [i64; 2] {
         let area = self.area();
         [area[axis].floor() as i64 - 1, area[axis + 2].ceil() as i64 + 1]

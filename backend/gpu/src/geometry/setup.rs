@@ -1,6 +1,8 @@
-//! Set-up: primitives of shaded vertices become triangles in window space, which wait for their tiles.
+//! Triangle setup: shaded vertices become triangles in window space, which wait for their tiles.
 //!
-//! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
+//! Points become squares of two triangles each. `segments.rs` sets lines up.
+//!
+//! Source: Vulkan specification, "Rasterization".
 
 use std::ops::{Div, Mul};
 
@@ -30,7 +32,7 @@ pub(super) struct Window<'v> {
     pub(super) source: Source<'v>,
 }
 
-/// Where the varyings of a vertex are.
+/// Source of a vertex's varyings.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'v> {
     Shaded(&'v Shaded<'v>, u32),
@@ -47,29 +49,29 @@ impl Source<'_> {
 }
 
 impl<'v> Window<'v> {
-    /// Of a shaded vertex.
+    /// Creates the window-space vertex of a shaded vertex, as the kernel transformed it.
     pub(super) fn of(shaded: &'v Shaded<'v>, vertex: u32) -> Self {
         let [x, y, z, inverse_w] = shaded.window(vertex);
         Self { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) }
     }
 
-    /// Input word `index` of the fragment program.
+    /// Returns input component `index` of the fragment program.
     pub(super) fn varying(&self, index: usize) -> u32 {
         self.source.varying(index)
     }
 }
 
-/// The vertices of a primitive: whose values fragments have that are not interpolated.
+/// The vertices of a primitive, from which inputs that are not interpolated are read.
 #[derive(Clone, Copy)]
 pub(super) struct Origin<'v> {
     shaded: &'v Shaded<'v>,
-    /// Where there are fewer than three, the last one stands for the others.
+    /// Vertex indices. The last vertex is repeated if the primitive has fewer than three.
     vertices: [u32; 3],
     provoking: u32,
 }
 
 impl<'v> Origin<'v> {
-    /// Of one to three vertices.
+    /// Creates the origin of a primitive with one to three vertices.
     pub(super) fn new<const N: usize>(context: &PrimitiveContext, shaded: &'v Shaded<'v>, of: [u32; N]) -> Self {
         Self {
             shaded,
@@ -78,7 +80,8 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// How much of a vertex is in a corner: input word `index` of one that clipping made.
+    /// Returns the bits of the weight of a primitive's vertex at a corner. `index` is the input
+    /// component that holds the weight if clipping made the corner.
     fn weight(&self, corner: &Source<'_>, vertex: usize, index: usize) -> u32 {
         match corner {
             Source::Clipped(corner) => corner.varyings[index],
@@ -90,60 +93,63 @@ impl<'v> Origin<'v> {
     }
 }
 
-/// Where primitives of a draw may go.
+/// The viewports and layers to which primitives of a draw may be routed.
 #[derive(Clone, Copy)]
 pub(super) struct Routes<'a> {
-    /// By viewport, at least one.
+    /// One context for each viewport, at least one.
     pub(super) contexts: &'a [PrimitiveContext],
-    /// Layers.
+    /// Number of layers.
     pub(super) layers: u32,
 }
 
-/// Set-up of primitives of one draw.
+/// Setup of the primitives of one draw.
 pub(super) struct SetUp<'a> {
-    /// Of the viewport that is drawn to.
+    /// Context of the current viewport.
     pub(super) context: &'a PrimitiveContext,
-    /// Of all viewports, and how many layers there are.
+    /// Contexts of all viewports, and the number of layers.
     routes: Routes<'a>,
-    /// The layer that is drawn to.
+    /// The current layer.
     layer: u32,
-    /// Whether triangles are filled as the kernel has placed them.
+    /// True if triangles are filled at the window coordinates that the kernel wrote.
     is_direct: bool,
     waiting: &'a mut Waiting,
-    /// Numbers of the first lines of strips, where a stipple goes on from line to line of a strip.
+    /// Numbers of the first lines of strips, if the stipple continues from line to line of a
+    /// strip.
     pub(super) strips: Option<&'a [u32]>,
-    /// The stipple counter.
+    /// The stipple counter, pixels.
     pub(super) counter: f64,
-    /// What the polygon's depth is moved by whose edges or corners are drawn.
+    /// Depth bias of the polygon whose edges or corners are being drawn.
     pub(super) offset: f32,
     out: &'a mut Vec<Triangles>,
-    /// Where triangles go among them: the shaded vertices have rows there, unless vertices name viewports.
+    /// Index in `out` of the triangles that are being added to. They hold the rows of the shaded
+    /// vertices unless vertices name viewports.
     open: usize,
-    /// How many more primitives clipping has left than came to it.
+    /// Number of primitives after clipping minus the number before.
     gained: i64,
-    /// Memory of triangles.
+    /// Pool of empty triangle buffers.
     spare: &'a ObjectPool<Triangles>,
 }
 
-/// What a triangle has besides its corners.
+/// Attributes of a triangle beyond its corners.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extras<'e> {
-    /// The corner of the point that it is a part of, and the reciprocal of its size.
+    /// Top left corner of the point that the triangle is a part of, pixels, and the reciprocal of
+    /// the point's size.
     pub(super) point: [f32; 3],
-    /// What it covers, when it is not what its corners say.
+    /// Area that the triangle covers, if it differs from that of its corners.
     pub(super) cover: Option<Cover>,
-    /// Distances of its corners from the sides of the smooth line that it is a part of.
+    /// Distances of the corners from the sides of the smooth line that the triangle is a part of.
     pub(super) sides: Option<[&'e [f32; 4]; 3]>,
 }
 
-/// Makes room for about so many triangles of a draw in a layer, behind those in the last of `out` of that layer or in new ones; their
-/// number there.
+/// Finds or adds a triangle buffer of a layer with room for about `expected` triangles. Returns
+/// its index in `out`.
 pub(super) fn room(
     (context, layer): (&PrimitiveContext, u32),
     (out, expected): (&mut Vec<Triangles>, usize),
     spare: &ObjectPool<Triangles>,
 ) -> usize {
-    // One primitive may become many triangles.
+    // Half of the capacity stays free because one primitive may become many triangles.
     let fits = |last: &Triangles| last.len() + expected <= MAX_TRIANGLES / 2 && *last.plan() == context.plan;
     let last = out.iter().rposition(|triangles| triangles.layer() == layer);
     last.filter(|&last| fits(&out[last])).unwrap_or_else(|| {
@@ -155,7 +161,8 @@ pub(super) fn room(
 }
 
 impl<'a> SetUp<'a> {
-    /// Triangles go to those of `out` with a number, which have the rows of the shaded vertices.
+    /// Starts the setup of primitives. Triangles go to `out[open]`, which holds the rows of the
+    /// shaded vertices.
     pub(super) fn new(
         routes: Routes<'a>,
         waiting: &'a mut Waiting,
@@ -180,12 +187,13 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// Goes on with strips of lines that have a stipple: numbers of their first lines, and the stipple counter.
+    /// Enables stippled strips of lines. `strips` holds the numbers of their first lines,
+    /// `counter` the stipple counter to continue with.
     pub(super) fn go_on(&mut self, strips: &'a [u32], counter: f64) {
         (self.strips, self.counter) = (Some(strips), counter);
     }
 
-    /// The lines that follow are of another strip.
+    /// Begins a new strip of lines.
     pub(super) fn begin_strip(&mut self) {
         self.counter = 0.0;
     }
@@ -197,10 +205,11 @@ impl<'a> SetUp<'a> {
             let outside = shaded.outside(vertex);
             (any | outside, all & outside)
         });
-        // Clipping would leave nothing of what is all outside of one plane.
+        // Clipping leaves nothing of a primitive that lies wholly outside of one plane.
         if any >> outside::NOWHERE & 1 != 0 || all & outside::REJECTED != 0 {
             self.gained -= 1;
-            // The next line of a strip goes on where this one ends all the same.
+            // The stipple of the next line in the strip continues from the end of this line,
+            // visible or not.
             if let (&[a, b], Some(_)) = (vertices, self.strips) {
                 self.line_primitive(shaded, [a, b], id);
             }
@@ -219,7 +228,7 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// Adds triangles with these corners, three each, and numbers.
+    /// Adds triangles with three corners each. `id` returns the number of a triangle.
     pub(super) fn add_triangles(&mut self, shaded: &Shaded<'_>, corners: &[u32], id: impl Fn(usize) -> u32) {
         let (sixteens, rest) = corners.as_chunks::<{ 3 * WAVE }>();
         for (number, sixteen) in sixteens.iter().enumerate() {
@@ -234,7 +243,8 @@ impl<'a> SetUp<'a> {
         (first..).zip(rest.chunks_exact(3)).for_each(|(number, corners)| self.add(shaded, corners, id(number)));
     }
 
-    /// Adds sixteen triangles, unless any of them is to be clipped.
+    /// Adds sixteen triangles, unless one of them has to be clipped. Returns true if they were
+    /// added.
     #[inline]
     fn add_sixteen(&mut self, shaded: &Shaded<'_>, corners: &[u32; 3 * WAVE], id: Lanes) -> bool {
         self.flush();
@@ -244,7 +254,8 @@ impl<'a> SetUp<'a> {
         true
     }
 
-    /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.
+    /// Adds a primitive whose vertices name viewport and layer. Drops the primitive if either does
+    /// not exist.
     #[inline(never)]
     pub(super) fn add_routed(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
         match self.enter(shaded, vertices) {
@@ -253,7 +264,8 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// Goes on with the viewport and the layer that the provoking vertex names; false where there are none such.
+    /// Switches to the viewport and layer that the provoking vertex names. Returns false if either
+    /// does not exist.
     fn enter(&mut self, shaded: &Shaded<'_>, vertices: &[u32]) -> bool {
         let provoking = if self.context.raster.provoking_last { vertices.last() } else { vertices.first() };
         let Some([viewport, layer]) = provoking.map(|&vertex| shaded.route(vertex)) else { return false };
@@ -269,7 +281,8 @@ impl<'a> SetUp<'a> {
         true
     }
 
-    /// Sets up what waits. Returns the stipple counter, and how many more primitives clipping has left than came to it.
+    /// Sets up all waiting triangles. Returns the stipple counter, and the number of primitives
+    /// after clipping minus the number before.
     pub(super) fn finish(mut self) -> (f64, i64) {
         self.flush();
         (self.counter, self.gained)
@@ -309,7 +322,7 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// What clipping leaves of a triangle: at least three corners.
+    /// Sets up the polygon that clipping left of a triangle. It has at least three corners.
     fn clipped_triangle(&mut self, shaded: &Shaded<'_>, (corners, id): ([u32; 3], u32), window: &[Window<'_>]) {
         let origin = Origin::new(self.context, shaded, corners);
         if self.context.draws_flat() && is_flat(window) {
@@ -322,7 +335,7 @@ impl<'a> SetUp<'a> {
         match self.context.raster.polygon_mode {
             vk::PolygonMode::LINE => self.edges(shaded, corners, (origin, id, facing)),
             vk::PolygonMode::POINT => {
-                // Corners that clipping made are no vertices.
+                // Corners that clipping made are not vertices and get no points.
                 let is_inside = |vertex: &u32| shaded.outside(*vertex) & outside::CLIPPED == 0;
                 for vertex in corners.into_iter().filter(is_inside) {
                     let corner = self.context.in_window(shaded, vertex);
@@ -339,7 +352,8 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    /// A polygon whose cells are covered once, also where triangles of it would meet. Its attributes are those of its largest triangle.
+    /// Adds a polygon as one cover, so that pixels that several of its triangles touch are covered
+    /// once. Its attributes are those of its largest triangle.
     fn polygon(&mut self, window: &[Window<'_>], origin: Origin<'_>, tag: (u32, Facing)) {
         let corners =
             hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
@@ -358,8 +372,11 @@ impl<'a> SetUp<'a> {
         self.filled([&window[0], b, c], origin, tag, &extras);
     }
 
-    /// A polygon without area, on the grid or off it: it touches what the line or point touches that is left of it, faces back, and has the
-    /// attributes of its provoking vertex. Source: Vulkan specification, `degenerateTrianglesRasterized`.
+    /// Adds a polygon without area, on the grid or before snapping. The polygon covers every pixel
+    /// that the remaining line or point touches, faces back, and has the attributes of its
+    /// provoking vertex.
+    ///
+    /// Source: Vulkan specification, `degenerateTrianglesRasterized`.
     #[cold]
     fn flat(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], window: &[Window<'_>], (origin, id): (Origin<'_>, u32)) {
         if self.context.raster.cull_mode.contains(vk::CullModeFlags::BACK) {
@@ -368,7 +385,8 @@ impl<'a> SetUp<'a> {
         let places: Vec<[i64; 2]> =
             window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect();
         let around = hull(places.clone());
-        // A unit of the grid more to the right and below: a point lies in one pixel, and what lies between two in the second.
+        // Extending the polygon by one grid unit to the right and below makes a point lie in one
+        // pixel. A point between two pixels then lies in the second.
         let more = |[x, y]: &[i64; 2]| [[*x, *y], [x + 1, *y], [*x, y + 1], [x + 1, y + 1]];
         let around = if around.len() > 2 { around } else { hull(places.iter().flat_map(more).collect()) };
         let provoking = self.context.provoking(corners);
@@ -376,13 +394,13 @@ impl<'a> SetUp<'a> {
         let provoking = if is_inside { self.context.in_window(shaded, provoking) } else { window[0] };
         let number = self.out[self.open].add_polygon(around.clone());
         let extras = Extras { cover: Some(Cover::of_polygon(&around, number)), ..Extras::default() };
-        // Planes through the same values are level.
+        // Equal values at all three corners make every attribute's plane level.
         let [right, below] =
             [Window { x: provoking.x + 1.0, ..provoking }, Window { y: provoking.y + 1.0, ..provoking }];
         self.filled([&provoking, &right, &below], origin, (id, Facing::Back), &extras);
     }
 
-    /// A point that is inside of every plane.
+    /// Sets up a point that lies inside every plane.
     #[inline(never)]
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
         let window = self.context.in_window(shaded, vertex);
@@ -420,7 +438,8 @@ impl<'a> SetUp<'a> {
                 VaryingSource::Flat => origin.shaded.varying(origin.provoking, index),
                 VaryingSource::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
                 VaryingSource::Weight(number, _) => origin.weight(&vertex.source, *number, index),
-                // A point's edge, and the reciprocal of its size.
+                // Top left corner of the point along the axis, and the reciprocal of the point's
+                // size.
                 VaryingSource::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
                 VaryingSource::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
                 _ => vertex.varying(index),
@@ -434,19 +453,21 @@ impl<'a> SetUp<'a> {
 }
 
 impl PrimitiveContext {
-    /// The same with what follows from the rest.
+    /// Returns the context with its plan computed from the other fields.
     pub fn complete(self) -> Self {
         Self { plan: Plan::new(&self), ..self }
     }
 
-    /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
+    /// Returns true if triangles are filled at the window coordinates that the kernel wrote, and
+    /// need none but the kernel's outputs.
     pub fn fills_as_placed(&self) -> bool {
         let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
         let fills = self.raster.polygon_mode == vk::PolygonMode::FILL && !self.draws_flat();
         fills && self.routed.is_none() && !knows_vertices
     }
 
-    /// A shaded vertex: the kernel knows of one viewport.
+    /// Returns a shaded vertex in window space. The kernel transforms to one viewport only, so the
+    /// function transforms anew if vertices name viewports.
     pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> Window<'v> {
         match self.routed {
             None => Window::of(shaded, vertex),
@@ -454,12 +475,12 @@ impl PrimitiveContext {
         }
     }
 
-    /// A vertex that clipping made.
+    /// Returns a vertex that clipping made in window space.
     pub(super) fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
         self.projected(vertex.position, Source::Clipped(vertex))
     }
 
-    /// What the kernel does.
+    /// Applies the viewport transform, with the operations of the kernel.
     fn projected<'v>(&self, [x, y, z, w]: [f32; 4], source: Source<'v>) -> Window<'v> {
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
@@ -477,12 +498,13 @@ impl PrimitiveContext {
         }
     }
 
-    /// Words of input of the fragment program.
+    /// Returns the input components of the fragment program.
     fn inputs(&self) -> &[InputSlot] {
         self.fragment.as_ref().map_or(&[], |program| &program.inputs)
     }
 
-    /// The vertices of a primitive, to be clipped: with their weights, and with what is linear in the window times w.
+    /// Returns the vertices of a primitive as input of clipping. Weights are filled in, and inputs
+    /// that are linear in the window are multiplied by w.
     pub(super) fn unclipped<const N: usize>(&self, shaded: &Shaded<'_>, vertices: [u32; N]) -> [Vertex; N] {
         let mut vertices = vertices.map(|vertex| shaded.vertex(vertex));
         for (index, input) in self.inputs().iter().enumerate() {
@@ -496,8 +518,11 @@ impl PrimitiveContext {
         vertices
     }
 
-    /// Multiplies or divides inputs without perspective by the w of their vertices: what is linear in the window is, times w, linear in
-    /// clip space, where primitives are cut. Source: Vulkan specification, "Clipping Shader Outputs".
+    /// Multiplies or divides the inputs without perspective by the w of their vertices. An input
+    /// that is linear in the window becomes linear in clip space, where primitives are clipped,
+    /// once it is multiplied by w.
+    ///
+    /// Source: Vulkan specification, "Clipping Shader Outputs".
     pub(super) fn scale_linear(&self, vertices: &mut [Vertex], op: fn(f32, f32) -> f32) {
         let is_linear = |input: &InputSlot| match input.slot {
             Slot::Builtin(Builtin::BaryCoordNoPersp, _) => true,
@@ -512,28 +537,29 @@ impl PrimitiveContext {
         }
     }
 
-    /// What primitives are clipped to.
+    /// Returns the volume that primitives are clipped to.
     pub(super) fn volume(&self) -> Volume {
         let RasterState { depth_clip, negative_one_to_one, .. } = self.raster;
         Volume { band: self.band, has_depth: depth_clip, is_symmetric: negative_one_to_one }
     }
 
-    /// The provoking one of a primitive's vertices.
+    /// Returns the provoking vertex of a primitive.
     pub(super) fn provoking<const N: usize>(&self, vertices: [u32; N]) -> u32 {
         vertices[if self.raster.provoking_last { N - 1 } else { 0 }]
     }
 
-    /// Whether pixels are covered where primitives touch them, or cover all of them.
+    /// Returns true if a primitive covers the pixels that it touches, or the pixels that lie
+    /// wholly inside of it.
     fn is_conservative(&self) -> bool {
         matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
     }
 
-    /// True if polygons without area cover pixels.
+    /// Returns true if polygons without area cover pixels.
     fn draws_flat(&self) -> bool {
         self.criterion == Some(Criterion::Conservative)
     }
 
-    /// Whether pixels are covered where their centres are.
+    /// Returns true if a primitive covers the pixels whose centres it contains.
     pub(super) fn is_centred(&self) -> bool {
         match self.criterion {
             None => self.samples == 1,
@@ -541,14 +567,14 @@ impl PrimitiveContext {
         }
     }
 
-    /// Where a polygon faces; `None` when it is culled.
+    /// Returns the facing of a polygon, or `None` if the polygon is culled.
     fn facing(&self, window: &[Window<'_>]) -> Option<Facing> {
         let mut area = 0.0f64;
         for index in 0..window.len() {
             let (a, b) = (&window[index], &window[(index + 1) % window.len()]);
             area += f64::from(a.x) * f64::from(b.y) - f64::from(b.x) * f64::from(a.y);
         }
-        // Positive is clockwise on a screen with y down.
+        // A positive area is clockwise on a screen with y down.
         let clockwise = area > 0.0;
         let front = clockwise == (self.raster.front_face == vk::FrontFace::CLOCKWISE);
         let (facing, culled) = match front {
@@ -558,12 +584,12 @@ impl PrimitiveContext {
         (!self.raster.cull_mode.contains(culled)).then_some(facing)
     }
 
-    /// What the depth of a polygon is moved by.
+    /// Returns the depth bias of a polygon.
     fn offset(&self, window: &[Window<'_>]) -> f32 {
         let edge = |to: usize| [window[to].x - window[0].x, window[to].y - window[0].y, window[to].z - window[0].z];
         let pairs = (1..window.len() - 1).map(|to| (edge(to), edge(to + 1)));
         let wide = pairs.map(|(a, b)| (a, b, a[0] * b[1] - a[1] * b[0]));
-        // The largest part of it is the one that says most of its slopes.
+        // The slopes of the largest triangle have the smallest error.
         let found = wide.max_by(|one, other| one.2.abs().total_cmp(&other.2.abs()));
         let slopes = found
             .filter(|(.., area)| *area != 0.0)
@@ -586,5 +612,5 @@ fn is_flat(window: &[Window<'_>]) -> bool {
     !window[1..].windows(2).any(has_area)
 }
 
-/// Largest point size, pixels.
+/// Maximum point size, pixels.
 pub const MAX_POINT_SIZE: f32 = 1024.0;

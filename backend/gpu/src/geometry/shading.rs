@@ -1,4 +1,4 @@
-//! Vertex shading: 16 vertices a wave.
+//! Vertex shading, 16 vertices a wave.
 
 use std::ops::RangeInclusive;
 
@@ -16,40 +16,41 @@ use super::kernel::{PositionKernel, VertexKernel, input, output, position};
 use super::triangles::Triangles;
 use crate::state::VertexBinding;
 
-/// Where the vertices of a draw come from.
+/// Source of a draw's vertices.
 #[derive(Clone, Copy)]
 pub struct VertexSource<'a> {
-    /// The program.
+    /// The vertex kernel.
     pub kernel: &'a VertexKernel,
-    /// What it runs in; the viewport's numbers are its parameters, the vertex buffers its ranges.
+    /// Environment of the kernel. The viewport's values are its parameters, and the vertex buffers
+    /// its ranges.
     pub environment: &'a Environment<'a>,
-    /// Instance, base instance added.
+    /// Instance index, base instance included.
     pub instance: u32,
-    /// What the draw's built-ins say.
+    /// Values of the draw's built-in inputs.
     pub numbers: DrawNumbers,
 }
 
-/// The numbers of a draw. Source: SPIR-V, `BaseVertex`, `BaseInstance`, `DrawIndex`.
+/// Built-in inputs of a draw. Source: SPIR-V, `BaseVertex`, `BaseInstance`, `DrawIndex`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DrawNumbers {
-    /// The first vertex, or what is added to indices.
+    /// First vertex, or the offset added to indices.
     pub base_vertex: u32,
-    /// The first instance.
+    /// First instance.
     pub base_instance: u32,
     /// Number of the draw in its command.
     pub draw: u32,
 }
 
-/// Parameters of a vertex kernel that say where its vertices go.
+/// Number of a vertex kernel's parameters that describe the viewport.
 pub const VIEWPORT_WORDS: usize = 7;
 
-/// The parameters of a vertex kernel: the viewport's numbers, and the guard band.
+/// Returns the viewport parameters of a vertex kernel: the viewport's values, and the guard band.
 pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [Lanes; VIEWPORT_WORDS] {
     let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
     [x, y, width, height, min_depth, max_depth, band].map(|number| [number.to_bits(); WAVE])
 }
 
-/// The vertex buffers of a pipeline's bindings, in their order.
+/// Returns the vertex buffers of a pipeline's bindings, in their order.
 pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]) -> Ranges {
     let range = |binding: &VertexBinding| {
         let bound = buffers.get(binding.binding as usize).and_then(Option::as_ref);
@@ -62,7 +63,8 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]
     Ranges::new(bindings.iter().map(range).collect())
 }
 
-/// Parameters that follow those of the viewport where attributes are read exactly: the bytes of each binding's buffer.
+/// Returns the parameters that follow those of the viewport if attributes are bounds-checked
+/// exactly: the size of each binding's buffer, bytes.
 pub fn vertex_limits(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]) -> impl Iterator<Item = Lanes> {
     bindings.iter().map(|binding| {
         let bound = buffers.get(binding.binding as usize).and_then(Option::as_ref);
@@ -70,7 +72,7 @@ pub fn vertex_limits(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]
     })
 }
 
-/// Where a vertex is in the window, and what it lies outside of.
+/// Window coordinates of a vertex, and the `outside` bits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spot {
     pub(super) x: f32,
@@ -78,17 +80,18 @@ pub(super) struct Spot {
     pub(super) outside: u32,
 }
 
-/// Vertices after their program: words by wave, output and lane. What is kept of them are rows, too.
+/// Shaded vertices: their output components by wave, output and lane. The components that
+/// fragments need are also stored as rows.
 pub struct Shaded<'a> {
     spots: &'a [Spot],
     words: &'a [Lanes],
-    /// Output words.
+    /// Number of output components.
     stride: usize,
-    /// First of them behind the varyings.
+    /// First output component after the varyings.
     rest: usize,
-    /// First of those that transform feedback writes.
+    /// First output component that transform feedback writes.
     end: usize,
-    /// Whether numbers of viewports and layers are among them.
+    /// True if the output contains viewport and layer indices.
     routes: bool,
     /// Row of the first vertex.
     first: u32,
@@ -104,45 +107,45 @@ impl Shaded<'_> {
         f32::from_bits(self.word(vertex, word))
     }
 
-    /// The row of a vertex.
+    /// Returns the row of a vertex.
     #[inline]
     pub(super) fn row(&self, vertex: u32) -> u32 {
         self.first + vertex
     }
 
-    /// What a vertex lies outside of.
+    /// Returns the `outside` bits of a vertex.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
         self.spots[vertex as usize].outside
     }
 
-    /// Where vertices are, by their numbers.
+    /// Returns the window coordinates and `outside` bits of all vertices, in order.
     #[inline]
     pub(super) fn spots(&self) -> &[Spot] {
         self.spots
     }
 
-    /// Window coordinates x, y and z, and 1/w.
+    /// Returns the window coordinates x, y and z, and 1/w.
     pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
         [0, 1, 2, 3].map(|component| self.float(vertex, output::WINDOW + component))
     }
 
-    /// Clip coordinates.
+    /// Returns the clip coordinates.
     pub(super) fn position(&self, vertex: u32) -> [f32; 4] {
         [0, 1, 2, 3].map(|component| self.float(vertex, self.rest + output::POSITION + component))
     }
 
-    /// Numbers of the viewport and the layer that a vertex of a program which routes names.
+    /// Returns the viewport and layer indices of a vertex. The program must write them.
     pub(super) fn route(&self, vertex: u32) -> [u32; 2] {
         [2, 1].map(|before| self.word(vertex, self.end - before))
     }
 
-    /// Input word `index` of the fragment program.
+    /// Returns input component `index` of the fragment program.
     pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
         self.word(vertex, output::VARYINGS + index)
     }
 
-    /// The words that transform feedback writes.
+    /// Returns the components that transform feedback writes.
     pub(super) fn captured(&self, vertex: u32) -> impl Iterator<Item = u32> {
         (self.end..self.stride).map(move |word| self.word(vertex, word))
     }
@@ -151,7 +154,7 @@ impl Shaded<'_> {
         self.float(vertex, self.rest + output::POINT_SIZE)
     }
 
-    /// A vertex as clipping takes it.
+    /// Returns a vertex as input of clipping.
     pub(super) fn vertex(&self, vertex: u32) -> Vertex {
         let end = self.end - if self.routes { 2 } else { 0 };
         Vertex {
@@ -163,23 +166,23 @@ impl Shaded<'_> {
     }
 }
 
-/// What shading keeps from piece to piece.
+/// Buffers that shading reuses from chunk to chunk.
 #[derive(Default)]
 pub struct ShadeScratch {
     wave: Wave,
-    /// Output words of a wave.
+    /// Output components of a wave.
     outputs: Vectors,
     spots: Vec<Spot>,
     words: Vectors,
 }
 
-/// What vertices are made of, wave by wave.
+/// Inputs of vertices, wave by wave.
 pub(super) trait Feed {
-    /// The lanes of a wave that have a vertex, and its input words.
+    /// Returns the mask of a wave's lanes that have a vertex, and the wave's input components.
     fn wave(&mut self, number: usize) -> (Mask, &[Lanes]);
 }
 
-/// Numbers of vertices.
+/// Feed of vertex indices.
 struct Numbers<'v> {
     vertices: &'v [u32],
     inputs: [Lanes; input::COUNT],
@@ -195,7 +198,8 @@ impl Feed for Numbers<'_> {
     }
 }
 
-/// Records of sixteen vertices, so many words each, as a program has left them.
+/// Feed of records that a program has written, sixteen vertices each, with `record` components a
+/// vertex.
 pub(super) struct Records<'w> {
     pub(super) words: &'w [Lanes],
     pub(super) record: usize,
@@ -208,12 +212,12 @@ impl Feed for Records<'_> {
 }
 
 impl VertexSource<'_> {
-    /// Vertices, by their numbers, as inputs of the vertex program.
+    /// Returns a feed of vertex indices for the vertex program.
     pub(super) fn feed(&self, vertices: &[u32]) -> impl Feed {
         Numbers { vertices, inputs: self.inputs() }
     }
 
-    /// Input words, but for the numbers of vertices.
+    /// Returns the input components without the vertex indices.
     fn inputs(&self) -> [Lanes; input::COUNT] {
         let mut inputs = [[0; WAVE]; input::COUNT];
         let DrawNumbers { base_vertex, base_instance, draw } = self.numbers;
@@ -225,16 +229,16 @@ impl VertexSource<'_> {
     }
 }
 
-/// Positions of vertices that follow each other.
+/// Positions of consecutive vertices.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     wave: Wave,
-    /// Each output of the program, vertex by vertex.
+    /// Each output of the position kernel, vertex by vertex.
     words: [Vec<u32>; position::COUNT],
 }
 
 impl Positions {
-    /// Those words.
+    /// Creates positions from their components.
     #[cfg(test)]
     pub(super) fn of(vertices: impl Iterator<Item = [u32; position::COUNT]>) -> Self {
         let mut positions = Self::default();
@@ -242,25 +246,26 @@ impl Positions {
         positions
     }
 
-    /// Window coordinates x, y and z, and what each vertex lies outside of.
+    /// Returns the window coordinates x, y and z, and the `outside` bits of all vertices.
     pub(super) fn words(&self) -> [&[u32]; position::COUNT] {
         self.words.each_ref().map(Vec::as_slice)
     }
 }
 
-/// Vertices that are fetched ahead.
+/// Prefetch distance, in vertices.
 const AHEAD: usize = 8 * WAVE;
 
-/// Shades no more of vertices than their positions. Returns false when the program was interrupted.
+/// Shades the positions of vertices. Returns false if the program was interrupted.
 pub(super) fn shade_positions(
     (source, PositionKernel { program, streams, .. }): (&VertexSource<'_>, &PositionKernel),
     vertices: RangeInclusive<u32>,
     Positions { wave, words }: &mut Positions,
 ) -> bool {
     let count = (vertices.end() - vertices.start()) as usize + 1;
-    // What is there is written over.
+    // The loop overwrites all components, so earlier values need no clearing.
     words.iter_mut().for_each(|words| words.resize(count.next_multiple_of(WAVE), 0));
-    // Those of a wave are numbered before the one in front of it runs: just afterwards they are not at hand as a whole.
+    // A wave's indices are written one wave ahead, because a load directly after the narrower
+    // stores would stall.
     let mut inputs = [source.inputs().map(Vector); 2];
     let number = |inputs: &mut [Vector; input::COUNT], first: u32| {
         inputs[input::VERTEX as usize] = Vector(std::array::from_fn(|lane| first.wrapping_add(lane as u32)));
@@ -290,7 +295,8 @@ pub(super) fn shade_positions(
     true
 }
 
-/// Shades vertices, by their numbers, whose rows become `triangles`'. `None` when the program was interrupted.
+/// Shades vertices by their indices, and adds their rows to `triangles`. Returns `None` if the
+/// program was interrupted.
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
     vertices: &[u32],
@@ -299,7 +305,8 @@ pub(super) fn shade<'w>(
     shade_waves(source.kernel, source.environment, (vertices.len(), source.feed(vertices)), keep)
 }
 
-/// Runs a program for so many vertices and gives the output words of each wave to `take`, by its number. `None` when it was interrupted.
+/// Runs a program for `count` vertices and passes each wave's number and output components to
+/// `take`. Returns `None` if the program was interrupted.
 pub(super) fn shade_words(
     program: &Program,
     environment: &Environment<'_>,
@@ -319,7 +326,8 @@ pub(super) fn shade_words(
     Some(())
 }
 
-/// Runs a vertex kernel for so many vertices, whose rows become `triangles`'. `None` when it was interrupted.
+/// Runs a vertex kernel for `count` vertices, and adds their rows to `triangles`. Returns `None`
+/// if the program was interrupted.
 pub(super) fn shade_waves<'w>(
     kernel: &VertexKernel,
     environment: &Environment<'_>,
@@ -340,7 +348,7 @@ pub(super) fn shade_waves<'w>(
         if calls.call(lanes, inputs, outputs) == Stop::Interrupted {
             return None;
         }
-        // Lanes that hold no vertex are not read.
+        // Rows of lanes without a vertex are written too, but never read.
         scatter(&outputs[..chunks * BLOCK], rows);
         let [x, y, outside] = [output::WINDOW, output::WINDOW + 1, rest + output::OUTSIDE].map(|word| &outputs[word]);
         let float = |lanes: &Lanes, lane: usize| f32::from_bits(lanes[lane]);

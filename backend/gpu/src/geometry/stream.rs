@@ -1,20 +1,21 @@
-//! Strips, fans and what restarts end, part after part: so that draws of any length are assembled in bounded memory.
+//! Incremental assembly of strips, fans and restarted primitives, so that draws of any length are
+//! assembled in bounded memory.
 
 use ash::vk;
 
 use super::assembly::{assemble, assemble_whole};
 use crate::state::vertices;
 
-/// How vertices become primitives.
+/// Rules by which vertices become primitives.
 #[derive(Debug, Clone, Copy)]
 pub struct Assembly {
-    /// Of the draw's vertices.
+    /// Topology of the draw's vertices.
     pub topology: vk::PrimitiveTopology,
-    /// Vertices of a primitive.
+    /// Number of vertices of a primitive.
     pub of_each: usize,
-    /// Whether primitives have adjacent vertices, for geometry programs.
+    /// True if primitives have adjacent vertices, for geometry programs.
     pub adjacent: bool,
-    /// Whether the last vertex is the provoking one.
+    /// True if the last vertex is the provoking one.
     pub last: bool,
 }
 
@@ -29,7 +30,7 @@ impl Assembly {
         }
     }
 
-    /// Vertices from a primitive to the next.
+    /// Returns the number of vertices from one primitive to the next.
     fn stride(&self) -> usize {
         use vk::PrimitiveTopology as T;
         match self.topology {
@@ -44,34 +45,34 @@ impl Assembly {
 /// Primitives of a part of a draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Their corners.
+    /// Corners of the primitives.
     pub corners: Vec<u32>,
-    /// Number of the first one of them in the draw's instance.
+    /// Number of the first primitive in the draw's instance.
     pub first: usize,
-    /// Numbers of the first ones of strips and fans, in the instance, too.
+    /// Numbers of the first primitives of strips and fans in the draw's instance.
     pub starts: Vec<u32>,
 }
 
-/// Vertices that come one after the other, and become primitives.
+/// Assembler of consecutive vertices.
 #[derive(Debug)]
 pub struct Stream {
     assembly: Assembly,
-    /// Since the last restart, as far as primitives are to come of them.
+    /// Vertices since the last restart that later primitives need.
     open: Vec<u32>,
-    /// Primitives of those that have come.
+    /// Number of primitives of `open` that were already emitted.
     come: usize,
-    /// Primitives of all parts before.
+    /// Number of primitives of all earlier parts.
     before: usize,
     part: Part,
 }
 
 impl Stream {
-    /// Before the first vertex.
+    /// Creates a stream before its first vertex.
     pub fn new(assembly: Assembly) -> Self {
         Self { assembly, open: Vec::new(), come: 0, before: 0, part: Part::default() }
     }
 
-    /// The next vertices.
+    /// Appends vertices.
     pub fn extend(&mut self, vertices: impl IntoIterator<Item = u32>) {
         self.open.extend(vertices);
     }
@@ -83,15 +84,18 @@ impl Stream {
         self.come = 0;
     }
 
-    /// The primitives that are known by now and were not taken before; all of them behind a restart.
+    /// Returns the primitives that are complete and were not returned before. After a restart that
+    /// is all of them.
     pub fn take(&mut self) -> Part {
-        // The last one may not be what it is to become, and what follows begins with an even one, as the first is.
+        // The last primitive may still change. An even number is emitted so that the remaining
+        // ones begin with an even primitive, like the first.
         let known = (self.primitives().saturating_sub(1)) & !1;
         if known > self.come {
             self.emit(known);
         }
         if known > 2 {
-            // Two are known to whoever comes next: those of a strip with adjacency have vertices of the one before.
+            // Two emitted primitives stay in `open`, because primitives of a strip with adjacency
+            // use vertices of the previous one.
             let gone = (known - 2) * self.assembly.stride();
             let first = self.open[0];
             self.open.drain(..gone);
@@ -111,7 +115,7 @@ impl Stream {
         count
     }
 
-    /// Adds primitives from those that have come up to a number to the part.
+    /// Adds the primitives from the first that was not emitted up to `end` to the part.
     fn emit(&mut self, end: usize) {
         let Self { assembly, open, come, before, part } = self;
         part.first = *before;
@@ -146,7 +150,7 @@ mod tests {
     }
 
     proptest! {
-        /// Parts are what the whole is, wherever it is parted.
+        /// Parts add up to the whole, wherever the stream is split.
         #[test]
         fn parts_are_the_whole(
             topology in topologies(), adjacent: bool, last: bool, of_patch in 1usize..5,
@@ -175,14 +179,15 @@ mod tests {
                 vertex += count;
                 if parts {
                     add(parted.take());
-                    // Four primitives at most, and what the next one begins with.
+                    // At most four primitives are kept, and the vertices with which the next one
+                    // begins.
                     let bound = 5 * assembly.stride().max(of_each);
                     prop_assert!(parted.open.len() < bound, "little is kept: {}", parted.open.len());
                 }
             }
             add(all(&mut parted));
             let mut whole = all(&mut whole);
-            // Where a strip begins that has no line, the next one begins, too.
+            // If a strip without lines begins at a number, the next strip begins there too.
             whole.starts.dedup();
             found.starts.dedup();
             prop_assert_eq!(found, whole);

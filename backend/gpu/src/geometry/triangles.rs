@@ -1,7 +1,8 @@
-//! Triangles that wait for their tiles: the vertices they share, and no more than sorting them into tiles needs.
+//! Triangles that wait for their tiles: the vertices they share, and the data that sorting them
+//! into tiles needs.
 //!
-//! What is to be known for their fragments is computed tile by tile, see `batch`: it is much longer than a vertex, and would go to
-//! memory and come back.
+//! Data for their fragments is computed tile by tile, see `batch`. It is much larger than a
+//! vertex, and storing it would cost memory bandwidth.
 
 use vitric_base::simd::{Lanes, Vectors, WAVE};
 use vitric_exec::runtime::rows::{BLOCK, Chunk, prefetch};
@@ -15,31 +16,33 @@ use crate::raster::Shape;
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
 
-/// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each.
+/// Maximum number of triangles in a window, and of windows in a pass over tiles. A triangle is
+/// addressed by 16 bits of each.
 pub const MAX_TRIANGLES: usize = 1 << 16;
 
-/// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
+/// Pixels that a triangle may cover: `[x0, y0, x1, y1]`, exclusive at the end, saturated. No
+/// attachment is larger than 16 bits can address.
 pub type Pixels = [i16; 4];
 
-/// A triangle but for its pixels.
+/// A triangle without its pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
-    /// Rows of the vertices, the first of which is provoking.
+    /// Rows of the vertices, in their order. The rules of the plan say which one is provoking.
     pub(super) rows: [u32; 3],
-    /// Number of the primitive that it is of, in its draw's instance.
+    /// Number of the triangle's primitive in its draw's instance.
     pub(super) id: u32,
     pub(super) facing: Facing,
-    /// Number of what it covers, where that is not what its corners say.
+    /// Number of the cover, if the covered area differs from that of the corners.
     pub(super) cover: Option<u32>,
 }
 
-/// A triangle as it waits. Tiles take triangles in an order of their own, so each is to lie in one line of a cache.
+/// A waiting triangle. Tiles access triangles in any order, so all data of one is stored together.
 #[derive(Debug, Clone, Copy)]
 struct Packed {
-    /// Rows of the vertices; above those of the first how it faces.
+    /// Rows of the vertices. The bits from `FACING` on in the first row hold the facing.
     rows: [u32; 3],
     id: u32,
-    /// First pixels, and those behind the last ones: x in the low half, y in the high one.
+    /// First pixels and exclusive ends: x in the low half, y in the high half.
     pixels: [u32; 2],
 }
 
@@ -50,25 +53,28 @@ impl Packed {
     }
 }
 
-/// Where [`Facing`] is in the first row's number: windows have fewer vertices.
+/// Position of the [`Facing`] bits in the first row's number. Windows have fewer vertices than
+/// that.
 pub(super) const FACING: u32 = 30;
 
-/// Triangles of draws that are set up in the same way, in order.
+/// Triangles of draws with one plan, in order.
 #[derive(Debug)]
 pub struct Triangles {
     plan: Plan,
-    /// Chunks of a row, by the plan.
+    /// Number of chunks of a row, by the plan.
     row_chunks: usize,
-    /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
+    /// Rows, at least as many as vertices: window coordinates, 1/w, and the input components of
+    /// the fragment program.
     rows: Vectors,
     vertices: usize,
     packed: Vec<Packed>,
     covers: Vec<Cover>,
     /// Corners of polygons, clockwise, units.
     polygons: Vec<Vec<[i64; 2]>>,
-    /// For each triangle the number of what it covers, [`NO_COVER`] where its corners say it; empty where none has one.
+    /// For each triangle the number of its cover, or [`NO_COVER`] if it covers the area of its
+    /// corners. Empty if no triangle has a cover.
     cover_of: Vec<u32>,
-    /// The layer of the attachments that they are drawn to.
+    /// Attachment layer to draw to.
     layer: u32,
 }
 
@@ -92,7 +98,7 @@ impl Default for Triangles {
 }
 
 impl Triangles {
-    /// Begins with none, with room for so many, in a layer.
+    /// Clears the buffer and reserves room for `room` triangles of a layer.
     pub(crate) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
         self.row_chunks = plan.row_chunks();
         (self.plan, self.layer) = (plan, layer);
@@ -104,7 +110,7 @@ impl Triangles {
         self.packed.reserve(room);
     }
 
-    /// Begins with none, and the vertices of others.
+    /// Clears the buffer and copies the vertices, covers and polygons of another buffer.
     pub(super) fn go_on(&mut self, others: &Self) {
         self.start(others.plan.clone(), 0, others.layer);
         self.covers.clone_from(&others.covers);
@@ -113,48 +119,49 @@ impl Triangles {
         self.vertices = others.vertices;
     }
 
-    /// How many.
+    /// Returns the number of triangles.
     pub fn len(&self) -> usize {
         self.packed.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no triangles.
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
     }
 
-    /// What they take up, in triangles that share vertices as those of meshes do, or share none: culled ones leave their vertices.
+    /// Returns the memory use in equivalents of triangles. Meshes that share vertices and
+    /// triangles that share none are both covered, and vertices of culled triangles count.
     pub fn weight(&self) -> usize {
         self.len().max(self.vertices / 4)
     }
 
-    /// Forgets the vertices from a number on, of which no triangle is.
+    /// Drops the vertices from a number on. No triangle may use them.
     pub(super) fn forget_rows(&mut self, from: usize) {
         self.vertices = from;
     }
 
-    /// Vertices that have rows.
+    /// Returns the number of vertices that have rows.
     pub(super) fn vertices(&self) -> usize {
         self.vertices
     }
 
-    /// The layer of the attachments that they are drawn to.
+    /// Returns the attachment layer to draw to.
     pub fn layer(&self) -> u32 {
         self.layer
     }
 
-    /// How they are set up.
+    /// Returns the plan by which the triangles are set up.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The pixels that a triangle may cover.
+    /// Returns the pixels that a triangle may cover.
     #[inline]
     pub fn pixels(&self, index: u32) -> Pixels {
         self.packed[index as usize].pixels()
     }
 
-    /// A triangle's coverage.
+    /// Returns a triangle's covered area.
     pub fn triangle(&self, index: u32) -> Triangle {
         let place = |row: u32| {
             let [x, y, ..] = self.row(row)[0].map(f32::from_bits);
@@ -162,7 +169,7 @@ impl Triangles {
         };
         let (Entry { rows, cover, .. }, _) = self.entry(index);
         if let Some(parts) = cover.and_then(|number| self.polygon(self.cover(number))) {
-            // What touches the polygon touches this part.
+            // Every pixel that touches the polygon touches this part.
             return parts[0];
         }
         let corners = match cover {
@@ -172,7 +179,7 @@ impl Triangles {
         Triangle::new(corners).expect("what has no area is culled")
     }
 
-    /// The depths of its corners, before they are biased and clamped.
+    /// Returns the depths of a triangle's corners, before bias and clamp.
     #[inline]
     pub fn depths(&self, index: u32) -> [f32; 3] {
         let depth = |row: u32| f32::from_bits(self.row(row)[0][output::WINDOW + 2]);
@@ -180,12 +187,13 @@ impl Triangles {
         [depth(first), depth(second), depth(third)]
     }
 
-    /// Where a triangle lies and how its depths change, as its tiles will have it; what else shapes say is left out.
+    /// Returns the position and depth slopes of a triangle as its tiles compute them. Other fields
+    /// of the shape are left at their defaults.
     pub fn shape(&self, index: u32) -> Shape {
         self.plan.depth_shape(self.places(index))
     }
 
-    /// The corners of a triangle in the window: x, y and depth.
+    /// Returns the corners of a triangle in the window: x, y and depth.
     pub(super) fn places(&self, index: u32) -> [[f32; 3]; 3] {
         let place = |row: u32| {
             let [x, y, depth, ..] = self.row(row)[0].map(f32::from_bits);
@@ -195,14 +203,14 @@ impl Triangles {
         [place(first), place(second), place(third)]
     }
 
-    /// Rows of a triangle's vertices.
+    /// Returns the rows of a triangle's vertices.
     #[inline]
     fn rows_of(&self, index: u32) -> [u32; 3] {
         let [first, second, third] = self.packed[index as usize].rows;
         [first & ((1 << FACING) - 1), second, third]
     }
 
-    /// A triangle, and the pixels that it may cover.
+    /// Returns a triangle, and the pixels that it may cover.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> (Entry, Pixels) {
         let packed = self.packed[index as usize];
@@ -216,53 +224,55 @@ impl Triangles {
         (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, packed.pixels())
     }
 
-    /// A triangle will be taken soon.
+    /// Prefetches a triangle.
     #[inline]
     pub(super) fn expect(&self, index: u32) {
         prefetch(&self.packed[index as usize]);
     }
 
-    /// What a triangle covers.
+    /// Returns the cover with a number.
     pub(super) fn cover(&self, number: u32) -> &Cover {
         &self.covers[number as usize]
     }
 
-    /// Whether a triangle stands for a polygon, of which [`Self::triangle`] gives a part.
+    /// Returns true if a triangle represents a polygon. [`Self::triangle`] then returns a part of
+    /// it.
     pub fn is_polygon(&self, index: u32) -> bool {
         !self.polygons.is_empty()
             && self.entry(index).0.cover.is_some_and(|number| self.cover(number).polygon.is_some())
     }
 
-    /// The parts of a polygon that is covered.
+    /// Returns the parts of a cover's polygon, or `None` if the cover is not a polygon.
     pub(super) fn polygon(&self, cover: &Cover) -> Option<Vec<Triangle>> {
         cover.polygon.map(|number| Triangle::of_polygon(&self.polygons[number as usize]))
     }
 
-    /// Adds the corners of a polygon, clockwise, at least three; its number.
+    /// Adds the corners of a polygon, clockwise, at least three. Returns the polygon's number.
     pub(super) fn add_polygon(&mut self, corners: Vec<[i64; 2]>) -> u32 {
         self.polygons.push(corners);
         self.polygons.len() as u32 - 1
     }
 
-    /// Adds what a triangle covers; its number.
+    /// Adds a cover. Returns its number.
     pub(super) fn add_cover(&mut self, cover: Cover) -> u32 {
         self.covers.push(cover);
         self.covers.len() as u32 - 1
     }
 
-    /// Chunks of a vertex's row.
+    /// Returns the number of chunks in a vertex's row.
     pub(super) fn row_chunks(&self) -> usize {
         self.row_chunks
     }
 
-    /// The words of a vertex.
+    /// Returns the components of a vertex.
     #[inline]
     pub(super) fn row(&self, row: u32) -> &[Chunk] {
         let chunks = self.row_chunks;
         &self.rows.as_flattened().as_chunks().0[row as usize * chunks..][..chunks]
     }
 
-    /// Rows for so many vertices, to be filled in, and the number of the first.
+    /// Adds rows for `count` vertices, to be filled in by the caller. Returns the rows and the
+    /// number of the first.
     pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
         let (first, chunks) = (self.vertices, self.row_chunks);
         self.vertices += count;
@@ -273,21 +283,23 @@ impl Triangles {
         (&mut self.rows.as_flattened_mut().as_chunks_mut().0[first * chunks..self.vertices * chunks], first as u32)
     }
 
-    /// Adds a vertex at a place in the window, with 1/w, and the words that belong where the plan's ways lead; the number of its row.
+    /// Adds a vertex with its window coordinates and 1/w. `word` returns the bits of each varying
+    /// by the plan. Returns the number of the row.
     pub(super) fn add_row(&mut self, place: [f32; 4], word: impl Fn(usize, &VaryingSource) -> u32) -> u32 {
         let number = self.add_rows(1).1;
         let Self { plan, rows, row_chunks, .. } = self;
         let row = &mut rows.as_flattened_mut()[number as usize * *row_chunks * BLOCK..];
         let (first, words) = row.split_at_mut(place.len());
         first.copy_from_slice(&place.map(f32::to_bits));
-        // A loop, as iterators that are chained are not inlined here.
+        // A plain loop, because chained iterators are not inlined here.
         for (index, (to, way)) in words.iter_mut().zip(&plan.ways).enumerate() {
             *to = word(index, way);
         }
         number
     }
 
-    /// Adds triangles lane by lane, those that live: their words as [`super::cull`] packs them. Of some it is said by lane what they cover.
+    /// Adds the triangles of the lanes set in `lives`. `words` is packed by [`super::cull`], and
+    /// `covers` holds the lanes that have a cover.
     #[inline]
     pub(super) fn push_lanes(&mut self, words: &[Lanes; 6], lives: &[bool; WAVE], covers: &[(usize, u32)]) {
         debug_assert!(words[1].iter().chain(&words[2]).all(|row| row >> FACING == 0), "a window of 2^30 vertices");
@@ -312,7 +324,8 @@ impl Triangles {
 
 #[cfg(test)]
 impl Triangles {
-    /// Adds a triangle with corners in the window: x, y, and depth from 0 to 1. False when it covers nothing.
+    /// Adds a triangle with corners in the window: x, y, and depth from 0 to 1. Returns false if
+    /// the triangle covers nothing.
     pub fn push_corners(&mut self, corners: [[f32; 3]; 3]) -> bool {
         (self.plan.rules.depth_range, self.plan.rules.own_depths) = ([0.0, 1.0], true);
         let grid = corners.map(|[x, y, _]| [x, y].map(|pixels| i64::from(snap(pixels))));

@@ -1,11 +1,12 @@
-//! Which inputs of the fragment program change within primitives, and whether depths do: what does not is the same for all of a primitive's
-//! fragments.
+//! Set of fragment inputs that vary within primitives, with flags for depths and w. Inputs outside
+//! of the set are equal for all fragments of a primitive.
 //!
-//! Normals of flat surfaces, colours of what has one, everything of what is drawn without perspective and without a gradient: kernels that know
-//! compute it once. A plane without slopes gives the value at its origin to the bit, unless that is a negative zero; and where all w are 1, so does its
-//! division by the plane of 1/w.
+//! Normals of flat surfaces, uniform colours, and all inputs drawn without perspective and without
+//! a gradient do not vary. Kernels specialized for that compute them once. A plane without slopes
+//! evaluates exactly to the value at its origin, unless that is a negative zero. If all w are 1,
+//! its division by the plane of 1/w also results in exactly that value.
 
-/// Inputs that may change within primitives, and whether w and depths do.
+/// Set of inputs that may vary within primitives, with flags for w and depths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Varies(u32);
 
@@ -16,62 +17,63 @@ impl Default for Varies {
 }
 
 impl Varies {
-    /// Anything may.
+    /// All inputs, w and depths may vary.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// Nothing does.
+    /// Nothing varies.
     pub const NONE: Self = Self(0);
 
-    /// Bits of depths and w, behind those of inputs; of others nothing is known.
+    /// Bits of depths and w, after those of inputs. Inputs without a bit may always vary.
     const DEPTH: u32 = 30;
     const W: u32 = 31;
 
-    /// Whether an input may.
+    /// Returns true if an input may vary.
     pub fn input(self, number: usize) -> bool {
         number >= Self::DEPTH as usize || self.0 >> number & 1 != 0
     }
 
-    /// Whether depths may.
+    /// Returns true if depths may vary.
     pub fn depth(self) -> bool {
         self.0 >> Self::DEPTH & 1 != 0
     }
 
-    /// Whether w may, or is not 1.
+    /// Returns true if w may vary, or may differ from 1.
     pub fn w(self) -> bool {
         self.0 >> Self::W & 1 != 0
     }
 
-    /// What may in either.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether this allows for all that the other one does.
+    /// Returns true if this set contains all of the other one.
     pub fn includes(self, other: Self) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// The same, and an input if it may.
+    /// Returns the set, with an input added if `may`.
     #[inline(always)]
     pub(super) fn with_input(self, number: usize, may: bool) -> Self {
         let bit = if number < Self::DEPTH as usize { 1 << number } else { 0 };
         Self(self.0 | if may { bit } else { 0 })
     }
 
-    /// The same, and depths if they may.
+    /// Returns the set, with depths added if `may`.
     #[inline(always)]
     pub(super) fn with_depth(self, may: bool) -> Self {
         Self(self.0 | u32::from(may) << Self::DEPTH)
     }
 
-    /// The same, and w if it may.
+    /// Returns the set, with w added if `may`.
     #[inline(always)]
     pub(super) fn with_w(self, may: bool) -> Self {
         Self(self.0 | u32::from(may) << Self::W)
     }
 
-    /// What follows from that: where w changes, what is divided by it is the same only by chance.
+    /// Returns the set with its consequences: everything may vary if w does, because every input
+    /// is divided by it.
     #[inline(always)]
     pub(super) fn settled(self) -> Self {
         if self.w() { Self::ALL } else { self }

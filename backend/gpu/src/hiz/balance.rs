@@ -1,51 +1,53 @@
-//! Whether testing pays, which is not known before: what is hidden would often fail the depth test next, which is cheap.
+//! Estimates whether tests pay. Hidden pixels would often fail the depth test next, which is
+//! cheap.
 //!
-//! Tests are paid for by what they hide. Where they do not pay they rest: the next primitives are drawn as if there were no structure,
-//! which forgets what they may change. Each tile decides for itself, visit by visit, and an image for what is ahead of the tiler, window by
-//! window; so nothing depends on threads.
+//! Tests that hide something pay for others. Where tests do not pay they pause: the next
+//! primitives are drawn without tests, and the bounds that they may change are dropped. Each tile
+//! has an estimate for its tests, and each image one for tests in front of the tiler, so results
+//! do not depend on threads.
 
-/// Which primitives are tested against the structure.
+/// Setting of the tests against Hi-Z.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hiz {
-    /// None.
+    /// No primitives are tested.
     Off,
-    /// Those in tiles where tests have paid lately.
+    /// Primitives are tested in tiles where tests have paid lately.
     #[default]
     Auto,
-    /// All that can.
+    /// All primitives that can be tested are.
     Always,
 }
 
-/// Tests that pay for themselves by one that hides something.
+/// Number of tests that one test that hides something pays for.
 const GAIN: i32 = 4;
 
-/// Tests where nothing is known yet, or after a rest.
+/// Number of tests at the beginning, and after a pause.
 const TRIAL: i32 = 96;
 
-/// Tests in vain, at most, where tests have paid.
+/// Maximum number of tests in vain where tests have paid.
 const MAX_VAIN_TESTS: i32 = 4 * TRIAL;
 
-/// Primitives that come without tests for each test in vain.
+/// Number of primitives without tests for each test in vain.
 const REST: i32 = 16;
 
-/// What tests have cost and gained.
+/// Costs and gains of tests.
 #[derive(Debug, Clone)]
 pub struct Balance {
-    /// Whether they never rest.
+    /// True if tests never pause.
     goes_on: bool,
-    /// Tests that may still be in vain.
+    /// Number of tests that may still be in vain.
     credit: i32,
-    /// Primitives that come without tests.
+    /// Number of primitives that are still drawn without tests.
     rest: i32,
 }
 
 impl Balance {
-    /// Of no tests yet.
+    /// Returns the estimate before any test.
     pub fn new(hiz: Hiz) -> Self {
         Self { goes_on: hiz == Hiz::Always, credit: TRIAL, rest: 0 }
     }
 
-    /// So many primitives come.
+    /// Notes that a number of primitives is drawn.
     pub fn expect(&mut self, primitives: u32) {
         if self.rest > 0 {
             self.rest -= primitives as i32;
@@ -54,12 +56,12 @@ impl Balance {
         }
     }
 
-    /// Whether tests go on.
+    /// Returns true if tests go on.
     pub fn pays(&self) -> bool {
         self.goes_on || self.rest <= 0 && self.credit > 0
     }
 
-    /// So many tests were made, of which some have hidden something.
+    /// Notes a number of tests, of which some have hidden something.
     pub fn tested(&mut self, tests: u32, hidden: u32) {
         self.credit = (self.credit - tests as i32 + GAIN * hidden as i32).min(MAX_VAIN_TESTS);
         if self.credit <= 0 {

@@ -1,18 +1,20 @@
-//! What is known of depths where draws are recorded, ahead of the tiler: after all draws that came before, walked or not.
+//! Bounds of depths in front of the tiler: the state after all earlier draws, whether their tiles
+//! were processed or not.
 //!
-//! It begins with what walks have left in the pyramids, and is updated forward by the primitives that wait, in their order. So it
-//! cannot say anything that a draw in between may change, and is dropped where one may. Depths are kept as nearness: the smaller, the
-//! nearer, in either direction of the comparison. Source: DESIGN 3.2, "a visibility shader sits between the last vertex stage and the tiler".
+//! The bounds begin with those of the image's structure and are updated by the primitives of
+//! waiting draws, in order. They are dropped where a draw may invalidate them. Depths are kept as
+//! nearness: smaller values are nearer, in either direction of the comparison. Source: DESIGN 3.2,
+//! "a visibility shader sits between the last vertex stage and the tiler".
 
 use super::{Bounds, Direction, GROUPS, Layer, Range, group_number};
 use crate::raster::GROUP_LOG2;
 
-/// A tile: no pixel of it is farther than this, and no pixel of a group than that.
+/// Bounds of a tile: the nearness of the farthest pixel of the tile, and of each group.
 #[derive(Debug, Clone)]
 struct Tile {
     all: f32,
     groups: [f32; GROUPS],
-    /// The nearest of all these.
+    /// The smallest of these bounds.
     nearest: f32,
 }
 
@@ -32,13 +34,13 @@ impl Tile {
 pub struct Early {
     direction: Option<Direction>,
     tiles: Vec<Tile>,
-    /// Second layers of all groups, of nearness, once a part of any was updated.
+    /// Second layers of all groups, as nearness, made at the first partial update.
     layers: Vec<Layer>,
     nearest: f32,
 }
 
 impl Early {
-    /// Begins with the bounds of tiles, for draws that compare in a direction.
+    /// Returns the bounds of tiles for draws that compare in a direction.
     pub fn begin<'b, B: std::ops::Deref<Target = Bounds> + 'b>(
         &mut self,
         direction: Direction,
@@ -51,35 +53,36 @@ impl Early {
         self.nearest = self.tiles.iter().fold(f32::INFINITY, |nearest, tile| nearest.min(tile.nearest));
     }
 
-    /// Knows nothing any more.
+    /// Drops all bounds.
     pub fn forget(&mut self) {
         self.direction = None;
     }
 
-    /// The direction that it is for, when it knows anything.
+    /// Returns the direction of the bounds, or `None` if there are none.
     pub fn direction(&self) -> Option<Direction> {
         self.direction
     }
 
-    /// Whether anything behind such a depth may be hidden somewhere.
+    /// Returns true if a depth of this nearness may be hidden somewhere.
     #[inline]
     pub fn may_hide(&self, nearness: f32) -> bool {
         nearness > self.nearest
     }
 
-    /// Whether anything behind such a depth may be hidden in a tile.
+    /// Returns true if a depth of this nearness may be hidden in a tile.
     #[inline]
     pub fn may_hide_in(&self, tile: usize, nearness: f32) -> bool {
         nearness > self.tiles[tile].nearest
     }
 
-    /// Whether a tile hides what is no nearer than this in the pixels `[x0, y0, x1, y1]`, which it has.
+    /// Returns true if depths no nearer than this are hidden in the pixels `[x0, y0, x1, y1]` of a
+    /// tile.
     pub fn hides(&self, tile: usize, pixels: [i64; 4], nearness: f32) -> bool {
         let tile = &self.tiles[tile];
         nearness > tile.all || groups_of(pixels).all(|group| nearness > tile.groups[group_number(group)])
     }
 
-    /// No pixel of a tile is farther than this.
+    /// Notes that no pixel of a tile is farther than this.
     pub fn update_tile(&mut self, tile: usize, nearness: f32) {
         let known = &mut self.tiles[tile];
         known.all = known.all.min(nearness);
@@ -87,7 +90,7 @@ impl Early {
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// No pixel of a group of a tile is farther than this.
+    /// Notes that no pixel of a group of a tile is farther than this.
     pub fn update_group(&mut self, tile: usize, group: [i64; 2], nearness: f32) {
         let known = &mut self.tiles[tile];
         let far = &mut known.groups[group_number(group)];
@@ -96,21 +99,23 @@ impl Early {
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// Pixels of a group of a tile, those in `mask`, which also names all that lie outside of the image, are no farther than this.
+    /// Notes that no pixel of `mask` in a group of a tile is farther than this. The mask also has
+    /// all pixels outside of the image.
     pub fn update_part(&mut self, tile: usize, group: [i64; 2], (mask, nearness): (u64, f32)) {
         if self.layers.is_empty() {
             self.layers.resize(self.tiles.len() * GROUPS, Layer::default());
         }
         let (known, number) = (&self.tiles[tile], group_number(group));
         let all = known.groups[number].min(known.all);
-        // The smaller, the nearer: that is how the layer compares where smaller depths pass.
+        // Nearness compares as depths do where smaller ones pass.
         if let Some(far) = self.layers[tile * GROUPS + number].add(Direction::Less, (mask, nearness), all) {
             self.update_group(tile, group, far);
         }
     }
 }
 
-/// First pixels of the groups that a window of pixels touches, which has some.
+/// Returns the first pixels of the groups that a rectangle of pixels touches, which must not be
+/// empty.
 #[inline]
 pub fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
     let side = 1 << GROUP_LOG2;

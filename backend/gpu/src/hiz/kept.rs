@@ -1,10 +1,11 @@
-//! The visibility structures of depth images, kept with their images from pass to pass and from submission to submission.
+//! Hi-Z structures of depth images, kept from pass to pass and from submission to submission.
 //!
-//! An image's structure is found again by each pass that uses the image, whatever its render area, as long as nothing else may have
-//! written the image's memory. Who writes memory in another way than by depth tests says so: transfers, programs with side effects,
-//! attachments of other images in the same memory, the host. Clears are followed exactly. Programs, the host and copies leave nothing of
-//! what was known. The same calls tell the cache of decoded texels (`memory/decoded.rs`) that blocks may have changed.
-//! Source: DESIGN 3.2, "the pyramid belongs to the depth image".
+//! Each pass that uses an image finds the image's structure again, whatever its render area,
+//! unless something else may have written the image's memory. All writers other than depth tests
+//! report here: transfers, programs with side effects, attachments of other images in the same
+//! memory, and the host. Clears update the structure exactly. Programs, the host and copies drop
+//! it. The same calls tell the cache of decoded texels (`memory/decoded.rs`) that blocks may have
+//! changed. Source: DESIGN 3.2, "the pyramid belongs to the depth image".
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +18,11 @@ use vitric_memory::{Allocation, DecodedCache, Surface, SurfaceView};
 
 use super::{Hierarchy, Hiz};
 
-/// Tiles of all structures that are kept, about; the ones that were used last stay.
+/// Approximate maximum of the tiles of all structures that are kept. The most recently used
+/// structures stay.
 const MAX_TILES: usize = 1 << 14;
 
-/// Some bytes of an allocation.
+/// Range of bytes of an allocation.
 #[derive(Debug, Clone)]
 pub struct Bytes<'a> {
     memory: &'a Arc<Allocation>,
@@ -28,12 +30,12 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// So many bytes from `start` on.
+    /// Returns a number of bytes from `start` on.
     pub fn new(memory: &'a Arc<Allocation>, start: u64, size: u64) -> Self {
         Self { memory, bytes: start..start.saturating_add(size) }
     }
 
-    /// All bytes of a surface that is bound.
+    /// Returns all bytes of a surface, which must be bound.
     pub fn of(surface: &'a Surface) -> Option<Self> {
         let (memory, start) = surface.binding()?;
         Some(Self::new(memory, start, surface.layout().size()))
@@ -46,7 +48,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The structure of one level and layer of an image.
+/// Structure of one level and layer of an image.
 #[derive(Debug)]
 struct Kept {
     surface: Weak<Surface>,
@@ -60,28 +62,30 @@ impl Kept {
         std::ptr::eq(self.surface.as_ptr(), Arc::as_ptr(surface))
     }
 
-    /// Whether the image lies in memory that `wrote` says was written; also when the image is gone.
+    /// Returns true if the image lies in memory for which `wrote` holds, or if the image is
+    /// destroyed.
     fn is_lost(&self, wrote: impl Fn(&Bytes<'_>) -> bool) -> bool {
         let surface = self.surface.upgrade();
         surface.is_none_or(|surface| Bytes::of(&surface).is_none_or(|bytes| wrote(&bytes)))
     }
 }
 
-/// The structures of a device's depth images.
+/// Structures of a device's depth images.
 #[derive(Debug, Default)]
 pub struct KeptDepths {
-    /// Which tests they are for.
+    /// Setting of the tests.
     hiz: Hiz,
-    /// Those that were used last come last.
+    /// Structures in the order of their last use.
     kept: Mutex<Vec<Kept>>,
-    /// How many there are, for those who have nothing to say to none.
+    /// Number of structures, read without the lock by writers that need not report if there are
+    /// none.
     count: AtomicUsize,
-    /// The decoded texels of compressed images.
+    /// Cache of the decoded texels of compressed images.
     decoded: Arc<DecodedCache>,
 }
 
 impl KeptDepths {
-    /// None yet, for these tests, beside a cache of decoded texels.
+    /// Returns an empty set for a setting of the tests, beside a cache of decoded texels.
     pub fn new(hiz: Hiz, decoded: Arc<DecodedCache>) -> Self {
         Self { hiz, decoded, ..Self::default() }
     }
@@ -93,7 +97,7 @@ impl KeptDepths {
         result
     }
 
-    /// Drops some.
+    /// Drops the structures for which a predicate holds.
     fn retain(&self, stays: impl Fn(&Kept) -> bool) {
         if self.count.load(Ordering::Relaxed) > 0 {
             self.change(|kept| kept.retain(stays));
@@ -105,7 +109,8 @@ impl KeptDepths {
         self.count.load(Ordering::Relaxed) == 0 && self.decoded.is_empty()
     }
 
-    /// The structure of a layer, counted from the view's first, of a depth attachment: the one that is kept, or one that knows nothing.
+    /// Returns the structure of a layer of a depth attachment, counted from the view's first
+    /// layer. A new structure has no bounds.
     pub fn of(&self, view: &SurfaceView, layer: u32) -> Arc<Hierarchy> {
         let (level, layer) = (view.desc.base_level, view.desc.base_layer.saturating_add(layer));
         self.change(|kept| {
@@ -131,13 +136,13 @@ impl KeptDepths {
         })
     }
 
-    /// Some memory was written, or may have been.
+    /// Notes that memory may have been written.
     pub fn wrote(&self, bytes: &Bytes<'_>) {
         self.decoded.wrote(bytes.memory, &bytes.bytes, None);
         self.retain(|one| !one.is_lost(|own| own.overlaps(bytes)));
     }
 
-    /// A surface was written by a copy, which has decoded its blocks again where they were decoded.
+    /// Notes that a copy wrote a surface and decoded again the blocks that were decoded.
     pub fn copied_to(&self, surface: &Surface) {
         if let Some(bytes) = Bytes::of(surface) {
             self.decoded.wrote(bytes.memory, &bytes.bytes, Some(surface));
@@ -145,14 +150,15 @@ impl KeptDepths {
         }
     }
 
-    /// A surface was written, or may have been.
+    /// Notes that a surface may have been written.
     pub fn wrote_surface(&self, surface: &Surface) {
         if let Some(bytes) = Bytes::of(surface) {
             self.wrote(&bytes);
         }
     }
 
-    /// A surface was written in a way that its own structures know of: others in its memory do not.
+    /// Notes that a surface was written with updates of its own structures. Structures of other
+    /// surfaces in its memory are dropped.
     pub fn wrote_knowingly(&self, surface: &Arc<Surface>) {
         if let Some(bytes) = Bytes::of(surface) {
             self.decoded.wrote(bytes.memory, &bytes.bytes, None);
@@ -160,13 +166,13 @@ impl KeptDepths {
         }
     }
 
-    /// Any memory for which `wrote` holds may have been written.
+    /// Notes that memory for which `wrote` holds may have been written.
     pub fn wrote_any(&self, wrote: impl Fn(&Arc<Allocation>) -> bool) {
         self.decoded.wrote_any(&wrote);
         self.retain(|one| !one.is_lost(|own| wrote(own.memory)));
     }
 
-    /// The depths of all texels in some ranges of an image were cleared.
+    /// Notes that the depths of all texels in some ranges of an image were cleared.
     pub fn cleared(&self, surface: &Arc<Surface>, ranges: &[vk::ImageSubresourceRange], depth: f32) {
         self.wrote_knowingly(surface);
         let Some(info) = format::info(surface.desc().format) else { return };
@@ -184,7 +190,7 @@ impl KeptDepths {
         }
     }
 
-    /// Drops all.
+    /// Drops all structures.
     pub fn forget(&self) {
         self.decoded.wrote_all();
         self.retain(|_| false);
@@ -197,7 +203,8 @@ mod tests {
     use crate::hiz::Direction;
     use vitric_memory::{Heap, SurfaceDesc, SurfaceViewDesc, Swizzle};
 
-    /// A view of the first of two levels and of layer `layer` of two of a new surface at a byte of some memory.
+    /// A view of the first of two levels and of layer `layer` of two of a new surface at a byte of
+    /// some memory.
     fn view(memory: &Arc<Allocation>, start: u64, layer: u32) -> Arc<SurfaceView> {
         let surface = Surface::new(SurfaceDesc {
             kind: vk::ImageType::TYPE_2D,
@@ -234,7 +241,7 @@ mod tests {
         Allocation::new(&Heap::new(1 << 20), 1 << 19).unwrap()
     }
 
-    /// Whether a structure knows that all depths are a half, about.
+    /// Returns true if the bounds of a structure say that all depths are about a half.
     fn knows(hierarchy: &Hierarchy) -> bool {
         hierarchy.tile([64, 64]).unwrap().hides_in_tile(Direction::Less, [0.6, 0.7])
     }

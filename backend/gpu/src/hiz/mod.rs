@@ -1,17 +1,23 @@
-//! The hierarchical visibility structure: bounds of the depths in each 8x8 group and each tile of a depth attachment.
+//! Hi-Z, the hierarchical visibility structure: bounds of the depths in each 8x8 group and each
+//! tile of a depth attachment.
 //!
-//! It is queried ahead of the tiler (`early`), where a tile's primitives come from the tiler, and in the rasterizer, down to 2x2 quads
-//! (`quads`). It is updated only in the first two, from the bounds of primitives that are certain to write depth, never from pixels
-//! (forward update). Before a segment of a tile is rasterized, all its primitives update the structure, so that a later one may drop an
-//! earlier one that it hides. A segment's primitives are all opaque in the same attachments, compare and write depth in one direction,
-//! and have no other effect. It belongs to the image (`kept`): passes find it again, clears reset it. Source: DESIGN 3.2.
+//! The structure is queried in front of the tiler (`early`), at the start of a tile, and in the
+//! rasterizer down to 2x2 quads (`quads`). It is updated in the first two places only, from the
+//! bounds of primitives that are certain to write depth, never from pixels (forward update). All
+//! primitives of a segment of a tile update it before the segment is rasterized, so that a later
+//! primitive may drop an earlier one that it hides. The primitives of a segment are opaque in the
+//! same attachments, compare and write depth in one direction, and have no other effect. The
+//! structure belongs to the image (`kept`): later passes find it again, and clears reset it.
+//! Source: DESIGN 3.2.
 //!
-//! A group has two layers: bounds of all its pixels, and a nearer bound of those that a mask names. What covers pixels in part is added to
-//! the mask; when it names all, the layer becomes the group's bound. So many small occluders count like one large one. Source: Hasselgren,
-//! Andersson and Akenine-Moeller, "Masked Software Occlusion Culling".
+//! A group has two layers: bounds of all its pixels, and a nearer bound of the pixels of a mask. A
+//! primitive that covers a group in part adds its pixels to the mask. Once the mask is full, the
+//! layer becomes the group's bound. Many small occluders together count like a large one. Source:
+//! Hasselgren, Andersson and Akenine-Moeller, "Masked Software Occlusion Culling".
 //!
-//! Bounds are of depths as the attachment holds them: fixed-point formats round. Depths are computed as everywhere, and each
-//! operation keeps the order of its operands, so the extremes over a rectangle of pixels are those at its corners.
+//! Bounds are of depths as the attachment stores them, rounded for fixed-point formats. Each
+//! operation that computes depths is monotonic, so the extremes over a rectangle of pixels are at
+//! its corners.
 
 mod balance;
 mod early;
@@ -37,26 +43,26 @@ pub use quads::blocks_and_quads;
 /// Groups along a tile's side, as a power of two.
 const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 
-/// Groups of a tile.
+/// Number of groups of a tile.
 pub const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
 
 /// Least and greatest depth.
 pub type Range = [f32; 2];
 
-/// Any depth.
+/// Range of all depths.
 const UNKNOWN: Range = [f32::NEG_INFINITY, f32::INFINITY];
 
-/// Which depths pass against what is stored.
+/// Direction of a depth comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Smaller ones.
+    /// Smaller depths pass.
     Less,
-    /// Greater ones.
+    /// Greater depths pass.
     Greater,
 }
 
 impl Direction {
-    /// Of a comparison; `None` for those that go both ways.
+    /// Returns the direction of a comparison, or `None` if it has none.
     pub fn of(op: vk::CompareOp) -> Option<Self> {
         match op {
             vk::CompareOp::LESS | vk::CompareOp::LESS_OR_EQUAL => Some(Self::Less),
@@ -65,7 +71,7 @@ impl Direction {
         }
     }
 
-    /// Whether everything in `range` lies behind everything in `stored`.
+    /// Returns true if every depth in `range` lies behind every depth in `stored`.
     #[inline]
     fn hides(self, stored: Range, range: Range) -> bool {
         match self {
@@ -74,15 +80,16 @@ impl Direction {
         }
     }
 
-    /// Returns true if every depth in `range` passes against every depth in `stored`, by a comparison of this direction that also lets equal
-    /// depths pass or does not.
+    /// Returns true if every depth in `range` passes against every depth in `stored`, by a
+    /// comparison of this direction that also lets equal depths pass or does not.
     #[inline]
     fn passes(self, stored: Range, range: Range, equal_too: bool) -> bool {
         let (stored, new) = (self.nearness(self.front(stored)), self.nearness(self.far(range)));
         new < stored || equal_too && new == stored
     }
 
-    /// A depth where smaller ones pass, whatever the direction: the smaller, the nearer.
+    /// Returns the nearness of a depth: a value that is smaller for nearer depths in either
+    /// direction.
     #[inline]
     pub fn nearness(self, depth: f32) -> f32 {
         match self {
@@ -91,7 +98,7 @@ impl Direction {
         }
     }
 
-    /// The farthest of a range.
+    /// Returns the farthest depth of a range.
     #[inline]
     pub fn far(self, range: Range) -> f32 {
         match self {
@@ -100,7 +107,7 @@ impl Direction {
         }
     }
 
-    /// The nearest of a range.
+    /// Returns the nearest depth of a range.
     #[inline]
     pub fn front(self, range: Range) -> f32 {
         match self {
@@ -109,13 +116,13 @@ impl Direction {
         }
     }
 
-    /// Whether a draw that writes by a comparison may leave depths that are farther than those before.
+    /// Returns true if a draw that writes by a comparison may leave depths farther than before.
     pub fn may_recede(self, op: vk::CompareOp) -> bool {
         let keeps = matches!(op, vk::CompareOp::NEVER | vk::CompareOp::EQUAL);
         !keeps && Self::of(op) != Some(self)
     }
 
-    /// What is stored where everything in `range` was tested and written.
+    /// Returns the range of stored depths after all depths in `range` were tested and written.
     fn tightened(self, stored: Range, range: Range) -> Range {
         match self {
             Self::Less => [stored[0].min(range[0]), stored[1].min(range[1])],
@@ -124,20 +131,21 @@ impl Direction {
     }
 }
 
-/// What a draw does with the structure.
+/// Effects of a draw on the structure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Visibility {
-    /// Its fragments may be dropped where they are hidden in this direction.
+    /// Direction in which hidden fragments may be dropped.
     pub tests: Option<Direction>,
-    /// Its primitives write depth wherever they cover and pass.
+    /// True if its primitives write depth wherever they cover pixels and pass.
     pub updates_hiz: bool,
-    /// What it updates may drop what came before it in the segment.
+    /// True if its updates may drop earlier primitives of the segment.
     pub looks_ahead: bool,
-    /// It writes depth, in any way.
+    /// Comparison by which it writes depth, if it does.
     pub writes: Option<vk::CompareOp>,
 }
 
-/// The second layer of a group: pixels, as the bits of coverage name them, that are no farther than a depth.
+/// Second layer of a group: a mask of pixels, as bits of coverage, and the depth than which they
+/// are no farther.
 #[derive(Debug, Clone, Copy, Default)]
 struct Layer {
     mask: u64,
@@ -145,15 +153,17 @@ struct Layer {
 }
 
 impl Layer {
-    /// Pixels of `mask` were tested and written with depths no farther than `far`; all of the group are no farther than `all`. Returns
-    /// what that becomes, when the layer has all pixels.
+    /// Adds pixels of `mask`, which were tested and written with depths no farther than `far`. All
+    /// pixels of the group are no farther than
+    /// `all`. Returns the group's new bound if the layer now has all pixels.
     fn add(&mut self, direction: Direction, (mask, far): (u64, f32), all: f32) -> Option<f32> {
         let near = |depth: f32| direction.nearness(depth);
         let gain = near(all) - near(far);
         if gain.is_nan() || gain <= 0.0 {
             return None;
         }
-        // What is nearer to the group's bound than to what comes is worth less than that.
+        // A layer that is nearer to the group's bound than to the new depth is worth less than the
+        // new one.
         let starts = self.mask == 0 || near(self.depth) - near(far) > near(all) - near(self.depth);
         if starts {
             *self = Self { mask, depth: far };
@@ -175,13 +185,13 @@ pub struct Bounds {
     groups: [Range; GROUPS],
     all: Range,
     layers: [Layer; GROUPS],
-    /// The direction of the layers.
+    /// Direction of the layers.
     direction: Option<Direction>,
-    /// The pixels that there are: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Pixels of the tile that lie in the image: `[x0, y0, x1, y1]` with exclusive ends.
     pixels: [i64; 4],
-    /// How often all tiles were reset when this one was last.
+    /// Number of resets of all tiles that this tile has followed.
     resets: u32,
-    /// Whether its tests pay, whatever its depths become.
+    /// Estimate whether tests pay in the tile, which resets do not change.
     balance: Balance,
 }
 
@@ -197,17 +207,18 @@ impl Bounds {
         self.drop_layers();
     }
 
-    /// The pixels that there are in the tile: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Returns the pixels of the tile that lie in the image: `[x0, y0, x1, y1]` with exclusive
+    /// ends.
     pub fn pixels(&self) -> [i64; 4] {
         self.pixels
     }
 
-    /// Whether its tests pay.
+    /// Returns the estimate whether tests pay in the tile.
     pub fn balance(&mut self) -> &mut Balance {
         &mut self.balance
     }
 
-    /// The depths of some pixels became `depth`.
+    /// Notes that the depths of the pixels of a rectangle became `depth`.
     fn clear(&mut self, area: [i64; 4], depth: f32) {
         for group in 0..GROUPS {
             let own = self.pixels_of(group);
@@ -222,7 +233,7 @@ impl Bounds {
         self.sum_up();
     }
 
-    /// The pixels of a group.
+    /// Returns the pixels of a group that lie in the image.
     fn pixels_of(&self, group: usize) -> [i64; 4] {
         let place = [group & ((1 << GROUPS_LOG2) - 1), group >> GROUPS_LOG2];
         let first = |axis: usize| (self.pixels[axis] >> TILE_LOG2 << TILE_LOG2) + ((place[axis] as i64) << GROUP_LOG2);
@@ -230,7 +241,8 @@ impl Bounds {
         within([x, y, x + (1 << GROUP_LOG2), y + (1 << GROUP_LOG2)], self.pixels)
     }
 
-    /// A draw comes that tests and writes in a direction: layers of the other one hold no longer.
+    /// Prepares for a draw that tests and writes in a direction. Layers of the other direction are
+    /// dropped.
     pub fn turn(&mut self, direction: Direction) {
         if self.direction != Some(direction) {
             self.direction = Some(direction);
@@ -242,8 +254,9 @@ impl Bounds {
         self.layers.iter_mut().for_each(|layer| layer.mask = 0);
     }
 
-    /// The pixels of a group whose quads hide a primitive in them. `covered` are those that it may cover; `shape` is its own, `place` the first
-    /// pixel of the group.
+    /// Returns the pixels of the quads of a group in which a primitive is hidden. `covered` are
+    /// the pixels that it may cover, `shape` is its shape, and `place` the first pixel of the
+    /// group.
     pub fn hidden_quads(
         &self,
         direction: Direction,
@@ -257,7 +270,8 @@ impl Bounds {
         quads::hidden(direction, [far, direction.nearness(depth)], named, (shape, place), depths)
     }
 
-    /// Whether parts of a group may hide parts of a primitive that it does not hide.
+    /// Returns true if parts of a group may hide parts of a primitive that the whole group does
+    /// not hide.
     #[inline]
     pub fn may_hide_quads(&self, direction: Direction, group: usize, range: Range) -> bool {
         let (Layer { mask, depth }, near) = (self.layers[group], |depth| direction.nearness(depth));
@@ -266,7 +280,7 @@ impl Bounds {
         near(direction.far(range)) > nearest
     }
 
-    /// Whether the whole tile hides `range`.
+    /// Returns true if `range` is hidden in the whole tile.
     #[inline]
     pub fn hides_in_tile(&self, direction: Direction, range: Range) -> bool {
         direction.hides(self.all, range)
@@ -278,26 +292,27 @@ impl Bounds {
         Direction::of(op).is_some_and(|direction| direction.passes(self.all, range, equal_too))
     }
 
-    /// Whether a group hides `range`.
+    /// Returns true if `range` is hidden in a group.
     #[inline]
     pub fn hides_in_group(&self, direction: Direction, group: usize, range: Range) -> bool {
         direction.hides(self.groups[group], range)
     }
 
-    /// Whether these pixels of a group, those that are covered, hide `range`.
+    /// Returns true if `range` is hidden in the covered pixels of a group.
     #[inline]
     pub fn hides_pixels(&self, direction: Direction, (group, pixels): (usize, u64), range: Range) -> bool {
         let Layer { mask, depth } = self.layers[group];
         pixels & !mask == 0 && direction.hides([depth; 2], range)
     }
 
-    /// All pixels of a group that there are were tested and written with depths in `range`.
+    /// Updates a group of which all pixels in the image were tested and written with depths in
+    /// `range`.
     pub fn update(&mut self, direction: Direction, group: usize, range: Range) {
         self.groups[group] = direction.tightened(self.groups[group], range);
     }
 
-    /// Pixels of a group were tested and written with depths in `range`: those in `mask`, which also names all that lie outside of the
-    /// image.
+    /// Updates a group of which the pixels of `mask` were tested and written with depths in
+    /// `range`. The mask also has all pixels outside of the image.
     pub fn update_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
         self.loosen(direction, group, range);
         let (bounds, far) = (self.groups[group], direction.far(range));
@@ -306,10 +321,12 @@ impl Bounds {
         }
     }
 
-    /// Some pixels of a group were tested and written with depths in `range`.
+    /// Loosens the bounds of a group of which some pixels were tested and written with depths in
+    /// `range`.
     pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
         let bounds = &mut self.groups[group];
-        // Every small primitive comes here, and few have anything to say: a store would be what the next one waits for.
+        // Few of the many small primitives change anything. A store would delay the load of the
+        // next one.
         match direction {
             Direction::Less if range[0] < bounds[0] => bounds[0] = range[0],
             Direction::Greater if range[1] > bounds[1] => bounds[1] = range[1],
@@ -317,10 +334,12 @@ impl Bounds {
         }
     }
 
-    /// Whether no group in a window hides any of some primitives there, and if so, loosens these groups where they are written
-    /// (`writes`). `depths` are the least and the greatest of the primitives' least depths, and the same of their greatest ones.
+    /// Returns true if no group in a window hides any of some primitives. If so, and if they are
+    /// written (`writes`), loosens these groups.
+    /// `depths` are the least and the greatest of the primitives' least depths, then of their
+    /// greatest depths.
     pub fn lets_pass(&mut self, direction: Direction, window: [i64; 4], depths: [Range; 2], writes: bool) -> bool {
-        // The one that is nearest anywhere, and the one whose nearest depth is the farthest.
+        // The nearest depth of any primitive, and the farthest of the primitives' nearest depths.
         let (nearest, farthest) = match direction {
             Direction::Less => ([depths[0][0]; 2], [depths[0][1]; 2]),
             Direction::Greater => ([depths[1][1]; 2], [depths[1][0]; 2]),
@@ -335,14 +354,14 @@ impl Bounds {
         true
     }
 
-    /// All pixels of the tile were tested and written with depths in `range`.
+    /// Updates a tile of which all pixels were tested and written with depths in `range`.
     pub fn update_all(&mut self, direction: Direction, range: Range) {
         for group in &mut self.groups {
             *group = direction.tightened(*group, range);
         }
     }
 
-    /// A draw writes depths that update nothing: what they may change is not known any more.
+    /// Loosens the bounds for a draw that writes depth by a comparison without updates.
     pub fn forget(&mut self, op: vk::CompareOp) {
         let (lowers, raises) = match (op, Direction::of(op)) {
             (vk::CompareOp::NEVER | vk::CompareOp::EQUAL, _) => (false, false),
@@ -358,25 +377,25 @@ impl Bounds {
         }
     }
 
-    /// Sums the groups up, which were updated.
+    /// Recomputes the bounds of the tile from its groups, which were updated.
     pub fn sum_up(&mut self) {
         let [first, ..] = self.groups;
         self.all = self.groups.iter().fold(first, |all, group| [all[0].min(group[0]), all[1].max(group[1])]);
     }
 }
 
-/// Number of a group in its tile, by its first pixel.
+/// Returns the number of a group in its tile, given its first pixel.
 #[inline]
 pub fn group_number([x, y]: [i64; 2]) -> usize {
     let [column, row] = [x, y].map(|pixel| (pixel >> GROUP_LOG2) as usize & ((1 << GROUPS_LOG2) - 1));
     row << GROUPS_LOG2 | column
 }
 
-/// Depths of a primitive over the pixels `[x0, y0, x1, y1]`, the last ones not included, of an attachment with so many bits of
-/// depth and so many samples.
+/// Returns the range of depths of a primitive over the pixels `[x0, y0, x1, y1]` with exclusive
+/// ends, for an attachment of a number of bits of depth and of samples.
 #[inline]
 pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, samples: u32) -> Range {
-    // Samples lie anywhere in a pixel, its centre in the middle.
+    // Several samples may lie anywhere in a pixel. A single one lies at the centre.
     let [first, last] = if samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
     let along = |low: i64, high: i64, axis: usize| {
         let from_reference = |pixel: i64| pixel as f32 - shape.reference[axis];
@@ -391,37 +410,40 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, s
     as_stored([pick(f32::min), pick(f32::max)], depth_bits)
 }
 
-/// A range of depths as an attachment with so many bits holds them.
+/// Returns a range of depths as an attachment of `depth_bits` stores them.
 #[inline]
 pub fn as_stored(range: Range, depth_bits: u32) -> Range {
     if depth_bits == 32 { range } else { range.map(|depth| stored_depth(depth_bits, depth)) }
 }
 
-/// Whether no pixel lies in a rectangle.
+/// Returns true if a rectangle is empty.
 #[inline]
 fn is_empty([x0, y0, x1, y1]: [i64; 4]) -> bool {
     x0 >= x1 || y0 >= y1
 }
 
-/// The structure of one level and layer of a depth image, by tiles. A tile is one worker's at a time.
+/// Structure of one level and layer of a depth image, by tiles. One worker uses a tile at a time.
 #[derive(Debug)]
 pub struct Hierarchy {
-    /// Bounds of tiles, made when a tile is first asked for: programs use small parts of large images.
+    /// Bounds of tiles, made at the first use of a tile, because programs often use small parts of
+    /// large images.
     tiles: Vec<OnceLock<Box<Mutex<Bounds>>>>,
-    /// Which tests they are for.
+    /// Setting of the tests.
     hiz: Hiz,
-    /// Tiles of a row.
+    /// Number of tiles of a row.
     columns: i64,
     extent: [i64; 2],
-    /// How often all tiles were reset, and to which range, as bits: each tile follows when it is needed.
+    /// Number of resets of all tiles, and the range of the last one, as bits. Each tile follows at
+    /// its next use.
     resets: AtomicU32,
     reset_to: [AtomicU32; 2],
-    /// Whether tests ahead of the tiler pay.
+    /// Estimate whether tests in front of the tiler pay.
     balance: Mutex<Balance>,
 }
 
 impl Hierarchy {
-    /// Of so many pixels along each axis, whose depths are not known.
+    /// Returns the structure of an image of a width and height in pixels, whose depths are
+    /// unknown.
     pub fn new([width, height]: [u32; 2], hiz: Hiz) -> Self {
         let count = |pixels: u32| i64::from(pixels.div_ceil(1 << TILE_LOG2));
         let (columns, rows) = (count(width), count(height));
@@ -432,29 +454,29 @@ impl Hierarchy {
         Self { tiles, hiz, columns, extent, resets, reset_to, balance }
     }
 
-    /// Bounds of the tile in a column and row that nothing is known of.
+    /// Returns the bounds of the tile in a column and row, whose depths are unknown.
     fn unknown(&self, place: [i64; 2]) -> Bounds {
         let ([x, y], side) = (place.map(|tile| tile << TILE_LOG2), 1 << TILE_LOG2);
         let pixels = within([x, y, x + side, y + side], [0, 0, self.extent[0], self.extent[1]]);
         Bounds::new(UNKNOWN, pixels, self.hiz)
     }
 
-    /// Pixels along each axis.
+    /// Returns width and height in pixels.
     pub fn extent(&self) -> [i64; 2] {
         self.extent
     }
 
-    /// Whether tests ahead of the tiler pay.
+    /// Returns the estimate whether tests in front of the tiler pay.
     pub fn balance(&self) -> MutexGuard<'_, Balance> {
         self.balance.lock()
     }
 
-    /// How many tiles there are.
+    /// Returns the number of tiles.
     pub fn tiles(&self) -> usize {
         self.tiles.len()
     }
 
-    /// The bounds of the tile that a pixel lies in; `None` where the image does not reach.
+    /// Returns the bounds of the tile of a pixel, or `None` outside of the image.
     pub fn tile(&self, pixel: [i64; 2]) -> Option<MutexGuard<'_, Bounds>> {
         let [column, row] = pixel.map(|pixel| pixel >> TILE_LOG2);
         if !(0..self.columns).contains(&column) {
@@ -470,7 +492,8 @@ impl Hierarchy {
         Some(tile)
     }
 
-    /// The depths of some pixels became `depth`, as the image holds it. No worker has a tile.
+    /// Notes that the depths of the pixels of a rectangle became `depth`, as the image stores it.
+    /// No worker may be using a tile.
     pub fn clear(&self, area: [i64; 4], depth: f32) {
         let image = [0, 0, self.extent[0], self.extent[1]];
         let area = within(area, image);
@@ -491,7 +514,7 @@ impl Hierarchy {
         }
     }
 
-    /// All depths are in a range.
+    /// Resets all tiles to a range in which all depths lie.
     fn reset(&self, range: Range) {
         for (word, depth) in self.reset_to.iter().zip(range) {
             word.store(depth.to_bits(), Ordering::Relaxed);

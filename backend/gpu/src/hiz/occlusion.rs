@@ -1,34 +1,34 @@
-//! What hides primitives that have not come to the tiler, and what triangles hide of those that come later.
+//! Tests of primitives in front of the tiler, and updates by triangles for later primitives.
 
 use super::{Direction, Early, Visibility, as_stored, depths_over, groups_of};
 use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, Triangle, UNITS, pixels_inside, within};
 
-/// How a draw's triangles update.
+/// Rules by which the triangles of a draw update Hi-Z.
 #[derive(Clone, Copy)]
 pub struct UpdateRules {
-    /// What its fragments do with the structure.
+    /// Effects of the draw's fragments on the structure.
     pub visibility: Visibility,
-    /// Pixels that they may touch.
+    /// Pixels that the triangles may touch.
     pub scissor: [i64; 4],
-    /// Bits of depth, and samples.
+    /// Number of bits of depth, and of samples.
     pub depths: (u32, u32),
-    /// Pixels of the image along each axis.
+    /// Width and height of the image in pixels.
     pub extent: [i64; 2],
 }
 
-/// What a triangle may update.
+/// Update of Hi-Z by a triangle.
 #[derive(Debug, Clone, Copy)]
 pub struct HizUpdate {
-    /// Its coverage.
+    /// Triangle, for its coverage.
     pub triangle: Triangle,
-    /// Where it lies and how its depths change.
+    /// Shape, for its depths.
     pub shape: Shape,
-    /// The pixels that it may cover.
+    /// Pixels that the triangle may cover.
     pub pixels: [i64; 4],
 }
 
-/// Triangles of the first layer, whose draw updates, update also what they cover of groups in part, where samples lie at these places in
-/// pixels.
+/// Applies the updates of triangles of the first layer. Groups that a triangle covers in part are
+/// updated, too, for samples at these places in pixels, in units.
 pub fn apply_updates(
     early: &mut Early,
     updates: &[HizUpdate],
@@ -42,22 +42,22 @@ pub fn apply_updates(
     }
 }
 
-/// What primitives are tested against that did not come to the tiler, of the first layer.
+/// Test of primitives of the first layer in front of the tiler.
 #[derive(Clone, Copy)]
 pub struct Hiding<'a> {
     early: &'a Early,
     grid: &'a Grid,
     direction: Direction,
-    /// Pixels that they may touch.
+    /// Pixels that primitives may touch.
     clip: [i64; 4],
     depth_bits: u32,
-    /// What depths are clamped to.
+    /// Range to which depths are clamped.
     range: [f32; 2],
 }
 
 impl<'a> Hiding<'a> {
-    /// By what is known, where anything is; primitives may touch pixels of the scissor, and depths have so many bits and are clamped to a
-    /// range.
+    /// Returns the test of primitives that may touch pixels of the scissor, for depths of a number
+    /// of bits that are clamped to a range. Returns `None` if there are no bounds.
     pub fn new(
         early: &'a Early,
         grid: &'a Grid,
@@ -68,14 +68,15 @@ impl<'a> Hiding<'a> {
         Some(Self { early, grid, direction, clip: within(scissor, grid.area()), depth_bits, range })
     }
 
-    /// The pixels of these that may be touched at all; `None` where none may.
+    /// Returns the pixels of a rectangle that may be touched, or `None` if there are none.
     #[inline]
     pub fn touchable(&self, pixels: [i64; 4]) -> Option<[i64; 4]> {
         let pixels = within(pixels, self.clip);
         (pixels[0] < pixels[2] && pixels[1] < pixels[3]).then_some(pixels)
     }
 
-    /// Whether what lies in some pixels, which may be touched, is hidden. None of it is outside of these depths.
+    /// Returns true if depths in a range are hidden in all pixels of a rectangle, which must be
+    /// touchable.
     pub fn hides(&self, [x0, y0, x1, y1]: [i64; 4], depths: [f32; 2]) -> bool {
         let [near, far] = self.range;
         let depths = as_stored(depths.map(|depth| depth.max(near).min(far)), self.depth_bits);
@@ -94,8 +95,8 @@ impl<'a> Hiding<'a> {
     }
 }
 
-/// A triangle updates what it covers of the pixels in `clip` in all tiles of a layer, and of groups in part where the places of samples are
-/// given.
+/// Applies the update of a triangle to the pixels in `clip` of all tiles of a layer. Groups that
+/// it covers in part are updated if the places of samples are given.
 pub fn apply_update(
     (early, direction): (&mut Early, Direction),
     HizUpdate { triangle, shape, pixels }: &HizUpdate,

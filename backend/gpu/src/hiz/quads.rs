@@ -1,34 +1,35 @@
-//! Below groups: the 2x2 quads of a group against what is known of the group, all sixteen at once. Four that are hidden together are a block
-//! of 4x4 pixels.
+//! Tests of the 2x2 quads of a group against the bounds of the group, all sixteen at once. Four
+//! hidden quads may be a block of 4x4 pixels.
 //!
-//! The structure knows no more of a quad than of its group, and of the pixels that the group's nearer layer names; but a primitive that
-//! leans lies behind that in some quads only. Quads are numbered in the order of a group's bits, four pixels each.
+//! The structure has no bounds of quads, only those of the group and of its nearer layer. A
+//! primitive with a slope in depth may lie behind them in some quads only. Quads are numbered in
+//! the order of a group's bits, four pixels each.
 
 use vitric_base::simd::{each, highest_bits, kernel, ones};
 
 use super::Direction;
 use crate::raster::Shape;
 
-/// A primitive over a group.
+/// Depths of a primitive over a group.
 #[derive(Clone, Copy)]
 struct Lean {
     origin: f32,
     slopes: [f32; 2],
     reference: [f32; 2],
-    /// The pixel of the first quad where the primitive is nearest, and where in the pixel.
+    /// Pixel of the first quad where the primitive is nearest, and the place in the pixel.
     pixel: [f32; 2],
     at: [f32; 2],
     range: [f32; 2],
-    /// 1 or -1: nearness is depth times that.
+    /// Factor from depth to nearness, 1 or -1.
     sign: f32,
-    /// How much nearer a depth may be when it is stored.
+    /// Distance by which a stored depth may be nearer than the computed one.
     rounding: f32,
 }
 
 #[inline(always)]
 fn hidden_lanes(lean: &Lean, [far, layer]: [f32; 2], outside: u32) -> u32 {
     let hidden = each(|lane| {
-        // As depths of samples are computed, so that none is nearer.
+        // The operations are those of depths of samples, so no sample is nearer.
         let along = |step: usize, axis: usize| lean.pixel[axis] + step as f32 - lean.reference[axis] + lean.at[axis];
         let (x, y) = (along(lane % 4 * 2, 0), along(lane / 4 * 2, 1));
         let depth = lean.origin + lean.slopes[0] * x + lean.slopes[1] * y;
@@ -40,21 +41,22 @@ fn hidden_lanes(lean: &Lean, [far, layer]: [f32; 2], outside: u32) -> u32 {
 }
 
 kernel!(
-    /// The quads whose nearest depth lies behind what is known: of the group in quads of `outside`, of its layer in others.
+    /// Returns the quads whose nearest depth lies behind a bound: that of the group in quads of
+    /// `outside`, that of its layer in others.
     hidden_in, hidden_lanes, (lean: &Lean, bounds: [f32; 2], outside: u32) -> u32
 );
 
-/// The quads of which any pixel is in `pixels`.
+/// Returns the mask of quads of which any pixel is in `pixels`.
 pub(super) fn named(pixels: u64) -> u32 {
     let any = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
-    // Every fourth bit to every bit: two, four, eight at a time.
+    // Every fourth bit is moved to every bit: two, four, then eight at a time.
     let pairs = (any | any >> 3) & 0x0303_0303_0303_0303;
     let fours = (pairs | pairs >> 6) & 0x000f_000f_000f_000f;
     let eights = (fours | fours >> 12) & 0x0000_00ff_0000_00ff;
     (eights | eights >> 24) as u32 & 0xffff
 }
 
-/// The pixels of quads.
+/// Returns the pixels of a mask of quads.
 fn pixels_of(quads: u32) -> u64 {
     let quads = u64::from(quads);
     let eights = (quads | quads << 24) & 0x0000_00ff_0000_00ff;
@@ -63,8 +65,8 @@ fn pixels_of(quads: u32) -> u64 {
     ((pairs | pairs << 3) & 0x1111_1111_1111_1111) * 0xf
 }
 
-/// The pixels of the quads in which a primitive is hidden: `bounds` are those of the group and of its layer, as nearness, and quads of
-/// `outside` have pixels that are not the layer's. Depths have so many bits, pixels so many samples.
+/// Returns the pixels of the quads in which a primitive is hidden. `bounds` are those of the group
+/// and of its layer, as nearness. Quads of `outside` have pixels that are not in the layer.
 pub(super) fn hidden(
     direction: Direction,
     bounds: [f32; 2],
@@ -75,7 +77,7 @@ pub(super) fn hidden(
     let sign = direction.nearness(1.0);
     let [first, last] = if samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
     let slopes = [shape.depth.dx, shape.depth.dy];
-    // Where depths grow, what is nearest comes first.
+    // Where depths grow, the nearest place comes first.
     let grows = slopes.map(|slope| slope * sign >= 0.0);
     let pixel = [0, 1].map(|axis: usize| (place[axis] + i64::from(!grows[axis])) as f32);
     let at = grows.map(|grows| if grows { first } else { last });
@@ -85,7 +87,8 @@ pub(super) fn hidden(
     pixels_of(hidden_in(&lean, bounds, outside))
 }
 
-/// How many of these pixels' quads there are: whole blocks of 4x4 pixels of which `covered` has no others, and quads that are not in one.
+/// Returns the number of whole blocks of 4x4 pixels among hidden pixels, and of hidden quads that
+/// are in no such block. Blocks have no other pixels of `covered`.
 pub fn blocks_and_quads(hidden: u64, covered: u64) -> [u32; 2] {
     let (hidden, left) = (named(hidden & covered), named(covered & !hidden));
     let mut counts = [0; 2];
@@ -126,7 +129,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is hidden is behind the bounds at every sample.
+        /// Hidden quads lie behind the bounds at every sample.
         #[test]
         fn hidden_quads_are_behind(
             origin in -1.0f32..2.0, slopes in [-0.1f32..0.1, -0.1f32..0.1], bounds in [0.0f32..1.0, 0.0f32..1.0],

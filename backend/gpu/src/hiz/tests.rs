@@ -62,8 +62,8 @@ proptest! {
         }
     }
 
-    /// Layers over one group, in order: what the structure says is hidden fails every test, as the pixels have it, and what it says all
-    /// lies behind passes every test.
+    /// Layers over one group, in order. A hidden layer fails the depth test at every pixel. A layer
+    /// of which the structure says that it is in front of everything passes at every pixel.
     #[test]
     fn what_is_hidden_passes_nowhere(layers in prop::collection::vec(layer(), 1..12), cleared in prop::option::of(0.0f32..1.0)) {
         let hierarchy = Hierarchy::new([64, 64], Hiz::Always);

@@ -1,4 +1,5 @@
-//! Coverage of tiles, groups and samples by primitives, at whatever resolution is asked for, and what was asked for, counted.
+//! Coverage tests of tiles, groups and samples, with their counters.
+//!
 //! Source: DESIGN 3.4.
 
 use vitric_base::counters::{Counter, Map, TileCounters};
@@ -7,10 +8,11 @@ use super::group_tests::GroupTests;
 use crate::raster::Shape;
 use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 
-/// Pixels, or samples of as many pixels, that are evaluated at once.
+/// Number of pixels, or of samples at one location of as many pixels, that one test evaluates.
 const GROUP_PIXELS: u64 = 64;
 
-/// The counters of cells with so many pixels along a side, as a power of two: evaluated, and covered.
+/// Returns the counters for cells of `2^side_log2` pixels along a side: evaluated and covered
+/// cells.
 fn counters_of(side_log2: u32, criterion: Criterion) -> [Counter; 2] {
     match (side_log2, criterion) {
         (TILE_LOG2, Criterion::Inner | Criterion::Interior) => [Counter::TilesInner, Counter::TilesCovered],
@@ -43,7 +45,8 @@ fn covers_cell(
     covers
 }
 
-/// Whether a triangle covers the tile of a pixel wholly, by a criterion that is about areas.
+/// Returns true if a triangle covers the tile that contains `pixel`. `criterion` must test areas,
+/// so it must not be [`Criterion::Centre`].
 pub(super) fn covers_tile(
     triangle: &Triangle,
     pixel: [i64; 2],
@@ -53,7 +56,8 @@ pub(super) fn covers_tile(
     covers_cell((triangle, sight), pixel, TILE_LOG2, criterion)
 }
 
-/// Whether a triangle covers the group of a pixel, by a criterion that is about areas.
+/// Returns true if a triangle covers the group that contains `pixel`. `criterion` must test areas,
+/// so it must not be [`Criterion::Centre`].
 #[inline]
 pub(super) fn covers_group(
     triangle: &Triangle,
@@ -64,7 +68,8 @@ pub(super) fn covers_group(
     covers_cell((triangle, sight), pixel, GROUP_LOG2, criterion)
 }
 
-/// The pixels of a group that a triangle covers with all samples, which lie at these places in each.
+/// Returns the pixels of a group of which a triangle covers all samples. `locations` are the
+/// sample positions in a pixel, in [`UNITS`].
 pub(super) fn covered_wholly(
     triangle: &Triangle,
     [x, y]: [i64; 2],
@@ -78,7 +83,7 @@ pub(super) fn covered_wholly(
     })
 }
 
-/// Counts samples that were evaluated.
+/// Counts evaluated and covered samples.
 #[inline]
 fn count_samples(sight: Option<&TileCounters>, evaluated: u64, covered: u64) {
     if let Some(sight) = sight {
@@ -86,36 +91,38 @@ fn count_samples(sight: Option<&TileCounters>, evaluated: u64, covered: u64) {
     }
 }
 
-/// Counts groups from the first to the last one of which all is covered, as [`Part::coverage`] counts one.
+/// Counts fully covered groups in the rectangle from the first to the last group, as
+/// [`Part::coverage`] counts one group.
 pub(super) fn see_groups(sight: &TileCounters, places: [[u32; 2]; 2]) {
     sight.count(Counter::Groups, groups_between(places));
     sight.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
 }
 
-/// How many groups there are from the first to the last one of a rectangle.
+/// Returns the number of groups in the rectangle from the first to the last group.
 pub(super) fn groups_between([first, last]: [[u32; 2]; 2]) -> u64 {
     let along = |axis: usize| u64::from((last[axis] >> GROUP_LOG2) - (first[axis] >> GROUP_LOG2) + 1);
     along(0) * along(1)
 }
 
-/// What of a primitive lies in a group.
+/// The part of a primitive that lies in one group.
 pub(super) struct Part<'a> {
     pub(super) triangle: &'a Triangle,
-    /// More parts of a polygon.
+    /// The other triangles of a polygon.
     pub(super) rest: &'a [Triangle],
     pub(super) shape: &'a Shape,
     /// First pixel of the group.
     pub(super) group: [i64; 2],
-    /// Pixels that may be covered.
+    /// Pixels of the group that may be covered.
     pub(super) inside: u64,
-    /// Whether all of the group is covered.
+    /// True if the primitive covers the whole group.
     pub(super) full: bool,
-    /// What it is tested with, where groups are.
+    /// Depth and stencil tests, if the whole group is tested at once.
     pub(super) tests: Option<GroupTests<'a>>,
 }
 
 impl Part<'_> {
-    /// The pixels of which the sample at a place is covered; with another criterion than the standard one, those that it covers.
+    /// Returns the pixels whose sample at location `at` is covered. With a criterion other than
+    /// the standard one, returns the pixels that this criterion covers.
     #[inline]
     pub(super) fn coverage(&self, criterion: Option<Criterion>, at: [i64; 2], sight: Option<&TileCounters>) -> u64 {
         let [x, y] = self.group;
@@ -146,7 +153,8 @@ impl Part<'_> {
         covered
     }
 
-    /// The covered pixels whose sample passes, where groups are tested.
+    /// Returns the covered pixels whose sample passes the tests. Without group tests, returns
+    /// `mask`.
     #[inline]
     pub(super) fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
         match &self.tests {
@@ -162,7 +170,7 @@ impl Part<'_> {
 mod tests {
     use super::*;
 
-    /// Half of a tile, above its diagonal.
+    /// The test triangle is the half of a tile above its diagonal.
     #[test]
     fn what_is_evaluated_is_counted_by_resolution_and_criterion() {
         let (sight, side) = (TileCounters::default(), 64 * UNITS);
@@ -186,7 +194,8 @@ mod tests {
         };
         let masks = [None, Some(Criterion::Conservative), Some(Criterion::Inner)];
         let masks = masks.map(|criterion| part.coverage(criterion, [UNITS / 2; 2], Some(&sight)).count_ones());
-        // The diagonal goes through the centres of eight pixels, which are not covered: it is a lower right edge.
+        // The diagonal goes through the centres of eight pixels. They are not covered because it
+        // is a lower right edge.
         assert_eq!(masks, [28, 36, 28]);
         let counted = |counters: [Counter; 2]| counters.map(|counter| sight.get(counter));
         assert_eq!(counted(counters_of(TILE_LOG2, Criterion::Inner)), [1, 0]);

@@ -1,4 +1,6 @@
-//! The depth test of a whole group of 8x8 pixels: nothing but the comparison, of single floats or of codes in fixed point.
+//! Depth test of a whole group of 8x8 pixels.
+//!
+//! This module only compares depths, which are single-precision floats or fixed-point codes.
 
 use ash::vk;
 use vitric_base::simd::{WAVE, highest_bits, kernel, ones};
@@ -10,7 +12,7 @@ use crate::raster::Shape;
 use crate::raster::{SIDE, UNITS, pixel_of_bit};
 use crate::state::DepthStencilState;
 
-/// Which outcomes of a comparison pass, ones or zeros: less, equal, greater, unordered.
+/// Results of a comparison that pass, as masks of ones or zeros: less, equal, greater, unordered.
 type Outcomes = [u32; 4];
 
 fn outcomes(op: vk::CompareOp) -> Outcomes {
@@ -27,14 +29,14 @@ fn outcomes(op: vk::CompareOp) -> Outcomes {
     [less, equal, greater, unordered].map(ones)
 }
 
-/// Ones if a depth passes against one that is stored.
+/// Returns ones if a depth passes against the stored depth, else zeros.
 #[inline(always)]
 fn passing(new: f32, old: f32, [less, equal, greater, unordered]: Outcomes) -> u32 {
     let nan = ones(new.is_nan() | old.is_nan());
     ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater | nan & unordered
 }
 
-/// The same of codes.
+/// Returns ones if a fixed-point depth passes against the stored one, else zeros.
 #[inline(always)]
 fn passing_code(new: u32, old: u32, [less, equal, greater, _]: Outcomes) -> u32 {
     ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater
@@ -43,10 +45,10 @@ fn passing_code(new: u32, old: u32, [less, equal, greater, _]: Outcomes) -> u32 
 /// Pixels of a group.
 const PIXELS: usize = SIDE * SIDE;
 
-/// A word of each pixel of a group.
+/// One 32-bit word for each pixel of a group.
 type Line = [u32; PIXELS];
 
-/// Where each pixel lies in its group, along each axis.
+/// Offsets of each pixel in its group, in x and in y.
 const STEPS: [Line; 2] = {
     let mut steps = [[0; PIXELS]; 2];
     let mut bit = 0;
@@ -58,13 +60,13 @@ const STEPS: [Line; 2] = {
     steps
 };
 
-/// A sample of some pixels of a group to be tested.
+/// One sample of some pixels of a group.
 #[derive(Clone, Copy)]
 struct Samples {
     /// First pixel of the group.
     place: [u32; 2],
     pixels: u64,
-    /// Where in each pixel the sample lies, 0 to 1.
+    /// Location of the sample in its pixel, from 0 to 1.
     at: [f32; 2],
 }
 
@@ -76,7 +78,7 @@ impl Samples {
     }
 }
 
-/// Replaces the words of pixels that pass and are asked for, which are said.
+/// Replaces the words of the pixels in `asked` that pass, and returns these pixels.
 #[inline(always)]
 fn replace(line: &mut Line, new: &Line, passes: &Line, asked: u64) -> u64 {
     let strips = passes.as_chunks::<WAVE>().0;
@@ -94,7 +96,8 @@ fn replace(line: &mut Line, new: &Line, passes: &Line, asked: u64) -> u64 {
     left
 }
 
-// One loop over all pixels is what the compiler makes vectors of; of several short ones it makes one instruction a pixel.
+// Each function has a single loop over all pixels because the compiler vectorizes only that. It
+// compiles several short loops to one instruction a pixel.
 
 #[inline(always)]
 fn test_float_lanes(line: &mut Line, shape: &Shape, samples: Samples, outcomes: Outcomes) -> u64 {
@@ -113,7 +116,7 @@ fn test_code_lanes(line: &mut Line, shape: &Shape, samples: Samples, (outcomes, 
     let mask = (1 << bits) - 1;
     for bit in 0..PIXELS {
         let code = depth_code(bits, samples.depth(shape, bit));
-        // Stencil may have the bits above those of depth.
+        // The bits above those of depth may contain stencil.
         new[bit] = code | line[bit] & !mask;
         passes[bit] = passing_code(code, line[bit] & mask, outcomes);
     }
@@ -121,12 +124,14 @@ fn test_code_lanes(line: &mut Line, shape: &Shape, samples: Samples, (outcomes, 
 }
 
 kernel!(
-    /// Tests samples against the words that are stored, and replaces those of pixels that pass, which it gives.
+    /// Tests samples against stored floats and replaces the words of the pixels that pass. Returns
+    /// these pixels.
     test_floats, test_float_lanes, (line: &mut Line, shape: &Shape, samples: Samples, outcomes: Outcomes) -> u64
 );
 
 kernel!(
-    /// The same of codes with so many bits.
+    /// Tests samples against stored codes and replaces the words of the pixels that pass. Returns
+    /// these pixels. `how` are the passing results and the bits of a code.
     test_codes, test_code_lanes, (line: &mut Line, shape: &Shape, samples: Samples, how: (Outcomes, u32)) -> u64
 );
 
@@ -149,16 +154,18 @@ fn code_lanes(shape: &Shape, samples: Samples, bits: u32) -> Line {
 }
 
 kernel!(
-    /// Depths of all pixels of a group.
+    /// Returns the depths of all pixels of a group as bits of floats.
     floats, float_lanes, (shape: &Shape, samples: Samples) -> Line
 );
 
 kernel!(
-    /// The same as codes with so many bits.
+    /// Returns the depths of all pixels of a group as codes of `bits` bits.
     codes, code_lanes, (shape: &Shape, samples: Samples, bits: u32) -> Line
 );
 
-/// Writes depths of a sample to all pixels of a group, whatever is stored: what [`test`] writes where all pixels pass.
+/// Writes the depths of a sample to all pixels of a group, regardless of the stored depths.
+///
+/// [`test`] writes the same words if all pixels pass.
 pub(super) fn write_all(stored: Stored<'_>, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2])) {
     let samples = Samples { place, pixels: u64::MAX, at: at.map(|units| units as f32 / UNITS as f32) };
     let line = match stored.1 {
@@ -168,24 +175,27 @@ pub(super) fn write_all(stored: Stored<'_>, shape: &Shape, (place, sample, at): 
     stored.write(stored.0.address(place[0], place[1], sample), &line, u64::MAX);
 }
 
-/// Depths that groups are tested against, and how many bits they have.
+/// Plane of stored depths, and the number of bits of a depth.
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a>(pub(super) &'a PlaneRef<'a>, pub(super) u32);
 
 impl Stored<'_> {
-    /// Whether the group at a pixel lies in one line.
+    /// Returns true if the group that contains a pixel lies in one line of memory.
     pub(super) fn has_line(self, [x, y]: [u32; 2]) -> bool {
         let Self(plane, bits) = self;
         if bits == 16 { plane.has_short_line(x, y) } else { plane.has_line(x, y) }
     }
 
-    /// The words of a group whose line begins there.
+    /// Returns the words of the group whose line begins at `address`.
     fn read(self, address: u64) -> Line {
         let Self(plane, bits) = self;
         if bits == 16 { plane.read_short_line_at(address) } else { plane.read_line_at(address) }
     }
 
-    /// Writes those two rows of it of which any of these pixels is: beside an area that is drawn to others may store at the same time.
+    /// Writes each pair of rows that contains any of `pixels`.
+    ///
+    /// It leaves the other rows alone because another thread may write them at the same time, next
+    /// to the area that is drawn to.
     fn write(self, address: u64, line: &Line, pixels: u64) {
         let Self(plane, bits) = self;
         for (rows, words) in
@@ -199,8 +209,11 @@ impl Stored<'_> {
     }
 }
 
-/// Tests a sample of the pixels in `mask` of a group; the same as `depth_stencil::test` of each. The sample comes with its number
-/// and its place in units, the group by its first pixel, where the attachment has a line. Returns the pixels that go on.
+/// Tests a sample of the pixels in `mask` of a group, and returns the pixels that pass.
+///
+/// The result equals `depth_stencil::test` of each quad. The group is identified by its first
+/// pixel, where the attachment must have a line. The sample is identified by its number and by its
+/// location in [`UNITS`].
 pub(super) fn test(
     state: &DepthStencilState,
     stored: Stored<'_>,
@@ -265,7 +278,7 @@ mod tests {
             let own = |bit: usize| depth_at(&shape, 8.0 + place(bit)[0] + 0.25, 16.0 + place(bit)[1] + 0.5);
             let encoded = |depth: f32| if bits == 32 { depth.to_bits() } else { vitric_format::encode_depth(bits, depth) };
             let decoded = |word: u32| if bits == 32 { f32::from_bits(word) } else { vitric_format::decode_depth(bits, word) };
-            // Some are the same, or next to it.
+            // Some stored codes equal the new one or differ by one.
             let close = |bit: usize| encoded(own(bit)).saturating_add(old[bit] % 3).saturating_sub(1);
             let old: Line = std::array::from_fn(|bit| if near { close(bit) } else { old[bit] });
             let mut line = old;

@@ -10,17 +10,18 @@ use vitric_memory::PlaneRef;
 use super::DrawContext;
 use crate::state::{DepthStencilState, StencilState};
 
-/// What a sample of the pixels of a quad is tested with.
+/// Values with which one sample of each pixel of a quad is tested.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tested {
     pub(super) depths: [f32; 4],
-    /// Whether they are of a primitive that faces the front.
+    /// True if the primitive is front-facing.
     pub(super) front: bool,
-    /// The references of their stencil tests, when their program wrote some.
+    /// Reference values of the stencil test, if the fragment program wrote any.
     pub(super) references: Option<[u32; 4]>,
 }
 
-/// Tests a sample of the pixels of a quad that are in `mask` and updates depth and stencil. Returns those that go on.
+/// Tests one sample of the pixels in `mask` of a quad and updates depth and stencil. Returns the
+/// pixels that pass.
 pub(super) fn test(
     context: &DrawContext<'_>,
     ([x, y], sample): ([u32; 2], u32),
@@ -32,7 +33,7 @@ pub(super) fn test(
     let stencil_plane = context.stencil.filter(|_| state.stencil_test);
     let held = |plane: Option<PlaneRef<'_>>| plane.map(|plane| plane.read_quad(x, y, sample));
     let (held_depths, held_stencils) = (held(context.depth), held(stencil_plane));
-    // What is compared is what would be stored.
+    // The test compares depths after rounding to the attachment's format.
     let encoded = depths.map(|depth| encode_depth(bits, depth));
     let (mut left, mut stencils, mut changed) = (0, held_stencils.unwrap_or_default(), 0);
     for pixel in (0..4).filter(|pixel| mask >> pixel & 1 != 0) {
@@ -66,8 +67,10 @@ pub(super) fn test(
     left
 }
 
-/// Tests a sample of the pixels of a quad that are in `mask`, by a depth test alone; the same as [`test`] of each. Returns those that go
-/// on.
+/// Tests one sample of the pixels in `mask` of a quad if only depth is tested. Returns the pixels
+/// that pass.
+///
+/// The result equals that of [`test`].
 pub(super) fn test_quad(
     state: &DepthStencilState,
     (plane, depth_bits): (&PlaneRef<'_>, u32),
@@ -88,7 +91,7 @@ pub(super) fn test_quad(
     left
 }
 
-/// Whether the stencil test passes, and the value that is stored.
+/// Returns whether the stencil test passes, and the new stencil value.
 pub(super) fn stencil((face, reference): (&StencilState, u32), stored: u32, depth_passes: bool) -> (bool, u32) {
     let passes = compare(face.compare, reference & face.compare_mask, stored & face.compare_mask);
     let op = match (passes, depth_passes) {

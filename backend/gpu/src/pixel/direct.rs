@@ -1,4 +1,4 @@
-//! The runs of kernels that export themselves: whole groups of one primitive, and small primitives.
+//! Runners of kernels that export directly: group kernels, primitive kernels and mixed kernels.
 
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, Map, TileCounters};
@@ -18,15 +18,15 @@ use crate::geometry::{Varies, Words};
 use crate::raster::Shape;
 use crate::raster::block_of_group;
 
-/// Pixels of a block of small primitives, and of those that tiny ones may touch.
+/// Pixels of a block of 4x4 pixels, and of the area that a tiny primitive may touch.
 const BLOCK_PIXELS: u32 = 16;
 
-/// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
+/// Runner of a kernel, created at first use. The kernel is also compiled then.
 pub(super) enum Lazy<S, T> {
-    /// What it is to be made of.
+    /// Memory for the runner, which is not created yet.
     Not(S),
     Made(T),
-    /// There is no such kernel.
+    /// The draw has no such kernel.
     Never,
 }
 
@@ -41,14 +41,14 @@ impl<S, T> Lazy<S, T> {
         self.made()
     }
 
-    /// What was made, if it was.
+    /// Returns the runner if it was created.
     #[inline]
     pub(super) fn made(&mut self) -> Option<&mut T> {
         if let Self::Made(made) = self { Some(made) } else { None }
     }
 }
 
-/// Runs of a draw's kernel in a tile, with the inputs that stay.
+/// Prepares runs of a draw's kernel in a tile and sets the inputs that do not change.
 fn runs<'a: 's, 's>(
     context: &'a DrawContext<'a>,
     (stage, ranges): (&'a Stage, &'a Ranges),
@@ -68,21 +68,25 @@ fn runs<'a: 's, 's>(
     runs
 }
 
-/// The runs of a draw's group kernel: groups of one primitive, shaded and exported.
+/// Runner of a draw's group kernel, which shades and exports groups of one primitive.
 pub(super) struct Groups<'s> {
     runs: Runs<'s>,
-    /// Input words that change from group to group: slot, and what belongs there.
+    /// Input words that change from group to group: slot and input.
     changing: SmallVec<[(usize, KernelInput); 8]>,
-    /// The attachments' planes, by the number of the target, and that of depths, where they are tested here.
+    /// Planes of the attachments by target number. The depth plane follows if this kernel tests
+    /// depth.
     planes: Vec<PlaneRef<'s>>,
-    /// Whether fragments are tested behind the program.
+    /// True if fragments are tested after the program.
     late: bool,
-    /// Where the samples lie, where a run is for one of them.
+    /// Locations of the samples, if a run shades one sample.
     places: Option<&'s [[i64; 2]]>,
 }
 
 impl<'s> Groups<'s> {
-    /// Of a draw whose groups can be shaded at once, all of them, or those that are covered wholly; it may count what is tested here.
+    /// Returns the runner of a draw's group kernel, or `None` if groups cannot be shaded at once.
+    ///
+    /// With `whole`, the kernel handles only fully covered groups. With `counts`, a late kernel
+    /// counts exported fragments.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
         (whole, counts): (bool, bool),
@@ -104,18 +108,20 @@ impl<'s> Groups<'s> {
         Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late, places })
     }
 
-    /// How many fragments the last run exported, where that was not known before: of one that counts.
+    /// Returns the number of fragments that the last run exported, if the kernel tests late and
+    /// counts.
     pub(super) fn exported(&self) -> Option<u32> {
         self.runs.outputs.first().filter(|_| self.late).map(|lanes| lanes[0])
     }
 
-    /// Whether a group's texels lie in one line of each attachment.
+    /// Returns true if a group's texels lie in one line of each attachment.
     #[inline]
     pub(super) fn takes(&self, [x, y]: [u32; 2]) -> bool {
         self.planes.iter().all(|plane| plane.is_line_at(x, y))
     }
 
-    /// Shades fragments of the primitive with these words in the group at a place: the pixels where each sample is.
+    /// Shades the fragments of a primitive in the group at `place`. `masks` are the covered pixels
+    /// of each sample.
     #[inline]
     pub(super) fn shade(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
         match self.places {
@@ -124,7 +130,7 @@ impl<'s> Groups<'s> {
         }
     }
 
-    /// The same sample by sample.
+    /// Shades the fragments with a separate run for each sample.
     fn shade_each(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
         for (sample, mask) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
             if self.run(words, place, (sample, std::slice::from_ref(mask))) == Stop::Interrupted {
@@ -134,7 +140,7 @@ impl<'s> Groups<'s> {
         Stop::Done
     }
 
-    /// One run, for the samples from one on that have these pixels.
+    /// Runs the kernel for the samples from `first` on, whose covered pixels are `masks`.
     #[inline(always)]
     fn run(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
         for &(slot, source) in &self.changing {
@@ -152,14 +158,16 @@ impl<'s> Groups<'s> {
     }
 }
 
-/// Pixels along each axis of what a sieve takes by one run: its blocks are the lanes of a word.
+/// Pixels along each axis that one run of a sieve covers. Its sixteen blocks correspond to the
+/// lanes of a word.
 const SIEVED: i64 = 16;
 
-/// The runs of a draw's primitive kernel: small primitives, from coverage to export; or to their pixels that are left, if it is a sieve.
+/// Runner of a draw's primitive kernel, which draws small primitives from coverage to export. A
+/// sieve instead returns the pixels that remain after the depth test.
 pub(super) struct Small<'s> {
     runs: Runs<'s>,
     pub(super) stage: &'s Stage,
-    /// Slots of first pixel and size of the window, x and y of both.
+    /// Input slots of the window: x and y of its first pixel, then its width and height.
     window: [usize; 4],
     /// Samples of a pixel.
     samples: u32,
@@ -167,7 +175,10 @@ pub(super) struct Small<'s> {
 }
 
 impl<'s> Small<'s> {
-    /// Of a draw that has such a kernel, in an area of a tile; it is told what a run is to draw, and what changes within primitives.
+    /// Returns the runner of a draw's primitive kernel in an area of a tile, or `None` if there is
+    /// no such kernel.
+    ///
+    /// `kind` are the primitives that a run draws, and the values that vary within them.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
         (area, counts, kind): ([i64; 4], bool, (PrimitiveBatch, Varies)),
@@ -185,7 +196,7 @@ impl<'s> Small<'s> {
         Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve })
     }
 
-    /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
+    /// Draws the part of a primitive that lies in the window `[x0, y0, x1, y1]`.
     #[inline]
     pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], sight: Option<&TileCounters>) -> Stop {
         let stop = self.run(words, window);
@@ -195,7 +206,7 @@ impl<'s> Small<'s> {
         stop
     }
 
-    /// Draws two neighbours with these words.
+    /// Draws an edge pair. `first` and `second` are the words of its primitives.
     #[inline]
     pub(super) fn draw_both(
         &mut self,
@@ -209,8 +220,10 @@ impl<'s> Small<'s> {
         self.draw(first, window, sight)
     }
 
-    /// Sieves the primitive with these words, if this is a sieve, as far as it lies in a window: `take` gets the first pixel of each block that has any left,
-    /// and these, in the order of a wave's lanes.
+    /// Runs the sieve on the part of a primitive that lies in a window.
+    ///
+    /// Calls `take` for each block that has pixels left, with the block's first pixel and the
+    /// remaining pixels in the order of a wave's lanes. The kernel must be a sieve.
     #[inline]
     pub(super) fn sieve(
         &mut self,
@@ -224,7 +237,7 @@ impl<'s> Small<'s> {
         for y in (top..y1).step_by(SIEVED as usize) {
             for x in (left..x1).step_by(SIEVED as usize) {
                 let part = [x.max(x0), y.max(y0), x1.min(x + SIEVED), y1.min(y + SIEVED)];
-                // It has no loop but that over blocks: nothing interrupts it.
+                // The only loop is that over blocks, so nothing can interrupt the kernel.
                 self.run(words, part);
                 let across = ((part[2] - x + BLOCK - 1) / BLOCK) as usize;
                 let rows = (y..part[3]).step_by(BLOCK as usize);
@@ -250,7 +263,7 @@ impl<'s> Small<'s> {
         self.runs.run(words.parameters())
     }
 
-    /// Counts what the kernel counted, all of it where the window begins.
+    /// Adds the kernel's counts to the counters of the window's first group.
     #[cold]
     fn see(&self, sight: &TileCounters, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
@@ -259,20 +272,20 @@ impl<'s> Small<'s> {
         let blocks = blocks_of(window) as u32;
         see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
-            // Programs that discard nothing do not say.
+            // Programs that never discard have no such output.
             let exported = self.runs.outputs.get(Tally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
             see_waves(sight, place, [waves, lanes, exported]);
         }
     }
 }
 
-/// Blocks of a window.
+/// Returns the number of blocks that a window touches.
 fn blocks_of(window: [i64; 4]) -> i64 {
     let across = |axis: usize| (window[axis + 2] - (window[axis] & !(BLOCK - 1)) + BLOCK - 1) / BLOCK;
     across(0) * across(1)
 }
 
-/// Counts blocks, the samples that were looked at in them, and those that are covered.
+/// Counts blocks, the samples tested in them, and covered samples.
 fn see_block(sight: &TileCounters, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
     sight.count(Counter::Blocks, blocks.into());
     sight.count(Counter::SamplesStandard, samples.into());
@@ -280,7 +293,8 @@ fn see_block(sight: &TileCounters, place: [u32; 2], [blocks, samples, covered]: 
     sight.mark(Map::Overdraw, place, covered);
 }
 
-/// The same of blocks of tiny primitives: their packed pixels, their pixels that are covered, and the lanes that are meant.
+/// Counts blocks of tiny primitives. `firsts` are their first pixels as packed pixels. `lanes`
+/// selects the primitives.
 #[cold]
 fn see_tiny(sight: &TileCounters, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
     let blocks = u64::from(lanes.count_ones());
@@ -292,38 +306,40 @@ fn see_tiny(sight: &TileCounters, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask
 #[inline(always)]
 fn mark_tiny_lanes(sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
     let covered = each(|lane| if lanes >> lane & 1 != 0 { pixels[lane].count_ones() } else { 0 });
-    // A tile's first pixel is that of a group.
+    // Positions relative to the tile identify the same groups because a tile starts at a group.
     let groups = each(|lane| TileCounters::group(PackedPixel::place(firsts[lane])));
     groups.into_iter().zip(covered).for_each(|(group, covered)| sight.mark_group(Map::Overdraw, group, covered));
     covered.iter().sum()
 }
 
 kernel!(
-    /// Marks the pixels of tiny primitives, and says how many they are.
+    /// Marks the pixels of tiny primitives in the overdraw map and returns their number.
     mark_tiny, mark_tiny_lanes, (sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32
 );
 
-/// Counts waves of kernels that export themselves, their fragments, and those that were exported.
+/// Counts waves of kernels that export directly, their fragments, and the exported fragments.
 fn see_waves(sight: &TileCounters, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
     sight.count(Counter::Fragments, lanes.into());
     see(sight, place, waves, lanes);
     see_exported(sight, lanes, exported);
 }
 
-/// The runs of a draw's mixed kernel: pixels of tiny primitives, as many at a time as fill a wave.
+/// Runner of a draw's mixed kernel, which draws a full wave of queued pixels of tiny primitives at
+/// a time.
 pub(super) struct Mixed<'s> {
     runs: Runs<'s>,
-    /// Slot of the packed pixels.
+    /// Input slot of the packed pixels.
     slot: usize,
     /// First pixel of the tile.
     tile: [i64; 2],
     pixel_queue: &'s mut PixelQueue,
-    /// Number of the first primitive of the sixteen whose pixels wait.
+    /// First of the sixteen primitives whose pixels are queued.
     first: PrimitiveId,
 }
 
 impl<'s> Mixed<'s> {
-    /// Of a draw that has such a kernel, in the tile with this first pixel; it is told the same.
+    /// Returns the runner of a draw's mixed kernel in the tile whose first pixel is `tile`, or
+    /// `None` if there is no such kernel.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
         (wave, pixel_queue): (&'s mut Wave, &'s mut PixelQueue),
@@ -343,8 +359,10 @@ impl<'s> Mixed<'s> {
         Some(Self { runs, slot, tile, pixel_queue, first: 0 })
     }
 
-    /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as packed pixels, all of them, and the
-    /// lanes that are meant.
+    /// Queues pixels of tiny primitives among the current sixteen.
+    ///
+    /// `firsts` are their first pixels as packed pixels, `pixels` the covered pixels of each, and
+    /// `lanes` selects the primitives.
     #[inline]
     pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&TileCounters>) {
         self.pixel_queue.push_lanes(firsts, pixels, lanes);
@@ -353,7 +371,8 @@ impl<'s> Mixed<'s> {
         }
     }
 
-    /// What comes next is of this primitive. False when the program was interrupted.
+    /// Makes the sixteen primitives that include `id` current, after drawing queued pixels of
+    /// others. Returns false if the program was interrupted.
     #[inline]
     pub(super) fn begin(&mut self, view: &TileView<'_>, id: PrimitiveId, sight: Option<&TileCounters>) -> bool {
         let first = id & !(WAVE as u32 - 1);
@@ -365,8 +384,8 @@ impl<'s> Mixed<'s> {
         ok
     }
 
-    /// Draws pixels of a block that a sieve has left, in the order of a wave's lanes; they may wait for others. False when the program was
-    /// interrupted.
+    /// Queues pixels of a block that a sieve has left, in the order of a wave's lanes, and draws
+    /// full waves. Returns false if the program was interrupted.
     #[inline]
     pub(super) fn draw_block(
         &mut self,
@@ -385,7 +404,8 @@ impl<'s> Mixed<'s> {
         ok
     }
 
-    /// Draws the pixels of a group that a primitive covers; they may wait for others. False when the program was interrupted.
+    /// Queues the pixels of a group that a primitive covers, and draws full waves. Returns false
+    /// if the program was interrupted.
     #[inline]
     pub(super) fn draw_group(
         &mut self,
@@ -405,7 +425,7 @@ impl<'s> Mixed<'s> {
         ok
     }
 
-    /// Draws what waits. False when the program was interrupted.
+    /// Draws all queued pixels. Returns false if the program was interrupted.
     #[inline]
     pub(super) fn flush(&mut self, view: &TileView<'_>, sight: Option<&TileCounters>) -> bool {
         let mut ok = true;
@@ -425,11 +445,11 @@ impl<'s> Mixed<'s> {
         stop != Stop::Interrupted
     }
 
-    /// Counts the fragments of a wave, where its first pixel is.
+    /// Adds the fragments of a wave to the counters of its first pixel's group.
     #[cold]
     fn see(&mut self, sight: &TileCounters) {
         let lanes = self.runs.outputs[0][0];
-        // Programs that discard nothing do not say.
+        // Programs that never discard have no such output.
         let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());
         let place = PackedPixel::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);

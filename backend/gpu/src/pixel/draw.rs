@@ -1,4 +1,4 @@
-//! What the pixel units need to know of a draw, and the attachments they work on.
+//! State of a draw that the pixel back end needs, including its attachments.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -19,15 +19,17 @@ use crate::hiz::{Direction, Visibility};
 use crate::raster::{Criterion, has_all_samples};
 use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
-/// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that they overwrite, and in
-/// which direction they compare depth.
+/// Key of a segment: locations that all its draws overwrite, and their direction of depth
+/// comparison.
+///
+/// Later primitives of a segment may hide earlier ones.
 pub type Segment = (u32, Direction);
 
-/// A draw, as the pixel units see it.
+/// A draw as the pixel back end sees it.
 pub struct DrawContext<'a> {
-    /// What it has in common with others.
+    /// State that the draw shares with other draws.
     pub pixel: &'a PixelContext<'a>,
-    /// Resources of its fragment program.
+    /// Resources of the fragment program.
     pub bindings: &'a Bindings,
     /// Push constants, if the fragment program reads any.
     pub push: &'a [u8],
@@ -42,79 +44,87 @@ impl<'a> Deref for DrawContext<'a> {
     }
 }
 
-/// What draws with one state of the pixel units have in common.
+/// State that draws share if their state of the pixel back end is equal.
 pub struct PixelContext<'a> {
     /// Fragment program.
     pub fragment: Option<&'a Program>,
-    /// The pipeline's state.
+    /// State of the pipeline.
     pub pipeline: &'a PipelineState,
-    /// What its fragment program becomes.
+    /// Kernels made of the fragment program.
     pub kernels: &'a Kernels,
     /// Texels of the colour attachments by location.
     pub colors: Vec<Option<PlaneRef<'a>>>,
-    /// Depth texels.
+    /// Texels of the depth attachment.
     pub depth: Option<PlaneRef<'a>>,
-    /// Stencil texels.
+    /// Texels of the stencil attachment.
     pub stencil: Option<PlaneRef<'a>>,
-    /// Bits of depth.
+    /// Bits of a depth.
     pub depth_bits: u32,
-    /// Depth and stencil tests, dynamic state applied.
+    /// Depth and stencil tests with dynamic state applied.
     pub tests: Option<DepthStencilState>,
-    /// The same, when depth is compared and nothing else.
+    /// Equals `tests` if depth comparison is the only test.
     pub depth_alone: Option<DepthStencilState>,
-    /// How primitives cover pixels, where it is not by samples.
+    /// Coverage criterion, if coverage is not determined by samples.
     pub criterion: Option<Criterion>,
-    /// Multisampling.
+    /// Multisample state.
     pub multisample: MultisampleState,
-    /// Where the samples of a pixel lie, units.
+    /// Locations of the samples in a pixel, in `UNITS`.
     pub locations: Cow<'static, [[i64; 2]]>,
-    /// Sizes of fragments, where any may be more than a pixel.
+    /// Sizes of fragments, if any fragment may be larger than a pixel.
     pub rates: Option<Rates<'a>>,
     /// Blend constants.
     pub blend_constants: [f32; 4],
-    /// Locations whose texels fragments overwrite, when nothing else of a fragment shows: no blending, no discarding, no side
-    /// effects, no late tests, no look at the covered samples. Then only the newest fragment of a sample counts.
+    /// Mask of the locations that fragments overwrite, if a fragment has no other effect.
+    ///
+    /// This excludes blending, discarding, side effects, late tests and programs that read
+    /// coverage. Then only the newest fragment of a sample is visible.
     pub overwrites: Option<u32>,
-    /// What it does with the hierarchical visibility structure.
+    /// Use of the Hi-Z structure by the draw.
     pub visibility: Visibility,
-    /// The segment that it is of, if it is of any.
+    /// Segment of the draw, if it has one.
     pub segment: Option<Segment>,
-    /// The attachments' planes, those of colours and that of depth when it is tested, where kernels export themselves.
+    /// Attachment planes for kernels that export directly: the colour planes, then the depth plane
+    /// if depth is tested.
     pub direct: Option<Ranges>,
-    /// Bytes from a row of their lines to the next.
+    /// Bytes from one row of lines to the next, for each plane of `direct`.
     pub pitches: Vec<u32>,
-    /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Pixels that may be written: `[x0, y0, x1, y1]`, end exclusive.
     pub scissor: [i64; 4],
-    /// Whether set-up has cut the pixels of primitives to what their viewports leave of them.
+    /// True if set-up has clipped the pixels of primitives to their viewports.
     pub cuts: bool,
-    /// Samples that passed, when an occlusion query counts.
+    /// Counter of samples that passed, if an occlusion query is active.
     pub occlusion: Option<&'a AtomicU64>,
-    /// Whether what later draws hide may be dropped.
+    /// True if fragments that later draws hide may be dropped.
     pub drops: bool,
-    /// When programs must stop.
+    /// Deadline of the draw's programs.
     pub deadline: &'a Deadline,
 }
 
 impl<'a> PixelContext<'a> {
-    /// Begins to shade its fragments, until the result is dropped, unless these wait on the scoreboard. Only programs with loops may run
-    /// so long that their time counts.
+    /// Starts to measure the time that fragments are shaded, until the result is dropped. Returns
+    /// `None` if they wait on the scoreboard.
+    ///
+    /// Only programs with loops may run long enough that their time matters.
     pub(super) fn enter(&self, on_scoreboard: bool) -> Option<Working<'a>> {
         let may_run_long = !on_scoreboard && self.fragment.is_some_and(|program| program.code.has_loop());
         may_run_long.then(|| self.deadline.enter()).flatten()
     }
 
-    /// Whether depth and stencil tests come before the fragment program.
+    /// Returns true if depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
         tests_early(self.fragment, &self.multisample, self.rates.is_some())
     }
 
-    /// Whether the pipeline's sample mask is applied after early tests, and not before.
+    /// Returns true if the pipeline's sample mask is applied after early tests instead of before
+    /// them.
     pub(super) fn masks_late(&self) -> bool {
         self.tests.is_some() && self.fragment.is_some_and(|program| program.fragment.post_depth)
     }
 
-    /// Whether the program, which runs behind the tests, sees what was covered before them. Source: SPIR-V specification,
-    /// `EarlyFragmentTests`, `PostDepthCoverage`; Vulkan specification, "Built-In Variables" (`SampleMask`).
+    /// Returns true if the program runs after the tests but reads the coverage from before them.
+    ///
+    /// Source: SPIR-V specification, `EarlyFragmentTests`, `PostDepthCoverage`; Vulkan
+    /// specification, "Built-In Variables" (`SampleMask`).
     pub(super) fn sees_untested(&self) -> bool {
         let has_samples = self.multisample.samples > 1 || self.rates.is_some();
         let sees = |program: &Program| {
@@ -124,7 +134,7 @@ impl<'a> PixelContext<'a> {
         has_samples && self.tests.is_some() && self.fragment.is_some_and(sees)
     }
 
-    /// What [`Self::overwrites`] is to be.
+    /// Computes [`Self::overwrites`].
     fn overwritten(&self) -> Option<u32> {
         let (facts, traits) = (&self.fragment?.fragment, self.traits());
         let shows = facts.may_discard || facts.side_effects || traits.needs_stored || traits.changes_coverage;
@@ -134,7 +144,7 @@ impl<'a> PixelContext<'a> {
         (self.tests_early() && !shows && !sees_coverage).then_some(locations)
     }
 
-    /// Fills in what its draws overwrite and what they do with visibility structures.
+    /// Fills in the overwritten locations, the use of Hi-Z and the segment.
     pub fn with_segment(mut self) -> Self {
         self.overwrites = self.overwritten();
         self.visibility = self.seen();
@@ -144,7 +154,7 @@ impl<'a> PixelContext<'a> {
         self
     }
 
-    /// Fills in what follows from the rest, and whether fragments are packed into waves always.
+    /// Fills in all derived fields. With `packs_always`, fragments always go through packed waves.
     pub fn complete(self, packs_always: bool) -> Self {
         let mut this = self.with_segment();
         let exports_itself = !packs_always && this.rates.is_none();
@@ -154,7 +164,7 @@ impl<'a> PixelContext<'a> {
         this
     }
 
-    /// What [`Self::direct`] and [`Self::pitches`] are to be.
+    /// Computes [`Self::direct`] and [`Self::pitches`].
     fn reached(&self) -> Option<(Ranges, Vec<u32>)> {
         let reach = |plane: Option<&PlaneRef<'a>>| {
             let plane = plane.filter(|plane| plane.samples() == self.multisample.samples)?;
@@ -169,7 +179,7 @@ impl<'a> PixelContext<'a> {
         Some((Ranges::new(ranges), pitches))
     }
 
-    /// What [`Self::visibility`] is to be.
+    /// Computes [`Self::visibility`].
     fn seen(&self) -> Visibility {
         let tests = self.tests.as_ref().filter(|_| self.depth.is_some());
         let seen = visibility(self.pipeline, tests);
@@ -178,17 +188,17 @@ impl<'a> PixelContext<'a> {
         Visibility { looks_ahead: seen.updates_hiz && nothing_else && self.occlusion.is_none(), ..seen }
     }
 
-    /// Whether the fragment program runs once for each sample.
+    /// Returns true if the fragment program runs once for each sample.
     pub fn shades_samples(&self) -> bool {
         shades_samples(&self.multisample, self.fragment)
     }
 
-    /// How often the fragment program runs for the samples with these pixels.
+    /// Returns the number of program runs for samples with the pixel masks `masks`.
     pub(super) fn runs_of(&self, masks: &[u64]) -> u32 {
         if self.shades_samples() { masks.len() as u32 } else { 1 }
     }
 
-    /// How many fragments those of a group are: the pixels where each sample is.
+    /// Returns the number of fragments in a group. `masks` are the covered pixels of each sample.
     pub(super) fn fragments_of(&self, masks: &[u64]) -> u32 {
         match self.shades_samples() {
             true => masks.iter().map(|mask| mask.count_ones()).sum(),
@@ -196,61 +206,68 @@ impl<'a> PixelContext<'a> {
         }
     }
 
-    /// The fragment kernel for waves of one primitive, or of several.
+    /// Returns the fragment kernel for waves that are `packed` of several primitives, or for waves
+    /// of one.
     pub(super) fn kernel(&self, packed: bool) -> Option<&'a Kernel> {
         self.kernels.get(self.pipeline, packed)
     }
 
-    /// The kernel for waves of fragments of several pixels.
+    /// Returns the kernel for waves of fragments that span several pixels.
     pub(super) fn coarse_kernel(&self) -> Option<&'a Kernel> {
         self.kernels.coarse(self.pipeline)
     }
 
-    /// The kernel for groups of one primitive.
+    /// Returns the kernel for partially covered groups of one primitive.
     pub(super) fn group_kernel(&self) -> Option<&'a Stage> {
         self.kernels.group(self.pipeline)
     }
 
-    /// Whether an area of a tile cuts no blocks that small primitives are drawn in: kernels store all of a block, and beside an area that is
-    /// drawn to others may store at the same time.
+    /// Returns true if an area of a tile cuts no blocks of small primitives.
+    ///
+    /// Kernels store whole blocks. Another thread may write at the same time next to the area that
+    /// is drawn to.
     pub(super) fn has_whole_blocks(&self, area: [i64; 4]) -> bool {
         let planes = self.targets().flatten().chain(&self.depth);
         cuts_no_block(area, planes.map(|plane| [plane.width(), plane.height()]))
     }
 
-    /// The kernel for small primitives, where it does all that is to be done; it may count. It is told what changes within those.
+    /// Returns the kernel for small primitives, or `None` if it cannot run all tests.
+    ///
+    /// With `counts`, the kernel counts. `kind` is the number of primitives in a run, and the
+    /// values that vary within primitives.
     pub(super) fn primitive_kernel(&self, counts: bool, kind: (PrimitiveBatch, Varies)) -> Option<&'a Stage> {
         let (kernels, pipeline, depth_bits) = (self.kernels, self.pipeline, self.depth_bits);
         self.tests_in_kernels().then(|| kernels.primitive(pipeline, (depth_bits, counts), kind)).flatten()
     }
 
-    /// The same for pixels of tiny ones.
+    /// Returns the kernel for pixels of tiny primitives, or `None` if it cannot run all tests.
     pub(super) fn mixed_kernel(&self, counts: bool, varies: Varies) -> Option<&'a Stage> {
         let (kernels, kind) = (self.kernels, (self.depth_bits, counts));
         self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, kind, varies)).flatten()
     }
 
-    /// The kernel for groups of one primitive whose fragments are tested behind the program, where it does all that is to be done; it may
-    /// count.
+    /// Returns the kernel for groups of one primitive that are tested after the program, or `None`
+    /// if it cannot run all tests.
     pub(super) fn late_kernel(&self, counts: bool) -> Option<&'a Stage> {
         self.tests_in_kernels().then(|| self.kernels.late(self.pipeline, (self.depth_bits, counts))).flatten()
     }
 
-    /// Whether fragments are tested and written when it is known which the program discards.
+    /// Returns true if fragments are tested and written only after the program has discarded some.
     pub(super) fn discards_first(&self) -> bool {
         self.fragment.is_some_and(discards_first)
     }
 
-    /// Whether kernels may test fragments on their own.
+    /// Returns true if kernels can test fragments without help.
     fn tests_in_kernels(&self) -> bool {
-        // What else tests say, and may be dynamic, concerns other tests.
+        // The other fields, which may be dynamic, do not matter because they belong to other
+        // tests.
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
         let serves = as_linked && self.rates.is_none() && (self.tests.is_none() || self.depth_alone.is_some());
         serves && self.occlusion.is_none() && self.criterion.is_none()
     }
 
-    /// The kernel for whole groups of one primitive.
+    /// Returns the kernel for fully covered groups of one primitive.
     pub(super) fn whole_kernel(&self) -> Option<&'a Stage> {
         self.kernels.whole(self.pipeline)
     }
@@ -259,12 +276,13 @@ impl<'a> PixelContext<'a> {
         self.kernels.traits(self.pipeline)
     }
 
-    /// Conservative rasterization: pixels that primitives touch, or those that they cover fully.
+    /// Returns true with conservative rasterization, which covers touched pixels or fully covered
+    /// pixels.
     pub(super) fn is_conservative(&self) -> bool {
         matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
     }
 
-    /// The criterion by which cells are covered with all their pixels.
+    /// Returns the criterion that a cell must meet for all its pixels to be covered.
     pub(super) fn wholly(&self) -> Criterion {
         match self.criterion {
             Some(Criterion::Interior) => Criterion::Interior,
@@ -272,7 +290,8 @@ impl<'a> PixelContext<'a> {
         }
     }
 
-    /// The texels of the attachments that kernels write; `None` where they are not as the pipeline says.
+    /// Returns the planes of the attachments that kernels write, with `None` where a plane does
+    /// not match the pipeline.
     pub(super) fn targets(&self) -> impl Iterator<Item = Option<&PlaneRef<'a>>> {
         let plane = |&(location, bytes): &(usize, usize)| {
             self.colors.get(location)?.as_ref().filter(|plane| plane.bytes() == bytes)
@@ -280,42 +299,43 @@ impl<'a> PixelContext<'a> {
         self.traits().targets.iter().map(plane)
     }
 
-    /// The texels of an attachment that a kernel exports to; `None` where they are not as the pipeline says.
+    /// Returns the plane that a kernel exports to, or `None` if it does not match the pipeline.
     pub(super) fn color(&self, target: &Target) -> Option<&PlaneRef<'a>> {
         let plane = self.colors.get(target.location)?.as_ref();
         plane.filter(|plane| plane.bytes() == target.bytes)
     }
 }
 
-/// Whether an area `[x0, y0, x1, y1]` has all of the blocks that it has a pixel of, in planes of these sizes.
+/// Returns true if no block is partly in an area `[x0, y0, x1, y1]`, for planes of these sizes.
 fn cuts_no_block([x0, y0, x1, y1]: [i64; 4], mut sizes: impl Iterator<Item = [u32; 2]>) -> bool {
     let is_between = |edge: i64| edge % BLOCK == 0;
     let ends = |edge: i64, size: u32| is_between(edge) || edge >= size.into();
     is_between(x0) && is_between(y0) && sizes.all(|[width, height]| ends(x1, width) && ends(y1, height))
 }
 
-/// Whether an area `[x0, y0, x1, y1]` has some pixels of a block, and others not.
+/// Returns true if an edge of an area `[x0, y0, x1, y1]` lies within a block.
 pub(super) fn cuts_blocks(area: [i64; 4]) -> bool {
     area.iter().any(|edge| edge % BLOCK != 0)
 }
 
-/// Whether depth and stencil tests come before a fragment program.
+/// Returns true if depth and stencil tests come before a fragment program.
 fn tests_early(program: Option<&Program>, multisample: &MultisampleState, has_rates: bool) -> bool {
     let Some(program) = program else { return true };
     let facts = &program.fragment;
     let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.writes_stencil;
-    // What is covered is seen before tests.
+    // Programs read coverage from before the tests.
     let changes_coverage = changes_coverage || (facts.sees_coverage && (multisample.samples > 1 || has_rates));
     facts.early_tests || !(changes_coverage || multisample.alpha_to_coverage || facts.side_effects)
 }
 
-/// What draws with a pipeline do with the visibility structure of the depths that they are tested against, each primitive on its own.
+/// Returns how draws with a pipeline use the Hi-Z structure of their depth attachment, without
+/// regard to other primitives.
 pub fn visibility(pipeline: &PipelineState, tests: Option<&DepthStencilState>) -> Visibility {
     let Some(tests) = tests.filter(|tests| tests.depth_test) else { return Visibility::default() };
     let (program, multisample) = (pipeline.fragment.as_deref(), &pipeline.multisample);
     let (direction, early) = (Direction::of(tests.depth_compare), tests_early(program, multisample, false));
     let facts = program.map(|program| program.fragment).unwrap_or_default();
-    // What fails the depth test must show nowhere else.
+    // Primitives that fail the depth test must have no other effect.
     let shows = tests.stencil_test || (!early && (facts.side_effects || facts.writes_depth));
     let certain = early && !tests.stencil_test && !tests.depth_bounds_test && has_all_samples(multisample);
     Visibility {
@@ -336,7 +356,7 @@ mod tests {
         let cuts = |area| !cuts_no_block(area, sizes.into_iter());
         assert!(!cuts([0, 64, 64, 100]) && !cuts([128, 64, 150, 100]) && !cuts([64, 0, 128, 64]));
         assert!(cuts([2, 64, 64, 100]) && cuts([0, 63, 64, 100]) && cuts([0, 0, 62, 64]) && cuts([0, 0, 64, 34]));
-        // It ends with one plane and within another.
+        // The area ends at the edge of one plane and inside the other.
         assert!(cuts([128, 0, 149, 64]) && cuts([64, 64, 128, 110]));
     }
 }

@@ -1,47 +1,53 @@
-//! Neighbours: small triangles that share an edge with the next one, as those of meshes do. No point is of both, so that one run of a kernel
-//! may draw them as if they were one primitive: blocks of pixels that both of them touch are gone through once.
+//! Edge pairs: small triangles that share an edge with the next triangle, as is common in meshes.
+//!
+//! No sample is covered by both triangles. So a single kernel run may draw both like one
+//! primitive, and processes each block of pixels that both touch only once.
 
 use vitric_base::simd::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones};
 
 use super::{SMALL_PIXELS, SMALL_SIDE};
 use crate::raster::Shape;
 
-/// Which of sixteen primitives with these words are drawn together with the next one, in a tile of which `clip` may be touched: `[x0, y0, x1,
-/// y1]`, pixels. Both are small, share an edge, have some words in common, and go through fewer blocks that way.
+/// Returns the primitives among sixteen that are drawn together with the next one.
+///
+/// `clip` is the area of the tile that may be touched: `[x0, y0, x1, y1]`, pixels. Both primitives
+/// must be small, share an edge, and have equal words at the indices in `common`. Together they
+/// must need fewer blocks than one by one.
 #[inline]
 pub(super) fn have_neighbours(words: &[Lanes], common: &[u32], clip: [i64; 4]) -> Mask {
-    // The next one of the last is of other sixteen.
+    // The successor of the last primitive belongs to another sixteen.
     find(words, common, &clip.map(|bound| bound as i32)) & Mask::MAX >> 1
 }
 
-/// The pixels that two windows lie in.
+/// Returns the bounding rectangle of two windows.
 #[inline]
 pub(super) fn around(a: [i64; 4], b: [i64; 4]) -> [i64; 4] {
     [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]
 }
 
-/// Words that every primitive has, lane by lane, and the one behind them.
+/// The words of sixteen primitives, lane by lane, and one word behind them.
 type Words = [u32; Shape::WORDS * WAVE + 1];
 
-/// A word of each lane; of the one behind each where `next` is 1.
+/// Returns a word of each lane if `next` is 0, or of each lane's successor if `next` is 1.
 #[inline(always)]
 fn row(words: &[u32], word: u32, next: usize) -> &Lanes {
     words[word as usize * WAVE + next..].first_chunk().expect("other words follow")
 }
 
-/// Words that follow each other.
+/// Returns `N` consecutive words from `first` on, of the lanes or of their successors.
 #[inline(always)]
 fn rows<const N: usize>(words: &Words, first: u32, next: usize) -> [&Lanes; N] {
     std::array::from_fn(|number| row(words, first + number as u32, next))
 }
 
-/// Lanes that share an edge with the next one.
+/// Returns ones in lanes whose primitive shares an edge with the next one.
 #[inline(always)]
 fn share_edges(words: &Words) -> Lanes {
     let (own, next) = (rows::<9>(words, Shape::EDGES, 0), rows::<9>(words, Shape::EDGES, 1));
     let mut shared = [0; WAVE];
     for lane in 0..WAVE {
-        // What is inside of one is outside of the other: where a point has `n` for this edge, it has `-1 - n` for that.
+        // The inside of one triangle is the outside of the other at a shared edge. A point with
+        // the value `n` for one edge has `-1 - n` for the other.
         let meet = |edge: usize, other: usize| {
             let sum = |word: usize| own[edge * 3 + word][lane].wrapping_add(next[other * 3 + word][lane]);
             (sum(0) | sum(1) | !sum(2)) == 0
@@ -52,7 +58,8 @@ fn share_edges(words: &Words) -> Lanes {
     shared
 }
 
-/// Lanes that are small, as is the next one, both are seen, and have fewer blocks together.
+/// Returns ones in lanes whose primitive and next primitive are small, touch the clip area, and
+/// need fewer blocks together.
 #[inline(always)]
 fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
     let (own, next) = (rows::<4>(words, Shape::PIXELS, 0), rows::<4>(words, Shape::PIXELS, 1));
@@ -62,7 +69,8 @@ fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
         let window = |bounds: &[&Lanes; 4]| {
             let bound = |number: usize| bounds[number][lane] as i32;
             let (width, height) = (bound(2).wrapping_sub(bound(0)), bound(3).wrapping_sub(bound(1)));
-            // Lanes without a primitive have any bounds, and those that are not seen here any sizes.
+            // Lanes without a primitive may contain any bounds. Invisible primitives may have any
+            // size.
             let is_small = (width <= side) & (height <= side) & (width.wrapping_mul(height) <= pixels);
             let (left, top) = (bound(0).max(clip[0]), bound(1).max(clip[1]));
             let (right, bottom) = (bound(2).min(clip[2]), bound(3).min(clip[3]));
@@ -74,7 +82,8 @@ fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
         };
         let ((a, is_small), (b, next_is_small)) = (window(&own), window(&next));
         let both = (a.0.min(b.0), a.1.min(b.1), a.2.max(b.2), a.3.max(b.3));
-        // A block costs more, as each lane has to find what is of its own primitive.
+        // A block of an edge pair costs more, because each lane must select the values of the
+        // primitive that covers it.
         let is_less = blocks(both).wrapping_mul(4) <= blocks(a).wrapping_add(blocks(b)).wrapping_mul(3);
         saves[lane] = ones(is_small & next_is_small & is_less);
     }
@@ -99,7 +108,7 @@ fn find_lanes(words: &[Lanes], common: &[u32], clip: &[i32; 4]) -> Mask {
 }
 
 kernel!(
-    /// Which of sixteen primitives are drawn together with the next one.
+    /// Returns the primitives among sixteen that are drawn together with the next one.
     find, find_lanes, (words: &[Lanes], common: &[u32], clip: &[i32; 4]) -> Mask
 );
 
@@ -107,7 +116,8 @@ kernel!(
 mod tests {
     use super::*;
 
-    /// Words of sixteen small primitives without edges in common, and a word behind them.
+    /// Returns the words of sixteen small primitives without shared edges, and one more row of
+    /// words.
     fn primitives() -> Vec<Lanes> {
         let mut words = vec![[0; WAVE]; Shape::WORDS + 1];
         for lane in 0..WAVE as u32 {
@@ -121,7 +131,7 @@ mod tests {
         words
     }
 
-    /// Makes an edge of a lane the other side of one of the lane before.
+    /// Makes an edge of a lane the reverse of an edge of the previous lane.
     fn join(words: &mut [Lanes], lane: usize, [edge, other]: [usize; 2]) {
         for word in 0..3 {
             let [own, next] = [edge, other].map(|edge| Shape::EDGES as usize + 3 * edge + word);
@@ -140,7 +150,7 @@ mod tests {
             join(&mut words, 4, [edge, other]);
             join(&mut words, 15, [edge, other]);
             assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 3 | 1 << 14, "{edge}, {other}");
-            // A point of both.
+            // Now both triangles cover a common point.
             words[Shape::EDGES as usize + 3 * other + 2][4] += 1;
             assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 14);
         }
@@ -175,7 +185,7 @@ mod tests {
             words
         };
         assert_eq!(have_neighbours(&place(2, 21), &[], CLIP), 1);
-        // 3 by 2 blocks, 3 by 6, and all of these.
+        // The windows have 3 by 2 blocks, 3 by 6 blocks, and together 3 by 6 blocks.
         assert_eq!(have_neighbours(&place(3, 40), &[], CLIP), 1);
         assert_eq!(have_neighbours(&place(3, 40), &[], [0, 0, 64, 16]), 0);
         assert_eq!(have_neighbours(&place(0, 20), &[], CLIP), 0);

@@ -1,7 +1,8 @@
-//! The tests of a whole group of 8x8 pixels, sample by sample: stencils, which are bytes, and depths.
+//! Depth and stencil tests of a whole group of 8x8 pixels, sample by sample. Stencils are bytes.
 //!
-//! Whether a stencil passes does not depend on depth, so it is looked at first; depth is tested where it passes, and stencils change by how both
-//! ended. Source: Vulkan specification, "Stencil Test".
+//! The stencil comparison does not depend on depth and runs first. Depth is tested where stencil
+//! passes. Both results select the stencil operation. Source: Vulkan specification, "Stencil
+//! Test".
 
 use ash::vk;
 use vitric_base::simd::kernel;
@@ -15,7 +16,7 @@ use crate::state::{DepthStencilState, StencilState};
 /// Stencils of a group, in the order of its pixels' bits.
 type Bytes = [u8; 64];
 
-/// What groups are tested with.
+/// Tests of a group.
 #[derive(Clone, Copy)]
 pub(super) struct GroupTests<'a> {
     state: &'a DepthStencilState,
@@ -24,7 +25,9 @@ pub(super) struct GroupTests<'a> {
 }
 
 impl<'a> GroupTests<'a> {
-    /// The tests of a draw in the group with this first pixel; `None` where there are none, or quads must be tested one by one.
+    /// Returns the tests of a draw in the group whose first pixel is `place`.
+    ///
+    /// Returns `None` if there are no tests, or if quads must be tested one by one.
     pub(super) fn of(context: &'a DrawContext<'a>, place: [u32; 2]) -> Option<Self> {
         let state = context.tests.as_ref().filter(|state| !state.depth_bounds_test)?;
         let stencil = context.stencil.as_ref().filter(|_| state.stencil_test);
@@ -40,8 +43,10 @@ impl<'a> GroupTests<'a> {
         })
     }
 
-    /// Tests a sample of the pixels in `mask`, by its number and its place in units; the same as `depth_stencil::test` of each. Returns the
-    /// pixels that go on.
+    /// Tests one sample of the pixels in `mask` and returns the pixels that pass.
+    ///
+    /// The sample is given by its number and its location in units of a pixel (`raster::UNITS`).
+    /// The result equals `depth_stencil::test` of each quad.
     pub(super) fn test(&self, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2]), mask: u64) -> u64 {
         let Some(plane) = self.stencil else { return self.test_depth(shape, (place, sample, at), mask) };
         let face = if shape.front { &self.state.front } else { &self.state.back };
@@ -89,7 +94,7 @@ fn passing_bytes(stored: &Bytes, face: &StencilState) -> u64 {
             | u8::from(reference == stored) & equal
             | u8::from(reference > stored) & greater;
     }
-    // The product brings the low bits of eight bytes together in the highest one.
+    // The product gathers the low bits of eight bytes in the highest byte.
     let bits = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     passes.as_chunks::<8>().0.iter().rev().fold(0, |all, eight| all << 8 | bits(eight))
 }
@@ -118,12 +123,12 @@ fn updated_bytes(stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilS
 }
 
 kernel!(
-    /// The pixels whose stencils pass.
+    /// Returns the pixels whose stencils pass.
     passing, passing_bytes, (stored: &Bytes, face: &StencilState) -> u64
 );
 
 kernel!(
-    /// Stencils behind an operation on those of some pixels.
+    /// Returns the stencils after an operation on those of some pixels.
     updated, updated_bytes, (stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilState) -> Bytes
 );
 
@@ -154,7 +159,7 @@ mod tests {
             };
             let close = |byte: u8| if near { reference.wrapping_add(byte % 3).wrapping_sub(1) } else { byte };
             let stored: Bytes = std::array::from_fn(|pixel| close(bytes[pixel]));
-            // Depths of these pixels pass.
+            // The depth test passes for these pixels.
             let deep = u64::from(numbers[2]) << 16;
             let passed = passing(&stored, &face);
             let changes = [(mask & !passed, fail), (mask & passed & !deep, depth_fail), (mask & passed & deep, pass)];

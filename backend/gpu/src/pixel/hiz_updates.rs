@@ -1,6 +1,7 @@
-//! What primitives of a tile update the hierarchical visibility structure, on the way through the rasterizer (DESIGN 3.2).
+//! Updates of the Hi-Z structure by the primitives of a tile, during rasterization (DESIGN 3.2).
 //!
-//! Large ones of a segment do so before any of them is drawn, where they cover groups wholly; small ones as they come, where that pays.
+//! Large primitives of a segment update the groups that they fully cover before any primitive is
+//! drawn. Small primitives update it when they are drawn, where that pays.
 
 use vitric_base::counters::TileCounters;
 
@@ -11,14 +12,17 @@ use crate::hiz::{Bounds, Direction, Range, depths_over, group_number, groups_of}
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, Triangle, may_cover_group, pixels_inside};
 
-/// The pixels of a group that lie in a rectangle.
+/// Returns the rectangle of the pixels of a group that lie in `area`.
 pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     let side = 1 << GROUP_LOG2;
     [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
 }
 
-/// Updates the bounds of a tile for the next draw: by all that the draws of its segment write, where that is new, or by what the draw alone may
-/// write. Returns true if tests against the bounds pay.
+/// Updates the depth bounds of a tile for the next draw. Returns true if tests against the bounds
+/// pay.
+///
+/// All large primitives of a new segment update the bounds where they cover groups. If the draw
+/// writes depths without Hi-Z updates, bounds that its writes may violate are discarded.
 pub(super) fn update_bounds<'w>(
     view: &TileView<'w>,
     bounds: &mut Bounds,
@@ -40,7 +44,8 @@ pub(super) fn update_bounds<'w>(
     tests
 }
 
-/// Primitives of a segment update the bounds of a tile, in the groups that they cover; how many were looked at for that.
+/// Updates the bounds of a tile by the primitives of a segment, in the groups that they cover.
+/// Returns the number of primitives whose coverage was examined.
 fn update_hiz(
     view: &TileView<'_>,
     primitive_run: &PrimitiveRun<'_>,
@@ -53,7 +58,7 @@ fn update_hiz(
     for index in primitive_run.primitives.clone() {
         let pixels = primitives.pixels(index);
         let window = within(pixels, clip);
-        // What is cut smaller covers no group, but at the edge of the area.
+        // A window that is narrower than a group covers no group, except at the edge of the area.
         let is_cut = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
         let is_polygon = context.criterion.is_some() && !primitives.polygon(index).is_empty();
         if !may_cover_group(pixels) || is_cut(0) || is_cut(1) || is_polygon {
@@ -81,12 +86,13 @@ fn update_hiz(
     count
 }
 
-/// Whether what a small primitive hides may be more than it costs to tell.
+/// Returns true if a small primitive is large enough that a Hi-Z update may hide more than it
+/// costs.
 pub(super) fn is_worth_updating([x0, y0, x1, y1]: [i64; 4]) -> bool {
     x1 - x0 > 4 || y1 - y0 > 4
 }
 
-/// A small primitive updates the groups that it touches in a window.
+/// Updates the bounds of the groups that a small primitive touches in a window.
 #[cold]
 pub(super) fn update_by_small(
     bounds: &mut Bounds,

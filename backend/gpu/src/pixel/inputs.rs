@@ -1,4 +1,4 @@
-//! What a fragment wave starts with: the input words of its kernel, and depths.
+//! Input words of fragment waves.
 
 use vitric_base::simd::{Lanes, WAVE};
 
@@ -9,22 +9,23 @@ use super::kernel::{KernelInput, Target};
 use super::quad::{QUADS, Quad};
 use crate::geometry::Words;
 
-/// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
+/// Fragments of a wave: up to four quads, and the sample if each sample is shaded separately.
 pub(super) struct WaveFragments<'a> {
     pub(super) context: &'a DrawContext<'a>,
     pub(super) quads: &'a [Quad],
-    /// Where their primitives are.
+    /// View of the tile that contains the primitives of the quads.
     pub(super) view: &'a TileView<'a>,
     /// Words of each quad's primitive.
     pub(super) words: [Words<'a>; QUADS],
     pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
-    /// Quads as they were before their tests, where the program sees that: those of `quads` among others.
+    /// Quads before their tests, if the program reads that coverage. They include those of
+    /// `quads`.
     pub(super) untested: &'a [Quad],
 }
 
 impl WaveFragments<'_> {
-    /// Fills an input word in; lanes behind the last quad hold anything.
+    /// Fills an input word. Lanes behind the last quad keep undefined values.
     pub(super) fn fill(&self, source: KernelInput, lanes: &mut Lanes) {
         match source {
             KernelInput::Pixel(0) => self.columns(lanes),
@@ -41,19 +42,19 @@ impl WaveFragments<'_> {
             KernelInput::Sample => lanes.fill(self.sample.unwrap_or(0)),
             KernelInput::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
             KernelInput::Stored(target, word) => self.stored(&self.targets[target], word, lanes),
-            // The others are of kernels that export.
+            // The other inputs belong to kernels that export directly.
             _ => {}
         }
     }
 
-    /// Words of each lane by its covered samples.
+    /// Fills a word of each lane from its covered samples.
     fn each(&self, lanes: &mut Lanes, word: impl Fn(u32) -> u32) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
             *lanes = [0, 1, 2, 3].map(|pixel| word(quad.samples(pixel)));
         }
     }
 
-    /// What was covered of pixels of which anything is.
+    /// Fills the coverage before tests of each pixel that has samples left.
     #[cold]
     fn coverage_before_tests(&self, lanes: &mut Lanes) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
@@ -63,7 +64,7 @@ impl WaveFragments<'_> {
         }
     }
 
-    /// True if conservative primitives cover their pixels fully (`FullyCoveredEXT`).
+    /// Fills 1 for pixels that a conservative primitive covers fully, else 0 (`FullyCoveredEXT`).
     #[cold]
     fn fully_covered(&self, lanes: &mut Lanes) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
@@ -73,7 +74,7 @@ impl WaveFragments<'_> {
         }
     }
 
-    /// Words that are the same in each quad.
+    /// Fills words that are equal in all lanes of a quad.
     #[inline]
     fn each_quad(&self, lanes: &mut Lanes, word: impl Fn(usize) -> u32) {
         for (number, lanes) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate().take(self.quads.len()) {
@@ -99,13 +100,14 @@ impl WaveFragments<'_> {
         sample_place(&self.context.locations, sample)
     }
 
-    /// The centre when it is surely inside, else the first covered sample.
+    /// Returns the centre if all samples are covered or none is, else the location of the first
+    /// covered sample.
     fn centroid(&self, coverage: u32) -> [f32; 2] {
         let full = (1u32 << self.context.multisample.samples) - 1;
         if coverage == 0 || coverage == full { [0.5; 2] } else { self.sample_place(coverage.trailing_zeros()) }
     }
 
-    /// Word `word` of what an attachment holds.
+    /// Fills word `word` of the texels that an attachment stores.
     fn stored(&self, target: &Target, word: usize, lanes: &mut Lanes) {
         let Some(plane) = self.context.color(target) else { return };
         if target.bytes == 4 && plane.samples() == 1 {

@@ -1,4 +1,4 @@
-//! Depth and stencil, quad packing, fragment waves, export and blending.
+//! Pixel back end: depth and stencil tests, quad packing, fragment waves, export and blending.
 
 mod counting;
 mod coverage;
@@ -30,16 +30,20 @@ pub use tile::{TileScratch, process_tile};
 pub(crate) use view::TileClears;
 pub use view::{Bin, PrimitiveId, PrimitiveRun, SetUpScratch, TilePass, TileView};
 
-/// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
+/// Maximum number of pixels along each axis that a small primitive may touch.
+///
+/// Beyond twice this size its edge equations are not exact in 32 bits.
 const SMALL_SIDE: i64 = 64;
 
-/// Most pixels of the rectangle that a small primitive may touch: of larger ones whole groups are worth looking for.
+/// Maximum number of pixels in the bounding rectangle of a small primitive.
+///
+/// For larger primitives it pays to search for fully covered groups.
 const SMALL_PIXELS: i64 = 1024;
 
-/// Pixels of a block along an axis.
+/// Pixels of a block along each axis.
 const BLOCK: i64 = 4;
 
-/// The pixels where any sample is.
+/// Returns the pixels of which any sample is set.
 #[inline]
 fn any_of(masks: &[u64]) -> u64 {
     masks.iter().fold(0, |any, mask| any | mask)

@@ -1,4 +1,4 @@
-//! The tiles of a pass: workers take them one at a time, set their primitives up, and process them.
+//! Tile passes: workers process the tiles of a pass, one tile at a time each.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use vitric_base::workers::Workers;
 use super::{TilePass, TileScratch, process_tile};
 use crate::tiling::Tests;
 
-/// What tells what became of a tile.
+/// Counter values of a worker that show how a tile was processed.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     visits: u64,
@@ -25,7 +25,8 @@ impl Seen {
 }
 
 impl TilePass<'_> {
-    /// Counts what became of a tile, by what was seen before it.
+    /// Counts revisited and culled tiles, by comparison with the counters before the tile was
+    /// processed.
     fn count_tile(&self, tile: usize, sight: &TileCounters, before: &Seen) {
         let now = Seen::new(sight);
         if now.visits == before.visits {
@@ -37,11 +38,13 @@ impl TilePass<'_> {
     }
 }
 
-/// Work that is done beside a walk: how many pieces, and what does one.
+/// Independent work that runs beside a pass: the number of chunks, and the function that runs one.
 pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 
-/// Rasterizes windows, which were all sorted into the walk's tiles; threads that find no tile do what is `beside`. Returns false when a
+/// Rasterizes windows after they were sorted into the tiles of the pass. Returns false if a
 /// program was interrupted.
+///
+/// Threads without a tile run the chunks of `beside` work.
 pub fn run_tile_pass(
     (workers, scratch): (&Workers, &ObjectPool<TileScratch>),
     walk: TilePass<'_>,
@@ -57,7 +60,8 @@ pub fn run_tile_pass(
         }
         _ => walk.parts.tiles(),
     };
-    // The longer ones come first: at the end no thread waits long for another.
+    // Tiles with the most primitives come first, so that at the end no thread waits long for
+    // another.
     tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
     let ok = AtomicBool::new(true);
     let counted = walk.counters.map(|counters| counters.walk(grid.size()[0] as usize, grid.size()[1] as usize));

@@ -6,31 +6,31 @@ use super::depths::{depth_in_range, depths_of_quad, sample_place};
 use super::{PrimitiveId, TileView};
 use crate::raster;
 
-/// Quads a wave holds.
+/// Quads in a wave.
 pub(super) const QUADS: usize = 4;
 
-/// Bits of coverage that a pixel has.
+/// Bits of coverage for each pixel.
 pub(super) const MAX_SAMPLES: usize = raster::MAX_SAMPLES as usize;
 
-/// The first sample of each pixel of a quad.
+/// Mask of the first sample of each pixel in a quad.
 const LOW_BITS: u64 = 0x0001_0001_0001_0001;
 
-/// The pixels whose lowest bit is set, where there are no others.
+/// Returns the pixels whose lowest bit is set. No other bits may be set.
 #[inline]
 fn low_bits(coverage: u64) -> u32 {
-    // The product brings the four together.
+    // The product gathers the four bits in adjacent places.
     (coverage.wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 15
 }
 
-/// What a program wrote for the tests of its pixels, where it did.
+/// Values that a fragment program wrote for the tests of its pixels.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Own {
     pub(super) depth: Option<[f32; 4]>,
-    /// References of the stencil test.
+    /// Reference values of the stencil test.
     pub(super) stencil: Option<[u32; 4]>,
 }
 
-/// A quad of pixels.
+/// A quad of 2x2 pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quad {
     pub(super) primitive: PrimitiveId,
@@ -41,14 +41,14 @@ pub(super) struct Quad {
 }
 
 impl Quad {
-    /// With covered samples by pixel.
+    /// Returns a quad from the covered samples of each pixel.
     pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
         let coverage =
             coverage.iter().rev().fold(0, |bits, &samples| bits << MAX_SAMPLES | u64::from(samples & 0xffff));
         Self { primitive, x, y, coverage }
     }
 
-    /// With covered pixels as bits, for each sample.
+    /// Returns a quad from the covered pixels of each sample.
     pub(super) fn of_samples(primitive: PrimitiveId, place: [u32; 2], samples: impl Iterator<Item = u64>) -> Self {
         let mut quad = Self::of_pixels(primitive, place, 0);
         for (sample, pixels) in samples.enumerate() {
@@ -57,71 +57,71 @@ impl Quad {
         quad
     }
 
-    /// Pixels of which a sample is covered, as bits.
+    /// Returns the pixels of which a sample is covered.
     #[inline]
     pub(super) fn pixels_at(&self, sample: u32) -> u32 {
         low_bits(self.coverage >> sample & LOW_BITS)
     }
 
-    /// Of one sample a pixel, with covered pixels as bits.
+    /// Returns a quad of one sample a pixel, from its covered pixels.
     #[inline]
     pub(super) fn of_pixels(primitive: PrimitiveId, [x, y]: [u32; 2], pixels: u64) -> Self {
         let spread = pixels | pixels << 15 | pixels << 30 | pixels << 45;
         Self { primitive, x, y, coverage: spread & LOW_BITS }
     }
 
-    /// Whether it lies in the group of 8x8 pixels with this first pixel.
+    /// Returns true if the quad lies in the group of 8x8 pixels whose first pixel is `[x, y]`.
     #[inline]
     pub(super) fn is_in_group(&self, [x, y]: [u32; 2]) -> bool {
         (self.x ^ x | self.y ^ y) < raster::SIDE as u32
     }
 
-    /// Covered samples of a pixel.
+    /// Returns the covered samples of a pixel.
     #[inline]
     pub(super) fn samples(&self, pixel: usize) -> u32 {
         (self.coverage >> (pixel * MAX_SAMPLES)) as u32 & 0xffff
     }
 
-    /// Pixels of which any sample is covered, as bits.
+    /// Returns the pixels of which any sample is covered.
     #[inline]
     pub(super) fn pixels(&self) -> u32 {
         const LOW: u64 = 0x7fff_7fff_7fff_7fff;
-        // The highest bit of each pixel tells whether it has any.
+        // The highest bit of each pixel becomes set if the pixel has any sample.
         let any = (self.coverage | ((self.coverage & LOW) + LOW)) & !LOW;
         low_bits(any >> (MAX_SAMPLES - 1))
     }
 
-    /// Covered samples of all pixels.
+    /// Returns the number of covered samples in all pixels.
     pub(super) fn count(&self) -> u64 {
         u64::from(self.coverage.count_ones())
     }
 
-    /// Takes all samples of a pixel away but those in `mask`.
+    /// Removes the samples of a pixel that are not in `mask`.
     pub(super) fn restrict(&mut self, pixel: usize, mask: u32) {
         self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * MAX_SAMPLES));
     }
 
-    /// Takes a sample of some pixels away.
+    /// Removes one sample of some pixels.
     fn drop_at(&mut self, sample: u32, pixels: u32) {
         self.coverage &= !(Self::of_pixels(0, [self.x, self.y], pixels.into()).coverage << sample);
     }
 
-    /// With only one sample left, when samples are shaded on their own.
+    /// Returns the quad with only one sample left, for shading by sample.
     pub(super) fn of_sample(self, sample: u32) -> Self {
         Self { coverage: self.coverage & LOW_BITS << sample, ..self }
     }
 
-    /// The place of one of its pixels, 0 to 3.
+    /// Returns the position of one of the pixels, 0 to 3.
     pub(super) fn pixel(&self, number: usize) -> (u32, u32) {
         (self.x + (number as u32 & 1), self.y + (number as u32 >> 1))
     }
 
-    /// Whether another quad lies at the same place.
+    /// Returns true if another quad lies at the same place.
     pub(super) fn is_at(&self, other: &Self) -> bool {
         (self.x, self.y) == (other.x, other.y)
     }
 
-    /// Whether quads lie where two rows of a group do.
+    /// Returns true if four quads form two rows of a group.
     #[inline]
     pub(super) fn lie_in_strip(quads: &[Self]) -> bool {
         let &[first, ref others @ .., _] = quads else { return false };
@@ -130,14 +130,17 @@ impl Quad {
         quads.len() == QUADS && first.x.is_multiple_of(8) && (1..).zip(others.iter().chain([&last])).all(in_place)
     }
 
-    /// Whether quads are two whole rows of a group, of one sample a pixel.
+    /// Returns true if four quads form two rows of a group and all pixels are covered, with one
+    /// sample a pixel.
     #[inline]
     pub(super) fn are_strip(quads: &[Self]) -> bool {
         Self::lie_in_strip(quads) && quads.iter().all(|quad| quad.coverage == LOW_BITS)
     }
 
-    /// Depth and stencil tests of all covered samples; what fails is removed. `own` is what the program wrote. Returns how many
-    /// samples are left.
+    /// Runs depth and stencil tests on all covered samples and removes those that fail. Returns
+    /// the number of samples left.
+    ///
+    /// `own` are the values that the program wrote.
     pub(super) fn test(&mut self, context: &DrawContext<'_>, view: &TileView<'_>, own: Own) -> u64 {
         if context.tests.is_none() {
             return self.count();

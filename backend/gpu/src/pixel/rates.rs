@@ -1,4 +1,4 @@
-//! How large the fragments of a draw are: what its state, its primitives and an attachment say together.
+//! Fragment sizes of a draw, combined from its state, its primitives and an attachment.
 //!
 //! Source: Vulkan specification, "Fragment Shading Rates".
 
@@ -12,29 +12,31 @@ use crate::raster::Shape;
 use crate::raster::{Rate, RateState, SIDE};
 use crate::state::PipelineState;
 
-/// Sizes of the fragments of a draw, some of which may be more than a pixel.
+/// Fragment sizes of a draw in which some fragments may be larger than a pixel.
 pub struct Rates<'a> {
     state: RateState,
     samples: u32,
-    /// Word of primitives that says something.
+    /// Index of the primitive word that contains a rate, if the primitives have one.
     primitive: Option<u32>,
-    /// An attachment's texels, and the pixels along the sides of what each is for, as powers of two.
+    /// Texels of the rate attachment, and log2 of the width and height in pixels that one texel
+    /// controls.
     attachment: Option<(PlaneRef<'a>, [u32; 2])>,
 }
 
 impl<'a> Rates<'a> {
-    /// Of draws with a pipeline, with state and maybe an attachment with pixels along the sides of what a texel is for. `None` where
-    /// every fragment is a pixel.
+    /// Returns the rates of draws with a pipeline, or `None` if every fragment is one pixel.
+    ///
+    /// The attachment comes with the width and height in pixels that one texel controls.
     pub fn new(
         pipeline: &PipelineState,
         state: RateState,
         attachment: Option<(PlaneRef<'a>, [u32; 2])>,
     ) -> Option<Self> {
-        // Nor are there interlocks of fragments that are more.
+        // Fragment interlock does not support fragments of several pixels.
         let fits = |program: &&Arc<Program>| !pipeline.has_sample_shading() && !program.fragment.interlock;
         let fragment = pipeline.fragment.as_ref().filter(fits)?;
         let primitive = pipeline.gives_rate().then(|| Shape::first_word(fragment.inputs.len()));
-        // A group is of one size.
+        // All fragments of a group must have one size.
         let log2 = |pixels: u32| pixels.max(SIDE as u32).ilog2();
         let attachment =
             attachment.filter(|(plane, _)| plane.bytes() == 1).map(|(plane, size)| (plane, size.map(log2)));
@@ -42,7 +44,8 @@ impl<'a> Rates<'a> {
         rates.may_be_coarse().then_some(rates)
     }
 
-    /// Whether anything that primitives and texels may say gives more than a pixel.
+    /// Returns true if any rate of primitives and texels can result in fragments larger than a
+    /// pixel.
     fn may_be_coarse(&self) -> bool {
         const ANY: &[Rate] = &Rate::ALL;
         const NONE: &[Rate] = &[Rate::PIXEL];
@@ -52,7 +55,8 @@ impl<'a> Rates<'a> {
         primitives.iter().any(|&primitive| texels.iter().any(|&texel| is_coarse(primitive, texel)))
     }
 
-    /// The size of the fragments of the primitive with these words in the group at a pixel.
+    /// Returns the fragment size of a primitive with the given words, in the group that contains a
+    /// pixel.
     pub(super) fn at(&self, words: Words<'_>, [x, y]: [u32; 2]) -> Rate {
         let primitive = self.primitive.map_or(Rate::PIXEL, |word| Rate::of_word(words.get(word)));
         let texel = self.attachment.as_ref().map_or(Rate::PIXEL, |(plane, log2)| {

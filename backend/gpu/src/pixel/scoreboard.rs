@@ -1,10 +1,13 @@
-//! The scoreboard: which fragments are the newest at their pixels, so that what they cover is never shaded.
+//! Scoreboard: finds the newest fragment of each pixel, so that hidden fragments are never shaded.
 //!
-//! Groups of fragments that passed their depth tests wait, sample by sample, of all draws of a tile that overwrite the same attachments and read
-//! nothing of them. When they are to be shaded they are looked through from the newest to the oldest: a pixel that a newer one
-//! covers is dropped, and a group without pixels is not shaded at all. What is left exports each pixel once, so the order does
-//! not matter. Fragments of draws for which it does are not handed to the scoreboard. Source: DESIGN 3.5; a mask of covered
-//! pixels says the same as the newest order at each.
+//! The scoreboard queues groups of fragments that passed their depth tests, one entry a sample.
+//! All entries come from draws of a tile that overwrite the same attachments and do not read them.
+//! Before shading, a scan from the newest to the oldest entry drops each pixel that a newer entry
+//! covers, and entries without pixels.
+//!
+//! The remaining entries export each pixel once, so their order does not matter. Draws whose order
+//! matters do not use the scoreboard. Source: DESIGN 3.5. A mask of covered pixels replaces the
+//! number of the newest fragment there.
 
 use vitric_base::counters::{Map, TileCounters};
 use vitric_base::simd::kernel;
@@ -12,50 +15,51 @@ use vitric_base::simd::kernel;
 use super::PrimitiveId;
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
 
-/// Groups that wait beyond which superseded ones are removed.
+/// Number of entries from which on hidden entries are removed.
 const MAX_WAITING: usize = 1024;
 
-/// Groups along a tile's side, as a power of two.
+/// Log2 of the groups along a tile's side.
 const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 
 /// Groups of a tile.
 const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
 
-/// A sample of fragments of a primitive in a group of 8x8 pixels.
+/// One sample of a primitive's fragments in a group of 8x8 pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fragments {
     pub(super) primitive: PrimitiveId,
     /// First pixel of the group, x and y.
     pub(super) place: [u32; 2],
-    /// Which sample of the pixels.
+    /// Number of the sample.
     pub(super) sample: u32,
-    /// Pixels, in the order of a group.
+    /// Covered pixels, in the bit order of a group.
     pub(super) pixels: u64,
 }
 
 impl Fragments {
-    /// Number of the group in its tile, sample after sample.
+    /// Returns the number of the group in its tile. Each sample has a separate range of numbers.
     fn group(&self) -> usize {
         let [x, y] = self.place.map(|pixel| pixel as usize >> GROUP_LOG2 & ((1 << GROUPS_LOG2) - 1));
         self.sample as usize * GROUPS + (y << GROUPS_LOG2 | x)
     }
 }
 
-/// The scoreboard of a tile.
+/// Scoreboard of a tile.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
     waiting: Vec<Fragments>,
-    /// What newer fragments cover of each group's samples, while they are looked through.
+    /// Pixels of each group and sample that newer entries cover, during a scan.
     covered: Vec<u64>,
 }
 
 impl Scoreboard {
-    /// Whether nothing waits.
+    /// Returns true if no entry is queued.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Fragments that are newer than all before them. True when what waits should be shaded.
+    /// Appends fragments that are newer than all earlier ones. Returns true if the queued entries
+    /// should be shaded.
     #[inline]
     pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&TileCounters>) -> bool {
         self.waiting.push(fragments);
@@ -68,7 +72,7 @@ impl Scoreboard {
         self.waiting.len() > MAX_WAITING / 2
     }
 
-    /// Drops pixels that newer fragments cover, and groups without pixels.
+    /// Drops pixels that newer fragments cover, and entries without pixels.
     pub(super) fn settle(&mut self, sight: Option<&TileCounters>) {
         let samples = self.waiting.iter().map(|fragments| fragments.sample + 1).max().unwrap_or(0);
         let covered = &mut self.covered;
@@ -78,18 +82,19 @@ impl Scoreboard {
         self.waiting.retain(|fragments| fragments.pixels != 0);
     }
 
-    /// What waits, oldest first.
+    /// Returns the queued entries, oldest first.
     pub(super) fn waiting(&self) -> &[Fragments] {
         &self.waiting
     }
 
-    /// Starts anew.
+    /// Removes all entries.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }
 }
 
-/// Takes the pixels from fragments, oldest first, that newer ones cover, by what is covered of each group, and marks how many.
+/// Removes the pixels from entries that newer entries cover, and counts removed pixels. Entries
+/// are ordered oldest first.
 #[inline(always)]
 fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&TileCounters>) {
     for fragments in waiting.iter_mut().rev() {
@@ -116,7 +121,8 @@ mod tests {
     use crate::raster::pixel_of_bit;
 
     proptest! {
-        /// Against the sequential model: each pixel belongs to the last fragment that covered it.
+        /// Compares with a sequential model: each pixel belongs to the last fragment that covers
+        /// it.
         #[test]
         fn the_newest_fragment_of_each_pixel_is_left(
             groups in prop::collection::vec((0u32..8, 0u32..8, any::<u64>(), any::<u64>()), 1..300), tile in [0u32..3, 0u32..3],

@@ -1,4 +1,5 @@
-//! One tile: its primitives in API order, to covered quads, early tests, and fragment waves.
+//! Rasterization of one tile: primitives in API order become covered quads, early tests and
+//! fragment waves.
 
 mod filling;
 mod hidden;
@@ -35,19 +36,19 @@ use crate::raster::{
     pixels_inside, sample_mask,
 };
 
-/// How often a tile's pixels are covered where small primitives update the visibility structure.
+/// Minimum average coverage of a tile's pixels from which on small primitives update Hi-Z.
 const DENSE: i64 = 2;
 
-/// Small primitives that update the structure before any is hidden, and that each one that is hidden lets update.
+/// Small primitives that may update Hi-Z: at the start of a tile, and for each hidden primitive.
 const LESSONS: [u32; 2] = [32, 4];
 
-/// Primitives of a tile between two looks at the clock; a multiple of a wave.
+/// Primitives of a tile between two checks of the deadline, a multiple of a wave.
 const PRIMITIVES_PER_CHECK: u32 = 512;
 
-/// Primitives of a draw in a tile for which kernels are made that know what changes within them, and for neighbours.
+/// Primitives of a draw in a tile from which on kernels exploit constant values and edge pairs.
 const MANY: usize = 64;
 
-/// What a worker keeps from tile to tile.
+/// Reusable memory of a worker for processing tiles.
 #[derive(Default)]
 pub struct TileScratch {
     set_up: SetUpScratch,
@@ -60,8 +61,10 @@ pub struct TileScratch {
     board: Scoreboard,
 }
 
-/// Clears what is to be cleared in a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area), and processes its
-/// primitives. Returns false when a program was interrupted.
+/// Clears a tile where necessary and processes its primitives. Returns false if a program was
+/// interrupted.
+///
+/// `area` are the tile's pixels inside the render area, `[x0, y0, x1, y1]`.
 pub fn process_tile(
     view: &TilePass<'_>,
     number: usize,
@@ -82,7 +85,7 @@ pub fn process_tile(
     let covered: i64 = view.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
     let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
     let mut updates = if is_dense { LESSONS[0] } else { 0 };
-    // What the quads on the scoreboard overwrite, and the segment that has updated the bounds.
+    // Locations that fragments on the scoreboard overwrite, and the last segment in the bounds.
     let (mut overwrites, mut updated) = (None, None);
     count(sight, Counter::TileVisits, 1);
     let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
@@ -150,8 +153,10 @@ pub fn process_tile(
     shade_board(view, board, waves, sight)
 }
 
-/// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; whether they are, and whether
-/// any covers something else than its corners say.
+/// Returns the values that vary within primitives of a draw, whether the primitives are many, and
+/// whether any has other coverage than its corners define.
+///
+/// If the primitives are few, all values count as varying, so that no special kernel is compiled.
 fn varies_within<'w>(primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> (Varies, bool, bool) {
     let none = (Varies::NONE, 0, false);
     let (varies, count, has_covers) = primitive_runs.fold(none, |(varies, count, has_covers), primitive_run| {
@@ -161,13 +166,13 @@ fn varies_within<'w>(primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> 
     if count < MANY { (Varies::ALL, false, has_covers) } else { (varies, true, has_covers) }
 }
 
-/// Counts parts of primitives that are hidden.
+/// Marks the groups of a hidden part of a primitive in the counters.
 fn count_hidden(sight: Option<&TileCounters>, window: [i64; 4]) {
     let Some(sight) = sight else { return };
     groups_of(window).for_each(|group| sight.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
 }
 
-/// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
+/// Shades and removes the fragments on the scoreboard. Returns false if it was interrupted.
 fn shade_board(
     view: &TileView<'_>,
     board: &mut Scoreboard,
@@ -195,11 +200,11 @@ fn shade_board(
     ok
 }
 
-/// Where fragments go.
+/// Destination of fragments.
 enum Sink<'a, 's> {
-    /// To the scoreboard; what shades them when it is full.
+    /// The scoreboard, and the memory to shade its fragments when it is full.
     Board(&'s mut Scoreboard, &'s mut WaveScratch),
-    /// Into waves, in order.
+    /// Fragment waves, in API order.
     Waves(Box<Waves<'a, 's>>),
 }
 
@@ -207,34 +212,34 @@ struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     view: &'a TileView<'a>,
     area: [i64; 4],
-    /// Its pixels that the draw may touch.
+    /// Pixels of the tile that the draw may touch.
     clip: [i64; 4],
-    /// How small primitives are drawn, if not like others.
+    /// Path of small primitives, or `None` if they are drawn like large ones.
     way: Option<SmallPrimitivePath>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
     edge_pairs: Lazy<&'s mut Wave, Small<'s>>,
-    /// What changes within primitives of the draw.
+    /// Values that vary within primitives of the draw.
     varies: Varies,
-    /// Pixels of tiny primitives: those that wait are the last ones.
+    /// Mixed kernel. Its queued pixels are newer than all other fragments.
     mixed: Lazy<(&'s mut Wave, &'s mut PixelQueue), Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
-    /// Small primitives that may still update the visibility structure: as long as that pays.
+    /// Remaining budget of small primitives that may update Hi-Z.
     updates: u32,
-    /// Who counts, if anybody does.
+    /// Counters of the tile, if counting is on.
     sight: Option<&'s TileCounters>,
-    /// Tests against the visibility structure, and those that have hidden something.
+    /// Number of Hi-Z tests, and of tests that found hidden primitives.
     tests: [u32; 2],
     /// Samples that passed early tests.
     passed: u64,
-    /// Whether no program was interrupted.
+    /// False after a program was interrupted.
     ok: bool,
-    /// Whether the tile's first primitive is a [`Filling`], whose depths are written.
+    /// True if the tile's first primitive is a [`Filling`], whose depths are already written.
     has_filling: bool,
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
-    /// Draws primitives that follow each other, block of sixteen after block.
+    /// Draws a run of primitives in blocks of sixteen.
     fn primitive_run(
         &mut self,
         PrimitiveRun { bin: (bin, number), primitives: numbers, .. }: &PrimitiveRun<'_>,
@@ -250,7 +255,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Draws primitives of one block, tiny ones by their pixels where the draw has a kernel for them.
+    /// Draws the primitives of one block, tiny ones by the mixed kernel if the draw has one.
     fn block(
         &mut self,
         (primitives, first): (&Primitives, PrimitiveId),
@@ -274,7 +279,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let edge_pairs = self.neighbours_among(primitives, block.start, rest & !tiny);
         while rest != 0 {
-            // Tiny ones up to the next one that is not, or that is hidden in part.
+            // Pushes the tiny primitives that precede the next primitive of another kind.
             let others = rest & !tiny;
             let pushed = rest & (others & others.wrapping_neg()).wrapping_sub(1);
             if pushed != 0 {
@@ -283,7 +288,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             rest &= !pushed;
             if rest != 0 {
                 let index = block.start - lanes(block.start) + rest.trailing_zeros();
-                // They have those drawn that wait.
+                // Both functions first draw the queued pixels.
                 if edge_pairs & rest & rest.wrapping_neg() != 0 {
                     self.both(primitives, (first | index, index));
                     rest &= rest - 1;
@@ -298,7 +303,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Whether no group hides any of tiny primitives. Then they have said what is known of groups.
+    /// Returns true if no group hides any of the tiny primitives. In that case it loosens the
+    /// bounds if the draw writes depth.
     #[inline]
     fn lets_pass(&mut self, tinies: &Tinies, tiny: u32) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
@@ -312,7 +318,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         passes
     }
 
-    /// Those of the tiny primitives of a block, from this one on, that no group hides. They have said what is known of groups.
+    /// Returns the tiny primitives of a block that no group hides, and loosens the bounds for them
+    /// if the draw writes depth. `first` is the block's first index.
     #[cold]
     fn seen(&mut self, primitives: &Primitives, (first, tiny): (u32, u32)) -> u32 {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return tiny };
@@ -328,16 +335,16 @@ impl<'a: 's, 's> Tile<'a, 's> {
         seen
     }
 
-    /// Pixels of tiny primitives wait to be drawn.
+    /// Queues the pixels of tiny primitives.
     #[inline]
     fn push(&mut self, tinies: &Tinies, lanes: u32) {
         self.settle();
         if let Some(mixed) = self.mixed.made() {
-            mixed.push((&tinies.pixel_queue, &tinies.pixels, lanes as u16), self.sight);
+            mixed.push((&tinies.packed, &tinies.pixels, lanes as u16), self.sight);
         }
     }
 
-    /// Shades what came before a small primitive and may be written later otherwise.
+    /// Shades earlier fragments that otherwise might be written after a small primitive.
     #[inline]
     fn settle(&mut self) {
         match &mut self.sink {
@@ -356,7 +363,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let [width, height] = [pixels[2] - pixels[0], pixels[3] - pixels[1]];
         let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
-        // What a viewport leaves of a large primitive is none.
+        // A large primitive that viewport clipping makes small does not count as small.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
         if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
             if !self.packs_pixels() {
@@ -366,13 +373,14 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Whether pixels of large primitives are handed on as those of small ones: where a program discards, others would be tested quad by quad
-    /// behind it.
+    /// Returns true if pixels of large primitives are queued like those of small ones.
+    ///
+    /// If the program discards, they would otherwise be tested quad by quad after it.
     fn packs_pixels(&mut self) -> bool {
         self.way == Some(SmallPrimitivePath::Sieved) && self.context.discards_first() && self.mixed().is_some()
     }
 
-    /// Draws the pixels of tiny primitives that wait.
+    /// Draws the queued pixels of tiny primitives.
     #[inline]
     fn draw_packed_pixels(&mut self) {
         if let Some(mixed) = self.mixed.made() {
@@ -380,7 +388,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// What draws tiny primitives, where the draw has a kernel for them.
+    /// Returns the runner of the mixed kernel, if the draw has such a kernel.
     #[inline]
     fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
         let (context, kind) = (self.context, (self.sight.is_some(), self.varies));
@@ -388,7 +396,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         self.mixed.get(|scratch| Mixed::new(context, scratch, tile, kind))
     }
 
-    /// Draws a small primitive; false where the draw has no kernel for them.
+    /// Draws a small primitive. Returns false if the draw has no kernel for small primitives.
     #[inline]
     fn small(
         &mut self,
@@ -404,7 +412,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         true
     }
 
-    /// Whether the draw has a kernel for small primitives.
+    /// Returns true if the draw has a kernel for small primitives.
     #[inline]
     fn draws_small(&mut self) -> bool {
         let (context, kind) = (self.context, (self.area, self.sight.is_some(), (PrimitiveBatch::One, self.varies)));
@@ -412,7 +420,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         is_there && (self.way != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
     }
 
-    /// Draws a small primitive but for what is hidden of it.
+    /// Draws the parts of a small primitive that are not hidden.
     #[inline(always)]
     fn draw_seen(
         &mut self,
@@ -435,7 +443,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Those of some primitives of a block that are neighbours of the next one, which is among them, too.
+    /// Returns the primitives in `some` that form an edge pair with the next one in `some`.
     #[inline]
     fn neighbours_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
         let followed = some & some >> 1;
@@ -448,7 +456,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         followed & u32::from(have_neighbours(primitives.block(first), &small.stage.common, self.clip))
     }
 
-    /// Draws a primitive and the next one, which are neighbours.
+    /// Draws an edge pair: a primitive and the next one.
     #[inline(never)]
     fn both(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32)) {
         let (first, second) = (primitives.bounds_of(index), primitives.bounds_of(index + 1));
@@ -467,7 +475,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Draws what a sieve leaves of a small primitive.
+    /// Draws the pixels of a small primitive that the sieve kernel leaves.
     #[inline]
     fn sieve(&mut self, (id, words): (PrimitiveId, Words<'_>), window: [i64; 4]) {
         let (Some(small), Some(mixed)) = (self.small.made(), self.mixed.made()) else { return };
@@ -488,7 +496,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let (false, Some(direction)) = (small, tests)
             && self.is_hidden_in_tile(direction, shape, window)
         {
-            // Its groups would be tested next.
+            // Each group would have been tested next.
             self.tests[1] += groups_of(window).count() as u32;
             return;
         }
@@ -511,8 +519,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Takes the pixels of a tile that a primitive covers, where nothing is tested: all groups at once.
-    /// False where it is not as simple as that.
+    /// Shades all groups of a tile that a primitive covers. Returns false if tests or partial
+    /// coverage prevent that.
     fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
         let (context, side) = (self.context, SIDE as i64);
         let is_tested = context.tests.is_some() && !self.is_filling(id);
@@ -539,7 +547,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
         if context.fragment.is_some() {
-            // On the scoreboard they are samples.
+            // The scoreboard counts each sample as a fragment.
             let is_each = matches!(self.sink, Sink::Board(..)) || context.shades_samples();
             let each = if is_each { samples } else { 1 };
             count(self.sight, Counter::Fragments, (pixels * each).into());
@@ -551,17 +559,17 @@ impl<'a: 's, 's> Tile<'a, 's> {
         true
     }
 
-    /// Whether a primitive's depths are written, and it overwrites all of the tile.
+    /// Returns true if a primitive overwrites all of the tile and its depths are already written.
     fn is_filling(&self, id: PrimitiveId) -> bool {
         self.has_filling && id == filling::ID
     }
 
-    /// The parts of a primitive that is a polygon.
+    /// Returns the triangles of a primitive that is a polygon, else an empty slice.
     fn polygon<'p>(&self, primitives: &'p Primitives, index: u32) -> &'p [Triangle] {
         if self.context.criterion.is_some() { primitives.polygon(index) } else { &[] }
     }
 
-    /// A group: coverage, and depth where it is all that is tested, of all 64 pixels at once, sample by sample.
+    /// Tests and forwards one group of pixels, sample by sample, with all 64 pixels at once.
     fn group(
         &mut self,
         index: PrimitiveId,
@@ -577,9 +585,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let inside = pixels_inside(group[0], group[1], window);
         let part = Part { triangle, rest, shape, group, inside, full, tests };
         let tested = is_filling || tests.is_some() || !context.tests_early() || context.tests.is_none();
-        // What a fragment of several pixels sees of itself does not depend on what was known of depths.
+        // The coverage that a coarse fragment sees must not depend on Hi-Z.
         let leaning = range.filter(|_| context.rates.is_none());
-        // What covers all of the group has updated it already.
+        // A primitive that covers the whole group has already updated the bounds.
         let range = range.filter(|_| !full || part.inside != u64::MAX);
         if samples == 1 {
             let at = [UNITS / 2; 2];
@@ -629,7 +637,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Shades samples in a group, where that is possible at once.
+    /// Shades the samples of a group at once. Returns false if that is not possible.
     fn shades_at_once(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) -> bool {
         let Sink::Waves(waves) = &mut self.sink else { return false };
         let shades = any_of(masks) != 0 && self.context.fragment.is_some() && waves.takes(at.1, masks);
@@ -639,7 +647,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         shades
     }
 
-    /// Fragments of one sample a pixel.
+    /// Forwards fragments of one sample a pixel, after early tests unless they are `tested`.
     #[inline]
     fn pixels(&mut self, fragments: Fragments, tested: bool) {
         if tested {
@@ -659,7 +667,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Samples of fragments that may be several pixels each: a group is handed on at once.
+    /// Tests samples of fragments that may be coarse, and forwards the whole group.
     #[cold]
     fn cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &mut [u64], tested: bool) {
         let untested: Option<SmallVec<[u64; MAX_SAMPLES]>> =
@@ -701,7 +709,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Hands tested fragments on.
+    /// Forwards tested fragments.
     fn fragments(&mut self, fragments: Fragments) {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
             return;
@@ -713,7 +721,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         self.hand_on(fragments);
     }
 
-    /// Draws what waits where fragments of a large primitive are shaded at once; else these are packed pixels, too: false.
+    /// Returns true if the fragments are shaded at once as a group, after drawing queued pixels.
+    /// Otherwise queues their pixels and returns false.
     fn hands_packed_pixels_over(&mut self, fragments: &Fragments) -> bool {
         if let Sink::Waves(waves) = &mut self.sink
             && waves.takes(fragments.place, &[fragments.pixels])
@@ -728,7 +737,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         false
     }
 
-    /// The same of fragments that are counted.
+    /// Forwards fragments that are already counted.
     #[inline]
     fn hand_on(&mut self, fragments: Fragments) {
         match &mut self.sink {
@@ -741,7 +750,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
+    /// Queues a quad for a wave. Tests it before, unless tests were done or come later (`tested`).
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         let untested = quad;
         if !tested {
@@ -770,7 +779,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Shades what waits, and counts.
+    /// Shades queued fragments and adds up the counters.
     fn finish(&mut self) {
         self.draw_packed_pixels();
         if let Some(bounds) = &mut self.bounds {

@@ -1,42 +1,47 @@
-//! Tiny primitives, sixteen at a time: which pixels each of them covers in a tile, as the mixed kernel's packed pixels begin.
+//! Coverage of tiny primitives in a tile, sixteen at a time, in the format of packed pixels.
 
 use vitric_base::simd::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
 
 use super::pixel_queue::{PackedPixel, TINY};
 use crate::raster::Shape;
 
-/// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
+/// Pixels of a tile that sixteen consecutive primitives may touch, lane by lane.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(super) struct Tinies {
-    /// What tiny ones cover of the pixels that they may touch here: a bit each, row after row of [`TINY`].
+    /// Covered pixels of tiny primitives in the clip area: one bit each, row by row of [`TINY`].
     pub(super) pixels: Lanes,
-    /// The first one of those, as a packed pixel.
-    pub(super) pixel_queue: Lanes,
-    /// The pixels that tiny ones may touch, all of them: `[x0, y0, x1, y1]`, the last ones not included.
+    /// First pixel of each of these bit masks, as a packed pixel.
+    pub(super) packed: Lanes,
+    /// Bounding rectangle of all tiny primitives: `[x0, y0, x1, y1]`, end exclusive.
     pub(super) window: [i32; 4],
-    /// Of the least depths of tiny ones the least and the greatest, and the same of the greatest ones, as [`ordered`] has them.
+    /// Range of the minimum depths of tiny primitives and range of their maximum depths, each as
+    /// encoded by [`ordered`].
     depths: [[i32; 2]; 2],
-    /// Which may touch any.
+    /// Primitives that may touch any pixel.
     pub(super) seen: Mask,
-    /// Which of these are tiny.
+    /// Primitives in `seen` that are tiny.
     pub(super) tiny: Mask,
 }
 
-/// A number that is ordered like a float, which is not NaN; and back.
+/// Converts bits of a float other than NaN to an integer of the same order, and back.
 #[inline(always)]
 fn ordered(bits: i32) -> i32 {
     bits ^ (bits >> 31 & i32::MAX)
 }
 
 impl Tinies {
-    /// Of the least depths of tiny ones the least and the greatest, and the same of the greatest ones.
+    /// Returns the range of the minimum depths of tiny primitives, and the range of their maximum
+    /// depths.
     pub(super) fn depths(&self) -> [[f32; 2]; 2] {
         self.depths.map(|ends| ends.map(|end| f32::from_bits(ordered(end) as u32)))
     }
 
-    /// Of sixteen primitives with these words, in a tile of which `clip` may be touched: `[x0, y0, x1, y1]`, pixels. Where set-up has cut
-    /// pixels to what viewports leave of them (`cuts`), those whose corners are far from each other are not tiny.
+    /// Examines sixteen primitives, given by their words. `clip` are the pixels of the tile that
+    /// may be touched, `[x0, y0, x1, y1]`.
+    ///
+    /// If set-up has clipped pixels to viewports (`cuts`), primitives whose corners are far apart
+    /// are not tiny.
     #[inline]
     pub(super) fn look(&mut self, words: &[Lanes], clip: [i64; 4], cuts: bool) {
         let words = words.first_chunk().expect("every primitive has these words");
@@ -44,14 +49,14 @@ impl Tinies {
     }
 }
 
-/// Bits of an axis of the tile.
+/// Mask of a coordinate's bits in the tile.
 const PLACE: i32 = (1 << PackedPixel::PLACE_BITS) - 1;
 
 #[inline(always)]
 fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool) {
     let tiny = TINY as i32;
     let (mut seen, mut tiny_ones) = ([0; WAVE], [0; WAVE]);
-    // What is no tiny one's changes none of them.
+    // Lanes without a tiny primitive must not change the minima and maxima.
     let (mut first, mut last) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
     let (mut least, mut greatest) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
     for lane in 0..WAVE {
@@ -73,7 +78,7 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
         let rows = (1u32 << ((tiny * (bottom - top)) & 31)).wrapping_sub(1);
         let columns = (1u32 << ((right - left) & 31)).wrapping_sub(1).wrapping_mul(0x1111);
         tinies.pixels[lane] = words[Shape::COVERED as usize][lane] >> skipped & rows & columns;
-        tinies.pixel_queue[lane] = ((left & PLACE) << PackedPixel::X
+        tinies.packed[lane] = ((left & PLACE) << PackedPixel::X
             | (top & PLACE) << PackedPixel::Y
             | (lane as i32) << PackedPixel::OF) as u32;
         let tells = -i32::from(is_tiny);
@@ -93,7 +98,7 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
 }
 
 kernel!(
-    /// What of a tile's pixels sixteen primitives may touch.
+    /// Examines the pixels of a tile that sixteen primitives may touch.
     look, look_lanes, (tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool)
 );
 
@@ -103,7 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// A primitive: the pixels that it may cover, and what it covers of the first ones.
+    /// Generates a primitive: its bounding pixels, its coverage mask, and whether its corners are
+    /// far apart.
     fn primitive() -> impl Strategy<Value = ([i32; 4], u16, bool)> {
         (-10i32..80, -10i32..80, 0i32..7, 0i32..7, any::<u16>(), any::<bool>())
             .prop_map(|(x, y, width, height, covered, wide)| ([x, y, x + width, y + height], covered, wide))
@@ -145,8 +151,8 @@ mod tests {
                     continue;
                 }
                 let place = |axis: usize| (window[axis] - tile[axis]) as u32;
-                prop_assert_eq!(PackedPixel::place(tinies.pixel_queue[lane]), [place(0), place(1)]);
-                prop_assert_eq!(tinies.pixel_queue[lane] >> PackedPixel::OF, lane as u32);
+                prop_assert_eq!(PackedPixel::place(tinies.packed[lane]), [place(0), place(1)]);
+                prop_assert_eq!(tinies.packed[lane] >> PackedPixel::OF, lane as u32);
                 all = Some(all.map_or(window, |all: [i64; 4]| {
                     [all[0].min(window[0]), all[1].min(window[1]), all[2].max(window[2]), all[3].max(window[3])]
                 }));

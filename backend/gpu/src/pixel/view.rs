@@ -1,4 +1,4 @@
-//! A pass as its tiles see it: windows and their draws, and the primitives of a tile, set up.
+//! A pass as its tiles see it: windows, their draws, and the primitives of a tile after set-up.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,49 +15,52 @@ use crate::raster::{Criterion, Grid, Shape, Triangle, UNITS};
 use crate::tiling::{Run, TileParts, Window};
 use crate::transfer::PlaneClear;
 
-/// The windows of a walk, as the pixel units see them.
+/// Windows and draws of one pass over the tiles.
 #[derive(Clone, Copy)]
 pub struct TilePass<'a> {
-    /// The tiles.
+    /// Grid of the tiles.
     pub grid: &'a Grid,
-    /// Draw states, by the windows' numbers.
+    /// Draw states, by the draw numbers in the windows.
     pub draws: &'a [DrawContext<'a>],
-    /// Windows, in order, at most [`MAX_TRIANGLES`].
+    /// Windows in API order, at most [`MAX_TRIANGLES`].
     pub windows: &'a [Window],
-    /// What of them touches each tile.
+    /// Parts of the windows that touch each tile.
     pub parts: &'a TileParts,
-    /// The visibility structures of the depth attachment, layer by layer; the last ones may have none.
+    /// Hi-Z structures of the depth attachment, by layer. The last layers may have none.
     pub depths: &'a [Arc<Hierarchy>],
-    /// What is cleared before a tile is drawn to for the first time.
+    /// Planes to clear before a tile is first drawn to.
     pub(crate) clears: Option<&'a TileClears<'a>>,
-    /// Whether fragments that newer ones cover are dropped before they are shaded.
+    /// True if fragments that newer fragments cover are dropped before shading.
     pub scoreboard: bool,
-    /// Who counts, if anybody does.
+    /// Counters, if counting is on.
     pub counters: Option<&'a Counters>,
-    /// For each tile, where somebody counts, whether a walk of the pass has worked on it.
+    /// For each tile, whether an earlier pass has processed it. Empty unless counting is on.
     pub visited: &'a [AtomicBool],
 }
 
-/// Planes that are cleared tile by tile, so that a tile is cleared when it is in the caches for its draws.
+/// Planes that are cleared tile by tile, so that a tile is in the caches when its draws follow.
 pub(crate) struct TileClears<'a> {
-    /// The planes.
+    /// All planes to clear.
     pub planes: Vec<PlaneClear<'a>>,
-    /// Those of them that are needed also where nothing is drawn.
+    /// Planes that must be cleared even in tiles without draws.
     pub kept: Vec<PlaneClear<'a>>,
-    /// For each tile whether it was cleared.
+    /// For each tile, whether it was cleared.
     pub done: &'a [AtomicBool],
-    /// Whether all tiles are to be cleared that were not, also those that nothing is drawn to.
+    /// True if this pass also clears the remaining tiles, including those without draws.
     pub all: bool,
 }
 
 impl TileClears<'_> {
-    /// Whether nothing but this visits a tile.
+    /// Returns true if a tile must be processed only to clear it.
     pub(super) fn wants(&self, tile: usize) -> bool {
         self.all && !self.kept.is_empty() && !self.done[tile].load(Ordering::Relaxed)
     }
 
-    /// The planes to clear in a tile, which something may be `drawn` to: none when that was done. The caller clears them, and is the only
-    /// thread that has the tile.
+    /// Marks a tile as cleared and returns the planes to clear there. Returns none if the tile was
+    /// cleared before.
+    ///
+    /// `drawn` is true if the tile has primitives. The caller must clear the planes, and must be
+    /// the only thread that processes the tile.
     pub fn due(&self, tile: usize, drawn: bool) -> &[PlaneClear<'_>] {
         match self.done[tile].swap(true, Ordering::Relaxed) {
             true => &[],
@@ -66,7 +69,7 @@ impl TileClears<'_> {
         }
     }
 
-    /// Clears everything at once, row by row, when no tile was.
+    /// Clears all tiles at once, row by row, if no tile was cleared yet.
     pub(super) fn clear_all(&self, workers: &Workers, grid: &Grid) {
         if self.done.iter().all(|done| !done.load(Ordering::Relaxed)) {
             self.kept.iter().for_each(|plane| plane.clear_on(workers, grid.area()));
@@ -75,31 +78,33 @@ impl TileClears<'_> {
     }
 }
 
-/// What is kept from tile to tile of the set-up of their primitives.
+/// Reusable memory for the primitive set-up of tiles.
 #[derive(Debug, Default)]
 pub struct SetUpScratch {
     batches: [Batch; 2],
     bins: Vec<Bin>,
-    /// Triangles: number of the window above, number in the window below.
+    /// Triangles: number of the window in the upper 16 bits, index in the window in the lower 16
+    /// bits.
     triangles: Vec<u32>,
 }
 
-/// Primitives of windows that touch a tile, all set up in the same way.
+/// Primitives of consecutive windows that touch a tile and share one set-up plan.
 #[derive(Debug, Default)]
 pub struct Bin {
-    /// Their draw states.
+    /// Draw states of the primitives.
     runs: Vec<Run>,
-    /// The primitives, in order.
+    /// Primitives in API order.
     pub primitives: Primitives,
 }
 
 impl Bin {
-    /// The number of the draw state of its first primitive.
+    /// Returns the draw number of the first primitive.
     pub fn first_draw(&self) -> Option<usize> {
         self.runs.first().map(|run| run.draw as usize)
     }
 
-    /// Adds the triangles of a window with these numbers there, behind `before` others.
+    /// Appends the draw states of the window's triangles in `indices`. The bin already contains
+    /// `before` triangles.
     fn add_runs(&mut self, runs: &[Run], mut indices: &[u16], before: usize) {
         let (mut end, mut rest) = (before as u32, runs);
         while let [first, ..] = indices {
@@ -116,19 +121,19 @@ impl Bin {
     }
 }
 
-/// Primitives of one draw state in a bin.
+/// Consecutive primitives of one draw state in a bin.
 #[derive(Debug, Clone)]
 pub struct PrimitiveRun<'a> {
-    /// The bin, and its number.
+    /// The bin and its number.
     pub bin: (&'a Bin, u32),
-    /// Their numbers there.
+    /// Range of the primitives' indices in the bin.
     pub primitives: Range<u32>,
-    /// Number of the draw state in the walk.
+    /// Number of the draw state in the pass.
     pub draw: usize,
 }
 
 impl<'a> TilePass<'a> {
-    /// The bounds of a tile's depths.
+    /// Returns the locked depth bounds of a tile, if it has any.
     pub fn bounds(&self, tile: usize) -> Option<MutexGuard<'a, Bounds>> {
         let (layer, number) = self.grid.place(tile);
         let [x, y, ..] = self.grid.pixels(number);
@@ -140,7 +145,7 @@ impl<'a> TilePass<'a> {
         !self.parts.of(tile).is_empty()
     }
 
-    /// Sets the primitives of a tile up, in order.
+    /// Sets up the primitives of a tile, in API order.
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batches, bins, triangles } = scratch;
         let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
@@ -168,29 +173,31 @@ impl<'a> TilePass<'a> {
     }
 }
 
-/// A primitive of a tile: number of the bin above, number in the bin below.
+/// Primitive of a tile: number of the bin in the upper 16 bits, index in the bin in the lower 16
+/// bits.
 pub type PrimitiveId = u32;
 
-/// What of a walk a tile sees: its primitives, set up.
+/// View of one tile in a pass: its primitives after set-up.
 #[derive(Clone, Copy)]
 pub struct TileView<'a> {
-    /// Draw states, by the bins' numbers.
+    /// Draw states, by the draw numbers in the bins.
     pub draws: &'a [DrawContext<'a>],
-    /// Primitives, in order.
+    /// Bins of primitives in API order.
     pub bins: &'a [Bin],
-    /// Whether fragments that newer ones cover are dropped before they are shaded.
+    /// True if fragments that newer fragments cover are dropped before shading.
     pub scoreboard: bool,
 }
 
 impl<'a> TileView<'a> {
-    /// A primitive's words.
+    /// Returns the words of a primitive.
     #[inline]
     pub fn words(&self, id: PrimitiveId) -> Words<'a> {
         let (primitives, index) = self.find(id);
         primitives.words(index)
     }
 
-    /// Returns true if a primitive covers all of the pixels from `[x, y]` on, of which there are so many along the axes.
+    /// Returns true if a primitive fully covers all pixels of the rectangle at `[x, y]` with size
+    /// `[width, height]`.
     #[cold]
     pub fn covers_wholly(&self, id: PrimitiveId, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> bool {
         let (primitives, index) = self.find(id);
@@ -203,14 +210,14 @@ impl<'a> TileView<'a> {
         pixels.all(|[x, y]| parts.iter().all(|part| covers(part, x, y)))
     }
 
-    /// A primitive's shape.
+    /// Returns the shape of a primitive.
     #[inline]
     pub fn shape(&self, id: PrimitiveId) -> Shape {
         let (primitives, index) = self.find(id);
         primitives.shape(index)
     }
 
-    /// The draw state of a primitive.
+    /// Returns the draw number of a primitive.
     #[inline]
     pub fn draw_of(&self, id: PrimitiveId) -> usize {
         let runs = &self.bins[(id >> 16) as usize].runs;
@@ -221,7 +228,7 @@ impl<'a> TileView<'a> {
         run.draw as usize
     }
 
-    /// Its primitives, draw state by draw state.
+    /// Returns the primitives of the tile as runs of one draw state each, in API order.
     pub fn primitive_runs(&self) -> impl Iterator<Item = PrimitiveRun<'a>> + Clone + use<'a> {
         self.bins.iter().zip(0..).flat_map(|(bin, number)| {
             let mut start = 0;

@@ -1,7 +1,8 @@
-//! Fragment waves: quads wait until four are there, are shaded together, tested late where they must be, and exported.
+//! Fragment waves: quads are queued until four are present, then shaded together, tested late if
+//! necessary, and exported.
 //!
-//! Quads of several primitives of a draw share a wave. Quads are exported in the order in which they were rasterized, so
-//! results are those of one fragment after the other.
+//! A wave may contain quads of several primitives of a draw. Quads are exported in the order of
+//! rasterization, so results equal those of sequential fragments.
 
 mod coarse;
 
@@ -24,7 +25,7 @@ use super::{PrimitiveId, TileView};
 use crate::geometry::Words;
 use crate::raster::{SIDE, pixel_of_bit};
 
-/// What a worker keeps from wave to wave.
+/// Reusable memory of a worker for waves.
 #[derive(Default)]
 pub(super) struct WaveScratch {
     shade: Wave,
@@ -41,31 +42,34 @@ pub(super) struct OfQuads<'s> {
     pub(super) export: &'s mut Wave,
 }
 
-/// The quads of a draw's tile that wait for their wave.
+/// Queue of the quads of a draw in a tile, with the kernels that shade them.
 pub(super) struct Waves<'a, 's> {
     pub(super) context: &'a DrawContext<'a>,
     pub(super) view: &'a TileView<'a>,
     pub(super) scratch: OfQuads<'s>,
-    /// Where groups are shaded at once: any, and those that are covered wholly.
+    /// Runners for whole groups at once: for partially covered groups, and for fully covered
+    /// groups.
     groups: Lazy<&'s mut Wave, Groups<'s>>,
     whole: Lazy<&'s mut Wave, Groups<'s>>,
-    /// Whether strips of groups with few quads are packed into waves.
+    /// True if strips of groups with few quads are packed into waves.
     packs_sparse: bool,
-    /// Who counts, if anybody does.
+    /// Counters of the tile, if counting is on.
     pub(super) sight: Option<&'s TileCounters>,
     quads: [Quad; QUADS],
     waiting: usize,
-    /// The last quads as they were before their tests, where the program sees that.
+    /// The last quads before their tests, if the program reads that coverage.
     untested: SmallVec<[Quad; QUADS]>,
-    /// Quads of fragments of several pixels that wait: then there are no others.
+    /// Queued quads of fragments that span several pixels. If there are any, no other quads are
+    /// queued.
     cells: SmallVec<[coarse::Cells; QUADS]>,
-    /// Whether no two quads are at the same place.
+    /// True if no two quads have the same place.
     apart: bool,
-    /// Whether colours are combined with what is stored, or fragments of a pixel must not run at the same time.
+    /// True if colours are combined with stored texels, or if fragments of a pixel must not run
+    /// concurrently.
     pub(super) combines: bool,
     /// Samples that passed late tests.
     pub(super) passed: u64,
-    /// Whether no program was interrupted.
+    /// False after a program was interrupted.
     pub(super) ok: bool,
 }
 
@@ -83,7 +87,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
-        // Quads that are tested behind the program would be so one by one, and samples be written so.
+        // Late tests, and writes of several samples, process quads one by one, so a packed wave
+        // would save nothing.
         let one_by_one = !context.tests_early() || context.multisample.samples > 1;
         let packs_sparse = context.traits().small != Some(SmallPrimitivePath::AtOnce) && !one_by_one;
         Self {
@@ -105,7 +110,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// Shades what waits. Returns whether no program was interrupted.
+    /// Shades queued quads. Returns false if a program was interrupted.
     pub(super) fn end(mut self) -> bool {
         self.flush();
         self.ok
@@ -117,7 +122,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.shade((primitive, place), &[pixels]);
     }
 
-    /// Shades fragments of a primitive in a group: the pixels where each sample is.
+    /// Shades fragments of a primitive in a group. `masks` are the covered pixels of each sample.
     #[inline]
     pub(super) fn shade(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) {
         if !self.takes(at.1, masks) {
@@ -135,10 +140,10 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.shade_quads(at, &of(!dense));
     }
 
-    /// Shades fragments of a group at once, which is possible.
+    /// Shades fragments of a group at once. [`Self::takes`] must have returned true for them.
     #[inline]
     fn shade_group(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
-        // Quads that wait may be of the same group, unless they came over the scoreboard.
+        // Queued quads may be in the same group, unless they come from the scoreboard.
         if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(place)) {
             self.flush();
         }
@@ -158,13 +163,14 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// Whether such fragments of the group at a place are shaded at once.
+    /// Returns true if such fragments of the group at `place` can be shaded at once.
     #[inline]
     pub(super) fn takes(&mut self, place: [u32; 2], masks: &[u64]) -> bool {
         self.groups(masks).is_some_and(|groups| groups.takes(place))
     }
 
-    /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
+    /// Shades all pixels of the groups from `first` to `last`. Returns false if the draw cannot
+    /// shade groups at once.
     pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
         let masks = &[u64::MAX; MAX_SAMPLES][..self.context.multisample.samples as usize];
         let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
@@ -186,7 +192,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         true
     }
 
-    /// What shades fragments of a group at once: the pixels where each sample is.
+    /// Returns the runner that shades fragments of a group at once. `masks` are the covered pixels
+    /// of each sample.
     #[inline]
     fn groups(&mut self, masks: &[u64]) -> Option<&mut Groups<'s>> {
         let (context, counts) = (self.context, self.sight.is_some());
@@ -195,7 +202,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         lazy.get(|wave| Groups::new(context, (is_whole, counts), wave))
     }
 
-    /// Shades fragments of several samples a pixel: those of one primitive in one group.
+    /// Shades one primitive's fragments in one group, with several samples a pixel.
     pub(super) fn shade_samples(&mut self, samples: &[Fragments]) {
         let mut masks = [0; MAX_SAMPLES];
         samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
@@ -203,7 +210,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.shade((primitive, place), &masks[..self.context.multisample.samples as usize]);
     }
 
-    /// Shades fragments of a primitive in a group with others.
+    /// Shades fragments of a primitive in a group as quads, which may share waves with others.
     fn shade_quads(&mut self, (primitive, [x, y]): (PrimitiveId, [u32; 2]), masks: &[u64]) {
         if self.context.rates.is_some() {
             return self.push_cells((primitive, [x, y]), masks, None);
@@ -220,7 +227,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// The same of one sample a pixel: two rows of a group are one wave, when they have pixels in all quads.
+    /// Shades fragments of one sample a pixel. Two rows of a group form one wave if every quad has
+    /// pixels.
     fn shade_strips(&mut self, (primitive, [x, y]): (PrimitiveId, [u32; 2]), pixels: u64) {
         let (mut rest, mut whole) = (pixels, None);
         while rest != 0 {
@@ -243,7 +251,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         whole.into_iter().for_each(|quads| self.push_wave(quads));
     }
 
-    /// Keeps what the quad that is pushed next was before its tests, as long as it may wait.
+    /// Keeps the next quad as it was before its tests, while that quad may be queued.
     #[cold]
     pub(super) fn keep_untested(&mut self, quad: Quad) {
         if self.untested.len() == QUADS {
@@ -252,9 +260,10 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.untested.push(quad);
     }
 
-    /// Lets a quad wait for a wave.
+    /// Queues a quad for a wave.
     pub(super) fn push(&mut self, quad: Quad) {
-        // What is combined with what is stored, or in memory, must see what the quad before it left.
+        // Blending and interlocked memory accesses must see the results of the previous quad at
+        // the same place.
         if self.combines && self.quads[..self.waiting].iter().any(|waiting| waiting.is_at(&quad)) {
             self.flush();
         }
@@ -265,13 +274,13 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// Shades four quads of one primitive, at different places.
+    /// Shades four quads of one primitive that have different places.
     fn push_wave(&mut self, quads: [Quad; QUADS]) {
         self.flush();
         self.run(quads, QUADS);
     }
 
-    /// The same for two waves of one primitive, which share no place.
+    /// Shades two waves of one primitive whose quads all have different places.
     fn push_pair(&mut self, waves: [[Quad; QUADS]; 2]) {
         self.flush();
         match self.context.kernel(false).and_then(|kernel| kernel.pair.as_ref().map(|pair| (kernel, pair))) {
@@ -304,7 +313,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             untested: &[],
         });
         let (program, wave) = (&pair.program, &mut *self.scratch.pair);
-        // The program has no effects that helpers must not have.
+        // The program has no effects that helper lanes must not have.
         wave.start_linked(program, Mask::MAX, 0);
         let (inputs, outputs) = (program.inputs.len() / pair.waves, program.outputs.len() / pair.waves);
         for &(slot, source) in &pair.sources {
@@ -322,7 +331,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// Shades and exports the quads that wait.
+    /// Shades and exports the queued quads.
     pub(super) fn flush(&mut self) {
         let count = std::mem::take(&mut self.waiting);
         if count > 0 {
@@ -384,7 +393,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// The words of each quad's primitive.
+    /// Returns the words of each quad's primitive.
     fn words(&self, quads: &[Quad]) -> [Words<'a>; QUADS] {
         let mut words = [Words::NONE; QUADS];
         for (words, quad) in words.iter_mut().zip(quads) {
@@ -393,7 +402,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         words
     }
 
-    /// What follows the program: coverage it changed, and late tests.
+    /// Applies the program's changes of coverage to a quad and runs late tests.
     fn finish(&mut self, kernel: &Kernel, quad: &mut Quad, first_lane: usize) {
         let wave = &*self.scratch.shade;
         for pixel in 0..4 {
@@ -418,8 +427,10 @@ impl<'a: 's, 's> Waves<'a, 's> {
     }
 }
 
-/// Exports the colours of a wave, which are combined with what each sample holds. `colors` are the output words of what shaded, and what
-/// runs the program.
+/// Exports the colours of a wave that are combined with the stored texel of each sample.
+///
+/// `colors` are the output words of the shading program. `export` is the memory to run the export
+/// program.
 pub(super) fn export_samples(
     context: &DrawContext<'_>,
     kernel: &Kernel,
@@ -433,7 +444,7 @@ pub(super) fn export_samples(
             *of_sample = quad.of_sample(sample);
         }
         let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
-        // Exports read nothing of primitives.
+        // Exports read no words of primitives.
         let (words, view) = ([Words::NONE; QUADS], &TileView { draws: &[], bins: &[], scoreboard: false });
         let fragments = WaveFragments { context, quads, view, words, targets, sample: Some(sample), untested: &[] };
         export.start_linked(&stage.program, Mask::MAX, 0);
@@ -443,7 +454,7 @@ pub(super) fn export_samples(
                 source => fragments.fill(source, &mut export.inputs[slot]),
             }
         }
-        // It has no loops: nothing interrupts it.
+        // The export program has no loops, so nothing can interrupt it.
         export.run(&stage.program, &Environment::new(context.bindings, context.deadline));
         for target in targets {
             write(context, target, &export.outputs, quads);
@@ -451,7 +462,8 @@ pub(super) fn export_samples(
     }
 }
 
-/// Returns the quads that have a sample covered, with that sample alone, and how many there are. Others have no invocations, not even helpers.
+/// Returns the quads in which a sample is covered, reduced to that sample, and their number. Other
+/// quads have no invocations, not even helpers.
 fn quads_of_sample(quads: &[Quad], sample: u32) -> ([Quad; QUADS], usize) {
     let (mut covered, mut count) = ([Quad::default(); QUADS], 0);
     for quad in quads.iter().map(|quad| quad.of_sample(sample)).filter(|quad| quad.count() > 0) {
@@ -461,7 +473,7 @@ fn quads_of_sample(quads: &[Quad], sample: u32) -> ([Quad; QUADS], usize) {
     (covered, count)
 }
 
-/// What a wave runs in, with the words of its primitive.
+/// Returns the environment in which a wave runs, with the words of its primitive as parameters.
 pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environment<'e> {
     Environment {
         parameters: words.parameters(),
@@ -470,35 +482,37 @@ pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) ->
     }
 }
 
-/// Quads of two rows of a group from which on these are shaded as they are: packing them with others costs more than lanes that idle.
+/// Minimum number of quads in two rows of a group to shade them without packing. Packing them
+/// would cost more than idle lanes.
 const DENSE: u32 = 3;
 
-/// The pixels of those strips of a group, two rows each, that are dense.
+/// Returns the pixels of the strips of a group that are dense. A strip is two rows.
 fn dense_strips(pixels: u64) -> u64 {
     let of_quads = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
     let strips = (0..4).map(|strip| 0xffff << (strip * 16));
     strips.filter(|strip| (of_quads & strip).count_ones() >= DENSE).fold(0, |dense, strip| dense | strip)
 }
 
-/// Counts the waves of groups from the first to the last one, of which all is shaded and exported.
+/// Counts the waves of fully shaded and exported groups in the rectangle from the first to the
+/// last group.
 fn see_whole(sight: &TileCounters, places: [[u32; 2]; 2]) {
     sight.count(Counter::Exported, groups_between(places) * 64);
     sight.mark_all(Map::Waves, places, 4);
     sight.mark_all(Map::Lanes, places, 64);
 }
 
-/// How many fragments quads have.
+/// Returns the number of fragments in some quads.
 fn fragments_of(quads: &[Quad]) -> u32 {
     quads.iter().map(|quad| quad.pixels().count_ones()).sum()
 }
 
-/// As many samples as alpha's share, the first ones.
+/// Returns a mask of the first samples, in proportion to alpha.
 pub(super) fn alpha_coverage(alpha: f32, samples: u32) -> u32 {
     let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
     (1 << count) - 1
 }
 
-/// Writes the texels of a wave's quads to the samples of an attachment that are covered.
+/// Writes the texels of a wave's quads to the covered samples of an attachment.
 pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &[Quad]) {
     let Some(plane) = context.color(target) else { return };
     let words = &outputs[target.first_word..];
@@ -522,7 +536,8 @@ pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes
     }
 }
 
-/// Writes the texels of a quad of a wave, of so many bytes each, to the samples that are covered, at once where all four are.
+/// Writes the texels of one quad of a wave to the covered samples, with a single write if all four
+/// pixels are covered. A texel has `bytes` bytes.
 #[inline(always)]
 fn write_quad(bytes: usize, plane: &PlaneRef<'_>, (quad, number): (&Quad, usize), words: &[Lanes]) {
     let texels = &quad_texels(bytes, words, number)[..4 * bytes];
@@ -540,12 +555,12 @@ fn write_quad(bytes: usize, plane: &PlaneRef<'_>, (quad, number): (&Quad, usize)
     }
 }
 
-/// The same for a size that the compiler knows.
+/// Calls [`write_quad`] with a texel size that is known at compile time.
 fn write_quad_of<const BYTES: usize>(plane: &PlaneRef<'_>, quad: (&Quad, usize), words: &[Lanes]) {
     write_quad(BYTES, plane, quad, words);
 }
 
-/// Texels, one after the other.
+/// Returns the texels of a quad, one after the other.
 #[inline(always)]
 fn quad_texels(bytes: usize, words: &[Lanes], number: usize) -> [u8; 64] {
     let mut texels = [0; 64];

@@ -1,7 +1,8 @@
-//! Groups: 8x8 pixels at once, by one evaluation of the same edge equations.
+//! Coverage of groups: 8x8 pixels by one evaluation of the edge equations.
 //!
-//! A group's pixels are bits of a 64-bit word, in the order in which surfaces store lines: 16 bits, a wave's lanes, for each
-//! two rows; in them four for each 2x2 quad, (0,0) (1,0) (0,1) (1,1).
+//! The pixels of a group are bits of a 64-bit word, in the order in which surfaces store lines.
+//! Each 16 bits are two rows, and the
+//! lanes of a wave. Each four bits are a 2x2 quad, in the order (0,0) (1,0) (0,1) (1,1).
 
 use vitric_base::simd::{WAVE, highest_bits, kernel};
 
@@ -10,7 +11,7 @@ use super::{Criterion, SUBPIXEL_BITS, Triangle, UNITS};
 /// Pixels along a group's side.
 pub const SIDE: usize = 8;
 
-/// The lanes of a wave that the pixels of its upper row are.
+/// Lanes of a wave that hold the upper of its two rows of pixels.
 static UPPER_LANES: [u16; 256] = {
     let mut lanes = [0; 256];
     let mut row = 0;
@@ -25,33 +26,34 @@ static UPPER_LANES: [u16; 256] = {
     lanes
 };
 
-/// The bits of pixels of row `y`, which come as bits of a byte.
+/// Returns the bits in a group's word of the pixels of row `y`, given as bits of a byte.
 #[inline(always)]
 fn pixels_of_row(y: usize, row: usize) -> u64 {
     u64::from(UPPER_LANES[row & 0xff]) << (y / 2 * 16 + y % 2 * 2)
 }
 
-/// Place of a pixel in its group.
+/// Returns the place in its group of the pixel of a bit: column and row.
 #[inline]
 pub const fn pixel_of_bit(bit: u32) -> [u32; 2] {
     [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
 }
 
-/// The pixels of a block of 4x4 of a group, by its number along each axis, in the order of a wave's lanes.
+/// Returns the pixels of a 4x4 block of a group in the order of a wave's lanes, given the block's
+/// number along each axis.
 #[inline]
 pub fn block_of_group(pixels: u64, [x, y]: [u32; 2]) -> u16 {
     let [upper, lower] = [0, 16].map(|strip| (pixels >> (32 * y + strip + 8 * x)) as u16 & 0xff);
     upper | lower << 8
 }
 
-/// The first pixel of a pixel's group, and the pixel's bit in it.
+/// Returns the first pixel of a pixel's group, and the number of the pixel's bit.
 #[inline]
 pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {
     ([x & !7, y & !7], (y & 6) << 3 | (x & 6) << 1 | (y & 1) << 1 | x & 1)
 }
 
-/// Values of three edges at the first pixel's sample, less what an edge needs to cover a point, and their changes from pixel to
-/// pixel in x and y.
+/// Values of three edges at the sample of a group's first pixel, less their bias, and their
+/// changes from pixel to pixel in x and y.
 type Steps = [[i32; 3]; 3];
 
 #[inline(always)]
@@ -63,7 +65,7 @@ fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
             let first = start[edge] + dy[edge] * (strip * 2);
             for (lane, outside) in outside.iter_mut().enumerate() {
                 let (x, y) = (lane as i32 / 4 * 2 + lane as i32 % 2, lane as i32 / 2 % 2);
-                // The sign is all that counts.
+                // Only the sign counts.
                 *outside |= (first + dx[edge] * x + dy[edge] * y) as u32;
             }
         }
@@ -73,24 +75,27 @@ fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
 }
 
 kernel!(
-    /// The pixels at whose samples no edge is negative.
+    /// Returns the mask of pixels at whose samples no edge is negative.
     covered, covered_pixels, (steps: &Steps) -> u64
 );
 
-/// Longest edges along each axis, units, that clipping leaves: seven steps of them along both stay under [`FAR`].
+/// Greatest length of an edge along an axis after clipping, in units. Seven steps along both axes
+/// change a value by less than [`FAR`].
 const LONGEST: i64 = 1 << 26;
 
-/// Values beyond which an edge has the same sign in all pixels of a group.
+/// Absolute value beyond which an edge has the same sign in all pixels of a group.
 const FAR: i64 = 1 << 30;
 
 impl Triangle {
-    /// The pixels of the group at pixel (`x`, `y`) whose samples at a place in the pixel, units, are covered: the standard
-    /// criterion, as [`Triangle::covers_point`] has it.
+    /// Returns the mask of pixels of the group at pixel (`x`, `y`) whose samples are covered, as
+    /// [`Triangle::covers_point`] decides. The
+    /// place of the sample in its pixel is in units.
     pub fn covers_group(&self, x: i64, y: i64, [at_x, at_y]: [i64; 2]) -> u64 {
         self.covers_from(self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias))
     }
 
-    /// The pixels of the group at pixel (`x`, `y`) that are covered as [`Triangle::covers_cell`] has it.
+    /// Returns the mask of pixels of the group at pixel (`x`, `y`) that are covered, as
+    /// [`Triangle::covers_cell`] decides.
     pub fn covers_group_by(&self, x: i64, y: i64, criterion: Criterion) -> u64 {
         let (left, top) = (x * UNITS, y * UNITS);
         match criterion {
@@ -106,16 +111,18 @@ impl Triangle {
         }
     }
 
-    /// The pixels at which no edge is negative, from the edges' values at the first pixel.
+    /// Returns the mask of pixels at which no edge is negative, given the values of the edges at
+    /// the first pixel.
     fn covers_from(&self, start: [i64; 3]) -> u64 {
-        // From pixel to pixel values change by whole pixels' worth, so what is beyond these does not change their signs.
+        // Values change by multiples of a pixel, so lower bits do not change their signs.
         let start = start.map(|value| (value >> SUBPIXEL_BITS).clamp(-FAR, FAR) as i32);
         let step = |factor: i64| factor.clamp(-LONGEST, LONGEST) as i32;
         covered(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))])
     }
 }
 
-/// The pixels of the group at (`x`, `y`) that lie in the window `[x0, y0, x1, y1]`, the last ones not included.
+/// Returns the mask of pixels of the group at (`x`, `y`) that lie in the window `[x0, y0, x1, y1]`
+/// with exclusive ends.
 pub fn pixels_inside(x: i64, y: i64, window: [i64; 4]) -> u64 {
     let span = |low: i64, high: i64| {
         let (low, high) = (low.clamp(0, SIDE as i64), high.clamp(0, SIDE as i64));
@@ -128,8 +135,9 @@ pub fn pixels_inside(x: i64, y: i64, window: [i64; 4]) -> u64 {
     (0..SIDE).filter(|row| rows >> row & 1 != 0).fold(0, |mask, row| mask | pixels_of_row(row, columns as usize))
 }
 
-/// Whether a triangle with pixels in a rectangle may cover a group: what lies in a triangle and has sides along the axes takes no more than
-/// half of it, and it takes no more than half of its bounds, which may reach half a pixel beyond.
+/// Returns true if a triangle whose pixels lie in a rectangle may cover a group. A rectangle
+/// inside of a triangle takes at most half of
+/// the triangle, which takes at most half of its bounds. Bounds may reach half a pixel beyond.
 #[inline]
 pub fn may_cover_group([x0, y0, x1, y1]: [i64; 4]) -> bool {
     let (width, height, side) = (x1 - x0, y1 - y0, SIDE as i64);
@@ -137,8 +145,9 @@ pub fn may_cover_group([x0, y0, x1, y1]: [i64; 4]) -> bool {
 }
 
 impl Triangle {
-    /// The same by its area, of which a group takes no more than half: a sliver has large bounds. The sum of the edges is twice the area
-    /// everywhere.
+    /// Returns true if the triangle's area is large enough to cover a group, which takes at most
+    /// half of it. Slivers have large bounds.
+    /// The sum of the three edges is twice the area everywhere.
     #[inline]
     pub fn may_cover_group(&self) -> bool {
         let side = SIDE as i64 * UNITS;
@@ -167,7 +176,7 @@ mod tests {
             for block in [[0, 0], [1, 0], [0, 1], [1, 1]] {
                 let pixels = block_of_group(1 << bit, block);
                 assert_eq!(pixels != 0, block == [x / 4, y / 4]);
-                // Lanes of a block: bits 0 and 2 are x, 1 and 3 are y.
+                // Bits 0 and 2 of a lane's number are x, bits 1 and 3 are y.
                 let lane = x & 1 | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2;
                 assert!(pixels == 0 || pixels == 1 << lane);
             }

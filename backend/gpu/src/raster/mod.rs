@@ -1,8 +1,11 @@
 //! The universal grid, edge equations, and coverage at any resolution.
 //!
-//! Positions snap once to the grid: 1/256 pixel, y down. A triangle is three edge equations `E(x,y) = Ax + By + C` in grid
-//! units, oriented so that the inside is positive. Coverage of a cell of any power-of-two size is an evaluation of the same
-//! equations (multi-resolution consistent rasterization, DESIGN 3.4). Bit budget: clipping keeps coordinates within 2^17
+//! Positions snap once to the grid: 1/256 pixel, y down. A triangle is three edge equations
+//! `E(x,y) = Ax + By + C` in grid
+//! units, oriented so that the inside is positive. Coverage of a cell of any power-of-two size is
+//! an evaluation of the same
+//! equations (multi-resolution consistent rasterization, DESIGN 3.4). Bit budget: clipping keeps
+//! coordinates within 2^17
 //! pixels, 2^25 units; A and B fit 26 bits, products 52, sums 54: `i64` never overflows.
 
 mod group;
@@ -26,14 +29,16 @@ pub const TILE_LOG2: u32 = 6;
 /// Pixels along a group's side, as a power of two.
 pub const GROUP_LOG2: u32 = 3;
 
-/// Farthest that positions reach, units: 2^21 pixels, far more than any viewport that a valid program sets, so that the
-/// products of edge equations fit 64 bits.
+/// Greatest absolute coordinate of a position, in units: 2^21 pixels. Viewports of valid programs
+/// reach less far, and products of
+/// edge equations fit 64 bits.
 pub const FARTHEST: i64 = 1 << 29;
 
-/// Snaps a coordinate in pixels to the grid, to nearest even; 0 for what is no number.
+/// Snaps a coordinate in pixels to the grid, to nearest even. Returns units, 0 for NaN.
 #[inline]
 pub fn snap(pixels: f32) -> i32 {
-    // Beside this number doubles are integers, with their low bits last; rounding and conversion are one addition.
+    // Beside this number doubles are integers, with their low bits last; rounding and conversion
+    // are one addition.
     const INTEGERS: f64 = (3u64 << 51) as f64;
     let farthest = FARTHEST as f64;
     let units = f64::from(pixels) * UNITS as f64;
@@ -43,12 +48,14 @@ pub fn snap(pixels: f32) -> i32 {
     (units + INTEGERS).to_bits() as i32
 }
 
-/// Most samples of a pixel.
+/// Maximum number of samples of a pixel.
 pub const MAX_SAMPLES: u32 = 16;
 
-/// Sample positions in grid units from the pixel's corner, of 1, 2, 4, 8 or 16 samples: the standard locations.
+/// Returns the standard sample locations of 1, 2, 4, 8 or 16 samples, in units from the pixel's
+/// upper left corner.
 ///
-/// Source: Vulkan specification, "Multisampling", standard sample locations, which are multiples of 1/16.
+/// Source: Vulkan specification, "Multisampling", standard sample locations, which are multiples
+/// of 1/16.
 pub fn sample_positions(samples: u32) -> &'static [[i64; 2]] {
     const fn places<const N: usize>(mut sixteenths: [[i64; 2]; N]) -> [[i64; 2]; N] {
         let mut sample = 0;
@@ -90,20 +97,22 @@ pub fn sample_positions(samples: u32) -> &'static [[i64; 2]] {
     }
 }
 
-/// When a cell counts as covered.
+/// Criterion by which a cell counts as covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Criterion {
     /// The triangle touches the cell with positive area.
     Conservative,
     /// The triangle covers all of the cell.
     Inner,
-    /// The same, and no edge of the triangle touches the cell: not even its sides and corners are in doubt.
+    /// The triangle covers all of the cell, and no edge of the triangle touches the cell's sides
+    /// or corners.
     Interior,
     /// The triangle covers the cell's centre.
     Centre,
 }
 
-/// One edge equation; the inside is where it is not negative. `bias` (0 or 1) makes points on an edge belong to one side.
+/// An edge equation `a * x + b * y + c`, which is not negative inside. `bias` (0 or 1) assigns
+/// points on an edge to one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Edge {
     a: i64,
@@ -115,7 +124,7 @@ struct Edge {
 impl Edge {
     fn new([x0, y0]: [i64; 2], [x1, y1]: [i64; 2]) -> Self {
         let (dx, dy) = (x1 - x0, y1 - y0);
-        // Left edges go up, top edges go right: with the inside positive and y down.
+        // The inside is positive and y points down, so left edges go up and top edges go right.
         let top_left = dy < 0 || (dy == 0 && dx > 0);
         Self { a: -dy, b: dx, c: dy * x0 - dx * y0, bias: i64::from(!top_left) }
     }
@@ -124,12 +133,12 @@ impl Edge {
         self.a * x + self.b * y + self.c
     }
 
-    /// The largest value in the cell of side `size` at (x, y).
+    /// Returns the largest value in the cell of side `size` at (x, y).
     fn largest(&self, x: i64, y: i64, size: i64) -> i64 {
         self.at(x, y) + self.a.max(0) * size + self.b.max(0) * size
     }
 
-    /// The smallest value in the cell.
+    /// Returns the smallest value in the cell of side `size` at (x, y).
     fn smallest(&self, x: i64, y: i64, size: i64) -> i64 {
         self.at(x, y) + self.a.min(0) * size + self.b.min(0) * size
     }
@@ -144,7 +153,8 @@ pub struct Triangle {
 }
 
 impl Triangle {
-    /// From snapped positions of either winding; `None` when the area is zero.
+    /// Returns the triangle of three snapped positions of either winding, or `None` if its area is
+    /// zero.
     pub fn new(v: [[i64; 2]; 3]) -> Option<Self> {
         let area = signed_area(v);
         let v = match area {
@@ -155,20 +165,21 @@ impl Triangle {
         Some(Self::clockwise(v))
     }
 
-    /// From snapped positions in clockwise order, with an area that is not zero.
+    /// Returns the triangle of three snapped positions in clockwise order, whose area is not zero.
     pub fn clockwise(v: [[i64; 2]; 3]) -> Self {
         let edges = [Edge::new(v[0], v[1]), Edge::new(v[1], v[2]), Edge::new(v[2], v[0])];
         let bound = |pick: fn(i64, i64) -> i64, axis: usize| pick(pick(v[0][axis], v[1][axis]), v[2][axis]);
         Self { edges, min: [bound(i64::min, 0), bound(i64::min, 1)], max: [bound(i64::max, 0), bound(i64::max, 1)] }
     }
 
-    /// The pixels whose samples may be covered: `[x0, y0, x1, y1]`, the last ones not included.
+    /// Returns the pixels whose samples may be covered, as `[x0, y0, x1, y1]` with exclusive ends.
     pub fn pixel_bounds(&self) -> [i64; 4] {
         let below = |units: i64| units.div_euclid(UNITS);
         [below(self.min[0]), below(self.min[1]), below(self.max[0]) + 1, below(self.max[1]) + 1]
     }
 
-    /// The pixels whose centres may be covered; empty where the triangle lies between them.
+    /// Returns the pixels whose centres may be covered. The rectangle is empty if the triangle
+    /// lies between centres.
     #[inline]
     pub fn centre_bounds(&self) -> [i64; 4] {
         let first = |units: i64| (units + UNITS / 2 - 1).div_euclid(UNITS);
@@ -176,7 +187,7 @@ impl Triangle {
         [first(self.min[0]), first(self.min[1]), end(self.max[0]), end(self.max[1])]
     }
 
-    /// Whether the cell of side `size` units at (`x`, `y`) is covered.
+    /// Returns true if the cell of side `size` units at (`x`, `y`) is covered by a criterion.
     pub fn covers_cell(&self, x: i64, y: i64, size: i64, criterion: Criterion) -> bool {
         match criterion {
             Criterion::Conservative => {
@@ -189,7 +200,7 @@ impl Triangle {
         }
     }
 
-    /// Whether a point is covered: the standard criterion, with the top-left rule.
+    /// Returns true if a point is covered by the standard criterion, with the top-left rule.
     #[inline]
     pub fn covers_point(&self, x: i64, y: i64) -> bool {
         self.edges.iter().all(|edge| edge.at(x, y) >= edge.bias)
@@ -197,8 +208,10 @@ impl Triangle {
 }
 
 impl Triangle {
-    /// A convex polygon of clockwise corners, at least three, as if it were triangles: it touches a cell or covers all of it where each
-    /// of them does. What they are at points is nothing that it is.
+    /// Returns triangles that stand for a convex polygon of at least three clockwise corners. The
+    /// polygon touches a cell, or covers all
+    /// of it, exactly where each triangle does. Coverage of points by the triangles says nothing
+    /// of the polygon.
     pub fn of_polygon(corners: &[[i64; 2]]) -> Vec<Self> {
         let bound = |pick: fn(i64, i64) -> i64| {
             [0, 1].map(|axis: usize| corners.iter().map(|corner| corner[axis]).reduce(pick).unwrap_or(0))
@@ -211,12 +224,13 @@ impl Triangle {
     }
 }
 
-/// The corners of the smallest convex polygon that contains some places, clockwise; fewer than three when it has no area.
+/// Returns the clockwise corners of the convex hull of some places, fewer than three if the hull
+/// has no area.
 pub fn hull(mut places: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
     places.sort_unstable();
     places.dedup();
     let mut around = Vec::new();
-    // From left to right on one side, and back on the other.
+    // One side goes from left to right, the other one back.
     for way in [places.clone(), places.into_iter().rev().collect()] {
         let first = around.len();
         for place in way {
@@ -232,7 +246,7 @@ pub fn hull(mut places: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
     around
 }
 
-/// Twice the area of a triangle; positive when it is clockwise on the screen.
+/// Returns twice the area of a triangle, positive if it is clockwise on the screen.
 pub fn signed_area(v: [[i64; 2]; 3]) -> i64 {
     (v[1][0] - v[0][0]) * (v[2][1] - v[0][1]) - (v[1][1] - v[0][1]) * (v[2][0] - v[0][0])
 }
@@ -281,18 +295,21 @@ mod tests {
         }
     }
 
-    /// One snap on the common grid gives half and full resolution the same logical positions; two snaps would not.
+    /// One snap on the common grid gives half and full resolution the same logical positions; two
+    /// snaps would not.
     #[test]
     fn golden_common_grid() {
         let half = [[1.3f32, 1.2], [3.7, 5.9], [6.3, 3.7]];
-        // The common resolution is the full one: a half-resolution position is snapped at twice its value.
+        // The common resolution is the full one: a half-resolution position is snapped at twice
+        // its value.
         let snap = |pixels: f32| i64::from(snap(pixels));
         let common = half.map(|p| p.map(|c| snap(c * 2.0)));
         let full = half.map(|p| [p[0] * 2.0, p[1] * 2.0]).map(|p| p.map(snap));
         assert_eq!(common, full);
         let twice = half.map(|p| p.map(|c| snap(c) * 2));
         assert_ne!(twice, full);
-        // A half-resolution pixel is covered conservatively exactly when one of its four full ones is.
+        // A half-resolution pixel is covered conservatively exactly when one of its four full ones
+        // is.
         let triangle = Triangle::new(common).unwrap();
         let covers = |x: i64, y: i64, size: i64| triangle.covers_cell(x, y, size, Criterion::Conservative);
         for (x, y) in (0..8).flat_map(|y| (0..8).map(move |x| (x * 2 * UNITS, y * 2 * UNITS))) {
@@ -314,7 +331,8 @@ mod tests {
     }
 
     proptest! {
-        /// A polygon touches what any of its parts touches, and covers what it covers with all of its area.
+        /// A polygon touches what any of its parts touches, and covers what it covers with all of
+        /// its area.
         #[test]
         fn polygons_are_covered_like_their_parts(places in prop::collection::vec(point(), 3..9), x in 0i64..16, y in 0i64..16) {
             let corners = hull(places);
@@ -351,7 +369,8 @@ mod tests {
                 if sides.iter().any(|&side| side < 0) {
                     prop_assert!(!covered);
                 }
-                // Resolutions are consistent: a covered point lies in a conservatively covered cell.
+                // Resolutions are consistent: a covered point lies in a conservatively covered
+                // cell.
                 if covered {
                     let conservative = triangle.covers_cell(x - 128, y - 128, UNITS, Criterion::Conservative);
                     prop_assert!(conservative);
@@ -359,7 +378,8 @@ mod tests {
             }
         }
 
-        /// Two triangles that share an edge, opposite points on either side: every sample inside the quadrilateral once.
+        /// Two triangles that share an edge, opposite points on either side: every sample inside
+        /// the quadrilateral once.
         #[test]
         fn shared_edges_are_covered_once(a in point(), b in point(), c in point(), d in point()) {
             let (left, right) = (signed_area([a, b, c]), signed_area([a, b, d]));

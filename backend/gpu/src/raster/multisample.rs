@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::{MAX_SAMPLES, UNITS, sample_positions};
 
-/// Locations of the samples of a pixel, units of the grid from its upper left corner: 0 to 255.
+/// Locations of the samples of a pixel: 0 to 255 units from its upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SampleLocations {
     units: [[u8; 2]; MAX_SAMPLES as usize],
@@ -14,13 +14,14 @@ pub struct SampleLocations {
 }
 
 impl SampleLocations {
-    /// Of places in pixels from 0 to 1, which are rounded to the grid, and clamped to its last unit. `None` unless there are as many as
-    /// a pixel can have samples: 2, 4, 8 or 16.
+    /// Returns the locations of samples at `places`, from 0 to 1 pixel. Places are rounded to the
+    /// grid and clamped to the last unit.
+    /// Returns `None` unless there are 2, 4, 8 or 16 places.
     pub fn new(places: &[[f32; 2]]) -> Option<Self> {
         let samples = u8::try_from(places.len()).ok().filter(|samples| [2, 4, 8, 16].contains(samples))?;
         let mut units = [[0; 2]; MAX_SAMPLES as usize];
         for (units, place) in units.iter_mut().zip(places) {
-            // What is no number is 0.
+            // The cast makes NaN 0.
             *units = place.map(|pixels| (pixels * UNITS as f32).round() as u8);
         }
         Some(Self { units, samples })
@@ -30,22 +31,24 @@ impl SampleLocations {
 /// Multisample state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultisampleState {
-    /// Samples per pixel.
+    /// Number of samples of a pixel.
     pub samples: u32,
-    /// Share of samples shaded on their own, when sample shading is on.
+    /// Least share of samples that are shaded separately, if sample shading is enabled.
     pub min_sample_shading: Option<f32>,
-    /// Samples that may be written.
+    /// Mask of the samples that may be written.
     pub sample_mask: u32,
-    /// Derive coverage from alpha.
+    /// True if coverage is derived from alpha.
     pub alpha_to_coverage: bool,
-    /// Replace alpha by one.
+    /// True if alpha is replaced by one.
     pub alpha_to_one: bool,
-    /// Sample locations, where they are not the standard ones.
+    /// Custom sample locations, if there are any.
     pub custom: Option<SampleLocations>,
 }
 
 impl MultisampleState {
-    /// Where the samples of a pixel lie, units from its corner: the standard locations, unless there are others for so many samples.
+    /// Returns the locations of the samples of a pixel, in units from its corner. They are the
+    /// standard ones unless there are custom
+    /// locations for this number of samples.
     pub fn locations(&self) -> Cow<'static, [[i64; 2]]> {
         match &self.custom {
             Some(custom) if u32::from(custom.samples) == self.samples => {
@@ -56,12 +59,12 @@ impl MultisampleState {
     }
 }
 
-/// Samples of a pixel that a pipeline may write.
+/// Returns the mask of the samples of a pixel that a pipeline may write.
 pub fn sample_mask(state: &MultisampleState) -> u32 {
     state.sample_mask & ((1 << state.samples) - 1)
 }
 
-/// Whether those are all.
+/// Returns true if a pipeline may write all samples of a pixel.
 pub fn has_all_samples(state: &MultisampleState) -> bool {
     sample_mask(state) == (1 << state.samples) - 1
 }

@@ -1,18 +1,22 @@
-//! Sizes of fragments: a fragment may be a cell of several pixels, all of which have its colour.
+//! Sizes of fragments. A fragment may be a cell of several pixels, which all get its colour.
 //!
-//! Cells lie on the same grid as pixels, tiles and groups do, at a coarser level: a pixel's cell is its position shifted right. Coverage
-//! and depth stay those of pixels and samples. A group is made of whole cells. Source: Vulkan specification, "Fragment Shading Rates".
+//! Cells lie on the grid of pixels, groups and tiles. A pixel's cell is its position shifted
+//! right. Coverage and depth are those of
+//! pixels and samples. A group consists of whole cells. Source: Vulkan specification, "Fragment
+//! Shading Rates".
 
-/// Most samples that the pixels of a fragment have together, if there are several pixels: the bits of a word, which is what programs see.
+/// Maximum number of samples of a fragment of several pixels: the bits of the word of coverage
+/// that programs see.
 pub const MAX_COVERAGE: u32 = u32::BITS;
 
 /// Largest width and height of a fragment, as powers of two.
 const MAX_LOG2: u8 = 2;
 
-/// Least and most pixels along the sides of what a texel of an attachment is for: groups have one size of fragments each.
+/// Least and greatest side of the pixels that a texel of a rate attachment is for. A group has one
+/// size of fragments.
 pub const TEXEL_SIZES: [u32; 2] = [8, 64];
 
-/// The size of a fragment: width and height, 1, 2 or 4 pixels each.
+/// Size of a fragment: width and height of 1, 2 or 4 pixels each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Rate {
     log2: [u8; 2],
@@ -33,47 +37,49 @@ impl Rate {
         all
     };
 
-    /// Of so many pixels, cut to what there is.
+    /// Returns the size of a width and height in pixels, clamped to the largest size.
     pub fn of_size(size: [u32; 2]) -> Self {
         Self { log2: size.map(|pixels| (pixels.max(1).ilog2() as u8).min(MAX_LOG2)) }
     }
 
-    /// As programs and attachments have it: the power of two of the height, and from bit 2 on that of the width.
+    /// Returns the size of a word, clamped to the largest size. [`Self::word`] tells the layout.
     pub fn of_word(word: u32) -> Self {
         Self { log2: [word >> 2 & 3, word & 3].map(|log2| (log2 as u8).min(MAX_LOG2)) }
     }
 
-    /// The same.
+    /// Returns the size as programs and attachments have it: log2 of the height, and log2 of the
+    /// width from bit 2 on.
     pub fn word(self) -> u32 {
         u32::from(self.log2[0]) << 2 | u32::from(self.log2[1])
     }
 
-    /// Width and height, pixels.
+    /// Returns width and height in pixels.
     pub fn size(self) -> [u32; 2] {
         self.log2.map(|log2| 1 << log2)
     }
 
-    /// Pixels.
+    /// Returns the number of pixels.
     pub fn pixels(self) -> u32 {
         1 << (self.log2[0] + self.log2[1])
     }
 
-    /// The cell of a pixel, and the pixel's place in it.
+    /// Returns the cell of a pixel, and the pixel's place in the cell.
     #[inline]
     pub fn cell_of(self, place: [u32; 2]) -> ([u32; 2], [u32; 2]) {
         let each = |of_axis: fn(u32, u8) -> u32| [0, 1].map(|axis: usize| of_axis(place[axis], self.log2[axis]));
         (each(|pixel, log2| pixel >> log2), each(|pixel, log2| pixel & ((1 << log2) - 1)))
     }
 
-    /// Whether pixels of so many samples may be shaded with it.
+    /// Returns true if pixels of a number of samples may be shaded with this size.
     pub fn supports(self, samples: u32) -> bool {
         self == Self::PIXEL || self.pixels() * samples <= MAX_COVERAGE
     }
 
-    /// The size that is taken for it where pixels have so many samples: of those that fit into it the one of most pixels, then the one
-    /// nearest to a square, then the wide one.
+    /// Returns the size that replaces this one where pixels have a number of samples. Of the sizes
+    /// that fit into this one it is the
+    /// one of most pixels, then the one nearest to a square, then the wide one.
     fn clamped(self, samples: u32) -> Self {
-        // A product may be larger than any size.
+        // A product of sizes may be larger than any size.
         let mut rate = Self { log2: self.log2.map(|log2| log2.min(MAX_LOG2)) };
         while !rate.supports(samples) {
             let [width, height] = rate.log2;
@@ -82,41 +88,43 @@ impl Rate {
         rate
     }
 
-    /// Number in the fragment's coverage of the first sample of the pixel at an offset from its first one: the last pixel comes first.
+    /// Returns the number of the bit of coverage of a pixel's first sample, given the pixel's
+    /// offset in the fragment. The last pixel comes first.
     pub fn first_bit(self, [x, y]: [u32; 2], samples: u32) -> u32 {
         (self.pixels() - 1 - (x + (y << self.log2[0]))) * samples
     }
 
-    /// The pixel to which a bit of the coverage belongs, as an offset from the first one, and the number of the sample.
+    /// Returns the offset of the pixel to which a bit of coverage belongs, and the number of its
+    /// sample.
     pub fn sample_of_bit(self, bit: u32, samples: u32) -> ([u32; 2], u32) {
         let pixel = self.pixels() - 1 - bit / samples;
         ([pixel & ((1 << self.log2[0]) - 1), pixel >> self.log2[0]], bit % samples)
     }
 
-    /// The coverage of all samples, so many of each pixel.
+    /// Returns the coverage of all samples, given the number of samples of a pixel.
     pub fn all_samples(self, samples: u32) -> u32 {
         u32::MAX >> (u32::BITS - self.pixels() * samples)
     }
 
-    /// The coverage that has some samples of every pixel.
+    /// Returns the coverage that has a mask of samples of every pixel.
     pub fn of_every_pixel(self, mask: u32, samples: u32) -> u32 {
         (0..self.pixels()).fold(0, |all, pixel| all | mask << (pixel * samples))
     }
 }
 
-/// How two sizes become one, along each axis.
+/// Operation that combines two sizes, along each axis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Combiner {
-    /// The first.
+    /// The first size.
     #[default]
     Keep,
-    /// The second.
+    /// The second size.
     Replace,
-    /// The smaller one.
+    /// The smaller size.
     Min,
-    /// The larger one.
+    /// The larger size.
     Max,
-    /// Their product.
+    /// The product of the sizes.
     Multiply,
 }
 
@@ -133,17 +141,18 @@ impl Combiner {
     }
 }
 
-/// What commands or pipelines say about the sizes of fragments.
+/// State of fragment sizes, set by commands or pipelines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RateState {
     /// Size of a draw's fragments.
     pub size: Rate,
-    /// How that and what a primitive says, and then that and what an attachment says, become one.
+    /// Operations that combine the draw's size with the primitive's, and the result with the
+    /// attachment's.
     pub combiners: [Combiner; 2],
 }
 
 impl RateState {
-    /// The size of the fragments of a primitive where an attachment says something, too.
+    /// Returns the size of the fragments of a primitive, given the size of the attachment.
     pub fn combined(&self, primitive: Rate, attachment: Rate, samples: u32) -> Rate {
         let [a, b, c] = [self.size, primitive, attachment].map(|rate| rate.clamped(samples));
         let first = self.combiners[0].combined(a, b).clamped(samples);
@@ -209,7 +218,7 @@ mod tests {
             }
             assert_eq!((size.all_samples(samples), size.of_every_pixel((1 << samples) - 1, samples)), (all, all));
         }
-        // The first pixel has the highest bits.
+        // The first pixel has the highest bits of the coverage.
         assert_eq!(rate(2, 2).first_bit([0, 0], 4), 12);
     }
 }

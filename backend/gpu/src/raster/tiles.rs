@@ -2,19 +2,19 @@
 
 use super::{Criterion, TILE_LOG2, Triangle, UNITS};
 
-/// Tiles in a rectangle of a grid.
+/// Rectangle of tiles of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileRect {
     /// Column and row of the first tile, in tiles of the image.
     first: [i64; 2],
-    /// Columns and rows.
+    /// Number of columns and rows.
     size: [i64; 2],
 }
 
-/// The tiles of a render area.
+/// Tiles of a render area, in some layers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Grid {
-    /// The render area: `[x0, y0, x1, y1]`, pixels, the last ones not included.
+    /// Render area in pixels: `[x0, y0, x1, y1]` with exclusive ends.
     area: [i64; 4],
     first: [i64; 2],
     columns: i64,
@@ -28,12 +28,13 @@ fn tile_of(pixel: i64) -> i64 {
 }
 
 impl Grid {
-    /// Columns and rows of tiles.
+    /// Returns the number of columns and rows of tiles.
     pub fn size(&self) -> [i64; 2] {
         [self.columns, self.rows]
     }
 
-    /// Returns the number of the tile in a column and a row of tiles of the image, which is one of the grid's.
+    /// Returns the number of the tile in a column and a row of tiles of the image, which is one of
+    /// the grid's.
     #[inline]
     pub fn number(&self, [column, row]: [i64; 2]) -> usize {
         ((row - self.first[1]) * self.columns + column - self.first[0]) as usize
@@ -45,7 +46,7 @@ impl Grid {
         [[tile_of(x0), tile_of(y0)], [tile_of(x1 - 1), tile_of(y1 - 1)]]
     }
 
-    /// Of a render area, which may be empty, in some layers.
+    /// Returns the grid of a render area, which may be empty, in a number of layers.
     pub fn new(area: [i64; 4], layers: u32) -> Self {
         let first = [tile_of(area[0]), tile_of(area[1])];
         let count =
@@ -53,27 +54,27 @@ impl Grid {
         Self { area, first, columns: count(0), rows: count(1), layers: layers as usize }
     }
 
-    /// Layers of the grid.
+    /// Returns the number of layers.
     pub fn layers(&self) -> usize {
         self.layers
     }
 
-    /// The render area.
+    /// Returns the render area: `[x0, y0, x1, y1]` in pixels, with exclusive ends.
     pub fn area(&self) -> [i64; 4] {
         self.area
     }
 
-    /// Tiles of a layer.
+    /// Returns the number of tiles of a layer.
     pub fn count(&self) -> usize {
         (self.columns * self.rows) as usize
     }
 
-    /// Tiles of all layers: those of each follow those of the one before.
+    /// Returns the number of tiles of all layers. Tiles are numbered layer by layer.
     pub fn count_all(&self) -> usize {
         self.count() * self.layers
     }
 
-    /// First pixels of all tiles, layer by layer, with the layer.
+    /// Returns the layer and the first pixel of each tile, layer by layer.
     pub fn places(&self) -> impl Iterator<Item = (usize, [i64; 2])> {
         (0..self.count_all()).map(|tile| {
             let (layer, number) = self.place(tile);
@@ -82,12 +83,12 @@ impl Grid {
         })
     }
 
-    /// The layer of a tile by its number in all layers, and its number there.
+    /// Returns the layer of a tile, given its number in all layers, and its number in that layer.
     pub fn place(&self, tile: usize) -> (usize, usize) {
         (tile / self.count(), tile % self.count())
     }
 
-    /// Pixels of a tile that lie in the render area.
+    /// Returns the pixels of a tile of a layer that lie in the render area.
     pub fn pixels(&self, tile: usize) -> [i64; 4] {
         let side = 1i64 << TILE_LOG2;
         let left = (self.first[0] + tile as i64 % self.columns) * side;
@@ -96,13 +97,14 @@ impl Grid {
         [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
     }
 
-    /// The tiles that have any of these pixels.
+    /// Returns the tiles that contain any pixel of a rectangle.
     pub fn tiles_within(&self, pixels: [i64; 4]) -> TileRect {
         let part = Self::new(within(pixels, self.area), 1);
         TileRect { first: part.first, size: [part.columns, part.rows] }
     }
 
-    /// The tile that all of these pixels, of which there are some, lie in, if it is one of `tiles`: what covers any of them touches it.
+    /// Returns the number of the tile in which all pixels of a rectangle that is not empty lie, if
+    /// it is one of `tiles`.
     #[inline]
     pub fn only_tile(&self, [x0, y0, x1, y1]: [i16; 4], tiles: &TileRect) -> Option<u32> {
         let tile = |pixel: i16| i32::from(pixel) >> TILE_LOG2;
@@ -114,8 +116,10 @@ impl Grid {
         (is_one & is_inside(0) & is_inside(1)).then(number)
     }
 
-    /// Calls `visit` with each of `tiles` that a triangle touches, which may cover pixels of a rectangle. Its coverage is asked for where
-    /// the rectangle does not tell. Returns the number of tiles for which coverage was evaluated.
+    /// Calls `visit` with each of `tiles` that a triangle touches, given a rectangle of the pixels
+    /// that the triangle may cover. `coverage`
+    /// is called only where the rectangle does not decide. Returns the number of tiles for which
+    /// coverage was evaluated.
     pub fn touched_by(
         &self,
         [x0, y0, x1, y1]: [i64; 4],
@@ -131,7 +135,8 @@ impl Grid {
             return 0;
         }
         if first[0] == last[0] || first[1] == last[1] {
-            // It reaches from the first tile to the last, through all between them.
+            // The triangle reaches from the first tile to the last one, through all tiles between
+            // them.
             (top..=bottom).for_each(|y| (left..=right).for_each(|x| visit(number(x, y))));
             return 0;
         }
@@ -145,7 +150,7 @@ impl Grid {
     }
 }
 
-/// The pixels that lie in two rectangles.
+/// Returns the intersection of two rectangles `[x0, y0, x1, y1]` with exclusive ends.
 #[inline]
 pub fn within([x0, y0, x1, y1]: [i64; 4], other: [i64; 4]) -> [i64; 4] {
     [x0.max(other[0]), y0.max(other[1]), x1.min(other[2]), y1.min(other[3])]

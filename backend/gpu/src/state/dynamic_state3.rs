@@ -1,7 +1,8 @@
-//! State that commands may set since `VK_EXT_extended_dynamic_state3`: it is kept apart from what came before, so that programs which
-//! know nothing of it pay nothing for it.
+//! State that is dynamic since `VK_EXT_extended_dynamic_state3`. It is stored apart from older
+//! dynamic state, so that programs that do not use it pay nothing for it.
 //!
-//! Source: `VK_EXT_extended_dynamic_state3`, `VK_EXT_vertex_input_dynamic_state`, `VK_EXT_color_write_enable`.
+//! Source: `VK_EXT_extended_dynamic_state3`, `VK_EXT_vertex_input_dynamic_state`,
+//! `VK_EXT_color_write_enable`.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub struct VertexInput {
     pub attributes: Vec<VertexAttribute>,
 }
 
-/// How a colour attachment is blended.
+/// Blend equation of a colour attachment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
 pub struct BlendEquation {
@@ -35,7 +36,7 @@ pub struct BlendEquation {
     pub alpha_op: vk::BlendOp,
 }
 
-/// One value of one colour attachment that a command sets.
+/// A value of a colour attachment that a command sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are Vulkan's commands")]
 pub enum SetBlend {
@@ -45,7 +46,7 @@ pub enum SetBlend {
     Write(bool),
 }
 
-/// What commands have set of a colour attachment.
+/// Values of a colour attachment that commands have set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Blending {
     enable: Option<bool>,
@@ -54,7 +55,7 @@ struct Blending {
     write: Option<bool>,
 }
 
-/// The values that commands have set, where they have.
+/// Values that commands have set, `None` where they have not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct DynamicState3 {
     polygon_mode: Option<vk::PolygonMode>,
@@ -81,7 +82,7 @@ pub(super) struct DynamicState3 {
 }
 
 impl DynamicState3 {
-    /// Sets a value; one of `ExtendedState` is none of these.
+    /// Sets a value. Values of `ExtendedState` are ignored.
     pub(super) fn set(&mut self, state: SetState) {
         match state {
             SetState::PolygonMode(value) => self.polygon_mode = Some(value),
@@ -126,7 +127,7 @@ impl DynamicState3 {
         self.input = Some(input);
     }
 
-    /// What of it a pipeline with this dynamic state takes.
+    /// Returns the values that a pipeline with this dynamic state uses.
     pub(super) fn taken(&self, dynamic: DynamicState) -> Self {
         fn when<T>(takes: bool, value: Option<T>) -> Option<T> {
             value.filter(|_| takes)
@@ -163,7 +164,7 @@ impl DynamicState3 {
         }
     }
 
-    /// Gives a pipeline these values. Its logic operation is the one that it has when it has any.
+    /// Sets these values in a pipeline's state. The logic operation stays, if there is one.
     pub(super) fn apply(&self, made: &mut PipelineState) {
         if let Some(input) = &self.input {
             made.bindings.clone_from(&input.bindings);
@@ -192,14 +193,14 @@ impl DynamicState3 {
         self.apply_blending(made);
     }
 
-    /// Whether fragments may read depths or stencils that they are tested against.
+    /// Returns true if fragments may read the depth or stencil against which they are tested.
     pub(super) fn reads_depths(&self) -> bool {
         let depths = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
         self.feedback_loop.is_some_and(|aspects| aspects.intersects(depths))
     }
 
     fn apply_blending(&self, made: &mut PipelineState) {
-        // With all of their state dynamic a pipeline need not say how many attachments there are.
+        // A pipeline need not state the number of attachments if all of their state is dynamic.
         let count = made.blend.len().max(made.color_formats.len()).min(MAX_COLORS);
         made.blend.resize(count, BlendState::default());
         for (number, (blend, color)) in made.blend.iter_mut().zip(self.colors).enumerate() {
@@ -219,7 +220,7 @@ impl DynamicState3 {
     }
 }
 
-/// Replaces a value by what was set.
+/// Replaces a value if one was set.
 pub(super) fn put<T>(target: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *target = value;

@@ -1,5 +1,5 @@
-//! State that pipelines have and that commands may set instead, beyond that of Vulkan 1.0: a pipeline with such state becomes another
-//! one for each combination of values that draws use, and nothing behind that knows of it.
+//! Dynamic state beyond that of Vulkan 1.0. A pipeline with such state becomes another variant for
+//! each combination of values that draws use, so that the units never see the state as dynamic.
 //!
 //! Source: `VK_EXT_extended_dynamic_state`, `VK_EXT_extended_dynamic_state2`.
 
@@ -19,7 +19,7 @@ use crate::raster::SampleLocations;
 /// `maxVertexInputBindings`.
 pub const MAX_BINDINGS: usize = 32;
 
-/// The values that commands have set, where they have.
+/// Values that commands have set, `None` where they have not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ExtendedState {
     cull_mode: Option<vk::CullModeFlags>,
@@ -38,7 +38,7 @@ pub struct ExtendedState {
     viewport_count: Option<u32>,
     /// Strides of vertex buffers, by binding.
     strides: Vec<Option<u32>>,
-    /// What is newer than all that.
+    /// Values of newer dynamic state.
     dynamic_state3: Option<Box<DynamicState3>>,
 }
 
@@ -74,7 +74,7 @@ impl ExtendedState {
         self.dynamic_state3.get_or_insert_default().set_blend(first, values);
     }
 
-    /// Sets custom sample locations; `None`: none that there could be.
+    /// Sets custom sample locations, `None` for locations that are not supported.
     pub fn set_locations(&mut self, locations: Option<SampleLocations>) {
         self.dynamic_state3.get_or_insert_default().set_locations(locations);
     }
@@ -87,7 +87,8 @@ impl ExtendedState {
         self.dynamic_state3.get_or_insert_default().set_input(input.clone());
     }
 
-    /// Sets the strides of vertex buffers, from binding `first` on; there are not more than 32.
+    /// Sets the strides of vertex buffers from binding `first` on. Bindings beyond the limit are
+    /// ignored.
     pub fn set_strides(&mut self, first: u32, strides: &[u32]) {
         for (binding, &stride) in (first as usize..MAX_BINDINGS).zip(strides) {
             if self.strides.len() <= binding {
@@ -97,7 +98,7 @@ impl ExtendedState {
         }
     }
 
-    /// What of it a pipeline with this dynamic state takes.
+    /// Returns the values that a pipeline with this dynamic state uses.
     pub fn taken(&self, dynamic: DynamicState) -> Self {
         fn when<T: Copy>(takes: bool, value: Option<T>) -> Option<T> {
             value.filter(|_| takes)
@@ -130,7 +131,7 @@ impl ExtendedState {
 }
 
 impl PipelineState {
-    /// Returns the state of the pipeline that this one is with state that commands have set.
+    /// Returns this state with the values that commands have set.
     pub fn with(&self, state: &ExtendedState) -> Self {
         let mut made = self.clone();
         put(&mut made.raster.cull_mode, state.cull_mode);
@@ -160,9 +161,9 @@ impl PipelineState {
         made
     }
 
-    /// Whether fragment kernels of both are the same.
+    /// Returns true if both states have the same fragment kernels.
     pub fn exports_like(&self, other: &Self) -> bool {
-        // What of rasterization decides how fragments are covered.
+        // Only these parts of rasterization state decide coverage.
         let coverage = |of: &Self| (of.corners(), of.raster.polygon_mode, of.raster.line_mode, of.raster.conservative);
         self.fragment == other.fragment
             && self.depth_stencil == other.depth_stencil
@@ -172,7 +173,7 @@ impl PipelineState {
             && coverage(self) == coverage(other)
     }
 
-    /// Whether vertex kernels of both are the same.
+    /// Returns true if both states have the same vertex kernels.
     pub fn shades_vertices_like(&self, other: &Self) -> bool {
         let volume = |raster: &RasterState| (raster.depth_clip, raster.negative_one_to_one);
         self.bindings == other.bindings

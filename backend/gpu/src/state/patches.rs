@@ -1,4 +1,4 @@
-//! Tessellation: programs of patches, and how they are subdivided.
+//! Tessellation state: programs of patches and the subdivision.
 
 use std::sync::Arc;
 
@@ -7,39 +7,40 @@ use vitric_ir::interface::{Domain, Spacing};
 
 use super::PipelineState;
 
-/// The programs that make patches of vertices, and vertices of patches.
+/// Tessellation programs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatchPrograms {
-    /// The tessellation control program.
+    /// Tessellation control program.
     pub control: Arc<Program>,
-    /// The tessellation evaluation program.
+    /// Tessellation evaluation program.
     pub evaluation: Arc<Program>,
 }
 
-/// What patches are.
+/// State of patches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PatchState {
-    /// Vertices of a patch, 1 to 32.
+    /// Number of vertices of a patch, 1 to 32.
     pub vertices: u32,
-    /// The origin of the domain is in its lower left corner, not in the upper left one.
+    /// True if the origin of the domain is the lower left corner, rather than the upper left one.
     pub lower_left: bool,
 }
 
-/// What a pipeline says to the tessellator.
+/// Subdivision of patches by the tessellator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Subdivision {
-    /// What is subdivided.
+    /// Domain that is subdivided.
     pub domain: Domain,
-    /// How edges are.
+    /// Spacing of edges.
     pub spacing: Spacing,
-    /// Whether each vertex is a point, instead of being one of lines or triangles.
+    /// True if each vertex is a point, rather than a corner of lines or triangles.
     pub points: bool,
-    /// Whether triangles turn from u to v: the area that u and v of their corners enclose is positive.
+    /// True if triangles turn from u to v, so that the area of their corners in u and v is
+    /// positive.
     pub positive: bool,
 }
 
 impl Subdivision {
-    /// Vertices of a primitive.
+    /// Returns the number of vertices of a primitive.
     pub fn corners(&self) -> usize {
         match self.domain {
             _ if self.points => 1,
@@ -50,7 +51,8 @@ impl Subdivision {
 }
 
 impl PipelineState {
-    /// What the tessellator does, where there is one. Either of the programs says it.
+    /// Returns the subdivision, if there are tessellation programs. Either of them states the
+    /// modes.
     pub fn subdivision(&self) -> Option<Subdivision> {
         let programs = self.patches.as_ref()?;
         let [evaluation, control] = [&programs.evaluation, &programs.control].map(|program| program.patch.as_deref());
@@ -60,7 +62,7 @@ impl PipelineState {
             domain: evaluation.domain.or(control.domain).unwrap_or_default(),
             spacing: evaluation.spacing.or(control.spacing).unwrap_or_default(),
             points: evaluation.points || control.points,
-            // With the origin in the upper left corner v goes down.
+            // v points down if the origin is the upper left corner.
             positive: is_clockwise != self.patch_state.lower_left,
         })
     }

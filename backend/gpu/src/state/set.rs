@@ -7,7 +7,7 @@ use ash::vk;
 use super::LineMode;
 use crate::raster::Criterion;
 
-/// One value that a command sets.
+/// A value that a command sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are Vulkan's commands")]
 pub enum SetState {
@@ -45,7 +45,7 @@ pub enum SetState {
     Stream(u32),
 }
 
-/// What a stencil test does, without its masks.
+/// Operations of a stencil test, without its masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
 pub struct StencilOps {

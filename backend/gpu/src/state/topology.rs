@@ -1,8 +1,9 @@
-//! How many vertices primitives of a topology have. Source: Vulkan specification, "Drawing Commands", Primitive Topologies.
+//! Numbers of vertices of topologies. Source: Vulkan specification, "Drawing Commands", Primitive
+//! Topologies.
 
 use ash::vk;
 
-/// Vertices of a primitive.
+/// Returns the number of vertices of a primitive.
 pub fn corners(topology: vk::PrimitiveTopology) -> usize {
     use vk::PrimitiveTopology as T;
     match topology {
@@ -12,7 +13,7 @@ pub fn corners(topology: vk::PrimitiveTopology) -> usize {
     }
 }
 
-/// Vertices of a primitive as geometry programs get it.
+/// Returns the number of vertices of a primitive, adjacent ones included.
 pub fn vertices(topology: vk::PrimitiveTopology) -> usize {
     use vk::PrimitiveTopology as T;
     match topology {
@@ -22,12 +23,13 @@ pub fn vertices(topology: vk::PrimitiveTopology) -> usize {
     }
 }
 
-/// Whether each primitive has vertices of its own, one after the other, where so many are taken of each.
+/// Returns true if primitives of `of_each` vertices share no vertices, so that their vertices
+/// follow each other.
 pub fn is_list(topology: vk::PrimitiveTopology, of_each: usize) -> bool {
     use vk::PrimitiveTopology as T;
     match topology {
         T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST | T::PATCH_LIST => true,
-        // Adjacent ones are part of it for geometry programs only.
+        // Adjacent vertices belong to a primitive for geometry programs only.
         T::LINE_LIST_WITH_ADJACENCY | T::TRIANGLE_LIST_WITH_ADJACENCY => of_each == vertices(topology),
         _ => false,
     }

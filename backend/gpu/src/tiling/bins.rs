@@ -1,5 +1,6 @@
-//! Bins: which triangles of which window touch a tile. Only tiles that are touched are written down, so that a small draw costs what it
-//! touches, whatever the render area has of tiles, and only those that the draw's scissor has a pixel of.
+//! Bins: the triangles of a window that touch each tile. Only touched tiles that contain a pixel
+//! of the draw's scissor are stored, so that the cost of a small draw does not depend on the size
+//! of the render area.
 
 use std::ops::Range;
 
@@ -8,19 +9,20 @@ use super::{Clip, Window};
 use crate::geometry::Triangles;
 use crate::raster::{Grid, TileRect};
 
-/// The triangles of a window that touch tiles.
+/// Triangles of a window by the tiles that they touch.
 #[derive(Debug)]
 pub(super) struct Bins {
-    /// Tiles that are touched, ascending, and where the triangles of each end; they start where those of the one before end.
+    /// Touched tiles, ascending, and the end of each tile's triangles, which start at the end of
+    /// the tile before.
     tiles: Vec<(u32, u32)>,
     /// Numbers of triangles, ascending for each tile.
     triangles: Vec<u16>,
 }
 
-/// Tiles and triangles that touch them, in the order of the triangles.
+/// Pairs of a tile and a triangle that touches it, in the order of the triangles.
 struct Touched {
     pairs: Vec<(u32, u16)>,
-    /// Triangles of each tile, or nothing where they are not counted.
+    /// Number of triangles of each tile; empty if they are not counted.
     counts: Vec<u32>,
 }
 
@@ -35,14 +37,15 @@ impl Touched {
 }
 
 impl Bins {
-    /// Sorts triangles into the tiles of a layer that their draws may touch, but for those that are known to be hidden there.
+    /// Sorts triangles into the tiles of a layer that their draws may touch, except where they are
+    /// known to be hidden.
     pub(super) fn new(
         triangles: &Triangles,
         grid: &Grid,
         clips: &[Clip],
         (ahead, tests): (Option<EarlyHizTest<'_>>, &mut Tests),
     ) -> Self {
-        // Counting takes as long as there are tiles, comparing as there are triangles.
+        // The time of counting grows with the tiles, that of comparing with the triangles.
         let is_counted = triangles.len() * 8 >= grid.count();
         let counts = if is_counted { vec![0; grid.count()] } else { Vec::new() };
         let mut touched = Touched { pairs: Vec::with_capacity(triangles.len()), counts };
@@ -57,7 +60,8 @@ impl Bins {
         if is_counted { Self::counted(&pairs, counts) } else { Self::sorted(pairs) }
     }
 
-    /// Adds each of `tiles` that a triangle of a range touches, where it is not known to be hidden.
+    /// Adds each of `tiles` that a triangle of a range touches, except where it is known to be
+    /// hidden.
     #[inline]
     fn visit(
         (triangles, range): (&Triangles, Range<u32>),
@@ -68,7 +72,7 @@ impl Bins {
     ) {
         let first = triangles.layer() as usize * grid.count();
         for index in range {
-            // Most lie in one tile, and these are too small to be tested ahead.
+            // Most triangles lie in one tile. They are too small for an early test.
             if let Some(tile) = grid.only_tile(triangles.pixels(index), tiles) {
                 touched.push(tile, index as u16);
                 continue;
@@ -108,11 +112,11 @@ impl Bins {
         Self { tiles, triangles: pairs.into_iter().map(|(_, triangle)| triangle).collect() }
     }
 
-    /// Of which each tile has so many.
+    /// Returns the bins of pairs, given the number of triangles of each tile.
     fn counted(pairs: &[(u32, u16)], mut counts: Vec<u32>) -> Self {
         let mut sum = 0;
         for count in &mut counts {
-            // From now on where the tile's triangles start, and later where they end.
+            // The start of the tile's triangles, which becomes their end below.
             sum += std::mem::replace(count, sum);
         }
         let mut triangles = vec![0; pairs.len()];
@@ -126,26 +130,26 @@ impl Bins {
         Self { tiles, triangles }
     }
 
-    /// The triangles of a part.
+    /// Returns the numbers of the triangles of a part.
     pub(super) fn of(&self, part: Part) -> &[u16] {
         &self.triangles[part.start as usize..part.end as usize]
     }
 
-    /// The triangles that touch a tile.
+    /// Returns the numbers of the triangles that touch a tile.
     #[cfg(test)]
     pub(super) fn in_tile(&self, tile: usize) -> &[u16] {
         let part = self.tiles().find(|&(touched, ..)| touched as usize == tile);
         part.map_or(&[], |(_, start, end)| &self.triangles[start as usize..end as usize])
     }
 
-    /// Tiles that are touched, and where their triangles start and end.
+    /// Returns the touched tiles, with start and end of their triangles.
     fn tiles(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let mut start = 0;
         self.tiles.iter().map(move |&(tile, end)| (tile, std::mem::replace(&mut start, end), end))
     }
 }
 
-/// The triangles of a window that touch a tile.
+/// Triangles of a window that touch a tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
     /// Number of the window.
@@ -154,26 +158,26 @@ pub struct Part {
     end: u32,
 }
 
-/// For each tile of all layers what of windows touches it.
+/// Parts of windows that touch each tile of all layers.
 #[derive(Debug)]
 pub struct TileParts {
     ends: Ends,
     parts: Vec<Part>,
 }
 
-/// Where the parts of each tile end; they start where those of the one before end.
+/// End of the parts of each tile, which start at the end of the tile before.
 #[derive(Debug)]
 enum Ends {
-    /// Of all tiles.
+    /// Ends of all tiles.
     All(Vec<u32>),
-    /// Of the tiles that have parts, ascending, where these are few.
+    /// Ends of the tiles that have parts, ascending, if these are few.
     Few(Vec<(u32, u32)>),
 }
 
 impl TileParts {
-    /// Of windows that were sorted into the tiles of a grid.
+    /// Returns the parts of windows that were sorted into the tiles of a grid.
     pub fn new(windows: &[Window], grid: &Grid) -> Self {
-        // Layers beyond those of the pass are not drawn to.
+        // Triangles of layers beyond those of the pass are not drawn.
         let drawn = || (0..).zip(windows).filter(|(_, window)| (window.layer() as usize) < grid.layers());
         let parts = || {
             drawn().flat_map(|(number, window)| {
@@ -183,7 +187,7 @@ impl TileParts {
             })
         };
         let count: usize = drawn().map(|(_, window)| window.bins.tiles.len()).sum();
-        // Counting takes as long as there are tiles, comparing as there are parts.
+        // The time of counting grows with the tiles, that of comparing with the parts.
         if count * 8 < grid.count_all() {
             Self::sorted(parts().collect())
         } else {
@@ -192,7 +196,7 @@ impl TileParts {
     }
 
     fn sorted(mut all: Vec<(u32, Part)>) -> Self {
-        // A tile's parts are of different windows.
+        // The parts of a tile belong to different windows.
         all.sort_unstable_by_key(|&(tile, part)| (tile, part.window));
         let mut ends: Vec<(u32, u32)> = Vec::with_capacity(all.len());
         for (place, &(tile, _)) in (1..).zip(&all) {
@@ -220,7 +224,7 @@ impl TileParts {
         Self { ends: Ends::All(ends), parts }
     }
 
-    /// The parts of a tile, in order.
+    /// Returns the parts of a tile, in order.
     pub fn of(&self, tile: usize) -> &[Part] {
         let (start, end) = match &self.ends {
             Ends::All(ends) => (tile.checked_sub(1).map_or(0, |before| ends[before]), ends[tile]),
@@ -232,7 +236,7 @@ impl TileParts {
         &self.parts[start as usize..end as usize]
     }
 
-    /// The tiles that have parts, ascending.
+    /// Returns the tiles that have parts, ascending.
     pub fn tiles(&self) -> Vec<usize> {
         match &self.ends {
             Ends::All(ends) => (0..ends.len()).filter(|&tile| !self.of(tile).is_empty()).collect(),
@@ -242,14 +246,14 @@ impl TileParts {
 }
 
 impl TileParts {
-    /// How many triangles touch a tile.
+    /// Returns the number of triangles that touch a tile.
     pub fn count(&self, tile: usize) -> usize {
         self.of(tile).iter().map(|part| part.count()).sum()
     }
 }
 
 impl Part {
-    /// How many triangles it has.
+    /// Returns the number of triangles of the part.
     pub fn count(self) -> usize {
         (self.end - self.start) as usize
     }

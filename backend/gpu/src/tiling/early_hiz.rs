@@ -1,8 +1,9 @@
-//! Visibility ahead of the tiler: a window's triangles are tested before they are put into tiles, and tell those that come later what
-//! they hide.
+//! Early Hi-Z: triangles of a window are tested before they are put into tiles, and update the
+//! structure for later triangles.
 //!
-//! A triangle that everything in a tile hides is not put there: it is not even set up. What triangles of one draw update counts from the
-//! next draw on, so that windows of a draw can be made at the same time. Source: DESIGN 3.2.
+//! A triangle is not put into a tile in which it is hidden, and is not set up there. Updates by
+//! the triangles of a draw take effect from the next draw on, so that windows of a draw can be
+//! made at the same time. Source: DESIGN 3.2.
 
 use std::ops::Range;
 
@@ -11,10 +12,11 @@ use crate::geometry::Triangles;
 use crate::hiz::{Direction, Early, HizUpdate, UpdateRules, apply_update, depths_over};
 use crate::raster::{Grid, Shape, TILE_LOG2, may_cover_group, within};
 
-/// Tests in a window before it is known whether they pay: less than one in so many hidden, and they end.
+/// Number of trial tests of a window, and the least share of them, as a divisor, that must hide
+/// triangles for tests to go on.
 const TRIALS: [u32; 2] = [64, 8];
 
-/// What the depths of a draw are tested against, and how.
+/// Early Hi-Z test of a draw.
 #[derive(Clone, Copy)]
 pub struct EarlyHizTest<'a> {
     early: &'a Early,
@@ -27,32 +29,32 @@ pub struct EarlyHizTest<'a> {
 pub(super) struct Suspect {
     shape: Shape,
     pixels: [i64; 4],
-    /// That of its nearest corner.
+    /// Nearness of its nearest corner.
     nearness: f32,
 }
 
-/// What sorting a window into tiles took.
+/// Counts of the tests of sorting a window into tiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tests {
-    /// Tiles of triangles whose coverage was evaluated.
+    /// Pairs of triangle and tile whose coverage was evaluated.
     pub evaluated: u32,
-    /// Those that were touched.
+    /// Evaluated pairs whose triangle touches the tile.
     pub touched: u32,
-    /// Those that were tested for whether they hide the triangle.
+    /// Pairs that were tested against Hi-Z.
     pub queries: u32,
-    /// Those that do.
+    /// Tested pairs whose triangle is hidden.
     pub kills: u32,
 }
 
 impl Tests {
-    /// Whether more tests may pay.
+    /// Returns true if more tests are expected to pay.
     fn pay(self) -> bool {
         let [trials, least] = TRIALS;
         self.queries < trials || self.kills * least >= self.queries
     }
 }
 
-/// Whether a triangle is so large that testing takes less than what it saves.
+/// Returns true if a triangle is so large that a test is expected to save more than it costs.
 #[inline]
 fn is_large(triangles: &Triangles, index: u32) -> bool {
     let [x0, y0, x1, y1] = triangles.pixels(index).map(i32::from);
@@ -60,14 +62,15 @@ fn is_large(triangles: &Triangles, index: u32) -> bool {
 }
 
 impl<'a> EarlyHizTest<'a> {
-    /// For draws that are tested in a direction, when anything is known; of depths with so many bits and samples.
+    /// Returns the test of draws that compare in a direction, for depths of a number of bits and
+    /// samples. Returns `None` if the structure hides nothing.
     pub fn new(early: &'a Early, direction: Direction, (depth_bits, samples): (u32, u32)) -> Option<Self> {
         let is_known = early.direction() == Some(direction) && early.may_hide(f32::INFINITY);
         is_known.then_some(Self { early, direction, depth_bits, samples })
     }
 
-    /// A triangle that may be hidden somewhere, if tests have paid so far. Small ones are set up sixteen at a time in less time than a test
-    /// takes, and are tested there.
+    /// Returns the triangle if it may be hidden somewhere and tests have paid so far. Small
+    /// triangles are tested in set-up, which takes less time for sixteen of them than a test here.
     #[inline]
     pub(super) fn suspect(&self, triangles: &Triangles, index: u32, tests: Tests) -> Option<Suspect> {
         if !is_large(triangles, index) {
@@ -81,12 +84,12 @@ impl<'a> EarlyHizTest<'a> {
         Some(Suspect { shape: triangles.shape(index), pixels: triangles.pixels(index).map(i64::from), nearness })
     }
 
-    /// Whether any triangle is one that is tested.
+    /// Returns true if any triangle is large enough to be tested.
     pub fn takes_any(triangles: &Triangles) -> bool {
         (0..triangles.len() as u32).any(|index| is_large(triangles, index))
     }
 
-    /// Whether a tile, whose pixels are `area`, hides one.
+    /// Returns true if a triangle is hidden in a tile, whose pixels are `area`.
     pub(super) fn hides(&self, tile: usize, area: [i64; 4], suspect: &Suspect, tests: &mut Tests) -> bool {
         if !self.early.may_hide_in(tile, suspect.nearness) {
             return false;
@@ -103,7 +106,8 @@ impl<'a> EarlyHizTest<'a> {
     }
 }
 
-/// A window's triangles update, where their draws, by number, do in the direction that is of interest. Returns how many have.
+/// Updates the structure by a window's triangles, of those draws, by number, that update it in its
+/// direction. Returns the number of triangles that did.
 pub fn update_hiz(early: &mut Early, window: &Window, grid: &Grid, update_rules: impl Fn(usize) -> UpdateRules) -> u32 {
     let mut start = 0;
     let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw as usize));
@@ -125,7 +129,7 @@ fn update_by_run(
     let clip = within(update_rules.scissor, grid.area());
     for index in range {
         let pixels = triangles.pixels(index).map(i64::from);
-        // A part covers more than the polygon that it is of.
+        // A part covers pixels that its polygon does not cover.
         if may_cover_group(pixels) && !triangles.is_polygon(index) {
             let triangle = triangles.triangle(index);
             if !triangle.may_cover_group() {
@@ -181,7 +185,7 @@ mod tests {
         Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], ahead) }
     }
 
-    /// What triangles of a window update.
+    /// Returns the updates of the triangles of a window.
     fn updates(window: &Window) -> Vec<HizUpdate> {
         let of = &window.triangles;
         let update = |index| HizUpdate {
@@ -195,7 +199,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// What is not put into a tile fails every test there, after what came before.
+        /// A triangle that is not put into a tile fails every depth test there after earlier ones.
         #[test]
         fn what_is_hidden_is_behind(
             large in triangles(12, 200.0), small in triangles(40, 90.0), cleared in 0.5f32..1.0, greater in any::<bool>(),
@@ -234,7 +238,8 @@ mod tests {
                     prop_assert!(!passes || second.in_tile(tile).contains(&(index as u16)));
                 }
             }
-            // The same where parts of groups are updated, too, and all of a triangle is hidden or not.
+            // The same where parts of groups are updated, too, and all of a triangle is hidden or
+            // not.
             apply_updates(&mut early, &updates(&first), &grid, (&update_rules, &[[UNITS / 2; 2]]));
             let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, [0.0, 1.0])).unwrap();
             for index in 0..second.triangles.len() as u32 {

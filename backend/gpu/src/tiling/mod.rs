@@ -1,9 +1,10 @@
-//! Tiling: windows of triangles are sorted into 64x64-pixel tiles by conservative coverage, and workers walk the tiles, which first set
-//! their triangles up (`pixel::pass`).
+//! Tiling: triangles of a window are sorted into 64x64-pixel tiles by conservative coverage.
+//! Workers then process the tiles, each of which first sets its triangles up (`pixel::pass`).
 //!
-//! A window holds triangles of one draw state, or of several small draws one after the other; the windows of a whole pass are walked together, as far as nothing forces an
-//! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
-//! number of workers, nor on the size of windows. A later walk may visit a tile again.
+//! A window holds triangles of one draw state, or of several small draws. The windows of a whole
+//! pass are processed together, unless something forces an earlier end. One worker processes a
+//! tile at a time, in API order, so images depend neither on the number of workers nor on the size
+//! of windows. A later tile pass may process a tile again.
 
 mod bins;
 mod early_hiz;
@@ -18,49 +19,49 @@ use crate::raster::Grid;
 
 pub use early_hiz::{EarlyHizTest, Tests, update_hiz};
 
-/// Triangles or primitives of one draw state that follow each other.
+/// Consecutive triangles or primitives of one draw state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Number of the first behind them.
+    /// Number of the first one after them.
     pub end: u32,
-    /// Number of the draw state in the walk.
+    /// Number of the draw state in the tile pass.
     pub draw: u32,
 }
 
-/// Draw states one after the other, each with at least one triangle.
+/// Runs in order, each with at least one triangle.
 pub type Runs = SmallVec<[Run; 2]>;
 
-/// A window: triangles of one draw state, or of several that are small, sorted into tiles.
+/// A window: triangles of one draw state, or of several small draws, sorted into tiles.
 #[derive(Debug)]
 pub struct Window {
-    /// The draw states of its triangles.
+    /// Draw states of its triangles.
     pub runs: Runs,
     /// Its triangles, in order, at most [`crate::geometry::MAX_TRIANGLES`].
     pub triangles: Triangles,
     bins: Bins,
-    /// What sorting them took.
+    /// Counts of the tests of sorting.
     pub tests: Tests,
 }
 
 impl Window {
-    /// The layer that they are drawn to.
+    /// Returns the layer to which the triangles are drawn.
     pub fn layer(&self) -> u32 {
         self.triangles.layer()
     }
 
-    /// Returns the numbers of its triangles of a part.
+    /// Returns the numbers of the triangles of a part.
     pub fn triangles_of(&self, part: Part) -> &[u16] {
         self.bins.of(part)
     }
 
-    /// Its triangles in a tile of its layer.
+    /// Returns the numbers of the triangles in a tile of the layer.
     #[cfg(test)]
     fn in_tile(&self, tile: usize) -> &[u16] {
         self.bins.in_tile(tile)
     }
 
-    /// Sorts triangles, of no draw state for now, into the tiles of a grid that their draws may touch, but for those that are known to be
-    /// hidden there.
+    /// Sorts triangles into the tiles of a grid that their draws may touch, except where they are
+    /// known to be hidden. The window has no runs yet.
     pub fn new(triangles: Triangles, grid: &Grid, clips: &[Clip], early_hiz: Option<EarlyHizTest<'_>>) -> Self {
         let mut tests = Tests::default();
         let bins = Bins::new(&triangles, grid, clips, (early_hiz, &mut tests));
@@ -71,14 +72,14 @@ impl Window {
 /// Pixels that some triangles of a window may touch.
 #[derive(Debug, Clone, Copy)]
 pub struct Clip {
-    /// Number of the first triangle behind them.
+    /// Number of the first triangle after them.
     pub end: u32,
-    /// `[x0, y0, x1, y1]`, the last ones not included: the scissor of their draw.
+    /// Scissor of their draw: `[x0, y0, x1, y1]` with exclusive ends.
     pub pixels: [i64; 4],
 }
 
 impl Clip {
-    /// Of all triangles of a window.
+    /// Returns the clip of all triangles of a window.
     pub fn of_all(pixels: [i64; 4]) -> Self {
         Self { end: u32::MAX, pixels }
     }

@@ -1,7 +1,8 @@
 //! Blits: scaled, flipped and converted copies.
 //!
-//! A target texel's centre maps to `(texel + 0.5 - target) * scale + source` along each axis; coordinates outside the source
-//! level clamp to its edge. Source: Vulkan specification, "Image Copies With Scaling".
+//! A target texel's centre maps to `(texel + 0.5 - target) * scale + source` along each axis.
+//! Coordinates outside the source level clamp to its edge. Source: Vulkan specification, "Image
+//! Copies With Scaling".
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ use vitric_memory::{PlaneRef, Surface};
 use super::copy::copy_plane;
 use super::{scaled, slices};
 
-/// One axis of a blit: where each texel of the target reads.
+/// The mapping from target to source texels along one axis of a blit.
 #[derive(Clone, Copy)]
 struct Axis {
     low: i32,
@@ -36,18 +37,18 @@ impl Axis {
         }
     }
 
-    /// The coordinate in the source, in texels, of a target texel's centre.
+    /// Returns the coordinate in the source of a target texel's centre, in texels.
     fn at(&self, texel: u32) -> f32 {
         (texel as f32 + 0.5 - self.origin) * self.scale + self.source
     }
 
-    /// Target texels of the axis that lie in a target of `size` texels.
+    /// Returns the target texels of the axis that lie in a target of `size` texels.
     fn range(&self, size: u32) -> Range<u32> {
         self.low.max(0) as u32..(self.high.max(0) as u32).min(size)
     }
 }
 
-/// Blits regions, on all threads.
+/// Blits regions on all threads.
 pub(crate) fn blit(
     workers: &Workers,
     (source, target): (&Surface, &Surface),
@@ -57,7 +58,8 @@ pub(crate) fn blit(
     blit_by((workers, false), (source, target), regions, filter);
 }
 
-/// The same, perhaps with each texel on its own.
+/// Blits regions on all threads. If `by.1` is true, converts each texel separately, as the
+/// reference for tests.
 pub(super) fn blit_by(
     by: (&Workers, bool),
     (source, target): (&Surface, &Surface),
@@ -95,7 +97,7 @@ fn blit_region(
 
 /// A blit of one aspect of a region.
 struct AspectBlit<'a> {
-    /// Who does it, and whether each texel on its own.
+    /// The worker threads, and true if each texel is converted separately.
     by: (&'a Workers, bool),
     source: &'a Surface,
     target: &'a Surface,
@@ -138,7 +140,9 @@ impl AspectBlit<'_> {
         }
     }
 
-    /// Where it copies texels as they are: the first ones of a source of this size and of the target, and how many along each axis.
+    /// Returns the rectangle of a blit that copies texels unchanged: the origins in source and
+    /// target, and the size. `(width, height)` is the size of the source. Returns `None` for all
+    /// other blits.
     fn unscaled(&self, (width, height): (u32, u32), to: &PlaneRef<'_>) -> Option<([[u32; 2]; 2], [u32; 2])> {
         let is_copy = |axis: &Axis| axis.scale == 1.0;
         if self.by.1 || self.from_info.format != self.to_info.format || !self.axes[..2].iter().all(is_copy) {
@@ -155,18 +159,18 @@ impl AspectBlit<'_> {
         Some(([[fx, fy], [tx, ty]], [across, down]))
     }
 
-    /// Whether four texels are mixed.
+    /// Returns true if four texels are filtered.
     fn mixes(&self) -> bool {
         let is_color = self.aspect == vk::ImageAspectFlags::COLOR;
         self.filter == vk::Filter::LINEAR && is_color && !self.from_info.class.is_integer()
     }
 
-    /// What converts whole rows, where that is possible.
+    /// Returns the conversion of whole rows, if there is one.
     fn conversion(&self) -> Option<scaled::Conversion> {
         if self.by.1 {
             return None;
         }
-        // Depths and stencils are words of formats that are the same.
+        // Depths and stencils are copied as words, so both formats must be equal.
         if self.aspect != vk::ImageAspectFlags::COLOR {
             return (self.from_info.format == self.to_info.format).then_some(None);
         }
@@ -174,7 +178,8 @@ impl AspectBlit<'_> {
         is_whole.then(|| scaled::conversion(self.from_info, self.to_info, self.mixes())).flatten()
     }
 
-    /// Where the texels of a target of so many along an axis are taken from, in a source with this last one.
+    /// Returns the source texels of each target texel along an axis. `size` is the size of the
+    /// target, and `last` is the last texel of the source.
     fn taps(&self, axis: usize, (size, last): (u32, i32)) -> scaled::Taps {
         let (axis, clamped) = (&self.axes[axis], |texel: i32| texel.clamp(0, last) as u32);
         let tap = |texel: u32| {
@@ -191,7 +196,8 @@ impl AspectBlit<'_> {
         scaled::Taps { taps: range.clone().map(tap).collect(), range, scale: axis.scale }
     }
 
-    /// Fills a slice of the target from two slices of the source, `share` of it from the second.
+    /// Fills a slice of the target from two slices of the source. `share` is the weight of the
+    /// second slice.
     fn blend(&self, to: &PlaneRef<'_>, slices: [u32; 2], share: f32) {
         let level = self.region.src_subresource.mip_level;
         let extent = self.source.level_extent(level);
@@ -246,7 +252,7 @@ impl Source<'_> {
         [x.clamp(0, self.last[0]) as u32, y.clamp(0, self.last[1]) as u32]
     }
 
-    /// The nearest texel of a depth or stencil plane.
+    /// Returns the nearest texel of a depth or stencil plane.
     fn word(&self, u: f32, v: f32) -> u32 {
         let [x, y] = self.clamped(u.floor() as i32, v.floor() as i32);
         self.from.read_word(x, y, 0)

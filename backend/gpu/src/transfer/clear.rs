@@ -9,7 +9,8 @@ use vitric_memory::{Buffer, InUse, PlaneRef, Surface, SurfaceView};
 use crate::raster::TILE_LOG2;
 use crate::state::ClearValue;
 
-/// Fills `size` bytes (`vk::WHOLE_SIZE`: to the end, rounded down to words) of a buffer with a word.
+/// Fills `size` bytes of a buffer with a word. `vk::WHOLE_SIZE` means up to the end. The size is
+/// rounded down to whole words.
 pub fn fill_buffer(target: &Buffer, offset: u64, size: u64, word: u32) {
     let room = target.size().saturating_sub(offset);
     let words = size.min(room) / 4;
@@ -22,7 +23,7 @@ pub fn fill_buffer(target: &Buffer, offset: u64, size: u64, word: u32) {
     }
 }
 
-/// The bytes of a cleared texel of one plane.
+/// Returns the bytes of a cleared texel of one plane.
 fn texel(info: &FormatInfo, aspects: vk::ImageAspectFlags, value: ClearValue) -> [u8; 16] {
     let mut bytes = [0; 16];
     let stencil = value.stencil() as u8;
@@ -40,13 +41,13 @@ fn texel(info: &FormatInfo, aspects: vk::ImageAspectFlags, value: ClearValue) ->
     bytes
 }
 
-/// Copies of a texel that are written at once.
+/// Number of copies of a texel in the source of writes.
 const COPIES: usize = 1024;
 
-/// Texels of a run that are written at once.
+/// Maximum number of texels of a run that are written at once.
 const RUN: u32 = 64;
 
-/// Clears a rectangle of a plane with `texels`, [`COPIES`] of one.
+/// Clears a rectangle of a plane. `texels` are [`COPIES`] copies of one texel.
 fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
     let [left, top, right, bottom] = plane.fill_lines([x0, y0, x1, y1], texels);
     for rest in [[x0, y0, x1, top], [x0, bottom, x1, y1], [x0, top, left, bottom], [right, top, x1, bottom]] {
@@ -67,7 +68,8 @@ fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
     }
 }
 
-/// Clears the given ranges of an image, which `in_use` has begun to use: planes of all of it by noting that, where it may rest.
+/// Clears ranges of an image that is in use by `in_use`. A clear of a whole plane is recorded
+/// instead of written if the image may be compacted.
 pub fn clear_image(
     in_use: Option<&InUse<'_>>,
     target: &Surface,
@@ -99,7 +101,7 @@ fn clear_range(target: &Surface, aspect: vk::ImageAspectFlags, range: &vk::Image
     }
 }
 
-/// Whether a range is all levels and layers.
+/// Returns true if a range includes all levels and layers.
 fn is_whole(target: &Surface, range: &vk::ImageSubresourceRange) -> bool {
     let desc = target.desc();
     count(range.base_mip_level, range.level_count, desc.levels) == (0..desc.levels)
@@ -107,7 +109,7 @@ fn is_whole(target: &Surface, range: &vk::ImageSubresourceRange) -> bool {
             || count(range.base_array_layer, range.layer_count, desc.layers) == (0..desc.layers))
 }
 
-/// Whether ranges are all of an image, which has one plane.
+/// Returns true if one of the ranges is a whole image with one plane.
 pub(crate) fn clears_all(target: &Surface, ranges: &[vk::ImageSubresourceRange]) -> bool {
     let planes = || target.layout().planes().map(|(aspect, _)| aspect);
     let is_all = |range: &vk::ImageSubresourceRange| {
@@ -116,15 +118,15 @@ pub(crate) fn clears_all(target: &Surface, ranges: &[vk::ImageSubresourceRange])
     planes().count() == 1 && ranges.iter().any(is_all)
 }
 
-/// Numbers from `first` on, at most `count`, below `limit`.
+/// Returns the numbers from `first` on, at most `count`, below `limit`.
 fn count(first: u32, count: u32, limit: u32) -> std::ops::Range<u32> {
     first..first.saturating_add(count).min(limit)
 }
 
-/// Rows that a thread clears at once: those of a tile.
+/// Number of rows that a thread clears as one chunk: the rows of a tile.
 const ROWS: u32 = 1 << TILE_LOG2;
 
-/// A plane that is to be cleared, of one layer of a view.
+/// A plane to clear, of one layer of a view.
 pub(crate) struct PlaneClear<'v> {
     aspect: vk::ImageAspectFlags,
     plane: PlaneRef<'v>,
@@ -132,7 +134,7 @@ pub(crate) struct PlaneClear<'v> {
 }
 
 impl<'v> PlaneClear<'v> {
-    /// Those of some aspects.
+    /// Returns the clears of the planes that contain `aspects`.
     pub(crate) fn of_view(
         view: &'v SurfaceView,
         aspects: vk::ImageAspectFlags,
@@ -148,28 +150,28 @@ impl<'v> PlaneClear<'v> {
         })
     }
 
-    /// The aspect, or aspects that share its words.
+    /// Returns the aspect, or the aspects that share the plane's words.
     pub(crate) fn aspect(&self) -> vk::ImageAspectFlags {
         self.aspect
     }
 
-    /// The plane.
+    /// Returns the plane.
     pub(crate) fn plane(&self) -> &PlaneRef<'v> {
         &self.plane
     }
 
-    /// Notes that all of a surface is cleared, which the plane is one of, see [`Surface::note_clear`].
+    /// Records that the plane is cleared in the whole surface, see [`Surface::note_clear`].
     pub(crate) fn note(&self, in_use: &InUse<'_>, surface: &Surface) -> bool {
         surface.note_clear(in_use, self.aspect, &self.texels)
     }
 
-    /// Clears the texels of a rectangle `[x0, y0, x1, y1]`, the last ones not included.
+    /// Clears the texels of a rectangle `[x0, y0, x1, y1]`; `x1` and `y1` are exclusive.
     pub(crate) fn clear(&self, area: [i64; 4]) {
         let area = area.map(|bound| bound.clamp(0, u32::MAX.into()) as u32);
         clear_plane(&self.plane, area, &self.texels);
     }
 
-    /// The same on all threads.
+    /// Clears the texels of a rectangle like [`Self::clear`], on all threads.
     pub(crate) fn clear_on(&self, workers: &Workers, [x0, y0, x1, y1]: [i64; 4]) {
         let (rows, height) = (i64::from(ROWS), self.plane.height().into());
         let (first, last) = (y0.max(0) / rows, (y1.min(height) + rows - 1) / rows);

@@ -19,7 +19,7 @@ pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy])
     }
 }
 
-/// Which way texels move.
+/// The direction of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From the buffer to the image.
@@ -28,7 +28,8 @@ pub enum Direction {
     ToBuffer,
 }
 
-/// Copies regions between a buffer and an image. What is read of an image may rest in near memory, what is written must not.
+/// Copies regions between a buffer and an image. A source image may be compacted in near memory; a
+/// target image must be resident.
 pub(crate) fn copy_buffer_image(
     workers: &Workers,
     in_use: Option<&InUse<'_>>,
@@ -88,18 +89,18 @@ struct BufferRows<'a> {
     direction: Direction,
 }
 
-/// Rows of a line: what a thread moves at once.
+/// Number of rows and columns of a line of texels. A thread moves one row of lines as a chunk.
 const ROWS: u32 = 8;
 
-/// Bytes of so many rows that are moved at a time.
+/// Bytes of [`ROWS`] rows that are moved at once.
 const PIECE: usize = 8192;
 
-/// Columns that are moved at a time.
+/// Returns the number of columns that are moved at once.
 fn columns(part: &PlaneRef<'_>) -> u32 {
     (PIECE / (ROWS as usize * part.bytes())) as u32
 }
 
-/// Reads a sample of a rectangle of texels, of an image that rests by who can.
+/// Reads a sample of a rectangle of texels. `reading` is present if the image is compacted.
 fn read(reading: &mut Option<&mut Reading<'_>>, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
     match reading {
         Some(reading) => reading.read_rows(part, rect, sample, out),
@@ -107,7 +108,8 @@ fn read(reading: &mut Option<&mut Reading<'_>>, part: &PlaneRef<'_>, rect: [u32;
     }
 }
 
-/// Calls `work` with rows from the first to the last one, so many at once as lie in a line: on all threads where nothing rests.
+/// Calls `work` with bands of at most [`ROWS`] rows, from `first` to before `end`. A compacted
+/// image is read by the calling thread only; otherwise all threads are used.
 fn each_band(
     (workers, reading): (&Workers, &mut Option<Reading<'_>>),
     [first, end]: [u32; 2],
@@ -143,7 +145,7 @@ fn copy_slice(
             let at = u64::from(x0 - left) * part.bytes() as u64;
             let place =
                 |y: u32| rows.row_bytes.checked_mul(u64::from(y - top))?.checked_add(rows.start)?.checked_add(at);
-            // What lies behind all addresses is nowhere.
+            // Offsets that overflow lie outside every buffer.
             let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
             if rows.direction == Direction::ToImage {
                 offsets.zip(piece.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
@@ -157,7 +159,8 @@ fn copy_slice(
     });
 }
 
-/// Copies regions between images of size-compatible formats, block for block. The source may rest in near memory.
+/// Copies regions between images of size-compatible formats, block by block. The source may be
+/// compacted in near memory.
 pub(crate) fn copy_image(
     workers: &Workers,
     in_use: Option<&InUse<'_>>,
@@ -186,7 +189,7 @@ fn copy_image_region(
     let (to_first, to_count) = slices(target, region.dst_subresource, region.dst_offset, region.extent.depth);
     let from_origin = origin_in_blocks(region.src_offset, from_info.block_extent());
     let to_origin = origin_in_blocks(region.dst_offset, to_info.block_extent());
-    // Planes of colour may be copied to images of one, and the other way around.
+    // Planes of a multi-planar image may be copied to or from a single-plane colour image.
     let planes = |info: &FormatInfo, layers: vk::ImageSubresourceLayers| info.planes_of(layers.aspect_mask);
     let (from_planes, to_planes) = (planes(from_info, region.src_subresource), planes(to_info, region.dst_subresource));
     for (from_plane, to_plane) in from_planes.zip(to_planes) {
@@ -202,7 +205,8 @@ fn copy_image_region(
     }
 }
 
-/// Copies `size` texels between planes, each from its origin on; what either lacks is dropped.
+/// Copies `size` texels between planes, starting at the origin of each. Texels outside either
+/// plane are dropped.
 pub(super) fn copy_plane(
     by: (&Workers, &mut Option<Reading<'_>>),
     (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
@@ -237,7 +241,8 @@ pub(super) fn copy_plane(
     });
 }
 
-/// How many whole lines, within so many columns and rows, may be copied as they are.
+/// Returns the number of whole lines, within `size` columns and rows, that can be copied
+/// unchanged.
 fn whole_lines(
     (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
     (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
@@ -249,7 +254,7 @@ fn whole_lines(
     }
 }
 
-/// Copies so many lines, which follow each other, with all samples.
+/// Copies consecutive lines with all samples.
 fn copy_lines(
     reading: &mut Option<&mut Reading<'_>>,
     (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
@@ -269,7 +274,7 @@ fn copy_lines(
     }
 }
 
-/// Copies texels that fit a piece, sample by sample.
+/// Copies texels that fit in [`PIECE`] bytes, sample by sample.
 fn copy_part(
     reading: &mut Option<&mut Reading<'_>>,
     (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),

@@ -1,4 +1,5 @@
-//! Clear, copy, blit and resolve, with the regions of Vulkan's commands. Parts of a region that lie outside are dropped.
+//! Clear, copy, blit and resolve, with the regions of Vulkan's commands. Parts of a region that
+//! lie outside the image or buffer are dropped.
 //!
 //! Source: Vulkan specification, "Clear Commands" and "Copy Commands".
 
@@ -22,7 +23,8 @@ pub(crate) use resolve_depth::resolve_depth_stencil;
 use ash::vk;
 use vitric_memory::Surface;
 
-/// Slices of a region in one dimension: first slice and count; of depth for 3D surfaces, layers for others.
+/// Returns the first slice of a region and the number of slices. Slices of 3D surfaces are depth
+/// slices; slices of other surfaces are layers.
 fn slices(surface: &Surface, layers: vk::ImageSubresourceLayers, offset: vk::Offset3D, depth: u32) -> (u32, u32) {
     if surface.desc().kind == vk::ImageType::TYPE_3D {
         (offset.z.max(0) as u32, depth)

@@ -1,4 +1,4 @@
-//! Resolves: multisampled colour to one sample: the average, or sample 0 of integer formats.
+//! Resolves of multisampled colour to one sample: the average, or sample 0 of integer formats.
 
 use ash::vk;
 use smallvec::SmallVec;
@@ -8,7 +8,7 @@ use vitric_format as format;
 use vitric_format::{Class, FormatInfo, Texel, WHOLE, srgb};
 use vitric_memory::{PlaneRef, Surface, SurfaceView};
 
-/// Resolves regions of images, on all threads.
+/// Resolves regions of images on all threads.
 pub(crate) fn resolve(workers: &Workers, (source, target): (&Surface, &Surface), regions: &[vk::ImageResolve]) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
@@ -29,7 +29,7 @@ pub(crate) fn resolve(workers: &Workers, (source, target): (&Surface, &Surface),
     }
 }
 
-/// Resolves a rectangle of one layer of a view, on all threads.
+/// Resolves a rectangle of one layer of a view on all threads.
 pub(crate) fn resolve_view(
     workers: &Workers,
     (source, target): (&SurfaceView, &SurfaceView),
@@ -49,7 +49,8 @@ pub(crate) fn resolve_view(
 
 type Side<'a> = (&'a PlaneRef<'a>, &'static FormatInfo);
 
-/// Resolves so many texels from the origin of either side on; what either lacks is dropped.
+/// Resolves `size` texels, starting at the origin of each side. Texels outside either side are
+/// dropped.
 fn resolve_plane(
     workers: &Workers,
     ((from, from_info), (to, to_info)): (Side<'_>, Side<'_>),
@@ -87,7 +88,8 @@ fn resolve_plane(
     );
 }
 
-/// Gives all samples of a rectangle of one layer of a view what the one sample of another has, on all threads.
+/// Copies the single sample of each texel in a rectangle of `source` to all samples of `target`,
+/// for one layer, on all threads.
 pub(crate) fn replicate(
     workers: &Workers,
     (source, target): (&SurfaceView, &SurfaceView),
@@ -122,15 +124,16 @@ pub(crate) fn replicate(
     }
 }
 
-/// Rows and columns of a line of texels.
+/// Number of rows and columns of a line of texels.
 const ROWS: u32 = 8;
 
-/// Whether texels are four 8-bit fixed-point channels: their averages are rounded as integers, halves upwards.
+/// Returns true if texels are four 8-bit fixed-point channels. Their averages are rounded as
+/// integers, halves upwards.
 fn is_bytes(info: &FormatInfo) -> bool {
     info.class == Class::Unorm && info.bytes == 4 && info.channels.iter().all(|channel| channel.bits == 8)
 }
 
-/// The sums of bytes 0 and 2, and of bytes 1 and 3, of words.
+/// Sums of bytes 0 and 2 of words, and of bytes 1 and 3.
 #[derive(Clone, Copy, Default)]
 struct Sums([u32; 2]);
 
@@ -140,7 +143,7 @@ impl Sums {
         self.0[1] += word >> 8 & 0x00ff_00ff;
     }
 
-    /// The averages of so many words, a power of two.
+    /// Returns the averages of `count` words; `count` must be a power of two.
     fn average(self, count: u32) -> u32 {
         let half = (count / 2) * 0x0001_0001;
         let [even, odd] = self.0.map(|sum| (sum + half) >> count.trailing_zeros() & 0x00ff_00ff);
@@ -148,10 +151,10 @@ impl Sums {
     }
 }
 
-/// What makes the words of sixteen texels of those of their samples.
+/// A function that computes the words of sixteen resolved texels from the words of their samples.
 type Average = fn(&[Lanes], &mut Lanes);
 
-/// That of formats of four 8-bit channels.
+/// Returns the averaging function of a format with four 8-bit channels; `None` for other formats.
 fn strips(info: &FormatInfo) -> Option<Average> {
     let alpha_is_highest = info.channels.iter().all(|channel| channel.component != 3 || channel.offset == 24);
     let is_srgb = info.class == Class::Srgb && info.bytes == 4 && alpha_is_highest;
@@ -171,7 +174,7 @@ fn average_bytes(samples: &[Lanes], words: &mut Lanes) {
 
 #[inline(always)]
 fn average_srgb_lanes(samples: &[Lanes], words: &mut Lanes) {
-    // A power of two.
+    // The number of samples is a power of two, so the division is exact.
     let share = 1.0 / samples.len() as f32;
     *words = [0; WAVE];
     for channel in 0..4 {
@@ -192,7 +195,7 @@ fn average_srgb_lanes(samples: &[Lanes], words: &mut Lanes) {
 }
 
 kernel!(
-    /// The same in sRGB, with alpha as the highest byte: the average of linear values.
+    /// Averages sixteen sRGB texels as linear values. Alpha is the highest byte.
     average_srgb, average_srgb_lanes, (samples: &[Lanes], words: &mut Lanes)
 );
 
@@ -244,7 +247,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Sixteen texels at once are what one is after the other.
+        /// Checks that averaging sixteen texels at once gives the results of separate texels.
         #[test]
         fn strips_are_texels(samples_log2 in 0u32..5, words in prop::collection::vec(any::<Lanes>(), 16)) {
             let samples = &words[..1 << samples_log2];

@@ -26,7 +26,8 @@ pub(crate) fn resolve_depth_stencil(
     }
 }
 
-/// The bits of a pixel's resolved depth, of those of its samples.
+/// Returns the bits of a pixel's resolved depth. `bits` are the depths of its samples, and `width`
+/// is the number of bits of a depth.
 fn resolve_depths(width: u32, bits: &[u32], mode: Mode) -> u32 {
     let depths = bits.iter().map(|&bits| format::decode_depth(width, bits));
     match mode {
@@ -45,7 +46,7 @@ fn resolve_stencils(bits: &[u32], mode: Mode) -> u32 {
     }
 }
 
-/// Resolves each pixel of a rectangle: `resolve` gets the bits of its samples, at least one.
+/// Resolves each pixel of a rectangle. `resolve` receives the bits of its samples, at least one.
 fn each(from: &PlaneRef<'_>, to: &PlaneRef<'_>, area: vk::Rect2D, resolve: impl Fn(&[u32]) -> u32) {
     if from.bytes() != to.bytes() || from.bytes() > 4 {
         return;

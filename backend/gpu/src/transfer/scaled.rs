@@ -1,4 +1,7 @@
-//! Blits by generated code: rows of the source are read as they lie, filtered and converted sixteen texels at once, and written as lines.
+//! Blits by generated code.
+//!
+//! Rows of the source are read in memory order, filtered and converted sixteen texels at once, and
+//! written as whole lines.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,22 +20,24 @@ use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, Value};
 use vitric_memory::PlaneRef;
 
-/// Rows of a line, which are read and written at once.
+/// Number of rows and columns of a line of texels. The rows of a line are read and written
+/// together.
 const ROWS: u32 = 8;
 
-/// Source rows from one target row to the next beyond which no more than those that are needed are read.
+/// Number of source rows per target row above which only the needed rows are read.
 const SPARSE: f32 = 2.0;
 
-/// What is made of texels: nothing where both formats are the same and one texel is taken.
+/// A conversion program; `None` if both formats are equal and texels are not filtered.
 pub(super) type Conversion = Option<Arc<Program>>;
 
-/// Formats of both sides, and whether four texels are mixed.
+/// Source format, target format, and true if four texels are filtered.
 type Kind = (vk::Format, vk::Format, bool);
 
-/// The programs of conversions that were made; `None` where there is none.
+/// Cache of conversions; `None` for formats without a conversion program.
 static CONVERSIONS: LazyLock<Mutex<HashMap<Kind, Option<Conversion>>>> = LazyLock::new(Mutex::default);
 
-/// What converts texels between formats, perhaps mixing four of them; `None` where each has to be converted on its own.
+/// Returns the conversion of texels between formats, which filters four texels if `mixes` is true.
+/// Returns `None` if each texel has to be converted separately.
 pub(super) fn conversion(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
     let mut known = CONVERSIONS.lock();
     known.entry((from.format, to.format, mixes)).or_insert_with(|| made(from, to, mixes)).clone()
@@ -76,7 +81,7 @@ fn made(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
     Some(Some(Arc::new(program)))
 }
 
-/// `a + (b - a) * share`, component by component.
+/// Emits `a + (b - a) * share`, component by component.
 fn mixed(b: &mut Builder, first: [Value; 4], second: [Value; 4], share: Value) -> [Value; 4] {
     [0, 1, 2, 3].map(|component: usize| {
         let difference = b.binary(B::FSub, second[component], first[component]);
@@ -85,17 +90,18 @@ fn mixed(b: &mut Builder, first: [Value; 4], second: [Value; 4], share: Value) -
     })
 }
 
-/// Where the texels of a target along an axis are taken from.
+/// Source texels of the target texels along an axis.
 pub(super) struct Taps {
-    /// The texels of the target.
+    /// Target texels.
     pub(super) range: Range<u32>,
-    /// For each of them: texel of the source, the next one, and the share of that.
+    /// For each target texel: the source texel, the next source texel, and the weight of the next
+    /// one.
     pub(super) taps: Vec<(u32, u32, f32)>,
-    /// How many texels of the source there are for each.
+    /// Number of source texels per target texel.
     pub(super) scale: f32,
 }
 
-/// Fills the texels of a target that both axes have from a source, on all threads.
+/// Fills the target texels in the ranges of both axes from a source, on all threads.
 pub(super) fn scale(
     workers: &Workers,
     (from, to): (&PlaneRef<'_>, &PlaneRef<'_>),
@@ -126,7 +132,7 @@ struct Scaling<'a> {
     columns: Range<u32>,
 }
 
-/// What a thread keeps.
+/// Buffers that a thread reuses.
 #[derive(Default)]
 struct Scratch {
     wave: Wave,
@@ -138,13 +144,13 @@ struct Scratch {
 /// Rows of the source.
 #[derive(Default)]
 struct Band {
-    /// The first of them, and the one behind the last.
+    /// Range of the rows.
     rows: Range<u32>,
-    /// Their texels as words, each with as many as it needs.
+    /// Texels of the rows as words. Each texel has [`words_of`] words.
     words: Vec<u32>,
 }
 
-/// Words that a texel of so many bytes needs.
+/// Returns the number of words of a texel of `bytes` bytes.
 fn words_of(bytes: usize) -> usize {
     bytes.div_ceil(4)
 }
@@ -171,7 +177,7 @@ impl Scaling<'_> {
         self.to.write_rows([self.across.range.start, rows.start, self.across.range.end, rows.end], 0, out);
     }
 
-    /// Rows that are read with one.
+    /// Returns the rows that are read together with `row`.
     fn band(&self, row: u32) -> Range<u32> {
         match self.down.scale.abs() > SPARSE {
             true => row..row + 1,
@@ -179,13 +185,14 @@ impl Scaling<'_> {
         }
     }
 
-    /// Which of two bands holds a row: neighbours are not in the same one, unless they are of one.
+    /// Returns the index of the band that contains a row. If the upper and the lower row of a
+    /// target row are not read together, they are in different bands.
     fn place(&self, row: u32) -> usize {
         let rows = if self.down.scale.abs() > SPARSE { 1 } else { ROWS };
         (row / rows % 2) as usize
     }
 
-    /// Reads a row with those around it, unless they are there.
+    /// Reads a row and the other rows of its band, unless the band contains them already.
     fn read(&self, bands: &mut [Band; 2], bytes: &mut Vec<u8>, row: u32) {
         let band = &mut bands[self.place(row)];
         if band.rows.contains(&row) {
@@ -205,7 +212,7 @@ impl Scaling<'_> {
         unpack(&mut band.words, bytes, texel);
     }
 
-    /// The words of a row that was read.
+    /// Returns the words of a row that was read.
     fn row<'b>(&self, bands: &'b [Band; 2], row: u32) -> &'b [u32] {
         let (band, length) = (&bands[self.place(row)], self.columns.len() * words_of(self.from.bytes()));
         &band.words[(row - band.rows.start) as usize * length..][..length]
@@ -235,13 +242,13 @@ impl Scaling<'_> {
             if mixes {
                 runs.lanes(4 * words).iter_mut().zip(taps).for_each(|(lane, tap)| *lane = tap.2.to_bits());
             }
-            // It has no loops: nothing interrupts it.
+            // The program has no loops, so nothing can interrupt it.
             runs.run(&[]);
             put(out, texel, |number, word| runs.outputs[word][number]);
         }
     }
 
-    /// Takes the texels of a row as they are.
+    /// Copies the texels of a row unchanged.
     fn take(&self, row: &[u32], out: &mut [u8]) {
         let (words, taps) = (words_of(self.from.bytes()), &self.across.taps);
         let first = |number: usize| (taps[number].0 - self.columns.start) as usize * words;
@@ -249,7 +256,7 @@ impl Scaling<'_> {
     }
 }
 
-/// Fills texels of so many bytes in with their words.
+/// Writes texels of `texel` bytes from their words.
 #[inline(always)]
 fn put(out: &mut [u8], texel: usize, word: impl Fn(usize, usize) -> u32) {
     match texel {
@@ -271,7 +278,7 @@ fn put_of<const TEXEL: usize>(out: &mut [u8], word: impl Fn(usize, usize) -> u32
     texels.for_each(|(number, out)| put_words(out, |index| word(number, index)));
 }
 
-/// Fills a texel in.
+/// Writes one texel from its words.
 #[inline(always)]
 fn put_words(out: &mut [u8], word: impl Fn(usize) -> u32) {
     for (index, out) in out.chunks_mut(4).enumerate() {
@@ -279,7 +286,7 @@ fn put_words(out: &mut [u8], word: impl Fn(usize) -> u32) {
     }
 }
 
-/// Makes the bytes of texels words.
+/// Converts the bytes of texels to words.
 fn unpack(words: &mut [u32], bytes: &[u8], texel: usize) {
     match texel {
         1 => words.iter_mut().zip(bytes).for_each(|(word, &byte)| *word = byte.into()),

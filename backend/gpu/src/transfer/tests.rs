@@ -1,4 +1,4 @@
-//! Exact results of transfers on small surfaces.
+//! Tests of exact results of transfers on small surfaces.
 
 use std::sync::{Arc, LazyLock};
 
@@ -52,7 +52,7 @@ fn whole(surface: &Surface, aspect: vk::ImageAspectFlags) -> vk::BufferImageCopy
     vk::BufferImageCopy { image_subresource: layers(aspect), image_extent: surface.desc().extent, ..Default::default() }
 }
 
-/// A surface holding `bytes`, row by row.
+/// Returns a surface that contains `bytes`, row by row.
 fn holding(desc: SurfaceDesc, bytes: &[u8]) -> Arc<Surface> {
     let surface = surface(desc);
     copy_buffer_image(&WORKERS, None, (&buffer(bytes), &surface), &[whole(&surface, COLOR)], Direction::ToImage);
@@ -210,12 +210,13 @@ fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
             slices: None,
             min_lod: 0.0,
         };
-        // They are decoded before, of zeros, and so once more by the copy.
+        // The first decode, before the copy, is of zeros. The copy must therefore decode the
+        // blocks again.
         let cache = DecodedCache::new(1 << 20);
         let decoded = image.use_decoded(&cache, &view).unwrap();
         let (across, down) = (33u32.div_ceil(width), 14u32.div_ceil(height));
         let data = counting((across * down * 3 * info.bytes) as usize);
-        // All but the first column of blocks and the first slice.
+        // The copy covers all but the first column of blocks and the first slice.
         let region = vk::BufferImageCopy {
             buffer_offset: u64::from(info.bytes * (1 + across * down)),
             buffer_row_length: across * width,
@@ -340,7 +341,7 @@ fn lines_resolve_like_their_texels() {
     }
 }
 
-/// Rows by generated code are what texels are one by one.
+/// Rows converted by generated code equal texels converted separately.
 #[test]
 fn scaled_rows_are_texels() {
     use vk::Format as F;
@@ -367,7 +368,7 @@ fn scaled_rows_are_texels() {
     for (index, &format) in formats.iter().enumerate() {
         let desc = |format| desc(format, [21, 19, 1]);
         let info = vitric_format::info(format).unwrap();
-        // No component is infinite, or no number.
+        // The data contains no infinity and no NaN.
         let data: Vec<u8> = counting(21 * 19 * info.bytes as usize).iter().map(|byte| byte & 0x3b).collect();
         let source = holding(desc(format), &data);
         for other in [format, formats[(index + 3) % formats.len()], formats[(index + 7) % formats.len()]] {
@@ -388,6 +389,6 @@ fn scaled_rows_are_texels() {
             }
         }
     }
-    // What is small is none in narrow formats.
+    // Small values become 0 in narrow formats.
     assert!(shown * 4 > all * 3, "{shown} of {all}");
 }

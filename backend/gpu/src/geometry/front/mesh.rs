@@ -15,7 +15,7 @@ use crate::geometry::shading::{Records, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
 
 impl Assembled<'_> {
-    /// Primitives of workgroups. Returns false when the time of the draw is up.
+    /// Processes a range of workgroups. Returns false if the time limit of the draw has expired.
     pub(super) fn mesh_piece(
         &self,
         mesh: &Mesh<'_>,
@@ -58,7 +58,8 @@ impl Assembled<'_> {
     }
 }
 
-/// Sets up primitives of so many corners. Returns how many more clipping has left.
+/// Sets up primitives with `corners` corners each. Returns the number of primitives after clipping
+/// minus the number before.
 fn set_up_all(
     mut set_up: SetUp<'_>,
     shaded: &Shaded<'_>,

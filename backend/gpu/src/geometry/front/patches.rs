@@ -1,4 +1,4 @@
-//! Patches in the front end: from the vertices that they name to primitives that are set up.
+//! Patches in the front end: from their vertex indices to primitives that are set up.
 
 use std::ops::Range;
 
@@ -14,16 +14,18 @@ use crate::geometry::tessellation::{AT_ONCE, Evaluation, PatchScratch, Patches, 
 use crate::geometry::{Triangles, VertexSource};
 
 impl Assembled<'_> {
-    /// The patches whose control programs leave their blocks in one memory: instance, and numbers of the patches.
+    /// Returns the batches of patches whose control programs store their outputs in one buffer:
+    /// instance, and numbers of the patches.
     pub fn patch_parts(&self) -> impl Iterator<Item = (u32, Range<usize>)> + use<> {
         let count = self.per_instance();
         let parts = move || (0..count).step_by(AT_ONCE).map(move |start| start..count.min(start + AT_ONCE));
-        // Nobody counts instances of nothing.
+        // A draw without patches may have any number of instances, which need no iteration.
         let instances = if count == 0 { 0 } else { self.instances };
         (0..instances).flat_map(move |instance| parts().map(move |part| (instance, part)))
     }
 
-    /// Runs the control program for patches of an instance. Returns false when the time of the draw is up.
+    /// Runs the control program for patches of an instance. Returns false if the time limit of the
+    /// draw has expired.
     pub fn control(
         &self,
         scratch: &mut FrontScratch,
@@ -44,8 +46,8 @@ impl Assembled<'_> {
         !self.source.environment.deadline.expired()
     }
 
-    /// Subdivides a piece of some patches, evaluates its vertices and sets its primitives up, behind those in the last of `out`. Returns
-    /// false when the time of the draw is up.
+    /// Subdivides a chunk of patches, evaluates its vertices and sets its primitives up, after
+    /// those in the last buffer of `out`. Returns false if the time limit of the draw has expired.
     pub fn process_patches(
         &self,
         scratch: &mut FrontScratch,
@@ -102,7 +104,7 @@ impl Assembled<'_> {
         Some(())
     }
 
-    /// Primitives of evaluated vertices through a geometry program.
+    /// Processes primitives of evaluated vertices with a geometry program.
     fn emit_patches(
         &self,
         scratch: &mut FrontScratch,

@@ -1,4 +1,5 @@
-//! Vertex kernels against fetch, clip distances and the viewport transform of one vertex after the other.
+//! Tests of vertex kernels against fetch, clip distances and the viewport transform of single
+//! vertices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,8 @@ fn location(location: u32, component: u32) -> Slot {
     Slot::Location { location, component, index: 0 }
 }
 
-/// A vertex program that gives attribute 0 as its position, and attribute 1 and its numbers as varyings.
+/// Returns a vertex program that writes attribute 0 as its position, and attribute 1 and its
+/// built-in indices as varyings.
 fn program() -> Program {
     let mut b = Builder::new();
     let mut inputs: Vec<Slot> = (0..4).map(|component| location(0, component)).collect();
@@ -64,7 +66,7 @@ fn pipeline(vertex: Program, attributes: Vec<VertexAttribute>, bindings: Vec<Ver
     }
 }
 
-/// Of draws with six varyings.
+/// Returns the plan of draws with six varyings.
 fn plan() -> Plan {
     let mut plan = Plan::default();
     plan.ways.extend([VaryingSource::Linear; 6]);
@@ -79,7 +81,7 @@ fn random(state: &mut u64) -> u32 {
 const VIEWPORT: vk::Viewport =
     vk::Viewport { x: 10.0, y: 20.0, width: 640.0, height: -480.0, min_depth: 0.25, max_depth: 0.75 };
 
-/// What a vertex is outside of, by the rules of clipping.
+/// Returns the `outside` bits of a vertex by the rules of clipping.
 fn outside_of(position: [f32; 4], volume: &Volume) -> u32 {
     let vertex = Vertex { position, clip: [position[0] - 0.5].into_iter().collect(), ..Vertex::default() };
     let clipped = (0..8).fold(0, |bits, plane| bits | u32::from(clip::distance(&vertex, plane, volume) < 0.0) << plane);
@@ -90,7 +92,7 @@ fn outside_of(position: [f32; 4], volume: &Volume) -> u32 {
     clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE | beside
 }
 
-/// Where a position lies in the window, and 1/w.
+/// Returns the window coordinates of a position, and 1/w.
 fn in_window([x, y, z, w]: [f32; 4], is_symmetric: bool) -> [f32; 4] {
     let inverse_w = 1.0 / w;
     let vk::Viewport { min_depth: near, max_depth: far, .. } = VIEWPORT;
@@ -103,7 +105,7 @@ fn in_window([x, y, z, w]: [f32; 4], is_symmetric: bool) -> [f32; 4] {
     ]
 }
 
-/// Floats of all kinds.
+/// Returns memory with floats of all kinds.
 fn random_memory(state: &mut u64) -> Arc<Allocation> {
     let memory = Allocation::new(&Heap::new(1 << 20), 4096).unwrap();
     let special = [0.0f32, 1.0, -1.0, 4.0, f32::NAN, f32::INFINITY, -0.0, 1e-8];
@@ -165,7 +167,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         for (place, &vertex) in (0..).zip(&vertices) {
             let read = |at: u64, bytes: usize, size: u64, base: u64| {
                 let mut out = [0; 16];
-                // Words that do not fit read as zero.
+                // Dwords that do not fit in the buffer read as zero.
                 for (byte, slot) in out.iter_mut().enumerate().take(bytes) {
                     let at = at + byte as u64;
                     if at / 4 * 4 + 4 <= size {
@@ -179,7 +181,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
             let bytes = read(u64::from(vertex) * 16, 16, 4000, 64);
             let position: [f32; 4] =
                 std::array::from_fn(|index| f32::from_le_bytes(std::array::from_fn(|byte| bytes[index * 4 + byte])));
-            // The eighth instance from number 2 on.
+            // The eighth instance, counted from instance 2.
             let of_instance = [9, 2, 4][number % 3];
             let element = if rate == vk::VertexInputRate::INSTANCE { of_instance } else { u64::from(vertex) };
             let at = element * u64::from(stride) + u64::from(offset);

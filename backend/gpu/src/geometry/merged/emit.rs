@@ -1,4 +1,5 @@
-//! Merged waves in the front end: from corners of primitives through runs of the merged program to primitives that are set up.
+//! Merged waves in the front end: from corners of primitives through runs of the merged program to
+//! primitives that are set up.
 
 use std::ops::Range;
 
@@ -21,26 +22,26 @@ use crate::geometry::triangles::Triangles;
 use crate::geometry::{DrawNumbers, PrimitiveContext, VertexSource};
 use crate::state::corners;
 
-/// What a worker keeps from wave to wave.
+/// Buffers that a worker reuses from wave to wave.
 #[derive(Default)]
 pub struct EmitScratch {
     wave: Wave,
     memory: SharedMemory,
     reuse: Reuse,
-    /// Vertices that the invocations of the batch emitted.
+    /// Number of vertices that each invocation of the batch emitted.
     counts: Vec<u32>,
-    /// Records gathered from those with few lanes.
+    /// Records gathered from those with few occupied lanes.
     gathered: Vec<Lanes>,
     strip: Vec<u32>,
     shading: ShadeScratch,
 }
 
-/// Numbers of primitives, as programs see them.
+/// Numbers of primitives as programs see them.
 #[derive(Clone, Copy)]
 pub(crate) enum PrimitiveNumbers<'a> {
-    /// Those that follow one.
+    /// Consecutive numbers from this one on.
     From(usize),
-    /// Of each.
+    /// One number for each primitive.
     Each(&'a [u32]),
 }
 
@@ -53,25 +54,26 @@ impl PrimitiveNumbers<'_> {
     }
 }
 
-/// Primitives of one instance of a draw, on their way through a merged program.
+/// Primitives of one instance of a draw, to be processed by a merged program.
 pub(crate) struct Emission<'a> {
     /// The program.
     pub kernel: &'a MergedKernel,
-    /// What a lane does.
+    /// The mode in which lanes are assigned.
     pub mode: Mode,
-    /// What vertices are made of.
+    /// Source of the vertices.
     pub source: VertexSource<'a>,
-    /// Numbers of the vertices, so many for each primitive.
+    /// Vertex indices, a fixed number for each primitive.
     pub corners: &'a [u32],
     /// Numbers of the primitives.
     pub numbers: PrimitiveNumbers<'a>,
-    /// Words of vertices that are shaded already, sixteen by sixteen; else the program shades them.
+    /// Components of vertices that are already shaded, in blocks of sixteen vertices. With `None`,
+    /// the program shades them.
     pub shaded: Option<&'a [Lanes]>,
-    /// Who counts.
+    /// Counters to update, if enabled.
     pub counters: Option<&'a Counters>,
 }
 
-/// Vertices that were emitted, and where they are.
+/// Emitted vertices of a batch and their locations.
 pub(crate) struct Emitted<'w> {
     kernel: &'w MergedKernel,
     waves: Waves,
@@ -81,9 +83,9 @@ pub(crate) struct Emitted<'w> {
     /// Number of the first invocation, counted over all primitives.
     first: usize,
     numbers: PrimitiveNumbers<'w>,
-    /// Of vertices that were gathered, the place of each invocation's first one.
+    /// Place of each invocation's first vertex, if the vertices were gathered.
     starts: Option<SmallVec<[u32; WAVE]>>,
-    /// The vertices for set-up.
+    /// The vertices for setup.
     pub shaded: Shaded<'w>,
 }
 
@@ -92,18 +94,19 @@ impl Emission<'_> {
         Waves { mode: self.mode, lanes: WAVE, most: self.kernel.facts.max_vertices }
     }
 
-    /// Batches of all invocations.
+    /// Returns the batches of all invocations.
     pub fn batches(&self) -> impl Iterator<Item = Batch> {
         let primitives = self.corners.len() / self.kernel.vertices();
         self.waves().batches(primitives * self.kernel.facts.invocations as usize)
     }
 
-    /// Most primitives that a batch becomes.
+    /// Returns the maximum number of primitives that a batch becomes.
     pub fn most_primitives(&self, batch: &Batch) -> usize {
         batch.items.len() * self.kernel.facts.max_vertices as usize
     }
 
-    /// Runs a batch; its vertices have rows of `triangles`. `None` when the program was interrupted.
+    /// Runs a batch, and adds the rows of its vertices to `triangles`. Returns `None` if the
+    /// program was interrupted.
     pub fn run<'w>(
         &'w self,
         batch: &Batch,
@@ -138,7 +141,7 @@ impl Emission<'_> {
         Some(Emitted { kernel: self.kernel, waves, memory: records, counts, strip, first, numbers, starts, shaded })
     }
 
-    /// The primitives of a batch, and the corners that they have.
+    /// Returns the first primitive of a batch, and the corners of its primitives.
     fn primitives(&self, items: &Range<usize>) -> (usize, &[u32]) {
         let (of_each, invocations) = (self.kernel.vertices(), self.kernel.facts.invocations as usize);
         let (first, end) = (items.start / invocations, (items.end - 1) / invocations + 1);
@@ -159,7 +162,8 @@ impl Emission<'_> {
         if runner.call(&self.kernel.program, &environment, Mask::MAX, &inputs, &mut outputs) == Stop::Interrupted {
             return None;
         }
-        // Every wave of an invocation knows how many it emits.
+        // Every wave of an invocation computes the number of emitted vertices, so the first wave's
+        // is enough.
         if wave == 0 {
             let most = self.kernel.facts.max_vertices;
             counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().teller(item)].min(most)));
@@ -167,7 +171,8 @@ impl Emission<'_> {
         Some(())
     }
 
-    /// Puts the numbers of vertices that are to be shaded into local memory, or the words of those that are.
+    /// Stores the indices of vertices to be shaded, or the components of shaded vertices, in local
+    /// memory.
     fn put_vertices(&self, vertices: &[u32], memory: &mut SharedMemory) {
         let lanes = memory.lanes_mut();
         let Some(shaded) = self.shaded else {
@@ -239,7 +244,7 @@ impl Emission<'_> {
     }
 }
 
-/// Gathers emitted vertices so that they follow each other; the place of each invocation's first one.
+/// Gathers emitted vertices without gaps. Returns the place of each invocation's first vertex.
 fn gather(
     waves: Waves,
     counts: &[u32],
@@ -265,13 +270,13 @@ fn gather(
 }
 
 impl Emitted<'_> {
-    /// A word of an invocation's vertex.
+    /// Returns a component of an invocation's vertex.
     fn word(&self, item: usize, vertex: u32, word: usize) -> u32 {
         let (record, lane) = self.waves.place(item, vertex);
         self.memory[record * self.kernel.layout.record as usize + word][lane]
     }
 
-    /// All words of all vertices.
+    /// Returns all components of all vertices.
     #[cfg(test)]
     pub fn all_words(&self) -> Vec<u32> {
         let vertices = (0..self.counts.len()).flat_map(|item| (0..self.counts[item]).map(move |vertex| (item, vertex)));
@@ -279,7 +284,7 @@ impl Emitted<'_> {
         vertices.flat_map(|(item, vertex)| words.clone().map(move |word| self.word(item, vertex, word))).collect()
     }
 
-    /// The place of an invocation's vertex among those that were shaded.
+    /// Returns the place of an invocation's vertex among those that were shaded.
     fn place(&self, item: usize, vertex: u32) -> u32 {
         match &self.starts {
             Some(starts) => starts[item] + vertex,
@@ -290,7 +295,8 @@ impl Emitted<'_> {
         }
     }
 
-    /// Calls `each` with an invocation and the vertices of a strip, for all strips of a stream, in order.
+    /// Calls `each` with an invocation and the vertices of a strip, for all strips of a stream, in
+    /// order.
     fn strips(&mut self, stream: u32, mut each: impl FnMut(&Self, usize, &[u32])) {
         let mut strip = std::mem::take(self.strip);
         for item in 0..self.counts.len() {
@@ -311,7 +317,8 @@ impl Emitted<'_> {
         *self.strip = strip;
     }
 
-    /// Sets up the primitives of all strips of the stream that is rasterized, in order. Returns how many there are.
+    /// Sets up the primitives of all strips of the rasterized stream, in order. Returns the number
+    /// of primitives.
     pub fn set_up(&mut self, set_up: &mut SetUp<'_>, context: &PrimitiveContext) -> u64 {
         let mut primitives = 0;
         self.strips(context.raster.stream, |emitted, item, strip| {
@@ -320,7 +327,7 @@ impl Emitted<'_> {
         primitives
     }
 
-    /// What transform feedback takes of all primitives of all streams, each in order.
+    /// Captures all primitives of all streams for transform feedback, each stream in order.
     pub fn capture(&mut self, plan: &CapturePlan, captured: &mut Captured) {
         for (stream, (words, out)) in (0..).zip(plan.streams().zip(&mut captured.streams)) {
             self.strips(stream, |emitted, item, strip| {
@@ -333,7 +340,8 @@ impl Emitted<'_> {
         }
     }
 
-    /// Whether a strip begins with a vertex, and above that its stream.
+    /// Returns the flags of a vertex: bit 0 is set if a strip begins with it, the bits above are
+    /// its stream.
     fn flags(&self, item: usize, vertex: u32) -> u32 {
         self.word(item, vertex, self.kernel.layout.record as usize - 1)
     }
@@ -357,7 +365,7 @@ impl Emitted<'_> {
         primitives
     }
 
-    /// Primitives of all strips of all streams.
+    /// Returns the number of primitives of all strips of all streams.
     pub fn primitives(&self) -> u64 {
         let mut primitives = 0;
         let of_each = corners(self.kernel.facts.output);

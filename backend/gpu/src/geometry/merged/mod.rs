@@ -1,13 +1,19 @@
-//! Merged vertex and geometry programs: the vertices of some primitives and the primitives are shaded by one run of one program.
+//! Merged vertex and geometry programs: one run of one program shades the vertices of a group of
+//! primitives, and the primitives.
 //!
-//! A run is of one wave. It shades the vertices that its primitives name, sixteen at a time, into local memory; then each lane that has a
-//! primitive runs the geometry program, which finds its vertices there by their addresses and leaves those that it emits there, too. Who
-//! emits what is said by the wave's inputs, so that one program serves both modes (see [`Mode`]).
+//! A run is one wave. It shades the vertices of its primitives, sixteen at a time, into local
+//! memory. Then each lane that has a primitive runs the geometry program. The geometry program
+//! finds its vertices in local memory by their addresses, and stores the vertices that it emits
+//! there too. The wave's inputs say which lane emits which vertices, so that one program serves
+//! both modes (see [`Mode`]).
 //!
-//! Local memory has a word of each lane side by side: numbers of vertices, a row of lanes for each sixteen; then the words of each sixteen
-//! vertices; then records of emitted vertices (see [`GeometryFacts`]). A record of sixteen lanes is what a wave of the *finish* kernel
-//! takes as its inputs as it stands: it is a vertex kernel that fetches nothing and runs no program, so that what comes behind it knows
-//! nothing of geometry programs. Source: DESIGN 3.7.
+//! Local memory stores each component for all lanes side by side. It begins with vertex indices, a
+//! row of lanes for each sixteen. The components of the shaded vertices follow, then records of
+//! emitted vertices (see [`GeometryFacts`]). A record of sixteen lanes has the layout of the
+//! inputs of a wave of the *finish* kernel. The finish kernel is a vertex kernel that fetches
+//! nothing and runs no program, so that later stages need not know of geometry programs.
+//!
+//! Source: DESIGN 3.7.
 
 mod emit;
 mod waves;
@@ -30,47 +36,50 @@ use super::kernel::{VertexLinker, fetch_variance, input as vertex_input};
 use super::tessellation::before_geometry;
 use crate::state::{PipelineState, corners};
 
-/// Input words of a merged kernel, behind those of vertex kernels; the first of those is how many vertices there are.
+/// Input slots of a merged kernel, after those of vertex kernels. The vertex slot of the latter
+/// holds the number of vertices.
 mod input {
     use super::vertex_input;
 
-    /// How many vertices are shaded.
+    /// Number of vertices to shade.
     pub const VERTICES: u32 = vertex_input::VERTEX;
-    /// Where records begin.
+    /// Address of the first record.
     pub const EMIT_BASE: u32 = vertex_input::COUNT as u32;
-    /// What the number of a vertex is masked by to give that of its record.
+    /// Mask that turns the number of a vertex into that of its record.
     pub const EMIT_MASK: u32 = EMIT_BASE + 1;
-    /// The first vertex that a lane stores.
+    /// First vertex that a lane stores.
     pub const EMIT_FIRST: u32 = EMIT_BASE + 2;
-    /// How many it stores; 0: the lane has no primitive.
+    /// Number of vertices that a lane stores, or 0 if the lane has no primitive.
     pub const EMIT_SPAN: u32 = EMIT_BASE + 3;
     /// Number of the primitive.
     pub const PRIMITIVE: u32 = EMIT_BASE + 4;
-    /// Number of the invocation.
+    /// Invocation index.
     pub const INVOCATION: u32 = EMIT_BASE + 5;
-    /// Addresses of the vertices.
+    /// First of the addresses of the vertices.
     pub const ADDRESS: u32 = EMIT_BASE + 6;
-    /// How many there are.
+    /// Number of input slots.
     pub const COUNT: usize = ADDRESS as usize + super::MAX_VERTICES;
 }
 
-/// Most vertices of a primitive.
+/// Maximum number of vertices of a primitive.
 const MAX_VERTICES: usize = 6;
 
-/// Bytes of emitted vertices of a wave that are taken to be on the chip.
+/// Size of a wave's emitted vertices that is assumed to fit in the caches, bytes.
 const ON_CHIP: usize = 1 << 18;
 
-/// Vertices of an invocation up to which the wave that emits all of them is kept, however much it stores.
+/// Maximum number of vertices of an invocation up to which one lane emits all of them, however
+/// much the wave stores.
 const FEW: u32 = 4;
 
-/// Where things are in local memory, bytes.
+/// Layout of local memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
-    /// Vertices of a primitive: so many times sixteen vertices there are at most.
+    /// Number of vertices of a primitive. Local memory has room for sixteen times that many
+    /// vertices.
     vertices: u32,
-    /// Words of a vertex.
+    /// Components of a vertex.
     slots: u32,
-    /// Words of a record.
+    /// Components of a record.
     record: u32,
 }
 
@@ -80,36 +89,37 @@ impl Layout {
         Self { vertices: facts.vertices, slots: facts.inputs.len() as u32, record }
     }
 
-    /// The words of the vertices.
+    /// Returns the byte offset of the vertices' components.
     fn words(self) -> u32 {
         self.vertices * LOCAL_WORD
     }
 
-    /// A vertex, by its place among those of the wave.
+    /// Returns the byte offset of a vertex, by its place among those of the wave.
     fn vertex(self, place: u32) -> u32 {
         let lanes = WAVE as u32;
         self.words() + place / lanes * self.slots * LOCAL_WORD + place % lanes * 4
     }
 
-    /// A record of sixteen lanes.
+    /// Returns the byte offset of a record of sixteen lanes.
     fn record(self, number: u32) -> u32 {
         self.words() + (self.vertices * self.slots + number * self.record) * LOCAL_WORD
     }
 }
 
-/// The vertex and the geometry program of a pipeline, as one, and what makes vertices for set-up of those that it emits.
+/// The vertex and geometry programs of a pipeline as one program, and the kernel that converts
+/// emitted vertices for setup.
 #[derive(Debug)]
 pub struct MergedKernel {
     program: Arc<Program>,
     finish: VertexKernel,
     facts: GeometryFacts,
     layout: Layout,
-    /// The word of a record that is the primitive's number.
+    /// Component of a record that holds the primitive's number.
     primitive_id: Option<usize>,
-    /// What the words of a record are.
+    /// Slots of a record's components.
     #[cfg(test)]
     slots: Vec<Slot>,
-    /// Whether a primitive may be run more often than once.
+    /// True if a primitive may be run more than once.
     may_repeat: bool,
 }
 
@@ -118,7 +128,7 @@ pub struct MergedKernel {
 pub struct LazyMergedKernel(OnceLock<Option<MergedKernel>>);
 
 impl LazyMergedKernel {
-    /// The kernel; none, where the pipeline has no geometry program.
+    /// Returns the kernel, or `None` if the pipeline has no geometry program.
     pub fn get(&self, pipeline: &PipelineState) -> Option<&MergedKernel> {
         self.0.get_or_init(|| MergedKernel::new(pipeline)).as_ref()
     }
@@ -144,35 +154,36 @@ impl MergedKernel {
         })
     }
 
-    /// The program: what its resources are, and whether it has side effects.
+    /// Returns the program, which lists its resources and side effects.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// What makes vertices for set-up of those that are emitted.
+    /// Returns the kernel that converts emitted vertices for setup.
     pub fn finish(&self) -> &VertexKernel {
         &self.finish
     }
 
-    /// Vertices of a primitive that comes.
+    /// Returns the number of vertices of an input primitive.
     pub fn vertices(&self) -> usize {
         self.facts.vertices as usize
     }
 
-    /// Most primitives that become of one that comes.
+    /// Returns the maximum number of primitives that one input primitive becomes.
     pub fn amplification(&self) -> usize {
         let of_each = corners(self.facts.output) as u32;
         let primitives = self.facts.max_vertices.saturating_sub(of_each - 1).max(1);
         self.facts.invocations as usize * primitives as usize
     }
 
-    /// The word of a record that is `slot`.
+    /// Returns the component of a record that holds `slot`.
     #[cfg(test)]
     fn record_word(&self, slot: Slot) -> Option<usize> {
         self.slots.iter().position(|&known| known == slot)
     }
 
-    /// How waves are made: as asked, where that leaves images as they are, else by what a wave stores.
+    /// Returns the mode of waves: `asked`, unless that would change the image, or else the mode
+    /// that suits the size of a wave's records.
     pub fn mode(&self, asked: Option<Mode>) -> Mode {
         let stored = self.facts.max_vertices as usize * (self.layout.record * LOCAL_WORD) as usize;
         let fits = stored <= ON_CHIP || self.facts.max_vertices <= FEW;
@@ -185,7 +196,8 @@ impl MergedKernel {
     }
 }
 
-/// Links vertex code, patch code and geometry code; the last alone, where vertices are those of subdivided patches.
+/// Links vertex and geometry code. Links the geometry code alone if its vertices are those of
+/// subdivided patches.
 fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&GeometryFacts, Layout)) -> Program {
     let vertex = &*pipeline.vertex;
     let b = match pipeline.patches {
@@ -203,7 +215,7 @@ fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&Geome
     linked
 }
 
-/// Vertex code for all rows of sixteen vertices.
+/// Appends vertex code for all rows of sixteen vertices.
 fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts, Layout)) -> Builder {
     let row = b.local(1);
     b.push(Inst::Loop);
@@ -223,7 +235,7 @@ fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts,
     b
 }
 
-/// Geometry code for the lanes that have a primitive.
+/// Appends geometry code for the lanes that have a primitive.
 fn run_geometry(mut b: Builder, geometry: &Program, before: Before) -> Builder {
     let (span, zero) = (b.input(input::EMIT_SPAN, Type::I32), b.int(0));
     let condition = b.binary(B::INe, span, zero);
@@ -238,7 +250,7 @@ fn run_geometry(mut b: Builder, geometry: &Program, before: Before) -> Builder {
     b
 }
 
-/// How the inputs of a merged kernel differ from lane to lane.
+/// Returns how each input of a merged kernel varies from lane to lane.
 fn variance() -> [LaneVariance; input::COUNT] {
     let mut variance = [LaneVariance::Divergent; input::COUNT];
     variance[..vertex_input::COUNT].copy_from_slice(&fetch_variance());
@@ -248,7 +260,8 @@ fn variance() -> [LaneVariance; input::COUNT] {
     variance
 }
 
-/// Vertex code for sixteen vertices, the first of them with a place, and patch code: what the geometry program reads goes to local memory.
+/// Appends vertex code for sixteen vertices, of which the first has the place `first`. Stores the
+/// components that the geometry program reads in local memory.
 fn shade_row(
     mut b: Builder,
     pipeline: &PipelineState,
@@ -281,7 +294,7 @@ fn shade_row(
     b
 }
 
-/// Appends a geometry program.
+/// Linker that appends a geometry program.
 struct GeometryLinker<'a> {
     b: Builder,
     program: &'a Program,

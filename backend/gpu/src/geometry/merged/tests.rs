@@ -1,4 +1,4 @@
-//! Both modes of merged programs on the same primitives.
+//! Tests of both modes of merged programs on equal primitives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,8 @@ fn program(bytes: &[u8], stage: vk::ShaderStageFlags) -> Program {
     Program::new(shader, "main")
 }
 
-/// A pipeline whose geometry program hands triangles on, and says that it may emit a vertex more.
+/// Returns a pipeline whose geometry program passes triangles through, and declares one more
+/// vertex than it emits.
 fn pipeline() -> PipelineState {
     let vertex = include_bytes!("../../../../../cts/shaders/ids.vert.spv");
     let geometry = include_bytes!("../../../../../cts/shaders/through_triangles.geom.spv");
@@ -30,7 +31,8 @@ fn pipeline() -> PipelineState {
     PipelineState { geometry: Some(Arc::new(geometry)), ..PipelineState::of_vertex(vertex) }
 }
 
-/// The words of all vertices that a strip of eight vertices becomes, and what was counted.
+/// Returns the components of all vertices that a strip of eight vertices becomes, and the
+/// counters.
 fn emitted(kernel: &MergedKernel, mode: Mode) -> (Vec<u32>, Vec<u64>) {
     let (bindings, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(60)));
     let viewport = vk::Viewport { width: 8.0, height: 8.0, max_depth: 1.0, ..Default::default() };
@@ -64,7 +66,7 @@ fn emitted(kernel: &MergedKernel, mode: Mode) -> (Vec<u32>, Vec<u64>) {
     (words, named.map(|counter| counters.values()[counter as usize]).to_vec())
 }
 
-/// DESIGN's golden on waves of sixteen lanes; `waves` has that of eight.
+/// Golden example of DESIGN on waves of sixteen lanes. `waves` tests it on eight.
 #[test]
 fn both_modes_emit_the_same_vertices() {
     let pipeline = pipeline();
@@ -76,7 +78,8 @@ fn both_modes_emit_the_same_vertices() {
     assert_eq!(counts, [0, 2, 24, 18, 0, 6], "two waves of four and of two triangles, no reuse");
     assert_eq!(plain, replicated);
     assert_eq!(plain.len(), 6 * 3 * kernel.layout.record as usize);
-    // Vertices of the second triangle are those of the strip in its order: their numbers are the colours' first component.
+    // The vertices of the second triangle are those of the strip in order. Their indices are the
+    // colours' first component.
     let record = kernel.layout.record as usize;
     let color = kernel.record_word(Slot::Location { location: 0, component: 0, index: 0 }).unwrap();
     let ids: Vec<u32> = plain.chunks(record).map(|vertex| vertex[color]).collect();

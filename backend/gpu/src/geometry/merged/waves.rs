@@ -1,37 +1,37 @@
-//! How the invocations of a geometry program are given to the lanes of waves.
+//! Assignment of a geometry program's invocations to the lanes of waves.
 
 use std::ops::Range;
 
-/// What a lane of a merged program does.
+/// Assignment of invocations to lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// An invocation has one lane, which emits all its vertices: DESIGN's "non-replicated". Vertices are shaded once for the primitives of
-    /// a wave.
+    /// An invocation has one lane, which emits all of its vertices: "non-replicated" in DESIGN.
+    /// Vertices are shaded once for all primitives of a wave.
     Plain,
-    /// An invocation has as many lanes as it may emit vertices. Each runs the program and emits one vertex: that with its own number.
-    /// Vertices are shaded for each primitive.
+    /// An invocation has as many lanes as it may emit vertices. Each lane runs the program and
+    /// emits the vertex with its own number. Vertices are shaded for each primitive.
     Replicated,
 }
 
-/// What a lane has: an invocation, by its number in the batch, and which of its vertices it stores.
+/// Work of a lane: an invocation, by its number in the batch, and the vertices to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// The invocation.
     pub item: usize,
-    /// The first vertex that is stored.
+    /// First vertex to store.
     pub first: u32,
-    /// How many are.
+    /// Number of vertices to store.
     pub span: u32,
 }
 
-/// Cuts invocations into batches: what runs together, and is set up together.
+/// Division of invocations into batches, which run and are set up together.
 #[derive(Debug, Clone, Copy)]
 pub struct Waves {
-    /// What a lane does.
+    /// Assignment of invocations to lanes.
     pub mode: Mode,
-    /// Lanes of a wave.
+    /// Number of lanes of a wave.
     pub lanes: usize,
-    /// Most vertices of an invocation.
+    /// Maximum number of vertices of an invocation.
     pub most: u32,
 }
 
@@ -40,12 +40,12 @@ pub struct Waves {
 pub struct Batch {
     /// Numbers of the invocations.
     pub items: Range<usize>,
-    /// Waves, at least one. Several are of one invocation.
+    /// Number of waves, at least one. Several waves all run the one invocation of the batch.
     pub waves: usize,
 }
 
 impl Waves {
-    /// Lanes of an invocation.
+    /// Returns the number of lanes of an invocation.
     fn lanes_of_item(self) -> usize {
         match self.mode {
             Mode::Plain => 1,
@@ -53,14 +53,15 @@ impl Waves {
         }
     }
 
-    /// Cuts so many invocations.
+    /// Divides `items` invocations into batches.
     pub fn batches(self, items: usize) -> impl Iterator<Item = Batch> {
         let of_item = self.lanes_of_item();
         let (step, waves) = ((self.lanes / of_item).max(1), of_item.div_ceil(self.lanes));
         (0..items).step_by(step).map(move |first| Batch { items: first..items.min(first + step), waves })
     }
 
-    /// What a lane of a wave of a batch of so many invocations has, if it has any.
+    /// Returns the work of a lane in a wave of a batch of `items` invocations, or `None` if the
+    /// lane has none.
     pub fn share(self, items: usize, wave: usize, lane: usize) -> Option<Share> {
         let (of_item, number) = (self.lanes_of_item(), wave * self.lanes + lane);
         let item = number / of_item;
@@ -71,12 +72,14 @@ impl Waves {
         (item < items).then_some(share)
     }
 
-    /// The lane of the first wave, or of one behind it, that says how many vertices an invocation emitted.
+    /// Returns the lane that outputs the number of vertices an invocation emitted, counted from
+    /// the first wave on.
     pub fn teller(self, item: usize) -> usize {
         item * self.lanes_of_item()
     }
 
-    /// Records of a wave: how many vertices each lane may store.
+    /// Returns the number of records of a wave, which is the maximum number of vertices that a
+    /// lane stores.
     pub fn records(self) -> u32 {
         match self.mode {
             Mode::Plain => self.most,
@@ -84,7 +87,7 @@ impl Waves {
         }
     }
 
-    /// Record and lane of an invocation's vertex, by its number.
+    /// Returns the record and lane of an invocation's vertex, by its number.
     pub fn place(self, item: usize, vertex: u32) -> (usize, usize) {
         match self.mode {
             Mode::Plain => (vertex as usize, item),
@@ -95,7 +98,7 @@ impl Waves {
         }
     }
 
-    /// What the number of a vertex is masked by to give that of its record.
+    /// Returns the mask that turns the number of a vertex into that of its record.
     pub fn mask(self) -> u32 {
         match self.mode {
             Mode::Plain => u32::MAX,
@@ -108,7 +111,7 @@ impl Waves {
 mod tests {
     use super::*;
 
-    /// Waves, and runs of the geometry program, of so many invocations.
+    /// Returns the numbers of waves and of runs of the geometry program for `items` invocations.
     fn runs(waves: Waves, items: usize) -> (usize, usize) {
         let (mut count, mut runs) = (0, 0);
         for batch in waves.batches(items) {
@@ -120,7 +123,8 @@ mod tests {
         (count, runs)
     }
 
-    /// DESIGN's golden: six triangles, of a strip of eight vertices, of which four vertices become at most.
+    /// Golden example of DESIGN: six triangles of a strip of eight vertices, each emitting at most
+    /// four vertices.
     #[test]
     fn six_triangles_on_waves_of_eight_and_sixteen() {
         for (lanes, replicated) in [(8, (3, 24)), (16, (2, 24))] {

@@ -1,7 +1,7 @@
-//! The programs of a pipeline with tessellation, linked: vertex programs whose results control programs read, control programs, and
-//! evaluation programs as vertex kernels.
+//! Linked programs of a pipeline with tessellation: vertex programs whose results control programs
+//! read, control programs, and evaluation programs as vertex kernels.
 //!
-//! Each is a program of its own; what their resources are is known of the control program, for all of them.
+//! Each is a separate program. The control program lists the resources of all of them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,45 +15,45 @@ use crate::geometry::VertexKernel;
 use crate::geometry::kernel::{Results, VertexLinker, fetch_variance};
 use crate::state::PipelineState;
 
-/// Input words of a control program.
+/// Input slots of a control program.
 pub(super) mod control {
     /// Address of the patch's block.
     pub const BASE: u32 = 0;
-    /// Address of the table of its vertices.
+    /// Address of the table of the patch's vertices.
     pub const TABLE: u32 = 1;
-    /// Number of the invocation, which is that of the vertex.
+    /// Invocation index, which is that of the output vertex.
     pub const INVOCATION: u32 = 2;
     /// Number of the patch.
     pub const PRIMITIVE: u32 = 3;
-    /// Vertices that come.
+    /// Number of input vertices.
     pub const VERTICES: u32 = 4;
-    /// How many there are.
+    /// Number of input slots.
     pub const COUNT: usize = 5;
 }
 
-/// Input words of an evaluation program.
+/// Input slots of an evaluation program.
 pub(super) mod evaluation {
-    /// Coordinates u, v and w.
+    /// First of three coordinates u, v and w.
     pub const PLACE: u32 = 0;
     /// Address of the patch's block.
     pub const BASE: u32 = 3;
     /// Number of the patch.
     pub const PRIMITIVE: u32 = 4;
-    /// How many there are.
+    /// Number of input slots.
     pub const COUNT: usize = 5;
 }
 
-/// An offset at which no memory is: what is loaded there is 0.
+/// Byte offset outside of memory. Loads from it return 0.
 const NOWHERE: u32 = 0x8000_0000;
 
-/// Where the words of a patch are, in words.
+/// Size of a patch's block, in dwords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Words of the patch.
+    /// Dwords of the patch.
     pub patch: u32,
-    /// Words of a vertex.
+    /// Dwords of a vertex.
     pub vertex: u32,
-    /// Vertices.
+    /// Number of vertices.
     pub vertices: u32,
 }
 
@@ -62,32 +62,32 @@ impl Block {
         Self { patch: facts.patch.len() as u32, vertex: facts.vertex.len() as u32, vertices }
     }
 
-    /// All words.
+    /// Returns the size of the block, dwords.
     pub fn words(self) -> u32 {
         self.patch + self.vertex * self.vertices
     }
 }
 
-/// What an evaluation program becomes.
+/// An evaluation program after linking.
 #[derive(Debug)]
 pub(crate) enum Evaluation {
-    /// Vertices for set-up.
+    /// Kernel whose vertices go to triangle setup.
     Vertices(VertexKernel),
-    /// Words of vertices, as a geometry program reads them.
+    /// Program that writes vertex components for a geometry program.
     Words(Program),
 }
 
 /// The tessellation programs of a pipeline.
 #[derive(Debug)]
 pub struct TessellationKernel {
-    /// The vertex program: its outputs are the words of vertices that the control program reads.
+    /// The vertex program. Its outputs are the vertex components that the control program reads.
     pub(super) points: Program,
     pub(super) control: Arc<Program>,
     pub(crate) evaluation: Evaluation,
     pub(super) block: Block,
-    /// Words of the block that are levels: four outer and two inner ones.
+    /// Dwords of the block that hold the levels: four outer and two inner ones.
     pub(super) levels: [Option<u32>; 6],
-    /// Whether programs may run in any order.
+    /// True if programs may run in any order.
     is_pure: bool,
 }
 
@@ -99,20 +99,22 @@ pub struct LazyTessellationKernel {
 }
 
 impl LazyTessellationKernel {
-    /// The programs; none, where the pipeline has none.
+    /// Returns the programs, or `None` if the pipeline has none.
     pub fn get(&self, pipeline: &PipelineState) -> Option<&TessellationKernel> {
         pipeline.patches.as_ref()?;
         self.programs.get_or_init(|| TessellationKernel::new(pipeline)).as_ref()
     }
 
-    /// The kernel of the evaluation program that gives also what transform feedback writes.
+    /// Returns the kernel of the evaluation program that also writes the outputs of transform
+    /// feedback.
     pub fn captured(&self, pipeline: &PipelineState) -> Option<&VertexKernel> {
         let make = || Linked::new(pipeline)?.vertices(pipeline, true);
         self.captured.get_or_init(make).as_ref()
     }
 }
 
-/// What programs before the geometry program have of resources and image instructions.
+/// Returns the numbers of resources and image instructions of the programs before the geometry
+/// program.
 pub(crate) fn before_geometry(pipeline: &PipelineState) -> Before {
     let patches = pipeline.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
     before([&pipeline.vertex].into_iter().chain(patches).map(|program| &**program))
@@ -155,17 +157,17 @@ impl TessellationKernel {
         })
     }
 
-    /// The control program: its resources are those of all programs before rasterization.
+    /// Returns the control program. Its resources are those of all programs before rasterization.
     pub fn program(&self) -> &Arc<Program> {
         &self.control
     }
 
-    /// Whether programs may run in any order.
+    /// Returns true if programs may run in any order.
     pub fn is_pure(&self) -> bool {
         self.is_pure
     }
 
-    /// What makes vertices for set-up; nothing, where a geometry program does.
+    /// Returns the kernel whose vertices go to setup, or `None` if a geometry program follows.
     pub fn vertices(&self) -> Option<&VertexKernel> {
         match &self.evaluation {
             Evaluation::Vertices(kernel) => Some(kernel),
@@ -174,11 +176,11 @@ impl TessellationKernel {
     }
 }
 
-/// The programs of a pipeline as they are linked.
+/// The programs of a pipeline during linking.
 struct Linked<'a> {
     control: &'a Program,
     evaluation: &'a Program,
-    /// What the control program writes.
+    /// Outputs of the control program.
     written: &'a PatchFacts,
     read: &'a PatchFacts,
     block: Block,
@@ -194,7 +196,7 @@ impl<'a> Linked<'a> {
         Some(Self { control, evaluation, written, read, block, vertex: &pipeline.vertex })
     }
 
-    /// The control program, with the resources of all.
+    /// Builds the control program with the resources of all programs.
     fn control(&self, pipeline: &PipelineState) -> Program {
         let before = before([self.vertex]);
         let mut linker = PatchLinker { b: Builder::new(), linked: self, program: self.control, before };
@@ -211,7 +213,7 @@ impl<'a> Linked<'a> {
         linked
     }
 
-    /// The evaluation program's outputs, behind what computes them.
+    /// Builds the evaluation program. Returns the builder and the program's outputs.
     fn evaluate(&self) -> (Builder, Vec<Value>) {
         let before = before([self.vertex, self.control]);
         let mut linker = PatchLinker { b: Builder::new(), linked: self, program: self.evaluation, before };
@@ -232,24 +234,25 @@ impl<'a> Linked<'a> {
         routine(b, self.evaluation, &[LaneVariance::Divergent; evaluation::COUNT], slots.len())
     }
 
-    /// Bytes from the start of the block to a word of the patch that a program names.
+    /// Returns the offset of a patch component that a program reads or writes, bytes from the
+    /// start of the block.
     fn of_patch(&self, facts: &PatchFacts, word: u32) -> u32 {
         place(facts.patch.get(word as usize), &self.written.patch).map_or(NOWHERE, |place| place * 4)
     }
 
-    /// The same for a word of the first vertex.
+    /// Returns the offset of a component of the first vertex, bytes from the start of the block.
     fn of_vertex(&self, facts: &PatchFacts, word: u32) -> u32 {
         place(facts.vertex.get(word as usize), &self.written.vertex)
             .map_or(NOWHERE, |place| (self.block.patch + place) * 4)
     }
 }
 
-/// Where a word is among others.
+/// Returns the index of a slot among others.
 fn place(slot: Option<&Slot>, among: &[Slot]) -> Option<u32> {
     among.iter().position(|known| Some(known) == slot).map(|place| place as u32)
 }
 
-/// The vertex program of a pipeline: its outputs are these words.
+/// Builds the vertex program of a pipeline, with the given slots as outputs.
 fn points(pipeline: &PipelineState, slots: &[Option<Slot>]) -> Program {
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
     let words = link::append(&mut linker, &pipeline.vertex);
@@ -257,7 +260,8 @@ fn points(pipeline: &PipelineState, slots: &[Option<Slot>]) -> Program {
     routine(b, &pipeline.vertex, &fetch_variance(), slots.len())
 }
 
-/// Writes words of a program's outputs; 0 where it has none.
+/// Writes outputs of a program in the given order, and 0 for outputs that the program does not
+/// have.
 fn output_words(mut b: Builder, (program, words): (&Program, &[Value]), slots: &[Option<Slot>]) -> Builder {
     for (number, slot) in (0..).zip(slots) {
         let word = slot.and_then(|slot| program.output(slot)).map(|output| words[output]);
@@ -267,7 +271,7 @@ fn output_words(mut b: Builder, (program, words): (&Program, &[Value]), slots: &
     b
 }
 
-/// A linked program of a stage.
+/// Finishes and compiles a linked program of a stage.
 fn routine(b: Builder, program: &Program, variance: &[LaneVariance], outputs: usize) -> Program {
     let mut function = b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
@@ -277,7 +281,7 @@ fn routine(b: Builder, program: &Program, variance: &[LaneVariance], outputs: us
     linked
 }
 
-/// Appends a tessellation program.
+/// Linker that appends a tessellation program.
 struct PatchLinker<'a> {
     b: Builder,
     linked: &'a Linked<'a>,
@@ -286,7 +290,7 @@ struct PatchLinker<'a> {
 }
 
 impl PatchLinker<'_> {
-    /// Words of a control program that are inputs of its own.
+    /// Returns the input slot of a control program's built-in.
     fn of_control(builtin: Builtin) -> Option<u32> {
         Some(match builtin {
             Builtin::PatchBase => control::BASE,
@@ -298,7 +302,7 @@ impl PatchLinker<'_> {
         })
     }
 
-    /// The same of an evaluation program.
+    /// Returns the input slot of an evaluation program's built-in.
     fn of_evaluation(builtin: Builtin, word: u32) -> Option<u32> {
         Some(match builtin {
             Builtin::TessCoord => evaluation::PLACE + word.min(2),
@@ -308,7 +312,7 @@ impl PatchLinker<'_> {
         })
     }
 
-    /// What is known when programs are linked.
+    /// Returns the value of a built-in that is constant once programs are linked.
     fn constant(&self, builtin: Builtin, word: u32) -> u32 {
         let is_control = std::ptr::eq(self.program, self.linked.control);
         let facts = if is_control { self.linked.written } else { self.linked.read };

@@ -1,10 +1,15 @@
-//! Tessellation: control programs run over patches, the tessellator subdivides these, and evaluation programs make vertices.
+//! Tessellation: control programs run over patches, the tessellator subdivides the patches, and
+//! evaluation programs compute vertices.
 //!
-//! Patches go through in two steps, so that memory is bounded by what their levels say. First the control programs of some patches leave a
-//! *block* for each in local memory (see [`PatchFacts`](vitric_ir::interface::PatchFacts)): words of the patch, levels among them, and words of its
-//! vertices. Then parts of them that become at most a window each are subdivided, and their vertices evaluated, sixteen at a time, as
-//! vertices of many patches. What the control program wrote is read where it lies. With a geometry program, it is the vertices' words that
-//! evaluation gives, which the waves of that program find in their local memory.
+//! Patches are processed in two steps, so that tessellation levels bound the memory in use. First
+//! the control programs of a batch of patches write one *block* for each patch to local memory
+//! (see [`PatchFacts`](vitric_ir::interface::PatchFacts)). A block holds the components of the
+//! patch, levels included, and the components of its vertices.
+//!
+//! Then chunks of the batch that become at most one window each are subdivided. Their vertices are
+//! evaluated sixteen at a time, across patches, and read the control program's outputs in place.
+//! With a geometry program, the evaluation programs write vertex components, which the waves of
+//! the geometry program find in their local memory.
 
 mod kernel;
 mod patches;

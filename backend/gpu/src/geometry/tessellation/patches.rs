@@ -1,4 +1,4 @@
-//! Patches on their way: control programs run for some of them, and pieces of what they become are subdivided.
+//! Batches of patches: runs of control programs, and the subdivision of chunks of their results.
 
 use std::ops::Range;
 
@@ -14,20 +14,20 @@ use crate::geometry::reuse::Reuse;
 use crate::geometry::shading::{Feed, shade_words};
 use crate::state::Subdivision;
 
-/// Patches whose control programs leave their blocks in one memory.
+/// Number of patches in a batch, whose control programs write their blocks to one buffer.
 pub const AT_ONCE: usize = 128;
 
-/// What a worker keeps from patch to patch.
+/// Buffers that a worker reuses from patch to patch.
 #[derive(Default)]
 pub struct PatchScratch {
     waves: [Wave; 2],
     pub(in crate::geometry) vertex: Wave,
     pub(in crate::geometry) words: Vectors,
-    /// Words of vertices, sixteen by sixteen, for geometry programs.
+    /// Vertex components for geometry programs, in blocks of sixteen vertices.
     pub(in crate::geometry) shaded: Vectors,
     reuse: Reuse,
     mesh: Mesh,
-    /// What was subdivided last.
+    /// Result of the last subdivision.
     pub(in crate::geometry) subdivided: Subdivided,
 }
 
@@ -35,27 +35,28 @@ pub struct PatchScratch {
 #[derive(Default)]
 pub struct Patches {
     memory: SharedMemory,
-    /// Byte at which the first block begins.
+    /// Byte offset of the first block.
     blocks: u32,
-    /// Bytes of a block.
+    /// Size of a block, bytes.
     block: u32,
     /// Number of the first patch.
     first: u32,
     levels: Vec<Levels>,
 }
 
-/// A piece of some patches: patches, or primitives of one.
+/// A chunk of a batch of patches: whole patches, or a range of one patch's primitives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Numbers of the patches, among those that lie in one memory.
+    /// Numbers of the patches in their batch.
     pub patches: Range<usize>,
-    /// Where it is a part of one patch: primitives of that.
+    /// Range of primitives, if the chunk is a part of one patch.
     pub part: Option<Range<usize>>,
-    /// Primitives.
+    /// Number of primitives.
     pub primitives: usize,
 }
 
-/// Where things are in the local memory of control programs, bytes: words of vertices, tables of their addresses, blocks.
+/// Byte offsets in the local memory of control programs, which holds vertex components, tables of
+/// vertex addresses, and blocks.
 struct Layout {
     tables: u32,
     blocks: u32,
@@ -63,8 +64,9 @@ struct Layout {
 }
 
 impl TessellationKernel {
-    /// Runs vertex and control programs for patches of so many vertices, by the numbers of these; the first patch has a number. How many
-    /// vertices were shaded, and `None` when a program was interrupted.
+    /// Runs vertex and control programs for patches with `vertices` input vertices each. `corners`
+    /// holds the vertex indices, and `first` is the number of the first patch. Returns the number
+    /// of shaded vertices, or `None` if a program was interrupted.
     pub fn control(
         &self,
         source: &VertexSource<'_>,
@@ -100,7 +102,8 @@ impl TessellationKernel {
         Layout { tables, blocks, end: blocks + patches as u32 * self.block.words() * 4 }
     }
 
-    /// Shades the vertices that patches name: their words lie at the start of the memory, as those of sixteen lanes.
+    /// Shades the vertices of patches. Stores their components at the start of the memory, sixteen
+    /// lanes each.
     fn shade(&self, source: &VertexSource<'_>, scratch: &mut PatchScratch, memory: &mut SharedMemory) -> Option<()> {
         let PatchScratch { vertex, words, reuse, .. } = scratch;
         let (slots, lanes) = (self.points.outputs.len(), memory.lanes_mut());
@@ -110,7 +113,7 @@ impl TessellationKernel {
         })
     }
 
-    /// The address of each corner's vertex.
+    /// Writes the address of each corner's vertex.
     fn fill_tables(&self, layout: &Layout, places: &[u32], memory: &mut SharedMemory) {
         let (slots, lanes) = (self.points.outputs.len() as u32, WAVE as u32);
         let table = &mut memory.lanes_mut().as_flattened_mut()[layout.tables as usize / 4..];
@@ -119,7 +122,8 @@ impl TessellationKernel {
         }
     }
 
-    /// Runs the control program for patches that one wave holds, or for one that two hold.
+    /// Runs the control program for patches that fit in one wave, or for one patch that needs two
+    /// waves.
     fn run_control(
         &self,
         (environment, layout, first): (&Environment<'_>, &Layout, u32),
@@ -156,22 +160,23 @@ impl TessellationKernel {
 }
 
 impl Patches {
-    /// How many.
+    /// Returns the number of patches.
     pub fn len(&self) -> usize {
         self.levels.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no patches.
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }
 
-    /// The memory that the blocks lie in.
+    /// Returns the memory that holds the blocks.
     pub(in crate::geometry) fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
-    /// Cuts all of them into pieces of about `size` primitives, none of more than `most`, but for those of one primitive.
+    /// Splits the patches into chunks of about `size` primitives, and at most `most` but at least
+    /// one.
     pub fn pieces(&self, subdivision: &Subdivision, (size, most): (usize, usize)) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         for (patch, levels) in self.levels.iter().enumerate() {
@@ -197,7 +202,7 @@ impl Patches {
         pieces
     }
 
-    /// Subdivides a piece.
+    /// Subdivides a chunk.
     pub(in crate::geometry) fn subdivide(
         &self,
         subdivision: &Subdivision,
@@ -225,29 +230,29 @@ impl Patches {
     }
 }
 
-/// Patches that were subdivided: vertices for the evaluation program, and primitives of these.
+/// Result of a subdivision: vertices for the evaluation program, and primitives of these vertices.
 #[derive(Debug, Default)]
 pub(crate) struct Subdivided {
     vertices: Vec<Generated>,
     /// Vertices of the primitives.
     pub corners: Vec<u32>,
-    /// The patch of each primitive.
+    /// Number of each primitive's patch.
     pub numbers: Vec<u32>,
 }
 
-/// A vertex as the tessellator makes it.
+/// A vertex that the tessellator generated.
 #[derive(Debug, Clone, Copy)]
 struct Generated {
     /// Coordinates u, v and w.
     place: [f32; 3],
-    /// Address of its patch's block.
+    /// Address of the patch's block.
     base: u32,
     /// Number of the patch.
     primitive: u32,
 }
 
 impl Subdivided {
-    /// How many vertices.
+    /// Returns the number of vertices.
     pub fn count(&self) -> usize {
         self.vertices.len()
     }
@@ -269,13 +274,13 @@ impl Subdivided {
         self.corners.extend(corners.iter().map(|corner| first + corner));
     }
 
-    /// Its vertices, wave by wave.
+    /// Returns a feed of the vertices, wave by wave.
     pub fn feed(&self) -> impl Feed {
         Coordinates { vertices: &self.vertices, inputs: [[0; WAVE]; evaluation::COUNT] }
     }
 }
 
-/// Inputs of evaluation programs.
+/// Feed of inputs of evaluation programs.
 struct Coordinates<'a> {
     vertices: &'a [Generated],
     inputs: [Lanes; evaluation::COUNT],

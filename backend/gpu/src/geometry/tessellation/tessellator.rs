@@ -1,26 +1,37 @@
-//! The tessellator: levels of a patch become vertices in its domain, and points, lines or triangles between them.
+//! Tessellator: converts the levels of a patch to vertices in its domain, and to points, lines or
+//! triangles between them.
 //!
-//! Coordinates are integers, of which [`ONE`] is 1: floats hold them exactly, and 1 minus one of them, too. So edges are symmetric, those of
-//! neighbours have the same vertices to the bit, and the weights of a triangle's corners have the sum 1.
+//! Coordinates are integers with [`ONE`] for 1. Floats represent them exactly, and also 1 minus a
+//! coordinate. Edges are therefore symmetric, adjacent patches have bit-identical vertices on a
+//! shared edge, and the barycentric weights of a triangle add up to 1.
 //!
-//! Vertices, primitives and their order are those of the reference tessellator of Direct3D 11, which hardware follows. Vulkan leaves all of
-//! these open, and programs and tests rely on them. Source: Vulkan specification, "Tessellation", and appendix "Invariance"; Direct3D 11.3
-//! functional specification, "Fixed Function Tessellator"; the published reference (`tessellator.hpp`, for instance in Mesa).
-//! Transform feedback of 162 patches (squares and triangles, 3 spacings, 27 sets of levels) gives the triangles that an NVIDIA H100
-//! and lavapipe give, with positions that differ by less than 10^-4: theirs are multiples of 2^-16.
+//! Vertices, primitives and their order are those of the reference tessellator of Direct3D 11,
+//! which hardware follows. Vulkan leaves all of these open, but programs and tests rely on them.
 //!
-//! - Edges with fractional spacing: an edge of `n` segments lies between the uniform edges of `n - 2` and of `n` segments, in proportion to
-//!   its level. The vertex that the longer one has in addition starts where a ruler has its next mark: at the middle of a half edge, then
-//!   at the middles of its halves, and so on. There the shorter segments are.
-//! - Rings of vertices follow each other from the outside in. Rings of a square start at u = 0, v = 1 and go through u = 0, v = 0; those of a
-//!   triangle start at v = 1 and go through w = 1.
-//! - Between the outer ring and the first inner one, a walk along both edges advances on each where the ruler has a mark that the edge has
-//!   already, from both ends to the middle. The outer edge comes second on the way to the middle, and first behind it.
-//! - Between inner rings lie quads. Diagonals go from the outer vertex that is nearer to the corner to the inner vertex that is nearer to the
-//!   middle. The quad in the middle of an odd edge counts to its first half.
-//! - A row of quads in the middle of a square has diagonals from the second long side's vertices to the next ones of the first side. The
-//!   middle quad is divided along the other diagonal if both levels are odd and the row does not lie along u. A whole square is divided
-//!   from u = 1 to v = 1.
+//! Source: Vulkan specification, "Tessellation", and appendix "Invariance"; Direct3D 11.3
+//! functional specification, "Fixed Function Tessellator"; the published reference
+//! (`tessellator.hpp`, for instance in Mesa).
+//!
+//! Transform feedback of 162 patches (squares and triangles, 3 spacings, 27 sets of levels) gives
+//! the triangles that an NVIDIA H100 and lavapipe give. Positions differ by less than 10^-4,
+//! because the other tessellators' coordinates are multiples of 2^-16.
+//!
+//! - Edges with fractional spacing: an edge of `n` segments lies between the uniform edges of
+//!   `n - 2` and of `n` segments, in proportion to its level. The additional vertex of the longer
+//!   edge starts at the next mark of a ruler. That is the middle of a half edge at first, then the
+//!   middles of its halves, and so on. The shorter segments are at that vertex.
+//! - Rings of vertices follow each other from the outside in. Rings of a square start at u = 0, v
+//!   = 1 and go through u = 0, v = 0. Rings of a triangle start at v = 1 and go through w = 1.
+//! - Between the outer ring and the first inner one, a traversal of both edges goes from both ends
+//!   to the middle. It advances on each edge where the ruler has a mark at which the edge already
+//!   has a vertex. The outer edge comes second before the middle, and first after it.
+//! - Between inner rings lie quads. Diagonals go from the outer vertex that is nearer to the
+//!   corner to the inner vertex that is nearer to the middle. The quad in the middle of an odd
+//!   edge belongs to its first half.
+//! - A row of quads in the middle of a square has diagonals from the second long side's vertices
+//!   to the next ones of the first side. The middle quad is divided along the other diagonal if
+//!   both levels are odd and the row does not lie along u. A whole square is divided from u = 1 to
+//!   v = 1.
 
 use vitric_ir::interface::{Domain, Spacing};
 
@@ -29,44 +40,45 @@ use crate::state::Subdivision;
 /// The coordinate 1.
 pub const ONE: u32 = 1 << 24;
 
-/// `maxTessellationGenerationLevel`.
+/// Maximum tessellation level, `maxTessellationGenerationLevel`.
 pub const MAX_LEVEL: u32 = 64;
 
 /// The levels of a patch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Levels {
-    /// Of the outer edges.
+    /// Levels of the outer edges.
     pub outer: [f32; 4],
-    /// Of what is inside.
+    /// Levels of the interior.
     pub inner: [f32; 2],
 }
 
 /// A subdivided patch.
 #[derive(Debug, Default)]
 pub struct Mesh {
-    /// What it was made of last.
+    /// Settings and levels of the last subdivision.
     of: Option<(Subdivision, Levels)>,
-    /// Coordinates u and v of the vertices. In triangles w is what is left of 1.
+    /// Coordinates u and v of the vertices. In triangles w is 1 - u - v.
     pub vertices: Vec<[u32; 2]>,
-    /// Vertices of the primitives: one, two or three of each.
+    /// Vertices of the primitives: one, two or three for each.
     pub corners: Vec<u32>,
-    /// Vertices of an edge of a ring, and of the same edge of the next inner ring.
+    /// Vertices of an edge of a ring, and of the corresponding edge of the next inner ring.
     edges: [Vec<u32>; 2],
-    /// Subdivisions, inside, along u and v.
+    /// Subdivisions of the interior along u and v.
     across: [Vec<u32>; 2],
-    /// Numbers of the inner vertices of a square, row by row, with room for those of its sides.
+    /// Indices of the inner vertices of a square, row by row, with room for those of its sides.
     grid: Vec<u32>,
 }
 
-/// How the tessellator divides edges.
+/// Division of edges by a spacing mode.
 trait DivideEdges {
-    /// A level, clamped to what there is; what is no number is least.
+    /// Clamps a level to the allowed range. NaN becomes the minimum.
     fn clamp(self, level: f32) -> f32;
 
-    /// Segments of an edge of a clamped level.
+    /// Returns the number of segments of an edge with a clamped level.
     fn segments(self, level: f32) -> u32;
 
-    /// Where the vertices of an edge of a clamped level and so many segments are.
+    /// Writes the positions of the vertices of an edge with a clamped level and the given number
+    /// of segments.
     fn subdivide(self, level: f32, segments: u32, out: &mut Vec<u32>);
 }
 
@@ -93,7 +105,7 @@ impl DivideEdges for Spacing {
         let n = segments as usize;
         out.clear();
         out.resize(n + 1, ONE);
-        // Between a uniform edge with two segments less and one with all of them.
+        // Positions lie between a uniform edge with two segments fewer and one with all of them.
         let fewer = segments.saturating_sub(2);
         let is_uniform = self == Self::Equal || fewer == 0;
         let share = if is_uniform { 1.0 } else { (f64::from(level) - f64::from(fewer)) / 2.0 };
@@ -102,7 +114,7 @@ impl DivideEdges for Spacing {
             let before = if place as u32 > last_before { place - 1 } else { place };
             let from = if is_uniform { 0.0 } else { before as f64 / f64::from(fewer) };
             let at = from * (1.0 - share) + place as f64 / f64::from(segments) * share;
-            // The middle is there exactly.
+            // The middle is exact.
             let is_middle = 2 * place == n;
             out[place] = if is_middle { ONE / 2 } else { (at * f64::from(ONE) + 0.5) as u32 };
             out[n - place] = ONE - out[place];
@@ -110,7 +122,8 @@ impl DivideEdges for Spacing {
     }
 }
 
-/// Returns the vertex in front of the shorter segment of a half edge that has gone beyond so many whole segments.
+/// Returns the vertex before the shorter segment of a half edge that exceeds `segments` whole
+/// segments.
 fn last_before_shorter(segments: u32) -> u32 {
     match segments.checked_ilog2() {
         Some(bits) => 2 * (segments - (1 << bits)) + 1,
@@ -118,23 +131,25 @@ fn last_before_shorter(segments: u32) -> u32 {
     }
 }
 
-/// Marks of a ruler on half an edge: positions beyond its first one, where an edge of the greatest level has vertices.
+/// Number of ruler marks on half an edge: positions after the first one at which an edge of the
+/// maximum level has vertices.
 const MARKS: u32 = MAX_LEVEL / 2;
 
-/// Returns how many vertices the half of an edge has before it has one at a mark.
+/// Returns the number of vertices that half of an edge has before it has one at a mark.
 fn turn_of_mark(mark: u32) -> u32 {
     let zeros = mark.trailing_zeros();
     (MARKS >> 1 >> zeros) + (mark >> 1 >> zeros)
 }
 
-/// Returns the distance of the marks at which the half of an edge may have one of so many vertices.
+/// Returns the distance of the marks at which half of an edge with this number of vertices may
+/// have one.
 fn distance_of_marks(vertices: u32) -> usize {
     let bits = vertices.saturating_sub(1).checked_ilog2();
     bits.map_or(MARKS, |bits| MARKS >> 1 >> bits) as usize
 }
 
 impl Subdivision {
-    /// The outer levels that count.
+    /// Returns the number of outer levels that the domain uses.
     fn relevant(&self) -> usize {
         match self.domain {
             Domain::Triangles => 3,
@@ -143,7 +158,8 @@ impl Subdivision {
         }
     }
 
-    /// Subdivides a patch; it has no vertices where an outer level is not positive. Patches like the last one are there already.
+    /// Subdivides a patch into `mesh`. The patch has no vertices if an outer level is not
+    /// positive. Keeps the mesh if settings and levels are those of the last call.
     pub fn subdivide(&self, levels: &Levels, mesh: &mut Mesh) {
         let of = Some((*self, *levels));
         if mesh.of == of {
@@ -153,7 +169,7 @@ impl Subdivision {
         mesh.vertices.clear();
         mesh.corners.clear();
         let outer = &levels.outer[..self.relevant()];
-        // This is so for what is no number, too.
+        // The comparison also rejects NaN.
         if !outer.iter().all(|&level| level > 0.0) {
             return;
         }
@@ -170,7 +186,8 @@ impl Subdivision {
         }
     }
 
-    /// How many vertices and primitives a patch becomes: those that [`Self::subdivide`] makes of it.
+    /// Returns the numbers of vertices and primitives that [`Self::subdivide`] creates for a
+    /// patch.
     pub fn count(&self, levels: &Levels) -> (usize, usize) {
         if !levels.outer[..self.relevant()].iter().all(|&level| level > 0.0) {
             return (0, 0);
@@ -187,7 +204,7 @@ impl Subdivision {
         (vertices, if self.points { vertices } else { primitives })
     }
 
-    /// Segments of all of some outer edges.
+    /// Returns the number of segments of all given outer edges.
     fn around(&self, levels: &[f32]) -> usize {
         levels.iter().map(|&level| self.spacing.segments(self.spacing.clamp(level)) as usize).sum()
     }
@@ -197,14 +214,15 @@ impl Subdivision {
         if around == 3 && self.leaves_whole(&levels.inner[..1]) {
             return (3, 1);
         }
-        // Each ring has a vertex for each of its segments; two rings have a triangle for each segment of both between them.
+        // Each ring has one vertex for each of its segments. Between two rings lies one triangle
+        // for each segment of both.
         let rings = (1..=(self.inside(levels.inner[0]).1 / 2)).map(|ring| self.inside(levels.inner[0]).1 - 2 * ring);
         let (mut vertices, mut primitives, mut outer) = (around, 0, around);
         for segments in rings {
             vertices += if segments == 0 { 1 } else { 3 * segments as usize };
             primitives += outer + 3 * segments as usize;
             outer = 3 * segments as usize;
-            // The innermost one is a triangle of its own.
+            // The innermost ring is itself a triangle.
             primitives += usize::from(segments == 1);
         }
         (vertices, primitives)
@@ -220,14 +238,15 @@ impl Subdivision {
         (around + (columns + 1) * (rows + 1), between + 2 * columns * rows)
     }
 
-    /// An inner level as it counts when the patch is not left whole: one of 1 divides what is inside, too.
+    /// Returns an inner level and its segments for a patch that is subdivided. An inner level of 1
+    /// then divides the interior too.
     fn inside(&self, level: f32) -> (f32, u32) {
         let level = self.spacing.clamp(level);
         let least = if self.spacing == Spacing::FractionalOdd { 3 } else { 2 };
         (level, self.spacing.segments(level).max(least))
     }
 
-    /// Whether all of some levels leave their edges whole.
+    /// Returns true if none of the levels divides its edge.
     fn leaves_whole(&self, levels: &[f32]) -> bool {
         levels.iter().all(|&level| self.spacing.segments(self.spacing.clamp(level)) == 1)
     }
@@ -266,7 +285,7 @@ impl Subdivision {
             }
             rings = inner;
         }
-        // The innermost triangle, unless it is a point.
+        // The innermost ring is a triangle unless it is a point.
         if n % 2 == 1 {
             mesh.corners.extend([rings[0], rings[1], rings[2]]);
         }
@@ -286,7 +305,7 @@ impl Subdivision {
             let (level, segments) = self.inside(level);
             self.spacing.subdivide(level, segments, places);
         }
-        // Around: u = 0, v = 0, u = 1, v = 1.
+        // The outer edges in order: u = 0, v = 0, u = 1, v = 1.
         let mut starts = [0; 5];
         let mut places = Vec::new();
         for (edge, level) in levels.outer.into_iter().enumerate() {
@@ -336,7 +355,7 @@ impl Subdivision {
 
 /// The inner vertices of a square, by their numbers along u and v.
 struct Square {
-    /// Segments along u and v from side to side.
+    /// Number of segments along u and v from side to side.
     segments: [u32; 2],
 }
 
@@ -345,22 +364,22 @@ impl Square {
         Self { segments }
     }
 
-    /// Returns the number of inner rings; the last one may be a row of vertices.
+    /// Returns the number of inner rings. The last one may be a row of vertices.
     fn rings(&self) -> u32 {
         self.segments[0].min(self.segments[1]) / 2
     }
 
-    /// Returns whether the middle is longer along u than along v.
+    /// Returns true if the middle is longer along u than along v.
     fn lies_along_u(&self) -> bool {
         self.segments[0] > self.segments[1]
     }
 
-    /// Returns where a vertex is in the grid.
+    /// Returns the grid index of a vertex.
     fn at(&self, [column, row]: [u32; 2]) -> usize {
         (row * (self.segments[0] + 1) + column) as usize
     }
 
-    /// Returns the grid's places of an edge of a ring: u low, v low, u high or v high.
+    /// Returns the grid indices of an edge of a ring: u low, v low, u high or v high.
     fn edge(&self, ring: u32, edge: usize) -> impl Iterator<Item = usize> {
         self.places(ring, edge).map(|place| self.at(place))
     }
@@ -378,14 +397,16 @@ impl Square {
     }
 }
 
-/// Returns the vertices of an edge of a ring of a triangle, whose edges begin at these and which may be a point.
+/// Returns the vertices of an edge of a triangle's ring, whose edges begin at `starts`. The ring
+/// may be a point.
 fn edge_of_triangle(starts: [u32; 4], edge: usize) -> impl Iterator<Item = u32> {
     let is_point = starts[0] == starts[1];
     let [first, end] = if is_point { [starts[0], starts[0]] } else { [starts[edge], starts[edge + 1]] };
     (first..end).chain([if edge == 2 || is_point { starts[0] } else { end }])
 }
 
-/// Returns the coordinates of a vertex that has these weights of an edge's first corner, its second one, and the third.
+/// Returns the coordinates of a vertex from its weights of an edge's first corner, its second one,
+/// and the third.
 fn turned([first, second, third]: [u32; 3], edge: usize) -> [u32; 2] {
     match edge {
         0 => [third, first],
@@ -407,7 +428,7 @@ impl Mesh {
         let shorter = columns.min(rows);
         for ring in 1..shorter.div_ceil(2) {
             for edge in 0..4 {
-                // The next edge begins with the last one.
+                // The last vertex of an edge is the first of the next.
                 let steps = square.segments[1 - edge % 2] - 2 * ring;
                 square.places(ring, edge).take(steps as usize).for_each(&mut add);
             }
@@ -425,7 +446,7 @@ impl Mesh {
         if columns.min(rows).is_multiple_of(2) {
             return;
         }
-        // Along u from v low to v high, or against v from u low to u high.
+        // The quads run along u from v low to v high, or against v from u low to u high.
         let along_u = square.lies_along_u();
         let sides = if along_u { [1, 3] } else { [0, 2] };
         for (list, side) in self.edges.iter_mut().zip(sides) {
@@ -447,11 +468,12 @@ impl Mesh {
         }
     }
 
-    /// Adds the vertices of an inner triangle, around; where each edge begins, and the end. The innermost one may be a point.
+    /// Adds the vertices of an inner ring of a triangle. Returns the beginning of each edge, and
+    /// the end. The innermost ring may be a point.
     fn add_ring(&mut self, across: &[u32], ring: usize) -> [u32; 4] {
         let n = across.len() - 1;
         let inset = across[ring];
-        // Perpendiculars through a place on two edges meet at two thirds of it.
+        // Perpendiculars through a point on two edges meet at two thirds of it.
         let corner = (2 * inset + 1) / 3;
         let start = self.vertices.len() as u32;
         if 2 * ring == n {
@@ -472,7 +494,8 @@ impl Mesh {
     }
 }
 
-/// Fills the space between two edges, the outer one first. The inner one lies to its left, and may be a point.
+/// Fills the area between two edges, the outer one first. The inner edge lies to the left of the
+/// outer one, and may be a point.
 fn stitch([outer, inner]: &[Vec<u32>; 2], is_outermost: bool, corners: &mut Vec<u32>) {
     let mut strip = Strip { outer, inner, out: 0, at: 0, corners };
     if is_outermost {
@@ -482,7 +505,7 @@ fn stitch([outer, inner]: &[Vec<u32>; 2], is_outermost: bool, corners: &mut Vec<
     }
 }
 
-/// A walk along two edges that makes triangles.
+/// Traversal of two edges that adds triangles.
 struct Strip<'a> {
     outer: &'a [u32],
     inner: &'a [u32],
@@ -492,19 +515,20 @@ struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    /// Makes a triangle with the next segment of the outer edge.
+    /// Adds a triangle with the next segment of the outer edge.
     fn advance_outer(&mut self) {
         self.corners.extend([self.outer[self.out], self.outer[self.out + 1], self.inner[self.at]]);
         self.out += 1;
     }
 
-    /// Makes a triangle with the next segment of the inner edge.
+    /// Adds a triangle with the next segment of the inner edge.
     fn advance_inner(&mut self) {
         self.corners.extend([self.inner[self.at], self.outer[self.out], self.inner[self.at + 1]]);
         self.at += 1;
     }
 
-    /// Makes a quad of the next segments. Its diagonal ends in the next outer vertex, or in the next inner one.
+    /// Adds a quad with the next segment of both edges. Its diagonal ends in the next outer vertex
+    /// if `to_outer`, or else in the next inner one.
     fn advance_both(&mut self, to_outer: bool) {
         let [out, next_out] = [0, 1].map(|step| self.outer[self.out + step]);
         let [at, next_at] = [0, 1].map(|step| self.inner[self.at + step]);
@@ -516,9 +540,10 @@ impl Strip<'_> {
         self.at += 1;
     }
 
-    /// Fills the space between the outer ring and the first inner one, whose numbers of segments have nothing to do with each other.
+    /// Fills the area between the outer ring and the first inner one, whose numbers of segments
+    /// are unrelated.
     fn fill_outermost(&mut self) {
-        // The inner edge has lost a segment at each of its ends.
+        // The inner edge is shorter by a segment at each of its ends.
         let [outer, inner] = [self.outer.len() as u32 - 1, self.inner.len() as u32 + 1];
         let halves = [outer / 2, inner / 2];
         let step = distance_of_marks(halves[0].max(halves[1]));
@@ -538,7 +563,7 @@ impl Strip<'_> {
             self.advance_inner();
         }
         if outer_is_odd {
-            // The inner vertex comes first in the middle.
+            // The inner vertex is the first corner in the middle.
             self.corners.extend([self.inner[self.at], self.outer[self.out], self.outer[self.out + 1]]);
             self.out += 1;
         }
@@ -555,7 +580,7 @@ impl Strip<'_> {
         }
     }
 
-    /// Fills the space between two inner rings: a triangle at each end, and quads between.
+    /// Fills the area between two inner rings: a triangle at each end, and quads between.
     fn fill_between_rings(&mut self) {
         let quads = self.inner.len() - 1;
         self.advance_outer();

@@ -1,4 +1,4 @@
-//! The tessellator against an exact model: areas, edges and orientations in integers.
+//! Tests of the tessellator against an exact model: areas, edges and orientations in integers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ const LEVELS: [f32; 22] = [
 ];
 const SPACINGS: [Spacing; 3] = [Spacing::Equal, Spacing::FractionalEven, Spacing::FractionalOdd];
 
-/// Pseudo-random picks.
+/// Pseudo-random numbers.
 struct Picks(u64);
 
 impl Picks {
@@ -30,13 +30,13 @@ fn mesh(domain: Domain, spacing: Spacing, levels: &Levels) -> Mesh {
     mesh
 }
 
-/// Twice the area of a triangle.
+/// Returns twice the area of a triangle.
 fn area([a, b, c]: [[u32; 2]; 3]) -> i128 {
     let [a, b, c] = [a, b, c].map(|[u, v]| [i128::from(u), i128::from(v)]);
     (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
 }
 
-/// The segments of an edge as the specification says, from the level.
+/// Returns the number of segments of an edge by the rules of the specification.
 fn expected_segments(spacing: Spacing, level: f32) -> u32 {
     match spacing {
         Spacing::Equal => level.ceil() as u32,
@@ -45,10 +45,11 @@ fn expected_segments(spacing: Spacing, level: f32) -> u32 {
     }
 }
 
-/// The coordinates on an edge of the domain, in order.
+/// Returns the coordinates on an edge of the domain, in order.
 fn on_edge(mesh: &Mesh, is_on: impl Fn([u32; 2]) -> bool, place: impl Fn([u32; 2]) -> u32) -> Vec<u32> {
     let used: HashSet<u32> = mesh.corners.iter().copied().collect();
-    // Inner vertices may lie on an edge, too: those of the edge are those that only one triangle's side has.
+    // Inner vertices may lie on an edge too. Vertices of the edge belong to sides that only one
+    // triangle has.
     let mut sides: HashMap<(u32, u32), i32> = HashMap::new();
     for triangle in mesh.corners.chunks(3) {
         for (a, b) in [(0, 1), (1, 2), (2, 0)] {
@@ -93,7 +94,7 @@ fn triangles_cover_their_domain_exactly_once() {
                 .map(|t| area([0, 1, 2].map(|corner| mesh.vertices[t[corner] as usize])))
                 .collect();
             assert_eq!(areas.iter().sum::<i128>(), whole * one * one, "{domain:?} {spacing:?} {levels:?}");
-            // Slivers of a unit may turn over where coordinates are rounded.
+            // Rounding of coordinates may turn over slivers that are one unit wide.
             assert!(areas.iter().all(|&area| area >= -(one * 2)), "{domain:?} {spacing:?} {levels:?}");
             let used: HashSet<u32> = mesh.corners.iter().copied().collect();
             assert_eq!(used.len(), mesh.vertices.len(), "{domain:?} {spacing:?} {levels:?}");
@@ -186,7 +187,8 @@ fn golden_patches() {
     assert_eq!(mesh(Domain::Quads, Spacing::Equal, &inside).corners.len(), 6);
 }
 
-/// The triangles of a patch with equal spacing, each with the coordinates of its corners in parts of a segment.
+/// Returns the triangles of a patch with equal spacing, with the coordinates of their corners in
+/// fractions of a segment.
 fn triangles_of(domain: Domain, outer: [f32; 4], inner: [f32; 2], parts: u32) -> Vec<[[u32; 2]; 3]> {
     let mesh = mesh(domain, Spacing::Equal, &Levels { outer, inner });
     let place = |at: u32| (u64::from(at) * u64::from(parts) + u64::from(ONE / 2)) / u64::from(ONE);
@@ -194,8 +196,8 @@ fn triangles_of(domain: Domain, outer: [f32; 4], inner: [f32; 2], parts: u32) ->
     mesh.corners.chunks(3).map(|t| [corner(&t[0]), corner(&t[1]), corner(&t[2])]).collect()
 }
 
-/// The diagonal of each quad of a square with as many segments along u and v inside as outside: `\\` goes from u low, v low to u high, v
-/// high. Rows have v low first.
+/// Returns the diagonal of each quad of a square with as many segments along u and v inside as
+/// outside. `\\` goes from u low, v low to u high, v high. Rows have v low first.
 fn diagonals(columns: u32, rows: u32) -> Vec<String> {
     let mut picture = vec![vec!['?'; columns as usize]; rows as usize];
     let (u, v) = (columns as f32, rows as f32);
@@ -217,7 +219,7 @@ fn diagonals(columns: u32, rows: u32) -> Vec<String> {
     picture.into_iter().map(|row| row.into_iter().collect()).collect()
 }
 
-/// Triangles of small patches in the order of the reference, with their first corners.
+/// Triangles of small patches have the order and first corners of the reference.
 #[test]
 fn golden_triangles() {
     let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
@@ -225,7 +227,7 @@ fn golden_triangles() {
     assert_eq!(triangles_of(Domain::Quads, [1.0; 4], [1.0; 2], 1), [[a, b, d], [b, c, d]]);
     let (top, bottom) = ([[0, 1], [0, 0], [1, 0]], Domain::Triangles);
     assert_eq!(triangles_of(bottom, [1.0; 4], [1.0; 2], 1), [top]);
-    // Around a vertex in the middle, from u = 0, v = 1 on.
+    // Triangles around a vertex in the middle, from u = 0, v = 1 on.
     let m = [1, 1];
     let around = [[0, 2], [0, 1], [0, 0], [1, 0], [2, 0], [2, 1], [2, 2], [1, 2], [0, 2]];
     let expected: Vec<_> = around.windows(2).map(|pair| [pair[0], pair[1], m]).collect();
@@ -244,7 +246,8 @@ fn golden_triangles() {
     assert_eq!(triangles_of(Domain::Triangles, [2.0; 4], [2.0; 2], 6), expected);
 }
 
-/// Triangles of squares whose outer and inner levels differ, as digests of their corners' coordinates in order.
+/// Triangles of squares with different outer and inner levels match digests of their corners'
+/// coordinates, in order.
 #[test]
 fn golden_transitions() {
     for (inner, outer, expected) in [
@@ -302,7 +305,8 @@ fn golden_vertices() {
     assert!(triangle[3][1] > half && triangle[4] == [triangle[4][0]; 2] && triangle[5][0] > half, "{triangle:?}");
 }
 
-/// Edges of fractional levels lie between uniform ones. New vertices appear where the ruler has its next mark.
+/// Edges of fractional levels lie between uniform ones. New vertices appear at the next mark of
+/// the ruler.
 #[test]
 fn golden_places() {
     let places = |spacing: Spacing, level: f32| {

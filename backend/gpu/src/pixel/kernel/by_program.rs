@@ -1,11 +1,11 @@
-//! What something has become with routines in its fragment program.
+//! Cache of objects that depend on a fragment program with inlined routines.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use vitric_exec::Program;
 
-/// What something has become, by the fragment program with routines in it.
+/// Cache of objects, keyed by a fragment program with inlined routines.
 #[derive(Debug)]
 pub struct ByProgram<T>(Mutex<Vec<(Arc<Program>, Arc<T>)>>);
 
@@ -16,14 +16,14 @@ impl<T> Default for ByProgram<T> {
 }
 
 impl<T> Clone for ByProgram<T> {
-    /// What is copied has become nothing yet.
+    /// Returns an empty cache. Cached objects are not copied.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl<T> ByProgram<T> {
-    /// Returns what was made for a program, or makes it.
+    /// Returns the object cached for a program, or makes and caches it.
     pub fn or_make(&self, program: &Arc<Program>, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
         let mut all = self.0.lock();
         if let Some((_, known)) = all.iter().find(|(of, _)| Arc::ptr_eq(of, program)) {

@@ -1,7 +1,8 @@
-//! Kernels that export themselves: sixteen pixels of one primitive at a time, straight into the attachments.
+//! Kernels that export directly: they process sixteen pixels of one primitive at a time and write
+//! the attachments themselves.
 //!
-//! All lanes run; those that are not covered are helpers, which write nothing. That serves short programs best: for others
-//! quads of several primitives are packed into full waves.
+//! All lanes run. Uncovered lanes are helpers, which write nothing. This is best for short
+//! programs. For long programs, quads of several primitives are packed into full waves.
 
 use vitric_base::simd::WAVE;
 use vitric_exec::runtime::frame::LANES_BYTES;
@@ -16,48 +17,53 @@ use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels, shades_sa
 use crate::raster::has_all_samples;
 use crate::state::{MultisampleState, PipelineState};
 
-/// Instructions of a program beyond which waves are better packed.
+/// Maximum number of instructions of a program that runs with idle lanes instead of in packed
+/// waves.
 const LONGEST: usize = 160;
 
-/// The same of those of all samples, where each is shaded.
+/// Maximum number of instructions for all samples together, if each sample is shaded.
 const LONGEST_SHADED: usize = 4 * LONGEST;
 
-/// Instructions of a program beyond which waves of whole groups gain nothing, either.
+/// Maximum number of instructions of a program for which a kernel of whole groups pays.
 const LONGEST_WHOLE: usize = 4000;
 
-/// Words of locals of short programs.
+/// Maximum size of a short program's locals, in 32-bit words.
 const MAX_LOCALS: u32 = 32;
 
-/// Most exports that may follow each other in the code: samples of attachments.
+/// Maximum number of exports that are unrolled in the code: samples times attachments.
 const MAX_EXPORTS: u32 = 128;
 
-/// As so many exports counts one that is combined with what is stored.
+/// Cost of an export that is combined with the stored texel, in plain exports.
 const COMBINED: u32 = 4;
 
-/// Texels of a line, which hold one sample each.
+/// Texels of a line, each of one sample.
 pub(super) const LINE: u32 = 64;
 
-/// Sixteen pixels of one primitive, one a lane, whole quads.
+/// Sixteen pixels of one primitive in whole quads, one a lane.
 #[derive(Clone)]
 pub(super) struct Pixels {
-    /// Their x and y, as floats.
+    /// x and y of the pixels, as floats.
     pub(super) place: [Value; 2],
-    /// Whether each is covered, sample by sample; nothing where all are.
+    /// Coverage of the pixels, sample by sample. Empty if all are covered.
     pub(super) covered: Vec<Value>,
-    /// Byte of each one's first sample in each target's plane; of the first one's where they are accessed as a block.
+    /// Byte offset of each pixel's first sample in each target's plane. If a plane is accessed as
+    /// a block, the offset of the block's first pixel.
     pub(super) texels: Vec<Value>,
 }
 
-/// How small primitives of a pipeline are drawn, where not by waves of quads as others are.
+/// Path of small primitives, if they are not drawn by waves of quads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmallPrimitivePath {
-    /// From coverage to export by one kernel, some of whose lanes are idle: programs are short.
+    /// For short programs. One kernel does everything from coverage to export, with some lanes
+    /// idle.
     AtOnce,
-    /// A kernel tells which pixels are covered and pass their test, a mixed one shades them, with all lanes: programs are long.
+    /// For long programs. One kernel finds the pixels that are covered and pass their test, and a
+    /// mixed kernel shades them in full waves.
     Sieved,
 }
 
-/// How small primitives of a pipeline are drawn that writes these attachments; `None` where waves of quads are needed.
+/// Returns the path of small primitives for a pipeline that writes `attachments`, or `None` if
+/// waves of quads are necessary.
 pub(super) fn way(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<SmallPrimitivePath> {
     if serves(pipeline, attachments) {
         return Some(SmallPrimitivePath::AtOnce);
@@ -68,16 +74,19 @@ pub(super) fn way(pipeline: &PipelineState, attachments: &[Attachment]) -> Optio
     (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(SmallPrimitivePath::Sieved)
 }
 
-/// Whether fragments of a program are tested and written when it is known which it discards: then a sieve only looks at depths.
+/// Returns true if fragments are tested and written only after the program has discarded some. A
+/// sieve then only reads depths.
 pub fn discards_first(program: &Program) -> bool {
     program.fragment.may_discard && !program.fragment.early_tests
 }
 
-/// Whether kernels of a pipeline export themselves, which writes these attachments: where some pixels of blocks may be idle.
+/// Returns true if a pipeline that writes `attachments` has kernels that export directly even
+/// where some lanes of blocks are idle.
 pub(super) fn serves(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let multisample = &pipeline.multisample;
     let fits = |program: &Program| {
-        // Each sample is shaded where it is known which are left, or all of them together.
+        // Shading of each sample requires early tests. Late tests require that all samples of a
+        // pixel are shaded together.
         let effects = if is_late(pipeline, program) { Effects::Late } else { Effects::None };
         let by_sample = shades_samples(multisample, Some(program));
         let has_way = !by_sample || effects == Effects::None;
@@ -88,20 +97,22 @@ pub(super) fn serves(pipeline: &PipelineState, attachments: &[Attachment]) -> bo
     exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_none_or(fits)
 }
 
-/// The same for groups, whose tests come before the program.
+/// Returns true if a pipeline has kernels for groups that are tested before the program.
 pub(super) fn serves_groups(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
     let fits = |program: &Program| !is_long(program) && is_plain(program, Effects::None);
     exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
-/// How many samples a run of such a kernel writes: one, which it is told, where each is shaded.
+/// Returns the number of samples that one run of a group kernel writes. With shading by sample,
+/// this is one, and an input selects the sample.
 pub(super) fn samples_of_run(pipeline: &PipelineState) -> u32 {
     let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
     if by_sample { 1 } else { pipeline.multisample.samples }
 }
 
-/// The same for groups whose fragments are tested when the program has told which are left, or their depths.
+/// Returns true if a pipeline has a kernel for groups that are tested after the program has
+/// discarded samples or written depths.
 pub(super) fn serves_late(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let fits = |program: &Program| {
         let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
@@ -111,7 +122,7 @@ pub(super) fn serves_late(pipeline: &PipelineState, attachments: &[Attachment]) 
     !by_sample && exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
-/// Whether kernels can export all samples, and that is not too much code.
+/// Returns true if kernels can export all samples with an acceptable amount of code.
 fn exports_all(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let cost = |attachment: &Attachment| if attachment.export.needs_stored() { COMBINED } else { 1 };
     let exports = pipeline.multisample.samples * attachments.iter().map(cost).sum::<u32>();
@@ -122,7 +133,10 @@ pub(super) fn has_one_sample(pipeline: &PipelineState) -> bool {
     pipeline.multisample.samples == 1 && has_all_samples(&pipeline.multisample)
 }
 
-/// Whether all texels are such as kernels store, and fragments alone decide on them: parts of a word, one, two or four.
+/// Returns true if kernels can store the texels of all attachments. A texel must have one or two
+/// bytes, or one, two or four words.
+///
+/// Kernels support neither smooth lines, nor alpha-to-coverage after early tests.
 fn has_texels(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let texels = attachments.iter().all(|attachment| matches!(attachment.export.info.bytes, 1 | 2 | 4 | 8 | 16));
     let tests_early = pipeline.fragment.as_deref().is_some_and(|program| program.fragment.early_tests);
@@ -136,17 +150,19 @@ fn is_short(program: &Program) -> bool {
     insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MAX_LOCALS && !insts.iter().any(is_costly)
 }
 
-/// What a program may do beside computing colours.
+/// Effects that a program may have besides computing colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effects {
     None,
-    /// It may discard fragments: where it does, the kernel's run ends for their lanes, so it must be of one wave.
+    /// The program may discard fragments. Lanes that discard end their run, so a run must process
+    /// a single wave.
     Discards,
-    /// It may also write their depth, or which samples of them are covered.
+    /// The program may also write depth or the sample mask.
     Late,
 }
 
-/// Whether a program only computes colours, the same ones whatever lanes run with it, and has no other effects than these.
+/// Returns true if a program only computes colours, independently of the other lanes, and has no
+/// effects beyond `effects`.
 fn is_plain(program: &Program, effects: Effects) -> bool {
     let facts = &program.fragment;
     let replaces = (facts.writes_depth || facts.writes_sample_mask) && effects != Effects::Late || facts.writes_stencil;
@@ -165,7 +181,7 @@ fn is_plain(program: &Program, effects: Effects) -> bool {
         && !program.without_routines().insts.iter().any(hinders)
 }
 
-/// Whether a program differs from sample to sample of a pixel, or with the samples that are covered.
+/// Returns true if a program's results depend on the sample of a pixel, or on the covered samples.
 pub(super) fn sees_samples(program: &Program) -> bool {
     let sees =
         |input: &InputSlot| input.place != Place::Center || matches!(input.slot, Slot::Builtin(Builtin::SampleMask, _));
@@ -176,7 +192,7 @@ pub(super) fn sees_samples(program: &Program) -> bool {
 }
 
 impl Linker {
-    /// The memory of a plane of texels of so many bytes.
+    /// Returns the address space of a plane with texels of `bytes` bytes.
     pub(super) fn plane(&self, plane: usize, bytes: u32) -> Space {
         let plane = plane as u32;
         match (self.texels, bytes) {
@@ -186,13 +202,14 @@ impl Linker {
         }
     }
 
-    /// Byte so many bytes behind another one.
+    /// Returns the offset that is `bytes` bytes after `byte`.
     fn behind(&mut self, byte: Value, bytes: u32) -> Value {
         let bytes = self.b.int(bytes);
         self.b.binary(B::IAdd, byte, bytes)
     }
 
-    /// What is stored of texels that are parts of words, so many bytes, at a byte.
+    /// Loads texels of one or two bytes, which are parts of words. `first` is the offset of each
+    /// texel.
     fn stored_part(&mut self, space: Space, first: Value, bytes: u32) -> Value {
         let (word, place) = match self.texels {
             Texels::Strip => self.words_of_strip(space, first, bytes),
@@ -209,7 +226,10 @@ impl Linker {
         self.b.binary(B::And, part, mask)
     }
 
-    /// The words that texels of a strip are parts of, and the byte of each there. They are loaded side by side.
+    /// Loads the words that contain the texels of a strip, and returns the byte offset of each
+    /// texel in its word.
+    ///
+    /// Lanes load adjacent words.
     fn words_of_strip(&mut self, space: Space, first: Value, bytes: u32) -> (Value, Value) {
         let texels = TEXEL / bytes;
         let [to_word, low, bits, beyond] =
@@ -222,7 +242,7 @@ impl Linker {
         (self.b.shuffle(words, word), self.b.binary(B::Shl, texel, bits))
     }
 
-    /// Stores the words of texels of so many bytes, the first at a byte.
+    /// Stores the words of texels of `bytes` bytes at offset `first`.
     fn store(&mut self, space: Space, first: Value, (words, bytes): (&[Value], u32)) {
         for (word, &value) in (0..).zip(words) {
             let offset = self.behind(first, word * TEXEL);
@@ -233,7 +253,9 @@ impl Linker {
         }
     }
 
-    /// The same where the texels of all lanes follow each other. What goes to one vector of memory is put side by side, as words that lie
+    /// Stores the words of adjacent texels in all lanes.
+    ///
+    /// Words are shuffled so that each vector of memory gets one store, because words that lie
     /// apart are stored one by one.
     fn store_all(&mut self, space: Space, first: Value, words: &[Value]) {
         let (count, lane) = (words.len() as u32, self.b.lane());
@@ -254,7 +276,7 @@ impl Linker {
         }
     }
 
-    /// The fragment program on some pixels, and what it writes to so many samples.
+    /// Runs the fragment program on some pixels and writes its colours to `samples` samples.
     pub(super) fn shade(
         &mut self,
         (program, state): (&Program, &MultisampleState),
@@ -266,7 +288,8 @@ impl Linker {
         self.write((program, &words), attachments, &pixels, 0..samples);
     }
 
-    /// The same sample by sample, each on its own; `see` gets the pixels of which one is shaded.
+    /// Runs the fragment program for each sample and writes the sample's colours. Calls `see` with
+    /// the pixels that are shaded.
     pub(super) fn shade_samples(
         &mut self,
         (program, state): (&Program, &MultisampleState),
@@ -284,14 +307,15 @@ impl Linker {
         }
     }
 
-    /// The output words of the fragment program on some pixels, or on a sample of theirs.
+    /// Returns the output words of the fragment program for some pixels, or for one of their
+    /// samples.
     pub(super) fn run(
         &mut self,
         (program, state): (&Program, &MultisampleState),
         (Pixels { place, covered, .. }, sample): (&Pixels, Option<u32>),
     ) -> Vec<Value> {
         (self.place, self.covered) = (Some(*place), covered.clone());
-        // One that is not known here is an input.
+        // A sample number that is unknown at compile time is an input.
         let by_sample = sample.is_none() && shades_samples(state, Some(program));
         let inputs = Inputs::new(program, Form::Alone, (by_sample, state)).of_sample(sample).that_vary(self.varies);
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
@@ -299,7 +323,7 @@ impl Linker {
         words
     }
 
-    /// Writes what the fragment program gives to some samples of the attachments.
+    /// Writes the outputs of the fragment program to some samples of the attachments.
     pub(super) fn write(
         &mut self,
         (program, words): (&Program, &[Value]),
@@ -319,7 +343,7 @@ impl Linker {
                 (linker.plane(target, bytes), linker.behind(texels[target], sample * LINE * bytes))
             };
             let places: Vec<_> = attachments.iter().enumerate().map(|target| place(self, target)).collect();
-            // All lanes are there still.
+            // These loads come first, while all lanes still run, because they use shuffles.
             let part = |(attachment, &(space, first)): (&Attachment, &(Space, Value))| {
                 let (export, bytes) = (&attachment.export, attachment.export.info.bytes);
                 (bytes < TEXEL && export.needs_stored()).then(|| self.stored_part(space, first, bytes))

@@ -1,4 +1,5 @@
-//! Export as IR: blending, logic operations, write masks and encoding, specialised to an attachment's format and state.
+//! Export as IR: blending, logic operations, write masks and encoding, specialised to an
+//! attachment's format and state.
 //!
 //! Source: Vulkan specification, "The Framebuffer".
 
@@ -11,47 +12,47 @@ use vitric_ir::{BinaryOp as B, Builder, Type, Value};
 
 use crate::state::BlendState;
 
-/// How fragments get into an attachment.
+/// State that determines how fragments are written to an attachment.
 #[derive(Debug, Clone, Copy)]
 pub struct Export {
     /// Format of the attachment.
     pub info: &'static FormatInfo,
-    /// Blending and write mask.
+    /// Blend state and write mask.
     pub blend: BlendState,
     /// Logic operation.
     pub logic_op: Option<vk::LogicOp>,
-    /// Alpha becomes one.
+    /// True if alpha is replaced by one.
     pub alpha_to_one: bool,
 }
 
-/// A fragment's colours, red to alpha.
+/// Colours of a fragment, from red to alpha.
 #[derive(Debug, Clone, Copy)]
 pub struct Colors {
-    /// Of the first output.
+    /// First output colour.
     pub source: [Value; 4],
-    /// Of the second output, with dual-source blending.
+    /// Second output colour, for dual-source blending.
     pub second: [Value; 4],
-    /// The blend constants.
+    /// Blend constants.
     pub constants: [Value; 4],
 }
 
 impl Export {
-    /// Whether blending takes place.
+    /// Returns true if blending takes place.
     fn blends(&self) -> bool {
         self.blend.enable && !self.info.class.is_integer() && self.logic_op.is_none()
     }
 
-    /// The logic operation, where the format has them.
+    /// Returns the logic operation, if the format supports logic operations.
     fn logic(&self) -> Option<vk::LogicOp> {
         self.logic_op.filter(|_| !matches!(self.info.class, Class::Sfloat | Class::Ufloat | Class::Srgb))
     }
 
-    /// Whether what the attachment holds takes part.
+    /// Returns true if the result depends on the stored texel.
     pub fn needs_stored(&self) -> bool {
         self.blends() || self.logic().is_some() || self.blend.write_mask != vk::ColorComponentFlags::RGBA
     }
 
-    /// The texel's new words; `None` for formats that are no attachments.
+    /// Returns the new words of the texel, or `None` if the format cannot be an attachment.
     pub fn words(&self, b: &mut Builder, mut colors: Colors, stored: &[Value]) -> Option<Words> {
         let ty = if self.info.class.is_integer() { Type::I32 } else { Type::F32 };
         for color in [&mut colors.source, &mut colors.second] {
@@ -71,7 +72,7 @@ impl Export {
         Some(words)
     }
 
-    /// The bits of components that are not written stay.
+    /// Keeps the bits of components that are not written.
     fn masked(&self, b: &mut Builder, words: &[Value], stored: &[Value]) -> Words {
         let mut written = 0u128;
         for channel in self.info.channels {
@@ -88,7 +89,7 @@ impl Export {
         words.iter().zip(stored).enumerate().map(merge).collect()
     }
 
-    /// Fixed-point attachments clamp what blending combines.
+    /// Clamps operands of blending to the range of fixed-point attachments.
     fn clamped(&self, b: &mut Builder, color: [Value; 4]) -> [Value; 4] {
         match self.info.class {
             Class::Unorm | Class::Srgb => color.map(|value| clamped(b, value, 0.0)),
@@ -112,7 +113,7 @@ impl Export {
     }
 }
 
-/// Colours that blending combines.
+/// Operands of blending.
 struct Operands {
     source: [Value; 4],
     second: [Value; 4],
@@ -176,12 +177,14 @@ impl Operands {
     }
 }
 
-/// `color * factor`. A factor of one is left out; one of zero is not, as what is infinite makes it NaN.
+/// Returns `color * factor`.
+///
+/// A factor of one is omitted. A factor of zero is not, because infinity times zero is NaN.
 fn product(b: &mut Builder, color: Value, factor: Value) -> Value {
     if b.as_constant(factor) == Some(1.0f32.to_bits()) { color } else { b.binary(B::FMul, color, factor) }
 }
 
-/// A logic operation on words of texels.
+/// Applies a logic operation to words of texels.
 fn logic(b: &mut Builder, op: vk::LogicOp, s: Value, d: Value) -> Value {
     use vk::LogicOp as L;
     let ones = b.int(u32::MAX);

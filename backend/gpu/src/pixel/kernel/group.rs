@@ -1,7 +1,8 @@
-//! Group kernels: the fragments of one primitive in a group of 8x8 pixels by one run, two rows after two rows.
+//! Group kernels: one run processes the fragments of one primitive in a group of 8x8 pixels, in
+//! strips of two rows.
 //!
-//! There are two: for groups of which some pixels are covered, where programs are short, and for those that are covered wholly. The
-//! latter has no conditions, so that two strips may be interleaved.
+//! One kernel is for partially covered groups. The other is for fully covered groups. The latter
+//! has no conditions, so that two strips may be interleaved.
 
 use vitric_ir::passes::pair::Effects;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
@@ -14,14 +15,15 @@ use crate::state::PipelineState;
 /// Strips of a group.
 const STRIPS: u32 = 4;
 
-/// Links the kernel of a pipeline for groups that are covered wholly; `None` where they cannot be shaded at once.
+/// Links the kernel of a pipeline for fully covered groups, or returns `None` if groups cannot be
+/// shaded at once.
 pub(super) fn link_whole(pipeline: &PipelineState) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     if !direct::serves_groups(pipeline, &attachments) {
         return None;
     }
     let samples = direct::samples_of_run(pipeline);
-    // What runs `waves` strips at once.
+    // Builds a kernel for `waves` interleaved strips.
     let linked = |waves: u32| {
         let mut linker = Linker::of_strips();
         linker.each_strip(waves, |linker, first| {
@@ -36,7 +38,8 @@ pub(super) fn link_whole(pipeline: &PipelineState) -> Option<Stage> {
     Some(pair.unwrap_or_else(|| linked(1).alone()))
 }
 
-/// Links the kernel of a pipeline; `None` where groups cannot be shaded at once, or should not.
+/// Links the kernel of a pipeline for partially covered groups, or returns `None` if they cannot
+/// be shaded at once.
 pub(super) fn link(pipeline: &PipelineState) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     if !direct::serves_groups(pipeline, &attachments) {
@@ -55,7 +58,8 @@ impl Linker {
         Self { texels: Texels::Strip, ..Self::default() }
     }
 
-    /// A loop over the strips of a group, `step` at a time; `body` gets the number of the first.
+    /// Emits a loop over the strips of a group, `step` at a time. Calls `body` with the number of
+    /// the first strip.
     fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
         let (counter, all, step) = (self.b.local(1), self.b.int(STRIPS), self.b.int(step));
         self.b.push(Inst::Loop);
@@ -71,7 +75,8 @@ impl Linker {
         self.b.push(Inst::EndLoop);
     }
 
-    /// The same over those that have covered pixels, one at a time; `body` gets these.
+    /// Emits a loop over the strips that have covered pixels, one at a time. Calls `body` with the
+    /// pixels of a strip.
     pub(super) fn each_covered_strip(
         &mut self,
         samples: u32,
@@ -90,7 +95,7 @@ impl Linker {
         });
     }
 
-    /// The pixels of a strip of which a sample is covered, as bits of its lanes.
+    /// Returns the pixels of a strip of which a sample is covered, as bits of its lanes.
     fn bits_of_strip(&mut self, number: Value, sample: usize) -> Value {
         let [upper, lower] = [0, 1].map(|half| self.input(KernelInput::Pixels(sample * 2 + half), Type::I32));
         let [one, four, low] = [1, 4, 0xffff].map(|word| self.b.int(word));
@@ -102,8 +107,10 @@ impl Linker {
         self.b.binary(B::And, bits, low)
     }
 
-    /// The pixels of a strip: quads from left to right; those that are covered as bits, sample by sample, or all. Planes are told by the bytes of
-    /// their texels.
+    /// Returns the pixels of a strip as quads from left to right.
+    ///
+    /// `bits` are the covered pixels of each sample. If `bits` is empty, all pixels are covered.
+    /// `planes` are the bytes of a texel in each plane.
     fn strip(&mut self, number: Value, bits: &[Value], planes: impl IntoIterator<Item = u32>) -> Pixels {
         let lane = self.b.lane();
         let [one, four, six] = [1, 4, 6].map(|word| self.b.int(word));

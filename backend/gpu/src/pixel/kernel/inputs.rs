@@ -1,4 +1,5 @@
-//! Interpolation as IR: each input word of a fragment program from its primitive's words and the fragment's place.
+//! Interpolation as IR: computes each input word of a fragment program from the words of its
+//! primitive and the position of the fragment.
 
 use std::borrow::Cow;
 
@@ -12,21 +13,22 @@ use crate::raster::Shape;
 use crate::raster::UNITS;
 use crate::state::MultisampleState;
 
-/// Where in a fragment something is evaluated, x and y, pixels from its first corner.
+/// Position in a fragment at which inputs are evaluated: x and y, in pixels from the fragment's
+/// first corner.
 type At = [Value; 2];
 
-/// How the inputs of a fragment program are made.
+/// Generator of a fragment program's inputs.
 pub(super) struct Inputs<'a> {
     program: &'a Program,
     form: Form,
-    /// Each sample is shaded on its own.
+    /// True if each sample is shaded separately.
     by_sample: bool,
-    /// The one that is shaded, where that is known.
+    /// Sample that is shaded, if known at compile time.
     sample: Option<u32>,
     samples: u32,
-    /// What changes within primitives.
+    /// Values that vary within primitives.
     varies: Varies,
-    /// Where the samples of a pixel lie, units.
+    /// Locations of the samples in a pixel, in `UNITS`.
     locations: Cow<'static, [[i64; 2]]>,
 }
 
@@ -36,17 +38,17 @@ impl<'a> Inputs<'a> {
         Self { program, form, by_sample, sample: None, samples, varies: Varies::ALL, locations }
     }
 
-    /// Of one sample, if there is one.
+    /// Restricts the inputs to one sample, if `sample` is given.
     pub(super) fn of_sample(self, sample: Option<u32>) -> Self {
         Self { by_sample: self.by_sample || sample.is_some(), sample, ..self }
     }
 
-    /// Of primitives within which no more changes.
+    /// Sets the values that vary within primitives.
     pub(super) fn that_vary(self, varies: Varies) -> Self {
         Self { varies, ..self }
     }
 
-    /// Input word `slot`.
+    /// Returns input word `slot`.
     pub(super) fn word(&self, linker: &mut Linker, slot: usize, ty: Type) -> Value {
         let input = self.program.inputs[slot];
         let value = match input.slot {
@@ -60,7 +62,7 @@ impl<'a> Inputs<'a> {
         linker.b.cast(value, ty)
     }
 
-    /// Input word `slot` at another place than the declared one.
+    /// Returns input word `slot` at another position than the declared one.
     pub(super) fn interpolated(&self, linker: &mut Linker, slot: usize, at: InterpolateAt, ty: Type) -> Value {
         let place = match at {
             InterpolateAt::Centroid => self.place(linker, Place::Centroid),
@@ -82,7 +84,7 @@ impl<'a> Inputs<'a> {
             return [0, 1].map(|axis| linker.input(KernelInput::Place(axis), Type::F32));
         }
         match place {
-            // With one sample, a covered pixel's centre is covered.
+            // With one sample, the centre of a covered pixel is always covered.
             Place::Centroid if self.samples > 1 && linker.place.is_some() => self.centroid(linker),
             Place::Centroid if self.samples > 1 || self.form == Form::Coarse => {
                 [0, 1].map(|axis| linker.input(KernelInput::Centroid(axis), Type::F32))
@@ -91,7 +93,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The centre when it is surely inside, else the first covered sample: `WaveFragments::centroid`.
+    /// Returns the centre if all samples are covered, else the first covered sample, like
+    /// `WaveFragments::centroid`.
     fn centroid(&self, linker: &mut Linker) -> At {
         let (centre, covered) = (self.centre(linker), linker.covered.clone());
         let Some(all) = covered.iter().copied().reduce(|all, covered| linker.b.binary(B::LogicalAnd, all, covered))
@@ -106,7 +109,7 @@ impl<'a> Inputs<'a> {
         [0, 1].map(|axis| linker.b.select(all, centre[axis], place[axis]))
     }
 
-    /// The centre of a fragment.
+    /// Returns the centre of a fragment.
     fn centre(&self, linker: &mut Linker) -> At {
         match self.form {
             Form::Coarse => [0, 1].map(|axis| linker.input(KernelInput::Centre(axis), Type::F32)),
@@ -114,7 +117,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// A sample's place: of several pixels, in the first one.
+    /// Returns the position of a sample. In a fragment of several pixels, this is the sample of
+    /// the first pixel.
     fn sample_place(&self, linker: &mut Linker, sample: Value) -> At {
         if self.samples == 1 {
             return self.centre(linker);
@@ -124,14 +128,14 @@ impl<'a> Inputs<'a> {
             let places = positions.iter().map(|place| (place[axis] as f32 / UNITS as f32).to_bits());
             let table = linker.b.table(places.collect());
             let (last, result) = (linker.b.int(positions.len() as u32 - 1), linker.b.value(Type::F32));
-            // Samples that are not there give any value.
+            // Samples that do not exist may have any position.
             let index = linker.b.binary(B::UMin, sample, last);
             linker.b.push(Inst::TableLoad { result, table, index });
             result
         })
     }
 
-    /// A word of the primitive.
+    /// Returns a word of the primitive.
     fn primitive(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
         match (self.form, linker.of_second) {
             (Form::Alone, Some(of_second)) => {
@@ -144,7 +148,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// A word that does not change within the primitive: neighbours have the same one.
+    /// Returns a word that is constant within the primitive. Both primitives of an edge pair have
+    /// an equal word.
     fn constant(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
         if linker.drawn == PrimitiveBatch::Neighbours {
             return linker.b.parameter(word, None, ty);
@@ -152,7 +157,7 @@ impl<'a> Inputs<'a> {
         self.primitive(linker, word, ty)
     }
 
-    /// A place's offset from the primitive's reference point.
+    /// Returns the offset of a position from the primitive's reference point.
     fn offset(&self, linker: &mut Linker, place: At) -> At {
         [0, 1].map(|axis| {
             let pixel = linker.pixel(axis);
@@ -162,26 +167,29 @@ impl<'a> Inputs<'a> {
         })
     }
 
-    /// `Plane::interpolated` of the plane that starts at `word`.
+    /// Returns `Plane::interpolated` of the plane that starts at `word`.
     fn plane(&self, linker: &mut Linker, word: u32, [x, y]: At) -> Value {
         let [origin, dx, dy] = [0, 1, 2].map(|index| self.primitive(linker, word + index, Type::F32));
         let along_y = linker.b.ternary(T::Fma, dy, y, origin);
         linker.b.ternary(T::Fma, dx, x, along_y)
     }
 
-    /// Alpha, multiplied by the part of the fragment that a smooth line covers: what each pair of opposite sides leaves of it, one of
-    /// the other. The planes of the sides start at word `first`.
+    /// Multiplies alpha by the part of the fragment that a smooth line covers.
+    ///
+    /// Each of the two pairs of opposite sides covers a part of the fragment, and the result is
+    /// the product of both. The planes of the sides start at word `first`.
     pub(super) fn smoothed(&self, linker: &mut Linker, alpha: Value, first: u32) -> Value {
         let (zero, one) = (linker.b.float(0.0), linker.b.float(1.0));
-        // The whole fragment counts, also where samples are shaded on their own.
+        // Coverage is that of the whole fragment, even if samples are shaded separately.
         let centre = self.centre(linker);
         let offset = self.offset(linker, centre);
-        // Sides are at right angles: up to order and signs all go in the same direction.
+        // All sides are parallel or at right angles, so their slopes are equal except for order
+        // and signs.
         let slopes = [0, 1].map(|axis| {
             let slope = self.primitive(linker, first + 1 + axis as u32, Type::F32);
             let slope = linker.b.unary(U::FAbs, slope);
             match self.form {
-                // From side to side of the fragment.
+                // The slope is converted to the change across the whole fragment.
                 Form::Coarse => {
                     let size = linker.b.binary(B::FAdd, centre[axis], centre[axis]);
                     linker.b.binary(B::FMul, slope, size)
@@ -218,7 +226,8 @@ impl<'a> Inputs<'a> {
         }
         let (inverse_w, one) = (self.plane(linker, Shape::INVERSE_W, offset), linker.b.float(1.0));
         if input.slot.is_weight() {
-            // The same planes give 1.
+            // A division, unlike a product with the reciprocal, returns exactly 1 if both planes
+            // are equal.
             return linker.b.binary(B::FDiv, value, inverse_w);
         }
         let w = linker.b.binary(B::FDiv, one, inverse_w);
@@ -244,7 +253,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// A place in the window along an axis.
+    /// Returns the window coordinate of a position along an axis.
     fn position(&self, linker: &mut Linker, axis: usize, place: At) -> Value {
         let pixel = linker.pixel(axis);
         linker.b.binary(B::FAdd, pixel, place[axis])
@@ -263,7 +272,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The depth of a sample.
+    /// Returns the depth of a sample, clamped to the depth range.
     pub(super) fn depth_of_sample(&self, linker: &mut Linker, sample: usize) -> Value {
         let place = self.known_place(linker, sample);
         self.depth(linker, place)
@@ -273,8 +282,10 @@ impl<'a> Inputs<'a> {
         self.locations[sample].map(|units| linker.b.float(units as f32 / UNITS as f32))
     }
 
-    /// The depth that programs see: `Plane::at`. Source: Vulkan specification, "Built-In Variables" (`FragCoord`); clamping is an
-    /// operation after them, "Depth Clamping and Range Adjustment".
+    /// Returns the depth that programs see, like `Plane::at`.
+    ///
+    /// Source: Vulkan specification, "Built-In Variables" (`FragCoord`). Clamping comes after the
+    /// program, see "Depth Clamping and Range Adjustment".
     fn interpolated_depth(&self, linker: &mut Linker, place: At) -> Value {
         if !self.varies.depth() {
             return self.constant(linker, Shape::DEPTH, Type::F32);
@@ -287,16 +298,16 @@ impl<'a> Inputs<'a> {
         linker.b.binary(B::FAdd, value, along_y)
     }
 
-    /// The depth that is tested: within its range.
+    /// Returns the depth that is tested, clamped to the depth range.
     fn depth(&self, linker: &mut Linker, place: At) -> Value {
         let value = self.interpolated_depth(linker, place);
         self.in_range(linker, value)
     }
 
-    /// A depth as it is tested and stored.
+    /// Clamps a depth to the depth range before it is tested and stored.
     pub(super) fn in_range(&self, linker: &mut Linker, value: Value) -> Value {
         let [near, far] = [0, 1].map(|index| self.constant(linker, Shape::DEPTH_RANGE + index, Type::F32));
-        // NaN gives the first operand.
+        // If one operand is NaN, the result is the first operand.
         let value = linker.b.binary(B::FMax, near, value);
         linker.b.binary(B::FMin, far, value)
     }
@@ -311,12 +322,14 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Whether an input is the same for all of a primitive's fragments, which may change within it by what its corners have.
+/// Returns true if an input is constant within a primitive. `varies` is true if its values differ
+/// between the corners.
 fn is_constant(interpolation: Interpolation, varies: bool) -> bool {
     interpolation == Interpolation::Flat || interpolation.vertex().is_some() || !varies
 }
 
-/// The words that neighbours must have in common, within which no more changes than this.
+/// Returns the indices of the words that must be equal in both primitives of an edge pair.
+/// `varies` are the values that vary within a primitive.
 pub(super) fn shared_words(program: Option<&Program>, varies: Varies) -> Vec<u32> {
     let inputs = program.into_iter().flat_map(|program| program.inputs.iter().enumerate());
     let word = |(number, input): (usize, &InputSlot)| match input.slot {
@@ -328,13 +341,16 @@ pub(super) fn shared_words(program: Option<&Program>, varies: Varies) -> Vec<u32
     [0, 1].map(|end| Shape::DEPTH_RANGE + end).into_iter().chain(depth).chain(inputs.filter_map(word)).collect()
 }
 
-/// The part of a fragment on the inner side of a line, from its centre's distance from that and how much that changes from side to side
-/// along the axes.
+/// Returns the part of a fragment on the inner side of a line.
+///
+/// `distance` is the distance of the centre from the line. `[x, y]` is the change of the distance
+/// across the fragment along each axis.
 fn part_of_pixel(b: &mut Builder, distance: Value, [x, y]: [Value; 2]) -> Value {
     let [zero, half, one, least] = [0.0, 0.5, 1.0, 1e-6].map(|value| b.float(value));
     let (long, short) = (b.binary(B::FMax, x, y), b.binary(B::FMin, x, y));
     let (away, is_inside) = (b.unary(U::FAbs, distance), b.binary(B::FLe, zero, distance));
-    // Where the line goes through opposite sides of the pixel, the smaller part is a trapezium; else a triangle.
+    // If the line crosses opposite sides of the fragment, the smaller part is a trapezium, else a
+    // triangle.
     let share = b.binary(B::FDiv, away, long);
     let trapezium = b.binary(B::FSub, half, share);
     let sum = b.binary(B::FAdd, long, short);
@@ -345,7 +361,7 @@ fn part_of_pixel(b: &mut Builder, distance: Value, [x, y]: [Value; 2]) -> Value 
     let product = b.binary(B::FMax, product, least);
     let double = b.binary(B::FAdd, product, product);
     let triangle = b.binary(B::FDiv, square, double);
-    // The triangle's base is at most a side.
+    // The base of the triangle is at most one side.
     let is_triangle = b.binary(B::FLe, rest, short);
     let smaller = b.select(is_triangle, triangle, trapezium);
     let larger = b.binary(B::FSub, one, smaller);

@@ -1,9 +1,12 @@
-//! Fragments that are tested behind their program, as it discards some, or writes depths or sample masks of its own.
+//! Late tests: fragments are tested after a program that discards, or that writes depth or the
+//! sample mask.
 //!
-//! What is discarded is known earlier than what it looks like, and depths of their own are known last: so programs without those run only where
-//! any pixel passes its test. Lanes that discard their fragment wait until the others are through, since the next pixels are theirs again.
+//! If the program does not write depth, the test result is computed before it, and the program
+//! runs only if any pixel passes. Stores of depth follow the program. Lanes that discard their
+//! fragment only record that and keep running, because the next pixels use all lanes again.
 //!
-//! Late kernels shade groups of 8x8 pixels of one primitive so; short programs are parts of primitive and mixed kernels, too.
+//! Late kernels process groups of 8x8 pixels of one primitive. Primitive kernels and mixed kernels
+//! include late tests of short programs.
 
 use vitric_exec::Program;
 use vitric_exec::format_ir::clamped;
@@ -15,13 +18,16 @@ use super::traits::{Depths, Event, bytes_of, is_late, stores_depths_apart};
 use super::{Attachment, Linker, Outputs, Stage, written};
 use crate::state::{MultisampleState, PipelineState};
 
-/// Whether depths in memory of so many bits can be tested behind a program.
+/// Returns true if late tests of a program can work with stored depths of `depth_bits` bits.
 pub(super) fn serves(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
     !is_late(pipeline, program) || program.fragment.writes_depth || stores_depths_apart(pipeline, (program, depth_bits))
 }
 
-/// Links the kernel of a pipeline for groups, with depths of so many bits; `None` where quads must be tested one by one. One that counts has an
-/// output word: how many fragments were exported, the same in all lanes.
+/// Links the kernel of a pipeline for groups with late tests, or returns `None` if quads must be
+/// tested one by one.
+///
+/// With `counts`, the kernel has one output word: the number of exported fragments, equal in all
+/// lanes.
 pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     if !serves(pipeline, (program, depth_bits)) || !direct::serves_late(pipeline, &attachments) {
@@ -47,7 +53,8 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) 
 }
 
 impl Linker {
-    /// Shades covered pixels, tests them and writes what is left; `see` gets those that the program runs for, and those that are written.
+    /// Shades covered pixels, tests them and writes those that pass. Calls `see` with the pixels
+    /// that the program runs for, and with those that are written.
     pub(super) fn shade_late(
         &mut self,
         (pipeline, program): (&PipelineState, &Program),
@@ -82,7 +89,8 @@ impl Linker {
         runs.iter().for_each(|_| self.b.push(Inst::EndIf));
     }
 
-    /// Those of covered samples that the program leaves: it ends, or has a mask of them, or an alpha that stands for as many.
+    /// Returns the covered samples that remain after discards, the sample mask and
+    /// alpha-to-coverage of the program.
     fn kept(
         &mut self,
         (program, state): (&Program, &MultisampleState),
@@ -120,7 +128,8 @@ impl Linker {
         kept
     }
 
-    /// How many samples an alpha stands for, the first ones: `pixel::wave::alpha_coverage`.
+    /// Returns the number of samples for an alpha value. These are the first samples, as in
+    /// `pixel::wave::alpha_coverage`.
     fn samples_of(&mut self, alpha: Value, samples: u32) -> Value {
         let [samples, half] = [samples as f32, 0.5].map(|number| self.b.float(number));
         let share = clamped(&mut self.b, alpha, 0.0);

@@ -1,10 +1,17 @@
-//! Mixed kernels: pixels of several tiny primitives by one run, each lane one, with their depth test, shading and export.
+//! Mixed kernels: one run tests, shades and exports pixels of several tiny primitives, one in each
+//! lane.
 //!
-//! A primitive of four pixels fills a quarter of a wave at best. The words of sixteen primitives are interleaved, so that a lane finds
-//! those of its own by one permutation of a register: waves are full at the price of little more than that. No two lanes may have the
-//! same pixel. What sieves have left was tested; where programs want derivatives it comes as whole quads. Short programs that do are not
-//! mixed: small primitives leave less of quads to gain. Fragments that a program may discard were looked at only: they are tested here, and
-//! their depths written when it is known which are left. Since no two are of one pixel, that is as if each had been alone.
+//! A primitive of four pixels fills at most a quarter of a wave of sixteen lanes. The words of
+//! sixteen primitives are interleaved, so that each lane gets those of its primitive by one
+//! permutation of a register. So full waves cost little more than that permutation.
+//!
+//! No two lanes may have the same pixel. Pixels from a sieve are already tested, and are whole
+//! quads if the program needs derivatives. Short programs with derivatives are not mixed, because
+//! small primitives gain little from mixed quads.
+//!
+//! If the program may discard, a sieve only reads depths. The mixed kernel then tests again, and
+//! writes the depths of the remaining pixels after the program. Since all pixels differ, the
+//! result equals that of sequential fragments.
 
 use vitric_exec::Program;
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
@@ -19,8 +26,11 @@ use crate::geometry::Varies;
 use crate::pixel::pixel_queue::PackedPixel;
 use crate::state::PipelineState;
 
-/// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: how many
-/// pixels were shaded, the same in all lanes; and where the program may discard some a second one: 1 in lanes whose pixel was exported.
+/// Links the mixed kernel of a pipeline with depths of `depth_bits` bits, or returns `None` if
+/// pixels cannot be mixed.
+///
+/// With `counts`, the kernel has an output word with the number of shaded pixels, equal in all
+/// lanes. If the program may discard, a second output word is 1 in lanes whose pixel was exported.
 pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
@@ -35,8 +45,8 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), 
     let mut linker = Linker { varies, ..Linker::default() };
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     linker.texels = if way == SmallPrimitivePath::Sieved && differs(shaded) { Texels::Quads } else { Texels::Apart };
-    let pixels = linker.pixel_queue((&attachments, &depth));
-    // In front of the program: lanes may end there.
+    let pixels = linker.packed_pixels((&attachments, &depth));
+    // This comes before the program because lanes may end there.
     let many = counts.then(|| linker.count_none());
     let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
     let exported = (counts && (shaded.fragment.may_discard || is_late(pipeline, shaded))).then(|| linker.count_none());
@@ -63,19 +73,19 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), 
 }
 
 impl Linker {
-    /// A word of output with 0 in all lanes: its number.
+    /// Adds an output word that is 0 in all lanes, and returns its number.
     fn count_none(&mut self) -> usize {
         let none = self.b.int(0);
         self.output(none)
     }
 
-    /// Makes a word of output the number of pixels for which a condition holds.
+    /// Sets an output word to the number of pixels that satisfy a condition.
     fn count_pixels(&mut self, output: usize, condition: Value) {
         let many = self.lanes_with(condition);
         self.b.push(Inst::Output { slot: output as u32, value: many });
     }
 
-    /// Makes a word of output 1 in lanes where a condition holds, of those that still run and are no helpers.
+    /// Sets an output word to 1 in lanes that satisfy a condition, still run and are no helpers.
     fn count_lanes(&mut self, output: usize, condition: Value) {
         let helper = self.b.value(Type::Bool);
         self.b.push(Inst::IsHelper { result: helper });
@@ -87,8 +97,8 @@ impl Linker {
         self.b.push(Inst::EndIf);
     }
 
-    /// The pixels of a wave of packed pixels.
-    fn pixel_queue(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
+    /// Returns the pixels of a wave of packed pixels.
+    fn packed_pixels(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
         let packed_pixel = self.input(KernelInput::PackedPixel, Type::I32);
         let mut field = |first: u32, bits: u32| {
             let (first, mask) = (self.b.int(first), self.b.int((1 << bits) - 1));
@@ -96,7 +106,7 @@ impl Linker {
             self.b.binary(B::And, shifted, mask)
         };
         let within = [field(PackedPixel::X, PackedPixel::PLACE_BITS), field(PackedPixel::Y, PackedPixel::PLACE_BITS)];
-        // Only the low bits of it are looked at.
+        // The permutation reads only the low bits.
         let first = self.b.int(PackedPixel::OF);
         self.of = Some(self.b.binary(B::ShrLogical, packed_pixel, first));
         let pixel = [0, 1].map(|axis: usize| {

@@ -1,10 +1,11 @@
-//! Fragment kernels: a fragment program, with the interpolation of its inputs before it and the export of its colours behind
-//! it, as one program.
+//! Fragment kernels: each combines the interpolation of inputs, a fragment program and the export
+//! of colours in one program.
 //!
-//! A kernel runs one wave: four quads of pixels (or of samples, when each is shaded on its own). It reads the words of their
-//! primitive as parameters when they are all of one, and as input words when they are packed of several. What it gives are the
-//! texels' new words. Where several samples of a pixel are combined with what each of them holds, a second program exports the
-//! colours, once a sample.
+//! A kernel runs one wave: four quads of pixels, or of samples if each sample is shaded
+//! separately. It reads the words of its primitive as parameters, or as input words if the quads
+//! belong to several primitives. Its outputs are the new words of texels. If several samples of a
+//! pixel are combined with their stored texels, a second program exports the colours, once for
+//! each sample.
 
 mod by_program;
 mod direct;
@@ -38,51 +39,57 @@ use inputs::Inputs;
 pub use primitive::Tally;
 pub use traits::{PrimitiveBatch, tested};
 
-/// What an input word of a kernel is.
+/// Meaning of an input word of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelInput {
-    /// The pixel's x or y, as a float.
+    /// x or y of the pixel, as a float.
     Pixel(usize),
-    /// Where in each pixel the run's sample lies, x or y, 0 to 1; the same in all lanes.
+    /// x or y of the sample's location in each pixel, 0 to 1, equal in all lanes.
     Place(usize),
-    /// Where in its fragment a centroid lies, x or y, pixels.
+    /// x or y of the centroid's position in its fragment, in pixels.
     Centroid(usize),
-    /// A word of the lane's primitive.
+    /// Word of the lane's primitive.
     Primitive(u32),
-    /// Where in its fragment the centre lies, x or y, pixels; of fragments that may be several pixels.
+    /// x or y of the centre's position in its fragment, in pixels. Only for fragments that may
+    /// span several pixels.
     Centre(usize),
-    /// The size of a fragment, as programs have it.
+    /// Size of a fragment, in the encoding of shader programs.
     Rate,
-    /// A word of the samples that are covered.
+    /// Mask of the covered samples.
     Coverage,
     /// True if coverage is conservative and the primitive covers the lane's fragment fully.
     FullyCovered,
-    /// The sample that is shaded; the same in all lanes.
+    /// Number of the shaded sample, equal in all lanes.
     Sample,
-    /// Whether the lane is a helper at the start.
+    /// True if the lane is a helper at the start.
     Helper,
-    /// A component of the blend constants; the same in all lanes.
+    /// Component of the blend constants, equal in all lanes.
     BlendConstant(usize),
-    /// A word that an attachment holds: number of the target, and which of its words.
+    /// Stored word of an attachment: number of the target, and index of the word.
     Stored(usize, usize),
-    /// An output word of the kernel, for the program that exports.
+    /// Output word of the shading program, for the program that exports.
     Output(usize),
-    /// Group kernels: x or y of the group's first pixel, as a float; the same in all lanes.
+    /// Group kernels: x or y of the group's first pixel as a float, equal in all lanes.
     Corner(usize),
-    /// Group kernels: the pixels of its upper or lower half of which a sample is covered, two words a sample; the same in all lanes.
+    /// Group kernels: pixels of the group's upper or lower half of which a sample is covered, two
+    /// words a sample, equal in all lanes.
     Pixels(usize),
-    /// Kernels of whole groups: number of the wave among those that they run at once; the same in all lanes.
+    /// Kernels of whole groups: number of the wave among those that run at once, equal in all
+    /// lanes.
     Wave,
-    /// Group kernels: byte of the group in a target's plane, by the number of the target; the same in all lanes.
+    /// Group kernels: byte offset of the group in a target's plane, by the number of the target,
+    /// equal in all lanes.
     Line(usize),
-    /// Primitive kernels: first pixel and size of the primitive's window, x and y of both; the same in all lanes.
+    /// Primitive kernels: x and y of the window's first pixel, then width and height of the
+    /// window, equal in all lanes.
     Window(usize),
-    /// Kernels of neighbours: a word of the second primitive's edges, see `Shape::EDGES`; the same in all lanes.
+    /// Kernels of edge pairs: word of the second primitive's edges, see `Shape::EDGES`, equal in
+    /// all lanes.
     Edge(u32),
-    /// Mixed kernels: a pixel, and whose it is: see `PackedPixel`.
+    /// Mixed kernels: packed pixel, see `PackedPixel`.
     PackedPixel,
-    /// Primitive and mixed kernels: bytes from a row of lines to the next in a plane, by the number of the target, depth being the last; the
-    /// same in all lanes.
+    /// Primitive and mixed kernels: bytes from one row of lines to the next in a target's plane,
+    /// equal in all lanes. The depth plane comes last.
     Pitch(usize),
 }
 
@@ -97,18 +104,20 @@ impl KernelInput {
     }
 }
 
-/// A program, and what its input words are.
+/// A compiled program and the meaning of its input words.
 #[derive(Debug)]
 pub struct Stage {
     /// The program.
     pub program: Program,
-    /// Input words that it reads: slot, and what belongs there.
+    /// Input words that the program reads: slot and meaning.
     pub sources: Vec<(usize, KernelInput)>,
-    /// Waves that it runs at once: input and output words of the second follow those of the first.
+    /// Number of waves that one run processes. Input and output words of the second wave follow
+    /// those of the first.
     pub waves: usize,
-    /// Of neighbours: the input words that are the second one's edges, slot and word of a shape.
+    /// Kernels of edge pairs: input words that are edges of the second primitive, as slot and word
+    /// of a shape.
     pub edges: Vec<(usize, u32)>,
-    /// The words that those must have in common.
+    /// Kernels of edge pairs: indices of the words that must be equal in both primitives.
     pub common: Vec<u32>,
 }
 
@@ -119,38 +128,39 @@ pub struct Target {
     pub location: usize,
     /// Bytes of a texel.
     pub bytes: usize,
-    /// First of the output words that are its texel, of the program that exports.
+    /// First output word of the texel in the exporting program.
     pub first_word: usize,
-    /// Whether the words that it holds take part.
+    /// True if the result depends on the stored words.
     pub needs_stored: bool,
 }
 
-/// A fragment program of a pipeline, linked.
+/// A linked fragment program of a pipeline.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What shades, and exports unless `export` does.
+    /// Program that shades, and that also exports unless `export` is present.
     pub shade: Stage,
-    /// What exports the colours, once for each sample.
+    /// Program that exports the colours, once for each sample.
     pub export: Option<Stage>,
-    /// What shades two waves of one primitive at once.
+    /// Program that shades two waves of one primitive at once.
     pub pair: Option<Stage>,
     /// Attachments that are written.
     pub targets: SmallVec<[Target; 8]>,
     /// Output word of the program's depth.
     pub depth: Option<usize>,
-    /// Output word of the program's reference of the stencil test.
+    /// Output word of the program's stencil reference.
     pub stencil: Option<usize>,
     /// Output word of the program's sample mask.
     pub sample_mask: Option<usize>,
-    /// Output word of the alpha that coverage is made of.
+    /// Output word of the alpha value for alpha-to-coverage.
     pub alpha: Option<usize>,
-    /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
+    /// True if a sample mask or alpha-to-coverage changes coverage. Discards do not count.
     pub changes_coverage: bool,
-    /// Whether what an attachment holds takes part: then no two quads of a wave may lie at the same place.
+    /// True if results depend on stored texels. Then no two quads of a wave may have the same
+    /// place.
     pub needs_stored: bool,
 }
 
-/// The kernels of a pipeline: each is linked and compiled once, when it is first used.
+/// Kernels of a pipeline. Each kernel is linked and compiled when it is first used.
 #[derive(Debug, Default)]
 pub struct Kernels {
     traits: OnceLock<KernelTraits>,
@@ -159,65 +169,72 @@ pub struct Kernels {
     coarse: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
     whole: OnceLock<Option<Stage>>,
-    /// Those of the same pipeline with routines in its program.
+    /// Kernels of the same pipeline after routines were inlined into its program.
     pub inlined: ByProgram<Kernels>,
-    /// By what a run draws and the bits of depth: one that does not count, and one that does.
+    /// Primitive kernels by primitives in a run and by depth bits, each without and with counting.
     primitive: [[[ByVaries; 2]; 3]; 2],
-    /// By the bits of depth: one that does not count, and one that does.
+    /// Mixed kernels by depth bits, each without and with counting.
     mixed: [[ByVaries; 2]; 3],
     late: [[OnceLock<Option<Stage>>; 2]; 3],
 }
 
-/// What of a pipeline's kernels is known before they are compiled.
+/// Properties of a pipeline's kernels that are known before compilation.
 #[derive(Debug)]
 pub struct KernelTraits {
-    /// Attachments that are written: location, and bytes of a texel.
+    /// Attachments that are written: location and bytes of a texel.
     pub targets: SmallVec<[(usize, usize); 8]>,
-    /// Whether what an attachment holds takes part.
+    /// True if results depend on stored texels.
     pub needs_stored: bool,
-    /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
+    /// True if a sample mask or alpha-to-coverage changes coverage. Discards do not count.
     pub changes_coverage: bool,
-    /// Whether the program sees which samples of a pixel are covered, or differs from sample to sample.
+    /// True if the program reads which samples of a pixel are covered, or if its results differ
+    /// between samples.
     pub sees_samples: bool,
-    /// How small primitives are drawn, where there are kernels for them.
+    /// Path of small primitives, if there are kernels for it.
     pub small: Option<SmallPrimitivePath>,
-    /// Whether the program looks at how values change from pixel to pixel.
+    /// True if the program uses derivatives.
     pub differs: bool,
-    /// Whether there is one for whole groups.
+    /// True if there is a kernel for whole groups.
     pub exports_whole: bool,
-    /// Whether there is one for groups whose fragments are tested behind the program.
+    /// True if there is a kernel for groups that are tested after the program.
     pub tests_late: bool,
 }
 
 impl Kernels {
-    /// The kernel for waves whose quads are `packed` of several primitives, or all of one. `None` without a fragment program.
+    /// Returns the kernel for waves whose quads are `packed` of several primitives, or belong to
+    /// one. Returns `None` without a fragment program.
     pub fn get(&self, pipeline: &PipelineState, packed: bool) -> Option<&Kernel> {
         let (cell, form) = if packed { (&self.packed, Form::Packed) } else { (&self.alone, Form::Alone) };
         cell.get_or_init(|| Kernel::new(pipeline, self.traits(pipeline), form)).as_ref()
     }
 
-    /// The kernel for waves of fragments of several pixels. `None` without a fragment program.
+    /// Returns the kernel for waves of fragments that span several pixels, or `None` without a
+    /// fragment program.
     pub fn coarse(&self, pipeline: &PipelineState) -> Option<&Kernel> {
         self.coarse.get_or_init(|| Kernel::new(pipeline, self.traits(pipeline), Form::Coarse)).as_ref()
     }
 
-    /// What all of them have in common.
+    /// Returns the properties that all kernels share.
     pub fn traits(&self, pipeline: &PipelineState) -> &KernelTraits {
         self.traits.get_or_init(|| KernelTraits::new(pipeline))
     }
 
-    /// The kernel for groups of one primitive that are covered wholly. `None` where waves of quads are needed.
+    /// Returns the kernel for fully covered groups of one primitive, or `None` if waves of quads
+    /// are necessary.
     pub fn whole(&self, pipeline: &PipelineState) -> Option<&Stage> {
         self.whole.get_or_init(|| group::link_whole(pipeline)).as_ref()
     }
 
-    /// The kernel for any groups of one primitive. `None` where waves of quads serve better, or are needed.
+    /// Returns the kernel for partially covered groups of one primitive, or `None` if waves of
+    /// quads are better or necessary.
     pub fn group(&self, pipeline: &PipelineState) -> Option<&Stage> {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
 
-    /// The kernel for small primitives, or two neighbours of them, against depths of so many bits, one that `counts` or one that does not.
-    /// `None` where it would not serve. It may know what changes within those.
+    /// Returns the kernel for small primitives, or `None` if there is none.
+    ///
+    /// `counts` selects a kernel that counts. `drawn` are the primitives that a run draws, and the
+    /// kernel may assume that only `varies` varies within them.
     pub fn primitive(
         &self,
         pipeline: &PipelineState,
@@ -226,20 +243,21 @@ impl Kernels {
     ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernels = &self.primitive[drawn as usize][number][usize::from(counts)];
-        // Sieves look at depths only.
+        // Sieves only depend on depths.
         let is_sieve = self.traits(pipeline).small == Some(SmallPrimitivePath::Sieved);
         let varies = if is_sieve { Varies::ALL } else { varies };
         kernels.get((pipeline, varies), |varies| primitive::link(pipeline, (bits, counts), (drawn, varies)))
     }
 
-    /// The same for pixels of several of them.
+    /// Returns the kernel for pixels of several small primitives, or `None` if there is none.
     pub fn mixed(&self, pipeline: &PipelineState, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernels = &self.mixed[number][usize::from(counts)];
         kernels.get((pipeline, varies), |varies| mixed::link(pipeline, (bits, counts), varies))
     }
 
-    /// The same for groups of one primitive whose fragments are tested behind the program.
+    /// Returns the kernel for groups of one primitive that are tested after the program, or `None`
+    /// if there is none.
     pub fn late(&self, pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernel = &self.late[number][usize::from(counts)];
@@ -247,7 +265,8 @@ impl Kernels {
     }
 }
 
-/// Whether a pipeline's kernels have less to do where they know that no more changes within primitives than this.
+/// Returns true if a pipeline's kernels become simpler by the knowledge that only `varies` varies
+/// within primitives.
 fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
     let gains = |(number, input): (usize, &InputSlot)| match input.interpolation {
         _ if !input.slot.is_varying() => false,
@@ -262,19 +281,23 @@ fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
     varies != Varies::ALL && gains
 }
 
-/// Most kernels of one kind that know what changes within primitives: each is compiled code.
+/// Maximum number of kernels of one kind that are specialised to constant values. Each is
+/// separately compiled code.
 const MAX_KNOWING: usize = 3;
 
-/// Kernels of one kind, by what changes within the primitives that they are for.
+/// Kernels of one kind, by the values that vary within their primitives.
 #[derive(Debug, Default)]
 struct ByVaries {
-    /// For any.
+    /// Kernel for any primitives.
     any: OnceLock<Option<Stage>>,
     knowing: [OnceLock<(Varies, Option<Stage>)>; MAX_KNOWING],
 }
 
 impl ByVaries {
-    /// One for such primitives.
+    /// Returns a kernel for primitives within which only `varies` varies.
+    ///
+    /// The kernel may be one for more varying values if the maximum number of specialised kernels
+    /// exists.
     fn get(
         &self,
         (pipeline, varies): (&PipelineState, Varies),
@@ -297,7 +320,7 @@ impl ByVaries {
     }
 }
 
-/// Number of the kernel for depths of so many bits, and those bits.
+/// Returns the index of the kernels for depths of `depth_bits` bits, and the bits that they use.
 const fn depth_of_kernel(depth_bits: u32) -> (usize, u32) {
     match depth_bits {
         16 => (0, 16),
@@ -306,14 +329,15 @@ const fn depth_of_kernel(depth_bits: u32) -> (usize, u32) {
     }
 }
 
-/// What waves a kernel is for.
+/// Form of the waves that a kernel is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// All quads are of one primitive.
+    /// All quads belong to one primitive.
     Alone,
-    /// Quads may be of several primitives.
+    /// Quads may belong to several primitives.
     Packed,
-    /// The same, with fragments of several pixels: what is stored in each of these is combined with their colour one by one.
+    /// Quads may belong to several primitives, and fragments may span several pixels. Each pixel
+    /// combines its stored texel with the colour separately.
     Coarse,
 }
 
@@ -350,7 +374,7 @@ fn attachments(pipeline: &PipelineState) -> Vec<Attachment> {
     pipeline.color_formats.iter().enumerate().filter_map(exported).collect()
 }
 
-/// The attachments that the fragment program writes.
+/// Returns the attachments that the fragment program writes.
 fn written(pipeline: &PipelineState) -> Vec<Attachment> {
     let Some(program) = pipeline.fragment.as_deref() else { return Vec::new() };
     let outputs = Outputs::new(program);
@@ -398,13 +422,13 @@ impl Kernel {
         Some(Self { shade, export, pair, targets, depth, stencil, sample_mask, alpha, changes_coverage, needs_stored })
     }
 
-    /// The program whose outputs are texels.
+    /// Returns the program whose outputs are texels.
     pub fn exporter(&self) -> &Stage {
         self.export.as_ref().unwrap_or(&self.shade)
     }
 }
 
-/// Where a fragment program's colours are among its output words.
+/// Colours among the output words of a fragment program.
 struct Outputs<'a>(&'a Program);
 
 impl<'a> Outputs<'a> {
@@ -416,7 +440,8 @@ impl<'a> Outputs<'a> {
         self.0.output(Slot::Location { location: location as u32, component, index })
     }
 
-    /// The alpha that coverage has to do with: that of the first colour, unless that is integers.
+    /// Returns the output word that controls alpha-to-coverage: the alpha of the first colour,
+    /// unless it is an integer.
     fn alpha(&self) -> Option<usize> {
         self.find(self.0.fragment.first_color as usize, 3, 0).filter(|&word| self.0.outputs[word].ty == Type::F32)
     }
@@ -426,46 +451,47 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Where in attachments the texels of a wave's lanes lie.
+/// Layout of the texels of a wave's lanes in attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Texels {
-    /// Anywhere.
+    /// Each texel may be anywhere.
     #[default]
     Apart,
-    /// Those of sixteen lanes follow each other, from a multiple of so many.
+    /// The texels of sixteen lanes are adjacent, and the first is aligned to their size.
     Strip,
-    /// Four lanes each have those of a quad.
+    /// Each four lanes contain the texels of a quad.
     Quads,
-    /// They are a block of 4x4.
+    /// The texels form a block of 4x4.
     Block,
 }
 
-/// Builds a kernel's program, and numbers its inputs and outputs.
+/// Builder of a kernel's program that numbers its inputs and outputs.
 #[derive(Default)]
 struct Linker {
     b: Builder,
     sources: Vec<KernelInput>,
     outputs: usize,
-    /// Kernels that export themselves: x and y of the lanes' pixels.
+    /// Direct export: x and y of the lanes' pixels.
     place: Option<[Value; 2]>,
-    /// The same: which samples of these are covered, in front of the program; nothing where all are.
+    /// Direct export: covered samples of the lanes' pixels before the program. Empty if all are
+    /// covered.
     covered: Vec<Value>,
-    /// Kernels that export themselves: where the lanes' texels lie.
+    /// Direct export: layout of the lanes' texels.
     texels: Texels,
-    /// Kernels that export themselves: what changes within primitives.
+    /// Direct export: values that vary within primitives.
     varies: Varies,
-    /// Primitive kernels: what a run draws.
+    /// Primitive kernels: primitives that a run draws.
     drawn: PrimitiveBatch,
-    /// Kernels of several primitives: which of these each lane's pixel is of.
+    /// Kernels of several primitives: number of the primitive of each lane's pixel.
     of: Option<Value>,
-    /// Kernels of neighbours: whether each lane's pixel is of the second one.
+    /// Kernels of edge pairs: true in lanes whose pixel belongs to the second primitive.
     of_second: Option<Value>,
-    /// Late kernels: where lanes are noted that discard their fragment.
+    /// Late kernels: local that records the lanes that discard their fragment.
     ended: Option<Local>,
 }
 
 impl Linker {
-    /// The input word that is `source`.
+    /// Returns the input word for `source`.
     fn input(&mut self, source: KernelInput, ty: Type) -> Value {
         let known = self.sources.iter().position(|known| *known == source);
         let slot = known.unwrap_or_else(|| {
@@ -475,7 +501,7 @@ impl Linker {
         self.b.input(slot as u32, ty)
     }
 
-    /// A pixel's x or y.
+    /// Returns x or y of the pixel.
     fn pixel(&mut self, axis: usize) -> Value {
         match &self.place {
             Some(place) => place[axis],
@@ -483,15 +509,18 @@ impl Linker {
         }
     }
 
-    /// Makes a value an output word; its number.
+    /// Makes a value an output word and returns its number.
     fn output(&mut self, value: Value) -> usize {
         self.b.push(Inst::Output { slot: self.outputs as u32, value });
         self.outputs += 1;
         self.outputs - 1
     }
 
-    /// The words of an attachment's texels after a fragment; `None` when it is never written. `words` are the output words of the
-    /// fragment program, `stored` gives the words that the attachment holds.
+    /// Returns the new words of an attachment's texels after a fragment, or `None` if it is never
+    /// written.
+    ///
+    /// `words` are the output words of the fragment program. `stored` returns the stored words of
+    /// the attachment.
     fn texel(
         &mut self,
         Attachment { location, export }: &Attachment,
@@ -511,7 +540,8 @@ impl Linker {
         export.words(&mut self.b, colors, &stored)
     }
 
-    /// Exports a fragment to the attachments. `words` are the output words of the fragment program.
+    /// Exports a fragment to the attachments. `words` are the output words of the fragment
+    /// program.
     fn export(&mut self, attachments: &[Attachment], outputs: &Outputs<'_>, words: &[Value]) -> SmallVec<[Target; 8]> {
         let mut targets = SmallVec::new();
         for (number, attachment) in attachments.iter().enumerate() {
@@ -528,7 +558,7 @@ impl Linker {
         targets
     }
 
-    /// The program that it built, optimised, with the resources of the one that it was made of.
+    /// Optimises and returns the program, with the resources of `program`.
     fn finish(self, program: Option<&Program>) -> Linked<'_> {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
@@ -536,12 +566,13 @@ impl Linker {
     }
 }
 
-/// Whether code runs two waves at once: two registers hold a wave of AVX2, which so is a pair already.
+/// Returns true if code runs two waves at once. With AVX2 a wave already occupies two registers,
+/// so this applies only to AVX-512.
 fn wants_pair() -> bool {
     CodeTarget::chosen() == Some(CodeTarget::Avx512)
 }
 
-/// A program that was linked, before it is compiled.
+/// A linked program before compilation.
 struct Linked<'a> {
     function: Function,
     sources: Vec<KernelInput>,
@@ -551,23 +582,23 @@ struct Linked<'a> {
 }
 
 impl Linked<'_> {
-    /// For [`vitric_exec::interp::Runs`], which has all lanes.
+    /// Compiles for [`vitric_exec::interp::Runs`], where all lanes are active.
     fn with_all_lanes(self) -> Self {
         Self { with_all_lanes: true, ..self }
     }
 
-    /// With what its loop computes anew in front of it, see [`passes::hoist`].
+    /// Hoists loop-invariant code out of the loop, see [`passes::hoist`].
     fn hoisted(mut self) -> Self {
         passes::hoist(&mut self.function);
         self
     }
 
-    /// For one wave.
+    /// Compiles for one wave.
     fn alone(&self) -> Stage {
         self.compiled(self.function.clone(), 1)
     }
 
-    /// For two waves at once; `None` where that cannot be done, or does not pay.
+    /// Compiles for two waves at once, or returns `None` if that is impossible or does not pay.
     fn pair(&self, effects: Effects) -> Option<Stage> {
         let words = (self.sources.len() as u32, self.outputs as u32);
         let same = |slot: u32| {
@@ -597,7 +628,7 @@ impl Linked<'_> {
     }
 }
 
-/// Appends a fragment program.
+/// Linker that appends a fragment program.
 struct FragmentLinker<'a> {
     linker: &'a mut Linker,
     inputs: Inputs<'a>,
@@ -621,7 +652,7 @@ impl link::Linker for FragmentLinker<'_> {
     }
 }
 
-/// Input words that a function reads.
+/// Returns the input slots that a function reads, sorted and without duplicates.
 fn read_slots(function: &Function) -> Vec<usize> {
     let slot = |inst: &Inst| if let Inst::Input { slot, .. } = inst { Some(*slot as usize) } else { None };
     let mut slots: Vec<usize> = function.insts.iter().filter_map(slot).collect();
@@ -630,7 +661,7 @@ fn read_slots(function: &Function) -> Vec<usize> {
     slots
 }
 
-/// Whether a fragment program runs once for each sample.
+/// Returns true if a fragment program runs once for each sample.
 pub(super) fn shades_samples(multisample: &MultisampleState, program: Option<&Program>) -> bool {
     let asked = multisample.min_sample_shading.is_some_and(|share| share * multisample.samples as f32 > 1.0);
     multisample.samples > 1 && (asked || program.is_some_and(|program| program.fragment.per_sample))

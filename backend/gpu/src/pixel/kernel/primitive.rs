@@ -1,12 +1,15 @@
-//! Primitive kernels: one small primitive in a tile by one run, block after block of 4x4 pixels: its coverage, its depth test, its
-//! shading and its export.
+//! Primitive kernels: one run draws a small primitive in a tile, from coverage and depth test to
+//! shading and export, in blocks of 4x4 pixels.
 //!
-//! Blocks lie where lines have them: their texels are two halves of rows of quads, and where they lie is the same for all lanes. What such a
-//! primitive would have to be told by units that hand fragments on to each other costs more than its fragments. What does not change within
-//! primitives is computed once for all blocks of one, by kernels that know of it (`geometry::Varies`).
+//! Blocks are aligned in lines of texels. The texels of a block are two halves of rows of quads,
+//! and their position is uniform for all lanes. A single kernel avoids the cost of passing
+//! fragments between units, which would exceed the cost of a small primitive's fragments. Kernels
+//! that know the values that do not vary within primitives compute them once for all blocks
+//! (`geometry::Varies`).
 //!
-//! Of a long program idle lanes would cost more. Then the kernel ends where shading begins, and is a *sieve*: it tells which pixels are
-//! left, and mixed kernels shade them. Where a program discards fragments, they test once more, and write depths behind it.
+//! A long program would lose more by idle lanes. Then the kernel ends before shading and is a
+//! *sieve*: it returns the remaining pixels, and mixed kernels shade them. If the program discards
+//! fragments, mixed kernels test again, and write depths after the program.
 
 use ash::vk;
 use smallvec::SmallVec;
@@ -23,9 +26,12 @@ use crate::raster::Shape;
 use crate::raster::{UNITS, sample_mask};
 use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
-/// Links the kernel of a pipeline for depths of so many bits, and primitives within which no more changes than this; `None` where primitives
-/// cannot be rasterized at once, or should not. One that counts has output words more, the same in all lanes, of which [`Tally::told`] knows
-/// what they say.
+/// Links the primitive kernel of a pipeline, or returns `None` if primitives cannot be rasterized
+/// by one kernel, or should not.
+///
+/// `depth_bits` are the bits of a depth. Only the values in `varies` may vary within primitives.
+/// With `counts`, the kernel has additional output words, equal in all lanes, which
+/// [`Tally::told`] decodes.
 pub(super) fn link(
     pipeline: &PipelineState,
     (depth_bits, counts): (u32, bool),
@@ -82,7 +88,7 @@ pub(super) fn link(
         linker.output(value);
     }
     let linked = linker.finish(program.filter(|_| way == SmallPrimitivePath::AtOnce)).with_all_lanes();
-    // Programs of these have no loops of their own.
+    // Programs that can be part of a primitive kernel have no loops.
     let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
     let common = match drawn {
         PrimitiveBatch::One => Vec::new(),
@@ -91,18 +97,24 @@ pub(super) fn link(
     Some(Stage { common, ..stage })
 }
 
-/// Whether a pixel of two primitives that share an edge is of one of them: not where it has several samples, nor where a program looks at the
-/// pixels beside its own as those of the same primitive.
+/// Returns true if a pipeline supports edge pairs, where each pixel belongs to one of the two
+/// primitives.
+///
+/// This excludes multisampling, and programs with derivatives, which read adjacent pixels of the
+/// same primitive.
 fn has_neighbours(pipeline: &PipelineState, program: &Program) -> bool {
     pipeline.multisample.samples == 1 && !differs(program)
 }
 
-/// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.
+/// Returns true if pixels must be processed as whole quads.
+///
+/// Derivatives need quads. Depths of two bytes do too, because two of them share a word that is
+/// stored at once.
 pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
     depth_bits == 16 || differs(program)
 }
 
-/// Whether a program looks at how values change from pixel to pixel.
+/// Returns true if a program uses derivatives.
 pub(super) fn differs(program: &Program) -> bool {
     let has_level = |op: &ImageOp| matches!(op, ImageOp::Sample { lod: Lod::Implicit { .. }, .. } | ImageOp::QueryLod);
     let differs = |inst: &Inst| match inst {
@@ -113,26 +125,29 @@ pub(super) fn differs(program: &Program) -> bool {
     program.code.function().insts.iter().any(differs)
 }
 
-/// What a kernel counts: samples covered, and waves of fragments behind the lanes of them. With one sample that is one word: each word that
-/// lives through the loop over blocks takes a register of it.
+/// Counts of a kernel: covered samples, and waves in the bits above the number of their fragments.
+///
+/// With one sample, all counts share one word, because each word that lives through the loop over
+/// blocks occupies a register.
 pub struct Tally {
     words: SmallVec<[Local; 2]>,
-    /// Bits of a number of fragments.
+    /// Number of bits of a fragment count.
     bits: u32,
 }
 
-/// Bits of a number of fragments of a small primitive: of its pixels, or of samples of them.
+/// Returns the number of bits for the fragments of a small primitive, which are its pixels or
+/// their samples.
 fn fragment_bits(samples: u32) -> u32 {
     11 + samples.ilog2()
 }
 
 impl Tally {
-    /// Output words of a kernel for so many samples.
+    /// Returns the number of output words of a kernel for `samples` samples.
     pub fn words(samples: u32) -> usize {
         samples.min(2) as usize
     }
 
-    /// Samples that were covered, waves, and their lanes, by the output words of a kernel for so many samples.
+    /// Decodes output words to the numbers of covered samples, waves and fragments in these waves.
     pub fn told(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
         let bits = fragment_bits(samples);
         let low = |word: u32| word & ((1 << bits) - 1);
@@ -143,7 +158,7 @@ impl Tally {
         [covered, shaded >> bits, low(shaded)]
     }
 
-    /// Where waves are counted, and above how many bits.
+    /// Returns the local that counts waves and their fragments, and the first bit of these counts.
     fn of_waves(&self) -> (Local, u32) {
         match self.words[..] {
             [both] => (both, self.bits),
@@ -152,55 +167,57 @@ impl Tally {
     }
 }
 
-/// What a sieve has found: in lane N the pixels of block N that are left, as bits of its lanes.
+/// Result of a sieve: lane N contains the remaining pixels of block N, as bits of its lanes.
 struct Sieve {
     masks: Local,
-    /// Number of the block.
+    /// Number of the current block.
     number: Local,
 }
 
-/// What a depth test leaves.
+/// Result of a depth test.
 pub(super) struct Left {
-    /// Pixels, sample by sample.
+    /// Pixels that pass, sample by sample.
     pub(super) covered: Vec<Value>,
-    /// The plane of depths, and bytes of one.
+    /// Number of the depth plane. The field `bytes` is the size of a depth.
     plane: usize,
     bytes: u32,
-    /// Where their depths go, and these as words, sample by sample; nothing where none is written.
+    /// Byte offsets and words of the depths to store, sample by sample. Empty if depths are not
+    /// written.
     stores: Vec<(Value, Value)>,
 }
 
 impl Left {
-    /// What is left of these.
+    /// Returns the result with other remaining samples.
     pub(super) fn with(self, covered: Vec<Value>) -> Self {
         Self { covered, ..self }
     }
 }
 
-/// The loop over the blocks of a primitive's window.
+/// Loop over the blocks of a primitive's window.
 struct Blocks {
-    /// Where the block lies: x, y.
+    /// x and y of the current block.
     at: Local,
-    /// Where in a block each lane's pixel lies.
+    /// x and y of each lane's pixel in its block.
     steps: [Value; 2],
-    /// Of each primitive, what that changes the value of each edge by.
+    /// For each primitive, the offset of each edge's value in the lane's pixel from that in the
+    /// block's first pixel.
     edges: SmallVec<[[Value; 3]; 2]>,
-    /// Where the first block lies.
+    /// Position of the first block.
     start: [Value; 2],
     /// First pixel of the window.
     first: [Value; 2],
-    /// Pixels of the window.
+    /// Width and height of the window in pixels.
     extent: [Value; 2],
 }
 
-/// `a < b` without signs.
+/// Emits the unsigned comparison `a < limit`.
 fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
     let reaches = b.binary(B::ULe, limit, a);
     b.unary(U::LogicalNot, reaches)
 }
 
 impl Linker {
-    /// Blocks lie where lines have them.
+    /// Emits the start of the loop over blocks, which are aligned in lines of texels.
     fn begin_blocks(&mut self) -> Blocks {
         let first = [0, 1].map(|axis| self.input(KernelInput::Window(axis), Type::I32));
         let extent = [2, 3].map(|axis| self.input(KernelInput::Window(axis), Type::I32));
@@ -224,7 +241,8 @@ impl Linker {
         Blocks { at, steps, edges, start, first, extent }
     }
 
-    /// A word of an edge of the first or the second primitive: how its value changes in x, in y, and where that is counted from.
+    /// Returns a word of an edge of the first or the second primitive. Words 0 and 1 are the steps
+    /// in x and y. Word 2 is the value at the origin.
     fn edge(&mut self, (of, edge): (u32, u32), word: u32) -> Value {
         match (of, edge * 3 + word) {
             (0, word) => self.b.parameter(Shape::EDGES + word, None, Type::I32),
@@ -232,7 +250,7 @@ impl Linker {
         }
     }
 
-    /// What the value of an edge changes by so many pixels further.
+    /// Returns the change of an edge's value over `steps` pixels in x and y.
     fn along_edge(&mut self, edge: (u32, u32), steps: [Value; 2]) -> Value {
         let [x, y] = [0, 1].map(|axis| {
             let step = self.edge(edge, axis);
@@ -241,7 +259,8 @@ impl Linker {
         self.b.binary(B::IAdd, x, y)
     }
 
-    /// The next block: to the right, or the first one below.
+    /// Emits the end of the loop, which moves to the next block to the right, or to the first one
+    /// below.
     fn end_blocks(&mut self, blocks: &Blocks) {
         let side = self.b.int(4);
         let [x, y] = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
@@ -259,7 +278,8 @@ impl Linker {
         self.b.push(Inst::EndLoop);
     }
 
-    /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
+    /// Returns the pixels of the current block, two by two quads, with their byte offsets in the
+    /// planes of targets and depth.
     fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: (&[Attachment], &Depths)) -> Pixels {
         let locations = state.locations();
         let samples = (&locations[..], sample_mask(state));
@@ -270,7 +290,7 @@ impl Linker {
                 let inside = self.inside(blocks, corner);
                 covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, inside)).collect()
             }
-            // They are all within the window.
+            // The window of an edge pair contains all pixels of both primitives.
             Some(&edges) => {
                 let of_second = self.within((1, edges), corner, samples)[0];
                 self.of_second = Some(of_second);
@@ -286,7 +306,7 @@ impl Linker {
         Pixels { place, covered, texels }
     }
 
-    /// Which pixels of a block are in the window.
+    /// Returns the pixels of a block that are in the window.
     fn inside(&mut self, blocks: &Blocks, corner: [Value; 2]) -> Value {
         let [x, y] = [0, 1].map(|axis: usize| {
             let from_first = self.b.binary(B::ISub, corner[axis], blocks.first[axis]);
@@ -296,7 +316,10 @@ impl Linker {
         self.b.binary(B::LogicalAnd, x, y)
     }
 
-    /// Which pixels of a block are within a primitive, sample by sample, those that a mask takes away in none: the edge equations modulo 2^32, which near small primitives are exact.
+    /// Returns the pixels of a block that a primitive covers, sample by sample. Samples outside
+    /// the sample mask are never covered.
+    ///
+    /// The edge equations are computed modulo 2^32, which is exact near small primitives.
     fn within(
         &mut self,
         (of, edges): (u32, [Value; 3]),
@@ -330,15 +353,18 @@ impl Linker {
         within
     }
 
-    /// What an edge's value changes by so many units along an axis, from its change from pixel to pixel.
+    /// Returns the change of an edge's value over `units` units along an axis. `step` is the
+    /// change over one pixel.
     fn moved(&mut self, step: Value, units: i64) -> Value {
         let (units, bits) = (self.b.int(units as u32), self.b.int(UNITS.ilog2()));
         let moved = self.b.binary(B::IMul, step, units);
         self.b.binary(B::ShrArithmetic, moved, bits)
     }
 
-    /// Bytes of the first samples of pixels in planes of lines of 8x8 texels: of targets, and of depth. Where a plane is accessed block by block,
-    /// that of the corner.
+    /// Returns the byte offsets of the pixels' first samples in the planes of targets and depth.
+    /// Planes consist of lines of 8x8 texels.
+    ///
+    /// If a plane is accessed as blocks, its offset is that of the block's corner.
     pub(super) fn texels(
         &mut self,
         (pixel, corner): ([Value; 2], Option<[Value; 2]>),
@@ -353,7 +379,8 @@ impl Linker {
         bytes.enumerate().map(texel).collect()
     }
 
-    /// The byte of a pixel's first sample in a plane of texels of so many bytes; of one that may be the corner of a block.
+    /// Returns the byte offset of a pixel's first sample in a plane with texels of `bytes` bytes.
+    /// The pixel may be the corner of a block.
     fn texel_of(
         &mut self,
         ([x, y], is_corner): ([Value; 2], bool),
@@ -363,7 +390,8 @@ impl Linker {
         let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
         let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
         let mut same = self.b.binary(B::Shl, column, line_bytes);
-        // Quads in two rows, and lines; pixels of a quad.
+        // The first two parts are quads in two rows and strips in a line. The others are pixels in
+        // a quad.
         let parts = [(x, 6, 3), (y, 6, 5), (x, 1, 2), (y, 1, 3)];
         for &(pixel, mask, bits) in &parts[..if is_corner { 2 } else { 4 }] {
             let (mask, bits) = (self.b.int(mask), self.b.int(bits));
@@ -371,7 +399,7 @@ impl Linker {
             let part = self.b.binary(B::Shl, masked, bits);
             same = self.b.binary(B::IAdd, same, part);
         }
-        // That is of texels of a word.
+        // The offset so far applies to texels of one word.
         let in_row = match bytes {
             1 | 2 => {
                 let parts = self.b.int((TEXEL / bytes).ilog2());
@@ -391,7 +419,7 @@ impl Linker {
         Sieve { masks: self.zeroed(), number: self.zeroed() }
     }
 
-    /// Keeps the pixels of a block that are left.
+    /// Stores the remaining pixels of the current block in the block's lane.
     fn keep(&mut self, sieve: &Sieve, left: Value) {
         let (bits, lane) = (self.b.ballot(left), self.b.lane());
         let [masks, number] = [sieve.masks, sieve.number].map(|local| self.b.local_load(local, 0, None, Type::I32));
@@ -400,7 +428,7 @@ impl Linker {
         self.b.local_store(sieve.masks, 0, None, masks);
     }
 
-    /// What is kept from now on is of the next block.
+    /// Advances the sieve to the next block.
     fn next(&mut self, sieve: &Sieve) {
         let (number, one) = (self.b.local_load(sieve.number, 0, None, Type::I32), self.b.int(1));
         let number = self.b.binary(B::IAdd, number, one);
@@ -411,7 +439,7 @@ impl Linker {
         Tally { words: (0..Tally::words(samples)).map(|_| self.zeroed()).collect(), bits: fragment_bits(samples) }
     }
 
-    /// A word that is 0 from here on.
+    /// Returns a new local that is set to 0.
     pub(super) fn zeroed(&mut self) -> Local {
         let (zero, local) = (self.b.int(0), self.b.local(1));
         self.b.local_store(local, 0, None, zero);
@@ -424,13 +452,13 @@ impl Linker {
         self.b.local_store(local, 0, None, after);
     }
 
-    /// How many lanes have a condition; the same in all of them.
+    /// Returns the number of lanes that satisfy a condition, equal in all lanes.
     pub(super) fn lanes_with(&mut self, condition: Value) -> Value {
         let bits = self.b.ballot(condition);
         self.b.unary(U::BitCount, bits)
     }
 
-    /// Counts samples of a block that are covered.
+    /// Counts the covered samples of a block.
     fn count_block(&mut self, tally: &Tally, covered: &[Value]) {
         for &covered in covered {
             let many = self.lanes_with(covered);
@@ -438,7 +466,7 @@ impl Linker {
         }
     }
 
-    /// Counts a wave, and its pixels of which a sample is left.
+    /// Counts a wave and its pixels of which any sample is left.
     fn count_wave(&mut self, tally: &Tally, some: Value) {
         let (local, above) = tally.of_waves();
         let many = self.lanes_with(some);
@@ -448,20 +476,21 @@ impl Linker {
         self.add(local, many);
     }
 
-    /// Pixels of which any sample is covered.
+    /// Returns the pixels of which any sample is covered.
     pub(super) fn some(&mut self, covered: &[Value]) -> Value {
         let some = covered.iter().copied().reduce(|any, covered| self.b.binary(B::LogicalOr, any, covered));
         some.unwrap_or(covered[0])
     }
 
-    /// Whether any lane has any of these; the same in all lanes.
+    /// Returns true in all lanes if any lane has any covered sample.
     pub(super) fn any(&mut self, covered: &[Value]) -> Value {
         let (zero, some) = (self.b.int(0), self.some(covered));
         let bits = self.b.ballot(some);
         self.b.binary(B::INe, bits, zero)
     }
 
-    /// Tests covered pixels and shades those that are left, or the other way round; `see` gets them, where there are any.
+    /// Tests and shades covered pixels, or shades before testing if tests are late. Calls `see`
+    /// with the pixels of each event, if there are any.
     pub(super) fn shade_tested(
         &mut self,
         (pipeline, program): (&PipelineState, &Program),
@@ -484,7 +513,7 @@ impl Linker {
         self.b.push(Inst::EndIf);
     }
 
-    /// Shades pixels, or samples of them; `see` gets those.
+    /// Shades pixels, or each of their samples. Calls `see` with the shaded pixels.
     fn shade_seen(
         &mut self,
         (pipeline, program): (&PipelineState, &Program),
@@ -502,7 +531,7 @@ impl Linker {
         self.shade((program, state), attachments, pixels, state.samples);
     }
 
-    /// Tests covered pixels, where anything is tested; those that are left.
+    /// Tests covered pixels, if the pipeline has tests, and returns those that pass.
     pub(super) fn left(
         &mut self,
         (pipeline, program): (&PipelineState, &Program),
@@ -512,7 +541,7 @@ impl Linker {
         self.left_with((pipeline, program), pixels, depth, None)
     }
 
-    /// The same, perhaps with depths of their own.
+    /// Tests covered pixels with the depths in `own`, if given, else with interpolated depths.
     pub(super) fn left_with(
         &mut self,
         (pipeline, program): (&PipelineState, &Program),
@@ -529,7 +558,7 @@ impl Linker {
         }
     }
 
-    /// Stores depths of pixels that are left.
+    /// Stores the depths of the remaining pixels.
     pub(super) fn store_depths(&mut self, left: &Left) {
         let space = self.plane(left.plane, left.bytes);
         for (&condition, &(offset, value)) in left.covered.iter().zip(&left.stores) {
@@ -539,7 +568,7 @@ impl Linker {
         }
     }
 
-    /// The depth test of covered pixels; those that pass.
+    /// Emits the depth test of covered pixels and returns those that pass.
     fn tested(
         &mut self,
         tests: &DepthStencilState,
@@ -548,7 +577,7 @@ impl Linker {
         own: Option<Value>,
     ) -> Left {
         self.place = Some(pixels.place);
-        // All loads come before all stores, so that they overlap.
+        // All loads come before all stores, so that they can overlap.
         let (space, mut covered_left, mut stores) = (self.plane(depths.plane, depths.bytes()), Vec::new(), Vec::new());
         for (sample, &covered) in pixels.covered.iter().enumerate() {
             let depth = match own {
@@ -577,8 +606,10 @@ impl Linker {
         Left { covered: covered_left, plane: depths.plane, bytes: depths.bytes(), stores }
     }
 
-    /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where. Of words the high
-    /// byte, which may be stencil, stays as it is.
+    /// Tests a fixed-point depth against the stored one. Returns whether it passes, the offset to
+    /// store at, and the word to store.
+    ///
+    /// In words with 24 bits of depth, the high byte, which may be stencil, is preserved.
     fn tested_code(
         &mut self,
         tests: &DepthStencilState,
@@ -601,7 +632,8 @@ impl Linker {
         let stored = self.b.binary(B::And, stored, greatest);
         let passes = self.compared_codes(tests.depth_compare, code, stored);
         let passes = self.b.binary(B::LogicalAnd, passes, covered);
-        // The other half of the word is that of the lane beside: both store the same word, or one does.
+        // The other half of the word belongs to the adjacent lane. If both lanes store, they store
+        // the same word.
         let own = self.b.select(passes, code, stored);
         let lane = self.b.lane();
         let beside = self.b.binary(B::Xor, lane, one);
@@ -612,12 +644,12 @@ impl Linker {
         (passes, offset, self.b.binary(B::Or, own, other))
     }
 
-    /// `texture::compare` of floats.
+    /// Emits `texture::compare` of floats.
     fn compared(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
         self.compared_by(op, (new, stored), [B::FLt, B::FLe, B::FEq, B::FNe])
     }
 
-    /// `texture::compare` of codes.
+    /// Emits `texture::compare` of fixed-point codes.
     fn compared_codes(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
         self.compared_by(op, (new, stored), [B::ULt, B::ULe, B::IEq, B::INe])
     }

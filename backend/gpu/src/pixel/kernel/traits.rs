@@ -1,53 +1,59 @@
-//! Facts of pipelines that decide how their kernels are built.
+//! Properties of pipelines that determine how their kernels are built.
 
 use vitric_exec::Program;
 
 use super::Attachment;
 use crate::state::{DepthStencilState, PipelineState};
 
-/// Bytes of a word of a texel.
+/// Bytes of a texel's word.
 pub(super) const TEXEL: u32 = 4;
 
-/// What a run draws.
+/// Primitives that one run of a kernel draws.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PrimitiveBatch {
     /// One primitive.
     #[default]
     One,
-    /// That, and the one behind it, with which it shares an edge: no point is of both. A lane's pixel is of the one that covers it, so that
-    /// blocks which both of them touch are gone through once. What does not change within them is the same for
-    /// both: [`Stage::common`]. Of neither the window cuts off any pixels.
+    /// An edge pair: a primitive and the next one, which share an edge and cover no common pixel.
+    ///
+    /// Each lane's pixel belongs to the primitive that covers it, so that blocks that both touch
+    /// are processed once. Values that are constant within each primitive must be equal in both,
+    /// see [`Stage::common`]. The window must contain all pixels of both.
     Neighbours,
 }
 
-/// What is told of pixels of a wave.
+/// Event that is reported for the pixels of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// The program runs for them.
+    /// The program runs for the pixels.
     Shaded,
-    /// They are written, where that are not all of those.
+    /// The pixels are written. Reported only if they may be fewer than the shaded pixels.
     Exported,
 }
 
-/// Whether a program's fragments are tested behind it.
+/// Returns true if a program's fragments are tested after it.
 pub(super) fn is_late(pipeline: &PipelineState, program: &Program) -> bool {
     let facts = &program.fragment;
     let takes_samples = facts.may_discard || facts.writes_sample_mask || pipeline.multisample.alpha_to_coverage;
     !facts.early_tests && (takes_samples || facts.writes_depth)
 }
 
-/// Whether depths of fragments are stored behind a program that takes samples away, where it must be so: of two bytes, a word is that of two.
+/// Returns true if depths may be stored separately for each pixel, after a program that removes
+/// samples.
+///
+/// Late tests with depths of two bytes do not allow that, because two depths share a word.
 pub(super) fn stores_depths_apart(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
     depth_bits != 16 || !is_late(pipeline, program) || tested(pipeline).is_none()
 }
 
-/// The tests of a pipeline that do something.
+/// Returns the depth and stencil state of a pipeline if any test is on.
 pub fn tested(pipeline: &PipelineState) -> Option<DepthStencilState> {
     let does_something = |tests: &DepthStencilState| tests.depth_test || tests.stencil_test || tests.depth_bounds_test;
     pipeline.depth_stencil.filter(does_something)
 }
 
-/// The plane of depths: its bits, and its number, which is that behind the targets'.
+/// Depth plane of a kernel: bits of a depth, and number of the plane, which follows those of the
+/// targets.
 pub(super) struct Depths {
     pub(super) bits: u32,
     pub(super) plane: usize,
@@ -59,7 +65,7 @@ impl Depths {
     }
 }
 
-/// Bytes of the texels of attachments.
+/// Returns the bytes of a texel of each attachment.
 pub(super) fn bytes_of(attachments: &[Attachment]) -> impl Iterator<Item = u32> {
     attachments.iter().map(|attachment| attachment.export.info.bytes)
 }

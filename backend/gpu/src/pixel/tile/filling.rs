@@ -1,7 +1,8 @@
-//! A tile's first primitive, where it overwrites all of the tile: its depths are written without a look at those that are stored, and
-//! the planes that it overwrites need not be cleared before.
+//! Tiles whose first primitive overwrites all of them.
 //!
-//! That holds also where later primitives hide the first one, so that it is never shaded: these overwrite the same attachments.
+//! The depths of such a primitive are written without reading stored depths. The planes that it
+//! overwrites need not be cleared before. Both remain correct if later primitives hide the first
+//! one, because they overwrite the same attachments.
 
 use std::sync::Arc;
 
@@ -18,20 +19,22 @@ use crate::raster::within;
 use crate::raster::{GROUP_LOG2, has_all_samples};
 use crate::transfer::PlaneClear;
 
-/// The number of a tile's first primitive.
+/// Number of a tile's first primitive.
 pub(super) const ID: PrimitiveId = 0;
 
-/// A tile's first primitive, which overwrites all of the tile.
+/// First primitive of a tile that overwrites the whole tile.
 pub(super) struct Filling<'a> {
     context: &'a DrawContext<'a>,
     shape: Shape,
-    /// Where its depths go, if it writes any.
+    /// Destination of the primitive's depths, if it writes any.
     depth: Option<Stored<'a>>,
 }
 
 impl<'a> Filling<'a> {
-    /// The first primitive of a tile with these pixels and bounds of depths, if it overwrites all of the tile, and something is to be tested
-    /// or `is_cleared` before.
+    /// Returns the first primitive of a tile if it overwrites the whole tile.
+    ///
+    /// `area` are the tile's pixels. Returns `None` if nothing is tested and no plane is cleared
+    /// before (`is_cleared`).
     pub(super) fn of(view: &TileView<'a>, area: [i64; 4], bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
         let (bin, run) = view.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
         let (context, primitives) = (&view.draws[run], &bin.primitives);
@@ -50,7 +53,7 @@ impl<'a> Filling<'a> {
         Some(Self { context, shape, depth })
     }
 
-    /// Whether all texels of a plane in the tile are overwritten.
+    /// Returns true if the primitive overwrites all texels of a plane in the tile.
     fn overwrites(&self, aspect: vk::ImageAspectFlags, plane: &PlaneRef<'_>, [x, y, ..]: [i64; 4]) -> bool {
         let (context, [x, y]) = (self.context, [x, y].map(|pixel| pixel as u32));
         let is_it = |other: &PlaneRef<'_>| {
@@ -71,7 +74,7 @@ impl<'a> Filling<'a> {
             }
     }
 
-    /// Writes its depths to all of the tile.
+    /// Writes the primitive's depths to the whole tile.
     fn write_depths(&self, area: [i64; 4]) {
         let Some(stored) = self.depth else { return };
         for place in groups_of(area).map(|group| group.map(|pixel| pixel as u32)) {
@@ -82,7 +85,8 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// Clears planes in a tile but for those that its first primitive overwrites, whose depths are written.
+/// Clears planes in a tile, except for those that its first primitive overwrites, and writes that
+/// primitive's depths.
 pub(super) fn clear(due: &[PlaneClear<'_>], area: [i64; 4], filling: Option<&Filling<'_>>) {
     let is_needed = |clear: &&PlaneClear<'_>| {
         !filling.is_some_and(|filling| filling.overwrites(clear.aspect(), clear.plane(), area))
@@ -93,17 +97,21 @@ pub(super) fn clear(due: &[PlaneClear<'_>], area: [i64; 4], filling: Option<&Fil
     }
 }
 
-/// Whether a primitive of a draw overwrites what the attachments hold of a tile, where it covers all of the tile and passes all tests.
+/// Returns true if a primitive of a draw overwrites the attachments of a tile, provided that it
+/// covers the tile and passes all tests.
 fn overwrites_all(context: &DrawContext<'_>, area @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
     let is_aligned = area.iter().all(|edge| edge % (1 << GROUP_LOG2) == 0);
-    // A primitive that covers less may go a way of its own to its pixels.
+    // Smaller primitives may be drawn by the kernels for small primitives.
     let is_large = (x1 - x0) * (y1 - y0) > SMALL_PIXELS;
     let is_plain = context.criterion.is_none() && context.rates.is_none() && !context.pipeline.reads_attachments;
     let is_opaque = context.overwrites.is_some() && has_all_samples(&context.multisample) && !context.masks_late();
     is_aligned && is_large && is_plain && is_opaque && within(context.scissor, area) == area
 }
 
-/// Where a primitive's depths are to be written in a tile that it covers, if they are; `None` unless it passes all tests.
+/// Returns the destination of a primitive's depths in a tile that it covers, or `Some(None)` if it
+/// writes none.
+///
+/// Returns `None` unless the primitive passes all tests.
 fn tested_depth<'a>(
     context: &'a DrawContext<'a>,
     shape: &Shape,
@@ -117,7 +125,7 @@ fn tested_depth<'a>(
     let range = depths_over(shape, area, bits, context.multisample.samples);
     let passes = tests.depth_compare == vk::CompareOp::ALWAYS
         || bounds.is_some_and(|bounds| bounds.lies_behind(tests.depth_compare, range));
-    // Stencil in the words of depths stays, also where the pass does not use it.
+    // Stencil that shares words with depth must be preserved, even if the pass does not use it.
     let is_alone = !plane.is_shared();
     let stored = Stored(plane, bits);
     let side = 1 << GROUP_LOG2;

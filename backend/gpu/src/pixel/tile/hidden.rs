@@ -1,4 +1,4 @@
-//! What of a tile's primitives the visibility structure hides.
+//! Hi-Z tests of the primitives of a tile.
 
 use vitric_base::counters::{Counter, count};
 
@@ -11,7 +11,8 @@ use crate::raster::Shape;
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, pixels_inside};
 
-/// Whether any group hides a primitive in it, and whether all do.
+/// Result of a Hi-Z test in the groups that a primitive touches: whether any group hides it, and
+/// whether all do.
 #[derive(Clone, Copy)]
 pub(super) struct Hidden {
     pub(super) any: bool,
@@ -19,7 +20,8 @@ pub(super) struct Hidden {
 }
 
 impl Tile<'_, '_> {
-    /// Which groups hide a small primitive. It has said what is known of them.
+    /// Returns which groups hide a small primitive, and updates the bounds by the primitive if the
+    /// draw writes depth.
     #[inline(always)]
     pub(super) fn hidden_of_small(
         &mut self,
@@ -52,7 +54,8 @@ impl Tile<'_, '_> {
         hidden
     }
 
-    /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
+    /// Returns the rectangle of a small primitive without the outer groups that hide it, or `None`
+    /// if all groups hide it.
     #[cold]
     pub(super) fn seen_in_part(&mut self, (window, all): ([i64; 4], bool), depths: Range) -> Option<[i64; 4]> {
         if all {
@@ -72,7 +75,7 @@ impl Tile<'_, '_> {
         }
         let seen = within(left, window);
         count(self.sight, Counter::HizSmallCuts, (seen != window).into());
-        // What it was updated may have hidden the rest.
+        // The update by this primitive may have hidden all remaining groups.
         (left[0] != i64::MAX).then_some(seen)
     }
 
@@ -80,7 +83,7 @@ impl Tile<'_, '_> {
         depths_over(shape, pixels, self.context.depth_bits, self.context.multisample.samples)
     }
 
-    /// Whether all of the tile hides a primitive.
+    /// Returns true if the whole tile hides a primitive.
     pub(super) fn is_hidden_in_tile(&self, direction: Direction, shape: &Shape, window: [i64; 4]) -> bool {
         let range = self.depths_over(shape, window);
         let hidden = self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range));
@@ -92,7 +95,8 @@ impl Tile<'_, '_> {
         hidden
     }
 
-    /// The depths of a primitive in a group, unless the group hides it; one that covers it updates the group.
+    /// Returns the depths of a primitive in a group, or `None` if the group hides it. A primitive
+    /// that covers the whole group updates its bounds.
     #[inline]
     pub(super) fn query(
         &mut self,
@@ -122,7 +126,10 @@ impl Tile<'_, '_> {
         count_hidden(self.sight, pixels);
     }
 
-    /// Whether pixels of a group hide what covers them: with any sample, and with all of them. What is not hidden updates the group.
+    /// Returns true if the pixels of a group hide a primitive. Otherwise the primitive updates the
+    /// bounds of the group.
+    ///
+    /// `any` are the pixels with any covered sample, `all` those with all samples covered.
     pub(super) fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: Range) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
             return false;
@@ -139,7 +146,8 @@ impl Tile<'_, '_> {
         hidden
     }
 
-    /// Pixels of quads that hide a primitive, which leans so that others may not.
+    /// Returns the pixels of quads that hide a sloped primitive of which the group as a whole may
+    /// not hide all.
     #[inline]
     pub(super) fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: Range) -> u64 {
         let number = group_number(part.group);
@@ -153,8 +161,10 @@ impl Tile<'_, '_> {
         }
     }
 
-    /// Whether it helps to know of hidden quads: depth is tested two rows at a time, which are seldom hidden wholly where primitives lean
-    /// to a side; programs that run before the test are saved by each.
+    /// Returns true if a test of quads pays.
+    ///
+    /// The depth test works on two rows at a time. They are seldom fully hidden if depth changes
+    /// more in x than in y. Programs that run before the test save work with each hidden quad.
     fn gains_by_quads(&self, shape: &Shape) -> bool {
         shape.depth.dy.abs() >= shape.depth.dx.abs() || !self.context.tests_early()
     }

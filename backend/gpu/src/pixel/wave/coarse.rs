@@ -1,7 +1,9 @@
-//! Fragments of several pixels: shaded once, with quads of four of them as neighbours; then their colour is that of all their pixels.
+//! Fragments that span several pixels. They are shaded once, in quads of four fragments, and their
+//! colour applies to all their pixels.
 //!
-//! Coverage, early tests and the scoreboard work on pixels and samples, group by group. What is left of a group are cells, by four.
-//! What comes behind the program is done pixel by pixel again: late tests, blending, writing. Source: Vulkan specification, "Fragment
+//! Coverage, early tests and the scoreboard work on pixels and samples of a group. The remaining
+//! samples of a group are then combined into cells of four fragments. After the program, late
+//! tests, blending and writes work on pixels again. Source: Vulkan specification, "Fragment
 //! Shading Rates", "Multisampling", "Coverage Reduction".
 
 use smallvec::SmallVec;
@@ -18,23 +20,24 @@ use crate::pixel::kernel::{Kernel, KernelInput};
 use crate::pixel::quad::{Own, QUADS, Quad};
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
 
-/// Four fragments of a primitive beside and below each other.
+/// A quad of two by two fragments of a primitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cells {
     primitive: PrimitiveId,
-    /// The first pixel.
+    /// First pixel of the first fragment.
     place: [u32; 2],
     rate: Rate,
     /// Samples of a pixel.
     samples: u32,
-    /// Covered samples of each: of the last pixel first.
+    /// Covered samples of each fragment. The lowest bits belong to the last pixel.
     coverage: [u32; 4],
-    /// The same before tests, where the program sees that.
+    /// Covered samples of each fragment before tests, if the program reads that coverage.
     untested: Option<[u32; 4]>,
 }
 
 impl Cells {
-    /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is.
+    /// Returns the cells with covered samples in the group at `[x, y]`. `masks` are the covered
+    /// pixels of each sample.
     fn of_group<'m>(
         (primitive, [x, y]): (PrimitiveId, [u32; 2]),
         rate: Rate,
@@ -57,20 +60,21 @@ impl Cells {
         })
     }
 
-    /// Their pixels, if they were the first ones of a group.
+    /// Returns the cell's pixels as bits of a group, as if the cell were the first one of the
+    /// group.
     fn area(&self) -> u64 {
         let [width, height] = self.rate.size();
-        // A strip has so many quads beside each other, and there are so many strips.
+        // A strip has `width` adjacent quads, and the cell spans `height` strips.
         let strip = (1 << (width * 4)) - 1;
         (0..height).fold(0, |area, number| area | strip << (number * 16))
     }
 
-    /// The bit of the first pixel in its group.
+    /// Returns the bit of the first pixel in its group.
     fn first_bit(&self) -> u32 {
         group_of_pixel(self.place).1
     }
 
-    /// Samples of each fragment of those in masks.
+    /// Returns the covered samples of each fragment from the covered pixels of each sample.
     fn covered(&self, masks: &[u64]) -> [u32; 4] {
         let (area, first) = (self.area(), self.first_bit());
         if masks.iter().all(|mask| mask >> first & area == area) {
@@ -88,25 +92,26 @@ impl Cells {
         coverage
     }
 
-    /// The fragment of a pixel, by its offset from the first pixel, and the number of its first sample in the fragment's coverage.
+    /// Returns the fragment of a pixel at an offset from the first pixel, and the number of its
+    /// first sample in the fragment's coverage.
     #[inline]
     fn pixel(&self, place: [u32; 2]) -> (usize, u32) {
         let ([across, down], within) = self.rate.cell_of(place);
         ((down * 2 + across) as usize, self.rate.first_bit(within, self.samples))
     }
 
-    /// The first pixel of a fragment along an axis.
+    /// Returns the first pixel of a fragment along an axis.
     fn first(&self, cell: usize, axis: usize) -> u32 {
         self.place[axis] + (cell as u32 >> axis & 1) * self.rate.size()[axis]
     }
 
-    /// Where in a fragment its inputs are evaluated that must be inside of the primitive.
+    /// Returns the position in a fragment, in pixels, at which centroid inputs are evaluated.
     fn centroid(&self, cell: usize, locations: &[[i64; 2]]) -> [f32; 2] {
         let coverage = self.coverage[cell];
         if coverage == 0 || coverage == self.rate.all_samples(self.samples) {
             return self.centre();
         }
-        // The first sample of the first pixel that has any.
+        // This is the first covered sample of the first pixel that has any.
         let ([x, y], _) = self.rate.sample_of_bit(coverage.ilog2(), self.samples);
         let sample = (coverage >> self.rate.first_bit([x, y], self.samples)).trailing_zeros();
         let [in_x, in_y] = sample_place(locations, sample);
@@ -117,7 +122,7 @@ impl Cells {
         self.rate.size().map(|pixels| pixels as f32 * 0.5)
     }
 
-    /// The quads of pixels that they are, with the number of each pixel's fragment.
+    /// Returns the quads of pixels in the cell, with the number of each pixel's fragment.
     fn quads(&self) -> impl Iterator<Item = (Quad, [usize; 4])> {
         let [width, height] = self.rate.size().map(|pixels| pixels * 2);
         let starts = (0..height).step_by(2).flat_map(move |y| (0..width).step_by(2).map(move |x| [x, y]));
@@ -131,7 +136,7 @@ impl Cells {
     }
 }
 
-/// Fills an input word of a wave of such quads in, with the locations of a pixel's samples.
+/// Fills an input word of a wave of cells. `locations` are the sample locations of a pixel.
 fn fill(
     (cells, locations): (&[Cells], &[[i64; 2]]),
     words: &[Words<'_>; QUADS],
@@ -154,12 +159,12 @@ fn fill(
         }),
         KernelInput::Helper => each(lanes, cells, |cells, cell| u32::from(cells.coverage[cell] == 0)),
         KernelInput::Rate => each(lanes, cells, |cells, _| cells.rate.word()),
-        // The others are of other kernels, or the same in all lanes.
+        // The other inputs belong to other kernels or are equal in all lanes.
         _ => lanes.fill(0),
     }
 }
 
-/// Fills the word of each fragment in.
+/// Fills a word of each fragment.
 #[inline]
 fn each(lanes: &mut Lanes, cells: &[Cells], word: impl Fn(&Cells, usize) -> u32) {
     for (lanes, cells) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(cells) {
@@ -169,24 +174,27 @@ fn each(lanes: &mut Lanes, cells: &[Cells], word: impl Fn(&Cells, usize) -> u32)
     }
 }
 
-/// The fragments of a wave that have covered samples, as bits.
+/// Returns the fragments of a wave that have covered samples, as bits.
 fn covered(cells: &[Cells]) -> u32 {
     let fragments = cells.iter().flat_map(|cells| cells.coverage);
     fragments.rev().fold(0, |bits, coverage| bits << 1 | u32::from(coverage != 0))
 }
 
-/// Quads of pixels that wait to be exported together, and in which lane of the wave that was shaded each pixel's fragment is.
+/// Queue of quads to export together, with the lane of the shaded wave that holds each pixel's
+/// fragment.
 #[derive(Default)]
 struct Exported {
     quads: SmallVec<[Quad; QUADS]>,
     lanes: [usize; WAVE],
-    /// Lanes whose fragment had any sample that was exported.
+    /// Lanes whose fragment exported any sample.
     fragments: u32,
 }
 
 impl Waves<'_, '_> {
-    /// Fragments of a primitive in a group: the pixels where each sample is covered, and where each was before tests, where the program
-    /// sees that.
+    /// Queues fragments of a primitive in a group.
+    ///
+    /// `masks` are the covered pixels of each sample. `untested` are the same masks before tests,
+    /// if the program reads that coverage.
     #[cold]
     pub(in crate::pixel) fn push_cells(
         &mut self,
@@ -204,7 +212,7 @@ impl Waves<'_, '_> {
         }
     }
 
-    /// Shades and exports what waits.
+    /// Shades and exports the queued cells.
     #[cold]
     pub(in crate::pixel) fn shade_cells(&mut self) {
         let mut cells = std::mem::take(&mut self.cells);
@@ -233,14 +241,15 @@ impl Waves<'_, '_> {
         }
     }
 
-    /// What the program wrote for the tests of a quad, whose pixels have these lanes.
+    /// Returns the values that the program wrote for the tests of a quad. `lanes` are those of its
+    /// pixels.
     fn own(&self, kernel: &Kernel, lanes: [usize; 4]) -> Own {
         let shade = &self.scratch.shade.outputs;
         let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
         Own { depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)), stencil: kernel.stencil.map(words) }
     }
 
-    /// Runs the program; false when it was interrupted.
+    /// Runs the program. Returns false if it was interrupted.
     fn run_cells(&mut self, kernel: &Kernel, cells: &[Cells]) -> bool {
         let (context, program, wave) = (self.context, &kernel.shade.program, &mut *self.scratch.shade);
         let lanes = (1u32 << (cells.len() * 4)) - 1;
@@ -270,7 +279,7 @@ impl Waves<'_, '_> {
         wave.run(program, &environment(context, words[0])) != Stop::Interrupted
     }
 
-    /// Takes coverage away that the program has.
+    /// Removes coverage that the program discarded or masked out.
     fn cut(&self, kernel: &Kernel, cells: &mut [Cells]) {
         let (shade, samples) = (&*self.scratch.shade, self.context.multisample.samples);
         for (number, cells) in cells.iter_mut().enumerate() {
@@ -291,7 +300,7 @@ impl Waves<'_, '_> {
     }
 
     fn push_exported(&mut self, kernel: &Kernel, (quad, lanes): (Quad, [usize; 4]), exported: &mut Exported) {
-        // What is combined with what is stored must see what the quad before it left.
+        // Blending must see the result of the previous quad at the same place.
         let is_there = self.combines && exported.quads.iter().any(|waiting| waiting.is_at(&quad));
         if is_there || exported.quads.len() == QUADS {
             self.export_cells(kernel, exported);
@@ -303,7 +312,7 @@ impl Waves<'_, '_> {
         exported.quads.push(quad);
     }
 
-    /// Exports quads of pixels, all with the colours of their fragments.
+    /// Exports quads of pixels with the colours of their fragments.
     fn export_cells(&mut self, kernel: &Kernel, exported: &mut Exported) {
         let quads = std::mem::take(&mut exported.quads);
         if quads.is_empty() {
@@ -320,7 +329,7 @@ impl Waves<'_, '_> {
     }
 }
 
-/// The words of some lanes.
+/// Returns the words of some lanes.
 fn gathered(words: &Lanes, lanes: &[usize; WAVE]) -> Lanes {
     let mut gathered = [0; WAVE];
     for (word, lane) in gathered.iter_mut().zip(lanes) {
@@ -334,7 +343,8 @@ mod tests {
     use super::*;
     use crate::raster::sample_positions;
 
-    /// Every pixel and sample of a group is in one fragment, and comes back as it was.
+    /// Checks that every pixel and sample of a group belongs to one fragment and survives the
+    /// conversion to quads.
     #[test]
     fn groups_are_cells_and_cells_are_quads() {
         for (rate, samples) in Rate::ALL.into_iter().flat_map(|rate| [1, 2, 4].map(|samples| (rate, samples))) {

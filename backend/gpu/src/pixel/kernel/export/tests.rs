@@ -1,4 +1,4 @@
-//! Export against the specification's equations, one fragment after the other.
+//! Tests of the export against the specification's equations, one fragment at a time.
 
 use vitric_exec::runtime::math::within;
 use vitric_exec::testing::run_everywhere;
@@ -64,7 +64,7 @@ fn function(export: &Export) -> (vitric_ir::Function, usize) {
     (b.finish(), count)
 }
 
-/// The bytes that a fragment leaves, by the equations.
+/// Returns the bytes of the texel after a fragment, by the equations of the specification.
 fn expected(export: &Export, input: &[u32]) -> [u8; 16] {
     let four = |first: usize| -> Texel { std::array::from_fn(|index| input[first + index]) };
     let mut stored = [0; 16];
@@ -145,7 +145,10 @@ fn blend(state: &BlendState, operands: [[f32; 4]; 4]) -> [f32; 4] {
     })
 }
 
-/// An operation's number is its truth table: from the highest bit, what it gives for bits of `s` and `d` of 00, 01, 10 and 11.
+/// Applies a logic operation by its number, which is the truth table.
+///
+/// From the highest bit on, the number contains the results for the bits 00, 01, 10 and 11 of `s`
+/// and `d`.
 fn logic_of_bits(op: vk::LogicOp, s: u128, d: u128) -> u128 {
     let bit = |place: u32| op.as_raw() as u128 >> (3 - ((s >> place & 1) << 1 | d >> place & 1)) & 1;
     (0..128).fold(0, |bits, place| bits | bit(place) << place)
@@ -177,7 +180,7 @@ fn fragments_are_exported_as_the_equations_say() {
     }
 }
 
-/// Whether texels are the same but for which NaN they hold.
+/// Returns true if texels are equal, where any NaN equals any other.
 fn same(export: &Export, a: &[u8], b: &[u8]) -> bool {
     let floats = |bytes: &[u8]| decode(export.info, bytes).map(f32::from_bits);
     let is_float = matches!(export.info.class, Class::Sfloat | Class::Ufloat);
