@@ -1,4 +1,4 @@
-//! Command pools and buffers: states and recording.
+//! Command pools and command buffers: their states and recording.
 //!
 //! Source: Vulkan specification, "Command Buffers".
 
@@ -13,14 +13,14 @@ use vitric_gpu::command::{Command, CommandList, InlineData};
 use crate::families::{self, FAMILIES};
 use crate::{Error, Result};
 
-/// State of a command buffer; *pending* is counted apart.
+/// State of a command buffer. The *pending* state is counted separately, in [`Shared`].
 #[derive(Debug, Default)]
 enum State {
     #[default]
     Initial,
     Recording(CommandList),
     Executable(Arc<CommandList>),
-    /// The host had no memory for a command.
+    /// Recording failed because the host had no memory for a command.
     OutOfMemory,
     Invalid,
 }
@@ -31,10 +31,11 @@ struct Inner {
     one_time: bool,
 }
 
-/// Commands between two looks at the margin of the host's memory: they take some besides their own bytes.
+/// Number of commands between two checks of the host's memory margin. The checks are needed
+/// because commands also allocate memory outside of the list.
 const PERIOD: usize = 1 << 10;
 
-/// Makes room for a command and its bytes. Returns false if the host has no memory for them.
+/// Reserves memory for a command and its bytes. Returns false if the host has no memory for them.
 fn has_room(list: &mut CommandList, bytes: usize) -> bool {
     let count = list.commands.len();
     let is_full = count == list.commands.capacity() || list.bytes.capacity() - list.bytes.len() < bytes;
@@ -47,16 +48,16 @@ fn has_room(list: &mut CommandList, bytes: usize) -> bool {
         && (is_small || host_memory::has_room(0))
 }
 
-/// What submissions of a command buffer share with it.
+/// State that a command buffer shares with its submissions.
 #[derive(Debug, Default)]
 struct Shared {
     pending: AtomicU32,
-    /// Memory of what was recorded before, for what is recorded next.
+    /// Allocation of the previous recording, reused by the next one.
     spare: Mutex<CommandList>,
 }
 
 impl Shared {
-    /// Drops what was recorded, and keeps its memory, unless somebody else still has it.
+    /// Clears a recording and keeps its allocation, unless the list has other owners.
     fn reclaim(&self, list: Arc<CommandList>) {
         if let Some(mut list) = Arc::into_inner(list) {
             list.clear();
@@ -68,24 +69,25 @@ impl Shared {
     }
 }
 
-/// A command buffer. The specification has the application synchronise its use; the lock is never contended.
+/// A command buffer. The specification makes the application synchronise its use, so the lock is
+/// never contended.
 #[derive(Debug)]
 pub struct CommandBuffer {
     inner: Mutex<Inner>,
     shared: Arc<Shared>,
-    /// Whether it is executed from other command buffers.
+    /// True if the command buffer is executed from other command buffers.
     pub secondary: bool,
-    /// Index of the family of queues that it is for.
+    /// Index of the queue family that the command buffer is allocated for.
     pub family: u32,
-    /// What those queues do.
+    /// Capabilities of that family's queues.
     abilities: vk::QueueFlags,
 }
 
-/// Held while a submission of a command buffer is pending.
+/// Guard that keeps a command buffer pending until the submission is complete.
 #[derive(Debug)]
 pub struct Pending {
     shared: Arc<Shared>,
-    /// What was recorded, until the submission is complete.
+    /// Recorded commands, until the submission is complete.
     list: Option<Arc<CommandList>>,
 }
 
@@ -97,29 +99,29 @@ impl Drop for Pending {
 }
 
 impl CommandBuffer {
-    /// A command buffer in the initial state, for queues of a family.
+    /// Creates a command buffer in the initial state, for queues of a family.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when there is no such family.
+    /// [`Error::Unknown`] if `family` is not the index of a family.
     pub fn new(secondary: bool, family: u32) -> Result<Arc<Self>> {
         let abilities = families::find(family).ok_or(Error::Unknown)?.flags;
         let (inner, shared) = Default::default();
         Ok(Arc::new(Self { inner, shared, secondary, family, abilities }))
     }
 
-    /// Begins recording; what was recorded before is dropped. `one_time`: the recording is good for one submission
-    /// (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
+    /// Begins recording and drops the previous recording. With `one_time`, the recording can be
+    /// submitted once (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
     pub fn begin(&self, one_time: bool) {
         self.reset();
         let list = std::mem::take(&mut *self.shared.spare.lock());
         *self.inner.lock() = Inner { state: State::Recording(list), one_time };
     }
 
-    /// Ends recording.
+    /// Ends recording. A command buffer whose recording failed becomes invalid.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when the command buffer is not recording, [`Error::OutOfHostMemory`] when there was no memory for a
-    /// command; it is invalid then.
+    /// [`Error::Unknown`] if the command buffer is not recording, [`Error::OutOfHostMemory`] if
+    /// the host had no memory for a command.
     pub fn end(&self) -> Result<()> {
         let mut inner = self.inner.lock();
         match std::mem::take(&mut inner.state) {
@@ -134,7 +136,8 @@ impl CommandBuffer {
         }
     }
 
-    /// Back to the initial state, from any. Submissions that are pending go on: they own what was recorded.
+    /// Returns to the initial state from any state. Pending submissions own their commands and
+    /// continue.
     pub fn reset(&self) {
         let before = std::mem::take(&mut *self.inner.lock());
         match before.state {
@@ -144,13 +147,13 @@ impl CommandBuffer {
         }
     }
 
-    /// Gives back the memory that is kept for what will be recorded.
+    /// Frees the allocation that is kept for the next recording.
     pub fn release(&self) {
         *self.shared.spare.lock() = CommandList::default();
     }
 
-    /// Appends a command; ignored when not recording, since `vkCmd*` returns no error. A command that queues of the family do
-    /// not take is dropped; whether it was not.
+    /// Appends a command if the command buffer is recording; `vkCmd*` returns no errors. A command
+    /// that the family's queues do not support is dropped. Returns true if they support it.
     pub fn record(&self, command: Command) -> bool {
         let is_taken = self.takes(&command);
         let mut inner = self.inner.lock();
@@ -163,7 +166,8 @@ impl CommandBuffer {
         is_taken
     }
 
-    /// The same for a command that brings bytes along.
+    /// Appends a command that refers to `bytes`, which are copied into the list. See
+    /// [`Self::record`].
     pub fn record_with(&self, bytes: &[u8], make: impl FnOnce(InlineData) -> Command) -> bool {
         let mut inner = self.inner.lock();
         let start = if let State::Recording(list) = &inner.state { list.bytes.len() } else { 0 };
@@ -180,17 +184,17 @@ impl CommandBuffer {
         is_taken
     }
 
-    /// Whether queues of the family take a command.
+    /// Returns true if queues of the family support a command.
     #[inline]
     fn takes(&self, command: &Command) -> bool {
-        // The first family takes everything.
+        // The first family supports every command.
         self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(command))
     }
 
-    /// The recorded list, for execution from a primary command buffer.
+    /// Returns the recorded list, for execution from another command buffer.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when recording was not completed.
+    /// [`Error::Unknown`] if the command buffer is not executable.
     pub fn list(&self) -> Result<Arc<CommandList>> {
         match &self.inner.lock().state {
             State::Executable(list) => Ok(list.clone()),
@@ -198,11 +202,11 @@ impl CommandBuffer {
         }
     }
 
-    /// The recorded list, with the command buffer pending until the second value is dropped. A buffer for one submission
-    /// becomes invalid.
+    /// Returns the recorded list. The command buffer is pending until the second value is dropped.
+    /// A command buffer for one submission becomes invalid.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when recording was not completed.
+    /// [`Error::Unknown`] if the command buffer is not executable.
     pub fn submit(&self) -> Result<(Arc<CommandList>, Pending)> {
         let list = self.list()?;
         let mut inner = self.inner.lock();
@@ -214,7 +218,7 @@ impl CommandBuffer {
         Ok((list, pending))
     }
 
-    /// Whether at least one submission of it is not complete yet.
+    /// Returns true if at least one submission is not complete.
     pub fn is_pending(&self) -> bool {
         self.shared.pending.load(Ordering::Acquire) > 0
     }

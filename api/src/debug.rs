@@ -1,5 +1,5 @@
-//! Messages: what the driver has to say, to every messenger that wants it; and the names that the application gave to objects, by
-//! which messages call them.
+//! Messages of the driver to the registered messengers, and the names that an application sets for
+//! objects in messages.
 //!
 //! Source: `VK_EXT_debug_utils`.
 
@@ -10,29 +10,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ash::vk;
 use parking_lot::{Mutex, RwLock};
 
-/// Severity of a message, one bit, and its types.
+/// Severity of a message (one bit) and its types.
 pub type Kind = (vk::DebugUtilsMessageSeverityFlagsEXT, vk::DebugUtilsMessageTypeFlagsEXT);
 
-/// Receives messages. Called on whichever thread has something to say.
+/// Callback that receives messages, on the thread that sends them.
 pub type Receiver = Box<dyn Fn(Kind, &vk::DebugUtilsMessengerCallbackDataEXT<'_>) + Send + Sync>;
 
-/// Receives reports of addresses.
+/// Callback that receives reports of address ranges.
 pub type Reporter = Box<dyn Fn(&AddressReport) + Send + Sync>;
 
-/// An object has got a range of addresses, or has lost it.
+/// Report that an object was bound to a range of addresses, or no longer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressReport {
     /// Type and handle of the object.
     pub object: (vk::ObjectType, u64),
     /// First address.
     pub address: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Whether it has the addresses now.
+    /// True if the object is bound to the addresses now.
     pub is_bound: bool,
 }
 
-/// One registered messenger: for messages, for reports, or for both.
+/// A registered messenger, for messages, for reports, or for both.
 struct Messenger {
     id: u64,
     wanted: Kind,
@@ -53,8 +53,8 @@ impl std::fmt::Debug for Messages {
 }
 
 impl Messages {
-    /// Registers a messenger for some severities and types; returns the number under which it is removed. Reports of addresses go
-    /// to `reporter`.
+    /// Registers a messenger for some severities and types, and returns the number for
+    /// [`Self::remove`]. `reporter` receives reports of address ranges.
     pub fn add(&self, wanted: Kind, receiver: Receiver, reporter: Option<Reporter>) -> u64 {
         let mut guard = self.messengers.write();
         guard.0 += 1;
@@ -63,17 +63,17 @@ impl Messages {
         id
     }
 
-    /// Sends a report to every messenger that wants such.
+    /// Sends a report to every messenger with a reporter.
     pub fn report(&self, report: &AddressReport) {
         self.messengers.read().1.iter().filter_map(|messenger| messenger.reporter.as_ref()).for_each(|to| to(report));
     }
 
-    /// Removes a messenger; a number that is not registered is ignored.
+    /// Removes a messenger. An unknown number is ignored.
     pub fn remove(&self, id: u64) {
         self.messengers.write().1.retain(|messenger| messenger.id != id);
     }
 
-    /// Sends a message to every messenger that wants its severity and one of its types.
+    /// Sends a message to every messenger that accepts its severity and one of its types.
     pub fn send(&self, kind: Kind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
         let wants = |(severities, types): Kind| severities.contains(kind.0) && types.intersects(kind.1);
         for messenger in self.messengers.read().1.iter().filter(|messenger| wants(messenger.wanted)) {
@@ -81,30 +81,30 @@ impl Messages {
         }
     }
 
-    /// Tells what the application does wrong, or what the driver cannot do.
+    /// Sends a validation message about an error of the application or a limit of the driver.
     fn say(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT, text: &str) {
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let data = vk::DebugUtilsMessengerCallbackDataEXT::default().message(&text);
         self.send((severity, vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION), &data);
     }
 
-    /// Sends an error, to the log as well.
+    /// Sends an error to the messengers and to the log.
     pub fn error(&self, text: &str) {
         log::error!(target: "vitric", "{text}");
         self.say(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
     }
 
-    /// Sends a warning, to the log as well.
+    /// Sends a warning to the messengers and to the log.
     pub fn warn(&self, text: &str) {
         log::warn!(target: "vitric", "{text}");
         self.say(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);
     }
 }
 
-/// Names of destroyed objects that are remembered: uses of stale handles can be told by name.
+/// Number of destroyed objects whose names are kept for messages about stale handles.
 const PAST: usize = 256;
 
-/// What an object is called by: its type and handle.
+/// Type and handle of an object.
 type Key = (vk::ObjectType, u64);
 
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ struct Known {
     past: VecDeque<(Key, Box<str>)>,
 }
 
-/// The names that the application gave to a device's objects.
+/// Names that an application set for a device's objects.
 #[derive(Debug, Default)]
 pub struct Names {
     known: Mutex<Known>,
@@ -122,7 +122,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names an object; the empty name takes its name away.
+    /// Sets an object's name. An empty name removes it.
     pub fn set(&self, kind: vk::ObjectType, handle: u64, name: &str) {
         self.is_used.store(true, Ordering::Release);
         let mut known = self.known.lock();
@@ -133,12 +133,12 @@ impl Names {
         }
     }
 
-    /// Whether an object was ever named.
+    /// Returns true if any object was ever named.
     pub fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// An object is destroyed. Its name is remembered for a while.
+    /// Moves a destroyed object's name to the names of the last destroyed objects.
     pub fn retire(&self, kind: vk::ObjectType, handle: u64) {
         let mut known = self.known.lock();
         if let Some(name) = known.alive.remove(&(kind, handle)) {
@@ -149,7 +149,8 @@ impl Names {
         }
     }
 
-    /// What messages call an object: its type and handle, and its name or last name in quotes when it has one.
+    /// Returns an object's description for messages: its type and handle, and its current or last
+    /// name in quotes, if it has one.
     pub fn describe(&self, kind: vk::ObjectType, handle: u64) -> String {
         let known = self.known.lock();
         let past = || known.past.iter().rev().find(|(key, _)| *key == (kind, handle)).map(|(_, name)| name);

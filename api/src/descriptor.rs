@@ -1,4 +1,4 @@
-//! Descriptor pools, and updates of sets.
+//! Descriptor pools, and copies between descriptor sets.
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
@@ -8,35 +8,36 @@ use vitric_exec::runtime::{DescriptorSet, SetLayout};
 
 use crate::{Error, Result};
 
-/// Descriptors of each of a pool's types, in their order.
+/// Number of descriptors of each of a pool's types, in the pool's order.
 pub type Share = SmallVec<[u32; 12]>;
 
-/// A pool: how many sets it can hold, and how many descriptors of each type it was made for.
+/// A descriptor pool, with its maximum number of sets and its size for each descriptor type.
 ///
-/// Only sets are limited: like the pools of other drivers it serves more descriptors than it was made for, of types that it does not name as
-/// well, and tells so once.
+/// Only the number of sets is limited. As in other drivers, a set may use more descriptors than
+/// the pool's size, and types that the pool does not list. The pool reports this once.
 #[derive(Debug)]
 pub struct DescriptorPool {
     max_sets: u32,
     sizes: Vec<(vk::DescriptorType, u32)>,
-    /// Sets, and descriptors of each type.
+    /// Number of allocated sets, and of allocated descriptors of each type.
     used: (u32, Vec<u32>),
     has_told: bool,
 }
 
-/// Descriptors of a type beyond those that a pool was made for.
+/// Descriptors of a type that exceed a pool's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortage {
-    /// The type.
+    /// Descriptor type.
     pub kind: vk::DescriptorType,
-    /// Descriptors that the pool was made for.
+    /// Number of descriptors that the pool was created for.
     pub size: u32,
-    /// Descriptors that are in use.
+    /// Number of allocated descriptors.
     pub used: u32,
 }
 
 impl DescriptorPool {
-    /// A pool for `max_sets` sets and so many descriptors of each type. Sizes of one type add up.
+    /// Creates a pool for `max_sets` sets with a size for each descriptor type. Several sizes of
+    /// one type are added.
     pub fn new(max_sets: u32, sizes: &[(vk::DescriptorType, u32)]) -> Self {
         let mut merged: Vec<(vk::DescriptorType, u32)> = Vec::new();
         for &(kind, count) in sizes {
@@ -49,7 +50,8 @@ impl DescriptorPool {
         Self { max_sets, sizes: merged, used, has_told: false }
     }
 
-    /// Returns what a set of a layout takes of the pool. Types that it does not name are added with no descriptor.
+    /// Returns the number of descriptors of each type that a set of a layout needs. Types that are
+    /// missing in the pool are added with size 0.
     pub fn share(&mut self, layout: &SetLayout) -> Share {
         let mut counts: Share = smallvec![0; self.sizes.len()];
         for binding in layout.bindings.iter().filter(|binding| binding.count > 0) {
@@ -64,10 +66,10 @@ impl DescriptorPool {
         counts
     }
 
-    /// Takes room for a set, and returns the first type that has too few descriptors, once for each pool.
+    /// Allocates a set. Once for each pool, returns the first type whose size is exceeded.
     ///
     /// # Errors
-    /// [`Error::OutOfPoolMemory`] when the pool has as many sets as it can hold.
+    /// [`Error::OutOfPoolMemory`] if the pool has `max_sets` sets.
     pub fn take(&mut self, share: &Share) -> Result<Option<Shortage>> {
         let used = &mut self.used;
         if used.0 >= self.max_sets {
@@ -82,7 +84,7 @@ impl DescriptorPool {
         Ok(if is_short { self.tell() } else { None })
     }
 
-    /// The first type that has too few descriptors, unless that was told before.
+    /// Returns the first type whose size is exceeded, unless the pool reported one before.
     #[cold]
     fn tell(&mut self) -> Option<Shortage> {
         let mut all = self.used.1.iter().zip(&self.sizes);
@@ -92,26 +94,27 @@ impl DescriptorPool {
         found
     }
 
-    /// Gives back the room of one set.
+    /// Frees one set.
     pub fn give_back(&mut self, share: &Share) {
         let used = &mut self.used;
         used.0 = used.0.saturating_sub(1);
         used.1.iter_mut().zip(share).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
     }
 
-    /// Gives the room of all sets back.
+    /// Frees all sets.
     pub fn reset(&mut self) {
         self.used.0 = 0;
         self.used.1.fill(0);
     }
 }
 
-/// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are
-/// set, binding and array element; what lies outside of a set is left out. Of inline uniform blocks elements are bytes. Samplers that
-/// the target's layout fixes stay.
+/// Copies `count` descriptors between sets, or within a set (`VkCopyDescriptorSet`). Source and
+/// target are a set, a binding and an array element. For inline uniform blocks, elements are
+/// bytes. Elements outside of a set are skipped. Immutable samplers of the target's layout are
+/// kept.
 pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u32), count: u32) {
     if let (Some(from), Some(to)) = (source.0.inline_block(source.1), target.0.inline_block(target.1)) {
-        // No block has more bytes than its buffer.
+        // The copy is limited to the block's buffer.
         let mut bytes = vec![0; u64::from(count).min(from.size()) as usize];
         from.read(source.2.into(), &mut bytes);
         to.write(target.2.into(), &bytes);
@@ -120,7 +123,7 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
     let from = source.0.layout().places(source.1, source.2, count);
     let to = target.0.layout().places(target.1, target.2, count);
     let end = to.end;
-    // Of one set they are different ones.
+    // The specification does not allow overlapping ranges in one set.
     for (from, to) in source.0.slots()[from].iter().zip(&target.0.slots()[to]) {
         to.put(from.get());
     }

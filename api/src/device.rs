@@ -1,4 +1,4 @@
-//! The device: its GPU, its memory, its queues.
+//! The logical device: its GPU, its heap and its queues.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::health::Health;
 use crate::queue::{self, Queue};
 use crate::{Error, Result, host, physical, report, structures};
 
-/// A device.
+/// A logical device.
 #[derive(Debug)]
 pub struct Device {
     gpu: Arc<Gpu>,
@@ -36,12 +36,13 @@ impl Drop for Device {
 }
 
 impl Device {
-    /// Creates a device with these queues, which takes memory from a heap, for an application that is written for `version` of
-    /// Vulkan.
+    /// Creates a device with the requested queues, which allocates memory from a heap. `version`
+    /// is the version of Vulkan that the application is written for.
     ///
     /// # Errors
-    /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] when something is asked for that is not there,
-    /// [`Error::InitializationFailed`] for queues that are not, [`Error::OutOfHostMemory`] when the host has no thread to give.
+    /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] for an unsupported feature
+    /// or extension, [`Error::InitializationFailed`] for unsupported queues,
+    /// [`Error::OutOfHostMemory`] if the host has no room for a thread.
     pub fn new(
         messages: Arc<Messages>,
         version: u32,
@@ -99,27 +100,27 @@ impl Device {
         Ok(Self { gpu, heap, health, queues })
     }
 
-    /// The GPU.
+    /// Returns the GPU.
     pub fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
 
-    /// Whether the device is lost, and messages.
+    /// Returns the device's health, which includes the messengers.
     pub fn health(&self) -> &Arc<Health> {
         &self.health
     }
 
-    /// The memory that it takes from.
+    /// Returns the heap that the device allocates from.
     pub fn heap(&self) -> &Arc<Heap> {
         &self.heap
     }
 
-    /// The queues, family by family in the order in which they were asked for.
+    /// Returns the queues, grouped by family in the order of the request.
     pub fn queues(&self) -> &[Arc<Queue>] {
         &self.queues
     }
 
-    /// `vkDeviceWaitIdle`: waits until all queues are idle.
+    /// Waits until all queues are idle (`vkDeviceWaitIdle`).
     ///
     /// # Errors
     /// [`Error::DeviceLost`] when the device was lost.
@@ -127,26 +128,27 @@ impl Device {
         self.queues.iter().try_for_each(|queue| queue.wait_idle())
     }
 
-    /// Ends the device's work before it is destroyed: what was submitted completes, but waits end that nothing can end any more. Whoever
-    /// still waits for the device finds it lost.
+    /// Completes the submitted work before the device is destroyed. Waits that nothing can signal
+    /// are ended. Later waits for the device find it lost.
     pub fn close(&self) {
         self.gpu.end_waits();
         queue::close(&self.queues, &self.health);
         self.health.end();
     }
 
-    /// Allocates `size` bytes of zeroed memory; the last reference to them gives them back to the heap.
+    /// Allocates `size` bytes of zeroed memory. Dropping the last reference frees them.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`] when the heap or the host has no room; the messengers hear a warning.
+    /// [`Error::OutOfDeviceMemory`] if the heap or the host has no room. The messengers also
+    /// receive a warning.
     pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
         self.allocated(Allocation::new(&self.heap, size))
     }
 
-    /// The same of memory that the host does not see: images may rest there.
+    /// Allocates memory that the host cannot map, so that its images can be compacted.
     ///
     /// # Errors
-    /// As for [`Self::allocate`].
+    /// See [`Self::allocate`].
     pub fn allocate_unseen(&self, size: u64) -> Result<Arc<Allocation>> {
         match self.gpu.near() {
             Some(near) => self.allocated(Allocation::resting(&self.heap, size, near)),
@@ -155,7 +157,7 @@ impl Device {
     }
 
     fn allocated(&self, made: std::result::Result<Arc<Allocation>, OutOfMemory>) -> Result<Arc<Allocation>> {
-        // Allocations come before decoded texels, which are only a cache.
+        // Decoded texels are only a cache, so allocations have precedence.
         self.gpu.decoded().trim(&self.heap);
         made.map_err(|error| {
             self.health.messages.warn(&error.to_string());
@@ -164,7 +166,7 @@ impl Device {
     }
 }
 
-/// What images rest in, unless they do not.
+/// Returns the residency of compactable images, unless the knob `VITRIC_NEARMEM` turns it off.
 fn near_memory(values: &knobs::Values, messages: &Messages, heap: &Arc<Heap>) -> Option<Residency> {
     let (mode, bytes) = knobs::near(values.text("VITRIC_NEARMEM")).filter(|(mode, _)| *mode != "off")?;
     let folder = Some(values.text("VITRIC_FARMEM")).filter(|folder| !folder.is_empty());
@@ -177,7 +179,8 @@ fn near_memory(values: &knobs::Values, messages: &Messages, heap: &Arc<Heap>) ->
     Some(Residency::new(NearConfig { bytes, far, always: mode == "always" }, heap.clone()))
 }
 
-/// Fails when a feature is asked for that is not there: a flag that is set in `wanted` and not in `supported`.
+/// Fails if a requested feature is not supported: a flag that is set in `wanted` and not in
+/// `supported`.
 ///
 /// # Errors
 /// [`Error::FeatureNotPresent`], with a message that names the feature.
@@ -191,8 +194,8 @@ pub fn check_features<T: Debug>(messages: &Messages, wanted: &T, supported: &T) 
     }
 }
 
-/// Fails when an extension is asked for that is not there. Of one that is missing others which it needs, and which `version` of
-/// Vulkan has not taken in, a warning tells.
+/// Fails if a requested extension is not supported. Sends a warning if an extension needs one that
+/// is neither requested nor part of `version` of Vulkan.
 fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Result<()> {
     for name in wanted {
         let Some(found) = extensions::find(name).filter(|found| found.level == Level::Device) else {
@@ -250,12 +253,12 @@ mod tests {
             let show = move || held.recv().and_then(|()| shows.send(number).map_err(|_| RecvError)).unwrap();
             device.queues()[0].present(show).unwrap();
         }
-        // What was submitted behind the frames is complete before the first one is shown.
+        // Submissions after the frames are complete before the first frame is shown.
         let fence = Payload::new(Kind::Fence, 0);
         device.queues()[0].submit(Vec::new(), Some(fence.clone())).unwrap();
         assert!(wait_for_fences(&[fence], true, u64::MAX, device.health()));
         assert!(shown.is_empty());
-        // Who waits for the queue finds them shown, in order.
+        // A wait for the queue returns after the frames are shown, in order.
         (0..3).for_each(|_| go_on.send(()).unwrap());
         device.wait_idle().unwrap();
         assert_eq!(shown.try_iter().collect::<Vec<_>>(), [0, 1, 2]);

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-/// Why a command failed.
+/// Reason for the failure of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the variants are Vulkan's error codes")]
 pub enum Error {
@@ -40,7 +40,7 @@ pub enum Error {
     WindowInUse,
     #[error("the swapchain no longer matches its surface")]
     OutOfDate,
-    /// A pipeline has a program that is not there yet, and must not be compiled now.
+    /// A pipeline has a program that is not compiled, and compilation is not allowed.
     #[error("a program would have to be compiled")]
     CompileRequired,
     #[error("a handle from outside is not what it is said to be")]
@@ -52,7 +52,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The code that Vulkan returns.
+    /// Returns the code that Vulkan defines for the error.
     pub fn code(self) -> vk::Result {
         match self {
             Self::OutOfHostMemory => vk::Result::ERROR_OUT_OF_HOST_MEMORY,
@@ -80,5 +80,5 @@ impl Error {
     }
 }
 
-/// What commands return.
+/// Result of a command.
 pub type Result<T> = std::result::Result<T, Error>;

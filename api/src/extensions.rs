@@ -1,12 +1,14 @@
-//! The one table of extensions: what their names and versions are, which version of Vulkan took them in, and what they need.
+//! The table of extensions: their names, versions, promotion to core versions of Vulkan, and
+//! dependencies.
 //!
-//! Source: Vulkan specification, "Layers & Extensions" (appendix) for versions, promotion and dependencies.
+//! Source: Vulkan specification, "Layers & Extensions" (appendix) for versions, promotion and
+//! dependencies.
 
 use ash::vk;
 
 use crate::physical::API_VERSION;
 
-/// Whom an extension is enabled for.
+/// Kind of object that an extension is enabled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Instances.
@@ -15,18 +17,20 @@ pub enum Level {
     Device,
 }
 
-/// One extension.
+/// An extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Extension {
     /// Name.
     pub name: &'static str,
     /// Version of its specification.
     pub version: u32,
-    /// Whom it is enabled for.
+    /// Kind of object that it is enabled for.
     pub level: Level,
-    /// The version of Vulkan that it became a part of: its commands have names without suffix from there on.
+    /// Version of Vulkan that it was promoted to. From this version on, its commands also have
+    /// names without a suffix.
     pub core: Option<u32>,
-    /// Extensions that it builds upon, where Vulkan itself has not got them; [`VERSION_1_1`], where it builds upon that.
+    /// Extensions that it depends on, unless they are part of the version of Vulkan; also
+    /// [`VERSION_1_1`], if it depends on Vulkan 1.1.
     pub needs: &'static [&'static str],
 }
 
@@ -50,10 +54,11 @@ const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 const YCBCR_NEEDS: &[&str] =
     &["VK_KHR_maintenance1", "VK_KHR_bind_memory2", "VK_KHR_get_memory_requirements2", PROPERTIES2];
 
-/// Stands where an extension would: Vulkan 1.1 itself.
+/// Pseudo-extension that stands for Vulkan 1.1 in [`Extension::needs`].
 pub const VERSION_1_1: &str = "VK_VERSION_1_1";
 
-/// Every extension of instances and devices, also those that the device's version of Vulkan is too old for.
+/// All extensions of instances and devices, including the ones that need a newer version of Vulkan
+/// than [`API_VERSION`].
 pub const TABLE: &[Extension] = &[
     row(PROPERTIES2, 2, Instance, V1_1, &[]),
     row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]),
@@ -172,7 +177,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"]),
     row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"]),
     row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"]),
-    // Shaders. Of these three nothing but decorations that say nothing to a driver.
+    // Shaders. The first three extensions only add decorations that the driver ignores.
     row("VK_GOOGLE_decorate_string", 1, Device, None, &[]),
     row("VK_GOOGLE_hlsl_functionality1", 1, Device, None, &[]),
     row("VK_GOOGLE_user_type", 1, Device, None, &[]),
@@ -301,12 +306,12 @@ impl Extension {
     }
 }
 
-/// The extension of a name.
+/// Returns the supported extension with a name.
 pub fn find(name: &str) -> Option<&'static Extension> {
     TABLE.iter().find(|extension| extension.name == name && extension.is_there())
 }
 
-/// The extensions of instances, or of devices.
+/// Returns the supported extensions of instances or of devices.
 pub fn of(level: Level) -> impl Iterator<Item = &'static Extension> {
     TABLE.iter().filter(move |extension| extension.level == level && extension.is_there())
 }

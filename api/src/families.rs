@@ -1,8 +1,9 @@
-//! Families of queues: what they are, which commands they take, and what is asked of them when a device is created.
+//! Queue families: their properties, the commands that they support, and checks of requested
+//! queues.
 //!
-//! Every family reaches all of the GPU; those with fewer abilities exist so that programs which compute or copy beside their
-//! drawing find the queues that they look for. Source: Vulkan specification, "Queues" (families, priorities), and the
-//! supported queue types of each command.
+//! Every family uses the whole GPU. The compute family and the transfer family exist because
+//! programs look for asynchronous queues. Source: Vulkan specification, "Queues" (families,
+//! priorities), and the supported queue types of each command.
 
 use ash::vk::{self, QueueFlags as Q};
 use vitric_gpu::command::Command;
@@ -10,29 +11,30 @@ use vitric_gpu::command::Command;
 use crate::debug::Messages;
 use crate::{Error, Result};
 
-/// A family.
+/// A queue family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family {
-    /// What its queues do.
+    /// Capabilities of its queues.
     pub flags: Q,
-    /// Queues that a device may have of it.
+    /// Maximum number of its queues in a device.
     pub queues: u32,
 }
 
 const ASYNCHRONOUS: Q = Q::from_raw(Q::COMPUTE.as_raw() | Q::TRANSFER.as_raw());
 
-/// The families, by their indices.
+/// The families, in the order of their indices.
 pub const FAMILIES: [Family; 3] = [
     Family { flags: Q::from_raw(Q::GRAPHICS.as_raw() | ASYNCHRONOUS.as_raw()), queues: 4 },
     Family { flags: ASYNCHRONOUS, queues: 4 },
     Family { flags: Q::TRANSFER, queues: 2 },
 ];
 
-/// `discreteQueuePriorities`.
+/// Number of distinct queue priorities (`discreteQueuePriorities`).
 pub const PRIORITIES: u32 = 2;
 
 impl Family {
-    /// What an application is told. Copies may begin and end anywhere; timestamps are of one clock in all families.
+    /// Returns the family's properties. Copies may have any offset and extent. Timestamps of all
+    /// families have one clock.
     pub fn properties(self) -> vk::QueueFamilyProperties {
         vk::QueueFamilyProperties {
             queue_flags: self.flags,
@@ -43,12 +45,12 @@ impl Family {
     }
 }
 
-/// The priorities that queues can have beside those of other processes (`VkQueueGlobalPriorityKHR`), which are the same: a process has no
-/// more or less of the machine than the system gives it.
+/// Supported global priorities (`VkQueueGlobalPriorityKHR`). All have an equal effect, because the
+/// operating system assigns processor time to processes.
 const GLOBAL_PRIORITIES: [vk::QueueGlobalPriorityKHR; 2] =
     [vk::QueueGlobalPriorityKHR::LOW, vk::QueueGlobalPriorityKHR::MEDIUM];
 
-/// Of queues of any family.
+/// Returns the global priorities of any family.
 pub fn global_priorities() -> vk::QueueFamilyGlobalPriorityPropertiesKHR<'static> {
     let priority_count = GLOBAL_PRIORITIES.len() as u32;
     let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR { priority_count, ..Default::default() };
@@ -56,40 +58,40 @@ pub fn global_priorities() -> vk::QueueFamilyGlobalPriorityPropertiesKHR<'static
     all
 }
 
-/// Whether queues can have a priority.
+/// Fails if queues cannot have a global priority.
 ///
 /// # Errors
-/// [`Error::NotPermitted`] of those that are higher than what all processes have.
+/// [`Error::NotPermitted`] for priorities above the default.
 pub fn check_global_priority(wanted: vk::QueueGlobalPriorityKHR) -> Result<()> {
     if GLOBAL_PRIORITIES.contains(&wanted) { Ok(()) } else { Err(Error::NotPermitted) }
 }
 
-/// The family of an index.
+/// Returns the family with an index.
 pub fn find(index: u32) -> Option<Family> {
     FAMILIES.get(index as usize).copied()
 }
 
-/// Queues of a family that a device is to have.
+/// Requested queues of a family.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// Index of the family.
     pub family: u32,
-    /// One a queue, from 0 to 1.
+    /// Priority of each queue, from 0 to 1.
     pub priorities: Vec<f32>,
 }
 
 impl Wanted {
-    /// One queue of the first family.
+    /// Returns a request for one queue of the first family.
     pub fn one() -> Vec<Self> {
         vec![Self { family: 0, priorities: vec![1.0] }]
     }
 }
 
-/// Fails unless a device can have these queues.
+/// Fails if a device cannot have the requested queues.
 ///
 /// # Errors
-/// [`Error::InitializationFailed`], with a message: a family that is not there or named twice, more queues than it
-/// has, a priority that is not from 0 to 1.
+/// [`Error::InitializationFailed`], with a message, for an unknown family, a repeated family, more
+/// queues than the family has, or a priority outside 0 to 1.
 pub fn check(messages: &Messages, wanted: &[Wanted]) -> Result<()> {
     let problem = wanted.iter().enumerate().find_map(|(number, one)| {
         let (family, count) = (one.family, one.priorities.len());
@@ -112,15 +114,16 @@ pub fn check(messages: &Messages, wanted: &[Wanted]) -> Result<()> {
     })
 }
 
-/// How much the work of a queue counts beside that of others.
+/// Returns the weight of a queue's work relative to the other queues.
 pub fn weight(priority: f32) -> usize {
     if priority < 0.5 { 1 } else { 3 }
 }
 
-/// Fails unless a resource can be shared between these families: of queues that take turns without transfers of ownership.
+/// Fails if the queues of these families cannot share a resource without transfers of ownership.
 ///
 /// # Errors
-/// [`Error::Unknown`], with a message: fewer than two families, one that is not there, or one named twice.
+/// [`Error::Unknown`], with a message, for fewer than two families, an unknown family or a
+/// repeated family.
 pub fn check_sharing(messages: &Messages, mode: vk::SharingMode, families: &[u32]) -> Result<()> {
     let is_unique = |(number, family): (usize, &u32)| !families[..number].contains(family) && find(*family).is_some();
     if mode == vk::SharingMode::EXCLUSIVE || (families.len() >= 2 && families.iter().enumerate().all(is_unique)) {
@@ -130,7 +133,7 @@ pub fn check_sharing(messages: &Messages, mode: vk::SharingMode, families: &[u32
     Err(Error::Unknown)
 }
 
-/// What a queue must do one of to take a command.
+/// Returns the capabilities of which a queue needs at least one to execute a command.
 pub fn needs(command: &Command) -> Q {
     use Command as C;
     const COMPUTES: Q = Q::from_raw(Q::GRAPHICS.as_raw() | Q::COMPUTE.as_raw());

@@ -1,4 +1,4 @@
-//! Health of a device: lost or not, and the reason.
+//! Health of a device: whether it is lost, and the reason.
 //!
 //! Source: Vulkan specification, "Lost Device".
 
@@ -10,15 +10,15 @@ use parking_lot::Mutex;
 use crate::debug::Messages;
 use crate::{Error, Result, process};
 
-/// Health of a device: shared by its queues, its swapchains and the waits of the host.
+/// Health of a device. Its queues, its swapchains and the host's waits share it.
 #[derive(Debug)]
 pub struct Health {
     lost: AtomicBool,
-    /// True once queues give up semaphores that nothing has signalled.
+    /// True once queues stop waiting for semaphores that are unsignaled.
     pub(crate) ends_waits: AtomicBool,
-    /// Forks before the device was made.
+    /// Number of forks before the device was created.
     forks: u32,
-    /// Why it was lost.
+    /// Reason for the loss; empty if the device is not lost.
     why: Mutex<String>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
@@ -31,21 +31,21 @@ impl Default for Health {
 }
 
 impl Health {
-    /// A healthy device.
+    /// Returns the health of a device that is not lost.
     pub fn new(messages: Arc<Messages>) -> Self {
         let (lost, ends_waits) = Default::default();
         Self { lost, ends_waits, forks: process::forks(), why: Mutex::default(), messages }
     }
 
-    /// Fails when the device was lost.
+    /// Fails if the device is lost.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], from the loss on for ever.
+    /// [`Error::DeviceLost`] in every call after the loss.
     pub fn check(&self) -> Result<()> {
         if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
     }
 
-    /// Returns true if the device was lost, or belongs to another process.
+    /// Returns true if the device is lost or belongs to a parent process.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire) || self.is_forked()
     }
@@ -56,12 +56,12 @@ impl Health {
         self.forks != process::forks()
     }
 
-    /// Returns true if queues give up semaphores that nothing has signalled.
+    /// Returns true if queues must stop waiting for semaphores that are unsignaled.
     pub(crate) fn gives_up(&self) -> bool {
         self.ends_waits.load(Ordering::Acquire) || self.is_lost()
     }
 
-    /// Why the device was lost; nothing, when it was not.
+    /// Returns the reason for the loss, or an empty string if the device is not lost.
     pub fn why(&self) -> String {
         if self.is_forked() {
             return "the process is a child of the one that made the device".to_owned();
@@ -69,12 +69,12 @@ impl Health {
         self.why.lock().clone()
     }
 
-    /// Marks the device as lost because it is being destroyed, so that waits of other threads end.
+    /// Marks the device as lost because it is being destroyed, so that waits in other threads end.
     pub(crate) fn end(&self) {
         self.lost.store(true, Ordering::Release);
     }
 
-    /// Marks the device as lost; the first time also sends `why` to the messengers, as an error.
+    /// Marks the device as lost. The first call also sends `why` to the messengers as an error.
     pub fn lose(&self, why: &str) {
         if !self.lost.swap(true, Ordering::AcqRel) {
             *self.why.lock() = why.to_owned();

@@ -1,4 +1,4 @@
-//! The memory heap, and how much of it may be used.
+//! The memory heap and its budget.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,8 @@ use vitric_memory::Heap;
 
 use crate::host;
 
-/// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`, or what suits the host.
+/// Returns the size of the memory heap in bytes: the knob `VITRIC_HEAP_MIB`, or a default that
+/// depends on the host's memory.
 pub fn heap_size() -> u64 {
     match knobs::values().number("VITRIC_HEAP_MIB") {
         0 => host::default_heap(Path::new(host::ROOT)),
@@ -17,25 +18,26 @@ pub fn heap_size() -> u64 {
     }
 }
 
-/// Returns the memory heap. All instances of a process share one, because its budget is of the
-/// process (`VkPhysicalDeviceMemoryBudgetPropertiesEXT`).
+/// Returns the memory heap. All instances of a process share it, because the budget in
+/// `VkPhysicalDeviceMemoryBudgetPropertiesEXT` is the process's.
 pub fn heap() -> Arc<Heap> {
     static HEAP: OnceLock<Arc<Heap>> = OnceLock::new();
     HEAP.get_or_init(|| Heap::new(heap_size())).clone()
 }
 
-/// Returns the bytes of `heap` that are in use, and its budget: what is free in it, or what the
-/// host can still give, if that is less (`VK_EXT_memory_budget`).
+/// Returns the bytes of `heap` that are in use, and its budget (`VK_EXT_memory_budget`). The
+/// budget is the smaller of the heap's free bytes and the host's available memory, plus the bytes
+/// in use.
 pub fn memory_budget(heap: &Heap) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     budget(heap, host::available_memory(Path::new(host::ROOT)).unwrap_or(u64::MAX))
 }
 
 fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
-    // Compacted images are in use, but take less memory.
+    // Compacted images are in use, but occupy less memory.
     let (resident, room) = (heap.resident(), heap.size().saturating_sub(heap.used()));
     budget.heap_usage[0] = resident;
-    // Never none at all.
+    // The specification does not allow a budget of 0.
     budget.heap_budget[0] = resident.saturating_add(available.min(room)).max(1);
     budget
 }

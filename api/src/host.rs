@@ -1,34 +1,36 @@
-//! What the driver may use of the machine: processors and memory that the process was given, not what the machine has.
+//! Processors and memory that the process may use, which can be less than the machine has.
 //!
-//! A process may run on a part of the processors (its affinity), for a part of the time (a quota of its control group, or of
-//! one around it), and with a part of the memory. Everything is read from files below a root, so that tests bring their own.
-//! Sources: Linux' documentation of control groups, version 1 ("CFS Bandwidth Control", "Memory Resource Controller") and 2
-//! (`cpu.max`, `memory.max`, `memory.high`), proc(5).
+//! A process may be restricted to some processors by its affinity. The control groups that contain
+//! it may limit its processor time and its memory. All values are read from files below a root
+//! folder, so that tests can provide their own files. Sources: Linux' documentation of control
+//! groups, version 1 ("CFS Bandwidth Control", "Memory Resource Controller") and 2 (`cpu.max`,
+//! `memory.max`, `memory.high`), proc(5).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the machine's files are.
+/// Root folder of the machine's files.
 pub const ROOT: &str = "/";
 
-/// A file's words.
+/// Returns a file's words, separated by whitespace.
 fn words(path: &Path) -> Option<Vec<String>> {
     fs::read_to_string(path).ok().map(|text| text.split_whitespace().map(str::to_owned).collect())
 }
 
-/// A file's first number; `None` also where it says "max".
+/// Returns a file's first number, or `None` if it has none, for example for "max".
 fn number(path: &Path) -> Option<u64> {
     words(path)?.first()?.parse().ok()
 }
 
-/// The value of a line `Name: value` of a file, the text behind the colon.
+/// Returns the text after the colon in a file's line `Name: value`.
 fn field(path: &Path, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.map(|value| value.trim().to_owned())
 }
 
-/// The folders of the process's control groups with a controller, of either version: its own first, then those around it.
+/// Returns the folders of the control groups that contain the process and have a controller, of
+/// either version. A group comes before the groups that contain it.
 fn groups(root: &Path, controller: &str) -> Vec<PathBuf> {
     let listed = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mut folders = Vec::new();
@@ -37,14 +39,15 @@ fn groups(root: &Path, controller: &str) -> Vec<PathBuf> {
         let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
         let top = match controllers.split(',').any(|of| of == controller) {
             true => root.join("sys/fs/cgroup").join(controller),
-            // Version 2 has one hierarchy of all controllers, in a corner where there are both versions.
+            // Version 2 has one hierarchy of all controllers. On systems with both versions it is
+            // in the subfolder `unified`.
             false if controllers.is_empty() => {
                 let corner = root.join("sys/fs/cgroup/unified");
                 if corner.exists() { corner } else { root.join("sys/fs/cgroup") }
             }
             false => continue,
         };
-        // In a container the group's own folder may be the top.
+        // In a container the group's folder may be the top.
         let own = top.join(group.trim_start_matches('/'));
         let around = own.ancestors().take_while(|folder| folder.starts_with(&top)).map(Path::to_owned);
         folders.extend(around.filter(|folder| folder.exists()));
@@ -52,17 +55,18 @@ fn groups(root: &Path, controller: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// Processors' worth of time that a group has, in hundredths; `None` without a quota.
+/// Returns the processor time that a group may use, in hundredths of a processor; `None` without a
+/// quota.
 fn quota(group: &Path) -> Option<u64> {
     let (quota, period) = match words(&group.join("cpu.max")) {
         Some(words) => (words.first()?.parse::<u64>().ok()?, words.get(1)?.parse::<u64>().ok()?),
-        // Version 1 says -1 where there is none.
+        // Version 1 writes -1 for "no quota", which does not parse as an unsigned number.
         None => (number(&group.join("cpu.cfs_quota_us"))?, number(&group.join("cpu.cfs_period_us"))?),
     };
     quota.saturating_mul(100).checked_div(period)
 }
 
-/// Processors on which the process may run: bits of the mask in proc(5)'s `Cpus_allowed`.
+/// Returns the number of processors that the process may run on: bits of proc(5)'s `Cpus_allowed`.
 fn affinity(root: &Path) -> Option<u64> {
     let mask = field(&root.join("proc/self/status"), "Cpus_allowed")?;
     let bits = |part: &str| u32::from_str_radix(part, 16).map(|bits| u64::from(bits.count_ones()));
@@ -70,8 +74,8 @@ fn affinity(root: &Path) -> Option<u64> {
     Some(count).filter(|&count| count > 0)
 }
 
-/// Threads that can run at the same time, at least 1: those of the affinity, and no more than quotas pay for, where a part of
-/// a processor's time is worth a thread.
+/// Returns the number of threads that can run at the same time, at least 1: the processors of the
+/// affinity, limited by the quotas. A quota of a fraction of a processor counts as one thread.
 pub fn processors(root: &Path) -> usize {
     let known = || std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let allowed = affinity(root).unwrap_or_else(known);
@@ -80,26 +84,27 @@ pub fn processors(root: &Path) -> usize {
     allowed.min(paid).max(1) as usize
 }
 
-/// Bytes that a group may hold; `None` without a limit.
+/// Returns the bytes of memory that a group may use; `None` without a limit.
 fn memory_limit(group: &Path) -> Option<u64> {
     let files = ["memory.max", "memory.high", "memory.limit_in_bytes"];
     files.iter().filter_map(|file| number(&group.join(file))).min()
 }
 
-/// A line of `/proc/meminfo`, bytes.
+/// Returns the value of a line of `/proc/meminfo`, in bytes.
 fn of_machine(root: &Path, name: &str) -> Option<u64> {
     let value = field(&root.join("proc/meminfo"), name)?;
     value.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Bytes of memory that the process can have in all: the machine's, or less where its groups have limits. `None` where
-/// nothing is known.
+/// Returns the bytes of memory that the process can use in total: the machine's memory, or the
+/// smallest limit of its groups. `None` if neither is known.
 pub fn memory(root: &Path) -> Option<u64> {
     let limits = groups(root, "memory");
     limits.iter().filter_map(|group| memory_limit(group)).chain(of_machine(root, "MemTotal")).min()
 }
 
-/// Bytes of memory that the process could still have now. What groups hold of files that nobody uses counts as free.
+/// Returns the bytes of memory that the process can still allocate. A group's inactive page cache
+/// counts as free memory.
 pub fn available_memory(root: &Path) -> Option<u64> {
     let left = |group: &PathBuf| {
         let used = number(&group.join("memory.current")).or_else(|| number(&group.join("memory.usage_in_bytes")))?;
@@ -109,15 +114,16 @@ pub fn available_memory(root: &Path) -> Option<u64> {
     groups(root, "memory").iter().filter_map(left).chain(of_machine(root, "MemAvailable")).min()
 }
 
-/// Bytes of files that a group holds in memory and nobody uses.
+/// Returns the bytes of a group's inactive page cache.
 fn unused_files(group: &Path) -> u64 {
     let text = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
     let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    // Of version 1 with all groups below, as its use is.
+    // In version 1, `total_` values include all groups below, as the group's usage does.
     value("total_inactive_file ").or_else(|| value("inactive_file ")).unwrap_or(0)
 }
 
-/// Bytes of the heap where nobody says otherwise: half of the memory, since the host's programs need some; at least 64 MiB.
+/// Returns the default size of the heap in bytes: half of the memory, so that the host's programs
+/// keep the other half. The result is at least 64 MiB, and 4 GiB if the memory is unknown.
 pub fn default_heap(root: &Path) -> u64 {
     const UNKNOWN: u64 = 4 << 30;
     (memory(root).map_or(UNKNOWN, |memory| memory / 2)).max(64 << 20)
@@ -127,7 +133,7 @@ pub fn default_heap(root: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    /// Files of a machine that is not there.
+    /// A folder with the files of a simulated machine, removed on drop.
     struct Machine(PathBuf);
 
     impl Machine {
@@ -208,7 +214,8 @@ mod tests {
         assert_eq!(available_memory(&machine.0), Some(1912));
     }
 
-    /// A container's group is named as outside, and is the top inside.
+    /// Inside a container, the group is listed under its name on the host, but its folder is the
+    /// top.
     #[test]
     fn a_group_that_is_not_below_the_top_is_the_top() {
         let machine = Machine::new(

@@ -1,4 +1,4 @@
-//! Images: creation within the limits of their kind.
+//! Creation of images within the limits of their kind.
 //!
 //! Source: Vulkan specification, "Resource Creation" (Images) and "Additional Capabilities".
 
@@ -11,7 +11,8 @@ use vitric_memory::{Surface, SurfaceDesc};
 use crate::physical::{ImageKind, image_format_properties};
 use crate::{Error, Result};
 
-/// What `vkCreateImage` asks for. The extent is in texels of level 0; a depth of 1 for all but 3D images.
+/// Parameters of `vkCreateImage`. The extent is in texels of level 0; its depth is 1 except for 3D
+/// images.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are those of VkImageCreateInfo")]
 pub struct ImageDesc {
@@ -22,11 +23,11 @@ pub struct ImageDesc {
     pub samples: vk::SampleCountFlags,
 }
 
-/// Creates an image, not bound to memory yet: its layout says how many bytes it needs.
+/// Creates an image that is not bound to memory. Its layout has the size in bytes that it needs.
 ///
 /// # Errors
-/// [`Error::FormatNotSupported`] for a combination that the device does not have, [`Error::OutOfDeviceMemory`] for a
-/// size that no memory can hold.
+/// [`Error::FormatNotSupported`] for an unsupported combination of parameters,
+/// [`Error::OutOfDeviceMemory`] for a size that no memory can hold.
 pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
     let limits = image_format_properties(desc.kind).ok_or(Error::FormatNotSupported)?;
     let (extent, max) = (desc.extent, limits.max_extent);
@@ -54,11 +55,13 @@ pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
     surface.ok_or(Error::OutOfDeviceMemory)
 }
 
-/// Whether texels of a compressed image are kept decoded: where they are sampled, and no view writes blocks.
+/// Returns true if texels of a compressed image are stored decoded: it is sampled and no view
+/// accesses its blocks.
 fn is_decoded(kind: ImageKind) -> bool {
     let is_compressed = format::info(kind.format).is_some_and(|info| info.compression.is_some());
     let views_blocks = kind.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
-    // What the host writes in place is decoded when it is read.
+    // The host can write the blocks of a linear image directly, so such an image is decoded on
+    // each read.
     let is_optimal = kind.tiling != vk::ImageTiling::LINEAR;
     is_compressed && is_optimal && !views_blocks && kind.usage.contains(vk::ImageUsageFlags::SAMPLED)
 }

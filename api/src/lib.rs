@@ -1,7 +1,8 @@
-//! Vulkan's objects and recording, in safe Rust. No C ABI, no pixels.
+//! Vulkan's objects and command recording in safe Rust, without the C ABI and without rendering.
 //!
-//! Objects are shared by `Arc`: commands own what they name, so destroying a handle never pulls anything away from under
-//! the GPU. `vk::` enums, flags and plain structures are the vocabulary; raw handles and pointers never get here.
+//! Objects are shared by `Arc`. A recorded command owns the objects that it refers to, so
+//! destroying a handle never invalidates an object that the GPU uses. The interface uses `vk::`
+//! enums, flags and plain structures. Raw handles and pointers do not reach this crate.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,7 @@
-//! The physical device: what it is, what it can do, and why not more.
+//! The physical device: its identity, features, limits, memory types and formats.
 //!
-//! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
+//! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats",
+//! "Additional Capabilities".
 
 use ash::vk;
 use vitric_exec::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
@@ -18,53 +19,57 @@ use vitric_ir::interface::MAX_PATCH_VERTICES;
 use crate::families::PRIORITIES;
 use crate::heap;
 
-/// The version of Vulkan: that of the bindings, with their patch.
+/// Version of Vulkan, with the patch version of the bindings.
 pub const API_VERSION: u32 = vk::HEADER_VERSION_COMPLETE;
-/// A vendor id outside of the PCI range: Khronos' placeholder for software from Mesa is taken, this one is not registered.
+/// Vendor id outside of the PCI range. It is not registered with Khronos, unlike the id of Mesa's
+/// software drivers.
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;
-/// Largest width and height of an image, texels.
+/// Maximum width and height of an image in texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 4096;
-/// Of an image that may be a cube: more than can be drawn to at once.
+/// Maximum size of a cube-compatible image in texels. It exceeds the maximum framebuffer size.
 const MAX_EXTENT_CUBE: u32 = 32768;
 const MAX_LAYERS: u32 = 2048;
-/// Colour attachments of a subpass, each of which may be blended with two colours.
+/// Maximum number of colour attachments of a subpass. Each may use dual-source blending.
 const MAX_COLORS: u32 = 8;
-/// Steps of the sizes of points and the widths of lines, pixels.
+/// Granularity of point sizes and line widths in pixels.
 const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
-/// Invocations of a subgroup, in every program.
+/// Number of invocations of a subgroup, in every program.
 pub const SUBGROUP_SIZE: u32 = vitric_base::simd::WAVE as u32;
-/// Samplers that may be alive at once.
+/// Maximum number of live samplers.
 pub const MAX_SAMPLERS: u32 = 1 << 20;
-/// Alignment of buffers, and of uniform and storage buffers in them, bytes. WebGPU demands at least 32, GPUs have up to 256.
+/// Alignment in bytes of buffers, and of uniform and storage buffer offsets. WebGPU requires an
+/// alignment of at least 32 bytes, and GPUs have up to 256 bytes.
 pub const BUFFER_ALIGNMENT: u64 = 64;
-/// Alignment of texel buffers in their buffer, bytes.
+/// Alignment of texel buffer offsets in bytes.
 pub const TEXEL_BUFFER_ALIGNMENT: u64 = 16;
 
-/// Alignment of memory of the application that is imported, and of its size, bytes.
+/// Alignment of imported host memory and of its size in bytes.
 pub const HOST_POINTER_ALIGNMENT: u64 = 4096;
 
-/// Most bytes of a buffer or an image, whatever the heap has: sums of offsets in them do not overflow.
+/// Maximum size of a buffer or an image in bytes, for any heap. It keeps sums of offsets from
+/// overflowing.
 const MAX_RESOURCE_BYTES: u64 = 1 << 40;
-/// Descriptors of one type in a set that may be updated after it was bound.
+/// Maximum number of descriptors of one type in an update-after-bind set.
 pub const MAX_TYPE_DESCRIPTORS: u32 = 1 << 20;
-/// Descriptors that a set may have in any case: more than the limits of all types together.
+/// Maximum number of descriptors in a set: above the limits of all types together.
 pub const MAX_SET_DESCRIPTORS: u32 = 1 << 23;
-/// Dynamic uniform buffers, and dynamic storage buffers, of a pipeline layout.
+/// Maximum number of dynamic uniform buffers, and of dynamic storage buffers, in a pipeline
+/// layout.
 const MAX_DYNAMIC_BUFFERS: u32 = 1024;
-/// Most bytes of a block of uniforms that lies in its set.
+/// Maximum size of an inline uniform block in bytes.
 pub const MAX_INLINE_BYTES: u32 = 1 << 16;
-/// Descriptors of a set that are pushed by commands.
+/// Maximum number of push descriptors in a set.
 pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
-/// Draws of one command, which are recorded one by one.
+/// Maximum number of draws of one `vkCmdDrawMulti*` command. Each draw is recorded as one command.
 pub const MAX_MULTI_DRAWS: u32 = 1 << 16;
-/// Tells the one device from those of other drivers, on any machine.
+/// UUID that distinguishes the device from the devices of other drivers, on any machine.
 pub const DEVICE_UUID: [u8; 16] = *b"vitric emulated\0";
 
-/// Version 0.1.0 of the driver.
+/// Version of the driver: 0.1.0.
 const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
 
-/// Features that work. What is not set here is not there: the reason stands beside it.
+/// Returns the supported features.
 pub fn features() -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
@@ -111,26 +116,27 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         variable_multisample_rate: vk::TRUE,
         geometry_shader: vk::TRUE,
         tessellation_shader: vk::TRUE,
-        // Not there yet: sparse resources.
+        // Sparse resources are not supported.
         ..Default::default()
     }
 }
 
-/// Most bytes of a buffer: what the heap has, and no allocation is larger.
+/// Returns the maximum size of a buffer in bytes: the size of the heap, which no allocation
+/// exceeds.
 pub fn max_buffer_bytes() -> u64 {
     heap::heap().size().min(MAX_RESOURCE_BYTES)
 }
 
 type Limits = vk::PhysicalDeviceLimits;
 
-/// Limits, none below the specification's table "Required Limits".
+/// Returns the limits. None is below the specification's table "Required Limits".
 pub fn limits() -> vk::PhysicalDeviceLimits {
     [image_limits, descriptor_limits, stage_limits, raster_limits, sample_limits, transfer_limits]
         .into_iter()
         .fold(Limits::default(), |rest, add| add(rest))
 }
 
-/// Of images, samplers and memory.
+/// Adds the limits of images, samplers and memory.
 fn image_limits(rest: Limits) -> Limits {
     Limits {
         max_image_dimension1_d: MAX_EXTENT_2D,
@@ -154,7 +160,7 @@ fn image_limits(rest: Limits) -> Limits {
     }
 }
 
-/// Of what programs reach by descriptors and push constants.
+/// Adds the limits of descriptors and push constants.
 fn descriptor_limits(rest: Limits) -> Limits {
     Limits {
         max_uniform_buffer_range: 1 << 20,
@@ -183,7 +189,7 @@ fn descriptor_limits(rest: Limits) -> Limits {
     }
 }
 
-/// Of stages, and of what goes from one to the next.
+/// Adds the limits of shader stages and of their interfaces.
 fn stage_limits(rest: Limits) -> Limits {
     Limits {
         max_vertex_input_attributes: 32,
@@ -221,7 +227,7 @@ fn stage_limits(rest: Limits) -> Limits {
     }
 }
 
-/// Of viewports, primitives and what they are drawn to.
+/// Adds the limits of viewports, primitives and framebuffers.
 fn raster_limits(rest: Limits) -> Limits {
     Limits {
         sub_pixel_precision_bits: vitric_gpu::raster::SUBPIXEL_BITS,
@@ -235,7 +241,7 @@ fn raster_limits(rest: Limits) -> Limits {
         max_color_attachments: MAX_COLORS,
         point_size_range: [1.0, 1024.0],
         line_width_range: LINE_WIDTHS,
-        // Any size is taken as it is; its corners are on the grid.
+        // Sizes are not rounded to steps, but the corners are on the subpixel grid.
         point_size_granularity: SIZE_GRANULARITY,
         line_width_granularity: SIZE_GRANULARITY,
         strict_lines: vk::TRUE,
@@ -243,7 +249,7 @@ fn raster_limits(rest: Limits) -> Limits {
     }
 }
 
-/// Of samples, and of where fragments are shaded.
+/// Adds the limits of samples and of interpolation.
 fn sample_limits(rest: Limits) -> Limits {
     let counts = sample_counts();
     Limits {
@@ -265,7 +271,7 @@ fn sample_limits(rest: Limits) -> Limits {
     }
 }
 
-/// Of queues, copies and mapped memory.
+/// Adds the limits of queues, copies and mapped memory.
 fn transfer_limits(rest: Limits) -> Limits {
     Limits {
         min_memory_map_alignment: 4096,
@@ -279,7 +285,7 @@ fn transfer_limits(rest: Limits) -> Limits {
     }
 }
 
-/// Properties: names, versions, limits. The device's type is CPU.
+/// Returns the properties: name, versions and limits. The device type is CPU.
 pub fn properties() -> vk::PhysicalDeviceProperties {
     let mut properties = vk::PhysicalDeviceProperties {
         api_version: API_VERSION,
@@ -297,21 +303,22 @@ pub fn properties() -> vk::PhysicalDeviceProperties {
     properties
 }
 
-/// Identifies pipeline cache data of this build.
+/// Returns the UUID of pipeline cache data of this build.
 pub fn cache_uuid() -> [u8; 16] {
-    // A digest of 16 bytes, in hexadecimal digits.
+    // `BUILD` is a digest of 16 bytes, in hexadecimal digits.
     let byte = |index: usize| u8::from_str_radix(&BUILD[2 * index..2 * index + 2], 16).unwrap_or(0);
     std::array::from_fn(byte)
 }
 
-/// Numbers of the memory types that the host sees.
+/// Indices of the host-visible memory types.
 pub const HOST_VISIBLE: std::ops::Range<u32> = 1..3;
 
-/// Number of the memory type for images whose contents need not be kept.
+/// Index of the memory type for transient images, whose contents need not be kept.
 pub const LAZY: u32 = 3;
 
-/// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host
-/// sees, the same cached, and one for transient images.
+/// Returns the only heap, of `heap_size` bytes, and its memory types: device-local memory for
+/// images, host-visible memory, cached host-visible memory, and lazily allocated memory for
+/// transient images.
 pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
     let device = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let visible = device | vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
@@ -326,7 +333,7 @@ pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
     memory
 }
 
-/// What a format can be used for; nothing, for one that is not known.
+/// Returns the features of a format; empty for an unknown one.
 pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
     let features = format_features(format);
     vk::FormatProperties {
@@ -336,7 +343,8 @@ pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
     }
 }
 
-/// The same with uses that are newer than the 32 bits of [`format_properties`].
+/// Returns the features of a format, including the ones that exceed the 32 bits of
+/// [`format_properties`].
 pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
     use vk::FormatFeatureFlags2 as Wide;
     let features = format_features(format);
@@ -360,7 +368,7 @@ pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> 
         .buffer_features(wide(features.buffer))
 }
 
-/// The kind of an image: what `vkGetPhysicalDeviceImageFormatProperties` asks about.
+/// Kind of an image: the parameters of `vkGetPhysicalDeviceImageFormatProperties`.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
 pub struct ImageKind {
@@ -371,8 +379,8 @@ pub struct ImageKind {
     pub flags: vk::ImageCreateFlags,
 }
 
-/// How large images of a kind may be, in texels, levels, layers, samples; `None` when there can be none
-/// (`VK_ERROR_FORMAT_NOT_SUPPORTED`).
+/// Returns the maximum extent in texels, and the limits of levels, layers and samples, of images
+/// of a kind. `None` if the kind is not supported (`VK_ERROR_FORMAT_NOT_SUPPORTED`).
 pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProperties> {
     let info = format::info(image.format)?;
     let linear = image.tiling == vk::ImageTiling::LINEAR;
@@ -403,42 +411,47 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
         max_array_layers: if volume || linear || info.is_planar() { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
-        // Required whatever the heap has.
+        // The specification requires at least 2^31 bytes, for any heap.
         max_resource_size: max_buffer_bytes().max(1 << 31),
     })
 }
 
-/// Sizes of fragments in the order that Vulkan asks for, and the samples of pixels that each is for.
+/// Returns the supported fragment sizes in the order that Vulkan requires, with the sample counts
+/// that each supports.
 pub fn fragment_shading_rates() -> [(vk::SampleCountFlags, vk::Extent2D); Rate::ALL.len()] {
     Rate::ALL.map(|rate| {
         let [width, height] = rate.size();
         let counts = (0..=MAX_SAMPLES.ilog2()).map(|log2| 1 << log2).filter(|&samples| rate.supports(samples));
-        // Pixels are for all samples, also those that there are not.
+        // The specification requires all bits for fragments of one pixel, also for unsupported
+        // counts.
         let counts = if rate == Rate::PIXEL { u32::MAX } else { counts.sum() };
         (vk::SampleCountFlags::from_raw(counts), vk::Extent2D { width, height })
     })
 }
 
-/// Numbers of samples whose locations may be custom ones: of one sample they are standard.
+/// Returns the sample counts that support custom sample locations. A single sample has its
+/// standard location.
 pub fn custom_sample_counts() -> vk::SampleCountFlags {
     sample_counts() & !vk::SampleCountFlags::TYPE_1
 }
 
-/// Pixels whose samples have locations of their own: all have the same; none where there are no custom ones.
+/// Returns the size in pixels of the grid of custom sample locations: one pixel, because all
+/// pixels have equal locations. The size is 0 for counts without custom locations.
 pub fn sample_location_grid(samples: vk::SampleCountFlags) -> vk::Extent2D {
     let side = u32::from(custom_sample_counts().contains(samples) && !samples.is_empty());
     vk::Extent2D { width: side, height: side }
 }
 
-/// Samples that pixels may have: powers of two.
+/// Returns the supported sample counts, which are powers of two.
 pub fn sample_counts() -> vk::SampleCountFlags {
-    // A bit each, up to the largest.
+    // One bit for each power of two up to the maximum.
     vk::SampleCountFlags::from_raw(2 * MAX_SAMPLES - 1)
 }
 
 use vk::FormatFeatureFlags as F;
 
-/// Whether views of an image may have a format: what it is used for may be what its views can.
+/// Returns true if views of an image may have a format. `EXTENDED_USAGE` then allows the format's
+/// usage for the image.
 fn is_view(image: ImageKind, info: &format::FormatInfo, view: &format::FormatInfo) -> bool {
     let as_texels = image.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
     if info.is_planar() {
@@ -468,7 +481,7 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
         || (linear && !two_dimensional)
 }
 
-/// Uses of an image that format features allow.
+/// Returns the image usage that format features allow.
 fn usages(features: F) -> vk::ImageUsageFlags {
     use vk::ImageUsageFlags as U;
     let attachment = U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT | U::ATTACHMENT_FEEDBACK_LOOP_EXT;

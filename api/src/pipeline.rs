@@ -1,9 +1,10 @@
-//! Shader modules, programs, and the caches of programs.
+//! Shader modules, programs, and caches of programs.
 //!
-//! A program is compiled once for what it is made of: the module's words, the entry point, the stage and the values of
-//! specialization constants. A device shares the programs that are alive; a pipeline cache keeps its programs alive.
-//! A cache's data holds its programs as text (`Program::save`): versioned by the build, checksummed, and not trusted even so, as
-//! every program that is read back must verify, and code is generated from it anew.
+//! A program is compiled once for each combination of SPIR-V words, entry point, stage and values
+//! of specialization constants. A device shares its live programs, and a pipeline cache keeps its
+//! programs alive. Cache data contain programs as text (`Program::to_text`), with the build's
+//! version and a checksum. The data are not trusted: every loaded program must pass verification,
+//! and its code is generated again.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -23,36 +24,36 @@ use vitric_spirv::{Module, Specialization};
 use crate::debug::Messages;
 use crate::{Error, Result, physical};
 
-/// Programs beyond which those that died are swept out.
+/// Number of programs from which on dead entries are removed.
 const SWEEP: usize = 256;
 
-/// Graphics pipelines whose kernels are kept for pipelines that are the same.
+/// Maximum number of recent graphics pipelines whose kernels equal pipelines can share.
 const MAX_RECENT: usize = 64;
 
-/// Cache data: what follows the header that the specification defines.
+/// Magic number of cache data, after the header that the specification defines.
 const MAGIC: &[u8; 8] = b"vitric01";
 
-/// Bytes of `VkPipelineCacheHeaderVersionOne`.
+/// Size of `VkPipelineCacheHeaderVersionOne` in bytes.
 const HEADER: usize = 32;
 
-/// Identifies what a program is made of.
+/// Digest of a stage, which identifies its program.
 type Key = [u8; 16];
 
-/// Bytes of the checksum.
+/// Size of the checksum in bytes.
 const CHECKSUM: usize = 8;
 
-/// Bytes of a program beside its text: its key, and the text's length.
+/// Size of a saved program in bytes without its text: its key, and the text's length.
 const ENTRY: usize = size_of::<Key>() + 8;
 
-/// What identifies a shader module: a digest of its words.
+/// Identifier of a shader module: a digest of its words.
 pub type Identifier = [u8; 16];
 
-/// A shader module, parsed.
+/// A parsed shader module.
 #[derive(Debug)]
 pub struct ShaderModule {
     module: Module,
     identifier: Identifier,
-    /// What messages call it: nothing, or a name.
+    /// Name in messages; empty if the application set none.
     name: Mutex<Box<str>>,
 }
 
@@ -69,46 +70,46 @@ impl ShaderModule {
         Ok(Arc::new(Self { module, identifier: identify(words), name: Mutex::default() }))
     }
 
-    /// What identifies it.
+    /// Returns the module's identifier.
     pub fn identifier(&self) -> Identifier {
         self.identifier
     }
 
-    /// Names the module in messages; the empty name takes its name away.
+    /// Sets the module's name in messages. An empty name removes it.
     pub fn set_name(&self, name: &str) {
         *self.name.lock() = name.into();
     }
 }
 
-/// The result of an entry point whose shader is refused.
+/// Returns the result of a command whose shader failed to parse or compile.
 fn refusal(error: &spirv::Error) -> Error {
     if *error == spirv::Error::OutOfMemory { Error::OutOfHostMemory } else { Error::InvalidShader }
 }
 
-/// Returns the identity of a module of these words. Nobody can make two modules that share one.
+/// Returns the identifier of a module with these words. The digest is collision-resistant.
 pub fn identify(words: &[u32]) -> Identifier {
     digest(&words)
 }
 
-/// One shader stage of a pipeline: all that its program is made of.
+/// A shader stage of a pipeline, with everything that determines its program.
 #[derive(Debug, Clone)]
 pub struct StageDesc {
-    /// Stage, one bit.
+    /// Stage (one bit).
     pub stage: vk::ShaderStageFlags,
-    /// What identifies the module.
+    /// Identifier of the module.
     pub identifier: Identifier,
-    /// Module; without one the program is found, or there is none.
+    /// Module, or `None` if the program must be in a cache.
     pub module: Option<Arc<ShaderModule>>,
     /// Name of the entry point.
     pub entry: String,
-    /// Ids of specialization constants and the bits of their values.
+    /// Ids of specialization constants, and the bits of their values.
     pub specialization: Specialization,
-    /// Whether its numbers of views are numbers of devices.
+    /// True if the stage's view indices are device indices.
     pub views_are_devices: bool,
 }
 
 impl StageDesc {
-    /// The program, unless it would have to be found.
+    /// Compiles the program. Returns `None` if the stage has no module.
     fn compile(&self) -> Option<std::result::Result<Arc<Program>, spirv::Error>> {
         let module = &self.module.as_ref()?.module;
         let changed = self.views_are_devices.then(|| module.with_devices_for_views());
@@ -117,7 +118,7 @@ impl StageDesc {
         Some(shader.map(|shader| Arc::new(Program::new(shader, &self.entry))))
     }
 
-    /// What messages call it.
+    /// Returns the stage's description for messages.
     fn describe(&self) -> String {
         let name = self.module.as_ref().map(|module| module.name.lock().clone()).unwrap_or_default();
         match &*name {
@@ -149,14 +150,14 @@ impl Hash for StageDesc {
     }
 }
 
-/// Returns the first 16 bytes of the SHA-256 of some content.
+/// Returns the first 16 bytes of the SHA-256 of hashable content.
 fn digest(content: &impl Hash) -> [u8; 16] {
     let mut hasher = Sha256Hasher(Sha256::new());
     content.hash(&mut hasher);
     first_bytes(hasher.0)
 }
 
-/// Returns the first 8 bytes of the SHA-256 of some bytes.
+/// Returns the first 8 bytes of the SHA-256 of `bytes`.
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
     first_bytes(Sha256::new_with_prefix(bytes))
 }
@@ -166,7 +167,7 @@ fn first_bytes<const COUNT: usize>(hash: Sha256) -> [u8; COUNT] {
     std::array::from_fn(|index| hash[index])
 }
 
-/// Takes what `Hash` gives into a SHA-256.
+/// A hasher that feeds all bytes into a SHA-256.
 struct Sha256Hasher(Sha256);
 
 impl Hasher for Sha256Hasher {
@@ -179,21 +180,21 @@ impl Hasher for Sha256Hasher {
     }
 }
 
-/// The programs of a device that are alive, by what they are made of.
+/// Live programs of a device, by their stages.
 #[derive(Debug, Default)]
 pub struct Programs {
     alive: Mutex<HashMap<StageDesc, Weak<Program>>>,
-    /// Graphics pipelines that were made last, the newest at the end: what they have become serves those that are the same.
+    /// Most recent graphics pipelines, the newest last. Equal pipelines share their kernels.
     recent: Mutex<VecDeque<CompiledPipeline>>,
 }
 
 impl Programs {
-    /// Has a new pipeline share what its programs become with one that is the same, if there was one lately.
+    /// Shares the kernels of an equal recent pipeline with a new one, if there is one.
     pub fn share(&self, pipeline: &mut CompiledPipeline) {
         let mut recent = self.recent.lock();
         if let Some(found) = recent.iter().position(|other| other.state() == pipeline.state()) {
             pipeline.share_kernels(&recent[found]);
-            // What is asked for stays.
+            // A pipeline that was requested again becomes the newest.
             if let Some(found) = recent.remove(found) {
                 recent.push_back(found);
             }
@@ -217,10 +218,11 @@ impl Programs {
         alive.insert(stage.clone(), Arc::downgrade(program));
     }
 
-    /// The program of a stage: found in the cache or among the live ones, else compiled.
+    /// Returns the program of a stage from the cache or from the live programs, or compiles it.
     ///
     /// # Errors
-    /// [`Error::InvalidShader`] or [`Error::OutOfHostMemory`], with a message that says why; [`Error::CompileRequired`] when it has no module and is not found.
+    /// [`Error::InvalidShader`] or [`Error::OutOfHostMemory`], with a message that says why;
+    /// [`Error::CompileRequired`] if the stage has no module and its program is not found.
     pub fn get(&self, messages: &Messages, stage: &StageDesc, cache: Option<&PipelineCache>) -> Result<Arc<Program>> {
         let found = cache.and_then(|cache| cache.find(stage)).or_else(|| self.find(stage));
         let made = found.map(Ok).or_else(|| stage.compile()).ok_or(Error::CompileRequired)?;
@@ -235,13 +237,13 @@ impl Programs {
         Ok(program)
     }
 
-    /// Whether the program of a stage is there, in the cache or among the live ones.
+    /// Returns true if the program of a stage is in the cache or among the live ones.
     pub fn has(&self, stage: &StageDesc, cache: Option<&PipelineCache>) -> bool {
         cache.is_some_and(|cache| cache.has(stage)) || self.find(stage).is_some()
     }
 
-    /// Compiles in parallel what is not there yet, and keeps it alive as long as the result. Stages that do not compile are
-    /// passed over: [`Programs::get`] says why.
+    /// Compiles missing programs in parallel and returns them, which keeps them alive. Stages that
+    /// fail to compile are skipped: [`Programs::get`] reports the error.
     pub fn prepare(&self, stages: &[StageDesc], cache: Option<&PipelineCache>) -> Vec<Arc<Program>> {
         let mut missing: Vec<&StageDesc> = Vec::new();
         for stage in stages {
@@ -263,7 +265,7 @@ impl Programs {
             }
         };
         std::thread::scope(|scope| {
-            // A thread that the host does not have is done without.
+            // A failure to start a thread leaves its work to the other threads.
             (1..workers).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
@@ -271,7 +273,8 @@ impl Programs {
     }
 }
 
-/// A pipeline cache: programs that stay alive with it, and programs that were saved, by what they are made of.
+/// A pipeline cache: programs that it keeps alive, by their stages, and saved programs, by their
+/// keys.
 #[derive(Debug, Default)]
 pub struct PipelineCache {
     programs: Mutex<HashMap<StageDesc, Cached>>,
@@ -279,7 +282,8 @@ pub struct PipelineCache {
     restored: AtomicUsize,
 }
 
-/// A program of a cache. Engines ask for a cache's data over and over, first for its size, so what one is saved as is kept.
+/// A program of a cache. Its saved text is kept, because applications query a cache's data
+/// repeatedly, first for its size.
 #[derive(Debug, Clone)]
 struct Cached {
     program: Arc<Program>,
@@ -287,8 +291,8 @@ struct Cached {
 }
 
 impl PipelineCache {
-    /// A cache with what `data` holds: what [`PipelineCache::data`] gave. Data of another driver, build or device, and damaged
-    /// data are ignored.
+    /// Creates a cache from the output of [`PipelineCache::data`]. Damaged data and data of
+    /// another driver, build or device are ignored.
     pub fn new(data: &[u8]) -> Self {
         let saved = Mutex::new(read_data(data).unwrap_or_default());
         Self { saved, ..Self::default() }
@@ -306,12 +310,12 @@ impl PipelineCache {
         }
     }
 
-    /// Whether it holds the program of a stage.
+    /// Returns true if the cache holds the program of a stage.
     pub fn has(&self, stage: &StageDesc) -> bool {
         self.find(stage).is_some()
     }
 
-    /// Reads a saved program back. One that does not come back is forgotten.
+    /// Loads a saved program. An invalid one is removed.
     fn restore(&self, stage: &StageDesc) -> Option<Arc<Program>> {
         if self.saved.lock().is_empty() {
             return None;
@@ -324,7 +328,7 @@ impl PipelineCache {
         Some(program)
     }
 
-    /// Takes over what another cache holds.
+    /// Adds all programs of another cache.
     pub fn merge(&self, other: &Self) {
         let taken: Vec<_> =
             other.programs.lock().iter().map(|(stage, cached)| (stage.clone(), cached.clone())).collect();
@@ -333,30 +337,31 @@ impl PipelineCache {
         self.saved.lock().extend(saved);
     }
 
-    /// Programs in the cache that were compiled or read back.
+    /// Returns the number of programs in the cache that were compiled or loaded.
     pub fn len(&self) -> usize {
         self.programs.lock().len()
     }
 
-    /// Whether it holds none.
+    /// Returns true if no program of the cache was compiled or loaded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Programs that came from initial data instead of from their modules.
+    /// Returns the number of programs that were loaded from initial data instead of compiled.
     pub fn restored(&self) -> usize {
         self.restored.load(Ordering::Relaxed)
     }
 
-    /// Bytes of all its data.
+    /// Returns the size of the complete data in bytes.
     pub fn size(&self) -> usize {
         let bodies: usize = self.entries().values().map(|text| ENTRY + text.len()).sum();
         HEADER + if bodies == 0 { 0 } else { MAGIC.len() + CHECKSUM + bodies }
     }
 
-    /// The cache's programs as data, at most `limit` bytes, and whether that is all of them: the header as the specification
-    /// defines it, a magic number and the build's name, a checksum of all that follows, and whole programs. Nothing, when the
-    /// header does not fit.
+    /// Returns the cache's programs as at most `limit` bytes of data, and true if the data are
+    /// complete. The data are the header that the specification defines, a magic number, a
+    /// checksum of all bytes after it, and whole programs. They are empty if the header does not
+    /// fit.
     pub fn data(&self, limit: usize) -> (Vec<u8>, bool) {
         let mut data = header();
         if limit < data.len() {
@@ -384,7 +389,7 @@ impl PipelineCache {
         (data, complete)
     }
 
-    /// What each program is saved as.
+    /// Returns the saved text of each program.
     fn entries(&self) -> BTreeMap<Key, Arc<str>> {
         let mut entries: BTreeMap<_, _> = self.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
         entries.extend(self.programs.lock().iter().map(|(stage, cached)| {
@@ -395,7 +400,7 @@ impl PipelineCache {
     }
 }
 
-/// `VkPipelineCacheHeaderVersionOne`.
+/// Returns the bytes of `VkPipelineCacheHeaderVersionOne`.
 fn header() -> Vec<u8> {
     let properties = physical::properties();
     let version = vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32;
@@ -405,7 +410,7 @@ fn header() -> Vec<u8> {
     data
 }
 
-/// The programs in cache data; `None` when it is not this build's, or damaged.
+/// Returns the programs in cache data; `None` if the data are damaged or from another build.
 fn read_data(data: &[u8]) -> Option<HashMap<Key, Arc<str>>> {
     let rest = data.strip_prefix(header().as_slice())?.strip_prefix(MAGIC)?;
     let (stored, mut body) = rest.split_at_checked(CHECKSUM)?;
@@ -436,7 +441,7 @@ mod tests {
         assert_eq!(data[16..], physical::cache_uuid());
     }
 
-    /// Data of a cache of two programs.
+    /// Returns a cache of two programs and its data.
     fn filled() -> (PipelineCache, Vec<u8>) {
         let (programs, messages, cache) = (Programs::default(), Messages::default(), PipelineCache::default());
         for constant in [1, 2] {

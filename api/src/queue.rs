@@ -1,4 +1,4 @@
-//! Queues: each has a worker thread that takes submissions in order.
+//! Queues. Each has a worker thread that executes submissions in order.
 //!
 //! Source: Vulkan specification, "Devices and Queues" and "Command Buffer Submission".
 
@@ -18,16 +18,17 @@ use crate::health::Health;
 use crate::sync::{Kind, Payload, TURN};
 use crate::{Error, Result};
 
-/// One batch of a submission.
+/// A batch of a submission.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Waited for before anything else: timelines until they reach a value, binary ones are unsignaled.
+    /// Semaphores that the batch waits for before it executes, with the values of timelines. A
+    /// wait for a binary semaphore unsignals it.
     pub waits: Vec<(Arc<Payload>, u64)>,
-    /// Executed in order.
+    /// Command lists, executed in order.
     pub lists: Vec<Arc<CommandList>>,
-    /// The command buffers that are pending until the batch is complete.
+    /// Command buffers that are pending until the batch is complete.
     pub pending: Vec<Pending>,
-    /// Signaled when the lists are complete: timelines with a value.
+    /// Semaphores that are signaled when the lists are complete, with the values of timelines.
     pub signals: Vec<(Arc<Payload>, u64)>,
 }
 
@@ -42,21 +43,23 @@ enum Job {
     Batch(Batch),
     Signal(Arc<Payload>),
     Present(Shown),
-    /// Signaled behind all frames, too.
+    /// Signals the payload after all frames are shown, too.
     Idle(Arc<Payload>),
 }
 
-/// What shows a frame.
+/// Function that shows a frame.
 type Shown = Box<dyn FnOnce() + Send>;
 
-/// The thread that shows a queue's frames, so that the next one is rendered meanwhile. It ends when this goes, behind the last frame.
+/// Thread that shows a queue's frames, so that the next frame can be rendered meanwhile. Dropping
+/// the presenter waits until the last frame is shown and ends the thread.
 struct Presenter {
     frames: Option<Sender<Shown>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Presenter {
-    /// Starts the thread; without one, when the host has none to give, frames are shown at once.
+    /// Starts the thread. If the host has no room for a thread, [`Self::show`] shows frames on the
+    /// calling thread.
     fn new() -> Self {
         let (frames, received) = unbounded::<Shown>();
         let run = move || received.into_iter().for_each(|show| show());
@@ -76,19 +79,19 @@ impl Presenter {
 impl Drop for Presenter {
     fn drop(&mut self) {
         self.frames.take();
-        // What shows a frame owns no queue, so this is another thread.
+        // A function that shows a frame owns no queue, so this code runs on another thread.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// How far a queue is.
+/// Progress of a queue.
 #[derive(Debug, Default)]
 struct Progress {
-    /// Jobs that were sent and are not complete. It grows only while `jobs` is locked.
+    /// Number of jobs that were sent and are not complete. It grows only while `jobs` is locked.
     outstanding: AtomicUsize,
-    /// Jobs that are complete.
+    /// Number of jobs that are complete.
     complete: AtomicUsize,
     /// True while the worker waits for semaphores.
     waits: AtomicBool,
@@ -106,16 +109,16 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Starts the worker of a queue of a family.
+    /// Creates a queue of a family and starts its worker.
     ///
     /// # Errors
-    /// [`Error::OutOfHostMemory`] when the host has no thread to give.
+    /// [`Error::OutOfHostMemory`] if the host has no room for a thread.
     pub fn new(gpu: Arc<Gpu>, health: Arc<Health>, family: u32) -> Result<Arc<Self>> {
         let (jobs, received) = unbounded();
         let (worker_health, progress) = (health.clone(), Arc::new(Progress::default()));
         let made = progress.clone();
         let run = move || {
-            // The thread for frames comes with the first one.
+            // The presenter's thread starts with the first frame.
             let mut presenter = None;
             for job in received {
                 match (job, &presenter) {
@@ -154,9 +157,10 @@ impl Queue {
         })
     }
 
-    /// Completes a submission at once when it has nothing to do and nothing was submitted before it that is not complete.
+    /// Completes a submission at once if it has no work and all earlier submissions are complete.
+    /// Returns true if it did.
     fn complete_empty(&self, batches: &[Batch], fence: Option<&Arc<Payload>>) -> bool {
-        // While this is locked nothing else is submitted.
+        // The lock prevents other submissions.
         let _jobs = self.jobs.lock();
         let is_empty = batches.iter().all(|batch| batch.waits.is_empty() && batch.lists.is_empty());
         let completes = is_empty && self.is_idle();
@@ -167,10 +171,11 @@ impl Queue {
         completes
     }
 
-    /// Submits batches, and then the fence, which is signaled when all of them are complete. Returns at once.
+    /// Submits batches and then the fence, which is signaled when all batches are complete. Does
+    /// not wait.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] when the device was lost before.
+    /// [`Error::DeviceLost`] if the device is lost.
     pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Payload>>) -> Result<()> {
         self.health.check()?;
         if self.complete_empty(&batches, fence.as_ref()) {
@@ -179,32 +184,35 @@ impl Queue {
         self.send_all(batches.into_iter().map(Job::Batch).chain(fence.map(Job::Signal)))
     }
 
-    /// Has a frame shown, in order with others, when what was submitted before is complete, also on a lost device. What is submitted
-    /// afterwards does not wait for that; [`Queue::wait_idle`] does. What shows it must own no queue.
+    /// Queues a frame, which `show` shows after all earlier submissions are complete, also on a
+    /// lost device. Frames are shown in order. Later submissions do not wait for them, but
+    /// [`Queue::wait_idle`] does. `show` must not own a queue.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] when the worker has ended.
+    /// [`Error::DeviceLost`] if the worker has ended.
     pub fn present(&self, show: impl FnOnce() + Send + 'static) -> Result<()> {
         self.send(Job::Present(Box::new(show)))
     }
 
-    /// `vkQueueWaitIdle`: waits until all that was submitted is complete, and frames are shown.
+    /// Waits until all submissions are complete and all frames are shown (`vkQueueWaitIdle`).
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] when the device was lost, also by what was waited for.
+    /// [`Error::DeviceLost`] if the device is lost, also if a submission that was waited for lost
+    /// it.
     pub fn wait_idle(&self) -> Result<()> {
         self.wait_idle_or(|| self.health.is_forked())?;
         self.health.check()
     }
 
-    /// Waits until all that was submitted is complete, and frames are shown, or `give_up` returns true, which is asked now and then.
+    /// Waits until all submissions are complete and all frames are shown, or until `give_up`
+    /// returns true. `give_up` is called at least once in [`TURN`].
     fn wait_idle_or(&self, give_up: impl Fn() -> bool) -> Result<()> {
         if self.health.is_forked() {
             return Err(Error::DeviceLost);
         }
         let done = Payload::new(Kind::Fence, 0);
         self.send(Job::Idle(done.clone()))?;
-        // Its worker comes to it also when the device is lost.
+        // The worker also reaches this job if the device is lost.
         done.wait_until(1, None, give_up);
         Ok(())
     }
@@ -212,7 +220,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // Without a sender the worker ends.
+        // The worker ends because its channel has no sender.
         self.jobs.lock().take();
         if let Some(worker) = self.worker.lock().take()
             && worker.thread().id() != std::thread::current().id()
@@ -222,10 +230,12 @@ impl Drop for Queue {
     }
 }
 
-/// How long the host waits for a query of a device that has nothing to do: another thread may be about to submit what ends it.
+/// Longest wait of the host for a query of an idle device. Another thread may be about to submit
+/// the commands that end the query.
 const IDLE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A wait of the host for queries. It is given up when the device is lost, and when nothing that was submitted is left to end them.
+/// A wait of the host for queries. It ends when the device is lost, or when no submission is left
+/// that could end the queries.
 pub struct QueryWait {
     queues: Vec<Arc<Queue>>,
     health: Arc<Health>,
@@ -233,12 +243,13 @@ pub struct QueryWait {
 }
 
 impl QueryWait {
-    /// For queries of a device, which may be destroyed meanwhile: those that the work of some queues ends.
+    /// Starts a wait for queries that the work of `queues` ends. The device may be destroyed
+    /// during the wait.
     pub fn new(queues: &[Arc<Queue>], health: &Arc<Health>) -> Self {
         Self { queues: queues.to_vec(), health: health.clone(), idle_since: Mutex::new(None) }
     }
 
-    /// Fails when the device was lost.
+    /// Fails if the device is lost.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
@@ -246,7 +257,7 @@ impl QueryWait {
         self.health.check()
     }
 
-    /// Returns true if the wait is to be given up.
+    /// Returns true if the wait must end without a result.
     pub fn is_over(&self) -> bool {
         let mut since = self.idle_since.lock();
         let is_idle = self.queues.iter().all(|queue| queue.is_idle());
@@ -255,11 +266,11 @@ impl QueryWait {
     }
 }
 
-/// How long queues make no progress before they are given up, as they wait for semaphores and nothing else happens.
+/// Time without progress after which queues that only wait for semaphores count as stuck.
 const STUCK: Duration = TURN.saturating_mul(5);
 
-/// Waits until queues are idle, before their device is destroyed. Where all that are not only wait for semaphores, nobody is left who
-/// could signal these: then the device is lost, and the waits end.
+/// Waits until queues are idle, before their device is destroyed. If all busy queues wait for
+/// semaphores, no queue is left to signal them. Their waits then end, and the device is lost.
 pub(crate) fn close(queues: &[Arc<Queue>], health: &Health) {
     let states = || queues.iter().map(|queue| queue.progress.complete.load(Ordering::Relaxed)).collect::<Vec<_>>();
     let last = Mutex::new((states(), Instant::now()));
@@ -274,7 +285,7 @@ pub(crate) fn close(queues: &[Arc<Queue>], health: &Health) {
         }
         false
     };
-    // Where a worker has ended there is nothing to wait for.
+    // Without a worker there is nothing to wait for.
     queues.iter().for_each(|queue| _ = queue.wait_idle_or(give_up));
 }
 
@@ -294,12 +305,12 @@ fn perform(gpu: &Gpu, (health, progress): (&Health, &Progress), job: Job) {
             {
                 health.lose(&report.to_string());
             }
-            // Their memory is that of what is recorded next.
+            // Frees the lists' memory first, so that the next recordings can reuse it.
             batch.lists.clear();
             batch.pending.clear();
             batch.signal();
         }
-        // Fences are signaled even when the device is lost, so that nobody waits for ever.
+        // Fences are signaled even on a lost device, so that no wait is endless.
         Job::Signal(fence) | Job::Idle(fence) => fence.signal(1),
         Job::Present(show) => show(),
     }

@@ -1,8 +1,8 @@
-//! What a device counted, as a file: the knob `VITRIC_COUNTERS` names the folder, and each device leaves a file there when it goes, or when
-//! the process ends before it.
+//! Reports of a device's counters as files. The knob `VITRIC_COUNTERS` names the folder. Each
+//! device writes a file there when it is destroyed, or when the process ends before that.
 //!
-//! The file is JSON. Its schema has a version ([`VERSION`]) and is told in ARCHITECTURE.md, "Counters as a file". Counters are functional,
-//! not timing.
+//! The file is JSON. ARCHITECTURE.md, "Counters as a file", documents its schema, which has a
+//! version ([`VERSION`]). Counters are functional and do not measure time.
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Result, Write};
@@ -16,26 +16,29 @@ use vitric_base::counters::{Counters, MAPS, Maps, Sample, Samples, TABLE};
 use vitric_base::knobs;
 use vitric_gpu::gpu::Gpu;
 
-/// Version of the schema: it grows when something that was there goes or means another thing.
+/// Version of the schema. It grows when a field is removed or changes its meaning.
 pub const VERSION: u32 = 2;
 
-/// Most files of a folder.
+/// Maximum number of files of one process in a folder.
 const MAX_FILES: u32 = 10_000;
 
-/// How long the end of a process waits for others to let go of the list of GPUs: a forked process may have it locked by nobody.
+/// Longest wait at the end of a process for the lock of the list of GPUs. After a fork, the lock
+/// may be held by a thread that does not exist in the child.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// GPUs that count and have left no report yet, with the process that made them. It is global because the end of a process is.
+/// GPUs that count and have written no report, with the process that created them. The list is
+/// global because the end of a process is global.
 static WATCHED: Mutex<Vec<(u32, Weak<Gpu>)>> = Mutex::new(Vec::new());
 
-/// Has a GPU leave a report, if it counts: by [`leave`] or by [`leave_all`], whichever comes first.
+/// Registers a GPU for a report if it counts. [`leave`] or [`leave_all`] writes the report,
+/// whichever is called first.
 pub(crate) fn watch(gpu: &Arc<Gpu>) {
     if gpu.counters().is_some() {
         WATCHED.lock().push((std::process::id(), Arc::downgrade(gpu)));
     }
 }
 
-/// A GPU that is watched leaves its report.
+/// Writes the report of a registered GPU.
 pub(crate) fn leave(gpu: &Arc<Gpu>) {
     if gpu.counters().is_some() {
         let taken = take(&mut WATCHED.lock(), |watched| std::ptr::eq(watched.as_ptr(), Arc::as_ptr(gpu)));
@@ -43,14 +46,15 @@ pub(crate) fn leave(gpu: &Arc<Gpu>) {
     }
 }
 
-/// All GPUs of this process that count and have left no report leave one: for the end of a process whose devices were not destroyed. What
-/// still runs is not waited for, and not in it.
+/// Writes the reports of all registered GPUs of this process, at the end of a process that did not
+/// destroy its devices. Work that still runs is not waited for, and not part of the report.
 pub fn leave_all() {
     let taken = WATCHED.try_lock_for(PATIENCE).map(|mut watched| take(&mut watched, |_| true));
     taken.iter().flatten().for_each(|gpu| report_of(gpu));
 }
 
-/// Takes GPUs of this process from the list: what was forked has another's there, too.
+/// Removes and returns the matching GPUs of this process. After a fork the list also contains GPUs
+/// of the parent process.
 fn take(watched: &mut Vec<(u32, Weak<Gpu>)>, is_meant: impl Fn(&Weak<Gpu>) -> bool) -> Vec<Arc<Gpu>> {
     let process = std::process::id();
     let taken = watched.extract_if(.., |(of, gpu)| *of == process && is_meant(gpu));
@@ -64,7 +68,7 @@ fn report_of(gpu: &Gpu) {
     }
 }
 
-/// Writes what was counted to a new file in a folder, `counters-PROCESS-NUMBER.json`. What goes wrong is said in the log.
+/// Writes counters to a new file `counters-PROCESS-NUMBER.json` in a folder. Errors are logged.
 fn write(counters: &Counters, folder: &Path) {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| report(counters, &counters.samples(), &mut BufWriter::new(new_file(folder)?)));
@@ -83,7 +87,7 @@ fn new_file(folder: &Path) -> Result<File> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Writes the report piece by piece: samples are many.
+/// Writes the report in parts, because there may be many samples.
 fn report(counters: &Counters, samples: &Samples, out: &mut impl Write) -> Result<()> {
     let entry = |(entry, value): (&vitric_base::counters::Entry, u64)| json!({ "name": entry.name, "unit": entry.unit, "doc": entry.doc, "value": value });
     let counted: Value = TABLE.iter().zip(counters.values()).map(entry).collect();

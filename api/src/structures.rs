@@ -1,7 +1,9 @@
-//! The one table of structures by which features and properties beyond Vulkan 1.0 are asked about, and features enabled.
+//! The table of structures that report features and properties beyond Vulkan 1.0, and that enable
+//! features.
 //!
-//! The tables hand over values; who asks decides what becomes of them: the C face writes those that an application has in its
-//! chain, or compares them with what it wants. Source: Vulkan specification, "Features" and "Limits".
+//! The functions pass values to a [`Structures`] receiver, which decides how to use them. The C
+//! interface copies them into an application's chain, or compares them with requested features.
+//! Source: Vulkan specification, "Features" and "Limits".
 
 mod images;
 mod raster;
@@ -17,15 +19,15 @@ use ash::vk::{self, TaggedStructure};
 use crate::heap;
 use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS, MAX_TYPE_DESCRIPTORS};
 
-/// Takes the structures of a table, one after the other.
+/// A receiver of the structures of a table.
 pub trait Structures {
-    /// Takes one: its flags and values are those of the device, and it is in no chain.
+    /// Receives one structure with the device's values. Its `p_next` is null.
     fn put<T: TaggedStructure + Debug>(&mut self, value: T);
 }
 
-/// The first flag that is set in a structure of features and not in the one that says what is supported.
+/// Returns the name of the first flag that is set in `wanted` and not in `supported`.
 pub fn missing<T: Debug>(wanted: &T, supported: &T) -> Option<String> {
-    // `Debug` prints every field with its name in order, so that no list of fields has to be kept.
+    // `Debug` prints every field with its name in order, which avoids a separate list of fields.
     let (wanted, supported) = (format!("{wanted:?}"), format!("{supported:?}"));
     let mut pairs = wanted.split(", ").zip(supported.split(", "));
     let (wanted, _) = pairs.find(|(wanted, supported)| is_set(wanted) && !is_set(supported))?;
@@ -33,12 +35,12 @@ pub fn missing<T: Debug>(wanted: &T, supported: &T) -> Option<String> {
     Some(name.rsplit(' ').next().unwrap_or_default().to_owned())
 }
 
-/// Whether a printed field is a flag that is set.
+/// Returns true if a printed field is a flag that is set.
 fn is_set(field: &str) -> bool {
     field.split_once(": ").is_some_and(|(_, value)| value.trim_end_matches([' ', '}']) == "1")
 }
 
-/// The structures of features: nothing but flags, set where the device has the feature.
+/// Passes the structures of features. They consist of flags, which are set for supported features.
 pub fn features(to: &mut impl Structures) {
     features11(to);
     features12(to);
@@ -50,19 +52,19 @@ pub fn features(to: &mut impl Structures) {
     state::features(to);
 }
 
-/// Of Vulkan 1.1, and of the extensions that it is made of.
+/// Passes the features of Vulkan 1.1, and of the extensions that it includes.
 fn features11(to: &mut impl Structures) {
     to.put(storage16());
     to.put(multiview());
     to.put(variable_pointers());
     to.put(ycbcr_conversion());
     to.put(draw_parameters());
-    // Not there: nothing of it is set.
+    // Protected memory is not supported: no flag is set.
     to.put(vk::PhysicalDeviceProtectedMemoryFeatures::default());
     to.put(versions::features11());
 }
 
-/// Of Vulkan 1.2, and of the extensions that it is made of.
+/// Passes the features of Vulkan 1.2, and of the extensions that it includes.
 fn features12(to: &mut impl Structures) {
     to.put(storage8());
     to.put(atomic_int64());
@@ -81,7 +83,7 @@ fn features12(to: &mut impl Structures) {
     to.put(versions::features12());
 }
 
-/// Of the extensions that Vulkan 1.3 is made of.
+/// Passes the features of Vulkan 1.3, and of the extensions that it includes.
 fn features13(to: &mut impl Structures) {
     to.put(dynamic_rendering());
     to.put(vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true));
@@ -106,7 +108,7 @@ fn features13(to: &mut impl Structures) {
     to.put(versions::features13());
 }
 
-/// The structures of properties.
+/// Passes the structures of properties.
 pub fn properties(to: &mut impl Structures) {
     to.put(id());
     to.put(maintenance3());
@@ -147,7 +149,7 @@ macro_rules! flags {
 }
 
 flags! {
-    // Words of interfaces between stages are 32 bits.
+    // `storage_input_output16` is unset: components of stage interfaces are 32 bits wide.
     storage16: PhysicalDevice16BitStorageFeatures =
         storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16;
     multiview: PhysicalDeviceMultiviewFeatures = multiview, multiview_geometry_shader, multiview_tessellation_shader;
@@ -164,7 +166,7 @@ flags! {
     separate_depth_stencil_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = separate_depth_stencil_layouts;
     host_query_reset: PhysicalDeviceHostQueryResetFeatures = host_query_reset;
     timeline_semaphore: PhysicalDeviceTimelineSemaphoreFeatures = timeline_semaphore;
-    // Not for several devices.
+    // `buffer_device_address_multi_device` is unset: a device group has one device.
     buffer_device_address: PhysicalDeviceBufferDeviceAddressFeatures =
         buffer_device_address, buffer_device_address_capture_replay;
     buffer_device_address_ext: PhysicalDeviceBufferDeviceAddressFeaturesEXT =
@@ -232,7 +234,8 @@ fn point_clipping() -> vk::PhysicalDevicePointClippingProperties<'static> {
         .point_clipping_behavior(vk::PointClippingBehavior::ALL_CLIP_PLANES)
 }
 
-/// A subgroup is a wave, of every stage: invocations of a workgroup, vertices of an instance, quads of a draw.
+/// Returns the properties of subgroups. A subgroup is a wave in every stage: of invocations of a
+/// workgroup, vertices of an instance, or quads of a draw.
 fn subgroups() -> vk::PhysicalDeviceSubgroupProperties<'static> {
     use vk::SubgroupFeatureFlags as F;
     let (basic, shuffles) = (F::BASIC | F::VOTE | F::ARITHMETIC | F::BALLOT, F::SHUFFLE | F::SHUFFLE_RELATIVE);
@@ -244,7 +247,8 @@ fn subgroups() -> vk::PhysicalDeviceSubgroupProperties<'static> {
         .quad_operations_in_all_stages(true)
 }
 
-/// There is one size, which every program has, asked for or not. Subgroups are filled in the order of the invocations.
+/// Returns the range of subgroup sizes. Every program has the one size, requested or not.
+/// Subgroups are filled in the order of the invocations.
 fn subgroup_sizes() -> vk::PhysicalDeviceSubgroupSizeControlProperties<'static> {
     let most = physical::limits().max_compute_work_group_invocations;
     vk::PhysicalDeviceSubgroupSizeControlProperties::default()
@@ -254,7 +258,7 @@ fn subgroup_sizes() -> vk::PhysicalDeviceSubgroupSizeControlProperties<'static> 
         .required_subgroup_size_stages(STAGES)
 }
 
-/// None is faster than what it is made of.
+/// Returns no accelerated operation: no dot product is faster than separate instructions.
 fn integer_dot_product_properties() -> vk::PhysicalDeviceShaderIntegerDotProductProperties<'static> {
     vk::PhysicalDeviceShaderIntegerDotProductProperties::default()
 }
@@ -298,10 +302,10 @@ const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_r
         | vk::ResolveModeFlags::MAX.as_raw(),
 );
 
-/// Views that are rendered at once.
+/// Maximum number of views in a multiview render pass.
 const MAX_VIEWS: u32 = 32;
 
-/// The stages that there are.
+/// Supported shader stages.
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw()
         | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
@@ -313,7 +317,8 @@ const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
         | vk::ShaderStageFlags::COMPUTE.as_raw(),
 );
 
-/// What is indexed by lanes in different ways is accessed once for each way.
+/// Returns the limits of descriptor indexing. No `*_native` flag is set, because an access with a
+/// non-uniform index is executed once for each distinct index.
 fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
     let (most, limits) = (MAX_TYPE_DESCRIPTORS, physical::limits());
     vk::PhysicalDeviceDescriptorIndexingProperties::default()
@@ -336,10 +341,13 @@ fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingPrope
         .max_descriptor_set_update_after_bind_input_attachments(most)
 }
 
-/// The version of Khronos' suite that passed, by the table in `cts/expectations/deqp/RUNS.md`: tested by its makers, not submitted to Khronos.
+/// Version of Khronos' conformance suite that passed, by the table in
+/// `cts/expectations/deqp/RUNS.md`. The project ran the suite itself and did not submit the
+/// results to Khronos.
 const CONFORMANCE: vk::ConformanceVersion = vk::ConformanceVersion { major: 1, minor: 4, subminor: 6, patch: 1 };
 
-/// The driver has no number in the registry.
+/// Returns the driver's name and version. `driver_id` is unset: the driver has no number in
+/// Vulkan's registry.
 fn driver() -> vk::PhysicalDeviceDriverProperties<'static> {
     let mut driver = vk::PhysicalDeviceDriverProperties::default().conformance_version(CONFORMANCE);
     for (target, text) in [(&mut driver.driver_name, "Vitric"), (&mut driver.driver_info, env!("CARGO_PKG_VERSION"))] {
@@ -350,7 +358,8 @@ fn driver() -> vk::PhysicalDeviceDriverProperties<'static> {
     driver
 }
 
-/// IEEE arithmetic as the host has it: rounded to nearest even, denormals kept, signed zeros, infinities and NaN kept.
+/// Returns the float controls. Arithmetic follows IEEE 754 as on the host: it rounds to nearest
+/// even, and keeps denormals, signed zeros, infinities and NaN.
 fn float_controls() -> vk::PhysicalDeviceFloatControlsProperties<'static> {
     vk::PhysicalDeviceFloatControlsProperties::default()
         .denorm_behavior_independence(vk::ShaderFloatControlsIndependence::ALL)
@@ -370,19 +379,19 @@ fn float_controls() -> vk::PhysicalDeviceFloatControlsProperties<'static> {
 mod tests {
     use super::*;
 
-    /// The printed fields of all structures, by structure.
+    /// Printed fields of all structures, grouped by structure.
     #[derive(Default)]
     struct Printed(Vec<Vec<String>>);
 
     impl Structures for Printed {
         fn put<T: TaggedStructure + Debug>(&mut self, value: T) {
             let text = format!("{value:?}");
-            // An array's elements are separated as fields are.
+            // An array's elements have the separator of fields, but contain no colon.
             self.0.push(text.split(", ").filter(|field| field.contains(": ")).map(str::to_owned).collect());
         }
     }
 
-    /// A field that is in two structures has the same value in both.
+    /// A field that is in two structures has equal values in both.
     #[test]
     fn structures_of_versions_say_what_those_of_extensions_say() {
         let mut printed = Printed::default();
@@ -392,11 +401,11 @@ mod tests {
         let mut shared = 0;
         for field in printed.0.iter().flatten() {
             let (name, value) = field.trim_end_matches([' ', '}']).rsplit_once(": ").unwrap();
-            // What is inside of a structure's field is no field of it.
+            // Fields of a nested structure are not fields of the outer structure.
             if ["p_next", "_marker", "height"].contains(&name) || name.ends_with("s_type") {
                 continue;
             }
-            // Properties of subgroups have longer names in versions.
+            // Properties of subgroups have longer names in the structures of versions.
             let before = known.insert(name.to_owned(), value.to_owned());
             shared += usize::from(before.is_some());
             assert!(before.is_none_or(|before| before == value), "{field}");

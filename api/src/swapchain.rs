@@ -1,7 +1,8 @@
-//! Surfaces and swapchains: the part that does not depend on the window system.
+//! Surfaces and swapchains, without the parts that depend on the window system.
 //!
-//! A target takes finished pixels. Images are handed out in order; presentation follows the rendering, on a thread of the queue's own for
-//! that. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_KHR_present_id`, `VK_KHR_present_wait`.
+//! A present target receives finished pixels. Images are acquired in order. A frame is shown after
+//! its rendering, on a separate thread of the queue. Source: `VK_KHR_surface`, `VK_KHR_swapchain`,
+//! `VK_KHR_present_id`, `VK_KHR_present_wait`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,49 +20,51 @@ use crate::physical::ImageKind;
 use crate::sync::{Payload, TURN, deadline};
 use crate::{Error, Result};
 
-/// Where frames are shown: a window, or nowhere. Called from any thread, also from several at once.
+/// Destination of frames: a window, or a headless surface. Any threads may call it, also
+/// concurrently.
 pub trait PresentTarget: Send + Sync {
-    /// Size of the window in pixels; `None` when the swapchain chooses.
+    /// Returns the size of the window in pixels; `None` if the swapchain chooses its size.
     ///
     /// # Errors
-    /// [`Error::SurfaceLost`] when the window is gone.
+    /// [`Error::SurfaceLost`] if the window is gone.
     fn extent(&self) -> Result<Option<vk::Extent2D>>;
 
-    /// Shows a frame of `extent` pixels, which `read` puts in memory for as many: rows from the top without gaps, 4 bytes a pixel,
-    /// blue, green, red, alpha.
+    /// Shows a frame of `extent` pixels. `read` writes the pixels to memory, which must have room
+    /// for all of them. Rows are from the top without gaps. A pixel is 4 bytes in the order blue,
+    /// green, red, alpha.
     ///
     /// # Errors
-    /// [`Error::SurfaceLost`] when the window is gone, [`Error::OutOfDate`] when its size changed.
+    /// [`Error::SurfaceLost`] if the window is gone, [`Error::OutOfDate`] if its size changed.
     fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()>;
 
-    /// Returns the refresh of the display that the frames are shown on now.
+    /// Returns the current refresh of the display that shows the frames.
     fn refresh(&self) -> Refresh {
         Refresh::None
     }
 
-    /// Waits up to `timeout` until the display has taken the frame that was last presented, and returns whether it has. Only called
-    /// where the refresh is [`Refresh::Told`].
+    /// Waits up to `timeout` until the display has shown the last presented frame, and returns
+    /// true if it has. Only called if the refresh is [`Refresh::Told`].
     fn wait_until_taken(&self, _timeout: Duration) -> bool {
         true
     }
 }
 
-/// How often a display takes a frame.
+/// Refresh of a display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refresh {
-    /// The display has no refresh: it takes frames as they come.
+    /// The display has no refresh: it shows frames at once.
     None,
-    /// Once in each period.
+    /// The display shows one frame in each period.
     Period(Duration),
-    /// The display tells when: [`PresentTarget::wait_until_taken`].
+    /// The display reports when it has shown a frame: [`PresentTarget::wait_until_taken`].
     Told,
 }
 
-/// Formats that can be presented, all in the colour space `SRGB_NONLINEAR`.
+/// Formats of presentable images, all in the colour space `SRGB_NONLINEAR`.
 pub const FORMATS: [vk::Format; 4] =
     [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB, vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB];
 
-/// Ways to present.
+/// Supported present modes.
 pub const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
     vk::PresentModeKHR::FIFO,
     vk::PresentModeKHR::FIFO_RELAXED,
@@ -69,7 +72,7 @@ pub const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
     vk::PresentModeKHR::IMMEDIATE,
 ];
 
-/// Uses that swapchain images may have, as far as their format has them.
+/// Returns the possible usage of swapchain images. Their format may allow less.
 pub fn usage() -> vk::ImageUsageFlags {
     vk::ImageUsageFlags::COLOR_ATTACHMENT
         | vk::ImageUsageFlags::TRANSFER_SRC
@@ -81,21 +84,21 @@ pub fn usage() -> vk::ImageUsageFlags {
 
 const MIN_IMAGES: u32 = 2;
 const MAX_IMAGES: u32 = 8;
-/// Longest wait for a display that tells when it has taken a frame: of a hidden window it may take none.
+/// Longest wait for a display that reports shown frames. It may show no frame of a hidden window.
 const MAX_UNTAKEN: Duration = Duration::from_millis(250);
-/// How long a swapchain that is closed waits for frames on their way.
+/// Longest wait of [`Swapchain::close`] for pending frames.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// What a surface can do now: 2 to 8 images of one layer, as large as the window, or 1 to 16384 pixels a side where that is
-/// free.
+/// Returns the current capabilities of a surface: 2 to 8 images of one layer. Their extent is that
+/// of the window, or 1 to 16384 pixels a side if the surface has no fixed size.
 ///
 /// # Errors
-/// [`Error::SurfaceLost`] when the window is gone.
+/// [`Error::SurfaceLost`] if the window is gone.
 pub fn capabilities(target: &dyn PresentTarget) -> Result<vk::SurfaceCapabilitiesKHR> {
     Ok(capabilities_with(target.extent()?))
 }
 
-/// The same of a surface whose size is `fixed`, or free.
+/// Returns the capabilities of a surface with the size `fixed`, or with any size for `None`.
 fn capabilities_with(fixed: Option<vk::Extent2D>) -> vk::SurfaceCapabilitiesKHR {
     let largest = vk::Extent2D { width: 16384, height: 16384 };
     let smallest = vk::Extent2D { width: 1, height: 1 };
@@ -113,7 +116,8 @@ fn capabilities_with(fixed: Option<vk::Extent2D>) -> vk::SurfaceCapabilitiesKHR 
     }
 }
 
-/// What all surfaces can do: numbers that are different from surface to surface are all ones, as `VK_GOOGLE_surfaceless_query` has it.
+/// Returns the capabilities without a surface (`VK_GOOGLE_surfaceless_query`). Numbers that depend
+/// on the surface are all ones.
 pub fn capabilities_of_any() -> vk::SurfaceCapabilitiesKHR {
     vk::SurfaceCapabilitiesKHR {
         min_image_count: u32::MAX,
@@ -123,7 +127,8 @@ pub fn capabilities_of_any() -> vk::SurfaceCapabilitiesKHR {
     }
 }
 
-/// What `vkCreateSwapchainKHR` asks for. `images` is clamped to what [`capabilities`] says; the extent is in pixels.
+/// Parameters of `vkCreateSwapchainKHR`. `images` is clamped to the range in [`capabilities`]; the
+/// extent is in pixels.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are those of VkSwapchainCreateInfoKHR")]
 pub struct SwapchainDesc {
@@ -138,24 +143,25 @@ pub struct SwapchainDesc {
 
 #[derive(Debug)]
 struct Turns {
-    /// Free images, the one to hand out next first.
+    /// Indices of free images, the next one to acquire first.
     free: std::collections::VecDeque<u32>,
     last: Option<Instant>,
     failed: Option<Error>,
     mode: vk::PresentModeKHR,
-    /// Frames on their way to the target.
+    /// Number of frames that were queued and are not shown yet.
     waiting: u32,
-    /// Whether those are shown as soon as they can be.
+    /// True if pending frames are shown without waiting for their periods, because the swapchain
+    /// is closing.
     closing: bool,
-    /// Greatest number that an image was shown under.
+    /// Greatest present id of a shown frame.
     shown: u64,
 }
 
 /// A swapchain.
 pub struct Swapchain {
-    /// Of the device.
+    /// Health of the device.
     health: Arc<Health>,
-    /// Where images are shown, until the swapchain is closed.
+    /// Destination of frames, until the swapchain is closed.
     target: RwLock<Option<Arc<dyn PresentTarget>>>,
     desc: SwapchainDesc,
     images: Vec<Arc<Surface>>,
@@ -165,11 +171,11 @@ pub struct Swapchain {
 }
 
 impl Swapchain {
-    /// Creates a swapchain and its images; `old` is retired, also on failure.
+    /// Creates a swapchain and its images. `old` is retired, also on failure.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], [`Error::FormatNotSupported`] for a format that is not in [`FORMATS`] or an extent or usage that images of it cannot
-    /// have, [`Error::OutOfDeviceMemory`].
+    /// [`Error::DeviceLost`], [`Error::OutOfDeviceMemory`], and [`Error::FormatNotSupported`] for
+    /// a format outside [`FORMATS`] or an extent or usage that the format does not support.
     pub fn new(
         device: &Device,
         target: Arc<dyn PresentTarget>,
@@ -199,16 +205,18 @@ impl Swapchain {
         Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired }))
     }
 
-    /// The images, by the index that [`Swapchain::acquire`] returns.
+    /// Returns the images, by the index that [`Swapchain::acquire`] returns.
     pub fn images(&self) -> &[Arc<Surface>] {
         &self.images
     }
 
-    /// Hands out an image's index; `None` when none got free in `timeout` nanoseconds. Semaphore and fence are signaled at
-    /// once: nobody reads an image that was handed out.
+    /// Acquires an image and returns its index; `None` if no image becomes free in `timeout`
+    /// nanoseconds. The semaphore and the fence are signaled at once, because nothing reads a free
+    /// image.
     ///
     /// # Errors
-    /// Errors of [`Swapchain::check`] and [`Error::DeviceLost`], also if they come up during the wait.
+    /// Errors of [`Swapchain::check`] and [`Error::DeviceLost`], also if they occur during the
+    /// wait.
     pub fn acquire(
         &self,
         timeout: u64,
@@ -239,10 +247,12 @@ impl Swapchain {
         Ok(image)
     }
 
-    /// Whether the swapchain can still be used.
+    /// Fails if the swapchain can no longer be used.
     ///
     /// # Errors
-    /// [`Error::OutOfDate`] when the window's size changed or the swapchain is retired, [`Error::SurfaceLost`].
+    /// [`Error::OutOfDate`] if the window's size changed or the swapchain is retired,
+    /// [`Error::SurfaceLost`] if the window is gone or the swapchain is closed, and the error of
+    /// the last frame that could not be shown.
     pub fn check(&self) -> Result<()> {
         if self.retired.load(Ordering::Acquire) {
             return Err(Error::OutOfDate);
@@ -257,14 +267,15 @@ impl Swapchain {
         }
     }
 
-    /// Whether it keeps its target from another swapchain: until it is retired or closed.
+    /// Returns true if other swapchains cannot use the target: until this one is retired or
+    /// closed.
     pub fn is_in_use(&self) -> bool {
         !self.retired.load(Ordering::Acquire) && self.target.read().is_some()
     }
 
-    /// Gives the target back. Frames on their way are shown before, without waiting for their periods; those that have not come after a
-    /// second, or of a lost device, are shown nowhere. What the target is made of, an application's connection to its window system, may
-    /// be gone afterwards.
+    /// Releases the target, because the application may destroy its connection to the window
+    /// system afterwards. Pending frames are shown first, without waiting for their periods.
+    /// Frames that are still pending after one second, and frames of a lost device, are dropped.
     pub fn close(&self) {
         let mut turns = self.turns.lock();
         turns.closing = true;
@@ -274,18 +285,18 @@ impl Swapchain {
             self.freed.wait_until(&mut turns, until.min(Instant::now() + TURN));
         }
         drop(turns);
-        // Waits for the frame that is being shown.
+        // The lock waits for the frame that is being shown.
         let target = self.target.write().take();
         drop(target);
     }
 
-    /// Sends an image that was handed out on its way to the target.
+    /// Registers an acquired image as a pending frame.
     pub fn send(self: &Arc<Self>, image: u32) -> Presentation {
         self.turns.lock().waiting += 1;
         Presentation { chain: self.clone(), image }
     }
 
-    /// Takes images back that were handed out and are not shown.
+    /// Releases acquired images that are not shown.
     pub fn release(&self, images: &[u32]) {
         let mut turns = self.turns.lock();
         images.iter().for_each(|&image| self.give_back(&mut turns, image));
@@ -299,12 +310,12 @@ impl Swapchain {
         }
     }
 
-    /// Waits until an image was shown under this number or a greater one, `timeout` nanoseconds at most; whether it was. Source:
-    /// `vkWaitForPresentKHR`.
+    /// Waits up to `timeout` nanoseconds until a frame with this present id or a greater one was
+    /// shown, and returns true if it was. Source: `vkWaitForPresentKHR`.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`]; [`Error::SurfaceLost`] when the swapchain is closed meanwhile; what showing failed with, after which nothing is
-    /// waited for.
+    /// [`Error::DeviceLost`], [`Error::SurfaceLost`] if the swapchain is closed, and the error of
+    /// a frame that could not be shown, which ends all waits.
     pub fn wait_for(&self, number: u64, timeout: u64) -> Result<bool> {
         let until = deadline(timeout);
         let mut turns = self.turns.lock();
@@ -313,7 +324,7 @@ impl Swapchain {
             if let Some(error) = turns.failed {
                 return Err(error);
             }
-            // No frame comes any more.
+            // No frame is pending, so the present id cannot be reached.
             if turns.closing && turns.waiting == 0 {
                 return Err(Error::SurfaceLost);
             }
@@ -326,8 +337,8 @@ impl Swapchain {
         Ok(true)
     }
 
-    /// Waits until a swapchain in FIFO mode may show its next frame: one in each refresh of the display, or at once where the display has
-    /// none or the swapchain is being closed.
+    /// Waits in FIFO modes until the next frame may be shown: one frame in each refresh of the
+    /// display. Returns at once if the display has no refresh or the swapchain is closing.
     fn pace(&self, target: &dyn PresentTarget, vsync: Vsync) {
         if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&self.turns.lock().mode) {
             return;
@@ -344,8 +355,8 @@ impl Swapchain {
         }
     }
 
-    /// Waits for the end of the period that the frame before was shown in. A late frame is shown at once, and the next period begins
-    /// with it, so that the relaxed kind of FIFO needs nothing else.
+    /// Waits until the period of the previous frame ends. A late frame is shown at once and starts
+    /// a new period, so that `FIFO_RELAXED` needs no separate code.
     fn wait_for_period(&self, period: Duration) {
         let mut turns = self.turns.lock();
         let now = Instant::now();
@@ -356,7 +367,7 @@ impl Swapchain {
         turns.last = Some(due.max(now));
     }
 
-    /// Waits until the display has taken the frame before, at most [`MAX_UNTAKEN`].
+    /// Waits until the display has shown the previous frame, at most [`MAX_UNTAKEN`].
     fn wait_until_taken(&self, target: &dyn PresentTarget) {
         let until = Instant::now() + MAX_UNTAKEN;
         while !self.turns.lock().closing {
@@ -368,23 +379,24 @@ impl Swapchain {
     }
 }
 
-/// A frame on its way to the target. Its image is free when this ends, however that happens: shown, or dropped.
+/// A pending frame. Dropping it makes its image free, whether it was shown or not.
 pub struct Presentation {
     chain: Arc<Swapchain>,
     image: u32,
 }
 
 impl Presentation {
-    /// Shows the image, unless the swapchain is closed, in FIFO mode not before its refresh. An error of the target is what
-    /// [`Swapchain::check`] returns from then on; without one [`Swapchain::wait_for`] has waited for `number`, if it is not 0. A `mode` is how
-    /// the swapchain presents from now on. Called after rendering.
+    /// Shows the image, unless the swapchain is closed. Called after rendering. In FIFO modes it
+    /// waits for the refresh. `mode` changes the present mode for this and later frames.
+    /// [`Swapchain::check`] returns an error of the target from then on. On success, waits of
+    /// [`Swapchain::wait_for`] for `number` end; 0 is no present id.
     pub fn show(self, mode: Option<vk::PresentModeKHR>, number: u64) {
         let chain = &*self.chain;
         if let Some(mode) = mode {
             chain.turns.lock().mode = mode;
         }
         let Some(surface) = chain.images.get(self.image as usize) else { return };
-        // Held until the frame is shown: closing waits.
+        // The lock is kept until the frame is shown, so that closing waits.
         let target = chain.target.read();
         let Some(target) = &*target else { return };
         let vsync = knobs::vsync(knobs::values().text("VITRIC_VSYNC")).unwrap_or(Vsync::Auto);
@@ -428,8 +440,8 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
     Ok(surface)
 }
 
-/// Puts rows of blue, green, red, alpha bytes in `out`, as far as it reaches. Where windows are opaque, so are all pixels: a window may
-/// have room for alpha.
+/// Writes rows of blue, green, red, alpha bytes to `out`, up to its length. Opaque swapchains get
+/// an alpha of 255, because the window system may use the alpha channel.
 fn read_pixels(surface: &Surface, desc: &SwapchainDesc, out: &mut [u8]) {
     let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return };
     let swap = matches!(desc.format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
@@ -446,7 +458,8 @@ fn read_pixels(surface: &Surface, desc: &SwapchainDesc, out: &mut [u8]) {
     }
 }
 
-/// Reads two rows from an even `y` on, the second one as far as there is one: strips of eight pixels, and quads where those are not whole.
+/// Reads two rows from an even `y` on. The second row may be partial or empty. Whole strips of
+/// eight pixels are read at once, the remaining pixels in quads.
 fn read_rows(plane: &PlaneRef<'_>, y: u32, texel: impl Fn(u32) -> [u8; 4], mut rows: [&mut [[u8; 4]]; 2]) {
     let strips = if plane.has_line(0, y & !7) { plane.width() / 8 } else { 0 };
     for strip in 0..strips {
@@ -511,11 +524,11 @@ mod tests {
         }
     }
 
-    /// A display that notes the first byte of each frame.
+    /// A display that records the first byte of each frame.
     struct Display {
         refresh: Refresh,
         frames: Mutex<Vec<u8>>,
-        /// Frames before which it is asked once more whether it has taken one.
+        /// Number of calls of `wait_until_taken`. Every third one returns true.
         asked: std::sync::atomic::AtomicU32,
     }
 
@@ -540,7 +553,7 @@ mod tests {
         }
     }
 
-    /// Shows nine frames, and returns how long that took and how often the display was asked.
+    /// Shows nine frames. Returns the elapsed time and the number of calls of `wait_until_taken`.
     fn show_nine(refresh: Refresh, mode: vk::PresentModeKHR) -> (Duration, u32) {
         let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: Default::default() });
         let (messages, heap) = (Arc::default(), Heap::new(1 << 20));

@@ -1,6 +1,8 @@
-//! Fences, and binary and timeline semaphores: each has a payload, which may be shared with other processes, and replaced.
+//! Fences, binary semaphores and timeline semaphores. Each has a payload, which other processes
+//! can share and which an import can replace.
 //!
-//! Source: Vulkan specification, "Synchronization and Cache Control": fences, semaphores, and importing their payloads.
+//! Source: Vulkan specification, "Synchronization and Cache Control": fences, semaphores, and
+//! importing their payloads.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -12,17 +14,17 @@ use vitric_memory::{Counter, Shares};
 use crate::health::Health;
 use crate::{Error, Result};
 
-/// How long anybody sleeps before they see whether there is still something to wait for.
+/// Longest sleep of a waiting thread before it checks whether its wait must end.
 pub const TURN: Duration = Duration::from_millis(20);
 
-/// What a payload belongs to.
+/// Kind of object that a payload belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A fence.
     Fence,
-    /// A semaphore that is signaled or not.
+    /// A binary semaphore, which is signaled or not.
     Binary,
-    /// A semaphore with a number that only grows.
+    /// A timeline semaphore, whose value only grows.
     Timeline,
 }
 
@@ -36,7 +38,7 @@ impl Kind {
     }
 }
 
-/// A number that is waited for. That of fences and binary semaphores is 0 or 1.
+/// A value that threads wait for. The value of fences and binary semaphores is 0 or 1.
 #[derive(Debug)]
 pub struct Payload {
     kind: Kind,
@@ -44,38 +46,41 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// A payload of this process that begins at `value`.
+    /// Creates a payload of this process with an initial value.
     pub fn new(kind: Kind, value: u64) -> Arc<Self> {
         Arc::new(Self { kind, counter: Counter::new(value) })
     }
 
-    /// One that other processes can be given.
+    /// Creates a payload that other processes can share.
     ///
     /// # Errors
-    /// [`Error::OutOfHostMemory`] when the host has no memory or no descriptor for it.
+    /// [`Error::OutOfHostMemory`] if the host has no memory or no file descriptor for it.
     pub fn shared(kind: Kind, value: u64) -> Result<Arc<Self>> {
         let counter = Counter::shared(kind.shares(), value).map_err(|_| Error::OutOfHostMemory)?;
         Ok(Arc::new(Self { kind, counter }))
     }
 
-    /// The payload behind a descriptor, which stays the caller's.
+    /// Opens the payload behind a file descriptor. The caller keeps ownership of the descriptor.
     ///
     /// # Errors
-    /// [`Error::InvalidExternalHandle`] when it is none of this kind.
+    /// [`Error::InvalidExternalHandle`] if the descriptor does not refer to a payload of this
+    /// kind.
     pub fn open(kind: Kind, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>> {
         let counter = Counter::open(kind.shares(), descriptor).map_err(|_| Error::InvalidExternalHandle)?;
         Ok(Arc::new(Self { kind, counter }))
     }
 
-    /// A descriptor for other processes.
+    /// Returns a new file descriptor for other processes.
     ///
     /// # Errors
-    /// [`Error::Unknown`] for a payload that cannot be shared, [`Error::TooManyObjects`] when there are no more descriptors.
+    /// [`Error::Unknown`] for a payload that cannot be shared, [`Error::TooManyObjects`] if the
+    /// process has no free file descriptors.
     pub fn descriptor(&self) -> Result<OwnedFd> {
         self.counter.descriptor().ok_or(Error::Unknown)?.map_err(|_| Error::TooManyObjects)
     }
 
-    /// Signals it, and wakes all who wait. `value` is that of a timeline, which never goes back.
+    /// Signals the payload and wakes all waiting threads. A timeline is set to `value`, unless its
+    /// value is already greater.
     pub fn signal(&self, value: u64) {
         match self.kind {
             Kind::Timeline => self.counter.raise(value),
@@ -88,23 +93,24 @@ impl Payload {
         self.counter.set(0);
     }
 
-    /// The number of a timeline; of others whether they are signaled.
+    /// Returns the value of a timeline; for other kinds 1 if signaled, else 0.
     pub fn value(&self) -> u64 {
         self.counter.get()
     }
 
-    /// Whether a fence is signaled.
+    /// Returns true if a fence is signaled.
     pub fn is_set(&self) -> bool {
         self.value() != 0
     }
 
-    /// What a wait for `value` waits for.
+    /// Returns the counter value that a wait for `value` needs.
     fn wanted(&self, value: u64) -> u64 {
         if self.kind == Kind::Timeline { value } else { 1 }
     }
 
-    /// Waits as a queue does: until `value` is reached; a binary semaphore is unsignaled in the same step. When `give_up` returns true,
-    /// the payload stays as it is and this returns false.
+    /// Waits as a queue does, until `value` is reached. A binary semaphore is unsignaled
+    /// atomically. If `give_up` returns true, the payload is unchanged and the function returns
+    /// false.
     pub fn consume(&self, value: u64, give_up: impl Fn() -> bool) -> bool {
         let wanted = self.wanted(value);
         let ready = |counter: &Counter| match self.kind {
@@ -114,15 +120,16 @@ impl Payload {
         self.wait(None, ready, give_up)
     }
 
-    /// Waits as the host does, for ever without a deadline, but not when `give_up` returns true. Returns whether `value` was reached
-    /// in time; a deadline that has passed asks for the state as it is.
+    /// Waits as the host does, and returns true if `value` was reached before the deadline.
+    /// Without a deadline the wait lasts until the value is reached or `give_up` returns true. A
+    /// deadline in the past polls the state.
     pub fn wait_until(&self, value: u64, deadline: Option<Instant>, give_up: impl Fn() -> bool) -> bool {
         let wanted = self.wanted(value);
         self.wait(deadline, |counter| counter.get() >= wanted, give_up)
     }
 
-    /// Waits until `ready`, in turns: nothing wakes who waits for what is never signaled since the device was lost. `give_up` is asked
-    /// after each turn.
+    /// Waits until `ready` returns true, and calls `give_up` after each [`TURN`]. The polling is
+    /// needed because the loss of a device does not wake threads that wait for its payloads.
     fn wait(&self, deadline: Option<Instant>, ready: impl Fn(&Counter) -> bool, give_up: impl Fn() -> bool) -> bool {
         loop {
             let turn = Instant::now() + TURN;
@@ -136,10 +143,10 @@ impl Payload {
     }
 }
 
-/// A fence or a semaphore: its own payload, or one that was imported for a time.
+/// A fence or a semaphore, with its permanent payload and perhaps a temporarily imported one.
 #[derive(Debug)]
 pub struct Primitive {
-    /// What it is.
+    /// Kind of the object.
     pub kind: Kind,
     payloads: Mutex<(Arc<Payload>, Option<Arc<Payload>>)>,
 }
@@ -150,35 +157,37 @@ pub type Fence = Primitive;
 pub type Semaphore = Primitive;
 
 impl Primitive {
-    /// A fence or semaphore with a payload of its own.
+    /// Creates a fence or semaphore with a permanent payload.
     pub fn new(payload: Arc<Payload>) -> Arc<Self> {
         Arc::new(Self { kind: payload.kind, payloads: Mutex::new((payload, None)) })
     }
 
-    /// The payload that it has now.
+    /// Returns the current payload: the temporary one, if there is one.
     pub fn payload(&self) -> Arc<Payload> {
         let payloads = self.payloads.lock();
         payloads.1.as_ref().unwrap_or(&payloads.0).clone()
     }
 
-    /// The payload that a wait is for: after it, the semaphore's own is there again.
+    /// Returns the payload for a wait. A temporary payload is removed: after the wait, the
+    /// semaphore uses its permanent payload.
     pub fn take_payload(&self) -> Arc<Payload> {
         let mut payloads = self.payloads.lock();
         payloads.1.take().unwrap_or_else(|| payloads.0.clone())
     }
 
-    /// Unsignals a fence, which has its own payload again.
+    /// Unsignals a fence's permanent payload and removes its temporary one.
     pub fn reset(&self) {
         let mut payloads = self.payloads.lock();
         payloads.1 = None;
         payloads.0.reset();
     }
 
-    /// Takes a payload over from a descriptor, which stays the caller's: until the next wait or reset, or for good.
+    /// Imports a payload from a file descriptor, temporarily (until the next wait or reset) or
+    /// permanently. The caller keeps ownership of the descriptor.
     ///
     /// # Errors
-    /// [`Error::InvalidExternalHandle`] when the descriptor is of something else; [`Error::Unknown`] for a timeline that is to
-    /// be had for a time only.
+    /// [`Error::InvalidExternalHandle`] if the descriptor does not refer to a payload of this
+    /// kind; [`Error::Unknown`] for a temporary import into a timeline.
     pub fn import(&self, descriptor: BorrowedFd<'_>, for_a_time: bool) -> Result<()> {
         if for_a_time && self.kind == Kind::Timeline {
             return Err(Error::Unknown);
@@ -193,20 +202,23 @@ impl Primitive {
     }
 }
 
-/// The moment `timeout` nanoseconds from now; `None` (wait for ever) for `u64::MAX` and all that is over 73 years.
+/// Returns the moment `timeout` nanoseconds from now. `None` means no deadline: for `u64::MAX` and
+/// every timeout above 2^61 ns (73 years).
 pub fn deadline(timeout: u64) -> Option<Instant> {
-    // Nobody waits for 2^61 nanoseconds.
+    // Larger values could overflow `Instant`.
     if timeout > 1 << 61 { None } else { Instant::now().checked_add(Duration::from_nanos(timeout)) }
 }
 
-/// `vkWaitForFences`: waits for all of the fences, or for any, `timeout` nanoseconds at most; 0 does not wait, and nobody waits for
-/// a device that was lost. Returns whether that came in time.
+/// Waits up to `timeout` nanoseconds for all or any of the fences (`vkWaitForFences`), and returns
+/// true if they were signaled in time. A timeout of 0 polls. The wait ends early if the device is
+/// lost.
 pub fn wait_for_fences(fences: &[Arc<Payload>], all: bool, timeout: u64, health: &Health) -> bool {
     let wait = |number: usize, until| fences[number].wait_until(1, until, || health.is_lost());
     wait_for(fences.len(), all, timeout, (wait, health))
 }
 
-/// `vkWaitSemaphores`: the same for semaphores that reach their values.
+/// Waits up to `timeout` nanoseconds until all or any of the semaphores reach their values
+/// (`vkWaitSemaphores`). See [`wait_for_fences`].
 pub fn wait_for_semaphores(semaphores: &[(Arc<Payload>, u64)], all: bool, timeout: u64, health: &Health) -> bool {
     let wait = |number: usize, until| {
         let (semaphore, value) = &semaphores[number];
@@ -215,7 +227,8 @@ pub fn wait_for_semaphores(semaphores: &[(Arc<Payload>, u64)], all: bool, timeou
     wait_for(semaphores.len(), all, timeout, (wait, health))
 }
 
-/// Waits for all of `count` things, or for any, `timeout` nanoseconds at most. `wait` waits for one until a moment.
+/// Waits up to `timeout` nanoseconds for all or any of `count` objects. `wait` waits for one
+/// object until a deadline.
 fn wait_for(
     count: usize,
     all: bool,
@@ -234,7 +247,7 @@ fn wait_for(
         if health.is_lost() || until.is_some_and(|until| now >= until) {
             return false;
         }
-        // A short wait on the first: there is no common condition.
+        // Waits shortly for the first object, because the objects share no condition variable.
         let step = now + Duration::from_micros(200);
         wait(0, Some(until.map_or(step, |until| until.min(step))));
     }

@@ -1,13 +1,14 @@
-//! One call from the application, and the types that entry points take and return.
+//! A call from the application, and the types of entry points' parameters and results.
 //!
-//! Vulkan's valid usage says that a pointer of the application is null where that is allowed, or
-//! points to as many valid values as its count says, and that it stays so until the call returns.
-//! Nothing can check that. The stub that [`entry`](vitric_entry::entry) writes around each entry
-//! point therefore makes the token [`Call`], which is unsafe: whoever makes one vouches for the
-//! pointers of that call. Everything that is read or written through a pointer of the application
-//! is reached with the token, and has its lifetime, which ends before the stub returns. A pointer
-//! that is a field of the application's structures is read with the count that the structure's
-//! specification names for it.
+//! By Vulkan's valid usage, a pointer of the application points to as many valid values as its
+//! count says, until the call returns. It may be null where that is allowed. The driver cannot
+//! check this. The stub that [`entry`](vitric_entry::entry) generates for each entry point
+//! therefore creates the token [`Call`] with an unsafe function, whose caller guarantees that the
+//! pointers of the call are valid.
+//!
+//! All memory behind the application's pointers is accessed through the token. References to it
+//! have the token's lifetime, which ends before the stub returns. A pointer in a structure is read
+//! with the count that the structure's specification names for it.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -19,31 +20,31 @@ use ash::vk::{self, TaggedStructure};
 use vitric_api::{Error, Result};
 use vitric_base::host_memory;
 
-/// Bytes from which on each allocation is asked for beforehand.
+/// Size in bytes from which on the host's memory is checked for the full size.
 const LARGE_BYTES: usize = 1 << 20;
 
 /// Checks that the host has memory for an object of a size in bytes.
 ///
 /// # Errors
-/// [`Error::OutOfHostMemory`] when it has not.
+/// [`Error::OutOfHostMemory`] if it has not.
 pub fn room_for(bytes: usize) -> Result<()> {
     let has_room = if bytes < LARGE_BYTES { host_memory::has_margin() } else { host_memory::has_room(bytes) };
     if has_room { Ok(()) } else { Err(Error::OutOfHostMemory) }
 }
 
-/// Token of one call from the application. Its lifetime is the time for which the application's
-/// pointers are valid.
+/// Token of a call from the application. The application's pointers are valid during its lifetime.
 #[derive(Clone, Copy)]
 pub struct Call<'c>(PhantomData<&'c ()>);
 
 impl<'c> Call<'c> {
-    /// Returns the token of the call that is being answered.
+    /// Creates the token of the current call.
     ///
     /// # Safety
-    /// For all of `'c`, each pointer that the application passed, itself or in a structure, must
-    /// keep to Vulkan's valid usage: null, or to as many values as its count says. The driver
-    /// alone may write what is output, and nobody writes what is input. The holders of the token
-    /// pass such pointers only, each with its own count, and each pointer of output to one holder.
+    /// For all of `'c`, each pointer that the application passed, directly or in a structure, must
+    /// follow Vulkan's valid usage. It is null, or points to as many values as its count says.
+    /// Only the driver may write output values, and nothing may write input values. Users of the
+    /// token must pass only such pointers to it, each with its count, and must use each output
+    /// pointer only once.
     pub const unsafe fn new() -> Self {
         Self(PhantomData)
     }
@@ -51,8 +52,8 @@ impl<'c> Call<'c> {
     /// Returns an input value, or `None` for a null pointer.
     #[inline]
     pub fn get<T>(self, pointer: *const T) -> Option<&'c T> {
-        // SAFETY: by the contract of `Call::new` the pointer is null, or to a value that is valid
-        // for `'c`.
+        // SAFETY: by the contract of `Call::new`, the pointer is null or points to a value that is
+        // valid for `'c`.
         unsafe { pointer.as_ref() }
     }
 
@@ -62,22 +63,22 @@ impl<'c> Call<'c> {
         if pointer.is_null() || count == 0 {
             return &[];
         }
-        // SAFETY: by the contract of `Call::new` the pointer is to `count` values that are valid
-        // for `'c`.
+        // SAFETY: by the contract of `Call::new`, the pointer points to `count` values that are
+        // valid for `'c`.
         unsafe { std::slice::from_raw_parts(pointer, count as usize) }
     }
 
-    /// Returns an input array with its count, whose pointer may be missing.
+    /// Returns an input array with its count. The pointer may be null.
     pub fn array<T>(self, pointer: *const T, count: u32) -> Array<'c, T> {
         Array { pointer, count, call: self }
     }
 
-    /// Returns an output list whose count lies in a structure of output.
+    /// Returns an output list whose count is in an output structure.
     pub fn list<T>(self, count: &'c mut u32, pointer: *mut T) -> Listing<'c, T> {
         Listing { pointer, count: Some(count), call: self }
     }
 
-    /// Returns an output array with its count, whose pointer may be missing.
+    /// Returns an output array with its count. The pointer may be null.
     pub fn array_mut<T>(self, pointer: *mut T, count: u32) -> ArrayMut<'c, T> {
         ArrayMut { pointer, count, call: self }
     }
@@ -94,13 +95,13 @@ impl<'c> Call<'c> {
         if pointer.is_null() || count == 0 {
             return &mut [];
         }
-        // SAFETY: by the contract of `Call::new` the pointer is to `count` values that the driver
-        // alone writes during `'c`.
+        // SAFETY: by the contract of `Call::new`, the pointer points to `count` values that only
+        // the driver writes during `'c`.
         unsafe { std::slice::from_raw_parts_mut(pointer, count) }
     }
 
-    /// Returns the bytes behind an untyped pointer. There are none for a null pointer, and none of
-    /// 4 GiB or more.
+    /// Returns the bytes behind an untyped pointer. The result is empty for a null pointer, and
+    /// for sizes of 4 GiB or more.
     #[inline]
     pub fn bytes(self, pointer: *const c_void, count: usize) -> &'c [u8] {
         self.slice(pointer.cast(), u32::try_from(count).unwrap_or(0))
@@ -108,8 +109,8 @@ impl<'c> Call<'c> {
 
     /// Returns a C string, or `None` for a null pointer.
     pub fn c_str(self, pointer: *const c_char) -> Option<&'c CStr> {
-        // SAFETY: by the contract of `Call::new` the pointer is to a C string that is valid for
-        // `'c`.
+        // SAFETY: by the contract of `Call::new`, the pointer points to a C string that is valid
+        // for `'c`.
         (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) })
     }
 
@@ -118,7 +119,7 @@ impl<'c> Call<'c> {
         self.c_str(pointer).map_or_else(String::new, |text| text.to_string_lossy().into_owned())
     }
 
-    /// Returns the structure of type `T` in a pNext chain. Unknown structures are passed over.
+    /// Returns the structure of type `T` in a pNext chain. Unknown structures are skipped.
     pub fn find<T: TaggedStructure>(self, mut next: *const c_void) -> Option<&'c T> {
         while let Some(base) = self.get(next.cast::<vk::BaseInStructure<'_>>()) {
             if base.s_type == T::STRUCTURE_TYPE {
@@ -129,7 +130,7 @@ impl<'c> Call<'c> {
         None
     }
 
-    /// Returns the structure of output of type `T` in a pNext chain.
+    /// Returns the output structure of type `T` in a pNext chain.
     pub fn find_output<T: TaggedStructure>(self, mut next: *mut c_void) -> Option<Out<'c, T>> {
         while let Some(base) = self.get(next.cast::<vk::BaseOutStructure<'_>>()) {
             if base.s_type == T::STRUCTURE_TYPE {
@@ -140,8 +141,8 @@ impl<'c> Call<'c> {
         None
     }
 
-    /// Writes the structure of output of type `T` in a pNext chain, if there is one. It stays in
-    /// its place in the chain.
+    /// Writes the output structure of type `T` in a pNext chain, if there is one. It keeps its
+    /// position in the chain.
     pub fn put<T: TaggedStructure>(self, next: *mut c_void, value: T) {
         if let Some(out) = self.find_output::<T>(next) {
             out.fill(value);
@@ -149,7 +150,7 @@ impl<'c> Call<'c> {
     }
 }
 
-/// An input structure that may not be null.
+/// An input structure that must not be null.
 pub struct In<'c, T>(&'c T);
 
 impl<'c, T> In<'c, T> {
@@ -167,27 +168,27 @@ impl<T> Deref for In<'_, T> {
     }
 }
 
-/// An output value that may not be null.
+/// An output value that must not be null.
 pub struct Out<'c, T> {
     target: NonNull<T>,
     life: PhantomData<&'c mut T>,
 }
 
 impl<'c, T> Out<'c, T> {
-    /// Writes the value, without a look at what was there.
+    /// Writes the value without reading the previous one.
     #[inline]
     pub fn write(&mut self, value: T) {
-        // SAFETY: an output is made of a pointer to a value that the driver alone writes during
-        // `'c`.
+        // SAFETY: an output is created from a pointer to a value that only the driver writes
+        // during `'c`.
         unsafe { self.target.write(value) };
     }
 
-    /// Returns the value.
+    /// Returns a mutable reference to the value.
     #[inline]
     pub fn get_mut(self) -> &'c mut T {
         let Self { mut target, .. } = self;
-        // SAFETY: an output is made of a pointer to a value that the driver alone writes during
-        // `'c`, and `self` is given up.
+        // SAFETY: an output is created from a pointer to a value that only the driver writes
+        // during `'c`, and `self` is consumed.
         unsafe { target.as_mut() }
     }
 }
@@ -196,26 +197,27 @@ impl<T> Deref for Out<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: an output is made of a pointer to a value that the driver alone writes during
-        // `'c`.
+        // SAFETY: an output is created from a pointer to a value that only the driver writes
+        // during `'c`.
         unsafe { self.target.as_ref() }
     }
 }
 
 impl<T> DerefMut for Out<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: an output is made of a pointer to a value that the driver alone writes during
-        // `'c`.
+        // SAFETY: an output is created from a pointer to a value that only the driver writes
+        // during `'c`.
         unsafe { self.target.as_mut() }
     }
 }
 
 impl<T: TaggedStructure> Out<'_, T> {
-    /// Writes a structure, which stays in its place in its chain.
+    /// Writes a structure, which keeps its position in its chain.
     pub fn fill(self, value: T) {
         let out = self.target.cast::<vk::BaseOutStructure<'_>>();
         // SAFETY: each structure of a chain begins with a type and the pointer to the next one.
-        // The output is made of a pointer to a structure that the driver alone writes during `'c`.
+        // The output is created from a pointer to a structure that only the driver writes during
+        // `'c`.
         unsafe {
             let next = (*out.as_ptr()).p_next;
             self.target.write(value);
@@ -252,25 +254,25 @@ impl<T> Clone for Array<'_, T> {
 impl<T> Copy for Array<'_, T> {}
 
 impl<'c, T> Array<'c, T> {
-    /// Returns true if there is a count but no array.
+    /// Returns true if the pointer is null but the count is not 0.
     #[inline]
     pub fn is_missing(self) -> bool {
         self.count > 0 && self.pointer.is_null()
     }
 
-    /// Returns the number of values, also where the pointer is null.
+    /// Returns the number of values, even if the pointer is null.
     #[inline]
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// Returns the values. There are none for a null pointer.
+    /// Returns the values; empty for a null pointer.
     #[inline]
     pub fn get(self) -> &'c [T] {
         self.call.slice(self.pointer, self.count)
     }
 
-    /// Returns values that begin `stride` bytes apart. There are none for a null pointer.
+    /// Returns values that begin `stride` bytes apart; empty for a null pointer.
     pub fn strided(self, stride: u32) -> impl Iterator<Item = &'c T>
     where
         T: 'c,
@@ -288,24 +290,24 @@ pub struct ArrayMut<'c, T> {
 }
 
 impl<'c, T> ArrayMut<'c, T> {
-    /// Returns true if there is a count but no array.
+    /// Returns true if the pointer is null but the count is not 0.
     pub fn is_missing(&self) -> bool {
         self.count > 0 && self.pointer.is_null()
     }
 
-    /// Returns the number of values, also where the pointer is null.
+    /// Returns the number of values, even if the pointer is null.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Returns the values. There are none for a null pointer.
+    /// Returns the values; empty for a null pointer.
     pub fn get_mut(self) -> &'c mut [T] {
         self.call.outputs(self.pointer, self.count as usize)
     }
 }
 
-/// An output list, whose length is asked for, or whose first values are, by two calls. Source:
-/// Vulkan specification, "Commands for Querying Lists".
+/// An output list. The application queries its length with a null pointer, and its values with a
+/// second call. Source: Vulkan specification, "Commands for Querying Lists".
 pub struct Listing<'c, T> {
     pointer: *mut T,
     count: Option<&'c mut u32>,
@@ -313,10 +315,10 @@ pub struct Listing<'c, T> {
 }
 
 impl<T> Listing<'_, T> {
-    /// Tells the count, or writes as many items as there is room for.
+    /// Writes the length of the list, or as many items as the array has room for.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when the count's pointer is null.
+    /// [`Error::Unknown`] if the count's pointer is null.
     pub fn put(self, items: &[T]) -> Result<vk::Result>
     where
         T: Clone,
@@ -324,10 +326,11 @@ impl<T> Listing<'_, T> {
         self.put_with(items.iter(), |out, item| *out = item.clone())
     }
 
-    /// Tells the count, or has as many items written as there is room for.
+    /// Writes the length of the list, or calls a function to write as many items as the array has
+    /// room for.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when the count's pointer is null.
+    /// [`Error::Unknown`] if the count's pointer is null.
     pub fn put_with<I>(
         self,
         items: impl ExactSizeIterator<Item = I>,
@@ -345,7 +348,7 @@ impl<T> Listing<'_, T> {
     }
 }
 
-/// Input bytes: a size and a pointer. There are none for a null pointer, and none of 4 GiB or
+/// Input bytes: a size and a pointer. They are empty for a null pointer, and for sizes of 4 GiB or
 /// more.
 pub struct Bytes<'c>(&'c [u8]);
 
@@ -370,18 +373,18 @@ impl<'c> BytesMut<'c> {
         self.pointer.is_null()
     }
 
-    /// Returns the number of bytes, also where the pointer is null.
+    /// Returns the number of bytes, even if the pointer is null.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the bytes. There are none for a null pointer.
+    /// Returns the bytes; empty for a null pointer.
     pub fn get_mut(self) -> &'c mut [u8] {
         self.call.outputs(self.pointer, self.size)
     }
 }
 
-/// A parameter of an entry point whose type in C is another one.
+/// A parameter of an entry point that has another type in C.
 pub trait Typed: Sized {
     /// The type in C.
     type Raw;
@@ -389,9 +392,9 @@ pub trait Typed: Sized {
     type Scope;
 }
 
-/// A parameter that is made of one of C.
+/// A parameter that is converted from a C parameter.
 pub trait Param: Typed {
-    /// Does what comes before any parameter is translated.
+    /// Runs before any parameter is converted.
     ///
     /// # Errors
     /// The error that the command returns.
@@ -400,16 +403,16 @@ pub trait Param: Typed {
         Ok(())
     }
 
-    /// Translates the parameter.
+    /// Converts the parameter.
     ///
     /// # Errors
     /// The error that the command returns.
     fn translate(raw: Self::Raw, call: Self::Scope) -> Result<Self>;
 }
 
-/// A parameter that is made of a pointer and of the count, of type `L`, that comes before it.
+/// A parameter that is converted from a pointer and from the count of type `L` before it.
 pub trait Counted<L>: Typed {
-    /// Translates the two.
+    /// Converts the pointer and the count.
     fn translate(raw: Self::Raw, count: L, call: Self::Scope) -> Self;
 }
 
@@ -538,7 +541,7 @@ impl Answer for () {
     fn failed(_: Error) {}
 }
 
-/// Commands without a result drop the error: a message was sent.
+/// Commands without a result drop the error, because a message was sent.
 impl Answer for Result<()> {
     type Raw = ();
 
@@ -563,7 +566,7 @@ impl Answer for Result<vk::Result> {
     }
 }
 
-/// A code that never fails.
+/// A result code of a command without other errors.
 impl Answer for vk::Result {
     type Raw = Self;
 
@@ -576,7 +579,7 @@ impl Answer for vk::Result {
     }
 }
 
-/// An address or a truth value: 0 for an error.
+/// Addresses and Boolean values: 0 for an error.
 macro_rules! numbers {
     ($($ty:ty),+) => { $(impl Answer for Result<$ty> {
         type Raw = $ty;
@@ -592,7 +595,7 @@ macro_rules! numbers {
 }
 numbers!(u32, u64);
 
-/// A function of the driver, or none.
+/// A function of the driver, or null.
 impl Answer for vk::PFN_vkVoidFunction {
     type Raw = Self;
 
@@ -605,15 +608,16 @@ impl Answer for vk::PFN_vkVoidFunction {
     }
 }
 
-/// Runs the inside of an entry point: errors become codes, and panics end here.
+/// Runs the body of an entry point. Errors become result codes, and panics do not leave the
+/// function.
 ///
 /// # Safety
-/// The contract of [`Call::new`], for the time of this call.
+/// The contract of [`Call::new`], for the duration of this call.
 #[inline]
 pub unsafe fn answer<R: Answer>(work: impl FnOnce(Call<'_>) -> Result<R>) -> R::Raw {
-    // SAFETY: the caller keeps to the contract of `Call::new` for the time of this call. `work`
-    // takes any lifetime and returns no reference, so nothing with the token's lifetime is left
-    // when this function returns.
+    // SAFETY: the caller fulfils the contract of `Call::new` for the duration of this call. `work`
+    // accepts any lifetime and returns no reference, so no value with the token's lifetime
+    // outlives this function.
     match catch_unwind(AssertUnwindSafe(|| work(unsafe { Call::new() }))) {
         Ok(Ok(result)) => result.into_raw(),
         Ok(Err(error)) => R::failed(error),
@@ -621,7 +625,7 @@ pub unsafe fn answer<R: Answer>(work: impl FnOnce(Call<'_>) -> Result<R>) -> R::
     }
 }
 
-/// Copies a name into a fixed array of characters, with its end.
+/// Copies a name with its terminator into a fixed array of characters.
 pub fn put_name(target: &mut [c_char], name: &str) {
     let room = target.len() - 1;
     target.fill(0);
@@ -637,7 +641,7 @@ mod tests {
 
     use super::*;
 
-    /// A handle that cannot be translated.
+    /// A handle that cannot be converted.
     struct Refused;
 
     impl<'c> Typed for &'c Refused {
@@ -685,11 +689,11 @@ mod tests {
     #[test]
     fn a_new_handle_is_null_when_another_parameter_is_refused() {
         let mut made = vk::Fence::from_raw(9);
-        // SAFETY: the pointers are null, or to a handle.
+        // SAFETY: the pointers are null or point to a handle.
         let codes = unsafe { [vkCreate(0, &raw mut made), vkCreate(0, std::ptr::null_mut())] };
         assert_eq!(codes, [vk::Result::ERROR_DEVICE_LOST, vk::Result::ERROR_UNKNOWN]);
         assert_eq!(made, vk::Fence::null());
-        // SAFETY: the pointer is to a handle.
+        // SAFETY: the pointer points to a handle.
         let call = unsafe { Call::new() };
         assert_eq!(create(&Refused, New(call.output(&raw mut made).unwrap())), Ok(vk::Result::SUCCESS));
         assert_eq!(made, vk::Fence::from_raw(7));
@@ -699,7 +703,7 @@ mod tests {
     fn arrays_share_their_count_and_null_pointers_are_empty() {
         let (values, bytes, mut out) = ([1, 20, 300], [1_u8, 2], 0);
         let null = std::ptr::null();
-        // SAFETY: each pointer is null, or to as many values as its count says.
+        // SAFETY: each pointer is null or points to as many values as its count says.
         unsafe {
             vkSum(0, 3, values.as_ptr(), values.as_ptr(), 2, bytes.as_ptr().cast(), &raw mut out);
             assert_eq!(out, 645);
@@ -712,7 +716,7 @@ mod tests {
     #[test]
     fn lists_tell_their_length_and_fill_what_room_there_is() {
         let (mut count, mut room) = (0, [0; 4]);
-        // SAFETY: each pointer is null, or to as many values as its count says.
+        // SAFETY: each pointer is null or points to as many values as its count says.
         let ask = |count: &mut u32, out: Option<&mut [u32; 4]>| unsafe {
             vkList(count, out.map_or(std::ptr::null_mut(), |out| out.as_mut_ptr()))
         };
@@ -723,7 +727,7 @@ mod tests {
         count = 4;
         assert_eq!(ask(&mut count, Some(&mut room)), vk::Result::SUCCESS);
         assert_eq!((count, room), (3, [1, 2, 3, 0]));
-        // SAFETY: null pointers are refused.
+        // SAFETY: the function refuses null pointers.
         assert_eq!(unsafe { vkList(std::ptr::null_mut(), room.as_mut_ptr()) }, vk::Result::ERROR_UNKNOWN);
     }
 
@@ -739,7 +743,7 @@ mod tests {
         let next = (&raw mut last).cast();
         let mut middle = vk::PhysicalDeviceVulkan11Features { p_next: next, ..Default::default() };
         let first = vk::PhysicalDeviceFeatures2 { p_next: (&raw mut middle).cast(), ..Default::default() };
-        // SAFETY: the chain lives until the end of the test, and is used through the token alone.
+        // SAFETY: the chain lives until the end of the test, and is only used through the token.
         let call = unsafe { Call::new() };
         call.put(first.p_next, vk::PhysicalDeviceVulkan11Features::default().multiview(true));
         let found: &vk::PhysicalDeviceVulkan11Features<'_> = call.find(first.p_next).unwrap();

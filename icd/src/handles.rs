@@ -1,10 +1,11 @@
 //! Non-dispatchable handles: `[type tag: 8 | generation: 28 | index: 28]`, never zero.
 //!
-//! A look-up takes no lock: it announces itself in the slot's state word (generation above,
-//! readers below), checks the generation, clones the object or looks at it, and leaves. Removal
-//! raises the generation first, so that no new reader gets in, and waits for those inside. A stale
-//! or foreign handle is therefore told apart from a good one, also under concurrent destruction.
-//! Slots never move or go away while the table lives.
+//! A lookup uses no lock. It increments the number of readers in the slot's state word (generation
+//! in the upper half, readers in the lower half) and checks the generation. Then it clones or
+//! reads the object, and decrements the number of readers. Removal first increments the
+//! generation, so that later readers fail, and then waits for the earlier readers. Stale and
+//! foreign handles are therefore detected, even under concurrent destruction. Slots do not move
+//! and are not freed while the table lives.
 
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
@@ -16,7 +17,7 @@ const SEGMENTS: usize = 22;
 const FIRST_SEGMENT: usize = 64;
 const FIELD: u64 = (1 << 28) - 1;
 
-/// A slot is live while its generation is odd.
+/// A slot. Its object is live while the generation is odd.
 struct Slot<T> {
     state: AtomicU64,
     value: UnsafeCell<Option<T>>,
@@ -28,7 +29,7 @@ impl<T> Default for Slot<T> {
     }
 }
 
-/// A reader that is announced in a slot's state.
+/// A registered reader in a slot's state.
 struct Reader<'a>(&'a AtomicU64);
 
 impl Drop for Reader<'_> {
@@ -37,7 +38,7 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// A slot whose object has no handle for now: the right to that object.
+/// Ownership of an object in a slot that has no handle at present.
 #[derive(Debug)]
 pub struct Retired {
     /// Address of the table.
@@ -45,10 +46,11 @@ pub struct Retired {
     index: usize,
 }
 
-/// Objects of one type that are many.
+/// Minimum number of objects from which on a strong decrease is detected.
 const MANY: usize = 1 << 14;
 
-/// Notices that of many objects few are left, so that their memory should go back to the system.
+/// Detector for a strong decrease in the number of objects, after which free memory should return
+/// to the operating system.
 #[derive(Debug)]
 pub struct Peak {
     live: usize,
@@ -56,18 +58,18 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// Returns one without objects.
+    /// Returns a detector without objects.
     pub const fn new() -> Self {
         Self { live: 0, most: 0 }
     }
 
-    /// Counts one object more.
+    /// Counts one more object.
     pub fn add(&mut self) {
         self.live += 1;
         self.most = self.most.max(self.live);
     }
 
-    /// Counts fewer objects, and returns true if few are left of many.
+    /// Counts fewer objects, and returns true if few of many are left.
     pub fn remove(&mut self, count: usize) -> bool {
         self.live -= count;
         let has_fallen = self.most >= MANY && self.live <= self.most / 64;
@@ -78,11 +80,11 @@ impl Peak {
     }
 }
 
-/// Slots without objects, and how many have one.
+/// Free slots, and the number of used ones.
 #[derive(Debug)]
 struct Free {
     indices: Vec<u32>,
-    /// The first index that was never used.
+    /// First index that was never used.
     end: usize,
     peak: Peak,
 }
@@ -96,12 +98,13 @@ pub struct Table<T> {
     has_fallen: AtomicBool,
 }
 
-// SAFETY: values are only reached by the protocol of the state word: shared while readers are
-// announced, exclusively by `insert` before the slot is live and by `remove` after its readers
-// have left.
+// SAFETY: values are only accessed by the protocol of the state word. Access is shared while
+// readers are registered. It is exclusive in `insert` before the slot is live, and in `remove`
+// after its readers have left.
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
-/// Returns the segment of an index and the place in it: segments double in size.
+/// Returns the segment of an index and the position in it. Each segment is twice as long as the
+/// previous one.
 fn place(index: usize) -> (usize, usize) {
     let number = index / FIRST_SEGMENT + 1;
     let segment = number.ilog2() as usize;
@@ -109,7 +112,7 @@ fn place(index: usize) -> (usize, usize) {
 }
 
 impl<T: Clone> Table<T> {
-    /// Makes an empty table whose handles carry `tag`.
+    /// Creates an empty table whose handles have the tag `tag`.
     pub fn new(tag: u8) -> Self {
         let free = Mutex::new(Free { indices: Vec::new(), end: 0, peak: Peak::new() });
         let (tag, has_fallen) = (u64::from(tag), AtomicBool::new(false));
@@ -129,7 +132,7 @@ impl<T: Clone> Table<T> {
         Some((self.slot(index)?, handle >> 28 & FIELD))
     }
 
-    /// Adds an object; its handle.
+    /// Adds an object and returns its handle.
     pub fn insert(&self, value: T) -> u64 {
         let mut free = self.free.lock();
         free.peak.add();
@@ -145,68 +148,70 @@ impl<T: Clone> Table<T> {
         let slots =
             self.segments[segment].get_or_init(|| (0..FIRST_SEGMENT << segment).map(|_| Slot::default()).collect());
         let slot = &slots[offset];
-        // SAFETY: the index was taken from the free list, so nobody else writes, and the
-        // generation is even, so nobody reads.
+        // SAFETY: the index was removed from the free list, so no other thread writes, and the
+        // generation is even, so no thread reads.
         unsafe { *slot.value.get() = Some(value) };
         self.open(slot, index)
     }
 
-    /// Makes a slot live, which is the caller's alone; its handle.
+    /// Makes a slot live and returns its handle. The caller must have exclusive access to the
+    /// slot.
     fn open(&self, slot: &Slot<T>, index: usize) -> u64 {
         let generation = (slot.state.fetch_add(1 << 32, Ordering::Release) >> 32) + 1;
         self.tag << 56 | (generation & FIELD) << 28 | index as u64
     }
 
-    /// Returns the object of a handle; `None` for a null, stale or foreign one.
+    /// Returns the object of a handle; `None` for a null, stale or foreign handle.
     #[inline]
     pub fn get(&self, handle: u64) -> Option<T> {
         self.with(handle, T::clone)
     }
 
-    /// Has something look at the object of a handle, which is not removed before that ends; `None`
-    /// for a null, stale or foreign one.
+    /// Calls `look` with the object of a handle, which is not removed during the call. Returns
+    /// `None` for a null, stale or foreign handle.
     #[inline]
     pub fn with<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
         let (slot, generation) = self.decode(handle)?;
         let state = slot.state.fetch_add(1, Ordering::Acquire);
-        // Leaves also when `look` panics.
+        // The drop also decrements the count if `look` panics.
         let _reader = Reader(&slot.state);
         if state >> 32 & FIELD != generation {
             return None;
         }
-        // SAFETY: this reader is announced in a live generation, so the value is there and nobody
-        // writes it until the reader leaves.
+        // SAFETY: this reader is registered in a live generation, so the value exists, and no
+        // thread writes it until the reader leaves.
         unsafe { (*slot.value.get()).as_ref() }.map(look)
     }
 
-    /// Returns true if a handle is good now: nothing keeps its object from being removed.
+    /// Returns true if a handle is valid now. Another thread may remove its object at any time.
     #[inline]
     pub fn is_good(&self, handle: u64) -> bool {
         let good = |(slot, generation): (&Slot<T>, u64)| slot.state.load(Ordering::Acquire) >> 32 & FIELD == generation;
         self.decode(handle).is_some_and(good)
     }
 
-    /// Takes the handle from an object, which stays in its slot to get another one. `look` sees it
-    /// before.
+    /// Invalidates the handle of an object, which keeps its slot and can get a new handle. Calls
+    /// `look` with the object first.
     pub fn retire(&self, handle: u64, look: impl FnOnce(&mut T)) -> Option<Retired> {
         let (slot, index) = self.close(handle)?;
-        // Made before `look`, which may panic: then the slot is lost, which nobody else has.
+        // The value is created before `look`, which may panic. In that case the slot is leaked,
+        // and no other thread can use it.
         let retired = Retired { table: std::ptr::from_ref(self).addr(), index };
-        // SAFETY: the generation was raised by this call alone, all readers of the old one have
-        // left, and late ones do not touch the value.
+        // SAFETY: only this call incremented the generation, all readers of the old one have left,
+        // and late readers do not access the value.
         unsafe { (*slot.value.get()).as_mut() }.map(look);
         Some(retired)
     }
 
-    /// Gives an object that was retired from this table a handle again, once it was changed.
+    /// Changes an object that was retired from this table, and returns a new handle for it.
     ///
     /// # Panics
-    /// When it is of another table.
+    /// Panics if the object belongs to another table.
     pub fn revive(&self, retired: Retired, change: impl FnOnce(&mut T)) -> u64 {
         assert_eq!(retired.table, std::ptr::from_ref(self).addr(), "slots go back where they are from");
         let slot = self.slot(retired.index).expect("slots do not go away");
-        // SAFETY: only `retired`, which was made for this slot of this table and is given up here,
-        // stands for the right to this value, and its generation is even, so nobody reads.
+        // SAFETY: `retired` was created for this slot of this table, is consumed here, and is the
+        // only value with access to the object. The generation is even, so no thread reads.
         unsafe { (*slot.value.get()).as_mut() }.map(change);
         self.open(slot, retired.index)
     }
@@ -214,13 +219,13 @@ impl<T: Clone> Table<T> {
     /// Drops objects that were retired from this table.
     ///
     /// # Panics
-    /// When one is of another table.
+    /// Panics if an object belongs to another table.
     pub fn drop_retired(&self, retired: impl Iterator<Item = Retired>) {
         let drop_value = |retired: Retired| {
             assert_eq!(retired.table, std::ptr::from_ref(self).addr(), "slots go back where they are from");
             let slot = self.slot(retired.index).expect("slots do not go away");
-            // SAFETY: the slot was retired for its last holder, which gives it up
-            // here, and its generation is even, so nobody reads the value.
+            // SAFETY: `retired` has exclusive access to the object and is consumed here. The
+            // generation is even, so no thread reads the value.
             drop(unsafe { (*slot.value.get()).take() });
             retired.index
         };
@@ -230,14 +235,14 @@ impl<T: Clone> Table<T> {
 
     fn free_indices(&self, indices: &[usize]) {
         let mut free = self.free.lock();
-        // There are fewer than 2^28.
+        // All indices are below 2^28.
         free.indices.extend(indices.iter().map(|&index| index as u32));
         if free.peak.remove(indices.len()) {
             self.has_fallen.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns true if few of many objects are left since the last call.
+    /// Returns true if the number of objects has fallen strongly since the last call.
     pub fn take_fallen(&self) -> bool {
         self.has_fallen.load(Ordering::Relaxed) && self.has_fallen.swap(false, Ordering::Relaxed)
     }
@@ -253,29 +258,30 @@ impl<T: Clone> Table<T> {
         slots.filter_map(handle).filter_map(|handle| self.get(handle)).collect()
     }
 
-    /// Returns the number of objects that are alive, or retired.
+    /// Returns the number of objects that are live or retired.
     pub fn count(&self) -> usize {
         let free = self.free.lock();
         free.end - free.indices.len()
     }
 
-    /// Removes and returns the object of a handle; `None` for a null, stale or foreign one.
+    /// Removes and returns the object of a handle; `None` for a null, stale or foreign handle.
     pub fn remove(&self, handle: u64) -> Option<T> {
         let (value, index) = self.take(handle)?;
         self.free_indices(&[index]);
         value
     }
 
-    /// Takes an object out of its slot, whose index is not free yet.
+    /// Removes an object from its slot. The slot's index is not free yet.
     fn take(&self, handle: u64) -> Option<(Option<T>, usize)> {
         let (slot, index) = self.close(handle)?;
-        // SAFETY: the generation was raised by this call alone, and all readers of the old one
-        // have left; late ones see the new generation and do not touch the value.
+        // SAFETY: only this call incremented the generation, and all readers of the old one have
+        // left. Late readers see the new generation and do not access the value.
         let value = unsafe { (*slot.value.get()).take() };
         Some((value, index))
     }
 
-    /// Ends the life of a handle: its slot is the caller's alone.
+    /// Invalidates a handle and waits for its readers. The caller then has exclusive access to the
+    /// slot.
     fn close(&self, handle: u64) -> Option<(&Slot<T>, usize)> {
         let (slot, generation) = self.decode(handle)?;
         let raise = |state: u64| (state >> 32 & FIELD == generation).then_some(state + (1 << 32));
@@ -352,7 +358,7 @@ mod tests {
         assert_eq!(table.all(), [Arc::new(2)]);
     }
 
-    /// Readers race with removal and reuse: they see the right object or none.
+    /// Readers race with removal and reuse, and see the right object or none.
     #[test]
     fn concurrent_look_up_and_removal() {
         let table = Table::new(4);

@@ -1,9 +1,9 @@
-//! The C face: loader negotiation, entry points, handles, pNext chains, window systems.
+//! The C interface: loader negotiation, entry points, handles, pNext chains, window systems.
 //!
-//! Each entry point is a typed function: its stub translates what the application's pointers point
-//! to (`call`) and handles to objects (`slots`, `handles`). The function calls `vitric-api`
-//! and writes results back. Panics end at the boundary. Nothing here renders, and there is no
-//! state but handles.
+//! Each entry point is a typed function. Its stub converts the application's pointers (`call`)
+//! and resolves handles to objects (`slots`, `handles`). The function calls `vitric-api` and
+//! writes results. Panics do not cross the interface. The crate renders nothing, and its state
+//! consists of handles.
 
 mod call;
 mod cmd;

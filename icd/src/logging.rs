@@ -1,5 +1,5 @@
-//! The log sink: standard error, filtered by `VITRIC_LOG`. A host that has a logger of its own
-//! keeps it.
+//! The log sink: standard error, filtered by `VITRIC_LOG`. A logger that the host program has set
+//! is kept.
 
 use env_filter::{Builder, Filter};
 use vitric_base::knobs;
@@ -20,9 +20,9 @@ impl log::Log for Sink {
     fn flush(&self) {}
 }
 
-/// Reports problems of the environment. The driver's library has its own copy of the log crate's
-/// state, so that setting the sink there never touches the host's; linked statically, a logger
-/// that is already set stays.
+/// Sets the log sink and reports problems of the environment. The driver's library has a separate
+/// copy of the log crate's state, so the host's logger is not changed. If the driver is linked
+/// statically, a logger that is already set is kept.
 pub fn start() {
     let values = knobs::values();
     let filter = Builder::new().parse(values.text("VITRIC_LOG")).build();

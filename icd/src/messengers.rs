@@ -1,5 +1,5 @@
-//! Messengers of `VK_EXT_debug_utils`, and the list of all instances, whose messengers hear of
-//! misuse.
+//! Messengers of `VK_EXT_debug_utils`, and the list of all instances, whose messengers receive
+//! messages about invalid handles.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Weak};
@@ -10,23 +10,23 @@ use vitric_api::debug::{Messages, Receiver, Reporter};
 
 use crate::call::Call;
 
-/// The application's pointer, to be given back to its callback.
+/// The application's pointer, which its callback receives.
 struct UserData(*mut c_void);
 
-// SAFETY: the pointer is never followed here; the callback's owner has it usable from any thread,
-// as the extension demands.
+// SAFETY: this code never dereferences the pointer. The extension requires that the callback can
+// use it in any thread.
 unsafe impl Send for UserData {}
-// SAFETY: the pointer is never followed here; the callback's owner has it usable from any
-// thread, as the extension demands.
+// SAFETY: this code never dereferences the pointer. The extension requires that the callback can
+// use it in any thread.
 unsafe impl Sync for UserData {}
 
-/// The last number that an instance has got, and numbers and messengers of those that are alive.
+/// Last assigned number, and the numbers and messengers of live instances.
 type Instances = (u32, Vec<(u32, Weak<Messages>)>);
 
-/// All instances. It is global because stale handles of dead objects are, which misuse names.
+/// All instances. The list is global because stale handles have no live instance.
 static INSTANCES: Mutex<Instances> = Mutex::new((0, Vec::new()));
 
-/// Gives the messengers of a new instance a number.
+/// Adds the messengers of a new instance to the list, and returns its number.
 pub fn enlist(messages: &Arc<Messages>) -> u32 {
     let mut instances = INSTANCES.lock();
     instances.1.retain(|(_, of)| of.strong_count() > 0);
@@ -36,7 +36,7 @@ pub fn enlist(messages: &Arc<Messages>) -> u32 {
     number
 }
 
-/// Returns the messengers of an instance; none when it is gone, or unknown.
+/// Returns the messengers of an instance; none if it is destroyed or unknown.
 pub fn messages_of(number: Option<u32>) -> Arc<Messages> {
     let instances = INSTANCES.lock();
     let found = instances.1.iter().find(|(of, _)| Some(*of) == number);
@@ -52,8 +52,8 @@ pub unsafe fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoE
     let data = UserData(info.p_user_data);
     let receiver: Receiver = Box::new(move |(severity, kind), message| {
         let data: &UserData = &data;
-        // SAFETY: the callback is valid as long as its messenger is registered; the data live for
-        // the call.
+        // SAFETY: the callback is valid while its messenger is registered, and the data live
+        // during the call.
         unsafe { callback(severity, kind, std::ptr::from_ref(message), data.0) };
     });
     let kind = vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING;
@@ -75,23 +75,23 @@ pub unsafe fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoE
             .message(c"an object got or lost its addresses")
             .objects(&objects)
             .push_next(&mut binding);
-        // SAFETY: the callback is valid as long as its messenger is registered; the
-        // message lives for the call.
+        // SAFETY: the callback is valid while its messenger is registered, and the message lives
+        // during the call.
         unsafe { callback(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, kind, &raw const message, data.0) };
     });
     let wanted = (info.message_severity, info.message_type);
     Some(messages.add(wanted, receiver, wants_reports.then_some(reporter)))
 }
 
-/// The messenger of an instance's create info: it hears what is said while the instance is created
-/// and destroyed, and nothing else.
+/// The messenger in an instance's create info. It only receives messages during the creation and
+/// destruction of the instance.
 pub struct Witness(Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>);
 
 impl Witness {
-    /// Finds the messenger in a chain, if there is one.
+    /// Returns the messenger of a chain, if there is one.
     ///
     /// # Safety
-    /// Its callback may be called from any thread, with the user data, while the witness lives.
+    /// Its callback must be callable from any thread, with the user data, while the witness lives.
     pub unsafe fn new(call: Call<'_>, next: *const c_void) -> Self {
         let kept = |info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>| vk::DebugUtilsMessengerCreateInfoEXT {
             flags: info.flags,
@@ -104,7 +104,7 @@ impl Witness {
         Self(call.find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next).map(kept))
     }
 
-    /// Has it hear what is said meanwhile.
+    /// Registers the messenger while `work` runs.
     pub fn hear<R>(&self, messages: &Messages, work: impl FnOnce() -> R) -> R {
         let id = self.0.as_ref().and_then(|info| {
             // SAFETY: the contract of `new`.

@@ -1,15 +1,14 @@
-//! The process: its memory, and its forks, which leave a child without the threads that devices
-//! have.
+//! The process: its memory, and its forks, whose children lack the devices' threads.
 
 use std::sync::Once;
 
 use vitric_api::process;
 
-/// Gives memory that was freed back to the system. C's library keeps what lies below anything that
-/// is not free. This takes milliseconds.
+/// Returns freed memory to the operating system. The C library keeps free memory below an
+/// allocation. The call takes milliseconds.
 pub fn give_memory_back() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it changes nothing but what is free.
+    // SAFETY: the call only changes free memory.
     let _ = unsafe { libc::malloc_trim(0) };
 }
 
@@ -17,12 +16,12 @@ extern "C" fn in_child() {
     process::forked();
 }
 
-/// Has this process's children know that they are, from the first call on.
+/// Registers a handler that counts forks in child processes. Later calls do nothing.
 pub fn watch_forks() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
-        // SAFETY: the handler changes one atomic number and nothing else, as one that runs in a
-        // forked process must. Where this is a library that is unloaded, C's library forgets it.
+        // SAFETY: the handler only changes one atomic number, and is async-signal-safe. If this is
+        // a shared library, the C library removes the handler when it unloads the library.
         let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) } != 0;
         if failed {
             log::warn!(

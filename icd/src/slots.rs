@@ -1,18 +1,18 @@
-//! Dispatchable handles (and those of surfaces): pointers to slots that outlive their objects.
+//! Dispatchable handles (and handles of surfaces): pointers to slots that outlive their objects.
 //!
-//! A slot begins with the loader's word; a tag behind it tells the type of its object, and whether
-//! the object is alive. Slots are never returned to the system while the library is loaded, so a
-//! stale handle is recognised by its tag, and answered with a message and a defined result. A slot
-//! is reused for a new object only after [`Marked::KEPT`] others were freed behind it: until then
-//! its stale handle stays stale, and memory stays bounded.
+//! A slot begins with the loader's word. The tag after it has the type of the object, and a bit
+//! that shows if the object is live. Slots are not freed while the library is loaded. A stale
+//! handle is therefore detected by its tag: the use sends a message and has a defined result. A
+//! slot is reused only after [`Marked::KEPT`] later slots were freed. Until then its stale handle
+//! is detected, and the number of slots is bounded.
 //!
-//! The application synchronises the end of an object with its other uses (Vulkan specification,
-//! "Threading Behavior"): a use that races with the end is not caught.
+//! The application synchronises the destruction of an object with its other uses (Vulkan
+//! specification, "Threading Behavior"). A use that races with the destruction is not detected.
 //!
-//! The loader's trampolines follow the first word of a handle to a table of functions, which the
-//! loader frees with the device. Dead handles of a dead device therefore get a table of this
-//! library ([`bury`]), which has the loader's layout as far as that is fixed. Source:
-//! Vulkan-Loader, `loader_get_dispatch`, and the head of its generated `VkLayerDispatchTable`.
+//! The loader's trampolines use the first word of a handle as the address of a function table,
+//! which the loader frees with the device. Dead handles of a dead device therefore get a table of
+//! this library ([`bury`]), with the loader's layout as far as it is fixed. Source: Vulkan-Loader,
+//! `loader_get_dispatch`, and the head of its generated `VkLayerDispatchTable`.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -29,21 +29,22 @@ use crate::call::{self, Call};
 use crate::handles::Peak;
 use crate::{messengers, process};
 
-/// The first word of a new dispatchable object, as the loader expects it.
+/// First word of a new dispatchable object, as the loader requires.
 const LOADER_MAGIC: usize = 0x01CD_C0DE;
-/// Bits that the tag of a dead object has, and that of a living one has not: letters are below
-/// 128.
+/// Bits that are set in the tag of a dead object. A live object's tag consists of ASCII letters,
+/// which are below 128.
 const DEAD: u32 = 0x8080_8080;
-/// Slots of a type that are part of the library, so that what unloads it takes them along.
+/// Number of slots of a type in the library's static memory, which is freed when the library is
+/// unloaded.
 pub const FIRST: usize = 16;
 
-/// The head of every slot, whatever its type.
+/// Head of every slot, for any type.
 #[repr(C)]
 struct Head {
-    /// The loader's.
+    /// The loader's word.
     loader: AtomicUsize,
     tag: AtomicU32,
-    /// Number of the instance, whose messengers hear of misuse.
+    /// Number of the instance whose messengers receive messages about the handle.
     instance: AtomicU32,
 }
 
@@ -55,7 +56,7 @@ pub struct Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Returns a slot of zeros, so that the first slots take no room in the library's file.
+    /// Returns a slot of zeros, so that the static slots need no space in the library's file.
     pub const fn empty() -> Self {
         Self {
             head: Head { loader: AtomicUsize::new(0), tag: AtomicU32::new(0), instance: AtomicU32::new(0) },
@@ -64,16 +65,16 @@ impl<T> Slot<T> {
     }
 }
 
-// SAFETY: an object is written before its tag says that it is alive, and dropped by the one who
-// takes that away from the tag.
+// SAFETY: an object is written before its tag becomes live. Only the call that changes the tag
+// from live to dead drops it.
 unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 
-/// Slots beyond the first ones, and the free ones of all.
+/// Slots after the static ones, and all free slots.
 struct Store<T: 'static> {
-    /// The first has as many slots as there are first ones, each other one twice as many as the
-    /// one before.
+    /// Chunks of slots. The first has as many slots as there are static ones, and each later one
+    /// has twice as many as the previous one.
     chunks: Vec<&'static [Slot<T>]>,
-    /// Slots that have had an object.
+    /// Number of slots that have had an object.
     used: usize,
     /// Freed slots, in the order in which they were freed.
     free: VecDeque<&'static Slot<T>>,
@@ -87,13 +88,13 @@ pub struct Slots<T: 'static> {
 }
 
 impl<T: Marked> Slots<T> {
-    /// Returns one without objects.
+    /// Returns a store without objects.
     pub const fn new(first: &'static [Slot<T>; FIRST]) -> Self {
         let store = Store { chunks: Vec::new(), used: 0, free: VecDeque::new(), peak: Peak::new() };
         Self { first, store: Mutex::new(store) }
     }
 
-    /// Puts an object in a slot.
+    /// Stores an object in a slot.
     fn put(&self, object: T, instance: u32) -> &'static Slot<T> {
         let mut store = self.store.lock();
         store.peak.add();
@@ -101,8 +102,8 @@ impl<T: Marked> Slots<T> {
         let slot = oldest.unwrap_or_else(|| self.fresh(&mut store));
         slot.head.loader.store(LOADER_MAGIC, Ordering::Relaxed);
         slot.head.instance.store(instance, Ordering::Relaxed);
-        // SAFETY: the slot was free or fresh, and is taken under the lock, so nobody else writes;
-        // its tag lets nobody read.
+        // SAFETY: the slot was free or never used, and was acquired under the lock, so no other
+        // thread writes. Its tag is not live, so no thread reads.
         unsafe { (*slot.object.get()).write(object) };
         slot.head.tag.store(T::TAG, Ordering::Release);
         slot
@@ -123,16 +124,16 @@ impl<T: Marked> Slots<T> {
         &store.chunks[chunk][number - (FIRST << chunk)]
     }
 
-    /// Ends the life of an object, and its slot is free.
+    /// Ends the life of an object and frees its slot.
     ///
     /// # Safety
-    /// No reference to the object is used from here on.
+    /// No reference to the object may be used from here on.
     unsafe fn end(&self, slot: &'static Slot<T>, ending: Ending) {
         let ended = slot.head.tag.compare_exchange(T::TAG, T::TAG | DEAD, Ordering::AcqRel, Ordering::Relaxed);
         if ended.is_ok() {
             if ending == Ending::Drop {
-                // SAFETY: the object was alive, the tag was changed by this call alone, and no
-                // reference to the object is used from here on.
+                // SAFETY: the object was live, only this call changed the tag, and no reference to
+                // the object is used from here on.
                 unsafe { (*slot.object.get()).assume_init_drop() };
             }
             let mut store = self.store.lock();
@@ -145,7 +146,7 @@ impl<T: Marked> Slots<T> {
         }
     }
 
-    /// Gives dead objects whose first word is `word` another one.
+    /// Replaces the first word `word` of dead objects.
     fn replace(&self, word: usize, by: usize) {
         let store = self.store.lock();
         let all = self.first.iter().chain(store.chunks.iter().copied().flatten()).take(store.used);
@@ -155,12 +156,12 @@ impl<T: Marked> Slots<T> {
     }
 }
 
-/// How the life of an object ends.
+/// End of an object's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// All that it owns goes.
+    /// The object is dropped.
     Drop,
-    /// All stays as it is: in a forked process it belongs to threads that are not there.
+    /// The object is leaked, because in a forked process it belongs to threads that do not exist.
     Forget,
 }
 
@@ -186,7 +187,7 @@ const TAGS: [(Tag, vk::ObjectType); 6] = [
 ];
 
 impl Tag {
-    /// Returns the tag of a living object: four letters.
+    /// Returns the tag of a live object: four ASCII letters.
     pub const fn word(self) -> u32 {
         u32::from_le_bytes(*match self {
             Self::Instance => b"inst",
@@ -199,42 +200,42 @@ impl Tag {
     }
 }
 
-/// Returns the type of handles of a tag, of a living object or a dead one.
+/// Returns the handle type of a tag of a live or dead object.
 fn object_type(tag: u32) -> Option<vk::ObjectType> {
     TAGS.iter().find(|(of, _)| of.word() == tag & !DEAD).map(|(_, of)| *of)
 }
 
-/// Types that dispatchable handles point to.
+/// A type that dispatchable handles point to.
 pub trait Marked: Sized + Send + Sync + 'static {
-    /// Tells the type apart: four letters.
+    /// Tag of the type: four ASCII letters.
     const TAG: u32;
-    /// Objects that are freed before the slot of one is reused.
+    /// Number of objects that must be freed before an object's slot is reused.
     const KEPT: usize;
 
     /// Returns all slots of this type.
     fn slots() -> &'static Slots<Self>;
 
-    /// Makes a handle, which belongs to an instance of this number; the object lives until
-    /// [`Marked::destroy`].
+    /// Stores the object and returns its handle, which belongs to the instance with this number.
+    /// The object lives until [`Marked::destroy`].
     fn into_handle(self, instance: u32) -> u64 {
         std::ptr::from_ref(Self::slots().put(self, instance)).addr() as u64
     }
 
-    /// Returns the object of a handle, or `None` when it is null, stale or of another type. If it
-    /// is not null a message is sent.
+    /// Returns the object of a handle, or `None` if it is null, stale or of another type. Sends a
+    /// message for invalid handles other than null.
     #[inline]
     fn from_handle<'c, H: vk::Handle + Copy>(call: Call<'c>, handle: H) -> Option<&'c Self> {
         let slot = slot::<Self, H>(call, handle)?;
-        // SAFETY: the tag shows that the object is alive. By the contract of `Call::new` the
-        // application ends no object while the call uses it.
+        // SAFETY: the tag shows that the object is live. By the contract of `Call::new`, the
+        // application destroys no object while a call uses it.
         Some(unsafe { (*slot.object.get()).assume_init_ref() })
     }
 
-    /// Ends the life of a handle's object. Null is ignored; of a handle that is not good a message
-    /// is sent.
+    /// Ends the life of a handle's object. A null handle is ignored, and an invalid one is
+    /// reported with a message.
     ///
     /// # Safety
-    /// No reference to the object is used from here on.
+    /// No reference to the object may be used from here on.
     unsafe fn end<H: vk::Handle + Copy>(call: Call<'_>, handle: H, ending: Ending) {
         if let Some(slot) = slot::<Self, H>(call, handle) {
             // SAFETY: the caller's contract.
@@ -245,14 +246,14 @@ pub trait Marked: Sized + Send + Sync + 'static {
     /// Destroys the object of a handle.
     ///
     /// # Safety
-    /// No reference to the object is used from here on.
+    /// No reference to the object may be used from here on.
     unsafe fn destroy<H: vk::Handle + Copy>(call: Call<'_>, handle: H) {
         // SAFETY: the caller's contract.
         unsafe { Self::end(call, handle, Ending::Drop) };
     }
 }
 
-/// Makes a type one that dispatchable handles point to. A row is the type, its [`Tag`], and
+/// Implements [`Marked`] for a type. The arguments are the type, its [`Tag`], and
 /// [`Marked::KEPT`].
 macro_rules! marked {
     ($ty:ty, $tag:ident, $kept:literal) => {
@@ -271,7 +272,7 @@ macro_rules! marked {
 }
 pub(crate) use marked;
 
-/// Returns the slot of a handle whose object is alive.
+/// Returns the slot of a handle whose object is live.
 #[inline]
 fn slot<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> Option<&'static Slot<T>> {
     let head: &Head = call.get(handle.as_raw() as *const Head)?;
@@ -283,7 +284,7 @@ fn slot<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> Option<&'
     None
 }
 
-/// Sends the message that a handle is not good: to messengers of its instance, and to the log.
+/// Sends the message that a handle is invalid to the messengers of its instance and to the log.
 #[cold]
 fn tell(head: &Head, wanted: vk::ObjectType, handle: u64) {
     let tag = head.tag.load(Ordering::Acquire);
@@ -296,9 +297,9 @@ fn tell(head: &Head, wanted: vk::ObjectType, handle: u64) {
     messengers::messages_of(instance).error(&text);
 }
 
-/// First word of the loader's tables of functions of devices.
+/// First word of the loader's function tables of devices.
 const TABLE_MAGIC: usize = 0x10AD_ED04_0410_ADED;
-/// Functions in a table: more than Vulkan has for devices, with all of its extensions.
+/// Number of functions in a table: more than Vulkan and its extensions have for devices.
 const TABLE_FUNCTIONS: usize = 2048;
 
 /// Sends the message that a handle is dead.
@@ -309,9 +310,9 @@ fn tell_dead(call: Call<'_>, handle: *const Head) {
     }
 }
 
-/// Stands for every function of a device that was destroyed, but for the two below.
+/// Replaces every function of a destroyed device except the two below.
 unsafe extern "system" fn dead_function(handle: *const Head) -> i64 {
-    // SAFETY: the loader passes the handle that led to the table.
+    // SAFETY: the loader passes the handle through which it found the table.
     unsafe {
         call::answer::<()>(|call| {
             tell_dead(call, handle);
@@ -321,9 +322,9 @@ unsafe extern "system" fn dead_function(handle: *const Head) -> i64 {
     Error::DeviceLost.code().as_raw().into()
 }
 
-/// Stands for `vkGetDeviceProcAddr` of a device that was destroyed.
+/// Replaces `vkGetDeviceProcAddr` of a destroyed device.
 unsafe extern "system" fn dead_proc(handle: *const Head, _: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the loader passes the handle that led to the table.
+    // SAFETY: the loader passes the handle through which it found the table.
     unsafe {
         call::answer(|call| {
             tell_dead(call, handle);
@@ -332,10 +333,11 @@ unsafe extern "system" fn dead_proc(handle: *const Head, _: *const c_char) -> vk
     }
 }
 
-/// Stands for `vkGetDeviceQueue` of a device that was destroyed: the loader reads the queue that
-/// it must set.
+/// Replaces `vkGetDeviceQueue` of a destroyed device. It writes the output, because the loader
+/// reads the queue.
 unsafe extern "system" fn dead_queue(handle: *const Head, _: u32, _: u32, out: *mut vk::Queue) {
-    // SAFETY: the loader passes the handle that led to the table, and the application's pointer.
+    // SAFETY: the loader passes the handle through which it found the table, and the application's
+    // pointer.
     unsafe {
         call::answer(|call| {
             tell_dead(call, handle);
@@ -345,7 +347,7 @@ unsafe extern "system" fn dead_queue(handle: *const Head, _: u32, _: u32, out: *
     }
 }
 
-/// Returns the address of the table of functions that dead handles of dead devices lead to.
+/// Returns the address of the function table for dead handles of dead devices.
 fn table() -> usize {
     static TABLE: OnceLock<Box<[usize]>> = OnceLock::new();
     let functions = || {
@@ -358,13 +360,13 @@ fn table() -> usize {
     TABLE.get_or_init(functions).as_ptr().addr()
 }
 
-/// Returns the loader's word of a handle, which all handles of a device have in common.
+/// Returns the loader's word of a handle, which is common to all handles of a device.
 pub fn loader_word<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> usize {
     slot::<T, H>(call, handle).map_or(0, |slot| slot.head.loader.load(Ordering::Relaxed))
 }
 
-/// Leads dead handles of a type to this library's table. `word` is that of a device, whose table
-/// the loader is about to free.
+/// Replaces the function table of dead handles of a type by this library's table. `word` is the
+/// table of a device, which the loader is about to free.
 pub fn bury<T: Marked>(word: usize) {
     T::slots().replace(word, table());
 }
@@ -390,7 +392,7 @@ mod tests {
 
     #[test]
     fn slots_are_reused_in_order_and_late_and_objects_dropped_once() {
-        // SAFETY: all handles are null or of slots, which are never freed.
+        // SAFETY: all handles are null or point to slots, which are never freed.
         let call = unsafe { Call::new() };
         let held = std::sync::Arc::new(());
         let make = || vk::CommandBuffer::from_raw(Thing(held.clone()).into_handle(0));
@@ -408,7 +410,7 @@ mod tests {
         }
         assert_eq!(std::sync::Arc::strong_count(&held), 1);
         let again: Vec<vk::CommandBuffer> = (0..70).map(|_| make()).collect();
-        // 60 of the 100 that were freed are reused, the oldest first; the last 40 of them stay
+        // 60 of the 100 freed slots are reused, the oldest first. The handles of the last 40 stay
         // stale.
         assert_eq!(again[..60], handles[..60]);
         assert!(again[60..].iter().all(|handle| !apart.contains(&handle.as_raw())));

@@ -1,4 +1,5 @@
-//! The driver library exports the loader's three entry points, the one that stands for a loader, and nothing else. Needs nm (binutils, which gcc brings).
+//! The driver library exports the loader's three entry points, the entry point for programs
+//! without a loader, and nothing else. The test needs nm (from binutils, on which gcc depends).
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Memory, semaphores and fences that two processes share: the test starts itself again as the other process.
+//! Memory, semaphores and fences that two processes share. The test starts itself again as the
+//! other process.
 
 mod common;
 
@@ -8,7 +9,7 @@ use std::process::Command;
 use ash::{khr, vk};
 use common::Driver;
 
-/// Tells the second process which descriptors it has.
+/// Variable with the second process's file descriptors.
 const DESCRIPTORS: &str = "VITRIC_TEST_DESCRIPTORS";
 const SIZE: u64 = 70_000;
 const SECONDS: u64 = 1_000_000_000;
@@ -50,7 +51,7 @@ impl Process {
         if exports {
             info = info.push_next(&mut export);
         }
-        // SAFETY: here and below, infos are valid and handles alive.
+        // SAFETY: infos are valid and handles alive, here and below.
         unsafe { self.driver.device.create_semaphore(&info, None).unwrap() }
     }
 
@@ -122,7 +123,7 @@ impl Process {
         unsafe { self.memory.get_memory_fd(&info) }
     }
 
-    /// A buffer of all of the memory.
+    /// Creates a buffer that covers the memory.
     fn buffer(&self, memory: vk::DeviceMemory) -> vk::Buffer {
         let types = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(types);
@@ -160,8 +161,7 @@ impl Process {
         let mut values = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&wait_values)
             .signal_semaphore_values(&signal_values);
-        // SAFETY: infos are valid and handles alive; the pool lives until the device
-        // goes.
+        // SAFETY: infos are valid and handles alive. The pool lives as long as the device.
         unsafe {
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -188,11 +188,11 @@ impl Process {
 }
 
 fn close(fd: RawFd) {
-    // SAFETY: the descriptor is the test's.
+    // SAFETY: the test owns the descriptor.
     drop(unsafe { OwnedFd::from_raw_fd(fd) });
 }
 
-/// The other process: doubles what the first one did, when that says so, and answers.
+/// Runs the second process: it waits for the first one's write, then writes and signals.
 fn second(descriptors: &str) {
     let fds: Vec<RawFd> = descriptors.split(',').map(|fd| fd.parse().unwrap()).collect();
     let process = Process::new();
@@ -206,10 +206,11 @@ fn second(descriptors: &str) {
     let buffer = process.buffer(memory);
     process.wait(line, 1).unwrap();
     assert!(process.words(memory)[..SIZE as usize / 4].iter().all(|&word| word == 5), "what the first has written");
-    // The host signals what the queue waits for; the first process sees the rest.
+    // The host signals the semaphore that the queue waits for. The first process checks the
+    // results.
     process.fill(buffer, 7, (line, 2), (done, 0), fence);
     let info = vk::SemaphoreSignalInfo::default().semaphore(line).value(2);
-    // SAFETY: the semaphore is a timeline, and 2 is more than it has.
+    // SAFETY: the semaphore is a timeline, and its value is below 2.
     unsafe {
         process.timelines.signal_semaphore(&info).unwrap();
         process.driver.device.device_wait_idle().unwrap();
@@ -234,7 +235,7 @@ fn two_processes_take_turns() {
         first.export_fence(fence).unwrap(),
     ];
     for fd in fds {
-        // SAFETY: the descriptor is open; it is to stay so in the other process.
+        // SAFETY: the descriptor is open. Without `FD_CLOEXEC` it stays open in the other process.
         assert_eq!(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }, 0);
     }
     let mut other = Command::new(std::env::current_exe().unwrap())
@@ -244,7 +245,7 @@ fn two_processes_take_turns() {
         .unwrap();
     fds.into_iter().for_each(close);
     first.fill(buffer, 5, (start, 0), (line, 1), vk::Fence::null());
-    // The queue waits for the other process's semaphore, and the host for its fence.
+    // The queue waits for the other process's semaphore, and the host waits for its fence.
     let ended = first.semaphore(vk::SemaphoreType::TIMELINE, false);
     first.fill(buffer, 9, (done, 0), (ended, 1), vk::Fence::null());
     // SAFETY: the fence is alive.
@@ -274,7 +275,7 @@ fn descriptors_of_other_things_are_refused_and_stay_open() {
     process.driver.close();
 }
 
-/// A payload that was imported for a time is gone after the wait or the reset.
+/// A temporarily imported payload is removed by a wait or a reset.
 #[test]
 fn imports_for_a_time() {
     let process = Process::new();
@@ -301,7 +302,7 @@ fn imports_for_a_time() {
 fn memory_for_one_resource_takes_no_other() {
     let driver = Driver::open_with(&[vk::KHR_DEDICATED_ALLOCATION_NAME, vk::KHR_GET_MEMORY_REQUIREMENTS2_NAME]);
     let info = vk::BufferCreateInfo::default().size(64).usage(vk::BufferUsageFlags::TRANSFER_DST);
-    // SAFETY: valid but for what is refused.
+    // SAFETY: usage is valid except for the imports that the driver must refuse.
     unsafe {
         let [owner, other] = [0, 1].map(|_| driver.device.create_buffer(&info, None).unwrap());
         let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().buffer(owner);
@@ -314,7 +315,7 @@ fn memory_for_one_resource_takes_no_other() {
     driver.close();
 }
 
-/// With the older extension memory needs no flag, and a buffer asks for the address itself.
+/// With the older extension, memory needs no flag, and a buffer requests the address.
 #[test]
 fn addresses_that_buffers_ask_for() {
     let driver = Driver::open_with(&[vk::EXT_BUFFER_DEVICE_ADDRESS_NAME]);
@@ -326,7 +327,8 @@ fn addresses_that_buffers_ask_for() {
             .usage(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
             .flags(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY)
             .push_next(&mut address);
-        // SAFETY: valid but for addresses that are taken.
+        // SAFETY: usage is valid except for addresses that are in use, which the driver must
+        // refuse.
         unsafe {
             let buffer = driver.device.create_buffer(&info, None)?;
             let memory = driver.allocate(1024)?;
@@ -339,7 +341,7 @@ fn addresses_that_buffers_ask_for() {
     let (memory, buffer, address) = make(0).unwrap();
     assert!(address != 0);
     assert_eq!(make(address).unwrap_err(), vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, "it is taken");
-    // SAFETY: both are in no use.
+    // SAFETY: neither object is in use.
     unsafe {
         driver.device.destroy_buffer(buffer, None);
         driver.device.free_memory(memory, None);
@@ -357,7 +359,8 @@ unsafe extern "system" fn hear(
     user: *mut std::ffi::c_void,
 ) -> vk::Bool32 {
     if kind == vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING {
-        // SAFETY: the driver passes what the messenger was made with, and chains the structure of this kind.
+        // SAFETY: the driver passes the messenger's user pointer, and chains the structure of this
+        // type.
         unsafe {
             let binding = &*(*data).p_next.cast::<vk::DeviceAddressBindingCallbackDataEXT<'_>>();
             let object = &*(*data).p_objects;
@@ -373,7 +376,7 @@ unsafe extern "system" fn hear(
 fn addresses_are_reported() {
     let reports = Reports::default();
     let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: infos are valid, handles alive, and the reports outlive the instance.
+    // SAFETY: infos are valid and handles alive. The reports outlive the instance.
     unsafe {
         let entry = ash::Entry::from_static_fn(functions);
         let names = [ash::ext::debug_utils::NAME.as_ptr()];

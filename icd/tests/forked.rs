@@ -1,15 +1,17 @@
-//! Children of a process that uses Vulkan: its devices are lost there at once, nothing hangs, and new ones work.
+//! Children of a process that uses Vulkan: its devices are lost in a child at once, calls return,
+//! and new devices work.
 //!
-//! Each child has a minute, after which the system ends it.
+//! Each child may run for one minute, after which the system ends it.
 
 mod common;
 
 use ash::vk;
 use common::Driver;
 
-/// Runs something in a child; fails when that panics or does not end.
+/// Runs `work` in a child process. Fails if it panics or does not end.
 fn in_child(work: impl FnOnce()) {
-    // SAFETY: nothing else of this process's threads holds what the child needs; it ends without returning.
+    // SAFETY: no other thread of this process holds a lock that the child needs. The child ends
+    // without returning.
     unsafe {
         let child = libc::fork();
         assert!(child >= 0);
@@ -37,7 +39,7 @@ fn swapchain_info(surface: vk::SurfaceKHR) -> vk::SwapchainCreateInfoKHR<'static
         .present_mode(vk::PresentModeKHR::FIFO)
 }
 
-/// One test, so that no other thread of it forks or allocates meanwhile.
+/// This is the only test of the process, so no other thread forks or allocates.
 #[test]
 fn devices_are_lost_in_a_child_at_once_and_new_ones_work() {
     let names = [ash::khr::swapchain::NAME];
@@ -59,7 +61,7 @@ fn devices_are_lost_in_a_child_at_once_and_new_ones_work() {
         let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         let commands = device.allocate_command_buffers(&info).unwrap();
-        // A submission is pending, whose thread the child has not.
+        // The pending submission belongs to a thread that does not exist in the child.
         let values = [1];
         let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&values);
         let submit = vk::SubmitInfo::default()
@@ -88,7 +90,7 @@ fn devices_are_lost_in_a_child_at_once_and_new_ones_work() {
             for (number, call) in calls.iter().enumerate() {
                 assert_eq!(call(), Err(lost), "call {number}");
             }
-            // Recording is harmless, and so are ends.
+            // Recording and destruction have defined results.
             let _ = device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default());
             device.cmd_draw(commands[0], 3, 1, 0, 0);
             swapchains.destroy_swapchain(chain, None);
@@ -96,7 +98,7 @@ fn devices_are_lost_in_a_child_at_once_and_new_ones_work() {
             device.destroy_command_pool(pool, None);
             device.destroy_device(None);
             assert_eq!(device.device_wait_idle(), Err(lost));
-            // A new device works, of the same instance and of a new one.
+            // New devices work, of the inherited instance and of a new one.
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
@@ -107,11 +109,11 @@ fn devices_are_lost_in_a_child_at_once_and_new_ones_work() {
             driver.instance.destroy_instance(None);
             let fresh = Driver::open();
             fresh.run(|_, _| ()).unwrap();
-            // A child of the child has lost that one, too.
+            // In a child of the child, the new device is also lost.
             in_child(|| assert_eq!(fresh.device.device_wait_idle(), Err(lost)));
             fresh.close();
         });
-        // The parent's device goes on.
+        // The parent's device still works.
         device.signal_semaphore(&vk::SemaphoreSignalInfo::default().semaphore(semaphores[0]).value(1)).unwrap();
         device.wait_for_fences(&fences[1..], true, u64::MAX).unwrap();
         driver.run(|_, _| ()).unwrap();

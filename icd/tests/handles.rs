@@ -1,12 +1,13 @@
-//! Dispatchable handles after the end of their objects: a message and a defined result, never a use of freed memory. Also ends that are not
-//! in order: twice, from another pool, while pending, and devices before their children.
+//! Dispatchable handles after their objects are destroyed: each use sends a message and has a
+//! defined result, and none accesses freed memory. The tests also destroy objects in wrong ways:
+//! twice, from another pool, while pending, and devices before their children.
 
 mod common;
 
 use ash::vk::{self, Handle};
 use common::Driver;
 
-/// Messages since the last call.
+/// Returns and removes all messages.
 fn heard(driver: &Driver) -> Vec<String> {
     std::mem::take(&mut *driver.messages.lock().unwrap())
 }
@@ -18,20 +19,21 @@ fn assert_told(driver: &Driver, count: usize, part: &str) {
 }
 
 fn pool(device: &ash::Device) -> vk::CommandPool {
-    // SAFETY: here and below infos are valid, and handles alive, but for those that a test is about.
+    // SAFETY: here and below, infos are valid and handles live; the driver checks the handles
+    // under test.
     unsafe { device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap() }
 }
 
 fn allocate(device: &ash::Device, pool: vk::CommandPool, count: u32) -> Vec<vk::CommandBuffer> {
     let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(count);
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe { device.allocate_command_buffers(&info).unwrap() }
 }
 
-/// Uses a command buffer in every way; what the calls returned that return something.
+/// Uses a command buffer in all ways, and returns the results of the calls that have one.
 fn use_commands(driver: &Driver, device: &ash::Device, stale: vk::CommandBuffer) -> [Result<(), vk::Result>; 4] {
     let buffers = [stale];
-    // SAFETY: the handle is stale on purpose.
+    // SAFETY: the handle is stale, which the driver detects.
     unsafe {
         device.cmd_draw(stale, 3, 1, 0, 0);
         device.cmd_push_constants(stale, vk::PipelineLayout::null(), vk::ShaderStageFlags::ALL, 0, &[0; 4]);
@@ -48,7 +50,7 @@ fn use_commands(driver: &Driver, device: &ash::Device, stale: vk::CommandBuffer)
     }
 }
 
-/// Ends the life of a pool's command buffers.
+/// Function that frees or destroys a pool's command buffers.
 type End<'d> = &'d dyn Fn(vk::CommandPool, &[vk::CommandBuffer]);
 
 #[test]
@@ -56,17 +58,16 @@ fn freed_command_buffers_are_told_of_and_do_nothing() {
     let driver = Driver::open();
     let device = &driver.device;
     let ends: [End<'_>; 2] = [
-        // SAFETY: infos are valid, and handles alive, but for those that the test is
-        // about.
+        // SAFETY: infos are valid and handles live; the driver checks the handles under test.
         &|pool, buffers| unsafe { device.free_command_buffers(pool, buffers) },
-        // SAFETY: infos are valid, and handles alive, but for those that the test is
-        // about.
+        // SAFETY: infos are valid and handles live; the driver checks the handles under test.
         &|pool, _| unsafe { device.destroy_command_pool(pool, None) },
     ];
     for end in ends {
         let pool = pool(device);
         let buffers = allocate(device, pool, 3);
-        // SAFETY: one is recording, one executable, when they go.
+        // SAFETY: infos are valid. The driver checks the buffers, which are freed while one is
+        // recording and one is executable.
         unsafe {
             device.begin_command_buffer(buffers[0], &vk::CommandBufferBeginInfo::default()).unwrap();
             device.begin_command_buffer(buffers[1], &vk::CommandBufferBeginInfo::default()).unwrap();
@@ -79,11 +80,11 @@ fn freed_command_buffers_are_told_of_and_do_nothing() {
             assert!(results.iter().all(|result| *result == Err(vk::Result::ERROR_UNKNOWN)), "{results:?}");
             assert_told(&driver, 6, "is stale");
         }
-        // A living one does not execute a stale one.
+        // A live command buffer does not execute a stale one.
         driver
             .run(|device, commands| {
-                // SAFETY: infos are valid, and handles alive, but for those
-                // that the test is about.
+                // SAFETY: infos are valid and handles live; the driver checks the handles under
+                // test.
                 unsafe { device.cmd_execute_commands(commands, &buffers[1..2]) };
             })
             .unwrap();
@@ -98,7 +99,7 @@ fn command_buffers_are_freed_once_and_from_their_own_pool() {
     let device = &driver.device;
     let [first, second] = [pool(device), pool(device)];
     let buffers = allocate(device, first, 3);
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe {
         device.free_command_buffers(second, &buffers);
         assert_told(&driver, 3, "is not of the pool");
@@ -106,7 +107,7 @@ fn command_buffers_are_freed_once_and_from_their_own_pool() {
         assert_told(&driver, 1, "is stale");
         device.free_command_buffers(first, &buffers[..1]);
         assert_told(&driver, 1, "is stale");
-        // The others are as good as before.
+        // The other command buffers still work.
         device.begin_command_buffer(buffers[2], &vk::CommandBufferBeginInfo::default()).unwrap();
         device.end_command_buffer(buffers[2]).unwrap();
         device.destroy_command_pool(first, None);
@@ -123,7 +124,7 @@ fn handles_of_other_types_are_told_apart() {
     let driver = Driver::open();
     let device = &driver.device;
     let buffer = allocate(device, pool(device), 1)[0];
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe {
         let queue = vk::Queue::from_raw(buffer.as_raw());
         assert_eq!(device.queue_wait_idle(queue), Err(vk::Result::ERROR_DEVICE_LOST));
@@ -135,7 +136,7 @@ fn handles_of_other_types_are_told_apart() {
     driver.close();
 }
 
-/// Another device of the same instance.
+/// Creates another device of the instance.
 fn another_device(driver: &Driver) -> ash::Device {
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
@@ -148,7 +149,7 @@ fn another_device(driver: &Driver) -> ash::Device {
 fn a_destroyed_device_and_all_that_was_of_it_are_lost() {
     let driver = Driver::open();
     let device = another_device(&driver);
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe {
         let queue = device.get_device_queue(0, 0);
         let pool = pool(&device);
@@ -177,19 +178,20 @@ fn a_destroyed_device_and_all_that_was_of_it_are_lost() {
             assert_told(&driver, 6, "is stale");
         }
     }
-    // The other device is none the worse.
+    // The driver's first device still works.
     driver.run(|_, _| ()).unwrap();
     driver.close();
 }
 
-/// Functions that the loader's trampolines find: by the first word of a handle, a table with a number in front.
+/// The loader's trampolines find functions behind dead handles: the first word of a handle is the
+/// address of a table that begins with a magic number.
 #[test]
 fn trampolines_of_the_loader_find_functions_behind_dead_handles() {
     type Function = extern "system" fn(u64, u64, u64, u64) -> vk::Result;
     let driver = Driver::open();
     let device = another_device(&driver);
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about; the
-    // words behind handles are the loader's to read, after the handles' end, too.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test. The
+    // loader may read the words behind handles, also after the objects are destroyed.
     unsafe {
         let queue = device.get_device_queue(0, 0);
         let pool = pool(&device);
@@ -216,7 +218,7 @@ fn a_destroyed_instance_is_told_apart_and_others_do_not_hear_of_it() {
     let (entry, instance, physical, device) =
         (driver.entry.clone(), driver.instance.clone(), driver.physical, driver.device.clone());
     driver.close();
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe {
         assert!(instance.enumerate_physical_devices().is_err());
         assert!(instance.create_device(physical, &vk::DeviceCreateInfo::default(), None).is_err());
@@ -234,7 +236,7 @@ fn a_destroyed_surface_is_lost() {
     let driver = Driver::open_with(&[ash::khr::swapchain::NAME]);
     let headless = ash::ext::headless_surface::Instance::new(&driver.entry, &driver.instance);
     let surfaces = ash::khr::surface::Instance::new(&driver.entry, &driver.instance);
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe {
         let surface = headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
         surfaces.destroy_surface(surface, None);
@@ -246,13 +248,13 @@ fn a_destroyed_surface_is_lost() {
     driver.close();
 }
 
-/// Pools that are reset and destroyed, and buffers that are freed, while a submission of them is pending: it goes on.
+/// A pending submission completes if its pool is reset or destroyed, or if its buffers are freed.
 #[test]
 fn what_is_pending_outlives_its_command_buffer() {
     let driver = Driver::open_for(vk::API_VERSION_1_2, &[]);
     let device = &driver.device;
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-    // SAFETY: infos are valid, and handles alive, but for those that the test is about.
+    // SAFETY: infos are valid and handles live; the driver checks the handles under test.
     unsafe {
         let semaphore =
             device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap();

@@ -1,6 +1,6 @@
-//! Input that no valid program gives: handles of every wrong kind, modules that are no modules, sizes beyond every limit,
-//! positions that are no numbers, indices out of range. The driver answers with errors, or does what is defined; the
-//! process and the device go on.
+//! Input that no valid program has: invalid handles, malformed modules, sizes beyond limits,
+//! positions that are NaN, and indices out of range. The driver returns errors or has defined
+//! results. The process and the device still work afterwards.
 
 mod common;
 
@@ -12,10 +12,10 @@ const WILD: &[u8] = include_bytes!("shaders/wild.vert.spv");
 const COUNT: &[u8] = include_bytes!("shaders/count.frag.spv");
 const ENDLESS: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
-/// Calls that are given a handle they should not be given.
+/// Calls with an invalid handle.
 type Call = fn(&Driver, u64) -> Result<(), vk::Result>;
 
-/// Destroying and freeing: ignored.
+/// Calls that destroy or free objects and ignore invalid handles.
 #[expect(
     clippy::undocumented_unsafe_blocks,
     reason = "every call is wrong on purpose, which the driver promises to survive"
@@ -61,7 +61,7 @@ const DESTROYS: &[fn(&Driver, u64)] = &[
     },
 ];
 
-/// Calls that want their handle: an error.
+/// Calls that return an error for an invalid handle.
 #[expect(
     clippy::undocumented_unsafe_blocks,
     reason = "every call is wrong on purpose, which the driver promises to survive"
@@ -131,7 +131,7 @@ const NEEDS: &[Call] = &[
 
 type Record = fn(&ash::Device, vk::CommandBuffer, u64);
 
-/// Commands whose handle is wrong: they do nothing.
+/// Commands that do nothing with an invalid handle.
 #[expect(
     clippy::undocumented_unsafe_blocks,
     reason = "every call is wrong on purpose, which the driver promises to survive"
@@ -198,7 +198,7 @@ const COMMANDS: &[Record] = &[
     |d, c, _| unsafe { d.cmd_execute_commands(c, &[vk::CommandBuffer::null()]) },
 ];
 
-/// Null, handles of random bits, a stale one, one of another type, and one of another device.
+/// Returns null, random handles, a stale one, one of another type, and one of another device.
 fn wrong_handles(driver: &Driver, other: &Driver) -> Vec<u64> {
     // SAFETY: valid usage.
     unsafe {
@@ -206,7 +206,7 @@ fn wrong_handles(driver: &Driver, other: &Driver) -> Vec<u64> {
         driver.device.destroy_buffer(stale, None);
         driver.device.free_memory(memory, None);
         let (foreign, _) = other.buffer(64).unwrap();
-        // A type of which no call of the tables takes a live handle.
+        // No call in the tables accepts a live handle of this type.
         let info = vk::SamplerCreateInfo::default();
         let another = driver.device.create_sampler(&info, None).unwrap();
         let mut handles = vec![0, 1, 0x1234, u64::MAX, 0xdead_beef_dead_beef, 1 << 63];
@@ -221,7 +221,7 @@ fn wrong_handles_are_errors_or_ignored_everywhere() {
     for handle in wrong_handles(&driver, &other) {
         for (number, call) in NEEDS.iter().enumerate() {
             let result = call(&driver, handle);
-            // Where null may stand for nothing it is allowed to.
+            // Null is allowed where it has a meaning.
             assert!(result.is_err() || handle == 0, "call {number} with {handle:#x}");
         }
         for (number, record) in COMMANDS.iter().enumerate() {
@@ -238,7 +238,7 @@ fn wrong_handles_are_errors_or_ignored_everywhere() {
     driver.close();
 }
 
-/// A small generator of numbers (xorshift).
+/// Returns the next number of a generator (xorshift).
 fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -246,13 +246,13 @@ fn next(state: &mut u64) -> u64 {
     *state
 }
 
-/// Makes a module and a compute pipeline of it.
+/// Creates a module and a compute pipeline with it.
 fn try_module(driver: &Driver, layout: &Layout, bytes: &[u8]) -> Result<(), vk::Result> {
     let module = driver.module(bytes)?;
     let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
     let stage = stage.module(module).name(c"main");
     let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.layout)];
-    // SAFETY: the driver promises to survive any module.
+    // SAFETY: the driver accepts or refuses any module without undefined behaviour.
     unsafe {
         let made = driver.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
         made.iter().flatten().for_each(|&pipeline| driver.device.destroy_pipeline(pipeline, None));
@@ -299,7 +299,7 @@ fn sizes_beyond_every_limit_are_errors() {
             .array_layers(layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::SAMPLED);
-        // SAFETY: the driver promises to survive any sizes.
+        // SAFETY: the driver accepts or refuses any size without undefined behaviour.
         unsafe { device.create_image(&info, None).map(|image| device.destroy_image(image, None)) }
     };
     assert!(image(16, 16, 1, 1, 1).is_ok());
@@ -313,7 +313,7 @@ fn sizes_beyond_every_limit_are_errors() {
     }
     assert!(driver.allocate(u64::MAX).is_err());
     assert!(driver.allocate(1 << 50).is_err());
-    // SAFETY: the driver promises to survive any sizes.
+    // SAFETY: the driver accepts or refuses any size without undefined behaviour.
     unsafe {
         for size in [0, u64::MAX] {
             let made = device.create_buffer(&vk::BufferCreateInfo::default().size(size), None);
@@ -335,7 +335,7 @@ fn sizes_beyond_every_limit_are_errors() {
     driver.close();
 }
 
-/// Draws with a buffer that counts fragments in its first word; the count.
+/// Draws with a buffer whose first word counts fragments, and returns the count.
 fn count_fragments(
     driver: &Driver,
     vertex: &[u8],
@@ -352,7 +352,7 @@ fn count_fragments(
         // SAFETY: valid usage.
         unsafe { device.cmd_end_render_pass(commands) };
     })?;
-    // SAFETY: the memory is mapped here and nowhere else, and nothing runs.
+    // SAFETY: this is the only mapping of the memory, and no submission is pending.
     unsafe {
         let pointer = driver.device.map_memory(memory, 0, 64, Default::default())?.cast::<u32>();
         let count = pointer.read();
@@ -361,10 +361,10 @@ fn count_fragments(
     }
 }
 
-/// Draws triangles of given positions; the fragments.
+/// Draws triangles with the given positions, and returns the number of fragments.
 fn draw_positions(driver: &Driver, positions: &[[f32; 4]]) -> u32 {
     let (vertices, memory) = driver.buffer(size_of_val(positions) as u64).unwrap();
-    // SAFETY: the buffer has room for the positions; valid usage.
+    // SAFETY: usage is valid, and the buffer has room for the positions.
     unsafe {
         let pointer = driver.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).unwrap();
         pointer.cast::<[f32; 4]>().copy_from_nonoverlapping(positions.as_ptr(), positions.len());
@@ -388,7 +388,7 @@ fn positions_that_are_no_numbers_draw_nothing_and_large_ones_are_clipped() {
     for wild in [[nan; 4], [nan, 0.0, 0.5, 1.0], [0.0, 0.0, nan, 1.0], [0.0, 0.0, 0.5, nan]] {
         assert_eq!(draw_positions(&driver, &[wild, whole[1], whole[2]]), 0, "{wild:?}");
     }
-    // All that can be said: it ends, and no pixel is drawn twice.
+    // Only two properties are defined: the draw ends, and no pixel is drawn twice.
     for wild in [
         [infinity; 4],
         [-infinity, 0.0, 0.0, 1.0],
@@ -410,7 +410,7 @@ fn viewports_and_scissors_may_be_anything() {
     let driver = Driver::open();
     let largest = i32::MAX;
     let count = |viewport: [f32; 4], scissor: ([i32; 2], [u32; 2])| {
-        // SAFETY: the driver promises to survive any numbers.
+        // SAFETY: the draw has defined results for any parameters.
         let draw = |device: &ash::Device, commands: vk::CommandBuffer| unsafe {
             let [x, y, width, height] = viewport;
             let viewport = vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
@@ -440,7 +440,8 @@ fn viewports_and_scissors_may_be_anything() {
 fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
     let driver = Driver::open();
     let (indices, memory) = driver.buffer(64).unwrap();
-    // SAFETY: the buffer has 16 words; valid usage but for the indices.
+    // SAFETY: the buffer has 16 words. Usage is valid except for the indices, which the driver
+    // checks.
     unsafe {
         let pointer = driver.device.map_memory(memory, 0, 64, Default::default()).unwrap().cast::<u32>();
         (0..16).for_each(|index| pointer.add(index).write(u32::MAX - 7 * index as u32));
@@ -448,7 +449,7 @@ fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
     }
     let (vertices, _) = driver.buffer(48).unwrap();
     for (count, first, offset) in [(16, 0, 0), (16, 8, 0), (300, 0, i32::MAX), (3, u32::MAX, i32::MIN)] {
-        // SAFETY: robust buffer access is on: out-of-range fetches are defined.
+        // SAFETY: robust buffer access is enabled, so out-of-range fetches are defined.
         let draw = |device: &ash::Device, commands: vk::CommandBuffer| unsafe {
             device.cmd_bind_vertex_buffers(commands, u32::MAX, &[vertices], &[0]);
             device.cmd_bind_vertex_buffers(commands, 0, &[vertices], &[0]);
@@ -457,7 +458,7 @@ fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
         };
         assert_eq!(count_fragments(&driver, WILD, true, draw), Ok(0), "{count} {first} {offset}");
     }
-    // SAFETY: the driver promises to survive any counts.
+    // SAFETY: the draw has defined results for any count.
     let endless = |device: &ash::Device, commands: vk::CommandBuffer| unsafe {
         device.cmd_draw(commands, u32::MAX, u32::MAX, u32::MAX, u32::MAX);
     };
@@ -469,10 +470,10 @@ fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
     next.close();
 }
 
-/// Changes a value of a pipeline's description.
+/// Function that changes a value of a pipeline's description.
 type Change = fn(&mut common::Described);
 
-/// Values of create-infos that there are not: each is refused at once, with a message that names it.
+/// Unsupported values in create infos: each is refused at once, with a message that names it.
 #[test]
 fn values_that_are_not_advertised_are_refused_by_name() {
     let driver = Driver::open();
@@ -505,14 +506,15 @@ fn values_that_are_not_advertised_are_refused_by_name() {
         assert!(driver.last_message().contains(name), "{name}: {}", driver.last_message());
         count += 1;
     }
-    // Each takes microseconds.
+    // Each refusal takes microseconds.
     assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?} for {count}", began.elapsed());
     assert_eq!(drawing.again(&driver, &layout, &stages, |_| ()), Ok(()));
     driver.run(|_, _| ()).unwrap();
     driver.close();
 }
 
-/// Images and views with values that there are not, which a mask of allowed bits would let through.
+/// Images and views with unsupported values, which a test against a mask of allowed bits would
+/// accept.
 #[test]
 fn samples_levels_and_layers_that_are_none_are_refused() {
     let driver = Driver::open();
@@ -525,7 +527,7 @@ fn samples_levels_and_layers_that_are_none_are_refused() {
         .array_layers(6)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::SAMPLED);
-    // SAFETY: the driver promises to survive any values.
+    // SAFETY: the driver checks all values.
     unsafe {
         for samples in [0, 3, 32, 1 << 30] {
             let samples = vk::SampleCountFlags::from_raw(samples);
@@ -560,14 +562,14 @@ fn samples_levels_and_layers_that_are_none_are_refused() {
     driver.close();
 }
 
-/// Arrays that are not there, though a count says so.
+/// Null arrays with a count above zero.
 #[test]
 fn null_arrays_are_errors() {
     use std::ptr::null;
     let driver = Driver::open_for(vk::API_VERSION_1_1, &[]);
     let (device, functions) = (driver.device.handle(), driver.device.fp_v1_0());
     let newer = driver.device.fp_v1_1();
-    // SAFETY: the driver promises to survive null pointers.
+    // SAFETY: the driver checks null pointers.
     let codes = unsafe {
         let pool = driver.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);

@@ -1,5 +1,5 @@
-//! Knobs that bound what a program may take: memory, and the time of its shaders. One process, so that the knobs are set
-//! before anything reads them.
+//! Knobs that limit a program's memory and the time of its shaders. The file has one test, so that
+//! the knobs are set before the driver reads them.
 
 mod common;
 
@@ -12,7 +12,7 @@ const GEOMETRY: &[u8] = include_bytes!("shaders/endless.geom.spv");
 const FRAGMENT: &[u8] = include_bytes!("shaders/endless.frag.spv");
 const LARGE: &[u8] = include_bytes!("shaders/large.vert.spv");
 
-/// Dispatches the endless shader and waits; what waiting returned.
+/// Dispatches the endless shader and waits. Returns the result of the wait.
 fn run_compute(driver: &Driver) -> Result<(), vk::Result> {
     let layout = Layout::new(driver, driver.buffer(256)?.0)?;
     let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -48,11 +48,11 @@ fn run_graphics(driver: &Driver, vertex: &[u8], geometry: Option<&[u8]>) -> Resu
     })
 }
 
-/// The device is lost, stays lost, and a new one goes on.
+/// Checks that the device is lost and stays lost, and that a new device works.
 fn loses(run: impl FnOnce(&Driver) -> Result<(), vk::Result>) {
     let driver = Driver::open();
     assert_eq!(run(&driver).unwrap_err(), vk::Result::ERROR_DEVICE_LOST);
-    // SAFETY: an empty submission is valid; the device is lost.
+    // SAFETY: an empty submission is valid, also on a lost device.
     let after = unsafe { driver.device.queue_submit(driver.queue, &[], vk::Fence::null()) };
     assert_eq!(after.unwrap_err(), vk::Result::ERROR_DEVICE_LOST, "a lost device stays lost");
     driver.close();
@@ -72,7 +72,7 @@ fn memory_and_time_are_bounded_and_a_new_device_goes_on() {
     assert_eq!(driver.allocate(17 << 20).unwrap_err(), vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     let most = driver.allocate(10 << 20).unwrap();
     assert_eq!(driver.allocate(10 << 20).unwrap_err(), vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-    // SAFETY: the memory is in no use.
+    // SAFETY: the memory is not in use.
     unsafe { driver.device.free_memory(most, None) };
     assert!(driver.allocate(10 << 20).is_ok(), "freed memory can be had again");
     driver.close();

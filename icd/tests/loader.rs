@@ -1,12 +1,13 @@
-//! Stale handles through the system's loader, whose trampolines follow the first word of a handle before the driver sees it.
+//! Stale handles through the system's loader, whose trampolines read a handle's first word before
+//! they call the driver.
 //!
-//! One process and one test, so that the driver is chosen before anything else runs.
+//! The file has one test, so that the driver is selected before other code runs.
 
 use std::ffi::CStr;
 
 use ash::vk::{self, Handle};
 
-/// Names the driver beside this test to the loader.
+/// Makes the loader select the driver beside this test. Returns the manifest's path.
 fn choose_driver() -> std::path::PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let folder = std::env::temp_dir().join(format!("vitric-loader-{}", std::process::id()));
@@ -25,7 +26,7 @@ fn choose_driver() -> std::path::PathBuf {
 #[test]
 fn stale_handles_go_through_the_loader() {
     let folder = choose_driver();
-    // SAFETY: infos are valid, and handles alive, but for those that are stale on purpose.
+    // SAFETY: infos are valid and handles live, except the stale handles under test.
     unsafe {
         let loader = libloading::Library::new("libvulkan.so.1").expect("the system has a loader");
         let get = *loader.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0").unwrap();
@@ -37,7 +38,7 @@ fn stale_handles_go_through_the_loader() {
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
         let made = instance.create_device(physical, &vk::DeviceCreateInfo::default().queue_create_infos(&queues), None);
-        // An instance knows the trampolines, a device the driver's own functions.
+        // An instance returns the trampolines, and a device returns the driver's functions.
         let trampoline =
             |name: &CStr| get(instance.handle(), name.as_ptr()).map_or(std::ptr::null(), |f| f as *const _);
         let device = ash::Device::load_with(trampoline, made.unwrap().handle());
@@ -61,7 +62,7 @@ fn stale_handles_go_through_the_loader() {
         assert_eq!(device.create_fence(&vk::FenceCreateInfo::default(), None).map(drop), lost);
         assert!(device.get_device_queue(0, 0).is_null());
         device.destroy_device(None);
-        // Another one works.
+        // Another device still works.
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
         let another = instance.create_device(physical, &info, None).unwrap();
         another.device_wait_idle().unwrap();

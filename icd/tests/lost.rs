@@ -1,4 +1,5 @@
-//! Waits of the host for a device that is lost meanwhile: they return. One process, so that the knob is set before anything reads it.
+//! Waits of the host for a device that is lost during the wait return. The file has one test, so
+//! that the knob is set before the driver reads it.
 
 mod common;
 
@@ -9,7 +10,7 @@ use common::{Driver, Layout};
 
 const ENDLESS: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
-/// Has the device lost by a shader that does not end.
+/// Loses the device with an endless shader.
 fn lose(driver: &Driver) -> Result<(), vk::Result> {
     let layout = Layout::new(driver, driver.buffer(256)?.0)?;
     let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -50,7 +51,8 @@ fn nobody_waits_for_a_lost_device() {
     let device = &driver.device;
     let surfaces = ash::ext::headless_surface::Instance::new(&driver.entry, &driver.instance);
     let swapchains = ash::khr::swapchain::Device::new(&driver.instance, device);
-    // SAFETY: infos are valid, handles alive; nothing that is waited for is ever signaled, which is what this is about.
+    // SAFETY: infos are valid and handles alive. The waits end because the device is lost,
+    // although nothing signals their objects.
     unsafe {
         let surface = surfaces.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
         let chain = swapchains.create_swapchain(&swapchain_info(surface), None).unwrap();

@@ -1,5 +1,6 @@
-//! Address space that runs out: errors instead of the end of the process. The test runs itself again as processes that leave
-//! themselves a little room and take memory in one way until they are refused.
+//! Exhausted address space leads to errors and does not end the process. The test runs itself
+//! again in processes that limit their address space, and then allocate in one way until they get
+//! an error.
 
 mod common;
 
@@ -8,16 +9,18 @@ use std::process::Command;
 use ash::vk;
 use common::{Driver, Layout};
 
-/// Set in the processes that run out of memory: how they take it, and the MiB that they have besides what they use at first.
+/// Variable of the child processes: the kind of allocation, and the MiB of address space beyond
+/// the initial use.
 const TAKES: &str = "VITRIC_TEST_TAKES";
 
-/// Ways to take memory.
+/// Kinds of allocation.
 const WAYS: [&str; 5] = ["pipelines", "commands", "objects", "memory", "devices"];
 
-/// Most times that something is taken.
+/// Maximum number of allocations.
 const MAX_TAKEN: u32 = 20_000;
 
-/// A compute program of 8,000 different operations that depend on each other, and on a number.
+/// Returns a compute shader with 8,000 distinct dependent operations, which also depend on
+/// `number`.
 fn program(number: u32) -> Vec<u8> {
     use std::iter::once;
     let mut words = vec![0x0723_0203, 0x0001_0000, 0, 20_000, 0];
@@ -49,7 +52,7 @@ fn program(number: u32) -> Vec<u8> {
     push(65, &[10, 14, 9, 11, 11]);
     push(61, &[4, 100, 14]);
     for id in 101..8101 {
-        // Products, sums and exclusive disjunctions.
+        // Products, sums and exclusive disjunctions (`OpIMul`, `OpIAdd`, `OpBitwiseXor`).
         push([132, 128, 198][id as usize % 3], &[4, id, id - 1, if id % 2 == 0 { 12 } else { 100 }]);
     }
     push(62, &[14, 8100]);
@@ -128,18 +131,18 @@ fn allocate_memory(driver: &Driver) -> Result<(), vk::Result> {
     (0..MAX_TAKEN).try_for_each(|_| driver.allocate(1 << 20).map(drop))
 }
 
-/// Bytes of this process's address space.
+/// Returns the size of this process's address space in bytes.
 fn address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// Limits the process, takes memory until it is refused, and exits.
+/// Limits the address space, allocates until the driver returns an error, and exits.
 fn take(wanted: &str) -> ! {
     let (way, room) = wanted.split_once(' ').unwrap();
     let driver = Driver::open();
-    // All threads have started then.
+    // After a submission, all threads have started.
     driver.run(|_, _| ()).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
     let limit = address_space() + (room.parse::<u64>().unwrap() << 20);

@@ -1,4 +1,5 @@
-//! Names of objects (`VK_EXT_debug_utils`): the driver's messages call objects by them, also those that were destroyed.
+//! Names of objects (`VK_EXT_debug_utils`): the driver's messages name objects, also destroyed
+//! ones.
 
 mod common;
 
@@ -9,7 +10,7 @@ use common::Driver;
 
 const ENDLESS: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
-/// The message that a call leads to.
+/// Returns the message that a call sends.
 fn message(driver: &Driver, call: impl FnOnce()) -> String {
     driver.messages.lock().unwrap().clear();
     call();
@@ -21,14 +22,14 @@ fn message(driver: &Driver, call: impl FnOnce()) -> String {
 fn set_name<H: Handle>(driver: &Driver, handle: H, name: &CStr) {
     let functions = ash::ext::debug_utils::Device::new(&driver.instance, &driver.device);
     let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(name);
-    // SAFETY: the extension is enabled; the handle is good.
+    // SAFETY: the extension is enabled, and the handle is live.
     unsafe { functions.set_debug_utils_object_name(&info) }.unwrap();
 }
 
 #[test]
 fn messages_call_objects_by_their_names() {
     let driver = Driver::open();
-    // SAFETY: the driver promises to survive uses of handles that are stale, which is what this is about.
+    // SAFETY: usage is valid except for stale handles, which the driver detects.
     unsafe {
         let device = &driver.device;
         let event = device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
@@ -54,7 +55,7 @@ fn messages_call_objects_by_their_names() {
 fn shaders_that_do_not_compile_are_named() {
     let driver = Driver::open();
     let words = ash::util::read_spv(&mut std::io::Cursor::new(ENDLESS)).unwrap();
-    // SAFETY: all create infos are valid but for the entry point, which is what this is about.
+    // SAFETY: all create infos are valid except for the entry point, which the driver checks.
     unsafe {
         let device = &driver.device;
         let module = device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap();
@@ -77,8 +78,9 @@ fn a_messenger_of_the_create_info_hears_of_creation_and_destruction_only() {
     let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
     let messages = common::Messages::default();
     let heard = || std::mem::take(&mut *messages.lock().unwrap());
-    // SAFETY: the function is the driver's own; the infos are valid but for what this is about: an extension that there is not, a
-    // handle that is stale, and a messenger that is not destroyed.
+    // SAFETY: the function belongs to the driver. The infos are valid except for three errors that
+    // the driver checks: an unknown extension, a stale handle, and a messenger that is not
+    // destroyed.
     unsafe {
         let entry = ash::Entry::from_static_fn(functions);
         let all = vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;

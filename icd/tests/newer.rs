@@ -1,4 +1,5 @@
-//! Bad input to commands of extensions: errors, messages or nothing at all, and the device goes on.
+//! Invalid input to commands of extensions: the result is an error, a message or no effect, and
+//! the device still works.
 
 mod common;
 
@@ -18,7 +19,7 @@ fn render_passes_of_the_second_version_are_checked() {
     let second = khr::create_renderpass2::Device::new(&driver.instance, &driver.device);
     let make = |subpasses: &[vk::SubpassDescription2<'_>]| {
         let info = vk::RenderPassCreateInfo2::default().subpasses(subpasses);
-        // SAFETY: valid but for what the driver promises to refuse.
+        // SAFETY: usage is valid except for values that the driver must refuse.
         unsafe { second.create_render_pass2(&info, None) }
     };
     assert_eq!(make(&[]).unwrap_err(), vk::Result::ERROR_UNKNOWN);
@@ -54,13 +55,13 @@ fn features_that_are_missing_are_refused_by_name() {
             .storage_buffer16_bit_access(true)
             .storage_input_output16(between_stages);
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut storage);
-        // SAFETY: the info is valid but for the feature.
+        // SAFETY: the info is valid except for the feature.
         unsafe { driver.instance.create_device(driver.physical, &info, None) }
     };
     assert_eq!(create(true).err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
     assert!(driver.messages.lock().unwrap()[0].contains("storage_input_output16"));
     let device = create(false).unwrap();
-    // SAFETY: the device is in no use.
+    // SAFETY: the device is not in use.
     unsafe { device.destroy_device(None) };
     driver.close();
 }
@@ -85,7 +86,7 @@ fn stale_handles_in_structures_drop_the_command() {
     let stale = 0x0500_0000_1000_0007;
     let view = vk::RenderingAttachmentInfo::default().image_view(vk::ImageView::from_raw(stale));
     let colors = [view];
-    // SAFETY: the handles are the point of the test: the driver promises to survive them.
+    // SAFETY: the driver checks the handles under test.
     driver
         .run(|_, commands| unsafe {
             rendering.cmd_begin_rendering(commands, &vk::RenderingInfo::default().color_attachments(&colors));
@@ -101,11 +102,11 @@ fn stale_handles_in_structures_drop_the_command() {
     assert_eq!(heard(&driver), 4);
     let (semaphores, values) = ([vk::Semaphore::from_raw(stale)], [1]);
     let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-    // SAFETY: the handles are the point of the test: the driver promises to survive them.
+    // SAFETY: the driver checks the handles under test.
     assert_eq!(unsafe { timelines.wait_semaphores(&info, 0) }, Err(vk::Result::ERROR_UNKNOWN));
     let template = khr::descriptor_update_template::Device::new(&driver.instance, &driver.device);
     let set = vk::DescriptorSet::from_raw(stale);
-    // SAFETY: the handles are the point of the test: the driver promises to survive them.
+    // SAFETY: the driver checks the handles under test.
     unsafe {
         let device = driver.device.handle();
         let none = vk::DescriptorUpdateTemplate::null();
@@ -115,7 +116,7 @@ fn stale_handles_in_structures_drop_the_command() {
     driver.close();
 }
 
-/// A hostile count of layers or of workgroups' bases reaches nothing.
+/// Invalid layer counts and workgroup bases access no memory out of bounds.
 #[test]
 fn sizes_without_measure_are_survived() {
     let driver = Driver::open_with(&[vk::KHR_DYNAMIC_RENDERING_NAME, vk::KHR_MAINTENANCE3_NAME]);
@@ -125,7 +126,7 @@ fn sizes_without_measure_are_survived() {
         offset: vk::Offset2D { x: i32::MIN, y: i32::MAX },
         extent: vk::Extent2D { width: u32::MAX, height: u32::MAX },
     };
-    // SAFETY: the handles are the point of the test: the driver promises to survive them.
+    // SAFETY: the driver checks the handles under test.
     driver
         .run(|_, commands| unsafe {
             let info = vk::RenderingInfo::default().layer_count(u32::MAX).view_mask(u32::MAX).render_area(area);
@@ -136,18 +137,18 @@ fn sizes_without_measure_are_survived() {
     let binding = vk::DescriptorSetLayoutBinding::default().descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
     let bindings = [binding.descriptor_count(u32::MAX), binding.binding(1).descriptor_count(u32::MAX)];
     let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-    // SAFETY: valid but for the size, which the driver refuses.
+    // SAFETY: usage is valid except for the size, which the driver refuses.
     let made = unsafe { driver.device.create_descriptor_set_layout(&info, None) };
     assert_eq!(made.unwrap_err(), vk::Result::ERROR_OUT_OF_HOST_MEMORY);
     let mut support = vk::DescriptorSetLayoutSupport::default();
     let queries = khr::maintenance3::Device::new(&driver.instance, &driver.device);
-    // SAFETY: the info is valid but for the size, which the driver refuses.
+    // SAFETY: the info is valid except for the size, which the driver refuses.
     unsafe { queries.get_descriptor_set_layout_support(&info, &mut support) };
     assert_eq!(support.supported, vk::FALSE);
     driver.close();
 }
 
-/// Sizes of fragments that there are not, and attachments of them that are none.
+/// Unsupported fragment sizes, and images that are no shading-rate attachments.
 #[test]
 fn sizes_of_fragments_may_be_anything() {
     let names = [
@@ -164,7 +165,7 @@ fn sizes_of_fragments_may_be_anything() {
     let rendering = khr::dynamic_rendering::Device::new(&driver.instance, &driver.device);
     let stale = vk::ImageView::from_raw(0x0500_0000_1000_0007);
     let mut attachment = vk::RenderingFragmentShadingRateAttachmentInfoKHR::default().image_view(stale);
-    // SAFETY: valid but for what the driver promises to survive.
+    // SAFETY: usage is valid except for values that the driver checks.
     driver
         .run(|_, commands| unsafe {
             for size in [0, 3, u32::MAX] {
@@ -182,7 +183,7 @@ fn sizes_of_fragments_may_be_anything() {
     let mut named = vk::FragmentShadingRateAttachmentInfoKHR::default().fragment_shading_rate_attachment(&missing);
     let subpasses = [vk::SubpassDescription2::default().push_next(&mut named)];
     let info = vk::RenderPassCreateInfo2::default().subpasses(&subpasses);
-    // SAFETY: the info is valid but for values that the driver promises to survive.
+    // SAFETY: the info is valid except for values that the driver checks.
     assert_eq!(unsafe { second.create_render_pass2(&info, None) }.unwrap_err(), vk::Result::ERROR_UNKNOWN);
     driver.close();
 }

@@ -1,5 +1,6 @@
-//! Queries of one kind that count at the same time. Vulkan allows one, but layers begin several (vkd3d-proton one for each query of
-//! Direct3D), and every GPU counts for each: a result that is waited for must come.
+//! Queries of one type that are active concurrently. Vulkan allows one active query, but layers
+//! begin several (vkd3d-proton one for each query of Direct3D). All GPUs count for each query, so
+//! a wait for its result must end.
 
 mod common;
 
@@ -9,7 +10,8 @@ use common::{Drawing, Driver, Layout};
 const VERTEX: &[u8] = include_bytes!("shaders/large.vert.spv");
 const FRAGMENT: &[u8] = include_bytes!("shaders/count.frag.spv");
 
-/// Begins query 0, then query 1, and ends them in the same order, with a draw after each step. Returns both results.
+/// Begins query 0, then query 1, and ends them in this order, with a draw after each step. Returns
+/// both results.
 fn run(driver: &Driver, kind: vk::QueryType, named: vk::QueryPipelineStatisticFlags) -> [u64; 2] {
     let layout = Layout::new(driver, driver.buffer(256).unwrap().0).unwrap();
     let stages = [(vk::ShaderStageFlags::VERTEX, VERTEX), (vk::ShaderStageFlags::FRAGMENT, FRAGMENT)];
@@ -19,7 +21,7 @@ fn run(driver: &Driver, kind: vk::QueryType, named: vk::QueryPipelineStatisticFl
     let pool = unsafe { driver.device.create_query_pool(&info, None) }.unwrap();
     let (target, _) = driver.buffer(256).unwrap();
     let done = driver.run(|device, commands| {
-        // SAFETY: valid usage, but that two queries of one kind count at the same time.
+        // SAFETY: usage is valid except for the concurrent queries, which the driver supports.
         unsafe {
             device.cmd_reset_query_pool(commands, pool, 0, 2);
             drawing.begin(device, commands, &layout);
@@ -47,7 +49,8 @@ fn run(driver: &Driver, kind: vk::QueryType, named: vk::QueryPipelineStatisticFl
 fn queries_of_one_kind_count_side_by_side() {
     let driver = Driver::open();
     let none = vk::QueryPipelineStatisticFlags::empty();
-    // Triangles that cover 64x64 pixels: one before the second query begins, one until the first ends, two until the second does.
+    // Triangles cover 64x64 pixels. One is drawn before the second query begins, one while both
+    // are active, and two in total during the second query.
     assert_eq!(run(&driver, vk::QueryType::OCCLUSION, none), [2 * 4096, 3 * 4096]);
     let vertices = vk::QueryPipelineStatisticFlags::INPUT_ASSEMBLY_VERTICES;
     assert_eq!(run(&driver, vk::QueryType::PIPELINE_STATISTICS, vertices), [6, 9]);

@@ -1,4 +1,5 @@
-//! What families of queues do not take: commands that are dropped, and calls that are refused, each with a message.
+//! Commands that a queue family does not support are dropped, and invalid calls are refused, each
+//! with a message.
 
 mod common;
 
@@ -9,7 +10,7 @@ fn heard(driver: &Driver) -> Vec<String> {
     std::mem::take(&mut *driver.messages.lock().unwrap())
 }
 
-/// A device with a queue of each of the three families.
+/// Opens a device with a queue of each of the three families.
 fn open(driver: &Driver) -> ash::Device {
     let priorities = [0.5];
     let queues = [2, 0, 1]
@@ -21,15 +22,15 @@ fn open(driver: &Driver) -> ash::Device {
 
 fn pool(device: &ash::Device, family: u32) -> Result<vk::CommandPool, vk::Result> {
     let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-    // SAFETY: valid but for families that are not there.
+    // SAFETY: usage is valid except for unknown families, which the driver checks.
     unsafe { device.create_command_pool(&info, None) }
 }
 
-/// A command buffer of a family, recorded.
+/// Records a command buffer of a family.
 fn record(device: &ash::Device, family: u32, work: impl FnOnce(vk::CommandBuffer)) -> vk::CommandBuffer {
     let info =
         vk::CommandBufferAllocateInfo::default().command_pool(pool(device, family).unwrap()).command_buffer_count(1);
-    // SAFETY: valid but for what `work` does on purpose.
+    // SAFETY: usage is valid except for the deliberate errors of `work`, which the driver handles.
     unsafe {
         let commands = device.allocate_command_buffers(&info).unwrap()[0];
         device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
@@ -42,7 +43,7 @@ fn record(device: &ash::Device, family: u32, work: impl FnOnce(vk::CommandBuffer
 fn submit(device: &ash::Device, family: u32, commands: vk::CommandBuffer) -> Result<(), vk::Result> {
     let commands = [commands];
     let info = [vk::SubmitInfo::default().command_buffers(&commands)];
-    // SAFETY: valid but for the family.
+    // SAFETY: usage is valid except for the family, which the driver checks.
     unsafe {
         let queue = device.get_device_queue(family, 0);
         device.queue_submit(queue, &info, vk::Fence::null())?;
@@ -55,7 +56,7 @@ fn commands_go_to_queues_that_take_them() {
     let driver = Driver::open();
     let device = open(&driver);
     let computing = record(&device, 1, |commands| {
-        // SAFETY: a draw is what these queues do not take.
+        // SAFETY: the driver drops draws on these queues.
         unsafe {
             device.cmd_set_line_width(commands, 1.0);
             device.cmd_draw(commands, 3, 1, 0, 0);
@@ -63,7 +64,7 @@ fn commands_go_to_queues_that_take_them() {
     });
     assert_eq!(heard(&driver).len(), 2, "a state and a draw");
     let copying = record(&device, 2, |commands| {
-        // SAFETY: a dispatch is what these queues do not take.
+        // SAFETY: the driver drops dispatches on these queues.
         unsafe { device.cmd_dispatch(commands, 1, 1, 1) }
     });
     assert_eq!(heard(&driver).len(), 1);
@@ -80,10 +81,10 @@ fn commands_go_to_queues_that_take_them() {
 #[test]
 fn families_that_a_device_has_not_got() {
     let driver = Driver::open();
-    // The device has queues of the first family only.
+    // The device only has queues of the first family.
     assert_eq!(pool(&driver.device, 1), Err(vk::Result::ERROR_UNKNOWN));
     assert_eq!(pool(&driver.device, u32::MAX), Err(vk::Result::ERROR_UNKNOWN));
-    // SAFETY: queues that are not there are none.
+    // SAFETY: the driver returns null for unknown queues.
     unsafe {
         assert_eq!(driver.device.get_device_queue(1, 0), vk::Queue::null());
         assert_eq!(driver.device.get_device_queue(0, 1), vk::Queue::null());
@@ -94,7 +95,7 @@ fn families_that_a_device_has_not_got() {
         .usage(vk::BufferUsageFlags::TRANSFER_DST)
         .sharing_mode(vk::SharingMode::CONCURRENT)
         .queue_family_indices(&shared);
-    // SAFETY: valid but for the families.
+    // SAFETY: usage is valid except for the families, which the driver checks.
     assert_eq!(unsafe { driver.device.create_buffer(&info, None) }, Err(vk::Result::ERROR_UNKNOWN));
     assert_eq!(heard(&driver).len(), 3);
     driver.close();
@@ -107,7 +108,7 @@ fn devices_with_queues_that_cannot_be() {
         let queues =
             [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities).flags(flags)];
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-        // SAFETY: valid but for the queues.
+        // SAFETY: usage is valid except for the queues, which the driver checks.
         unsafe { driver.instance.create_device(driver.physical, &info, None) }.err()
     };
     let none = vk::DeviceQueueCreateFlags::empty();

@@ -1,7 +1,7 @@
-//! Memory of the process: what objects took goes back to the system when they are destroyed, and when their device is.
+//! Memory of destroyed objects and devices returns to the operating system.
 //!
-//! One process and one test, so that nothing else takes memory meanwhile. Bounds are generous: what they guard against is memory that
-//! grows with the number of objects that there were.
+//! The file has one test, so that no other test allocates memory. The bounds are generous, because
+//! the test detects memory that grows with the number of objects.
 
 mod common;
 
@@ -11,19 +11,19 @@ use common::Driver;
 const MIB: u64 = 1 << 20;
 const COMPUTE: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
-/// Bytes of memory that the process has.
+/// Returns the resident memory of the process in bytes.
 fn resident() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = pages.split_whitespace().nth(1).unwrap().parse().unwrap();
     pages * 4096
 }
 
-/// Makes an object; its handle.
+/// Function that creates an object and returns its handle.
 type Make = fn(&Objects) -> u64;
-/// Destroys one.
+/// Function that destroys an object.
 type End = fn(&Objects, u64);
 
-/// A device with what objects are made of.
+/// A device, and objects from which others are created.
 struct Objects {
     device: ash::Device,
     pool: vk::CommandPool,
@@ -48,7 +48,7 @@ impl Objects {
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
         let words = COMPUTE.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-        // SAFETY: here and below infos are valid, and handles alive.
+        // SAFETY: infos are valid and handles alive, here and below.
         unsafe {
             let device = driver.instance.create_device(driver.physical, &info, None).unwrap();
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
@@ -62,7 +62,8 @@ impl Objects {
     }
 }
 
-/// Kinds of objects: how many of them, how one is made, and how it is destroyed.
+/// Types of objects, each with a count, a function that creates an object, and one that destroys
+/// it.
 #[expect(clippy::undocumented_unsafe_blocks, reason = "infos are valid, and handles alive")]
 const KINDS: [(&str, usize, Make, End); 12] = [
     (
@@ -183,14 +184,14 @@ const KINDS: [(&str, usize, Make, End); 12] = [
     ),
 ];
 
-/// Makes objects of every kind, which stay alive when their device is destroyed.
+/// Creates objects of every type and destroys their device without destroying them.
 fn leave_children(driver: &Driver) -> u64 {
     let objects = Objects::new(driver);
     for (_, count, make, _) in KINDS {
         (0..count / 10).for_each(|_| _ = make(&objects));
     }
     let most = resident();
-    // SAFETY: that there are children is what this is about.
+    // SAFETY: the driver destroys the device's live children, which is the case under test.
     unsafe { objects.device.destroy_device(None) };
     most
 }
@@ -209,10 +210,10 @@ fn memory_goes_back_to_the_system() {
         drop(all);
         let left = resident().saturating_sub(before);
         println!("{count} {name}: {} KiB, {} KiB are left", most.saturating_sub(before) >> 10, left >> 10);
-        // Numbers of handles that were used stay: 24 bytes each.
+        // Slots of used handles are kept, at 24 bytes each.
         assert!(left < 8 * MIB, "{name}: {left} bytes");
     }
-    // SAFETY: the device is destroyed with live children, which is what the test is about.
+    // SAFETY: the driver destroys the device's live children, which is the case under test.
     unsafe { objects.device.destroy_device(None) };
     let (after, growth) = (resident(), |now: u64| now.saturating_sub(begin));
     println!("the device is destroyed: {} KiB", growth(after) >> 10);

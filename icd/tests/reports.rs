@@ -1,4 +1,5 @@
-//! What devices counted when their process ends without destroying them. The test runs itself again as that process.
+//! Counters of devices whose process ends without destroying them. The test runs itself again as
+//! that process.
 
 mod common;
 
@@ -7,10 +8,10 @@ use std::process::Command;
 use ash::vk;
 use common::Driver;
 
-/// Set in the process that ends.
+/// Variable that is set in the process that ends.
 const ENDS: &str = "VITRIC_TEST_ENDS";
 
-/// Two devices, of which one is destroyed and one is not when the process exits.
+/// Creates two devices, destroys one of them, and exits.
 fn end() -> ! {
     Driver::open().close();
     let left = Driver::open();
@@ -41,8 +42,8 @@ fn devices_leave_what_they_counted_when_the_process_exits() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(files.len(), 2, "one each");
     assert!(files.iter().all(|text| text.starts_with('{') && text.ends_with("]}\n")), "complete");
-    // The submission of the device that was not destroyed is in its file.
+    // The file of the device that was not destroyed contains its submission.
     assert_eq!(files.iter().filter(|text| text.contains(r#""kind":"submission""#)).count(), 1);
-    // A folder that cannot be is no reason for another exit code.
+    // A folder that cannot be created does not change the exit code.
     assert_eq!(child().env("VITRIC_COUNTERS", "/proc/nowhere/at/all").status().unwrap().code(), Some(3));
 }

@@ -1,12 +1,12 @@
-//! Surfaces without a window: second queries, uses of images, ways to present that change, fences of presenting, frames that are waited for,
-//! images that go back unseen, views of another format.
+//! Headless surfaces: extended queries, image usage, changes of the present mode, present fences,
+//! waits for presented frames, released images, and views of other formats.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ash::vk;
 
-/// All ways to present that there are.
+/// All supported present modes.
 const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
     vk::PresentModeKHR::FIFO,
     vk::PresentModeKHR::FIFO_RELAXED,
@@ -14,7 +14,7 @@ const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
     vk::PresentModeKHR::IMMEDIATE,
 ];
 
-/// A device with a surface that nobody sees.
+/// A device with a headless surface.
 struct Application {
     entry: ash::Entry,
     instance: ash::Instance,
@@ -102,7 +102,7 @@ impl Application {
 
     fn close(self) {
         let surfaces = ash::khr::surface::Instance::new(&self.entry, &self.instance);
-        // SAFETY: nothing is in use.
+        // SAFETY: no object is in use.
         unsafe {
             self.device.destroy_device(None);
             surfaces.destroy_surface(self.surface, None);
@@ -146,7 +146,7 @@ fn second_queries_say_what_first_ones_say_and_more() {
     assert!(scaling.supported_present_scaling.is_empty());
     assert!(PRESENT_MODES.iter().all(|mode| modes[..4].contains(mode)));
     assert_eq!(modes[4], vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
-    // With room for one the one is told that was asked for, which is no error.
+    // An array with room for one mode gets the requested mode, and the call succeeds.
     for asked in PRESENT_MODES {
         let mut of_mode = vk::SurfacePresentModeEXT::default().present_mode(asked);
         let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut of_mode);
@@ -173,7 +173,7 @@ fn a_surface_has_one_swapchain_at_a_time() {
     assert_eq!(after(none).unwrap_err(), vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
     let second = after(first).unwrap();
     assert_eq!(after(none).unwrap_err(), vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
-    // SAFETY: neither is in use.
+    // SAFETY: neither swapchain is in use.
     unsafe {
         swapchains.destroy_swapchain(first, None);
         assert_eq!(after(none).unwrap_err(), vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
@@ -190,7 +190,8 @@ fn images_are_for_all_that_the_surface_says() {
     let surfaces = ash::khr::surface::Instance::new(&application.entry, &application.instance);
     let swapchains = ash::khr::swapchain::Device::new(&application.instance, &application.device);
     let (physical, surface) = (application.physical, application.surface);
-    // SAFETY: everything named is alive; infos are valid but where a format has not got a use.
+    // SAFETY: all objects are alive. Infos are valid except where a format does not support a
+    // usage.
     unsafe {
         let usage = surfaces.get_physical_device_surface_capabilities(physical, surface).unwrap().supported_usage_flags;
         assert!(usage.contains(vk::ImageUsageFlags::STORAGE));
@@ -224,7 +225,7 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
     let swapchains = ash::khr::swapchain::Device::new(instance, device);
     let maintenance = ash::ext::swapchain_maintenance1::Device::new(instance, device);
     let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::empty(), vk::PresentModeKHR::IMMEDIATE);
-    // SAFETY: everything named is alive; fences are waited for before they are used again.
+    // SAFETY: all objects are alive. Fences are waited for before they are used again.
     unsafe {
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
         let acquire = |timeout| swapchains.acquire_next_image(chain, timeout, vk::Semaphore::null(), fence);
@@ -239,7 +240,7 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
         let info = vk::ReleaseSwapchainImagesInfoEXT::default().swapchain(chain).image_indices(&images[1..]);
         (maintenance.fp().release_swapchain_images_ext)(device.handle(), &raw const info).result().unwrap();
         assert_eq!(next(0), Ok(images[1]));
-        // Ten frames in a mode that the swapchain was not made for.
+        // Presents ten frames in a mode that differs from the swapchain's.
         let queue = device.get_device_queue(0, 0);
         let mut image = images[0];
         for _ in 0..10 {
@@ -260,7 +261,8 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
     application.close();
 }
 
-/// Frames have numbers, which are waited for; the command of the newer extension's name lets images go back.
+/// Present ids can be waited for. The promoted command `vkReleaseSwapchainImagesKHR` releases
+/// images.
 #[test]
 fn presented_frames_are_waited_for() {
     [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].into_iter().for_each(wait_for_frames);
@@ -276,7 +278,7 @@ fn wait_for_frames(mode: vk::PresentModeKHR) {
         // SAFETY: the swapchain is alive.
         unsafe { (waits.fp().wait_for_present_khr)(device.handle(), chain, number, timeout) }
     };
-    // SAFETY: everything named is alive; fences are waited for before they are used again.
+    // SAFETY: all objects are alive. Fences are waited for before they are used again.
     unsafe {
         let queue = device.get_device_queue(0, 0);
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
@@ -290,7 +292,7 @@ fn wait_for_frames(mode: vk::PresentModeKHR) {
             [wait(0, 0), wait(1, 0), wait(1, 1_000_000)],
             [vk::Result::SUCCESS, vk::Result::TIMEOUT, vk::Result::TIMEOUT]
         );
-        // Numbers grow, but not one by one; a frame need not have one.
+        // Present ids grow with gaps, and a frame may have none.
         for number in [1, 2, 5, 0, 9] {
             let (chains, images, numbers) = ([chain], [acquire()], [number]);
             let mut ids = vk::PresentIdKHR::default().present_ids(&numbers);
@@ -314,16 +316,17 @@ fn wait_for_frames(mode: vk::PresentModeKHR) {
     application.close();
 }
 
-/// Set in the process that shows frames at the pace of `VITRIC_VSYNC`, to the number of them.
+/// Variable of the process that shows frames at the rate of `VITRIC_VSYNC`: the number of frames.
 const SHOWS: &str = "VITRIC_TEST_SHOWS";
 
-/// Presents frames in FIFO mode, also by a swapchain that was made for another one, and returns how long that took.
+/// Presents frames in FIFO mode, also with a swapchain that replaces another one. Returns the
+/// elapsed time.
 fn show_frames(count: u32) -> Duration {
     let application = Application::start();
     let (instance, device) = (&application.instance, &application.device);
     let swapchains = ash::khr::swapchain::Device::new(instance, device);
     let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::empty(), vk::PresentModeKHR::IMMEDIATE);
-    // SAFETY: everything named is alive; the fence is waited for before it is used again.
+    // SAFETY: all objects are alive. The fence is waited for before it is used again.
     let elapsed = unsafe {
         let queue = device.get_device_queue(0, 0);
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
@@ -347,7 +350,8 @@ fn show_frames(count: u32) -> Duration {
     elapsed
 }
 
-/// A surface that nobody sees has no refresh: frames come as they are rendered. With a rate they wait for their periods.
+/// A headless surface has no refresh, so frames are shown at once. With a rate, each frame waits
+/// for its period.
 #[test]
 fn fifo_has_the_pace_of_the_knob() {
     if let Some(count) = std::env::var_os(SHOWS) {
@@ -363,7 +367,7 @@ fn fifo_has_the_pace_of_the_knob() {
         let elapsed = text.lines().find_map(|line| line.split_once("elapsed: "));
         elapsed.unwrap_or_else(|| panic!("{text}")).1.parse::<u64>().unwrap()
     };
-    // All but the first frame wait.
+    // All frames except the first wait.
     let paced = show("50", 11);
     assert!(paced >= 195, "{paced} ms for 11 frames at 50 Hz");
     for pace in ["auto", "off", "60Hz"] {
@@ -378,7 +382,7 @@ fn images_that_are_mutable_have_views_of_other_formats() {
     let (instance, device) = (&application.instance, &application.device);
     let swapchains = ash::khr::swapchain::Device::new(instance, device);
     let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT, vk::PresentModeKHR::MAILBOX);
-    // SAFETY: everything named is alive.
+    // SAFETY: all objects are alive.
     unsafe {
         let images = swapchains.get_swapchain_images(chain).unwrap();
         let subresource_range = vk::ImageSubresourceRange {

@@ -1,5 +1,5 @@
-//! The time limit: whatever a command does, the device is lost soon after the limit, and the next device works. One process, so that the
-//! knob is set before anything reads it.
+//! The time limit: for any endless command, the device is lost soon after the limit, and the next
+//! device works. The file has one test, so that the knob is set before the driver reads it.
 
 mod common;
 
@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use common::{Drawing, Driver, Layout};
 
-/// The limit of the tests, milliseconds.
+/// Time limit of the tests in milliseconds.
 const LIMIT: u64 = 300;
 
-/// The longest time that a loss may take here: the machine may be busy with other things. Alone it is the limit and a tenth of a second.
+/// Longest time until a loss. It allows for a busy machine. On an idle machine, a loss takes the
+/// time limit and about 0.1 s.
 const LONGEST: Duration = Duration::from_secs(15);
 
 const VERTEX: (vk::ShaderStageFlags, &[u8]) = (vk::ShaderStageFlags::VERTEX, include_bytes!("shaders/small.vert.spv"));
@@ -35,7 +36,7 @@ const TRIANGLES: vk::PrimitiveTopology = vk::PrimitiveTopology::TRIANGLE_LIST;
 
 type Done = Result<(), vk::Result>;
 
-/// A buffer that begins with these words, and has zeros behind them.
+/// Creates a buffer that begins with these words, followed by zeros.
 fn buffer_of(driver: &Driver, words: &[u32]) -> Result<vk::Buffer, vk::Result> {
     let (buffer, memory) = driver.buffer(4096)?;
     // SAFETY: the memory is visible to the host and larger than the words.
@@ -47,35 +48,35 @@ fn buffer_of(driver: &Driver, words: &[u32]) -> Result<vk::Buffer, vk::Result> {
     Ok(buffer)
 }
 
-/// A function that records commands.
+/// Function that records commands.
 type Record = Box<dyn FnOnce(&ash::Device, vk::CommandBuffer)>;
 
-/// Records a draw.
+/// Returns a function that records a draw.
 fn vertices(vertices: u32, instances: u32) -> Record {
     // SAFETY: called between the begin and the end of a pass, with a pipeline bound.
     Box::new(move |device, commands| unsafe { device.cmd_draw(commands, vertices, instances, 0, 0) })
 }
 
-/// Records draws of which a buffer has the numbers.
+/// Returns a function that records draws with parameters in a buffer.
 fn vertices_of(numbers: vk::Buffer, draws: u32) -> Record {
     // SAFETY: the draw is recorded inside a pass with a pipeline bound; draws beyond the
     // buffer read zeros.
     Box::new(move |device, commands| unsafe { device.cmd_draw_indirect(commands, numbers, 0, draws, 16) })
 }
 
-/// Records a dispatch.
+/// Returns a function that records a dispatch.
 fn groups([x, y, z]: [u32; 3]) -> Record {
     // SAFETY: called with a pipeline bound.
     Box::new(move |device, commands| unsafe { device.cmd_dispatch(commands, x, y, z) })
 }
 
-/// Records a dispatch of which a buffer has the numbers.
+/// Returns a function that records a dispatch with parameters in a buffer.
 fn groups_of(numbers: vk::Buffer) -> Record {
     // SAFETY: the dispatch is recorded with a pipeline bound.
     Box::new(move |device, commands| unsafe { device.cmd_dispatch_indirect(commands, numbers, 0) })
 }
 
-/// Dispatches a program as `record` says.
+/// Dispatches a compute shader with the command of `record`.
 fn compute(driver: &Driver, bytes: &[u8], record: Record) -> Done {
     let layout = Layout::new(driver, buffer_of(driver, &[])?)?;
     let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -95,7 +96,7 @@ fn compute(driver: &Driver, bytes: &[u8], record: Record) -> Done {
     })
 }
 
-/// Draws with some stages as `record` says.
+/// Draws with some stages and the command of `record`.
 fn draw(
     driver: &Driver,
     (stages, topology): (&[(vk::ShaderStageFlags, &[u8])], vk::PrimitiveTopology),
@@ -111,7 +112,7 @@ fn draw(
     })
 }
 
-/// The device is lost at the limit, and says why: `why` is in the message.
+/// Checks that the device is lost at the limit, and that a message contains the texts in `why`.
 fn loses(name: &str, why: [&str; 2], run: impl FnOnce(&Driver) -> Done) {
     let mut meshes = vk::PhysicalDeviceMeshShaderFeaturesEXT::default().task_shader(true).mesh_shader(true);
     let driver = Driver::open_by(vk::API_VERSION_1_2, &[ash::ext::mesh_shader::NAME], &mut meshes);

@@ -1,4 +1,5 @@
-//! Versions of Vulkan at the C face: what instances and devices of each version find, and sizes of subgroups.
+//! Versions of Vulkan in the C interface: functions of instances and devices of each version, and
+//! subgroup sizes.
 
 mod common;
 
@@ -11,11 +12,11 @@ const SIZED: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
 fn entry() -> ash::Entry {
     let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's own.
+    // SAFETY: the function belongs to the driver.
     unsafe { ash::Entry::from_static_fn(functions) }
 }
 
-/// An instance of a version, with debug-utils or without extensions.
+/// Creates an instance of a version, with or without extensions.
 fn instance(version: u32, extensions: &[&CStr]) -> Result<ash::Instance, vk::Result> {
     let application = vk::ApplicationInfo::default().api_version(version);
     let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
@@ -24,7 +25,7 @@ fn instance(version: u32, extensions: &[&CStr]) -> Result<ash::Instance, vk::Res
     unsafe { entry().create_instance(&info, None) }
 }
 
-/// Which of some names a device of a version with extensions finds.
+/// Returns for each name true if a device of a version with extensions has the function.
 fn found(version: u32, extensions: [&[&CStr]; 2], names: &[&str]) -> Vec<bool> {
     let instance = instance(version, extensions[0]).unwrap();
     // SAFETY: valid usage; everything is destroyed once.
@@ -73,7 +74,7 @@ fn devices_find_commands_of_their_version_and_their_extensions() {
 
 #[test]
 fn any_version_and_variant_may_be_asked_for() {
-    // SAFETY: the entry is good.
+    // SAFETY: the entry is valid.
     let version = unsafe { entry().try_enumerate_instance_version() }.unwrap();
     let newer = [vk::make_api_version(0, 1, 99, 0), u32::MAX >> 3, vk::make_api_version(1, 1, 0, 0), u32::MAX];
     for asked in [0, vk::API_VERSION_1_0, vk::API_VERSION_1_3].into_iter().chain(newer) {
@@ -87,7 +88,7 @@ fn any_version_and_variant_may_be_asked_for() {
     }
 }
 
-/// What a version has taken in needs no extension any more.
+/// Extensions that are part of the version need not be enabled.
 #[test]
 fn needs_are_those_of_the_version() {
     for (version, warnings) in [(vk::API_VERSION_1_0, 2), (vk::API_VERSION_1_1, 0)] {
@@ -101,7 +102,7 @@ fn needs_are_those_of_the_version() {
 fn subgroups_have_one_size() {
     let driver = Driver::open_for(vk::API_VERSION_1_3, &[]);
     let module = driver.module(SIZED).unwrap();
-    // SAFETY: valid usage but for sizes that there are not, which the driver promises to refuse.
+    // SAFETY: usage is valid except for unsupported sizes, which the driver refuses.
     unsafe {
         let info = vk::PipelineLayoutCreateInfo::default();
         let layout = driver.device.create_pipeline_layout(&info, None).unwrap();

@@ -1,6 +1,7 @@
-//! Waits for what never comes: they end when the device is destroyed, or with a defined result.
+//! Waits for objects that are never signaled end when the device is destroyed, or with a defined
+//! result.
 //!
-//! Bounds of time are generous: what they guard against is a hang.
+//! The time bounds are generous, because the tests detect hangs.
 
 mod common;
 
@@ -9,16 +10,16 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use common::Driver;
 
-/// Far less than a hang, and more than a crowded machine needs.
+/// Time bound: far below a hang, but enough for a busy machine.
 const LONG: Duration = Duration::from_secs(8);
 
-/// Two queues of the first family.
+/// Opens a device with two queues of the first family.
 fn two_queues(driver: &Driver) -> ash::Device {
     let priorities = [1.0; 2];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
     let mut timelines = vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true);
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut timelines);
-    // SAFETY: here and below infos are valid, and handles alive.
+    // SAFETY: infos are valid and handles alive, here and below.
     unsafe { driver.instance.create_device(driver.physical, &info, None).unwrap() }
 }
 
@@ -28,7 +29,7 @@ fn timeline(device: &ash::Device) -> vk::Semaphore {
     unsafe { device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None).unwrap() }
 }
 
-/// Submits nothing but a wait for a value, and a signal.
+/// Submits only a wait for a value and a signal.
 fn submit(device: &ash::Device, queue: vk::Queue, wait: (vk::Semaphore, u64), signal: Option<(vk::Semaphore, u64)>) {
     let (waits, signals): (_, Vec<_>) = ([wait.0], signal.iter().map(|signal| signal.0).collect());
     let (waited, signaled): (_, Vec<_>) = ([wait.1], signal.iter().map(|signal| signal.1).collect());
@@ -47,12 +48,13 @@ fn submit(device: &ash::Device, queue: vk::Queue, wait: (vk::Semaphore, u64), si
 fn a_device_is_destroyed_while_queues_wait_for_what_nobody_signals() {
     let driver = Driver::open_for(vk::API_VERSION_1_2, &[]);
     let device = two_queues(&driver);
-    // SAFETY: infos are valid, and handles alive; that work is pending is what the test is
-    // about.
+    // SAFETY: infos are valid and handles alive. The driver handles the pending work, which is the
+    // case under test.
     unsafe {
         let [first, second] = [0, 1].map(|number| device.get_device_queue(0, number));
         let [one, other] = [timeline(&device), timeline(&device)];
-        // Each waits for the other, and for a binary semaphore that nothing signals.
+        // Each queue waits for the other one, and the second one also for a binary semaphore that
+        // nothing signals.
         submit(&device, first, (one, 1), Some((other, 1)));
         submit(&device, second, (other, 1), Some((one, 1)));
         let binary = device.create_semaphore(&vk::SemaphoreCreateInfo::default(), None).unwrap();
@@ -74,7 +76,7 @@ fn what_can_still_complete_does_before_the_device_goes() {
     unsafe {
         let [first, second] = [0, 1].map(|number| device.get_device_queue(0, number));
         let line = timeline(&device);
-        // A chain from queue to queue.
+        // Each submission waits for the previous one, which is on the other queue.
         for number in 0..200 {
             submit(&device, if number % 2 == 0 { first } else { second }, (line, number), Some((line, number + 1)));
         }
@@ -111,8 +113,8 @@ fn a_device_is_destroyed_while_a_command_waits_for_an_event() {
 fn results_of_queries_that_never_end_are_none() {
     let driver = Driver::open();
     let device = &driver.device;
-    // SAFETY: infos are valid, and handles alive; the awaited results never come, on
-    // purpose.
+    // SAFETY: infos are valid and handles alive. The driver ends the waits for results that never
+    // arrive.
     unsafe {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(2);
         let pool = device.create_query_pool(&info, None).unwrap();
@@ -129,7 +131,7 @@ fn results_of_queries_that_never_end_are_none() {
             .unwrap();
         let mapped = device.map_memory(memory, 0, 64, vk::MemoryMapFlags::empty()).unwrap().cast::<u32>();
         assert_eq!([0, 1, 2, 3].map(|word| mapped.add(word).read()), [7, 0, 7, 0], "values stay, none is available");
-        // The host's waits end as well.
+        // The host's waits also end.
         let result = device.get_query_pool_results(pool, 0, &mut [[0u32; 2]; 2], flags);
         assert_eq!(result, Err(vk::Result::NOT_READY));
         assert!(begin.elapsed() < LONG, "{:?}", begin.elapsed());
@@ -143,7 +145,8 @@ fn results_of_queries_that_never_end_are_none() {
 fn waits_of_other_threads_end_with_the_device() {
     let driver = Driver::open_for(vk::API_VERSION_1_2, &[]);
     let device = two_queues(&driver);
-    // SAFETY: that the device goes while it is used is what this is about: the waits have begun long before.
+    // SAFETY: the driver supports the destruction of a device during waits. The waits begin long
+    // before.
     unsafe {
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
         let semaphores = [timeline(&device)];
@@ -169,7 +172,7 @@ fn waits_for_an_image_end_with_the_swapchain() {
     let driver = Driver::open_with(&[ash::khr::swapchain::NAME]);
     let surfaces = ash::ext::headless_surface::Instance::new(&driver.entry, &driver.instance);
     let swapchains = ash::khr::swapchain::Device::new(&driver.instance, &driver.device);
-    // SAFETY: infos are valid; that the swapchain goes while it is waited for is what this is about.
+    // SAFETY: infos are valid. The driver supports the destruction of a swapchain during a wait.
     unsafe {
         let surface = surfaces.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
         let info = vk::SwapchainCreateInfoKHR::default()

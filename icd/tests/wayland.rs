@@ -1,7 +1,7 @@
-//! FIFO under a Wayland compositor without a refresh: frames come as they are rendered, and those of a surface that is not shown do not
-//! wait for ever.
+//! FIFO under a Wayland compositor without a refresh: frames are shown at once, and frames of a
+//! hidden surface do not wait without end.
 //!
-//! The test is its own application. Needs weston (Debian package weston); without it the test fails.
+//! The test is the application. It needs weston (Debian package weston) and fails without it.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
@@ -19,7 +19,7 @@ use wayland_protocols::xdg::shell::client::xdg_surface::{self, XdgSurface};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::XdgToplevel;
 use wayland_protocols::xdg::shell::client::xdg_wm_base::{self, XdgWmBase};
 
-/// A compositor that shows frames nowhere, ended with the test.
+/// A headless compositor, stopped on drop.
 struct Compositor {
     child: Child,
     folder: PathBuf,
@@ -112,11 +112,11 @@ impl Dispatch<XdgSurface, ()> for Listener {
     }
 }
 
-/// A surface, as a window or as nothing that a compositor shows.
+/// A surface, with or without a role that makes it visible.
 struct Window {
     connection: Connection,
     surface: WlSurface,
-    // Kept for as long as the surface is used.
+    // The queue must live as long as the surface.
     _queue: EventQueue<Listener>,
 }
 
@@ -140,10 +140,11 @@ impl Window {
         Self { connection, surface, _queue: queue }
     }
 
-    /// Presents frames in FIFO mode, and returns how long that took.
+    /// Presents frames in FIFO mode, and returns the elapsed time.
     fn show(&self, count: u32) -> Duration {
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-        // SAFETY: the function is the driver's own; all infos are valid; everything named is alive.
+        // SAFETY: the function belongs to the driver, all infos are valid, and all objects are
+        // alive.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
             let names = [ash::khr::surface::NAME, ash::khr::wayland_surface::NAME].map(|name| name.as_ptr());
@@ -170,7 +171,7 @@ impl Window {
 }
 
 /// # Safety
-/// Everything named must be alive.
+/// All objects must be alive.
 unsafe fn present(instance: &ash::Instance, device: &ash::Device, surface: vk::SurfaceKHR, count: u32) -> Duration {
     let swapchains = ash::khr::swapchain::Device::new(instance, device);
     let info = vk::SwapchainCreateInfoKHR::default()
@@ -183,7 +184,8 @@ unsafe fn present(instance: &ash::Instance, device: &ash::Device, surface: vk::S
         .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
         .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
         .present_mode(vk::PresentModeKHR::FIFO);
-    // SAFETY: the infos are valid; the fence is waited for before it is used again, and the queue before its swapchain goes.
+    // SAFETY: the infos are valid. The fence is waited for before it is used again, and the queue
+    // is idle before its swapchain is destroyed.
     unsafe {
         let chain = swapchains.create_swapchain(&info, None).unwrap();
         let (queue, begin) = (device.get_device_queue(0, 0), Instant::now());
@@ -209,7 +211,7 @@ fn frames_do_not_wait_for_a_refresh_that_there_is_not() {
     let compositor = Compositor::start();
     let elapsed = Window::new(&compositor, true).show(600);
     assert!(elapsed < Duration::from_secs(8), "{elapsed:?} for 600 frames, which take 10 s at 60 Hz");
-    // Nobody takes frames of what is not shown. They end all the same.
+    // The compositor takes no frames of a hidden surface. The presentation still ends.
     let elapsed = Window::new(&compositor, false).show(4);
     assert!(elapsed < Duration::from_secs(30), "{elapsed:?} for 4 frames that nobody takes");
 }

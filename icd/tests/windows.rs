@@ -1,7 +1,8 @@
-//! Windows that go away: a resized one, a destroyed one, a killed X server; and frames with and without shared memory.
+//! Windows that change or disappear: a resized one, a destroyed one, a killed X server; and frames
+//! with and without shared memory.
 //!
-//! The test is its own application: it makes windows on its own connection and presents cleared images. Needs Xvfb
-//! (Debian package xvfb); without it the tests fail.
+//! The test is the application: it creates windows on its connection and presents cleared images.
+//! It needs Xvfb (Debian package xvfb) and fails without it.
 
 use std::ffi::{c_char, c_int};
 use std::io::{BufRead, BufReader};
@@ -16,7 +17,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::xcb_ffi::XCBConnection;
 
-/// An X server of our own, ended with the test.
+/// An X server for one test, stopped on drop.
 struct Server {
     child: Child,
     display: String,
@@ -25,7 +26,8 @@ struct Server {
 impl Server {
     fn start(args: &[&str]) -> Self {
         let mut child = Command::new("Xvfb")
-            // Without a reset when its last client goes: a mode that one client has set is there for the next.
+            // Without a reset after its last client, the server keeps a client's screen mode for
+            // later clients.
             .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"])
             .args(args)
             .stdout(Stdio::piped())
@@ -38,7 +40,7 @@ impl Server {
         Self { child, display: format!(":{}", number.trim()) }
     }
 
-    /// Gives the screen a mode with a refresh of so many Hz: Xvfb's own has none.
+    /// Sets a screen mode with a refresh rate in Hz. Xvfb's default mode has none.
     fn set_refresh(&self, hertz: u32) {
         let display = std::ffi::CString::new(self.display.clone()).unwrap();
         let (connection, screen) = XCBConnection::connect(Some(&display)).expect("the X server can be reached");
@@ -75,7 +77,7 @@ impl Drop for Server {
     }
 }
 
-/// A display of Xlib.
+/// An Xlib display.
 struct Xlib {
     library: Library,
     display: *mut vk::Display,
@@ -84,7 +86,7 @@ struct Xlib {
 impl Xlib {
     fn open(server: &Server) -> Self {
         let name = std::ffi::CString::new(server.display.clone()).unwrap();
-        // SAFETY: the function has this type.
+        // SAFETY: the symbol is a function of this type.
         unsafe {
             let library = Library::new("libX11.so.6").expect("Xlib is there, which Xvfb needs as well");
             let open: Symbol<'_, unsafe extern "C" fn(*const c_char) -> *mut vk::Display> =
@@ -98,7 +100,7 @@ impl Xlib {
 
 impl Drop for Xlib {
     fn drop(&mut self) {
-        // SAFETY: the function has this type, and nobody uses the display afterwards.
+        // SAFETY: the symbol is a function of this type, and the display is not used afterwards.
         unsafe {
             let close: Symbol<'_, unsafe extern "C" fn(*mut vk::Display) -> c_int> =
                 self.library.get(b"XCloseDisplay\0").unwrap();
@@ -109,7 +111,7 @@ impl Drop for Xlib {
 
 /// A program with a window.
 struct Application {
-    /// What its surface is made with, if not with xcb.
+    /// Xlib display of the surface; `None` if the surface uses xcb.
     xlib: Option<Xlib>,
     connection: XCBConnection,
     window: u32,
@@ -136,7 +138,7 @@ impl Application {
         Self::start_of(server, xlib, 0)
     }
 
-    /// With a window of this depth, bits; 0 for the screen's.
+    /// Starts with a window of `depth` bits; 0 selects the screen's depth.
     fn start_of(server: &Server, xlib: Option<Xlib>, depth: u8) -> Self {
         let display = std::ffi::CString::new(server.display.clone()).unwrap();
         let (connection, screen) = XCBConnection::connect(Some(&display)).expect("the X server can be reached");
@@ -151,7 +153,8 @@ impl Application {
         made.unwrap().check().unwrap();
         connection.map_window(window).unwrap().check().unwrap();
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-        // SAFETY: the function is the driver's own; all infos are valid; the connection outlives the surface.
+        // SAFETY: the function belongs to the driver, all infos are valid, and the connection
+        // outlives the surface.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
             let names = [ash::khr::surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::xlib_surface::NAME];
@@ -196,7 +199,7 @@ impl Application {
     }
 
     fn capabilities(&self) -> Result<vk::SurfaceCapabilitiesKHR, vk::Result> {
-        // SAFETY: both live.
+        // SAFETY: the physical device and the surface are live.
         unsafe { self.surfaces.get_physical_device_surface_capabilities(self.physical, self.surface) }
     }
 
@@ -204,7 +207,7 @@ impl Application {
         self.swapchain_of(|info| info.old_swapchain(old))
     }
 
-    /// A swapchain that is described in another way than most.
+    /// Creates a swapchain whose create info `describe` modifies.
     fn swapchain_of(
         &self,
         describe: impl FnOnce(vk::SwapchainCreateInfoKHR<'static>) -> vk::SwapchainCreateInfoKHR<'static>,
@@ -224,7 +227,7 @@ impl Application {
         unsafe { self.swapchains.create_swapchain(&describe(info), None) }
     }
 
-    /// Shows one frame of a colour and waits for it; what acquiring or presenting returned.
+    /// Shows one frame of a colour and waits for it. Returns the error of acquiring or presenting.
     fn show(&self, swapchain: vk::SwapchainKHR, color: [f32; 4]) -> Result<(), vk::Result> {
         let (pool, presented) = self.send(swapchain, color)?;
         // SAFETY: the queue is idle before the pool is destroyed.
@@ -235,7 +238,8 @@ impl Application {
         presented
     }
 
-    /// Renders a frame of a colour and presents it; its command pool, and what presenting returned.
+    /// Renders and presents a frame of a colour. Returns its command pool and the result of
+    /// presenting.
     fn send(
         &self,
         swapchain: vk::SwapchainKHR,
@@ -281,13 +285,13 @@ impl Application {
         }
     }
 
-    /// Shows frames until that fails; the error. Fails when it never does.
+    /// Shows frames until an error occurs, and returns it. Panics if no error occurs.
     fn show_until_error(&self, swapchain: vk::SwapchainKHR) -> vk::Result {
         let shown = (0..10).map(|_| self.show(swapchain, [0.0; 4]));
         shown.filter_map(Result::err).next().expect("the window's end is noticed")
     }
 
-    /// The pixels of the window, blue, green, red, unused.
+    /// Returns the pixels of the window in the byte order blue, green, red, unused.
     fn pixels(&self) -> Vec<u8> {
         let (width, height) = SIZE;
         let image = self.connection.get_image(ImageFormat::Z_PIXMAP, self.window, 0, 0, width, height, u32::MAX);
@@ -295,7 +299,7 @@ impl Application {
     }
 
     fn close(self) {
-        // SAFETY: nothing is used afterwards; the connection is closed last.
+        // SAFETY: the objects are not used afterwards, and the connection is closed last.
         unsafe {
             self.device.destroy_device(None);
             self.surfaces.destroy_surface(self.surface, None);
@@ -304,7 +308,7 @@ impl Application {
     }
 }
 
-/// Frames arrive in the window, and no error among the application's events.
+/// Checks that frames arrive in the window, and that the application's events contain no error.
 fn frames_arrive(args: &[&str], uses_xlib: bool) {
     let server = Server::start(args);
     let application = Application::start_with(&server, uses_xlib.then(|| Xlib::open(&server)));
@@ -348,7 +352,7 @@ fn a_killed_server_loses_the_surface_but_not_the_process() {
     assert_eq!(application.show_until_error(swapchain), vk::Result::ERROR_SURFACE_LOST_KHR);
     assert_eq!(application.capabilities().unwrap_err(), vk::Result::ERROR_SURFACE_LOST_KHR);
     assert!(application.swapchain(swapchain).is_err());
-    // SAFETY: an empty submission is valid: the device lives.
+    // SAFETY: an empty submission is valid, and the device is live.
     unsafe { application.device.queue_submit(application.queue, &[], vk::Fence::null()).unwrap() };
     application.close();
 }
@@ -385,7 +389,8 @@ fn a_resized_window_needs_a_new_swapchain() {
     application.close();
 }
 
-/// Frames that wait for their turn when the swapchain is destroyed: afterwards nobody uses the connection, which the application may close.
+/// A swapchain is destroyed while frames wait for their periods. The driver must not use the
+/// connection afterwards, because the application may close it.
 #[test]
 fn a_destroyed_swapchain_leaves_the_connection_alone() {
     let server = Server::start(&[]);
@@ -396,7 +401,8 @@ fn a_destroyed_swapchain_leaves_the_connection_alone() {
     };
     let swapchain = application.swapchain_of(fifo).unwrap();
     let (device, swapchains) = (&application.device, &application.swapchains);
-    // SAFETY: everything named is alive; what was presented is complete but for being shown.
+    // SAFETY: all objects are alive. All submissions are complete, and only presentation is
+    // pending.
     unsafe {
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
         for _ in 0..8 {
@@ -411,12 +417,12 @@ fn a_destroyed_swapchain_leaves_the_connection_alone() {
         swapchains.destroy_swapchain(swapchain, None);
         application.surfaces.destroy_surface(application.surface, None);
     }
-    // Requests are numbered, whoever sends them.
+    // Requests of all senders on the connection are numbered.
     let number = || application.connection.get_input_focus().unwrap().sequence_number();
     let first = number();
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_eq!(number(), first + 1, "requests since the surface was destroyed");
-    // SAFETY: nothing is used afterwards.
+    // SAFETY: the objects are not used afterwards.
     unsafe {
         device.destroy_device(None);
         assert_eq!(number(), first + 2, "requests of the device's end");
@@ -424,7 +430,8 @@ fn a_destroyed_swapchain_leaves_the_connection_alone() {
     }
 }
 
-/// Frames of FIFO follow the refresh of the display, also when that changes, and need not wait for one where there is none.
+/// FIFO frames follow the display's refresh, also after a change, and do not wait on a display
+/// without one.
 #[test]
 fn fifo_follows_the_refresh_of_the_display() {
     let server = Server::start(&[]);
@@ -445,14 +452,15 @@ fn fifo_follows_the_refresh_of_the_display() {
     let without = show(250);
     assert!(without < 4_000, "{without} ms for 250 frames, which take 4.2 s at 60 Hz");
     server.set_refresh(20);
-    // The server is asked again a second later.
+    // The driver queries the server again after one second.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let with = show(11);
     assert!(with >= 495, "{with} ms for 11 frames at 20 Hz");
     application.close();
 }
 
-/// Seven frames of FIFO, which take a tenth of a second, and then the swapchain's end, retired or not: the last frame is seen.
+/// A swapchain is destroyed, retired or not, with seven pending FIFO frames, which take 0.1 s. The
+/// last frame is shown.
 #[test]
 fn the_last_frame_before_the_end_is_shown() {
     let server = Server::start(&[]);
@@ -471,7 +479,8 @@ fn the_last_frame_before_the_end_is_shown() {
             pools.push(pool);
         }
         let next = retires.then(|| application.swapchain(swapchain).unwrap());
-        // SAFETY: what was rendered is complete but for being shown, or will be when the queue is idle.
+        // SAFETY: rendering is complete, and only presentation is pending. The queue is idle
+        // before its pools are destroyed.
         unsafe {
             swapchains.destroy_swapchain(swapchain, None);
             let pixels = application.pixels();
@@ -486,14 +495,16 @@ fn the_last_frame_before_the_end_is_shown() {
     application.close();
 }
 
-/// A program that forgets its swapchain, and closes its connection after its surface.
+/// A program that does not destroy its swapchain, and closes its connection after it destroys the
+/// surface.
 #[test]
 fn a_destroyed_surface_closes_the_swapchain_that_was_forgotten() {
     let server = Server::start(&[]);
     let application = Application::start(&server);
     let swapchain = application.swapchain(vk::SwapchainKHR::null()).unwrap();
     application.show(swapchain, [1.0; 4]).unwrap();
-    // SAFETY: the queue is idle; what is acquired of a swapchain without a surface is an error.
+    // SAFETY: the queue is idle. Acquiring from a swapchain without a surface is an error that the
+    // driver detects.
     unsafe {
         application.surfaces.destroy_surface(application.surface, None);
         let acquired =

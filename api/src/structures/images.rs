@@ -1,4 +1,4 @@
-//! Features and properties of formats, images and samplers beyond those of Vulkan's versions.
+//! Features and properties of formats, images and samplers beyond Vulkan's core versions.
 
 use ash::vk;
 
@@ -40,7 +40,7 @@ pub(super) fn properties(to: &mut impl Structures) {
     to.put(filter_minmax());
 }
 
-/// Every format that is filtered is reduced, too.
+/// Returns the properties of filter reduction. Every filterable format supports it.
 pub(super) fn filter_minmax() -> vk::PhysicalDeviceSamplerFilterMinmaxProperties<'static> {
     vk::PhysicalDeviceSamplerFilterMinmaxProperties::default()
         .filter_minmax_single_component_formats(true)

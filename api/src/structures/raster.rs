@@ -1,4 +1,5 @@
-//! Features and properties of vertices, primitives and their rasterization beyond those of Vulkan's versions.
+//! Features and properties of vertices, primitives and rasterization beyond Vulkan's core
+//! versions.
 
 use ash::vk;
 use vitric_gpu::raster::{MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
@@ -71,14 +72,15 @@ pub(super) fn features(to: &mut impl Structures) {
 }
 
 pub(super) fn properties(to: &mut impl Structures) {
-    // Exact, with nothing added to polygons. Lines and points are covered by samples.
+    // Coverage is exact and polygons are not enlarged. Lines and points have no conservative
+    // coverage, but use samples.
     to.put(
         vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default()
             .primitive_underestimation(true)
             .degenerate_triangles_rasterized(true)
             .fully_covered_fragment_shader_input_variable(true),
     );
-    // Vertices are in the order in which primitives are assembled, with the provoking one first or last.
+    // Vertices are in the order of primitive assembly, with the provoking vertex first or last.
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricPropertiesKHR::default());
     to.put(fragment_shading_rate());
     to.put(mesh_shader());
@@ -98,7 +100,8 @@ pub(super) fn properties(to: &mut impl Structures) {
     );
 }
 
-/// Workgroups are those of compute programs; what they give lies in their memory.
+/// Returns the limits of task and mesh shaders. Their workgroups have the limits of compute
+/// workgroups, and their outputs are stored in workgroup memory.
 fn mesh_shader() -> vk::PhysicalDeviceMeshShaderPropertiesEXT<'static> {
     let limits = physical::limits();
     let (groups, size) = (limits.max_compute_work_group_count, limits.max_compute_work_group_size);
@@ -132,12 +135,14 @@ fn mesh_shader() -> vk::PhysicalDeviceMeshShaderPropertiesEXT<'static> {
         .prefers_compact_primitive_output(true)
 }
 
-/// Workgroups of a draw of meshes, bytes of a payload, and bytes of what a mesh program gives.
+/// Maximum number of workgroups in a mesh draw, of bytes in a payload, and of bytes of a mesh
+/// shader's outputs.
 const MESH_WORKGROUPS: u32 = 1 << 22;
 const MESH_PAYLOAD: u32 = 1 << 14;
 const MESH_OUTPUTS: u32 = 1 << 17;
 
-/// Offsets are words. What a vertex has of data is bounded by what programs have of outputs.
+/// Returns the limits of transform feedback. The data of a vertex are limited by the outputs of a
+/// shader.
 fn transform_feedback() -> vk::PhysicalDeviceTransformFeedbackPropertiesEXT<'static> {
     vk::PhysicalDeviceTransformFeedbackPropertiesEXT::default()
         .max_transform_feedback_streams(STREAMS)
@@ -152,8 +157,9 @@ fn transform_feedback() -> vk::PhysicalDeviceTransformFeedbackPropertiesEXT<'sta
         .transform_feedback_draw(true)
 }
 
-/// Locations are on the grid of positions, of which a bit is not promised, so that triangles can surround each single one. Each draw has
-/// its own: nothing is stored that depends on them.
+/// Returns the properties of sample locations. They use one bit less than the subpixel grid of
+/// positions, so that triangles can surround each location. Each draw may have other locations,
+/// because no stored data depend on them.
 fn sample_locations() -> vk::PhysicalDeviceSampleLocationsPropertiesEXT<'static> {
     let counts = physical::custom_sample_counts();
     vk::PhysicalDeviceSampleLocationsPropertiesEXT::default()
@@ -164,7 +170,8 @@ fn sample_locations() -> vk::PhysicalDeviceSampleLocationsPropertiesEXT<'static>
         .variable_sample_locations(true)
 }
 
-/// Everything works with fragments of several pixels but what is not there: interlocks.
+/// Returns the properties of fragment shading rates. All combinations are supported except
+/// fragment shader interlocks.
 fn fragment_shading_rate() -> vk::PhysicalDeviceFragmentShadingRatePropertiesKHR<'static> {
     let [width, height] = Rate::ALL[0].size();
     let [least, most] = TEXEL_SIZES;

@@ -1,4 +1,4 @@
-//! Features and properties of state, descriptors and commands beyond those of Vulkan's versions.
+//! Features and properties of state, descriptors and commands beyond Vulkan's core versions.
 
 use ash::vk;
 use vitric_gpu::command::MAX_NESTED;
@@ -45,7 +45,7 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceVertexInputDynamicStateFeaturesEXT::default().vertex_input_dynamic_state(true));
 }
 
-/// Of how pipelines are made.
+/// Passes the features of pipeline creation.
 fn pipelines(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT::default().attachment_feedback_loop_layout(true));
     to.put(
@@ -58,13 +58,13 @@ fn pipelines(to: &mut impl Structures) {
             .rasterization_order_depth_attachment_access(true)
             .rasterization_order_stencil_attachment_access(true),
     );
-    // Nothing is protected: what pipelines say about it changes nothing.
+    // Protected memory is not supported, so the pipeline flags of this feature have no effect.
     to.put(vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT::default().pipeline_protected_access(true));
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
 }
 
-/// All but what extensions of vendors bring.
+/// Returns all features except the ones of vendor extensions.
 fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
     vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT::default()
         .extended_dynamic_state3_tessellation_domain_origin(true)
@@ -96,7 +96,7 @@ pub(super) fn properties(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMultiDrawPropertiesEXT::default().max_multi_draw_count(MAX_MULTI_DRAWS));
     to.put(vk::PhysicalDeviceNestedCommandBufferPropertiesEXT::default().max_command_buffer_nesting_level(MAX_NESTED));
     to.put(robustness());
-    // Parts are put together, and code is generated when something is first drawn.
+    // Linking combines the parts. Code is generated when the pipeline is first used to draw.
     to.put(
         vk::PhysicalDeviceGraphicsPipelineLibraryPropertiesEXT::default()
             .graphics_pipeline_library_fast_linking(true)
@@ -109,13 +109,13 @@ pub(super) fn properties(to: &mut impl Structures) {
             .fragment_shading_rate_clamp_combiner_inputs(true)
             .max_combined_image_sampler_descriptor_count(1),
     );
-    // A build's own.
+    // The algorithm is specific to the build.
     let uuid = cache_uuid();
     to.put(vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT {
         shader_module_identifier_algorithm_uuid: uuid,
         ..Default::default()
     });
-    // Words are checked.
+    // Bounds are checked for each 4-byte word.
     to.put(
         vk::PhysicalDeviceRobustness2PropertiesEXT::default()
             .robust_storage_buffer_access_size_alignment(4)
@@ -124,7 +124,8 @@ pub(super) fn properties(to: &mut impl Structures) {
     to.put(vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(MAX_PUSH_DESCRIPTORS));
 }
 
-/// Early tests count what a pipeline's mask leaves, before programs change coverage. Lines are strict.
+/// Returns the properties of maintenance 5. Early tests count samples after the pipeline's sample
+/// mask and before shaders change the coverage.
 fn maintenance5() -> vk::PhysicalDeviceMaintenance5PropertiesKHR<'static> {
     vk::PhysicalDeviceMaintenance5PropertiesKHR::default()
         .early_fragment_multisample_coverage_after_sample_counting(true)
@@ -132,7 +133,8 @@ fn maintenance5() -> vk::PhysicalDeviceMaintenance5PropertiesKHR<'static> {
         .depth_stencil_swizzle_one_support(true)
 }
 
-/// Without being asked the device checks all but that attributes are in their buffers as a whole.
+/// Returns the default robustness. Vertex inputs are the only accesses without the second level of
+/// robustness: a partly out-of-bounds attribute is not checked as a whole.
 fn robustness() -> vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'static> {
     use vk::PipelineRobustnessBufferBehaviorEXT as Buffer;
     vk::PhysicalDevicePipelineRobustnessPropertiesEXT::default()

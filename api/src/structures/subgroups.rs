@@ -1,4 +1,4 @@
-//! Features of subgroups' operations beyond those of Vulkan's versions.
+//! Features of subgroup operations beyond Vulkan's core versions.
 
 use ash::vk;
 

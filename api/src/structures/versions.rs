@@ -1,8 +1,9 @@
-//! The structures of whole versions of Vulkan: each field is that of the structure of the extension that it comes from.
+//! Structures of whole versions of Vulkan. Each field has the value of the promoted extension's
+//! structure.
 
 use ash::vk;
 
-/// A structure with fields of others, and values of its own.
+/// Builds a structure from fields of other structures and additional values.
 macro_rules! gather {
     ($ty:ident { $($part:ident => $($field:ident),+;)* } $($own:ident: $value:expr,)*) => {
         vk::$ty { $($($field: $part.$field,)+)* $($own: $value,)* ..Default::default() }
@@ -69,14 +70,14 @@ pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
                 vulkan_memory_model_availability_visibility_chains;
             subgroups => shader_subgroup_extended_types;
         }
-        // Of these an extension has nothing but its name.
+        // These features come from extensions without a feature structure.
         sampler_mirror_clamp_to_edge: vk::TRUE,
         draw_indirect_count: vk::TRUE,
         sampler_filter_minmax: vk::TRUE,
         descriptor_indexing: vk::TRUE,
         shader_output_viewport_index: vk::TRUE,
         shader_output_layer: vk::TRUE,
-        // Any lane may be named by any value.
+        // The lane id of a broadcast may be any value.
         subgroup_broadcast_dynamic_id: vk::TRUE,
     }
 }
@@ -192,7 +193,7 @@ pub(super) fn properties13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
                 uniform_texel_buffer_offset_single_texel_alignment;
             buffers => max_buffer_size;
         }
-        // All that a pipeline's stages may have.
+        // Total size of all blocks of a pipeline's stages.
         max_inline_uniform_total_size: blocks.max_inline_uniform_block_size
             * blocks.max_descriptor_set_inline_uniform_blocks,
     }

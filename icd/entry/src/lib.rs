@@ -1,47 +1,46 @@
-//! The attribute `#[entry(vkName)]`, which makes a Vulkan entry point of a typed function.
+//! The attribute `#[entry(vkName)]`, which makes a typed function a Vulkan entry point.
 //!
-//! The function stays as it is written, and other code may call it. Beside it the attribute puts
-//! an `extern "system"` function of Vulkan's name and signature (the stub). The stub makes the
-//! token of the call, turns each parameter of C into the type that the function takes, turns the
-//! result back into C's, and catches panics. The types and their contracts are in `call.rs` of
-//! `vitric-icd`.
+//! The function is unchanged, and other code may call it. The attribute adds a stub, which is an
+//! `extern "system"` function with Vulkan's name and signature. The stub creates the token of the
+//! call and converts each parameter from its C type. It converts the result to its C type, and
+//! catches panics. The types and their contracts are in `call.rs` of `vitric-icd`.
 //!
-//! - A parameter whose type names a lifetime (`&DeviceObject`, `In<'_, T>`, `Out<'_, T>`,
-//!   `Option<&T>`) is translated. C's type for it is the type's `Typed::Raw`. Any other type
-//!   stands for itself.
-//! - A parameter of type `Call<'_>` is the token, and C has no parameter for it.
-//! - A parameter that is called `_` exists in C only.
+//! - A parameter whose type has a lifetime (`&DeviceObject`, `In<'_, T>`, `Out<'_, T>`,
+//!   `Option<&T>`) is converted. Its C type is `Typed::Raw` of the type. Other types are
+//!   unchanged.
+//! - A parameter of type `Call<'_>` is the token, and has no C parameter.
+//! - A parameter with the name `_` only exists in C.
 //! - `#[len]` marks the count of the arrays that follow it (`Array`, `ArrayMut`, `Listing`,
-//!   `Bytes`, `BytesMut`). It exists in C only.
+//!   `Bytes`, `BytesMut`). It only exists in C.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::{FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Type, parse_macro_input};
 
-/// Types that are made of a pointer and the count before it.
+/// Types that are built from a pointer and the count before it.
 const COUNTED: [&str; 5] = ["Array", "ArrayMut", "Listing", "Bytes", "BytesMut"];
 
-/// Makes a Vulkan entry point of a typed function. The argument is Vulkan's name of the command.
+/// Makes a typed function a Vulkan entry point. The argument is Vulkan's name of the command.
 #[proc_macro_attribute]
 pub fn entry(name: TokenStream, item: TokenStream) -> TokenStream {
     let (name, function) = (parse_macro_input!(name as Ident), parse_macro_input!(item as ItemFn));
     expand(&name, function).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// One parameter of the stub, and how the typed function gets it.
+/// A parameter of the stub, and the argument for the typed function.
 struct Parameter {
     /// The parameter in C's signature.
     declaration: Option<Tokens>,
-    /// The check before anything is translated.
+    /// Check before any parameter is converted.
     prepare: Option<Tokens>,
-    /// The translation.
+    /// Conversion of the parameter.
     translate: Option<Tokens>,
-    /// The argument of the typed function.
+    /// Argument of the typed function.
     argument: Option<Tokens>,
 }
 
-/// Returns the typed function, without the parameters that only C has, and its stub.
+/// Returns the typed function, without the parameters that only exist in C, and its stub.
 fn expand(name: &Ident, mut function: ItemFn) -> syn::Result<Tokens> {
     let mut parameters = Vec::new();
     let mut count = None;
@@ -83,7 +82,7 @@ fn expand(name: &Ident, mut function: ItemFn) -> syn::Result<Tokens> {
     })
 }
 
-/// Describes the parameter of a number. `count` is the last parameter that is a count.
+/// Returns the description of parameter `number`. `count` is the last count parameter.
 fn parameter(number: usize, input: &PatType, count: &mut Option<Ident>) -> syn::Result<Parameter> {
     let ty = &input.ty;
     let unnamed = quote::format_ident!("unnamed_{number}");
@@ -119,7 +118,7 @@ fn parameter(number: usize, input: &PatType, count: &mut Option<Ident>) -> syn::
     Ok(Parameter { declaration, prepare, translate, argument })
 }
 
-/// Returns the last name in the path of a type.
+/// Returns the last segment of a type's path.
 fn last_segment(ty: &Type) -> Option<String> {
     match ty {
         Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
@@ -127,8 +126,7 @@ fn last_segment(ty: &Type) -> Option<String> {
     }
 }
 
-/// Returns true if a type that is not a pointer names a lifetime, or leaves out that of a
-/// reference.
+/// Returns true if a type other than a pointer has a lifetime, possibly an elided one.
 fn names_a_lifetime(ty: &Type) -> bool {
     match ty {
         Type::Reference(_) => true,

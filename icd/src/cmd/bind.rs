@@ -63,7 +63,7 @@ fn bind_sets(
     recorder.record(Command::BindDescriptorSets { point, first, sets, dynamic_offsets: offsets.into() })
 }
 
-/// Returns the bind points of stages.
+/// Returns the bind points of shader stages.
 fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = vk::PipelineBindPoint> {
     let meshes = vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT;
     let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS | meshes);
@@ -93,7 +93,7 @@ fn bind_vertex_buffers2(
     sizes: Array<'_, vk::DeviceSize>,
     strides: Array<'_, vk::DeviceSize>,
 ) -> Result<()> {
-    // Strides count also where a buffer is bad.
+    // Strides are set even if a buffer is invalid.
     let _ = bind_vertex_ranges(recorder, first, buffers.get(), [offsets.get(), sizes.get()]);
     match strides.get() {
         [] => Ok(()),
@@ -104,8 +104,7 @@ fn bind_vertex_buffers2(
     }
 }
 
-/// Records the binding of vertex buffers from offsets on, and where there are sizes, no further
-/// than these.
+/// Records the binding of vertex buffers with their offsets, and with sizes if there are any.
 fn bind_vertex_ranges(
     recorder: Recorder<'_>,
     first: u32,
@@ -164,15 +163,15 @@ fn push_constants2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::Push
     recorder.record_with(values, |data| Command::PushConstants { offset, data })
 }
 
-/// Returns the layout of a set of a pipeline layout whose descriptors are pushed.
+/// Returns the layout of a push descriptor set in a pipeline layout.
 fn set_layout(object: &DeviceObject, layout: vk::PipelineLayout, set: u32) -> Result<Arc<SetLayout>> {
     let layout = need(object, &object.pipeline_layouts, layout)?;
     let found = layout.sets.get(set as usize).cloned().flatten();
     found.filter(|layout| layout.pushed).ok_or(Error::Unknown)
 }
 
-/// Records descriptors that are pushed to a set of a pipeline layout at one bind point. `describe`
-/// finds them.
+/// Records push descriptors for a set of a pipeline layout at one bind point. `describe` returns
+/// the descriptors.
 fn push(
     recorder: Recorder<'_>,
     point: vk::PipelineBindPoint,

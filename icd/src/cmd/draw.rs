@@ -1,4 +1,4 @@
-//! Draws, dispatches, draws of meshes, conditions of draws, and secondary command buffers. Source:
+//! Draws, dispatches, mesh draws, conditional rendering, and secondary command buffers. Source:
 //! Vulkan specification, "Drawing Commands", "Dispatching Commands"; `VK_EXT_multi_draw`,
 //! `VK_EXT_mesh_shader`, `VK_EXT_conditional_rendering`.
 
@@ -189,7 +189,7 @@ fn end_conditional_rendering(recorder: Recorder<'_>) -> Result<()> {
     recorder.record(Command::EndConditional)
 }
 
-// A device is a group of its own: there is nothing to choose.
+// A device group has one device, so the mask has no effect.
 
 #[entry(vkCmdSetDeviceMask)]
 fn set_device_mask(_: vk::CommandBuffer, _: u32) {}

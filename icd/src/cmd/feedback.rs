@@ -31,7 +31,7 @@ fn bind_transform_feedback_buffers(
     recorder.record(Command::BindFeedbackBuffers { first, buffers })
 }
 
-/// Returns the buffers of counters, of which there are none where the array is null.
+/// Returns the counter buffers; none if the array is null.
 fn counters(
     object: &DeviceObject,
     buffers: Array<'_, vk::Buffer>,

@@ -1,6 +1,6 @@
-//! Recorded commands (`vkCmd*`): one file for each family of commands.
+//! Recorded commands (`vkCmd*`), with one file for each group of commands.
 //!
-//! An entry point looks its objects up, builds one `Command` and records it through its
+//! An entry point resolves its handles, builds one `Command` and records it through its
 //! [`Recorder`]. Source: Vulkan specification, "Command Buffers".
 
 pub mod bind;
@@ -48,7 +48,8 @@ impl<'c> Param for Recorder<'c> {
 }
 
 impl Recorder<'_> {
-    /// Records a command. The messengers hear of one that the command buffer's queues do not take.
+    /// Records a command. Sends a message if the command buffer's queue family does not support
+    /// it.
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
     pub fn record(self, command: Command) -> Result<()> {
@@ -58,7 +59,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Records a command with bytes, which `command` is built around.
+    /// Records a command with bytes. `command` builds it from their location.
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
     pub fn record_with(self, bytes: &[u8], command: impl FnOnce(InlineData) -> Command) -> Result<()> {
@@ -73,10 +74,10 @@ impl Recorder<'_> {
         self.device.messages().error(&format!("queues of family {} do not take a command", self.buffer.family));
     }
 
-    /// Checks values that a command is given.
+    /// Checks values of a command.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when one is not allowed: a message was sent.
+    /// [`Error::Unknown`] if one is not allowed: a message was sent.
     pub fn check(self, call: Call<'_>, name: &'static str, test: impl FnOnce(Check<'_>) -> Result<()>) -> Result<()> {
         check::value(call, self.device, name, test)
     }

@@ -43,7 +43,7 @@ fn begin_render_pass2(
     recorder.record(Command::BeginPass(Box::new(begin)))
 }
 
-/// Returns the views that a render pass instance names itself, as its framebuffer has none.
+/// Returns the views of a render pass instance with an imageless framebuffer.
 fn named_views(
     call: Call<'_>,
     object: &DeviceObject,
@@ -55,7 +55,7 @@ fn named_views(
     views.map(|&view| need(object, &object.image_views, view)).collect::<Result<_>>().map(Some)
 }
 
-/// Returns the render area of the one device of a group, where it has its own.
+/// Returns the render area of a group's only device, if it is set separately.
 pub fn device_area(call: Call<'_>, next: *const c_void) -> Option<vk::Rect2D> {
     let group: &vk::DeviceGroupRenderPassBeginInfo<'_> = call.find(next)?;
     call.slice(group.p_device_render_areas, group.device_render_area_count).first().copied()

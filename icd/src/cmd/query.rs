@@ -1,5 +1,5 @@
-//! Queries, also those of streams, and timestamps. Source: Vulkan specification, "Queries";
-//! `VK_EXT_transform_feedback`, `VK_KHR_synchronization2`.
+//! Queries, including queries of vertex streams, and timestamps. Source: Vulkan specification,
+//! "Queries"; `VK_EXT_transform_feedback`, `VK_KHR_synchronization2`.
 
 use ash::vk;
 use vitric_api::Result;

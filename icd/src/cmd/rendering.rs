@@ -1,5 +1,5 @@
-//! Rendering without render pass objects: each instance is a pass of one subpass, made as it
-//! begins. Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`.
+//! Rendering without render pass objects. Each instance is a pass of one subpass, which is created
+//! when it begins. Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`.
 
 use std::sync::Arc;
 
@@ -37,8 +37,8 @@ fn end_rendering(recorder: Recorder<'_>) -> Result<()> {
     end_render_pass(recorder)
 }
 
-// Valid pipelines say the same of draws: colours are moved there, and input attachments are found
-// by their descriptors.
+// By valid usage, pipelines have equal locations and indices. Pipelines move the colours, and
+// input attachments are found by their descriptors.
 
 #[entry(vkCmdSetRenderingAttachmentLocationsKHR)]
 fn set_rendering_attachment_locations(_: vk::CommandBuffer, _: *const vk::RenderingAttachmentLocationInfoKHR<'_>) {}
@@ -50,7 +50,7 @@ fn set_rendering_input_attachment_indices(
 ) {
 }
 
-/// The attachments of an instance, as they are gathered.
+/// Attachments of an instance, as they are collected.
 struct Attachments<'a> {
     call: Call<'a>,
     object: &'a DeviceObject,
@@ -94,7 +94,7 @@ impl Attachments<'_> {
         })
     }
 
-    /// Returns the attachment of fragment sizes.
+    /// Returns the shading-rate attachment.
     fn rate(
         &mut self,
         info: Option<&vk::RenderingFragmentShadingRateAttachmentInfoKHR<'_>>,
@@ -113,7 +113,7 @@ impl Attachments<'_> {
         clear: ClearValue,
     ) -> Result<u32> {
         let view = need(self.object, &self.object.image_views, view)?;
-        // A suspended instance goes on.
+        // A resumed instance continues a suspended one.
         let resumes = self.flags.contains(vk::RenderingFlags::RESUMING);
         let suspends = self.flags.contains(vk::RenderingFlags::SUSPENDING);
         let load = |load| if resumes { vk::AttachmentLoadOp::LOAD } else { load };
@@ -139,16 +139,15 @@ impl Attachments<'_> {
         used(Some(info)).map(add).transpose()
     }
 
-    /// Adds an attachment that is written without having been used before.
+    /// Adds an attachment that is written without a previous use.
     fn add_target(&mut self, view: vk::ImageView) -> Result<u32> {
         self.add(view, [vk::AttachmentLoadOp::DONT_CARE; 2], [STORE; 2], ClearValue::default())
     }
 
-    /// Returns true if an attachment is resolved at the end of this instance, which may be
-    /// followed by others.
+    /// Returns true if an attachment is resolved at the end of this instance, which later
+    /// instances may resume.
     fn resolves(&self, info: &vk::RenderingAttachmentInfo<'_>) -> bool {
-        // Attachments that are rendered to with more samples than they have are resolved to
-        // themselves.
+        // Attachments with fewer samples than the rendering are resolved to themselves.
         let has_target = info.resolve_image_view != vk::ImageView::null();
         info.resolve_mode != Mode::NONE && has_target && !self.flags.contains(vk::RenderingFlags::SUSPENDING)
     }
@@ -164,7 +163,7 @@ impl Attachments<'_> {
         stencil: Option<&vk::RenderingAttachmentInfo<'_>>,
     ) -> Result<Option<u32>> {
         let Some(either) = depth.or(stencil) else { return Ok(None) };
-        // An aspect that is not rendered to stays as it is.
+        // An aspect that is not rendered to keeps its contents.
         let load = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
             info.map_or(vk::AttachmentLoadOp::NONE_KHR, |info| info.load_op)
         };

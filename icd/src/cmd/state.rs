@@ -1,4 +1,4 @@
-//! Commands that set what pipelines leave open. Source: Vulkan specification, "Pipelines",
+//! Commands that set dynamic state of pipelines. Source: Vulkan specification, "Pipelines",
 //! "Dynamic State"; `VK_EXT_extended_dynamic_state` and its successors,
 //! `VK_EXT_vertex_input_dynamic_state`, `VK_EXT_color_write_enable`, `VK_EXT_sample_locations`,
 //! `VK_EXT_attachment_feedback_loop_dynamic_state`.
@@ -163,7 +163,7 @@ setters! {
         |value, check| check.any_of("conservative_rasterization_mode", value, pipelines::CONSERVATIVE);
 }
 
-// Nothing can be added to primitives: the size is 0.
+// The maximum extra overestimation is 0, so the size has no effect.
 
 #[entry(vkCmdSetExtraPrimitiveOverestimationSizeEXT)]
 fn set_extra_primitive_overestimation_size(_: vk::CommandBuffer, _: f32) {}
@@ -173,7 +173,7 @@ fn set_sample_mask(recorder: Recorder<'_>, _: vk::SampleCountFlags, mask: Option
     recorder.record(Command::SetState(SetState::SampleMask(mask.copied().unwrap_or(u32::MAX))))
 }
 
-/// Records a value of each colour attachment from `first` on.
+/// Records a value for each colour attachment from `first` on.
 fn set_blend<T>(recorder: Recorder<'_>, first: u32, values: &[T], set: impl Fn(&T) -> SetBlend) -> Result<()> {
     recorder.record(Command::SetBlend { first, values: values.iter().map(set).collect() })
 }

@@ -1,9 +1,9 @@
-//! Events and barriers, with the layout transitions that they name.
+//! Events and barriers, with their layout transitions.
 //!
-//! A dependency is one of all that follows on all before, so the stages and accesses of a barrier
-//! add nothing. Images lie the same in all layouts: a transition only tells near memory about the
-//! contents. Source: Vulkan specification, "Synchronization and Cache Control", "Image Layout
-//! Transitions"; `VK_KHR_synchronization2`.
+//! Every dependency orders all later commands after all earlier ones, so the stages and accesses
+//! of a barrier have no effect. Layouts do not change an image's bytes: a transition only informs
+//! near memory about the contents. Source: Vulkan specification, "Synchronization and Cache
+//! Control", "Image Layout Transitions"; `VK_KHR_synchronization2`.
 
 use ash::vk;
 use vitric_api::Result;
@@ -52,7 +52,7 @@ fn wait_events(
     #[len] image_count: u32,
     images: Array<'_, vk::ImageMemoryBarrier<'_>>,
 ) {
-    // Transitions count also where an event is bad.
+    // Transitions are recorded even if an event is invalid.
     let _ = wait(recorder, events.get());
     transition(recorder, images.get());
 }
@@ -106,7 +106,7 @@ fn transition_all(call: Call<'_>, recorder: Recorder<'_>, info: &vk::DependencyI
     transition(recorder, call.slice(info.p_image_memory_barriers, info.image_memory_barrier_count));
 }
 
-/// The layout transition of an image in a barrier.
+/// Layout transition of an image in a barrier.
 struct Transition {
     image: vk::Image,
     layouts: [vk::ImageLayout; 2],
@@ -134,8 +134,8 @@ impl Transition {
         hints.try_for_each(|hint| recorder.record(Command::HintImage { image: image.clone(), hint }))
     }
 
-    /// Returns what a transition of a whole image says of it: that its contents are lost, which
-    /// must come first, and whether it is only read. `slices_are_layers`: as the device has it.
+    /// Returns the hints of a transition of a whole image: discarded contents, which must come
+    /// first, and read-only use. `slices_are_layers` is the device's setting.
     fn hints(&self, image: &Surface, slices_are_layers: bool) -> [Option<Hint>; 2] {
         let ([old, new], range, desc) = (self.layouts, self.range, image.desc());
         let layers = if slices_are_layers { desc.layers.max(desc.extent.depth) } else { desc.layers };
@@ -159,7 +159,7 @@ where
 {
     if recorder.device.device.gpu().near().is_some() {
         for transition in barriers.iter().map(Transition::from) {
-            // The other images' transitions count also where a handle is bad.
+            // Transitions of the other images are recorded even if a handle is invalid.
             let _ = transition.record(recorder);
         }
     }
@@ -171,8 +171,8 @@ mod tests {
 
     use super::*;
 
-    /// A range of one layer is all of a volume, unless layers are its slices: then others keep
-    /// what they have.
+    /// A range of one layer contains a whole 3D image, unless layers are its slices. In that case
+    /// the other slices keep their contents.
     #[test]
     fn one_slice_is_not_all_of_a_volume() {
         let extent = vk::Extent3D { width: 8, height: 8, depth: 4 };

@@ -11,8 +11,8 @@ use super::Recorder;
 use crate::call::{Array, Bytes, Call, In};
 use crate::object::need;
 
-/// Defines functions that take what the regions of second versions of commands say to those of
-/// first versions.
+/// Defines functions that convert regions of `VK_KHR_copy_commands2` to regions of the original
+/// commands.
 macro_rules! regions {
     ($($name:ident: $second:ident => $first:ident { $($field:ident),+ })+) => { $(
         fn $name(region: &vk::$second<'_>) -> vk::$first {
@@ -264,16 +264,15 @@ fn clear_depth_stencil_image(
     })
 }
 
-/// Returns the four 32-bit components of a clear colour, whatever their type.
+/// Returns the four 32-bit components of a clear colour of any type.
 fn color_value(value: &vk::ClearColorValue) -> ClearValue {
     // SAFETY: each member of the union is an array of four 32-bit numbers.
     ClearValue(unsafe { value.uint32 })
 }
 
-/// Returns the four 32-bit components of a clear value, of which depth and stencil are the first
-/// two.
+/// Returns the four 32-bit components of a clear value. Depth and stencil are the first two.
 pub fn clear_value(value: &vk::ClearValue) -> ClearValue {
-    // SAFETY: the colour is the largest member of the union, and each member is made of 32-bit
+    // SAFETY: the colour is the largest member of the union, and each member consists of 32-bit
     // numbers.
     color_value(unsafe { &value.color })
 }

@@ -60,16 +60,16 @@ fn create_device(
     let handle = object.into_handle(instance);
     let object = |queue: Arc<queue::Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle(instance));
     let queues = queues.into_iter().map(object).collect();
-    // Nobody else has seen the device yet.
+    // No other thread has access to the device yet.
     let _ = device(call, vk::Device::from_raw(handle))?.queues.set(queues);
     Ok(out.put(handle))
 }
 
-/// Has devices that are not destroyed leave what they counted when the process ends, or when this
-/// library is unloaded.
+/// Registers a handler that writes the counters of live devices when the process ends, or when
+/// this library is unloaded.
 fn report_at_exit() {
     extern "C" fn leave() {
-        // SAFETY: no pointer of an application is used.
+        // SAFETY: the closure uses no pointer of the application.
         unsafe {
             answer(|_| {
                 report::leave_all();
@@ -79,8 +79,8 @@ fn report_at_exit() {
     }
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
-        // SAFETY: the handler lets no panic out. Where this is a library that is unloaded, C's
-        // library calls it before.
+        // SAFETY: no panic leaves the handler. If this is a shared library, the C library calls
+        // the handler before it unloads the library.
         let failed = unsafe { libc::atexit(leave) } != 0;
         if failed {
             log::warn!("devices that are not destroyed leave no counters: no handler can be registered for the end of the process");
@@ -88,7 +88,7 @@ fn report_at_exit() {
     });
 }
 
-/// Returns the queues that a device is to have; none is protected.
+/// Returns the requested queues; protected queues are not supported.
 fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<Wanted>> {
     let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
         if !info.flags.is_empty() {
@@ -102,8 +102,7 @@ fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Res
     infos.iter().map(wanted).collect()
 }
 
-/// Returns the enabled features of 1.0, or an error when a feature is enabled that is not
-/// supported.
+/// Returns the enabled features of Vulkan 1.0, or an error if an enabled feature is not supported.
 fn enabled_features(
     call: Call<'_>,
     messages: &Messages,
@@ -117,7 +116,7 @@ fn enabled_features(
     Ok(chained.or_else(|| call.get(info.p_enabled_features).copied()).unwrap_or_default())
 }
 
-/// Compares what an application has in its chain with what there is.
+/// Compares the features in an application's chain with the supported ones.
 struct Checker<'a> {
     call: Call<'a>,
     messages: &'a Messages,
@@ -136,24 +135,25 @@ impl Structures for Checker<'_> {
 #[entry(vkDestroyDevice)]
 fn destroy_device(call: Call<'_>, handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
     let Some(object) = DeviceObject::from_handle(call, handle) else { return };
-    // In a forked process nothing of it may be touched: threads that are not there may have been
-    // using it.
+    // A forked process must not use the objects, because threads that do not exist here may have
+    // been using them.
     let ending = if object.device.health().is_forked() { Ending::Forget } else { Ending::Drop };
     if ending == Ending::Drop {
         object.device.close();
         for pool in object.command_pools.all() {
-            // SAFETY: no reference to the objects is kept, and valid usage has no other use of
-            // them.
+            // SAFETY: this call keeps no reference to the objects, and by valid usage no other
+            // call uses them.
             pool.take().for_each(|buffer| unsafe { CommandObject::destroy(call, buffer) });
         }
     }
     for &(_, queue) in object.queues() {
-        // SAFETY: no reference to the object is kept, and valid usage has no other use of it.
+        // SAFETY: this call keeps no reference to the object, and by valid usage no other call
+        // uses it.
         unsafe { QueueObject::end(call, vk::Queue::from_raw(queue), ending) };
     }
     let word = slots::loader_word::<DeviceObject, _>(call, handle);
-    // SAFETY: this call does not use the object from here on, and valid usage has no other use of
-    // it.
+    // SAFETY: this call does not use the object from here on, and by valid usage no other call
+    // uses it.
     unsafe { DeviceObject::end(call, handle, ending) };
     slots::bury::<DeviceObject>(word);
     slots::bury::<QueueObject>(word);
@@ -177,7 +177,7 @@ fn get_device_queue2(
     info: Option<&vk::DeviceQueueInfo2<'_>>,
     out: Out<'_, vk::Queue>,
 ) {
-    // No queue is protected: one that is asked for with flags is none.
+    // Protected queues are not supported, so a query with flags returns null.
     match info.filter(|info| info.flags.is_empty()) {
         Some(info) => get_device_queue(call, handle, info.queue_family_index, info.queue_index, out),
         None => get_device_queue(call, handle, 0, u32::MAX, out),
@@ -216,7 +216,7 @@ fn queue_submit2(
     submit(queue, submits, fence, |info| batch2(call, queue, info))
 }
 
-/// Submits batches, each of which `batch` makes of a description.
+/// Submits batches, which `batch` creates from the descriptions.
 fn submit<I>(
     to: Queue<'_>,
     submits: Array<'_, I>,
@@ -233,7 +233,7 @@ fn submit<I>(
     to.queue.submit(batches, fence).map(|()| vk::Result::SUCCESS)
 }
 
-/// Makes a batch of a description of the first version.
+/// Creates a batch from a `VkSubmitInfo`.
 fn batch(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo<'_>) -> Result<Batch> {
     let owner = to.device;
     let timelines: Option<&vk::TimelineSemaphoreSubmitInfo<'_>> = call.find(submit.p_next);
@@ -256,7 +256,7 @@ fn batch(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo<'_>) -> Result<B
     Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().copied())? })
 }
 
-/// Makes a batch of a description of the second version.
+/// Creates a batch from a `VkSubmitInfo2`.
 fn batch2(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo2<'_>) -> Result<Batch> {
     let owner = to.device;
     fn pairs(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> impl Iterator<Item = (vk::Semaphore, u64)> {
@@ -273,7 +273,7 @@ fn batch2(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo2<'_>) -> Result
     Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().map(|info| info.command_buffer))? })
 }
 
-/// Returns the payloads of semaphores, with the values that they are to reach, or to get.
+/// Returns the payloads of semaphores with their wait or signal values.
 fn semaphores(
     owner: &DeviceObject,
     pairs: impl Iterator<Item = (vk::Semaphore, u64)>,
@@ -282,7 +282,7 @@ fn semaphores(
     pairs.map(|(semaphore, value)| Ok((payload(&*need(owner, &owner.semaphores, semaphore)?), value))).collect()
 }
 
-/// Makes a batch of command buffers, which must be for queues of the family of `to`.
+/// Creates a batch of command buffers, which must be allocated for the family of `to`.
 fn with_buffers(call: Call<'_>, to: Queue<'_>, buffers: impl Iterator<Item = vk::CommandBuffer>) -> Result<Batch> {
     let mut batch = Batch::default();
     for buffer in buffers {
@@ -305,7 +305,7 @@ fn queue_bind_sparse(_: vk::Queue, _: u32, _: *const vk::BindSparseInfo<'_>, _: 
     Error::FeatureNotPresent.code()
 }
 
-/// Writes why the device was lost. Addresses and binaries are not known.
+/// Writes the reason for a device loss, without addresses and binaries.
 #[entry(vkGetDeviceFaultInfoEXT)]
 fn get_device_fault_info(
     object: &DeviceObject,
@@ -319,7 +319,7 @@ fn get_device_fault_info(
     Ok(vk::Result::SUCCESS)
 }
 
-/// Writes what the one device of a group can do with its own memory.
+/// Writes the features of a device's own memory, because a group has one device.
 #[entry(vkGetDeviceGroupPeerMemoryFeatures)]
 fn get_device_group_peer_memory_features(
     _: vk::Device,

@@ -62,7 +62,7 @@ fn create_instance(
     process::watch_forks();
     let info = info.ok_or(Error::InitializationFailed)?;
     let messages = Arc::new(Messages::default());
-    // SAFETY: `VK_EXT_debug_utils` demands a callback that is valid until the instance is
+    // SAFETY: `VK_EXT_debug_utils` requires a callback that is valid until the instance is
     // destroyed.
     let witness = unsafe { Witness::new(call, info.p_next) };
     let (extensions, version) = witness.hear(&messages, || {
@@ -78,7 +78,7 @@ fn create_instance(
     Ok(out.put(object.into_handle(number)))
 }
 
-/// Returns the extensions that an instance is created with.
+/// Returns the enabled extensions of an instance.
 fn enabled_extensions(call: Call<'_>, messages: &Messages, info: &vk::InstanceCreateInfo<'_>) -> Result<Vec<String>> {
     let names = call.slice(info.pp_enabled_extension_names, info.enabled_extension_count);
     let known = |name: &String| extensions::find(name).is_some_and(|found| found.level == Level::Instance);
@@ -92,9 +92,9 @@ fn enabled_extensions(call: Call<'_>, messages: &Messages, info: &vk::InstanceCr
     names.iter().map(|&name| checked(call.string(name))).collect()
 }
 
-/// Returns the version of Vulkan that an application is written for, without patch: 1.0 where it
-/// says none. There is none that the driver could not be used with: since 1.1 that is so of newer
-/// ones, and of variants of Vulkan.
+/// Returns the version of Vulkan that an application is written for, without the patch version;
+/// 1.0 if none is set. No version is refused: Vulkan 1.1 and later allow newer versions, and
+/// variants of Vulkan are allowed, too.
 fn requested_version(messages: &Messages, application: Option<&vk::ApplicationInfo<'_>>) -> u32 {
     let version = application.map_or(0, |application| application.api_version);
     if vk::api_version_variant(version) != 0 {
@@ -114,8 +114,8 @@ fn destroy_instance(call: Call<'_>, instance: vk::Instance, _: *const vk::Alloca
             left => object.messages.warn(&format!("the instance is destroyed before {left} of its messengers")),
         });
         let physical = <vk::PhysicalDevice as vk::Handle>::from_raw(object.physical);
-        // SAFETY: this call uses neither object from here on, and valid usage has no other use of
-        // them.
+        // SAFETY: this call uses neither object from here on, and by valid usage no other call
+        // uses them.
         unsafe {
             PhysicalObject::destroy(call, physical);
             InstanceObject::destroy(call, instance);

@@ -13,11 +13,11 @@ use ash::vk;
 
 use crate::call::answer;
 
-/// Newest version of the interface between loader and driver that is spoken here.
+/// Newest supported version of the interface between loader and driver.
 const LOADER_INTERFACE: u32 = 7;
 
-/// `vkGetInstanceProcAddr` for the loader, and for programs that link the driver statically. It
-/// also finds the functions that only loaders know, as version 7 of their interface demands.
+/// Returns functions for the loader, and for programs that link the driver statically. It also
+/// returns the functions that only loaders use, as version 7 of their interface requires.
 ///
 /// # Safety
 /// `name` must be null or a C string, and `instance` null or an instance of this driver.
@@ -35,8 +35,8 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     }
 }
 
-/// [`vk_icdGetInstanceProcAddr`] without the loader's own functions, under Vulkan's own name, for
-/// programs that open the driver as if it were the loader.
+/// Returns the functions of [`vk_icdGetInstanceProcAddr`], except the loader's functions. It has
+/// Vulkan's name, for programs that open the driver instead of the loader.
 ///
 /// # Safety
 /// `name` must be null or a C string, and `instance` null or an instance of this driver.
@@ -49,7 +49,7 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
     unsafe { table::vkGetInstanceProcAddr(instance, name) }
 }
 
-/// `vkGetInstanceProcAddr` for commands of physical devices only.
+/// Returns functions of physical devices only.
 ///
 /// # Safety
 /// `name` must be null or a C string, and `instance` null or an instance of this driver.
@@ -62,7 +62,7 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     unsafe { answer(|call| Ok(table::physical_device_proc(call, instance, name))) }
 }
 
-/// Agrees with the loader on a version of their interface: the older one's newest.
+/// Negotiates the version of the interface with the loader: the newest one that both support.
 ///
 /// # Safety
 /// `version` must be null or point to a version.

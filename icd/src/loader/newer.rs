@@ -1,6 +1,6 @@
-//! Structures that are newer than the bindings, as Vulkan's registry lays them out.
+//! Structures that are newer than the bindings, with the layouts of Vulkan's registry.
 //!
-//! Source: Vulkan's registry (`vk.xml`); the extensions that the structures are named after.
+//! Source: Vulkan's registry (`vk.xml`); the extensions in the structures' names.
 
 use std::ffi::c_void;
 
@@ -11,7 +11,7 @@ use vitric_api::structures::Structures;
 
 use crate::call::Call;
 
-/// A structure is its type's number and its fields.
+/// A row has the structure's type number and its fields.
 macro_rules! structures {
     ($($name:ident = $number:literal { $($field:ident),* })*) => {
         $(
@@ -23,7 +23,7 @@ macro_rules! structures {
             $($field: u32,)*
         }
 
-        // SAFETY: the number is that of the structure in the registry, whose layout this is.
+        // SAFETY: the number identifies the structure with this layout in the registry.
         unsafe impl TaggedStructure for $name {
             const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($number);
         }
@@ -41,7 +41,7 @@ structures! {
     ShaderReplicatedCompositesFeatures = 1_000_564_000 { shader_replicated_composites }
     ShaderRelaxedExtendedInstructionFeatures = 1_000_558_000 { shader_relaxed_extended_instruction }
     ComputeShaderDerivativesProperties = 1_000_511_000 { mesh_and_task_shader_derivatives }
-    // No more than how many there are: none, so what the list points to is not written.
+    // Only the count is declared. It is 0, so the array is not written.
     LayeredApiPropertiesList = 1_000_562_002 { layered_api_count }
     UnifiedImageLayoutsFeatures = 1_000_527_000 { unified_image_layouts, unified_image_layouts_video }
     Maintenance7Features = 1_000_562_000 { maintenance7 }
@@ -60,15 +60,15 @@ structures! {
     }
 }
 
-/// Writes the number of implementations that this one is a layer on: none.
+/// Writes 0 as the number of implementations below this one.
 pub fn put_layered(call: Call<'_>, next: *mut c_void) {
     if let Some(mut list) = call.find_output::<LayeredApiPropertiesList>(next) {
         list.layered_api_count = 0;
     }
 }
 
-/// Writes the families that take over images from a family's queues with their contents: all,
-/// since all queues share one GPU.
+/// Writes the families that images can move to from a family's queues without a transfer of
+/// ownership: all families, because they share one GPU.
 pub fn put_ownership(call: Call<'_>, next: *mut c_void) {
     let families = (1 << FAMILIES.len()) - 1;
     let all = QueueFamilyOwnershipTransferProperties::default();
@@ -78,15 +78,15 @@ pub fn put_ownership(call: Call<'_>, next: *mut c_void) {
     );
 }
 
-/// Puts the features, as `vitric_api::structures::features` puts the others.
+/// Passes the features, like `vitric_api::structures::features`.
 pub fn features(to: &mut impl Structures) {
     to.put(ShaderReplicatedCompositesFeatures { shader_replicated_composites: vk::TRUE, ..Default::default() });
     to.put(ShaderRelaxedExtendedInstructionFeatures {
         shader_relaxed_extended_instruction: vk::TRUE,
         ..Default::default()
     });
-    // Layouts mean nothing to images here; what says that an attachment is in a feedback loop says
-    // nothing that its pipelines do not.
+    // Layouts have no effect on images. The layout of a feedback loop only repeats a flag of the
+    // pipelines.
     to.put(UnifiedImageLayoutsFeatures { unified_image_layouts: vk::TRUE, ..Default::default() });
     to.put(Maintenance7Features { maintenance7: vk::TRUE, ..Default::default() });
     to.put(ShaderSubgroupPartitionedFeatures { shader_subgroup_partitioned: vk::TRUE, ..Default::default() });
@@ -95,19 +95,19 @@ pub fn features(to: &mut impl Structures) {
     to.put(Maintenance9Features { maintenance9: vk::TRUE, ..Default::default() });
 }
 
-/// Puts the properties, as `vitric_api::structures::properties` puts the others.
+/// Passes the properties, like `vitric_api::structures::properties`.
 pub fn properties(to: &mut impl Structures) {
-    // Invocations of mesh and task programs are in no order of quads.
+    // Invocations of mesh and task shaders do not form quads.
     to.put(ComputeShaderDerivativesProperties::default());
-    // Attributes that no pipeline describes are zeros, the last component, too.
+    // Undescribed attributes are zero in all components, including the last one.
     to.put(Maintenance9Properties::default());
     let limits = physical::limits();
     let (uniform, storage) =
         (limits.max_descriptor_set_uniform_buffers_dynamic, limits.max_descriptor_set_storage_buffers_dynamic);
     to.put(Maintenance7Properties {
-        // Texels outside of an attachment are zeros.
+        // Texels outside of an attachment read as zero.
         robust_fragment_shading_rate_attachment_access: vk::TRUE,
-        // Depth and stencil of 24 and 8 bits share words.
+        // Depth of 24 bits and stencil of 8 bits share a 32-bit word.
         separate_depth_stencil_attachment_access: vk::FALSE,
         max_descriptor_set_total_uniform_buffers_dynamic: uniform,
         max_descriptor_set_total_storage_buffers_dynamic: storage,

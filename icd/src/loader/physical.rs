@@ -53,7 +53,7 @@ fn get_physical_device_properties2(
     host::put_properties(call, out.p_next);
 }
 
-/// Writes what an application has in its chain.
+/// Writes structures to an application's chain.
 struct Writer<'c>(Call<'c>, *mut c_void);
 
 impl Structures for Writer<'_> {
@@ -80,8 +80,8 @@ fn get_physical_device_format_properties2(
 ) {
     out.format_properties = physical::format_properties(format);
     call.put(out.p_next, physical::format_properties3(format));
-    // Rendering to one sample with more is as quick as rendering to an attachment of several
-    // samples.
+    // Resolving rendering with more samples than the attachment has is as fast as rendering to a
+    // multisampled attachment.
     call.put(out.p_next, vk::SubpassResolvePerformanceQueryEXT::default().optimal(true));
 }
 
@@ -192,7 +192,7 @@ fn get_physical_device_sparse_image_format_properties(
     mut count: Out<'_, u32>,
     _: *mut vk::SparseImageFormatProperties,
 ) {
-    // There are no sparse resources.
+    // Sparse resources are not supported.
     *count = 0;
 }
 
@@ -236,7 +236,7 @@ fn get_physical_device_fragment_shading_rates(
     })
 }
 
-/// There are no tools in the driver.
+/// Returns no tools: the driver has none.
 #[entry(vkGetPhysicalDeviceToolProperties)]
 fn get_physical_device_tool_properties(
     _: vk::PhysicalDevice,

@@ -1,10 +1,9 @@
-//! The one table of entry points: level, extension, the version of Vulkan that took the command
-//! over, name, type, function. Each function is checked against ash's type for its name when this
-//! file is compiled.
+//! The table of entry points: level, extension, version of Vulkan that promoted the command, name,
+//! type and function. Each function is checked at compile time against ash's type for its name.
 //!
-//! A name with an extension's suffix is found where the extension is enabled, one without where
-//! the application's version of Vulkan (`VkApplicationInfo::apiVersion`) has it. Source: Vulkan
-//! specification, "Command Function Pointers".
+//! A name with an extension's suffix is available if the extension is enabled. A name without a
+//! suffix is available if the application's version of Vulkan (`VkApplicationInfo::apiVersion`)
+//! includes the command. Source: Vulkan specification, "Command Function Pointers".
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
@@ -24,7 +23,7 @@ use crate::{cmd, object, wsi};
 /// First parameter of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
-    /// None: works without an instance.
+    /// No parent: the command works without an instance.
     Global,
     /// An instance.
     Instance,
@@ -34,13 +33,13 @@ enum Level {
     Device,
 }
 
-/// One row of the table.
+/// A row of the table.
 struct Entry {
     name: &'static str,
     level: Level,
-    /// Extension that brings the command; empty for those that Vulkan has of its own.
+    /// Extension that defines the command; empty for core commands.
     extension: &'static str,
-    /// The version of Vulkan that has the command, or took it over: there its name has no suffix.
+    /// Version of Vulkan that introduced or promoted the command, where its name has no suffix.
     core: Option<u32>,
     function: unsafe extern "system" fn(),
 }
@@ -53,13 +52,13 @@ const V1_3: u32 = vk::API_VERSION_1_3;
 macro_rules! erase {
     ($pfn:ident, $function:path) => {{
         let typed: vk::$pfn = $function;
-        // SAFETY: function pointers have one size; callers cast back to the type that the name
-        // stands for.
+        // SAFETY: function pointers have one size. Callers cast back to the type that belongs to
+        // the name.
         unsafe { std::mem::transmute::<vk::$pfn, unsafe extern "system" fn()>(typed) }
     }};
 }
 
-/// A row is a level, an extension (with `=>` the version that took the command over), a name, its
+/// A row is a level, an extension (with `=>` the version that promoted the command), a name, its
 /// type and the function.
 macro_rules! entries {
     ($($level:ident, $extension:literal $(=> $core:ident)?, $name:ident, $pfn:ident, $function:path;)*) => {
@@ -73,7 +72,8 @@ macro_rules! entries {
     };
 }
 
-/// Commands without extension are of Vulkan 1.0, unless their row says otherwise.
+/// Returns the core version of a command. Commands without an extension are from Vulkan 1.0,
+/// unless their row names another version.
 const fn core_version(extension: &str, named: &[u32]) -> Option<u32> {
     match named {
         [version, ..] => Some(*version),
@@ -406,7 +406,7 @@ entries! {
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, cmd::pass::vkCmdNextSubpass2;
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, cmd::pass::vkCmdEndRenderPass2;
     Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, cmd::state::vkCmdSetLineStippleKHR;
-    // Newer than the bindings, which have other commands of the same type.
+    // This command is newer than the bindings, which have another command of its type.
     Device, "VK_EXT_primitive_restart_index", vkCmdSetPrimitiveRestartIndexEXT, PFN_vkCmdSetPatchControlPointsEXT, cmd::state::vkCmdSetPrimitiveRestartIndexEXT;
     Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, cmd::state::vkCmdSetLineStippleKHR;
     Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, cmd::state::vkCmdSetDepthBias2EXT;
@@ -419,12 +419,11 @@ entries! {
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::vkQueuePresentKHR;
 }
 
-/// A command by one of its names.
+/// A command with one of its names.
 #[derive(Clone, Copy)]
 struct Named {
     entry: &'static Entry,
-    /// True if the name is Vulkan's own: without the suffix of the extension that the command
-    /// comes from.
+    /// True for a core name without an extension's suffix.
     is_core: bool,
 }
 
@@ -438,7 +437,7 @@ impl Entry {
 impl Named {
     fn find(name: Option<&CStr>) -> Option<Self> {
         let name = name?.to_str().ok()?;
-        // Loaders ask for every name.
+        // Loaders query every name, so a map is used.
         static NAMES: LazyLock<HashMap<&str, Named>> = LazyLock::new(|| {
             let mut names = HashMap::with_capacity(2 * ENTRIES.len());
             for entry in ENTRIES {
@@ -452,7 +451,7 @@ impl Named {
         NAMES.get(name).copied()
     }
 
-    /// Returns true if the name is known with `version` of Vulkan and some extensions.
+    /// Returns true if the name is available in `version` of Vulkan with some extensions.
     fn is_known(&self, version: u32, extensions: &[String]) -> bool {
         match self.entry.core {
             Some(core) if self.is_core => core <= version.min(API_VERSION),
@@ -460,15 +459,15 @@ impl Named {
         }
     }
 
-    /// Returns true if a device's extension brings the name: instances know what is available
-    /// there.
+    /// Returns true if a device extension defines the name. Instances return functions of all
+    /// supported device extensions.
     fn is_of_device(&self) -> bool {
         let found = extensions::find(self.entry.extension);
         !self.is_core && found.is_some_and(|extension| extension.level == extensions::Level::Device)
     }
 }
 
-/// Finds a command by name, as an instance sees it: commands of devices are found, too.
+/// Returns a command by name for an instance, including commands of devices.
 pub fn instance_proc(call: Call<'_>, handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     let named = Named::find(call.c_str(name))?;
     let visible = match InstanceObject::from_handle(call, handle) {
@@ -479,16 +478,16 @@ pub fn instance_proc(call: Call<'_>, handle: vk::Instance, name: *const c_char) 
     visible.then_some(named.entry.function)
 }
 
-/// Returns a function of the interface between loader and driver by name: loaders that do not look
-/// at a library's symbols ask for them. Source: the loader's documentation, "Loader and Driver
-/// Interface", version 7.
+/// Returns a function of the interface between loader and driver by name, for loaders that do not
+/// read a library's symbols. Source: the loader's documentation, "Loader and Driver Interface",
+/// version 7.
 pub fn loader_proc(name: &CStr) -> vk::PFN_vkVoidFunction {
     type GetProc = unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction;
     type Negotiate = unsafe extern "system" fn(*mut u32) -> vk::Result;
     let negotiate: Negotiate = super::vk_icdNegotiateLoaderICDInterfaceVersion;
     let physical: GetProc = super::vk_icdGetPhysicalDeviceProcAddr;
-    // SAFETY: function pointers have one size; callers cast back to the type that the name stands
-    // for.
+    // SAFETY: function pointers have one size. Callers cast back to the type that belongs to the
+    // name.
     unsafe {
         match name.to_bytes() {
             b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
@@ -500,13 +499,13 @@ pub fn loader_proc(name: &CStr) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// Returns true if a command is found without an instance.
+/// Returns true if a command is available without an instance.
 fn is_global(entry: &Entry) -> bool {
     let finds_itself = API_VERSION >= vk::API_VERSION_1_2 && entry.name == "vkGetInstanceProcAddr";
     finds_itself || (entry.level == Level::Global && entry.core.is_some_and(|version| version <= API_VERSION))
 }
 
-/// Finds a physical device's command by name.
+/// Returns a physical device's command by name.
 pub fn physical_device_proc(call: Call<'_>, handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     Named::find(call.c_str(name)).filter(|named| named.entry.level == Level::Physical)?;
     instance_proc(call, handle, name)

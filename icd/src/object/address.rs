@@ -1,6 +1,6 @@
-//! Addresses of buffers and memory, also those that were captured and are asked for again.
+//! Addresses of buffers and memory, including captured addresses that are requested again.
 //!
-//! A buffer's address is that of its memory and where in it the buffer is. Sources:
+//! A buffer's address is its memory's address plus its offset. Sources:
 //! `VK_KHR_buffer_device_address`, `VK_EXT_buffer_device_address`,
 //! `VK_EXT_device_address_binding_report`.
 
@@ -15,7 +15,7 @@ use vitric_memory::{AddressKind, Allocation, Buffer, BufferAddress};
 use super::{DeviceObject, need};
 use crate::call::{Call, In};
 
-/// Gives memory the address that it is allocated for, if any.
+/// Sets the address that a memory allocation requests, if any.
 pub fn of_allocation(
     call: Call<'_>,
     object: &DeviceObject,
@@ -41,7 +41,7 @@ fn kind(asked: u64, is_captured: bool) -> AddressKind {
     }
 }
 
-/// Reports that an object has got or lost its addresses, where that is asked for.
+/// Reports that an object was bound to its addresses or lost them, if reports are enabled.
 fn report<H: Handle + Copy>(object: &DeviceObject, handle: H, (address, size): (u64, u64), is_bound: bool) {
     if address != 0 && object.reports_addresses {
         let object_and_type = (H::TYPE, handle.as_raw());
@@ -73,13 +73,13 @@ fn expose(object: &DeviceObject, memory: &Arc<Allocation>, kind: AddressKind) ->
     }
 }
 
-/// Returns the usage of a new buffer: the longer flags count where there are such.
+/// Returns the usage of a new buffer. `VkBufferUsageFlags2CreateInfoKHR` has precedence.
 fn usage_of(call: Call<'_>, info: &vk::BufferCreateInfo<'_>) -> vk::BufferUsageFlags2KHR {
     let long: Option<&vk::BufferUsageFlags2CreateInfoKHR<'_>> = call.find(info.p_next);
     long.map_or(vk::BufferUsageFlags2KHR::from_raw(info.usage.as_raw().into()), |long| long.usage)
 }
 
-/// Returns the address that a new buffer asks for, if it has one.
+/// Returns the address that a new buffer requests, if any.
 pub fn of_buffer_info(call: Call<'_>, info: &vk::BufferCreateInfo<'_>) -> BufferAddress {
     if !usage_of(call, info).contains(vk::BufferUsageFlags2KHR::SHADER_DEVICE_ADDRESS) {
         return BufferAddress::None;
@@ -91,10 +91,10 @@ pub fn of_buffer_info(call: Call<'_>, info: &vk::BufferCreateInfo<'_>) -> Buffer
     BufferAddress::Of(kind(asked.unwrap_or(0), is_captured))
 }
 
-/// Sees to it that a buffer has its address when it is bound to memory.
+/// Makes sure that a buffer has its address when it is bound to memory.
 pub fn of_binding(object: &DeviceObject, buffer: &Buffer, memory: &Arc<Allocation>, offset: u64) -> Result<()> {
     let BufferAddress::Of(kind) = buffer.address() else { return Ok(()) };
-    // Memory has an address already, but where programs use `VK_EXT_buffer_device_address`.
+    // The memory already has an address, except with `VK_EXT_buffer_device_address`.
     let of_memory = match kind {
         AddressKind::At(address) => AddressKind::At(address.wrapping_sub(offset)),
         kind => kind,
@@ -102,7 +102,7 @@ pub fn of_binding(object: &DeviceObject, buffer: &Buffer, memory: &Arc<Allocatio
     expose(object, memory, of_memory)
 }
 
-/// Returns the address of a bound buffer, 0 where it has none.
+/// Returns the address of a bound buffer, or 0 if it has none.
 fn address(object: &DeviceObject, buffer: &Buffer) -> u64 {
     let bound = buffer.binding();
     bound.and_then(|(memory, offset)| Some(object.device.gpu().addresses().of(memory)? + offset)).unwrap_or(0)
@@ -116,7 +116,7 @@ fn get_buffer_device_address(
     Ok(address(object, &*need(object, &object.buffers, info.buffer)?))
 }
 
-// A buffer asks for its address in another run, when it is bound.
+// In a later run, a buffer requests its captured address when it is bound.
 
 #[entry(vkGetBufferOpaqueCaptureAddress)]
 fn get_buffer_opaque_capture_address(

@@ -40,10 +40,11 @@ fn destroy_command_pool(
     destroy(object, &object.command_pools, pool);
 }
 
-/// Destroys a command buffer that was taken out of its pool.
+/// Destroys a command buffer that was removed from its pool.
 fn destroy_buffer(call: Call<'_>, object: &DeviceObject, buffer: vk::CommandBuffer) {
     object.private.forget(vk::ObjectType::COMMAND_BUFFER, buffer.as_raw());
-    // SAFETY: this call keeps no reference to the object, and valid usage has no other use of it.
+    // SAFETY: this call keeps no reference to the object, and by valid usage no other call uses
+    // it.
     unsafe { CommandObject::destroy(call, buffer) };
 }
 
@@ -112,8 +113,7 @@ fn free_command_buffers(
     }
 }
 
-/// Sends a message about a command buffer that is to be freed, and that is stale, foreign or of
-/// another pool.
+/// Sends a message about a freed command buffer that is stale, foreign or of another pool.
 #[cold]
 fn not_of_pool(call: Call<'_>, object: &DeviceObject, buffer: vk::CommandBuffer) {
     if CommandObject::from_handle(call, buffer).is_some() {

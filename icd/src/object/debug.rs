@@ -20,7 +20,7 @@ fn create_debug_utils_messenger(
     out: New<'_, vk::DebugUtilsMessengerEXT>,
 ) -> Result<vk::Result> {
     let object = InstanceObject::from_handle(call, instance).ok_or(Error::Unknown)?;
-    // SAFETY: `VK_EXT_debug_utils` demands a callback that is valid until its messenger is
+    // SAFETY: `VK_EXT_debug_utils` requires a callback that is valid until its messenger is
     // destroyed.
     let id = unsafe { messengers::add(&object.messages, &info) }.ok_or(Error::Unknown)?;
     Ok(out.put(object.messengers.insert(Arc::new(id))))
@@ -53,7 +53,7 @@ fn submit_debug_utils_message(
     }
 }
 
-/// Returns true if messages are about objects of a type: those in the device's tables.
+/// Returns true if messages name objects of a type: types in the device's tables.
 fn is_named_in_messages(kind: vk::ObjectType) -> bool {
     !matches!(
         kind,
@@ -86,7 +86,7 @@ fn set_debug_utils_object_name(
     Ok(vk::Result::SUCCESS)
 }
 
-// Tags and labels are for tools that look in from outside: accepted, and not kept.
+// Tags and labels are for external tools. They are accepted and ignored.
 
 #[entry(vkSetDebugUtilsObjectTagEXT)]
 fn set_debug_utils_object_tag(_: vk::Device, _: *const vk::DebugUtilsObjectTagInfoEXT<'_>) -> vk::Result {

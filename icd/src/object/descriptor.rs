@@ -39,7 +39,8 @@ fn create_descriptor_set_layout(
     Ok(out.put(object.set_layouts.insert(Arc::new(layout))))
 }
 
-/// Counts the descriptors in a set. A block of uniforms, whose count is one of bytes, is one.
+/// Counts the descriptors of a set. An inline uniform block, whose count is in bytes, is one
+/// descriptor.
 fn count_of(call: Call<'_>, info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> u32 {
     let bindings = call.slice(info.p_bindings, info.binding_count).iter();
     bindings.fold(0, |sum, binding| match binding.descriptor_type {
@@ -48,7 +49,7 @@ fn count_of(call: Call<'_>, info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> u32
     })
 }
 
-/// Returns true if sets have their own count of the last binding: no other may.
+/// Returns true if the last binding has a variable descriptor count. Other bindings must not.
 fn is_variable(call: Call<'_>, info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> bool {
     let flags: Option<&vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>> = call.find(info.p_next);
     let flags = flags.map_or(&[][..], |flags| call.slice(flags.p_binding_flags, flags.binding_count));
@@ -92,8 +93,7 @@ fn create_pipeline_layout(
     out: New<'_, vk::PipelineLayout>,
 ) -> Result<vk::Result> {
     let info = check::info(call, object, info)?;
-    // Programs find their descriptors by set and binding: only descriptors that are pushed need
-    // their layouts.
+    // Shaders find their descriptors by set and binding. Only push descriptors need their layouts.
     let sets = call.slice(info.p_set_layouts, info.set_layout_count).iter();
     let sets = sets.map(|&layout| optional(object, &object.set_layouts, layout)).collect::<Result<_>>()?;
     Ok(out.put(object.pipeline_layouts.insert(Arc::new(PipelineLayout { sets }))))
@@ -178,7 +178,7 @@ fn allocate_descriptor_sets(
                     shortage.into_iter().for_each(|shortage| tell(object, info.descriptor_pool, shortage));
                 }
                 Err(error) => {
-                    // All or none.
+                    // If one allocation fails, all are freed.
                     out[..number].iter().for_each(|&set| free_set(object, pool, set));
                     out.fill(vk::DescriptorSet::null());
                     return Err(error);
@@ -189,8 +189,7 @@ fn allocate_descriptor_sets(
     })?
 }
 
-/// Returns the handle of a new set of a pool, and the type of which the pool has too few
-/// descriptors.
+/// Returns the handle of a new set of a pool, and the type whose size in the pool it exceeds.
 fn allocate_one(
     object: &DeviceObject,
     pool: &mut SetPool,
@@ -200,7 +199,7 @@ fn allocate_one(
     let is_last = |(last, ..): &&mut (vk::DescriptorSetLayout, Arc<SetLayout>, Share)| {
         *last == layout && object.set_layouts.is_good(layout.as_raw())
     };
-    // Mostly it is the same as that of the set before.
+    // Most allocations have the layout of the previous one.
     if pool.last.as_mut().filter(is_last).is_none() {
         let found = need(object, &object.set_layouts, layout)?;
         let share = pool.pool.share(&found);
@@ -218,7 +217,7 @@ fn allocate_one(
     Ok((insert_set(object, (&mut pool.sets, &mut pool.retired), layout), shortage))
 }
 
-/// Sends the message that a pool has too few descriptors of a type.
+/// Sends the message that a set exceeds a pool's size for a descriptor type.
 #[cold]
 fn tell(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
     let Shortage { kind, size, used } = shortage;
@@ -228,7 +227,7 @@ fn tell(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
     ));
 }
 
-/// Makes a new set in a place and returns its handle.
+/// Creates a set in a place of its pool and returns its handle.
 fn insert_set(
     object: &DeviceObject,
     (sets, retired): (&mut Places, &mut Vec<Retired>),
@@ -290,7 +289,7 @@ fn update_descriptor_sets(
     #[len] copy_count: u32,
     copies: Array<'_, vk::CopyDescriptorSet<'_>>,
 ) {
-    // Mostly several are of one set.
+    // Most calls have several writes to one set.
     for of_set in writes.get().chunk_by(|a, b| a.dst_set == b.dst_set) {
         let _ = need_with(object, &object.sets, of_set[0].dst_set, |found| {
             for write in of_set {
@@ -331,28 +330,27 @@ fn perform(
     describe(call, object, set.layout(), range, infos(write), |place, named| slots[place].put(named))
 }
 
-/// Returns binding, array element and count of a write.
+/// Returns the binding, the array element and the count of a write.
 fn range_of_write(write: &vk::WriteDescriptorSet<'_>) -> (u32, u32, u32) {
     (write.dst_binding, write.dst_array_element, write.descriptor_count)
 }
 
-/// Returns the end of the places of a set that a write of a range of descriptors may reach.
+/// Returns the end of the descriptors that a write of a range may reach.
 fn end_of(set: &DescriptorSet, (binding, element, count): (u32, u32, u32)) -> usize {
     set.layout().places(binding, element, count).end
 }
 
-/// Writes bytes of an inline uniform block: from `offset` on, so many.
+/// Writes `count` bytes of an inline uniform block from `offset` on.
 fn write_inline(call: Call<'_>, set: &DescriptorSet, (binding, offset, count): (u32, u32, u32), data: *const c_void) {
     if let Some(block) = set.inline_block(binding) {
         block.write(offset.into(), call.bytes(data, count as usize));
     }
 }
 
-/// Infos of descriptors of a type: where the first one lies, and how far it is from one to the
-/// next.
+/// Descriptor data of one type: the address of the first element, and the stride in bytes.
 type Infos = (T, *const c_void, usize);
 
-/// Returns the array of a write, which depends on the type.
+/// Returns the array of a write, which depends on the descriptor type.
 fn infos(write: &vk::WriteDescriptorSet<'_>) -> Infos {
     let kind = write.descriptor_type;
     match kind {
@@ -366,8 +364,8 @@ fn infos(write: &vk::WriteDescriptorSet<'_>) -> Infos {
     }
 }
 
-/// Hands on descriptors of one type with their places in a set of a layout: those from a binding's
-/// array element on, so many.
+/// Passes on `count` descriptors of one type, from an array element of a binding on, with their
+/// places in a set of a layout.
 #[inline]
 fn describe(
     call: Call<'_>,
@@ -396,7 +394,7 @@ fn describe(
         }
         T::SAMPLER => {
             for (place, info) in places {
-                // The info of a fixed sampler alone is not looked at.
+                // For an immutable sampler alone, the descriptor data are ignored.
                 let object =
                     if is_fixed(layout, place) { 0 } else { sampler(object, image_info(call, info)?.sampler)? };
                 put(place, Named { kind, object, other: 0, size: 0 });
@@ -419,19 +417,19 @@ fn describe(
     Ok(())
 }
 
-/// Returns the info of a descriptor of an image or a sampler.
+/// Returns the data of an image or sampler descriptor.
 #[inline]
 fn image_info<'c>(call: Call<'c>, info: *const c_void) -> Result<&'c vk::DescriptorImageInfo> {
     call.get(info.cast()).ok_or(Error::Unknown)
 }
 
-/// Returns true if the layout fixes the sampler of a place.
+/// Returns true if the layout has an immutable sampler for a place.
 #[inline]
 fn is_fixed(layout: &SetLayout, place: usize) -> bool {
     layout.fixes_samplers && layout.bindings.iter().any(|entry| entry.immutable_sampler(place as u32).is_some())
 }
 
-/// Returns the name of a sampler, which may not be null.
+/// Returns the number of a sampler, which must not be null.
 #[inline]
 fn sampler(object: &DeviceObject, handle: vk::Sampler) -> Result<u64> {
     match object.samplers.is_good(handle.as_raw()) {
@@ -455,7 +453,7 @@ pub fn pushed(
     Ok(all)
 }
 
-/// Returns the descriptors that a command pushes by a template, by their places in the set.
+/// Returns the descriptors that a command pushes with a template, by their places in the set.
 pub fn pushed_with(
     call: Call<'_>,
     object: &DeviceObject,
@@ -471,12 +469,12 @@ pub fn pushed_with(
     Ok(all)
 }
 
-/// Returns binding, array element and count of a template's entry.
+/// Returns the binding, the array element and the count of a template's entry.
 fn range_of(entry: &vk::DescriptorUpdateTemplateEntry) -> (u32, u32, u32) {
     (entry.dst_binding, entry.dst_array_element, entry.descriptor_count)
 }
 
-/// Returns the infos of a template's entry.
+/// Returns the descriptor data of a template's entry.
 fn infos_of(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> Infos {
     (entry.descriptor_type, data.wrapping_byte_add(entry.offset), entry.stride)
 }
@@ -515,7 +513,7 @@ fn update_descriptor_set_with_template(
         need_with(object, &object.templates, template, |template| perform_all(call, object, &found.set, template, data))
     });
     if found.is_err() {
-        // Without a set the template may be stale as well: that is said, too.
+        // If the set is invalid, a stale template is also reported.
         let _ = need_with(object, &object.templates, template, |_| ());
     }
 }
@@ -552,7 +550,7 @@ fn get_descriptor_set_layout_support(
     out.supported = (count <= MAX_SET_DESCRIPTORS).into();
     let bindings = call.slice(info.p_bindings, info.binding_count);
     let last = bindings.iter().max_by_key(|binding| binding.binding).filter(|_| is_variable(call, &info));
-    // A count of 0 asks like any other.
+    // A count of 0 is treated like any other.
     let max_variable_descriptor_count = last.map_or(0, |last| match last.descriptor_type {
         T::INLINE_UNIFORM_BLOCK => MAX_INLINE_BYTES,
         _ => MAX_SET_DESCRIPTORS.saturating_sub(count.saturating_sub(last.descriptor_count)),

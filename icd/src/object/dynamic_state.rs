@@ -5,7 +5,7 @@ use vitric_gpu::state::DynamicState;
 
 use crate::call::Call;
 
-/// Dynamic states of Vulkan with those of the GPU.
+/// Vulkan's dynamic states with the GPU's equivalents.
 pub const DYNAMIC_STATES: &[(vk::DynamicState, DynamicState)] = {
     use vk::DynamicState as D;
     &[
@@ -63,7 +63,7 @@ pub const DYNAMIC_STATES: &[(vk::DynamicState, DynamicState)] = {
     ]
 };
 
-/// Returns the state of a pipeline that commands set.
+/// Returns the dynamic state of a pipeline.
 pub fn dynamic_state(call: Call<'_>, state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState {
     let named = call.slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| DYNAMIC_STATES.iter().find(|(known, _)| known == name));

@@ -1,8 +1,8 @@
-//! Memory, fences and semaphores that go to other processes and come from them, by opaque file
-//! descriptors, and memory of the application's own.
+//! Memory, fences and semaphores that processes share by opaque file descriptors, and imported
+//! memory of the application.
 //!
-//! A descriptor that is imported with success belongs to the driver, which closes it; one that is
-//! refused stays the application's. Sources: `VK_KHR_external_memory_fd`,
+//! A successful import transfers a descriptor's ownership to the driver, which closes it. After a
+//! failed import the application still owns the descriptor. Sources: `VK_KHR_external_memory_fd`,
 //! `VK_KHR_external_semaphore_fd`, `VK_KHR_external_fence_fd`, `VK_EXT_external_memory_host`,
 //! `VK_KHR_dedicated_allocation`.
 
@@ -24,10 +24,10 @@ use vitric_memory::{Allocation, ImportFailed};
 use super::{DeviceObject, need};
 use crate::call::{Call, In, Out};
 
-/// Memory that the application brings.
+/// Handle types of host memory that the application owns.
 const OF_HOST: MT = MT::from_raw(MT::HOST_ALLOCATION_EXT.as_raw() | MT::HOST_MAPPED_FOREIGN_MEMORY_EXT.as_raw());
 
-/// Returns the uses of memory of a type of handle, or `None` when there are none.
+/// Returns the supported uses of memory of a handle type; `None` for an unsupported type.
 pub fn memory_properties(kind: MT) -> Option<vk::ExternalMemoryProperties> {
     let of = |features, from_imported| vk::ExternalMemoryProperties {
         external_memory_features: features,
@@ -89,20 +89,20 @@ fn get_physical_device_external_semaphore_properties(
     out.fill(found);
 }
 
-/// Borrows a descriptor that the application passed.
+/// Borrows a file descriptor of the application.
 fn borrowed<'c>(_: Call<'c>, descriptor: RawFd) -> Result<BorrowedFd<'c>> {
     if descriptor < 0 {
         return Err(Error::InvalidExternalHandle);
     }
-    // SAFETY: valid usage has it open for the time of the call. What is not open the system
-    // refuses.
+    // SAFETY: by valid usage, the descriptor is open during the call. The system refuses
+    // descriptors that are not open.
     Ok(unsafe { BorrowedFd::borrow_raw(descriptor) })
 }
 
-/// Closes a descriptor.
+/// Closes a file descriptor.
 ///
 /// # Safety
-/// It must be open, and nobody else's.
+/// The descriptor must be open, and the caller must own it.
 unsafe fn close(descriptor: RawFd) {
     // SAFETY: the caller's contract.
     drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
@@ -113,7 +113,7 @@ fn put_descriptor(mut out: Out<'_, c_int>, made: OwnedFd) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// Sends a message and returns an error for a type of handle that is not supported.
+/// Sends a message and returns an error for an unsupported handle type.
 fn check_kind(object: &DeviceObject, is_there: bool) -> Result<()> {
     if !is_there {
         object.messages().error("a kind of external handle is not supported");
@@ -122,7 +122,7 @@ fn check_kind(object: &DeviceObject, is_there: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns the memory of an allocation: new, or from outside.
+/// Returns the memory of an allocation: new or imported.
 pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Result<Arc<Allocation>> {
     let (size, heap) = (info.allocation_size, object.device.heap());
     let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
@@ -132,7 +132,7 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
         check_kind(object, import.handle_type == MT::OPAQUE_FD)?;
         let made = Allocation::open(heap, size, borrowed(call, import.fd)?).map_err(import_error)?;
-        // SAFETY: an import that succeeded hands the descriptor over.
+        // SAFETY: a successful import transfers the descriptor's ownership to the driver.
         unsafe { close(import.fd) };
         return Ok(made);
     }
@@ -144,7 +144,7 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
         if !is_aligned(address.addr() as u64) || !is_aligned(size) {
             return Err(Error::InvalidExternalHandle);
         }
-        // SAFETY: valid usage has the application keep these bytes until the memory is freed.
+        // SAFETY: by valid usage, the application keeps these bytes until the memory is freed.
         return unsafe { Allocation::of_application(heap, size, address) }.map_err(import_error);
     }
     // Memory that only holds a buffer is not compacted.
@@ -178,7 +178,7 @@ fn get_memory_fd(
     Ok(put_descriptor(out, made.map_err(|_| Error::TooManyObjects)?))
 }
 
-// Opaque descriptors have no properties, and there are no others.
+// Opaque descriptors have no properties, and other types are not supported.
 #[entry(vkGetMemoryFdPropertiesKHR)]
 fn get_memory_fd_properties(_: vk::Device, _: MT, _: c_int, _: *mut vk::MemoryFdPropertiesKHR<'_>) -> vk::Result {
     Error::InvalidExternalHandle.code()
@@ -195,12 +195,12 @@ fn get_memory_host_pointer_properties(
     if pointer.is_null() || !(pointer.addr() as u64).is_multiple_of(HOST_POINTER_ALIGNMENT) {
         return Err(Error::InvalidExternalHandle);
     }
-    // The types that the host sees.
+    // The host-visible memory types.
     out.fill(vk::MemoryHostPointerPropertiesEXT::default().memory_type_bits(0b110));
     Ok(vk::Result::SUCCESS)
 }
 
-/// Exports the payload that a fence or semaphore has now.
+/// Exports the current payload of a fence or semaphore.
 fn export(object: &DeviceObject, primitive: &Primitive, is_opaque: bool, out: Out<'_, c_int>) -> Result<vk::Result> {
     check_kind(object, is_opaque)?;
     let made = primitive.payload().descriptor();
@@ -217,7 +217,7 @@ fn import(
 ) -> Result<vk::Result> {
     check_kind(object, is_opaque)?;
     primitive.import(borrowed(call, descriptor)?, for_a_time)?;
-    // SAFETY: an import that succeeded hands the descriptor over.
+    // SAFETY: a successful import transfers the descriptor's ownership to the driver.
     unsafe { close(descriptor) };
     Ok(vk::Result::SUCCESS)
 }
@@ -262,7 +262,7 @@ fn import_semaphore_fd(
     import(call, object, &semaphore, info.handle_type == ST::OPAQUE_FD, info.fd, for_a_time)
 }
 
-/// Notes the resource that memory is dedicated to, if there is one.
+/// Records the resource that memory is dedicated to, if there is one.
 pub fn dedicate(call: Call<'_>, object: &DeviceObject, memory: u64, info: &vk::MemoryAllocateInfo<'_>) {
     let Some(info) = call.find::<vk::MemoryDedicatedAllocateInfo<'_>>(info.p_next) else { return };
     let resource = if info.image.is_null() { info.buffer.as_raw() } else { info.image.as_raw() };
@@ -271,7 +271,7 @@ pub fn dedicate(call: Call<'_>, object: &DeviceObject, memory: u64, info: &vk::M
     }
 }
 
-/// Fails when memory is for another resource, or this one does not begin where it does.
+/// Fails if memory is dedicated to another resource, or the resource is not at offset 0.
 pub fn check_dedicated<H: Handle + Copy>(
     object: &DeviceObject,
     memory: vk::DeviceMemory,

@@ -1,7 +1,8 @@
-//! Copies between images and the host's memory, and between images, that the host asks for itself.
+//! Copies by the host between images and memory, and between images.
 //!
-//! Memory goes through a buffer of the driver's own, so that these are the copies that commands
-//! make. What is copied as memory lies tightly packed. Source: `VK_EXT_host_image_copy`.
+//! The memory of a copy is accessed through a buffer of the driver, so that the copies use the
+//! code of recorded commands. Data of `VK_HOST_IMAGE_COPY_MEMCPY_EXT` copies are tightly packed.
+//! Source: `VK_EXT_host_image_copy`.
 
 use std::ffi::c_void;
 
@@ -15,8 +16,8 @@ use vitric_memory::{Allocation, Buffer, Heap, Surface};
 use super::{DeviceObject, check, device, need};
 use crate::call::{Array, Call, In};
 
-/// Layouts of images that the host copies from or to: images have the same bytes in all of them,
-/// so all that the general one can stand for are among them. Source: Vulkan specification,
+/// Layouts that host copies support: all that the general layout can replace, because a layout
+/// does not change an image's bytes. Source: Vulkan specification,
 /// `VkPhysicalDeviceHostImageCopyProperties`.
 pub const LAYOUTS: [vk::ImageLayout; 20] = [
     vk::ImageLayout::GENERAL,
@@ -41,7 +42,7 @@ pub const LAYOUTS: [vk::ImageLayout; 20] = [
     vk::ImageLayout::PRESENT_SRC_KHR,
 ];
 
-/// A region as both directions have it: where its memory begins, and what of an image it is.
+/// A region of a copy in either direction: the address of its memory, and its part of an image.
 struct Region {
     memory: *mut u8,
     copy: vk::BufferImageCopy,
@@ -66,8 +67,8 @@ macro_rules! region {
     };
 }
 
-/// How the memory of a region is laid out: bytes of a row, and from one to the next; rows, and
-/// from one slice to the next; slices.
+/// Memory layout of a region: size and pitch of its rows, number and pitch of its slices, in
+/// bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rows {
     bytes: usize,
@@ -97,13 +98,13 @@ impl Rows {
         })
     }
 
-    /// Returns the offset of each row.
+    /// Returns the byte offset of each row.
     fn starts(self) -> impl Iterator<Item = usize> {
         let rows = (0..self.slices).flat_map(move |slice| (0..self.count).map(move |row| slice * self.slice + row));
         rows.map(move |row| row * self.pitch)
     }
 
-    /// Returns the bytes up to the end of the last row.
+    /// Returns the number of bytes up to the end of the last row.
     fn size(self) -> usize {
         match (self.slices, self.count) {
             (0, _) | (_, 0) => 0,
@@ -134,7 +135,7 @@ fn copy(call: Call<'_>, object: &DeviceObject, image: &Surface, region: &Region,
     Ok(())
 }
 
-/// Copies regions. Where the flags ask for a plain copy of memory, rows follow each other.
+/// Copies regions. With the memcpy flag, rows are tightly packed.
 fn copy_all(
     call: Call<'_>,
     object: &DeviceObject,
@@ -156,7 +157,7 @@ fn copy_all(
 /// Returns the regions of a copy.
 ///
 /// # Errors
-/// [`Error::Unknown`] when there is a count but no array.
+/// [`Error::Unknown`] if the count is not 0 but the array is null.
 fn all_of<T>(regions: Array<'_, T>) -> Result<&[T]> {
     if regions.is_missing() { Err(Error::Unknown) } else { Ok(regions.get()) }
 }
@@ -204,7 +205,7 @@ fn copy_image_to_image(
     Ok(vk::Result::SUCCESS)
 }
 
-// Images have no layouts.
+// Images have no layouts, so a transition has no effect.
 
 #[entry(vkTransitionImageLayoutEXT)]
 fn transition_image_layout(
@@ -216,7 +217,7 @@ fn transition_image_layout(
     Ok(vk::Result::SUCCESS)
 }
 
-/// Writes the bytes of a level's layer that is copied as memory, where that was asked for.
+/// Writes the size in bytes of a layer in a memcpy copy, if the application requests it.
 pub fn put_size(call: Call<'_>, image: &Surface, part: &vk::ImageSubresource, chain: *mut c_void) {
     let image_subresource = vk::ImageSubresourceLayers {
         aspect_mask: part.aspect_mask,
@@ -235,7 +236,8 @@ pub fn put_size(call: Call<'_>, image: &Surface, part: &vk::ImageSubresource, ch
     call.put(chain, vk::SubresourceHostMemcpySizeEXT { size, ..Default::default() });
 }
 
-/// Writes the layouts, as many as there is room for, and how images lie in memory.
+/// Writes the supported layouts, up to the array's length, and the identifier of the memory
+/// layout.
 pub fn put_properties(call: Call<'_>, chain: *mut c_void) {
     let Some(mut out) = call.find_output::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>(chain) else { return };
     let layouts = out.p_copy_src_layouts;

@@ -16,7 +16,7 @@ use vitric_memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, Surfa
 use super::{DeviceObject, address, check, destroy, device, external, host, need};
 use crate::call::{Array, Call, In, New, Out};
 
-/// Every memory type serves every resource, but for the one of transient images.
+/// Memory types of all resources except transient images.
 const ALL_TYPES: u32 = 0b111;
 /// Alignment of images in memory.
 const IMAGE_ALIGNMENT: u64 = 256;
@@ -38,7 +38,7 @@ fn allocate_memory(
     Ok(out.put(made))
 }
 
-// No memory is moved for other memory: all have the same priority.
+// Memory is not moved for other memory, so all memory has equal priority.
 
 #[entry(vkSetDeviceMemoryPriorityEXT)]
 fn set_device_memory_priority(_: vk::Device, _: vk::DeviceMemory, _: f32) {}
@@ -67,13 +67,13 @@ fn map_memory(
         return Err(Error::MemoryMapFailed);
     }
     memory.set_mapped(true);
-    // Valid usage forbids this for memory of a type that the host does not see.
+    // Valid usage forbids this for memory of a type that is not host-visible.
     memory.keep_awake(0..memory.size());
     *out = memory.host_pointer().wrapping_add(offset as usize).cast();
     Ok(vk::Result::SUCCESS)
 }
 
-// All memory is coherent and stays where it is: nothing to flush or invalidate.
+// All memory is coherent and stays mapped: there is nothing to flush or invalidate.
 
 #[entry(vkUnmapMemory)]
 fn unmap_memory(object: &DeviceObject, memory: vk::DeviceMemory) {
@@ -135,7 +135,7 @@ fn create_buffer(
     }
     let families = call.slice(info.p_queue_family_indices, info.queue_family_index_count);
     check_sharing(object.messages(), info.sharing_mode, families)?;
-    // No memory could hold it.
+    // No memory could hold the buffer.
     if info.size > max_buffer_bytes() {
         return Err(Error::OutOfDeviceMemory);
     }
@@ -148,13 +148,13 @@ fn destroy_buffer(object: &DeviceObject, buffer: vk::Buffer, _: *const vk::Alloc
     destroy(object, &object.buffers, buffer);
 }
 
-/// Returns the requirements of a buffer, which are of no bytes when a handle is bad.
+/// Returns the requirements of a buffer; the size is 0 for an invalid handle.
 fn buffer_requirements(call: Call<'_>, handle: vk::Device, buffer: vk::Buffer) -> vk::MemoryRequirements {
     let size = device(call, handle).and_then(|object| need(object, &object.buffers, buffer)).map_or(0, |b| b.size());
     requirements(size, BUFFER_ALIGNMENT)
 }
 
-/// Returns the requirements of an image, which are of no bytes when a handle is bad.
+/// Returns the requirements of an image; the size is 0 for an invalid handle.
 fn image_requirements(call: Call<'_>, handle: vk::Device, image: vk::Image) -> vk::MemoryRequirements {
     let image = device(call, handle).and_then(|object| need(object, &object.images, image));
     image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| surface_requirements(&image))
@@ -196,7 +196,7 @@ fn put_requirements2(
     mut out: Out<'_, vk::MemoryRequirements2<'_>>,
 ) {
     out.memory_requirements = requirements;
-    // No resource gains by memory of its own.
+    // Dedicated memory has no advantage for any resource.
     call.put(out.p_next, vk::MemoryDedicatedRequirements::default());
 }
 
@@ -220,10 +220,10 @@ fn bind_buffer_memory2(
     bind_all(call, object, infos, |info| bind_one_buffer(object, info.buffer, info.memory, info.memory_offset))
 }
 
-/// Binds each resource that can be bound.
+/// Binds all resources whose binding is valid.
 ///
 /// # Errors
-/// The first error, when one could not be bound.
+/// The first error of a binding.
 fn bind_all<I: Chained>(
     call: Call<'_>,
     object: &DeviceObject,
@@ -240,7 +240,7 @@ fn bind_all<I: Chained>(
     failed.first().map_or(Ok(vk::Result::SUCCESS), |error| Err(*error))
 }
 
-/// A description with a chain of its own.
+/// A structure with a `pNext` chain.
 trait Chained {
     fn chain(&self) -> *const c_void;
 }
@@ -257,7 +257,7 @@ impl Chained for vk::BindImageMemoryInfo<'_> {
     }
 }
 
-/// Writes the result of one of several bindings, where that was asked for.
+/// Writes the result of one of several bindings, if the application requests it.
 fn put_bind_status(call: Call<'_>, chain: *const c_void, code: vk::Result) {
     let status: Option<&vk::BindMemoryStatusKHR<'_>> = call.find(chain);
     if let Some(mut out) = status.and_then(|status| call.output(status.p_result)) {
@@ -533,7 +533,7 @@ fn create_image_view(
     Ok(out.put(object.image_views.insert(Arc::new(SurfaceView { surface, desc }))))
 }
 
-/// Checks that a view shows no more of its image than there is.
+/// Checks that a view's range is inside its image.
 fn check_range(
     call: Call<'_>,
     object: &DeviceObject,
@@ -545,8 +545,8 @@ fn check_range(
     check::view_range(call, object, range, [levels, layers_of(surface, info)])
 }
 
-/// Returns the number of layers that a view of an image counts in. Layers of a view of slices are
-/// the slices of its level.
+/// Returns the number of layers that a view may select from. A 2D view of a 3D image selects
+/// slices of its level.
 fn layers_of(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> u32 {
     let is_volume = surface.desc().kind == vk::ImageType::TYPE_3D && info.view_type != vk::ImageViewType::TYPE_3D;
     let level = info.subresource_range.base_mip_level.min(surface.desc().levels.saturating_sub(1));
@@ -572,20 +572,20 @@ fn view_desc(call: Call<'_>, surface: &Surface, info: &vk::ImageViewCreateInfo<'
     }
 }
 
-/// Returns the slices of a 3D view that shows some of them only: the first, and how many.
+/// Returns the first slice and the number of slices of a 3D view that shows a part of its image.
 fn slices(call: Call<'_>, info: &vk::ImageViewCreateInfo<'_>) -> Option<(u32, u32)> {
     let sliced: Option<&vk::ImageViewSlicedCreateInfoEXT<'_>> = call.find(info.p_next);
     let sliced = sliced.filter(|_| info.view_type == vk::ImageViewType::TYPE_3D)?;
     Some((sliced.slice_offset, sliced.slice_count))
 }
 
-/// Returns the lowest level, counted from its own first one, that a view of an image of `levels`
-/// levels reads.
+/// Returns the lowest level that a view of an image with `levels` levels reads, relative to the
+/// view's first level.
 fn min_level(call: Call<'_>, info: &vk::ImageViewCreateInfo<'_>, levels: u32) -> f32 {
     let least = call.find::<vk::ImageViewMinLodCreateInfoEXT<'_>>(info.p_next).map_or(0.0, |info| info.min_lod);
     let base = info.subresource_range.base_mip_level;
     let last = levels.saturating_sub(base).min(info.subresource_range.level_count).saturating_sub(1);
-    // NaN is nothing.
+    // NaN becomes 0.
     (least - base as f32).max(0.0).min(last as f32)
 }
 

@@ -1,8 +1,8 @@
 //! Dispatchable objects, and the tables of non-dispatchable handles. The files of this folder
 //! create and destroy the objects.
 //!
-//! A dispatchable handle points to a slot ([`crate::slots`]). Instances own tables of the objects
-//! that belong to them, devices theirs.
+//! A dispatchable handle points to a slot ([`crate::slots`]). Instances and devices own tables of
+//! their child objects.
 
 pub mod address;
 pub mod check;
@@ -58,19 +58,19 @@ marked!(CommandObject, CommandBuffer, 4096);
 
 /// An instance.
 pub struct InstanceObject {
-    /// Its number among the instances of the process.
+    /// Number of the instance in the process.
     pub number: u32,
     /// Messengers.
     pub messages: Arc<Messages>,
     /// The messenger of the instance's creation and destruction.
     pub witness: Witness,
-    /// The one physical device, as a handle.
+    /// Handle of the only physical device.
     pub physical: u64,
     /// Enabled extensions.
     pub extensions: Vec<String>,
-    /// The version of Vulkan that the application is written for, without patch.
+    /// Version of Vulkan that the application is written for, without the patch version.
     pub version: u32,
-    /// Numbers of messengers.
+    /// Numbers of the registered messengers.
     pub messengers: Table<Arc<u64>>,
 }
 
@@ -78,7 +78,7 @@ pub struct InstanceObject {
 pub struct PhysicalObject {
     /// Number of the instance.
     pub instance: u32,
-    /// Memory, which all its devices take from.
+    /// Memory heap that all devices allocate from.
     pub heap: Arc<Heap>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
@@ -90,17 +90,17 @@ pub struct PhysicalObject {
 
 /// A queue.
 pub struct QueueObject {
-    /// The device, as a handle.
+    /// Handle of the device.
     pub device: u64,
-    /// The queue itself.
+    /// The queue.
     pub queue: Arc<queue::Queue>,
 }
 
 /// A command buffer.
 pub struct CommandObject {
-    /// The device, as a handle.
+    /// Handle of the device.
     pub device: u64,
-    /// The command buffer itself.
+    /// The command buffer.
     pub buffer: Arc<CommandBuffer>,
 }
 
@@ -112,11 +112,11 @@ pub struct Framebuffer {
     pub layers: u32,
 }
 
-/// A swapchain with its images' handles.
+/// A swapchain with the handles of its images.
 pub struct SwapchainEntry {
     /// The swapchain.
     pub chain: Arc<Swapchain>,
-    /// Its images, as handles.
+    /// Handles of its images.
     pub images: Vec<u64>,
 }
 
@@ -131,28 +131,28 @@ pub enum Pipeline {
     Library(Parts),
 }
 
-/// A set, with its place in the pool that it came from.
+/// A descriptor set with its place in its pool.
 #[derive(Clone)]
 pub struct PoolSet {
     /// The set.
     pub set: Arc<DescriptorSet>,
-    /// Number of its place.
+    /// Number of its place in the pool.
     pub place: u32,
 }
 
-/// A pool, with the handles of its sets.
+/// A descriptor pool with the handles of its sets.
 pub struct SetPool {
-    /// Limits.
+    /// The pool's limits and use.
     pub pool: DescriptorPool,
-    /// Sets that were allocated.
+    /// Allocated sets.
     pub sets: Places,
-    /// Sets that were freed, for the next ones.
+    /// Freed sets, which the next allocations reuse.
     pub retired: Vec<Retired>,
-    /// The layout that was named last, and what one of its sets takes.
+    /// Layout of the last allocation, and the descriptors that one of its sets needs.
     pub last: Option<(vk::DescriptorSetLayout, Arc<SetLayout>, Share)>,
 }
 
-/// Handles of sets in their places, 0 where one was freed.
+/// Handles of sets by place; 0 for a freed set.
 #[derive(Default)]
 pub struct Places {
     handles: Vec<u64>,
@@ -160,7 +160,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Takes a place for a set.
+    /// Allocates a place for a set and returns its number.
     pub fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.handles.push(0);
@@ -168,12 +168,12 @@ impl Places {
         })
     }
 
-    /// Puts a set where its place is.
+    /// Stores a set's handle in its place.
     pub fn put(&mut self, place: u32, handle: u64) {
         self.handles[place as usize] = handle;
     }
 
-    /// Gives the place of a set back, if it is one of these.
+    /// Frees the place of a set, if the handle is stored there.
     pub fn give_back(&mut self, place: u32, handle: u64) {
         if self.handles.get(place as usize) == Some(&handle) {
             self.put(place, 0);
@@ -181,7 +181,7 @@ impl Places {
         }
     }
 
-    /// Takes all sets out.
+    /// Removes and returns all sets.
     pub fn drain(&mut self) -> impl Iterator<Item = u64> {
         self.free.clear();
         self.handles.drain(..).filter(|&handle| handle != 0)
@@ -191,34 +191,34 @@ impl Places {
 /// Layouts of the sets of a pipeline.
 #[derive(Default)]
 pub struct PipelineLayout {
-    /// Their layouts; none where the layout leaves a set open.
+    /// Set layouts; `None` for a set that the layout leaves undefined.
     pub sets: Vec<Option<Arc<SetLayout>>>,
 }
 
-/// Descriptors that an update with a template writes.
+/// Template of a descriptor update.
 pub struct UpdateTemplate {
-    /// Rows: where descriptors go, and where their infos lie.
+    /// Entries with the descriptors' targets and the offsets of their data.
     pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
-    /// Where descriptors that are pushed with it go.
+    /// Bind point for templates of push descriptors.
     pub point: vk::PipelineBindPoint,
 }
 
-/// A command pool: its command buffers, as handles.
+/// A command pool with the handles of its command buffers.
 pub struct CommandPool {
-    /// Index of the family of queues that its command buffers are for.
+    /// Index of the queue family of its command buffers.
     pub family: u32,
     /// Allocated command buffers.
     pub buffers: Mutex<HashSet<u64>>,
 }
 
 impl CommandPool {
-    /// Takes all command buffers out.
+    /// Removes and returns all command buffers.
     pub fn take(&self) -> impl Iterator<Item = vk::CommandBuffer> + use<> {
         std::mem::take(&mut *self.buffers.lock()).into_iter().map(vk::CommandBuffer::from_raw)
     }
 }
 
-/// The tables of what descriptors and commands name.
+/// Tables of the objects that descriptors and commands refer to.
 struct NamedObjects {
     buffers: Arc<Table<Arc<Buffer>>>,
     buffer_views: Arc<Table<Arc<BufferView>>>,
@@ -276,20 +276,21 @@ pub struct DeviceObject {
     pub extensions: Vec<String>,
     /// The instance's version of Vulkan.
     pub version: u32,
-    /// True if messengers hear of addresses that objects get and lose.
+    /// True if messengers receive reports of address ranges.
     pub reports_addresses: bool,
-    /// True if layers of a barrier's range may be slices of a volume (`VK_KHR_maintenance9`).
+    /// True if the layers of a barrier's range may be slices of a 3D image
+    /// (`VK_KHR_maintenance9`).
     pub slices_are_layers: bool,
-    /// True if `robustBufferAccess2` is enabled, which counts for pipelines that do not say.
+    /// True if `robustBufferAccess2` is enabled, which is the default of pipelines.
     pub exact_vertices: bool,
-    /// Range that depths are clamped to where pipelines do not clamp them.
+    /// Range that depths are clamped to in pipelines without depth clamping.
     pub depth_limits: DepthLimits,
     /// Names of objects in messages.
     pub names: Names,
-    /// By families, in the order of their indices there.
+    /// Handles of queues with their families, in the order of the indices in each family.
     pub queues: OnceLock<Vec<(u32, u64)>>,
     pub memory: Table<Arc<Allocation>>,
-    /// Memory for one resource, and that resource, as handles.
+    /// Dedicated memory, with the resource that it is for, as handles.
     pub dedicated: Mutex<HashMap<u64, u64>>,
     pub buffers: Arc<Table<Arc<Buffer>>>,
     pub buffer_views: Arc<Table<Arc<BufferView>>>,
@@ -304,7 +305,7 @@ pub struct DeviceObject {
     pub pipeline_layouts: Table<Arc<PipelineLayout>>,
     pub shaders: Table<Arc<ShaderModule>>,
     pub caches: Table<Arc<PipelineCache>>,
-    /// Programs that are alive.
+    /// Live programs.
     pub programs: Programs,
     pub pipelines: Table<Pipeline>,
     pub passes: Table<Arc<PassDesc>>,
@@ -316,12 +317,12 @@ pub struct DeviceObject {
     pub queries: Table<Arc<QueryPool>>,
     pub swapchains: Table<Arc<SwapchainEntry>>,
     pub slots: Table<Arc<()>>,
-    /// The application's own data.
+    /// The application's private data.
     pub private: PrivateData,
 }
 
 impl DeviceObject {
-    /// Makes a device with empty tables.
+    /// Creates a device with empty tables.
     pub fn new(device: Device, physical: &PhysicalObject, mut extensions: Vec<String>) -> Self {
         extensions.extend_from_slice(&physical.extensions);
         let object = Self {
@@ -367,7 +368,8 @@ impl DeviceObject {
         object
     }
 
-    /// Returns the queues, by families, in the order of their indices there.
+    /// Returns the handles of queues with their families, in the order of the indices in each
+    /// family.
     pub fn queues(&self) -> &[(u32, u64)] {
         self.queues.get().map_or(&[], |queues| queues)
     }
@@ -377,12 +379,12 @@ impl DeviceObject {
         &self.device.health().messages
     }
 
-    /// Returns the name of an object in messages.
+    /// Returns the description of an object in messages.
     pub fn describe<H: vk::Handle + Copy>(&self, handle: H) -> String {
         self.names.describe(H::TYPE, handle.as_raw())
     }
 
-    /// Removes an object from its table, and its name from those in use.
+    /// Removes an object from its table, and its name from the names of live objects.
     pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
         let removed = table.remove(handle.as_raw())?;
         self.forget(H::TYPE, handle.as_raw());
@@ -392,12 +394,12 @@ impl DeviceObject {
         Some(removed)
     }
 
-    /// Returns true if objects have names or private data, which go with them.
+    /// Returns true if objects have names or private data, which must be removed with them.
     pub fn has_notes(&self) -> bool {
         self.private.is_used() || self.names.is_used()
     }
 
-    /// Forgets the name and the private data of an object that was removed.
+    /// Removes the name and the private data of a removed object.
     pub fn forget(&self, kind: vk::ObjectType, handle: u64) {
         if self.has_notes() {
             self.private.forget(kind, handle);
@@ -409,8 +411,7 @@ impl DeviceObject {
 /// Returns the device of a handle.
 ///
 /// # Errors
-/// [`Error::DeviceLost`] when the handle is not good, or the device is one of the process that
-/// this one was forked from.
+/// [`Error::DeviceLost`] if the handle is invalid, or the device belongs to a parent process.
 pub fn device<'c>(call: Call<'c>, handle: vk::Device) -> Result<&'c DeviceObject> {
     let found = DeviceObject::from_handle(call, handle).filter(|object| !object.device.health().is_forked());
     found.ok_or(Error::DeviceLost)
@@ -460,19 +461,18 @@ impl<'c> Param for &'c CommandObject {
     }
 }
 
-/// Returns the object of a handle that must be good.
+/// Returns the object of a handle.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is not: a message was sent.
+/// [`Error::Unknown`] if the handle is invalid: a message was sent.
 pub fn need<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) -> Result<T> {
     need_with(device, table, handle, T::clone)
 }
 
-/// Has `look` see the object of a handle that must be good, which is not destroyed before that
-/// ends.
+/// Calls `look` with the object of a handle. The object is not destroyed during the call.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is not good: a message was sent.
+/// [`Error::Unknown`] if the handle is invalid: a message was sent.
 pub fn need_with<T: Clone, H: vk::Handle + Copy, R>(
     device: &DeviceObject,
     table: &Table<T>,
@@ -482,17 +482,17 @@ pub fn need_with<T: Clone, H: vk::Handle + Copy, R>(
     table.with(handle.as_raw(), look).ok_or_else(|| bad_handle(device, handle))
 }
 
-/// Sends the message that a handle is not good.
+/// Sends the message that a handle is invalid.
 #[cold]
 pub fn bad_handle<H: vk::Handle + Copy>(device: &DeviceObject, handle: H) -> Error {
     device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
     Error::Unknown
 }
 
-/// Returns the object of a handle that may be null.
+/// Returns the object of a handle, or `None` for a null handle.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is neither null nor good: a message was sent.
+/// [`Error::Unknown`] if the handle is neither null nor valid: a message was sent.
 pub fn optional<T: Clone, H: vk::Handle + Copy>(
     device: &DeviceObject,
     table: &Table<T>,
@@ -501,10 +501,10 @@ pub fn optional<T: Clone, H: vk::Handle + Copy>(
     if handle.is_null() { Ok(None) } else { need(device, table, handle).map(Some) }
 }
 
-/// Returns the number of a handle that is good, or null.
+/// Returns the number of a handle that is valid or null.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is neither: a message was sent.
+/// [`Error::Unknown`] if it is neither: a message was sent.
 #[inline]
 pub fn good<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) -> Result<u64> {
     match handle.is_null() || table.is_good(handle.as_raw()) {
@@ -513,7 +513,7 @@ pub fn good<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table
     }
 }
 
-/// Destroys the object of a handle; null is ignored, and a bad handle reported.
+/// Destroys the object of a handle. A null handle is ignored, and an invalid one is reported.
 pub fn destroy<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) {
     if !handle.is_null() && device.remove(table, handle).is_none() {
         device.messages().error(&format!("{} is stale or foreign", device.describe(handle)));

@@ -1,4 +1,4 @@
-//! The application's own data at objects. Source: `VK_EXT_private_data`.
+//! Private data that the application stores with objects. Source: `VK_EXT_private_data`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,13 +23,12 @@ pub struct PrivateData {
 }
 
 impl PrivateData {
-    /// Returns true if an object ever held any.
+    /// Returns true if any object ever had private data.
     pub fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// Drops the data of a destroyed object: another one may get its handle, and begins with
-    /// nothing.
+    /// Removes the data of a destroyed object, because a new object may get its handle.
     pub fn forget(&self, kind: vk::ObjectType, handle: u64) {
         let mut all = self.all.lock();
         if kind == vk::ObjectType::PRIVATE_DATA_SLOT {

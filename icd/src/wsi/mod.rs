@@ -22,7 +22,7 @@ use crate::call::{Call, In, Listing, New, Out};
 use crate::object::{DeviceObject, InstanceObject, Queue, SwapchainEntry, check, destroy, need};
 use crate::slots::{Marked, marked};
 
-/// A surface that nobody sees.
+/// A headless surface.
 struct Headless;
 
 impl PresentTarget for Headless {
@@ -49,15 +49,15 @@ fn create_headless_surface(
 
 marked!(SurfaceObject, Surface, 256);
 
-/// Surfaces are kept behind a pointer that carries its own mark, since queries name them without
-/// their instance.
+/// A surface. Its handle points to a slot, because queries name a surface without its instance.
 pub struct SurfaceObject {
     target: Arc<dyn PresentTarget>,
-    /// The swapchain that was last made for it.
+    /// The last swapchain that was created for the surface.
     chain: Mutex<Weak<Swapchain>>,
 }
 
-/// Its window may be gone afterwards, also where a program forgot to destroy the swapchain first.
+/// Closes the swapchain, because the window may be destroyed afterwards, even if the program did
+/// not destroy the swapchain.
 impl Drop for SurfaceObject {
     fn drop(&mut self) {
         if let Some(chain) = self.chain.get_mut().upgrade() {
@@ -66,7 +66,7 @@ impl Drop for SurfaceObject {
     }
 }
 
-/// Makes the handle of a surface.
+/// Creates the handle of a surface.
 fn insert(call: Call<'_>, instance: vk::Instance, target: Arc<dyn PresentTarget>) -> Result<u64> {
     let instance = InstanceObject::from_handle(call, instance).ok_or(Error::Unknown)?;
     Ok(SurfaceObject { target, chain: Mutex::default() }.into_handle(instance.number))
@@ -82,7 +82,8 @@ fn target(call: Call<'_>, surface: vk::SurfaceKHR) -> Result<Arc<dyn PresentTarg
 
 #[entry(vkDestroySurfaceKHR)]
 fn destroy_surface(call: Call<'_>, _: vk::Instance, surface: vk::SurfaceKHR, _: *const vk::AllocationCallbacks<'_>) {
-    // SAFETY: this call keeps no reference to the object, and valid usage has no other use of it.
+    // SAFETY: this call keeps no reference to the object, and by valid usage no other call uses
+    // it.
     unsafe { SurfaceObject::destroy(call, surface) };
 }
 
@@ -110,7 +111,7 @@ fn get_physical_device_surface_capabilities(
     Ok(vk::Result::SUCCESS)
 }
 
-// Nothing is scaled; each present mode is compatible with each other one.
+// Scaling is not supported. All present modes are compatible with each other.
 
 #[entry(vkGetPhysicalDeviceSurfaceCapabilities2KHR)]
 fn get_physical_device_surface_capabilities2(
@@ -132,15 +133,15 @@ fn get_physical_device_surface_capabilities2(
     if let Some(mut modes) = call.find_output::<vk::SurfacePresentModeCompatibilityEXT<'_>>(out.p_next) {
         let asked: Option<&vk::SurfacePresentModeEXT<'_>> = call.find(info.p_next);
         let all = modes_with(asked.map(|asked| asked.present_mode));
-        // That there are more than there is room for is no reason to say so.
+        // `VK_INCOMPLETE` is not returned if the array is shorter than the list.
         let pointer = modes.p_present_modes;
         let _ = call.list(&mut modes.present_mode_count, pointer).put(&all);
     }
     Ok(vk::Result::SUCCESS)
 }
 
-/// Ways to present that a swapchain may change to from one of them, which is the first: each goes
-/// with all, one that there is not with none.
+/// Returns the present modes that a swapchain may switch to from the mode `asked`, which comes
+/// first. All supported modes are compatible with each other, and an unsupported mode with none.
 fn modes_with(asked: Option<vk::PresentModeKHR>) -> Vec<vk::PresentModeKHR> {
     let mut all = PRESENT_MODES.to_vec();
     match asked.map(|asked| PRESENT_MODES.iter().position(|mode| *mode == asked)) {
@@ -182,7 +183,8 @@ fn get_physical_device_surface_present_modes(
     #[len] count: *mut u32,
     out: Listing<'_, vk::PresentModeKHR>,
 ) -> Result<vk::Result> {
-    // Without a surface nothing but what all have may be told (`VK_GOOGLE_surfaceless_query`).
+    // Without a surface, only modes that all surfaces support may be returned
+    // (`VK_GOOGLE_surfaceless_query`).
     let modes = if surface.is_null() { &[vk::PresentModeKHR::FIFO][..] } else { &PRESENT_MODES };
     out.put(modes)
 }
@@ -265,7 +267,7 @@ fn acquire_next_image(
     }
 }
 
-/// Waits until the image of a number was presented, or one of a greater number.
+/// Waits until a frame with a present id, or a greater one, was presented.
 #[entry(vkWaitForPresentKHR)]
 fn wait_for_present(
     object: &DeviceObject,
@@ -278,7 +280,7 @@ fn wait_for_present(
     Ok(if entry.chain.wait_for(number, timeout)? { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
 }
 
-/// Images that were acquired go back without being shown.
+/// Releases acquired images without presenting them.
 #[entry(vkReleaseSwapchainImagesKHR)]
 fn release_swapchain_images(
     call: Call<'_>,
@@ -303,7 +305,7 @@ fn acquire_next_image2(
     acquire_next_image(object, info.swapchain, info.timeout, info.semaphore, info.fence, out)
 }
 
-// A device is a group of its own, and shows what it has rendered itself.
+// A device group has one device, which only presents images that it has rendered.
 
 #[entry(vkGetDeviceGroupPresentCapabilitiesKHR)]
 fn get_device_group_present_capabilities(
@@ -329,7 +331,7 @@ fn get_device_group_surface_present_modes(
     Ok(vk::Result::SUCCESS)
 }
 
-/// Returns the one rectangle that the device presents: the surface, or the largest one.
+/// Returns the only rectangle that the device presents: the surface, or the largest extent.
 #[entry(vkGetPhysicalDevicePresentRectanglesKHR)]
 fn get_physical_device_present_rectangles(
     call: Call<'_>,
@@ -370,7 +372,7 @@ fn queue_present(call: Call<'_>, queue: Queue<'_>, info: In<'_, vk::PresentInfoK
             let fence = fence.map(|fence| fence.payload());
             queue.present(move || {
                 frame.show(mode, id);
-                // Nothing of the application's is in use any more.
+                // No object of the application is in use any more.
                 fence.into_iter().for_each(|fence| fence.signal(1));
             })?;
             checked

@@ -1,20 +1,20 @@
-//! Memory for frames that a window system shares: an anonymous file, whose descriptor is passed
-//! on.
+//! Memory for frames that is shared with a window system: an anonymous file, whose descriptor the
+//! window system receives.
 
 use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use memmap2::MmapMut;
 
-/// Makes an anonymous file of a size in bytes, and maps it.
+/// Creates an anonymous file with a size in bytes and maps it.
 ///
 /// # Errors
-/// The system's message when it gives none.
+/// The system's message if a call fails.
 pub fn shared(bytes: usize) -> Result<(File, MmapMut), String> {
     let file = File::from(anonymous_file()?);
     file.set_len(bytes as u64).map_err(|error| error.to_string())?;
-    // SAFETY: the file is this process's own and anonymous; the window system maps it for reading
-    // only.
+    // SAFETY: the file is anonymous and belongs to this process. The window system only maps it
+    // for reading.
     let map = unsafe { MmapMut::map_mut(&file) }.map_err(|error| error.to_string())?;
     Ok((file, map))
 }
@@ -25,6 +25,6 @@ fn anonymous_file() -> Result<OwnedFd, String> {
     if descriptor < 0 {
         return Err(std::io::Error::last_os_error().to_string());
     }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just created and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

@@ -1,9 +1,11 @@
-//! Surfaces of Wayland, on the application's own connection; libwayland-client is loaded when one
-//! is made. Frames go through buffers of memory that the compositor shares (`wl_shm`), each of
-//! which is written again when the compositor has released it. Answers come in an event queue of
-//! the surface's own, so that nothing surprises the application. Frame callbacks tell when a
-//! display takes frames, and presentation-time whether it has a refresh at all. Source:
-//! `VK_KHR_wayland_surface`, the Wayland protocol, `wp_presentation`.
+//! Wayland surfaces on the application's connection. libwayland-client is loaded when a surface is
+//! created.
+//!
+//! Frames are in memory buffers that the compositor shares (`wl_shm`). A buffer is reused when the
+//! compositor has released it. Events arrive in a separate queue of the surface, so that the
+//! application does not receive them. Frame callbacks report when a display takes frames, and
+//! presentation-time reports whether it has a refresh. Source: `VK_KHR_wayland_surface`, the
+//! Wayland protocol, `wp_presentation`.
 
 use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd};
@@ -34,18 +36,18 @@ use super::insert;
 use super::shared::shared;
 use crate::call::{Call, In, New};
 
-/// Buffers of a surface, at most. They are made when the compositor holds all others: weston keeps
-/// them until it repaints.
+/// Maximum number of buffers of a surface. A buffer is created when the compositor uses all
+/// others: weston uses them until it repaints.
 const MAX_BUFFERS: usize = 8;
-/// Longest wait for a compositor that holds all buffers. After that it misses a frame.
+/// Longest wait for a compositor that uses all buffers. After that, a frame is dropped.
 const MAX_HELD: Duration = Duration::from_secs(1);
 
-/// State that the queue's events have reported.
+/// State from the queue's events.
 #[derive(Default)]
 struct Listener {
-    /// Frames that were committed and that the compositor has not taken.
+    /// Number of committed frames without a frame callback.
     untaken: u32,
-    /// A frame's feedback is on its way.
+    /// True while a frame's feedback is pending.
     is_asked: bool,
     /// True if the display synchronises frames with a refresh; `None` until it is known.
     has_refresh: Option<bool>,
@@ -111,19 +113,19 @@ impl Dispatch<WpPresentationFeedback, ()> for Listener {
                 listener.is_asked = false;
                 listener.has_refresh = Some(matches!(flags, WEnum::Value(kind) if kind.contains(Kind::Vsync)));
             }
-            // A frame that a newer one replaced tells nothing.
+            // A frame that was replaced by a newer one has no feedback about the refresh.
             wp_presentation_feedback::Event::Discarded => listener.is_asked = false,
             _ => {}
         }
     }
 }
 
-/// A frame's memory.
+/// Memory of a frame.
 struct Buffer {
     buffer: WlBuffer,
     map: MmapMut,
     extent: vk::Extent2D,
-    /// The compositor may read it.
+    /// True while the compositor may read the buffer.
     is_held: Arc<AtomicBool>,
 }
 
@@ -139,7 +141,7 @@ impl Buffer {
         let pool = shm.create_pool(file.as_fd(), bytes, handle, ());
         let is_held = Arc::new(AtomicBool::new(false));
         let buffer = pool.create_buffer(0, width, height, width * 4, Format::Xrgb8888, handle, is_held.clone());
-        // The buffer keeps the pool's memory.
+        // The buffer keeps the pool's memory alive.
         pool.destroy();
         Ok(Self { buffer, map, extent, is_held })
     }
@@ -149,7 +151,7 @@ impl Buffer {
     }
 }
 
-/// Objects that show frames.
+/// Objects that present frames.
 struct Shown {
     queue: EventQueue<Listener>,
     listener: Listener,
@@ -159,8 +161,8 @@ struct Shown {
 }
 
 impl Shown {
-    /// Returns the index of a buffer of a size that may be written, or `None` where the compositor
-    /// holds all for too long.
+    /// Returns the index of a writable buffer of a size, or `None` if the compositor uses all
+    /// buffers for too long.
     fn free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
         let until = Instant::now() + MAX_HELD;
         loop {
@@ -189,7 +191,7 @@ impl Shown {
         Ok(Some(self.buffers.len() - 1))
     }
 
-    /// Handles events that have come, or the next ones to come within `timeout`.
+    /// Handles pending events, or the next events that arrive within `timeout`.
     fn hear(&mut self, timeout: Duration) -> Result<()> {
         let lost = |_| Error::SurfaceLost;
         self.queue.flush().map_err(|_| Error::SurfaceLost)?;
@@ -206,8 +208,8 @@ impl Shown {
         Ok(())
     }
 
-    /// Asks to be told when the frame that is committed next is taken, and now and then how it was
-    /// shown.
+    /// Requests a frame callback for the next commit, and from time to time its presentation
+    /// feedback.
     fn follow(&mut self, surface: &WlSurface) {
         let handle = self.queue.handle();
         surface.frame(&handle, ());
@@ -219,7 +221,7 @@ impl Shown {
     }
 }
 
-/// Waits up to `timeout` until there is something to read.
+/// Waits up to `timeout` until the descriptor is readable.
 fn is_readable(descriptor: &impl AsRawFd, timeout: Duration) -> bool {
     let mut polled = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     let milliseconds = i32::try_from(timeout.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
@@ -227,7 +229,7 @@ fn is_readable(descriptor: &impl AsRawFd, timeout: Duration) -> bool {
     unsafe { libc::poll(&raw mut polled, 1, milliseconds) > 0 }
 }
 
-/// A surface of a program.
+/// A surface of the application.
 struct Window {
     surface: WlSurface,
     shown: Mutex<Shown>,
@@ -235,10 +237,10 @@ struct Window {
 }
 
 impl Window {
-    /// Opens a surface of the program's display.
+    /// Opens a surface of the application's display.
     ///
     /// # Safety
-    /// Display and surface are null, or alive, and outlive the result.
+    /// Display and surface must be null, or alive and outlive the result.
     unsafe fn new(display: *mut c_void, surface: *mut c_void) -> Result<Self> {
         if display.is_null() || surface.is_null() {
             return Err(Error::Unknown);
@@ -273,8 +275,8 @@ impl PresentTarget for Window {
 
     fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
         let shown = &mut *self.shown.lock();
-        // Releases are heard, and a lost compositor is noticed. Frames do not pile up: there are a
-        // few buffers for them.
+        // Handles releases of buffers and detects a lost compositor. The number of buffers limits
+        // the number of pending frames.
         shown.hear(Duration::ZERO)?;
         let Some(index) = shown.free(extent)? else { return Ok(()) };
         read(&mut shown.buffers[index].map);
@@ -287,8 +289,8 @@ impl PresentTarget for Window {
         self.connection.flush().map_err(|_| Error::SurfaceLost)
     }
 
-    /// Returns that frames have no refresh once the compositor has said so. Until then frame
-    /// callbacks are followed.
+    /// Returns no refresh if the compositor has reported that. Until then, frames follow the frame
+    /// callbacks.
     fn refresh(&self) -> Refresh {
         if self.shown.lock().listener.has_refresh == Some(false) { Refresh::None } else { Refresh::Told }
     }
@@ -301,7 +303,7 @@ impl PresentTarget for Window {
             if left.is_zero() {
                 return false;
             }
-            // Presenting tells that a compositor is gone.
+            // The next presentation reports a lost compositor.
             if shown.hear(left).is_err() {
                 return true;
             }
@@ -313,7 +315,7 @@ impl PresentTarget for Window {
 impl Drop for Window {
     fn drop(&mut self) {
         self.shown.get_mut().buffers.iter().for_each(|buffer| buffer.buffer.destroy());
-        // A compositor that is gone needs nothing back.
+        // An error is ignored, because a lost compositor needs no requests.
         let _ = self.connection.flush();
     }
 }
@@ -326,12 +328,13 @@ fn create_wayland_surface(
     _: *const vk::AllocationCallbacks<'_>,
     out: New<'_, vk::SurfaceKHR>,
 ) -> Result<vk::Result> {
-    // SAFETY: display and surface outlive the Vulkan surface, as `VK_KHR_wayland_surface` demands.
+    // SAFETY: display and surface outlive the Vulkan surface, as `VK_KHR_wayland_surface`
+    // requires.
     let window = unsafe { Window::new(info.display.cast(), info.surface.cast())? };
     Ok(out.put(insert(call, instance, Arc::new(window))?))
 }
 
-// Every compositor shares memory, as the protocol demands: any family shows frames on any display.
+// The protocol requires shared memory of all compositors, so all families support all displays.
 
 #[entry(vkGetPhysicalDeviceWaylandPresentationSupportKHR)]
 fn get_physical_device_wayland_presentation_support(

@@ -1,6 +1,5 @@
-//! Windows of Xlib programs. A display has an xcb connection below it, which the library
-//! libX11-xcb names; from there on a window is one of xcb. Source: `VK_KHR_xlib_surface`,
-//! XGetXCBConnection(3).
+//! Windows of Xlib programs. The library libX11-xcb returns the xcb connection of a display. Its
+//! windows are then used through xcb. Source: `VK_KHR_xlib_surface`, XGetXCBConnection(3).
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -13,18 +12,18 @@ use vitric_entry::entry;
 use super::{insert, xcb};
 use crate::call::{Call, In, New};
 
-/// Returns the xcb connection of a display. The program has made the display with Xlib, so
-/// libX11-xcb is there, too.
+/// Returns the xcb connection of a display. The program has opened the display with Xlib, so
+/// libX11-xcb is expected to be installed.
 ///
 /// # Safety
-/// The display is null or alive. The connection lives as long as the display.
+/// The display must be null or alive. The connection lives as long as the display.
 unsafe fn connection(display: *mut vk::Display) -> Result<*mut c_void> {
     if display.is_null() {
         return Err(Error::Unknown);
     }
     type Get = unsafe extern "C" fn(*mut vk::Display) -> *mut c_void;
-    // SAFETY: loading the library runs nothing but its own start; the function has this type, and
-    // the display is alive. The connection is the display's and outlives the library.
+    // SAFETY: loading the library only runs its initialisers. The function has this type, and the
+    // display is alive. The connection belongs to the display and outlives the library.
     let connection = unsafe {
         let library = Library::new("libX11-xcb.so.1").inspect_err(|e| log::error!("{e}"));
         let library = library.map_err(|_| Error::InitializationFailed)?;
@@ -43,7 +42,7 @@ fn create_xlib_surface(
     out: New<'_, vk::SurfaceKHR>,
 ) -> Result<vk::Result> {
     let window = u32::try_from(info.window).map_err(|_| Error::SurfaceLost)?;
-    // SAFETY: the application's display outlives its surface, as `VK_KHR_xlib_surface` demands.
+    // SAFETY: the application's display outlives its surface, as `VK_KHR_xlib_surface` requires.
     let window = unsafe { xcb::Window::new(connection(info.dpy)?, window)? };
     Ok(out.put(insert(call, instance, Arc::new(window))?))
 }
@@ -55,6 +54,6 @@ fn get_physical_device_xlib_presentation_support(
     display: *mut vk::Display,
     visual: vk::VisualID,
 ) -> Result<vk::Bool32> {
-    // SAFETY: the application passes a live display, as the command demands.
+    // SAFETY: the application passes a live display, as the command requires.
     Ok(vk::Bool32::from(unsafe { xcb::shows(connection(display)?, family, visual) }))
 }

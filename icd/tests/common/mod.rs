@@ -1,4 +1,4 @@
-//! The driver, linked statically, and what tests of bad input need of it.
+//! The statically linked driver, and helpers of the tests with invalid input.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -27,7 +27,8 @@ pub unsafe extern "system" fn receive(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the driver passes what it was given: a messenger of the test, whose messages outlive it.
+    // SAFETY: the driver passes its data and the messenger's user pointer, which is the test's
+    // message list. The list outlives the messenger.
     let (data, messages) = unsafe { (&*data, &*user.cast::<Mutex<Vec<String>>>()) };
     // SAFETY: the message is a C string.
     let text = unsafe { CStr::from_ptr(data.p_message) };
@@ -40,17 +41,17 @@ impl Driver {
         Self::open_with(&[])
     }
 
-    /// A device with extensions.
+    /// Opens a device with extensions.
     pub fn open_with(extensions: &[&CStr]) -> Self {
         Self::open_for(vk::API_VERSION_1_0, extensions)
     }
 
-    /// A device of an instance of a version, with extensions.
+    /// Opens a device with extensions, for an instance of a version of Vulkan.
     pub fn open_for(version: u32, extensions: &[&CStr]) -> Self {
         Self::open_by(version, extensions, &mut vk::PhysicalDeviceMeshShaderFeaturesEXT::default())
     }
 
-    /// A device with mesh shaders and features of theirs.
+    /// Opens a device with mesh shaders and their features.
     pub fn open_by(
         version: u32,
         extensions: &[&CStr],
@@ -92,13 +93,13 @@ impl Driver {
         }
     }
 
-    /// The message that was sent last.
+    /// Returns the last message.
     pub fn last_message(&self) -> String {
         self.messages.lock().unwrap().last().cloned().unwrap_or_default()
     }
 
     pub fn close(self) {
-        // SAFETY: nothing is used afterwards.
+        // SAFETY: the objects are not used afterwards.
         unsafe {
             self.device.destroy_device(None);
             self.debug.destroy_debug_utils_messenger(self.messenger, None);
@@ -106,10 +107,10 @@ impl Driver {
         }
     }
 
-    /// The same with a surface.
+    /// Destroys a surface and closes the driver.
     pub fn close_after(self, surface: vk::SurfaceKHR) {
         let surfaces = ash::khr::surface::Instance::new(&self.entry, &self.instance);
-        // SAFETY: no swapchain is left.
+        // SAFETY: the surface has no swapchain.
         unsafe { surfaces.destroy_surface(surface, None) };
         self.close();
     }
@@ -120,7 +121,7 @@ impl Driver {
         unsafe { self.device.allocate_memory(&info, None) }
     }
 
-    /// A buffer for every use, with memory.
+    /// Creates a buffer for all uses and binds memory to it.
     pub fn buffer(&self, size: u64) -> Result<(vk::Buffer, vk::DeviceMemory), vk::Result> {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::VERTEX_BUFFER
@@ -138,13 +139,14 @@ impl Driver {
 
     pub fn module(&self, bytes: &[u8]) -> Result<vk::ShaderModule, vk::Result> {
         let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-        // SAFETY: the driver promises to survive any words.
+        // SAFETY: the driver accepts or refuses any words without undefined behaviour.
         unsafe { self.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
     }
 
-    /// Records commands and runs them; what waiting returned.
+    /// Records commands, submits them and waits. Returns the result of the wait.
     pub fn run(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<(), vk::Result> {
-        // SAFETY: valid usage but for what `record` does on purpose.
+        // SAFETY: usage is valid except for the deliberate errors of `record`, which the driver
+        // handles.
         unsafe {
             let pool = self.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -161,7 +163,7 @@ impl Driver {
     }
 }
 
-/// A descriptor set with one storage buffer for all stages, and a pipeline layout for it.
+/// A descriptor set with one storage buffer for all stages, and its pipeline layout.
 pub struct Layout {
     pub layout: vk::PipelineLayout,
     pub set: vk::DescriptorSet,
@@ -193,7 +195,7 @@ impl Layout {
     }
 }
 
-/// A render pass without attachments, a framebuffer of a size, and a graphics pipeline for it.
+/// A render pass without attachments, with a framebuffer and a graphics pipeline.
 pub struct Drawing {
     pub pass: vk::RenderPass,
     pub framebuffer: vk::Framebuffer,
@@ -215,7 +217,7 @@ pub struct Described {
 }
 
 impl Drawing {
-    /// Makes another pipeline for the pass, of which `change` changes values.
+    /// Creates another pipeline for the pass, with values that `change` modifies.
     pub fn again(
         &self,
         driver: &Driver,
@@ -267,7 +269,7 @@ impl Drawing {
             .layout(layout.layout)
             .render_pass(self.pass)
             .subpass(described.subpass)];
-        // SAFETY: valid usage but for the values that were changed, which the driver promises to survive.
+        // SAFETY: usage is valid except for the modified values, which the driver checks.
         unsafe {
             let made = device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None);
             made.iter().flatten().for_each(|&pipeline| device.destroy_pipeline(pipeline, None));
@@ -276,7 +278,7 @@ impl Drawing {
         }
     }
 
-    /// `fetches` gives vertices one attribute of four floats.
+    /// Creates the objects. With `fetches`, vertices have one attribute of four floats.
     pub fn new(
         driver: &Driver,
         layout: &Layout,
@@ -332,7 +334,7 @@ impl Drawing {
         }
     }
 
-    /// Begins the pass with everything bound, and the whole framebuffer as viewport and scissor.
+    /// Begins the pass and binds all objects. Viewport and scissor cover the framebuffer.
     pub fn begin(&self, device: &ash::Device, commands: vk::CommandBuffer, layout: &Layout) {
         let extent = vk::Extent2D { width: self.size, height: self.size };
         let area = vk::Rect2D { extent, ..Default::default() };

@@ -1,4 +1,4 @@
-//! The table is complete, and what it hands out works through plain function pointers.
+//! The table is complete, and its functions work through plain function pointers.
 
 use std::ffi::CString;
 
@@ -12,7 +12,7 @@ fn get(instance: vk::Instance, name: &str) -> vk::PFN_vkVoidFunction {
 
 fn entry() -> ash::Entry {
     let static_fn = ash::StaticFn { get_instance_proc_addr: crate::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is this driver's own and follows Vulkan.
+    // SAFETY: the function belongs to this driver and follows Vulkan.
     unsafe { ash::Entry::from_static_fn(static_fn) }
 }
 
@@ -28,7 +28,7 @@ fn instance() -> ash::Instance {
     unsafe { entry().create_instance(&vk::InstanceCreateInfo::default(), None) }.unwrap()
 }
 
-/// The core commands of each version: those of ash's own tables, which are made of the
+/// Returns the core commands of each version from ash's tables, which are generated from the
 /// specification's registry.
 fn core_names() -> Vec<(u32, String)> {
     let mut names = Vec::new();
@@ -58,7 +58,7 @@ fn every_core_command_has_its_row_and_no_row_another_core_name() {
         .filter(|(version, _)| *version <= API_VERSION)
         .collect();
     let mut wanted = core_names();
-    // The one command that finds the others is in none of the tables.
+    // `vkGetInstanceProcAddr` is in none of ash's tables.
     wanted.push((vk::API_VERSION_1_0, "vkGetInstanceProcAddr".into()));
     known.sort();
     wanted.sort();
@@ -86,7 +86,7 @@ fn names_are_unique_and_levels_are_kept_apart() {
     assert!(get(instance.handle(), "vkGetPhysicalDeviceFeatures2KHR").is_none(), "the extension is not enabled");
     // A device's extension need not be enabled.
     assert!(get(instance.handle(), "vkCreateRenderPass2KHR").is_some());
-    // SAFETY: destroyed once.
+    // SAFETY: the instance is destroyed once.
     unsafe { instance.destroy_instance(None) };
 }
 
@@ -103,7 +103,7 @@ fn names_without_suffix_are_known_from_their_version_on() {
         for name in ["vkCmdSetLogicOp", "vkCmdSetPatchControlPoints", "vkCreateSwapchain", "vkCmdSetLineStipple"] {
             assert!(get(instance.handle(), name).is_none(), "{name} was never promoted to this version");
         }
-        // SAFETY: destroyed once.
+        // SAFETY: the instance is destroyed once.
         unsafe { instance.destroy_instance(None) };
     }
 }
@@ -146,7 +146,7 @@ fn the_loaders_own_functions_are_found_by_name() {
     let physical: unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction =
         unsafe { std::mem::transmute(found) };
     let instance = instance();
-    // SAFETY: the names are C strings; the instance is alive, and destroyed once.
+    // SAFETY: the names are C strings. The instance is alive, and destroyed once.
     unsafe {
         assert!(physical(instance.handle(), c"vkGetPhysicalDeviceFeatures".as_ptr()).is_some());
         assert!(physical(instance.handle(), c"vkCreateDevice".as_ptr()).is_some());
@@ -160,8 +160,7 @@ fn the_loaders_own_functions_are_found_by_name() {
 #[test]
 fn stale_handles_are_errors_or_ignored() {
     let instance = instance();
-    // SAFETY: valid usage but for the handles that are the point of the test, which the driver
-    // promises to survive.
+    // SAFETY: usage is valid except for the handles under test, which the driver checks.
     unsafe {
         let physical = instance.enumerate_physical_devices().unwrap()[0];
         let priority = [1.0];
@@ -182,20 +181,20 @@ fn stale_handles_are_errors_or_ignored() {
     }
 }
 
-/// An entry point that creates an object. Arguments: parent, the info, callbacks, and where the
-/// handle goes.
+/// An entry point that creates an object. Arguments: parent, info, allocation callbacks, and
+/// output for the handle.
 type Create = unsafe extern "system" fn(u64, *const (), *const (), *mut u64) -> vk::Result;
 
-/// An entry point that creates pipelines. Arguments: device, a cache, a count of infos, these,
-/// callbacks, and where handles go.
+/// An entry point that creates pipelines. Arguments: device, cache, number of infos, infos,
+/// allocation callbacks, and output for the handles.
 type CreatePipelines = unsafe extern "system" fn(u64, u64, u32, *const (), *const (), *mut u64) -> vk::Result;
 
 #[test]
 fn null_infos_are_refused_by_everything_that_creates_something() {
     use vk::Handle;
     let instance = instance();
-    // SAFETY: valid usage but for null pointers, which the driver promises to survive; every
-    // function has the type that its name stands for.
+    // SAFETY: usage is valid except for null pointers, which the driver checks. Every function has
+    // the type that belongs to its name.
     unsafe {
         let physical = instance.enumerate_physical_devices().unwrap()[0];
         let priority = [1.0];

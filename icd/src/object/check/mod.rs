@@ -1,9 +1,9 @@
-//! The table of values that create-infos may have. Every entry point that creates something reads
-//! its info through [`info`], which refuses null pointers, unknown enums, flags that the driver
-//! does not know and counts beyond the limits, with a message that names the value.
+//! The table of allowed values in create infos. Every entry point that creates an object reads its
+//! info through [`info`]. It refuses null pointers, unknown enums, unknown flags and counts beyond
+//! the limits, with a message that names the value.
 //!
-//! Values that Vulkan ignores in some cases (those of dynamic state, of tests that are off) are
-//! only looked at where they count. Nothing is allocated and nothing compiled before. Source:
+//! Values that Vulkan ignores in some cases (values of dynamic state, or of disabled tests) are
+//! only checked where they are used. The checks come before any allocation or compilation. Source:
 //! Vulkan specification, "Valid Usage" of each structure.
 
 pub mod pipelines;
@@ -22,7 +22,7 @@ use vitric_gpu::command::MAX_SETS;
 use super::DeviceObject;
 use crate::call::{Array, ArrayMut, BytesMut, Call};
 
-/// An info whose values are checked.
+/// A create info whose values are checked.
 pub trait Checked {
     /// Vulkan's name of the structure.
     const NAME: &'static str;
@@ -30,22 +30,22 @@ pub trait Checked {
     /// Checks all values.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when one is not allowed: a message was sent.
+    /// [`Error::Unknown`] if one is not allowed: a message was sent.
     fn check(&self, check: Check<'_>) -> Result<()>;
 }
 
-/// Reads an info, and checks it.
+/// Reads and checks an info.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is null or has a value that is not allowed: a message was sent.
+/// [`Error::Unknown`] if it is null or has a value that is not allowed: a message was sent.
 pub fn info<'c, I: Checked>(call: Call<'_>, object: &DeviceObject, info: Option<&'c I>) -> Result<&'c I> {
     checked(call, object.messages(), info)
 }
 
-/// Reads an info, and checks it, where there is no device.
+/// Reads and checks an info without a device.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is null or has a value that is not allowed: a message was sent.
+/// [`Error::Unknown`] if it is null or has a value that is not allowed: a message was sent.
 pub fn checked<'c, I: Checked>(call: Call<'_>, messages: &Messages, info: Option<&'c I>) -> Result<&'c I> {
     let check = Check { call, messages, structure: I::NAME };
     let found = info.ok_or_else(|| check.null())?;
@@ -53,28 +53,28 @@ pub fn checked<'c, I: Checked>(call: Call<'_>, messages: &Messages, info: Option
     Ok(found)
 }
 
-/// Returns an array that a count says is there.
+/// Returns an input array.
 ///
 /// # Errors
-/// [`Error::Unknown`] when the pointer is null and the count is not 0: a message was sent.
+/// [`Error::Unknown`] if the pointer is null and the count is not 0: a message was sent.
 pub fn array<'c, I>(object: &DeviceObject, name: &'static str, array: Array<'c, I>) -> Result<&'c [I]> {
     present(object, name, array.is_missing(), array.count())?;
     Ok(array.get())
 }
 
-/// Returns an array of output that a count says is there.
+/// Returns an output array.
 ///
 /// # Errors
-/// [`Error::Unknown`] when the pointer is null and the count is not 0: a message was sent.
+/// [`Error::Unknown`] if the pointer is null and the count is not 0: a message was sent.
 pub fn output<'c, O>(object: &DeviceObject, name: &'static str, array: ArrayMut<'c, O>) -> Result<&'c mut [O]> {
     present(object, name, array.is_missing(), array.count())?;
     Ok(array.get_mut())
 }
 
-/// Returns bytes of output.
+/// Returns output bytes.
 ///
 /// # Errors
-/// [`Error::Unknown`] when the pointer is null although bytes are needed: a message was sent.
+/// [`Error::Unknown`] if the pointer is null although bytes are needed: a message was sent.
 pub fn output_bytes<'c>(
     object: &DeviceObject,
     name: &'static str,
@@ -89,7 +89,7 @@ fn present(object: &DeviceObject, name: &str, is_missing: bool, count: u32) -> R
     if is_missing { Err(refuse(object.messages(), name, "array", "null", pointer_to(count))) } else { Ok(()) }
 }
 
-/// Returns what is allowed where a pointer is null.
+/// Returns the text for allowed values of a null pointer.
 fn pointer_to(count: u32) -> String {
     format!("a pointer to {count} values")
 }
@@ -105,7 +105,7 @@ fn refuse(messages: &Messages, structure: &str, field: &str, value: impl Display
 /// Checks a value that a command sets.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it is not allowed: a message was sent.
+/// [`Error::Unknown`] if it is not allowed: a message was sent.
 pub fn value(
     call: Call<'_>,
     object: &DeviceObject,
@@ -115,7 +115,7 @@ pub fn value(
     check(Check { call, messages: object.messages(), structure: name })
 }
 
-/// Checks the values of one structure.
+/// Checker of one structure's values.
 #[derive(Clone, Copy)]
 pub struct Check<'a> {
     call: Call<'a>,
@@ -135,12 +135,12 @@ impl Check<'_> {
         refuse(self.messages, self.structure, field, value, allowed)
     }
 
-    /// Checks a value by a test of the caller's own.
+    /// Checks a value by the caller's test.
     pub fn holds(self, field: &str, value: impl Display, allowed: &str, holds: bool) -> Result<()> {
         if holds { Ok(()) } else { Err(self.fail(field, value, allowed)) }
     }
 
-    /// Checks that a value is one of some.
+    /// Checks that a value is in a list.
     pub fn any_of<V: PartialEq + Debug>(self, field: &str, value: V, allowed: &[V]) -> Result<()> {
         match allowed.contains(&value) {
             true => Ok(()),
@@ -156,7 +156,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that each flag is one of some.
+    /// Checks that all flags are allowed.
     pub fn bits(self, field: &str, value: u64, allowed: u64) -> Result<()> {
         match value & !allowed {
             0 => Ok(()),
@@ -164,7 +164,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a value is one flag of some.
+    /// Checks that a value is exactly one of the allowed flags.
     pub fn one_bit(self, field: &str, value: u64, allowed: u64) -> Result<()> {
         match value.count_ones() == 1 && value & allowed != 0 {
             true => Ok(()),
@@ -172,7 +172,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks a pointer that may be null where its count is 0.
+    /// Checks that a pointer is not null if its count is not 0.
     pub fn points<V>(self, field: &str, pointer: *const V, count: u32) -> Result<()> {
         match count > 0 && pointer.is_null() {
             true => Err(self.fail(field, "null", pointer_to(count))),
@@ -188,7 +188,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks a structure in another one.
+    /// Checks a nested structure.
     pub fn nested<V: Checked>(self, value: &V) -> Result<()> {
         value.check(Check { structure: V::NAME, ..self })
     }
@@ -201,7 +201,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks a structure of a chain, where there is one.
+    /// Checks a structure of a chain, if it is present.
     pub fn chained<V: Checked + vk::TaggedStructure>(self, next: *const std::ffi::c_void) -> Result<()> {
         match self.call.find::<V>(next) {
             Some(found) => self.nested(found),
@@ -246,7 +246,7 @@ macro_rules! rule {
 }
 pub(crate) use rule;
 
-/// A row is a structure, its fields with what they may be, and what depends on several of them.
+/// A row has a structure, its fields with their rules, and a check of several fields.
 macro_rules! table {
     ($($ty:ty = $name:literal { $($field:ident: $rule:ident($($argument:tt)*),)* } $(then $more:expr)?;)*) => { $(
         impl $crate::object::check::Checked for $ty {
@@ -355,13 +355,13 @@ const LOADS: &[vk::AttachmentLoadOp] = &[
 const STORES: &[vk::AttachmentStoreOp] =
     &[vk::AttachmentStoreOp::STORE, vk::AttachmentStoreOp::DONT_CARE, vk::AttachmentStoreOp::NONE];
 
-/// Returns the limits of the device, which are made once.
+/// Returns the limits of the device, which are computed once.
 fn limits() -> &'static vk::PhysicalDeviceLimits {
     static LIMITS: LazyLock<vk::PhysicalDeviceLimits> = LazyLock::new(physical::limits);
     &LIMITS
 }
 
-/// Returns the greatest number of colour attachments of a subpass or a pipeline.
+/// Returns the maximum number of colour attachments of a subpass or a pipeline.
 fn max_colors() -> u32 {
     limits().max_color_attachments
 }
@@ -429,7 +429,7 @@ table! {
         then |info, check| check.points("p_initial_data", info.p_initial_data, u32::from(info.initial_data_size > 0));
     vk::DescriptorSetLayoutCreateInfo<'_> = "VkDescriptorSetLayoutCreateInfo" { p_bindings: each(binding_count), };
     vk::DescriptorSetLayoutBinding<'_> = "VkDescriptorSetLayoutBinding" {} then |binding, check| {
-        // The type of a binding without descriptors is not looked at.
+        // The type of a binding without descriptors is ignored.
         match binding.descriptor_count {
             0 => Ok(()),
             _ => check.any_of("descriptor_type", binding.descriptor_type, DESCRIPTORS),
@@ -502,7 +502,7 @@ table! {
     vk::SwapchainCreateInfoKHR<'_> = "VkSwapchainCreateInfoKHR" { image_sharing_mode: any_of(SHARING), };
 }
 
-/// Returns true if an image has no more levels than its extent allows, and a cube has its faces.
+/// Checks that an image has no more levels than its extent allows, and that a cube has its faces.
 fn levels_and_layers(info: &vk::ImageCreateInfo<'_>, check: Check<'_>) -> Result<()> {
     let vk::Extent3D { width, height, depth } = info.extent;
     let most = 32 - width.max(height).max(depth).leading_zeros();
@@ -520,7 +520,7 @@ fn sampler(info: &vk::SamplerCreateInfo<'_>, check: Check<'_>) -> Result<()> {
     if info.compare_enable != 0 {
         check.any_of("compare_op", info.compare_op, COMPARES)?;
     }
-    // The colour is looked at where there is a border.
+    // The border colour is only used with an address mode that clamps to the border.
     if [info.address_mode_u, info.address_mode_v, info.address_mode_w].contains(&Address::CLAMP_TO_BORDER) {
         check.any_of("border_color", info.border_color, BORDERS)?;
     }
@@ -538,10 +538,10 @@ fn framebuffer(info: &vk::FramebufferCreateInfo<'_>, check: Check<'_>) -> Result
     }
 }
 
-/// Checks that a view shows no more levels and layers of an image than there are.
+/// Checks that a view's range of levels and layers is inside its image.
 ///
 /// # Errors
-/// [`Error::Unknown`] when it shows more: a message was sent.
+/// [`Error::Unknown`] if it is not: a message was sent.
 pub fn view_range(
     call: Call<'_>,
     object: &DeviceObject,
@@ -568,7 +568,7 @@ mod tests {
 
     #[test]
     fn values_are_refused_by_name() {
-        // SAFETY: all pointers are null, or of values of this function.
+        // SAFETY: all pointers are null, or point to values of this function.
         let call = unsafe { Call::new() };
         let (messages, heard) = (Messages::default(), std::sync::Arc::new(parking_lot::Mutex::new(Vec::new())));
         let said = heard.clone();

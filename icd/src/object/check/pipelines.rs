@@ -1,5 +1,4 @@
-//! Checks of pipeline create-infos. State that is dynamic, or that nothing needs, may have any
-//! value.
+//! Checks of pipeline create infos. State that is dynamic or unused may have any value.
 
 use ash::vk::{self, DynamicState as D, GraphicsPipelineLibraryFlagsEXT as Subsets};
 use vitric_api::Result;
@@ -33,11 +32,11 @@ pub const TOPOLOGIES: &[vk::PrimitiveTopology] = &[
     vk::PrimitiveTopology::TRIANGLE_STRIP_WITH_ADJACENCY,
     vk::PrimitiveTopology::PATCH_LIST,
 ];
-/// How polygons are filled.
+/// Fill modes of polygons.
 pub const POLYGON_MODES: &[vk::PolygonMode] = &[vk::PolygonMode::FILL, vk::PolygonMode::LINE, vk::PolygonMode::POINT];
 /// Windings of front faces.
 pub const FRONTS: &[vk::FrontFace] = &[vk::FrontFace::CLOCKWISE, vk::FrontFace::COUNTER_CLOCKWISE];
-/// How lines cover pixels.
+/// Rasterization modes of lines.
 pub const LINE_MODES: &[vk::LineRasterizationModeKHR] = &[
     vk::LineRasterizationModeKHR::DEFAULT,
     vk::LineRasterizationModeKHR::RECTANGULAR,
@@ -50,7 +49,7 @@ pub const CONSERVATIVE: &[vk::ConservativeRasterizationModeEXT] = &[
     vk::ConservativeRasterizationModeEXT::OVERESTIMATE,
     vk::ConservativeRasterizationModeEXT::UNDERESTIMATE,
 ];
-/// Which vertex of a primitive is provoking.
+/// Provoking vertices of a primitive.
 pub const PROVOKING: &[vk::ProvokingVertexModeEXT] =
     &[vk::ProvokingVertexModeEXT::FIRST_VERTEX, vk::ProvokingVertexModeEXT::LAST_VERTEX];
 /// Origins of the tessellation domain.
@@ -74,12 +73,12 @@ const COMBINERS: &[vk::FragmentShadingRateCombinerOpKHR] = &[
     vk::FragmentShadingRateCombinerOpKHR::MAX,
     vk::FragmentShadingRateCombinerOpKHR::MUL,
 ];
-/// The last values of enums whose values are numbered from 0 on.
+/// Last values of enums that are numbered from 0 on.
 const LAST_FACTOR: u64 = vk::BlendFactor::ONE_MINUS_SRC1_ALPHA.as_raw() as u64;
 const LAST_BLEND_OP: u64 = vk::BlendOp::MAX.as_raw() as u64;
 const LAST_LOGIC_OP: u64 = vk::LogicOp::SET.as_raw() as u64;
 
-/// Parts of a graphics pipeline that its create-info describes, with its dynamic state.
+/// Parts of a graphics pipeline that its create info describes, with its dynamic state.
 pub struct Described {
     own: Subsets,
     dynamic: DynamicState,
@@ -185,7 +184,7 @@ fn vertex_format(value: vk::Format, check: Check<'_>) -> Result<()> {
 /// Checks a logic operation.
 ///
 /// # Errors
-/// When there is no such: a message was sent.
+/// An error if it is not supported: a message was sent.
 pub fn logic_op(value: vk::LogicOp, check: Check<'_>) -> Result<()> {
     check.within("logic_op", u64::from(value.as_raw() as u32), 0..=LAST_LOGIC_OP)
 }
@@ -193,23 +192,23 @@ pub fn logic_op(value: vk::LogicOp, check: Check<'_>) -> Result<()> {
 /// Checks the number of samples of a pixel.
 ///
 /// # Errors
-/// When pixels have not so many: a message was sent.
+/// An error if it is not supported: a message was sent.
 pub fn samples(value: vk::SampleCountFlags, check: Check<'_>) -> Result<()> {
     check.one_bit("rasterization_samples", value.as_raw().into(), sample_counts().as_raw().into())
 }
 
-/// Checks the vertices of a patch.
+/// Checks the number of vertices of a patch.
 ///
 /// # Errors
-/// When patches have not so many: a message was sent.
+/// An error if it is outside of the limits: a message was sent.
 pub fn patch_vertices(value: u32, check: Check<'_>) -> Result<()> {
     check.within("patch_control_points", value.into(), 1..=limits().max_tessellation_patch_size.into())
 }
 
-/// Checks a stream of vertices.
+/// Checks the number of a vertex stream.
 ///
 /// # Errors
-/// When there is no such: a message was sent.
+/// An error if it is outside of the limits: a message was sent.
 pub fn stream(value: u32, check: Check<'_>) -> Result<()> {
     check.within("rasterization_stream", value.into(), 0..=u64::from(vitric_ir::interface::STREAMS - 1))
 }
@@ -217,24 +216,23 @@ pub fn stream(value: u32, check: Check<'_>) -> Result<()> {
 /// Checks a number of viewports.
 ///
 /// # Errors
-/// When there are not so many: a message was sent.
+/// An error if it exceeds the limit: a message was sent.
 pub fn viewport_count(name: &str, value: u32, check: Check<'_>) -> Result<()> {
     check.within(name, value.into(), 0..=MAX_VIEWPORTS as u64)
 }
 
-/// Checks all that counts of a compute pipeline's description.
+/// Checks the used values of a compute pipeline's create info.
 ///
 /// # Errors
-/// When a value is not allowed: a message was sent.
+/// An error if a value is not allowed: a message was sent.
 pub fn compute(call: Call<'_>, object: &DeviceObject, info: &vk::ComputePipelineCreateInfo<'_>) -> Result<()> {
     super::info(call, object, Some(info)).map(drop)
 }
 
-/// Checks all that counts of a graphics pipeline's description, of which it describes these parts
-/// itself.
+/// Checks the used values of the parts that a graphics pipeline's create info describes.
 ///
 /// # Errors
-/// When a value is not allowed: a message was sent.
+/// An error if a value is not allowed: a message was sent.
 pub fn graphics(
     call: Call<'_>,
     object: &DeviceObject,
@@ -252,7 +250,7 @@ pub fn graphics(
     let all = call.slice(info.p_stages, if shaders { info.stage_count } else { 0 });
     let stages = all.iter().fold(vk::ShaderStageFlags::empty(), |all, stage| all | stage.stage);
     let described = Described { own, dynamic, stages };
-    // Stages that the parts do not have may be anything.
+    // Stages of other parts may have any value.
     let counts = |stage: &&vk::PipelineShaderStageCreateInfo<'_>| match stage.stage {
         vk::ShaderStageFlags::FRAGMENT => own.contains(Subsets::FRAGMENT_SHADER) && !discards(call, info, &described),
         _ => own.contains(Subsets::PRE_RASTERIZATION_SHADERS),

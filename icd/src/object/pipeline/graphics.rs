@@ -1,9 +1,9 @@
-//! Graphics pipelines: each is made of four parts, which it describes itself or takes from other
-//! pipelines.
+//! Graphics pipelines. Each consists of four parts, which its create info describes or which come
+//! from other pipelines (libraries).
 //!
-//! Nothing is compiled together before all parts are known: a part holds the program of its stage
-//! and its state. Source: Vulkan specification, "Graphics Pipelines", "Pipeline Libraries";
-//! `VK_EXT_graphics_pipeline_library`.
+//! A part holds the programs of its stages and its state. Parts are compiled together only when
+//! all of them are known. Source: Vulkan specification, "Graphics Pipelines", "Pipeline
+//! Libraries"; `VK_EXT_graphics_pipeline_library`.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::call::Call;
 use crate::object::dynamic_state::dynamic_state;
 use crate::object::{Pipeline, need};
 
-/// The parts that are known of a graphics pipeline.
+/// Known parts of a graphics pipeline.
 #[derive(Clone, Default)]
 pub struct Parts {
     input: Option<Arc<Input>>,
@@ -40,14 +40,15 @@ struct Input {
     vertices: VertexInput,
     topology: vk::PrimitiveTopology,
     restart: bool,
-    /// True if attributes are read exactly; `None` where the part does not say.
+    /// True if vertex attributes use robust buffer access 2; `None` if the part does not specify
+    /// it.
     exact: Option<bool>,
     dynamic: DynamicState,
 }
 
 /// Shaders before rasterization.
 struct Shaders {
-    /// A vertex program, or a mesh program.
+    /// A vertex shader or a mesh shader.
     vertex: Arc<Program>,
     task: Option<Arc<Program>>,
     patches: Option<PatchPrograms>,
@@ -60,14 +61,15 @@ struct Shaders {
     stipple: LineStipple,
     viewports: Vec<vk::Viewport>,
     scissors: Vec<vk::Rect2D>,
-    /// True if attributes are read exactly where the input part does not say.
+    /// True if vertex attributes use robust buffer access 2, unless the input part specifies it.
     exact_vertices: bool,
     rate: RateState,
     dynamic: DynamicState,
 }
 
 impl Shaders {
-    /// Returns the vertex input interface of a pipeline with a mesh program, which reads none.
+    /// Returns the vertex input interface of a pipeline with a mesh shader, which has no
+    /// attributes.
     fn input(&self) -> Option<Input> {
         let topology = match self.vertex.mesh.as_deref()?.corners {
             1 => vk::PrimitiveTopology::POINT_LIST,
@@ -84,7 +86,7 @@ impl Shaders {
     }
 }
 
-/// The fragment shader, with tests.
+/// The fragment shader and its tests.
 #[derive(Default)]
 struct Fragment {
     program: Option<Arc<Program>>,
@@ -107,7 +109,7 @@ struct Output {
     blend_constants: [f32; 4],
     writes: Vec<bool>,
     color_formats: Vec<Option<&'static FormatInfo>>,
-    /// The locations of the attachments' colours, where these are not their numbers.
+    /// Locations of the attachments' colours, if they differ from the attachment indices.
     color_locations: Option<Vec<u32>>,
     reads_attachments: bool,
     /// True if fragments read colours that earlier fragments of their pixel wrote.
@@ -147,10 +149,10 @@ const OF_OUTPUT: DynamicState = DynamicState::BLEND_CONSTANTS
     .union(DynamicState::SAMPLE_LOCATIONS_ENABLE)
     .union(DynamicState::FEEDBACK_LOOP);
 
-/// Dynamic state of the shaders before rasterization: all other.
+/// Dynamic state of the pre-rasterization shaders: all state of no other part.
 const OF_SHADERS: DynamicState = OF_INPUT.union(OF_FRAGMENT).union(OF_OUTPUT).complement();
 
-/// Returns the parts that a pipeline describes itself.
+/// Returns the parts that a pipeline's create info describes.
 pub fn own_parts(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Subsets {
     let named: Option<&vk::GraphicsPipelineLibraryCreateInfoEXT<'_>> = call.find(info.p_next);
     let links = libraries(call, info).is_some_and(|libraries| libraries.library_count > 0);
@@ -168,7 +170,7 @@ fn libraries<'c>(
     call.find(info.p_next)
 }
 
-/// Makes a pipeline, or a library of parts.
+/// Creates a pipeline, or a library of parts.
 pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Pipeline> {
     let (call, mut parts) = (maker.call, Parts::default());
     let links =
@@ -185,8 +187,8 @@ pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     }
     let mut pipeline = parts.assemble().ok_or(Error::Unknown)?;
     maker.object.programs.share(&mut pipeline);
-    // A pipeline is compiled at its first draw if it must not be compiled now, depends on dynamic
-    // state, or is linked fast.
+    // Compilation waits until the first draw if it is forbidden now, depends on dynamic state, or
+    // if fast linking is requested.
     let is_fast = !links.is_empty() && !info.has(call, Flags::LINK_TIME_OPTIMIZATION_EXT);
     if !is_compilation_forbidden(call, info) && !is_fast && !pipeline.dynamic.intersects(DynamicState::EXTENDED) {
         pipeline.prepare();
@@ -195,7 +197,7 @@ pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
 }
 
 impl Parts {
-    /// Takes over the parts of another pipeline.
+    /// Adds the parts of another pipeline.
     fn take(&mut self, other: &Self) {
         self.input = other.input.clone().or(self.input.take());
         self.shaders = other.shaders.clone().or(self.shaders.take());
@@ -203,7 +205,7 @@ impl Parts {
         self.output = other.output.clone().or(self.output.take());
     }
 
-    /// Adds what a pipeline describes itself.
+    /// Adds the parts that a create info describes.
     fn describe(&mut self, maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<()> {
         let (call, own) = (maker.call, own_parts(maker.call, info));
         let dynamic = call.get(info.p_dynamic_state).map_or(DynamicState::empty(), |state| dynamic_state(call, state));
@@ -215,7 +217,7 @@ impl Parts {
         if own.contains(Subsets::PRE_RASTERIZATION_SHADERS) {
             self.shaders = Some(Arc::new(shaders(maker, info, dynamic & OF_SHADERS)?));
         }
-        // Pointers of state that rasterizer discard makes irrelevant may be anything.
+        // Pointers to state that rasterizer discard makes irrelevant may be invalid.
         if self.shaders.as_ref().is_some_and(|shaders| shaders.discards()) {
             return Ok(());
         }
@@ -228,7 +230,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Returns the pipeline; `None` when a part that it needs is missing.
+    /// Returns the pipeline; `None` if a required part is missing.
     fn assemble(&self) -> Option<CompiledPipeline> {
         let shaders = self.shaders.as_deref()?;
         let of_mesh = shaders.input();
@@ -281,7 +283,7 @@ impl Parts {
     }
 }
 
-/// Returns the fragment program as the fragment output interface has it.
+/// Returns the fragment shader, adapted to the fragment output interface.
 fn program(fragment: &Fragment, output: &Output) -> Option<Arc<Program>> {
     let mut program = fragment.program.clone()?;
     if let Some(locations) = &output.color_locations {
@@ -294,7 +296,7 @@ fn program(fragment: &Fragment, output: &Output) -> Option<Arc<Program>> {
 }
 
 fn input(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Input {
-    // The pointer may be anything where all that it says is dynamic.
+    // The pointer may be invalid if all of its state is dynamic.
     let is_static = !dynamic.contains(DynamicState::VERTEX_INPUT);
     let state = call.get(info.p_vertex_input_state).filter(|_| is_static);
     let assembly = call.get(info.p_input_assembly_state);
@@ -310,7 +312,7 @@ fn input(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: Dyn
     }
 }
 
-/// Returns the tessellation programs: both, or none.
+/// Returns the tessellation shaders: both or none.
 fn patch_programs(maker: &Maker<'_>) -> Result<Option<PatchPrograms>> {
     use vk::ShaderStageFlags as S;
     match (maker.program(S::TESSELLATION_CONTROL)?, maker.program(S::TESSELLATION_EVALUATION)?) {
@@ -353,7 +355,7 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
             Some(_) => {
                 call.get(info.p_tessellation_state).map_or_else(PatchState::default, |state| patch_state(call, state))
             }
-            // The pointer may be anything.
+            // The pointer may be invalid.
             None => PatchState::default(),
         },
         patches,
@@ -375,8 +377,8 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
     })
 }
 
-/// Returns true if attributes are read exactly: as the vertex stage says, if there are stages to
-/// look at, else the pipeline. `None` where neither says anything.
+/// Returns true if vertex attributes use robust buffer access 2. The vertex stage has precedence
+/// over the pipeline if there are stages. `None` if neither specifies it.
 fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, has_stages: bool) -> Option<bool> {
     use vk::PipelineRobustnessBufferBehaviorEXT as Behavior;
     let call = maker.call;
@@ -390,13 +392,13 @@ fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, 
     })
 }
 
-/// Returns true if programs may read their own attachments.
+/// Returns true if shaders may read the attachments that they render to.
 fn reads_attachments(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     info.has(call, Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
 }
 
-/// Returns true if fragments may read depths and stencils that they are tested against. They read
-/// the values before their own tests write.
+/// Returns true if fragments may read the depth and stencil that they are tested against. They
+/// read the values before their tests write them.
 fn reads_depths(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     let call = maker.call;
     let pass = maker.object.passes.get(info.render_pass.as_raw());
@@ -424,7 +426,7 @@ fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynami
 }
 
 impl Output {
-    /// Returns the interface of a pipeline without fragments.
+    /// Returns the output interface of a pipeline without fragments.
     fn none() -> Self {
         Self {
             multisample: MultisampleState {
@@ -450,7 +452,7 @@ impl Output {
     }
 }
 
-/// Returns the attachment that each colour goes to, unless each goes to that of its location.
+/// Returns the attachment of each colour, unless each location has the attachment of its number.
 fn color_locations(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Option<Vec<u32>> {
     let moved: &vk::RenderingAttachmentLocationInfoKHR<'_> = call.find(info.p_next)?;
     let locations = call.slice(moved.p_color_attachment_locations, moved.color_attachment_count);
@@ -465,7 +467,7 @@ fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic:
         DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK,
         state.map_or_else(Vec::new, |state| color_writes(call, state)),
     );
-    // The attachments' pointer may be anything where all that it says is dynamic.
+    // The attachments' pointer may be invalid if all of its state is dynamic.
     let mut blend = state.filter(|_| !dynamic.contains(all)).map_or_else(Vec::new, |state| blend_states(call, state));
     if !dynamic.contains(DynamicState::COLOR_WRITE) {
         for (blend, _) in blend.iter_mut().zip(&writes).filter(|(_, writes)| !**writes) {

@@ -150,7 +150,7 @@ fn stage_desc(
     })
 }
 
-/// Subgroups have one size: another one cannot be required.
+/// Checks the subgroup size. There is one size, so no other can be required.
 fn check_subgroup_size(
     call: Call<'_>,
     object: &DeviceObject,
@@ -166,11 +166,11 @@ fn check_subgroup_size(
     }
 }
 
-/// Returns the identifier of a stage that has no module.
+/// Returns the identifier of a stage without a module.
 fn named_module(call: Call<'_>, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Identifier> {
     let named: &vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_> = call.find(info.p_next)?;
     let bytes = call.slice(named.p_identifier, named.identifier_size);
-    // No module has another size of identifier: such a stage is never found.
+    // All modules have identifiers of this size, so a stage with another size is never found.
     Some(bytes.try_into().unwrap_or_default())
 }
 
@@ -179,19 +179,19 @@ fn words<'c>(call: Call<'c>, info: &vk::ShaderModuleCreateInfo<'_>) -> &'c [u32]
     call.slice(info.p_code, (info.code_size / 4) as u32)
 }
 
-/// Objects and stages that one pipeline is made with.
+/// Objects and stages from which a pipeline is created.
 pub struct Maker<'a> {
     call: Call<'a>,
     object: &'a DeviceObject,
     cache: Option<Arc<PipelineCache>>,
-    /// Its stages, which need not all be good: what is not needed may be anything.
+    /// Stages of the pipeline. Stages that are not needed may be invalid.
     stages: Vec<(vk::ShaderStageFlags, Result<StageDesc>)>,
-    /// Why its description is refused, if it is.
+    /// Error of an invalid create info.
     refused: Option<Error>,
 }
 
 impl<'a> Maker<'a> {
-    /// Checks a description, and looks its stages up.
+    /// Checks a create info and resolves its stages.
     fn new<I: PipelineInfo>(
         call: Call<'a>,
         object: &'a DeviceObject,
@@ -209,24 +209,24 @@ impl<'a> Maker<'a> {
         Self { call, object, cache, stages, refused: None }
     }
 
-    /// Returns the program of a stage, if there is one.
+    /// Returns the program of a stage, if the pipeline has the stage.
     fn program(&self, stage: vk::ShaderStageFlags) -> Result<Option<Arc<Program>>> {
         let Some((_, desc)) = self.stages.iter().find(|(of, _)| *of == stage) else { return Ok(None) };
         let desc = desc.as_ref().map_err(|error| *error)?;
         self.object.programs.get(self.object.messages(), desc, self.cache.as_deref()).map(Some)
     }
 
-    /// Returns true if there is a program of a stage.
+    /// Returns true if the pipeline has a stage.
     fn has_stage(&self, stage: vk::ShaderStageFlags) -> bool {
         self.stages.iter().any(|(of, _)| *of == stage)
     }
 
-    /// Returns the stages that are good.
+    /// Returns the valid stages.
     fn good(&self) -> impl Iterator<Item = &StageDesc> {
         self.stages.iter().filter_map(|(_, desc)| desc.as_ref().ok())
     }
 
-    /// Makes a pipeline, and writes the feedback that the application asks for.
+    /// Creates a pipeline, and writes the feedback that the application requests.
     fn one<I: PipelineInfo>(&self, info: &I, make: impl Fn(&Self, &I) -> Result<Pipeline>) -> Result<Pipeline> {
         self.refused.map_or(Ok(()), Err)?;
         let start = Instant::now();
@@ -250,8 +250,8 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Writes what an application asks about the creation of a pipeline; nothing of its stages, which
-/// are not told apart.
+/// Writes the requested feedback about the creation of a pipeline. Feedback of its stages is not
+/// available.
 fn put_feedback(call: Call<'_>, info: &impl PipelineInfo, feedback: vk::PipelineCreationFeedback) {
     let Some(asked) = call.find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.next()) else { return };
     if let Some(mut whole) = call.output(asked.p_pipeline_creation_feedback) {
@@ -274,16 +274,17 @@ fn specialization(call: Call<'_>, info: Option<&vk::SpecializationInfo<'_>>) -> 
     call.slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
 }
 
-/// Descriptions of graphics and compute pipelines.
+/// Create infos of graphics and compute pipelines.
 trait PipelineInfo {
-    /// Returns the stages that count.
+    /// Returns the stages that are not ignored.
     fn stages<'c>(&'c self, call: Call<'c>) -> Vec<&'c vk::PipelineShaderStageCreateInfo<'c>>;
     fn own_flags(&self) -> vk::PipelineCreateFlags;
     fn next(&self) -> *const c_void;
-    /// Checks all values that count.
+    /// Checks all values that are not ignored.
     fn check(&self, call: Call<'_>, object: &DeviceObject) -> Result<()>;
 
-    /// Returns true if any of some flags is set, in the longer flags where there are such.
+    /// Returns true if any of some flags is set. `VkPipelineCreateFlags2CreateInfoKHR` has
+    /// precedence.
     fn has(&self, call: Call<'_>, wanted: vk::PipelineCreateFlags) -> bool {
         let long: Option<&vk::PipelineCreateFlags2CreateInfoKHR<'_>> = call.find(self.next());
         let flags = long.map_or(u64::from(self.own_flags().as_raw()), |long| long.flags.as_raw());
@@ -336,13 +337,13 @@ impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
     }
 }
 
-/// Returns true if a pipeline must not be made when a program of it would have to be compiled.
+/// Returns true if the creation of a pipeline must fail when a program would have to be compiled.
 fn is_compilation_forbidden(call: Call<'_>, info: &impl PipelineInfo) -> bool {
     info.has(call, vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
 }
 
-/// Creates pipelines; those that fail are null, and the first failure is returned. Their programs
-/// are compiled in parallel.
+/// Creates pipelines and compiles their programs in parallel. Failed pipelines are null, and the
+/// first error is returned.
 fn create_all<I: PipelineInfo>(
     call: Call<'_>,
     object: &DeviceObject,
@@ -401,8 +402,7 @@ fn create_graphics_pipelines(
     create_all(call, object, cache, infos, out, graphics::make)
 }
 
-/// Returns `count` viewports or scissors. Where their values are dynamic, the pointer may be
-/// anything.
+/// Returns `count` viewports or scissors. If their values are dynamic, the pointer may be invalid.
 fn counted<T: Copy + Default>(call: Call<'_>, values: *const T, count: u32, is_dynamic: bool) -> Vec<T> {
     let count = count.min(MAX_VIEWPORTS as u32);
     let mut all = if is_dynamic { Vec::new() } else { call.slice(values, count).to_vec() };
@@ -410,7 +410,7 @@ fn counted<T: Copy + Default>(call: Call<'_>, values: *const T, count: u32, is_d
     all
 }
 
-/// Returns the formats of the colour attachments, of the render pass or, without one, of the
+/// Returns the formats of the colour attachments, from the render pass or, without one, from the
 /// chain.
 fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Vec<Option<&'static FormatInfo>> {
     if let Some(pass) = maker.object.passes.get(info.render_pass.as_raw()) {
@@ -452,7 +452,7 @@ fn attributes(call: Call<'_>, state: &vk::PipelineVertexInputStateCreateInfo<'_>
     all.iter().map(attribute).collect()
 }
 
-/// Returns how filled polygons cover pixels, where it is not by samples.
+/// Returns the criterion by which filled polygons cover pixels; `None` for coverage by samples.
 fn conservative(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<Criterion> {
     let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = call.find(state.p_next)?;
     criterion(info.conservative_rasterization_mode)
@@ -468,25 +468,25 @@ pub fn criterion(mode: vk::ConservativeRasterizationModeEXT) -> Option<Criterion
     }
 }
 
-/// Returns how lines cover pixels, and their stipple.
+/// Returns the rasterization mode of lines, and their stipple.
 fn lines(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> (LineMode, Option<LineStipple>) {
     let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = call.find(state.p_next);
     let Some(info) = info else { return (LineMode::Rectangular, None) };
     (line_mode(info.line_rasterization_mode), (info.stippled_line_enable != 0).then(|| stipple(call, state)))
 }
 
-/// Returns how lines cover pixels.
+/// Returns the rasterization mode of lines.
 pub fn line_mode(mode: vk::LineRasterizationModeKHR) -> LineMode {
     use vk::LineRasterizationModeKHR as Mode;
     match mode {
         Mode::BRESENHAM => LineMode::Bresenham,
         Mode::RECTANGULAR_SMOOTH => LineMode::Smooth,
-        // Lines are strict: that is the default, too.
+        // The default mode is rectangular, because lines are strict.
         _ => LineMode::Rectangular,
     }
 }
 
-/// Returns the stipple of lines, also where it is not enabled.
+/// Returns the stipple of lines, even if it is disabled.
 fn stipple(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> LineStipple {
     let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = call.find(state.p_next);
     info.map_or_else(LineStipple::default, |info| LineStipple {
@@ -495,13 +495,13 @@ fn stipple(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>)
     })
 }
 
-/// Returns true if depth is clipped: unless it is clamped, when nothing is said.
+/// Returns true if depth is clipped. The default is the opposite of depth clamping.
 fn depth_clip(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
     let info: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = call.find(state.p_next);
     info.map_or(state.depth_clamp_enable == 0, |info| info.depth_clip_enable != 0)
 }
 
-/// Returns true if depth goes from -1 on.
+/// Returns true if clip-space depth is from -1 to 1.
 fn negative_one_to_one(call: Call<'_>, state: &vk::PipelineViewportStateCreateInfo<'_>) -> bool {
     let info: Option<&vk::PipelineViewportDepthClipControlCreateInfoEXT<'_>> = call.find(state.p_next);
     info.is_some_and(|info| info.negative_one_to_one != 0)
@@ -512,7 +512,7 @@ fn provoking_last(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateIn
     info.is_some_and(|info| info.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX)
 }
 
-/// Returns the unit of depth bias, by a chain.
+/// Returns the unit of depth bias, from a chain.
 pub fn depth_bias_unit(call: Call<'_>, next: *const c_void) -> DepthBiasUnit {
     use vk::DepthBiasRepresentationEXT as R;
     let info: Option<&vk::DepthBiasRepresentationInfoEXT<'_>> = call.find(next);
@@ -524,7 +524,7 @@ pub fn depth_bias_unit(call: Call<'_>, next: *const c_void) -> DepthBiasUnit {
     }
 }
 
-/// Returns the stream of vertices that is rasterized.
+/// Returns the vertex stream that is rasterized.
 fn stream(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> u32 {
     let info: Option<&vk::PipelineRasterizationStateStreamCreateInfoEXT<'_>> = call.find(state.p_next);
     info.map_or(0, |info| info.rasterization_stream)
@@ -574,7 +574,7 @@ fn multisample_state(call: Call<'_>, state: Option<&vk::PipelineMultisampleState
     }
 }
 
-/// Returns whether custom sample locations are enabled, and the locations.
+/// Returns true if custom sample locations are enabled, and the locations.
 fn custom_locations(
     call: Call<'_>,
     state: &vk::PipelineMultisampleStateCreateInfo<'_>,
@@ -583,7 +583,7 @@ fn custom_locations(
     Some((info.sample_locations_enable != 0, sample_locations(call, &info.sample_locations_info)))
 }
 
-/// Returns the sample locations of the one pixel of the grid.
+/// Returns the sample locations of the grid's only pixel.
 pub fn sample_locations(call: Call<'_>, info: &vk::SampleLocationsInfoEXT<'_>) -> Option<SampleLocations> {
     let samples = info.sample_locations_per_pixel.as_raw();
     let locations = call.slice(info.p_sample_locations, info.sample_locations_count);
@@ -591,13 +591,13 @@ pub fn sample_locations(call: Call<'_>, info: &vk::SampleLocationsInfoEXT<'_>) -
     SampleLocations::new(&places).filter(|_| places.len() == samples as usize)
 }
 
-/// Returns the sizes of fragments, by a chain.
+/// Returns the fragment shading rate, from a chain.
 fn rate_state(call: Call<'_>, next: *const c_void) -> RateState {
     let info: Option<&vk::PipelineFragmentShadingRateStateCreateInfoKHR<'_>> = call.find(next);
     info.map_or_else(RateState::default, |info| rate_of(info.fragment_size, info.combiner_ops))
 }
 
-/// Describes a size of fragments, and how it is combined with others.
+/// Returns the state of a fragment shading rate and its combiners.
 pub fn rate_of(size: vk::Extent2D, ops: [vk::FragmentShadingRateCombinerOpKHR; 2]) -> RateState {
     use vk::FragmentShadingRateCombinerOpKHR as Op;
     let combiner = |op| match op {
@@ -649,7 +649,7 @@ fn blend_states(call: Call<'_>, state: &vk::PipelineColorBlendStateCreateInfo<'_
     call.slice(state.p_attachments, state.attachment_count).iter().map(blend).collect()
 }
 
-/// Returns, for each colour attachment, true if it is written at all.
+/// Returns, for each colour attachment, true if colour writes are enabled.
 fn color_writes(call: Call<'_>, state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<bool> {
     let info: Option<&vk::PipelineColorWriteCreateInfoEXT<'_>> = call.find(state.p_next);
     let writes = info.map_or(&[][..], |info| call.slice(info.p_color_write_enables, info.attachment_count));

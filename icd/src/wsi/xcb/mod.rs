@@ -1,6 +1,6 @@
-//! Windows of X servers, on the application's own xcb connection; libxcb is loaded when a surface
-//! is made, so that the driver itself needs no X library. Frames go through shared memory where
-//! the server takes it, else with PutImage, in strips that fit the server's longest request.
+//! Windows of X servers on the application's xcb connection. libxcb is loaded when a surface is
+//! created, so that the driver does not link to an X library. Frames use shared memory if the
+//! server supports it, and else PutImage in strips that fit the server's longest request.
 
 mod refresh;
 mod shm;
@@ -29,28 +29,28 @@ pub(super) struct Window {
     window: u32,
     drawing: Mutex<Drawing>,
     depth: u8,
-    /// The display's refresh, and when the server was asked for it.
+    /// Refresh of the display, and the time of the query.
     refresh: Mutex<Option<(Instant, Refresh)>>,
 }
 
-/// Age at which the server is asked again for the refresh: windows move to other displays, and
-/// modes change.
+/// Age at which the refresh is queried again, because windows move to other displays and modes
+/// change.
 const MAX_REFRESH_AGE: Duration = Duration::from_secs(1);
 
-/// State that is made when the first frame is shown.
+/// State that is created with the first frame.
 #[derive(Default)]
 struct Drawing {
     context: Option<Gcontext>,
     segment: Option<Segment>,
-    /// The server does not share memory.
+    /// True if the server does not share memory.
     only_requests: bool,
 }
 
 impl Window {
-    /// Opens a window of the program's connection.
+    /// Opens a window of the application's connection.
     ///
     /// # Safety
-    /// The connection is alive, and outlives the result.
+    /// The connection must be alive and outlive the result.
     pub(super) unsafe fn new(connection: *mut c_void, window: u32) -> Result<Self> {
         // SAFETY: the connection outlives the result, and is not closed here (`should_drop` is
         // false).
@@ -78,7 +78,7 @@ impl Window {
         Ok(made)
     }
 
-    /// Returns shared memory for a frame, where the server takes it.
+    /// Returns shared memory for a frame, if the server supports it.
     fn segment<'a>(&self, drawing: &'a mut Drawing, bytes: usize) -> Option<&'a mut Segment> {
         if drawing.segment.as_ref().is_none_or(|segment| segment.len() < bytes) && !drawing.only_requests {
             if let Some(small) = drawing.segment.take() {
@@ -94,7 +94,7 @@ impl Window {
         let mut pixels = vec![0; place.bytes()];
         read(&mut pixels);
         let row = usize::from(place.size.0) * 4;
-        // The request's own header takes 24 bytes.
+        // The request's header has 24 bytes.
         let rows = ((self.connection.maximum_request_bytes().saturating_sub(64)) / row.max(1)).max(1);
         for (strip, data) in pixels.chunks(rows * row.max(1)).enumerate() {
             let height = (data.len() / row.max(1)) as u16;
@@ -112,7 +112,7 @@ impl Window {
                 place.depth,
                 data,
             );
-            // An error that comes later must not surprise the application among its own events.
+            // A later error must not appear among the application's events.
             sent.map_err(|_| Error::SurfaceLost)?.ignore_error();
         }
         Ok(())
@@ -136,8 +136,8 @@ impl PresentTarget for Window {
             Some(segment) => segment.put(&self.connection, &place, read)?,
             None => self.put_in_requests(&place, read)?,
         }
-        // A round trip: frames do not pile up in the connection, memory is not written before it
-        // was read, and a lost server is noticed.
+        // A round trip limits the number of pending frames, keeps memory unchanged until the
+        // server has read it, and detects a lost server.
         self.size().map(drop)
     }
 
@@ -165,7 +165,7 @@ impl Drop for Window {
         {
             cookie.ignore_error();
         }
-        // A server that is gone needs nothing back.
+        // An error is ignored, because a lost server needs no requests.
         let _ = self.connection.flush();
     }
 }
@@ -178,7 +178,7 @@ fn create_xcb_surface(
     _: *const vk::AllocationCallbacks<'_>,
     out: New<'_, vk::SurfaceKHR>,
 ) -> Result<vk::Result> {
-    // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` demands.
+    // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` requires.
     let window = unsafe { Window::new(info.connection.cast(), info.window)? };
     Ok(out.put(insert(call, instance, Arc::new(window))?))
 }
@@ -190,22 +190,22 @@ fn get_physical_device_xcb_presentation_support(
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> Result<vk::Bool32> {
-    // SAFETY: the application passes a live connection, as the command demands.
+    // SAFETY: the application passes a live connection, as the command requires.
     Ok(vk::Bool32::from(unsafe { shows(connection.cast(), family, visual) }))
 }
 
-/// Returns true if queues of a family show frames in windows of a visual.
+/// Returns true if queues of a family can present to windows of a visual.
 ///
 /// # Safety
-/// The connection is alive.
+/// The connection must be alive.
 pub(super) unsafe fn shows(connection: *mut c_void, family: u32, visual: u32) -> bool {
     // SAFETY: the connection is alive, and is not closed here (`should_drop` is false).
     let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
     connection.is_ok_and(|connection| can_show(connection.setup(), visual)) && families::find(family).is_some()
 }
 
-/// Returns true if windows of a visual take frames: 24 or 32 bits of depth in true colour, red
-/// above green above blue, 32 bits a pixel, the least significant byte first.
+/// Returns true if windows of a visual support frames: true colour with 24 or 32 bits of depth,
+/// red above green above blue, and 32 bits a pixel in little-endian order.
 fn can_show(setup: &Setup, visual: u32) -> bool {
     let little = setup.image_byte_order == ImageOrder::LSB_FIRST;
     let whole_words =

@@ -1,6 +1,6 @@
-//! Refresh of the display below a window, from the modes of RandR (1.3 or newer). A display
-//! without one, as Xvfb's, has a mode without a dot clock. Only requests with replies are made:
-//! the connection is the application's, and so are its events.
+//! Refresh of the display that shows a window, from the modes of RandR (1.3 or newer). A display
+//! without a refresh, as in Xvfb, has a mode without a dot clock. Only requests with replies are
+//! sent, because the connection and its events belong to the application.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use x11rb::protocol::randr::{self, ConnectionExt, GetCrtcInfoReply, ModeFlag, Mo
 use x11rb::protocol::xproto::{self, ConnectionExt as _};
 use x11rb::xcb_ffi::XCBConnection;
 
-/// Returns the time between two refreshes of the display that shows the most of a window; `None`
-/// where the server names none.
+/// Returns the refresh period of the display that shows most of a window; `None` if the server
+/// reports none.
 pub fn period(connection: &XCBConnection, window: u32) -> Option<Duration> {
     use x11rb::connection::RequestConnection;
     connection.extension_information(randr::X11_EXTENSION_NAME).ok()??;
@@ -25,7 +25,7 @@ pub fn period(connection: &XCBConnection, window: u32) -> Option<Duration> {
     period_of(resources.modes.iter().find(|mode| mode.id == shown.mode)?)
 }
 
-/// Returns the pixels of a window that a display shows.
+/// Returns the number of a window's pixels that a display shows.
 fn overlap(crtc: &GetCrtcInfoReply, window: xproto::Rectangle) -> i64 {
     let side = |[from, length]: [i64; 2], [begin, size]: [i64; 2]| {
         ((from + length).min(begin + size) - from.max(begin)).max(0)
@@ -35,8 +35,7 @@ fn overlap(crtc: &GetCrtcInfoReply, window: xproto::Rectangle) -> i64 {
     x * y
 }
 
-/// Returns the time between two refreshes in a mode; `None` without a dot clock, or outside of 1
-/// to 1000 Hz.
+/// Returns the refresh period of a mode; `None` without a dot clock, or outside of 1 to 1000 Hz.
 fn period_of(mode: &ModeInfo) -> Option<Duration> {
     let has = |flag: ModeFlag| u32::from(mode.mode_flags) & u32::from(flag) != 0;
     let dots = f64::from(mode.htotal) * f64::from(mode.vtotal);
@@ -60,7 +59,7 @@ mod tests {
         assert_eq!(full_hd(ModeFlag::from(0u32)), Some(16_666));
         assert_eq!(full_hd(ModeFlag::DOUBLE_SCAN), Some(33_333));
         assert_eq!(full_hd(ModeFlag::INTERLACE), Some(8_333));
-        // Xvfb's mode, and one that no display has.
+        // Xvfb's mode, and modes outside of the range.
         for (clock, size) in [(0, [0, 0]), (0, [2200, 1125]), (u32::MAX, [1, 1]), (1, [2200, 1125])] {
             assert_eq!(period_of(&mode(clock, size, ModeFlag::from(0u32))), None, "{clock} {size:?}");
         }

@@ -1,6 +1,6 @@
-//! Frames through memory that the X server shares (MIT-SHM 1.2: an anonymous file whose descriptor
-//! goes over the connection). A server elsewhere, or one without the extension, does not take it:
-//! frames are then sent in requests.
+//! Frames in memory that the X server shares (MIT-SHM 1.2: an anonymous file whose descriptor is
+//! sent over the connection). A remote server, or one without the extension, does not support it.
+//! Frames are then sent in requests.
 
 use std::os::fd::OwnedFd;
 
@@ -13,33 +13,34 @@ use x11rb::xcb_ffi::XCBConnection;
 
 use crate::wsi::shared::shared;
 
-/// Memory that the server shares.
+/// Memory that is shared with the server.
 pub struct Segment {
     id: shm::Seg,
     map: MmapMut,
 }
 
-/// Where a frame goes.
+/// Target of a frame.
 pub struct Place {
     /// Window.
     pub window: u32,
-    /// Its graphics context.
+    /// Graphics context of the window.
     pub context: Gcontext,
-    /// Its depth, bits.
+    /// Depth of the window in bits.
     pub depth: u8,
-    /// Size, pixels.
+    /// Size in pixels.
     pub size: (u16, u16),
 }
 
 impl Place {
-    /// Returns the bytes of its pixels.
+    /// Returns the size of the pixels in bytes.
     pub fn bytes(&self) -> usize {
         usize::from(self.size.0) * usize::from(self.size.1) * 4
     }
 }
 
 impl Segment {
-    /// Shares `bytes` with the server; none when it does not take them, which is logged.
+    /// Shares `bytes` with the server. Returns `None` if the server does not support it, which is
+    /// logged.
     pub fn new(connection: &XCBConnection, bytes: usize) -> Option<Self> {
         let shared = share(connection, bytes);
         if let Err(problem) = &shared {
@@ -48,13 +49,13 @@ impl Segment {
         shared.ok()
     }
 
-    /// Returns the bytes that it holds.
+    /// Returns the size in bytes.
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Shows a frame, which `read` puts in memory of as many bytes as the place's pixels have. The
-    /// server reads it at its own time: a reply to a later request tells that it has.
+    /// Shows a frame. `read` writes the pixels of `place` to the memory. The server reads the
+    /// memory asynchronously, and has read it when it replies to a later request.
     pub fn put(&mut self, connection: &XCBConnection, place: &Place, read: &dyn Fn(&mut [u8])) -> Result<()> {
         read(&mut self.map[..place.bytes()]);
         let (width, height) = place.size;
@@ -80,7 +81,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Takes the memory back.
+    /// Detaches the memory from the server.
     pub fn release(self, connection: &XCBConnection) {
         if let Ok(cookie) = connection.shm_detach(self.id) {
             cookie.ignore_error();
