@@ -1,5 +1,5 @@
-//! What a draw costs that hardly draws anything: recording and executing command buffers of many draws, as programs with many small objects
-//! have them. One draw is one element of the throughput that is shown.
+//! Overhead of draws: recording and executing command buffers of many draws with almost no pixels,
+//! as programs with many small objects have them. The throughput's element is one draw.
 
 mod device;
 
@@ -13,10 +13,10 @@ use vitric_samples::gpu::{
 const DRAWS: u32 = 10_000;
 const SIDE: u32 = 512;
 const SETS: u64 = 64;
-/// `minUniformBufferOffsetAlignment` is at most this.
+/// Distance of uniform buffers in bytes, at least `minUniformBufferOffsetAlignment`.
 const STRIDE: u64 = 256;
 
-/// What changes from draw to draw.
+/// State that changes from draw to draw.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Nothing,

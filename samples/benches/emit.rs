@@ -1,5 +1,5 @@
-//! Geometry shaders that emit few vertices, and many: `VITRIC_MERGED=plain` and `VITRIC_MERGED=replicated` show what each mode costs, nothing what
-//! the driver chooses.
+//! Geometry shaders that emit few or many vertices. `VITRIC_MERGED=plain` and
+//! `VITRIC_MERGED=replicated` select a mode. Without the knob the driver selects it.
 
 mod device;
 
@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use vitric_samples::gpu::{Attachment, Commands, GraphicsDesc, ImageDesc, PassDesc};
 
 const SIDE: u32 = 512;
-/// Primitives that all points of a draw become, about.
+/// Approximate number of triangles that all points of a draw emit.
 const TRIANGLES: u32 = 100_000;
 
 fn emitted(criterion: &mut Criterion) {

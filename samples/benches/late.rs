@@ -1,4 +1,4 @@
-//! Layers whose fragments are tested behind their program, as it discards some or writes their depths; the same with tests before it.
+//! Layers with late depth tests, because their fragment shaders discard fragments or write depths.
 
 mod device;
 
@@ -30,7 +30,7 @@ fn late(criterion: &mut Criterion) {
         let mut desc = GraphicsDesc::new(vert, frag, &layout, &pass);
         desc.depth = (true, true);
         let pipeline = gpu.graphics(&desc).expect("a pipeline");
-        // From the farthest to the nearest: none hides another.
+        // Back to front, so that no layer occludes another.
         let record = |commands: &Commands<'_>| {
             let far = vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 };
             commands.begin(&target, &[vk::ClearValue::default(), vk::ClearValue { depth_stencil: far }]);

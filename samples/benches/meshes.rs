@@ -1,6 +1,8 @@
-//! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
-//! throughput that is shown. Some are shaded once for each of four samples, some have the same normal everywhere. Large ones with four samples are
-//! overwritten, or blended; some targets have a byte a texel.
+//! Meshes of small triangles, most of a few pixels or less: costs of vertices, triangle set-up and
+//! fragments. The throughput's element is one triangle.
+//!
+//! Variants shade each of four samples, have one normal everywhere, overwrite or blend large
+//! triangles with four samples, or use targets with one byte a texel.
 
 mod device;
 
@@ -20,7 +22,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// With so many samples of a format, a fragment program, and blending.
+    /// Creates a scene with a colour format, a sample count, a fragment shader and blending.
     fn new(
         gpu: &Gpu,
         (format, samples): (vk::Format, vk::SampleCountFlags),
@@ -56,7 +58,7 @@ impl Scene {
     }
 }
 
-/// Two triangles for each square of a grid, row by row.
+/// Returns indices of two triangles for each square of a grid, row by row.
 fn grid(gpu: &Gpu, side: u32) -> Result<Buffer> {
     let corners = side + 1;
     let square = |number: u32| {

@@ -1,5 +1,5 @@
-//! Convolutions: fifteen look-ups in one image for each pixel, by a fragment shader and by a compute shader. `VITRIC_INLINE=off` shows what they
-//! cost as calls.
+//! Convolutions with fifteen samples of one image for each pixel, in a fragment shader and in a
+//! compute shader. `VITRIC_INLINE=off` compiles the samples as calls.
 
 mod device;
 
@@ -11,7 +11,7 @@ use vitric_samples::gpu::{
 
 const SIDE: u32 = 1024;
 
-/// The picture that is looked at, in a format.
+/// Creates the sampled picture in a format.
 fn picture(gpu: &Gpu, format: vk::Format) -> Image {
     // Bytes without a pattern.
     let texels: Vec<u8> = (0..SIDE * SIDE * 4).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 24) as u8).collect();

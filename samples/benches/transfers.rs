@@ -1,4 +1,5 @@
-//! Images that come from buffers, go to buffers, and become smaller levels of themselves. A texel is one element of the throughput that is shown.
+//! Copies from buffers to images and back, and blits to smaller levels. The throughput's element
+//! is one texel.
 
 mod device;
 

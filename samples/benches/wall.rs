@@ -1,9 +1,11 @@
-//! What it costs to draw what cannot be seen: 500 boxes of 2,028 triangles each behind a wall that is drawn last, or first.
+//! Draws of occluded geometry: 500 boxes of 2,028 triangles each behind a wall that is drawn last
+//! or first.
 //!
-//! `wall` is the wall alone, `outside` the wall with boxes that the view volume rejects (so their positions are fetched, and no more),
-//! `hidden` has the boxes behind the wall, `front` before it. The techniques are switched by knobs: `VITRIC_POSH=off` shows what boxes cost
-//! without position-only shading, `VITRIC_LOOKAHEAD=0` without looking ahead, `VITRIC_HIZ=off` without the visibility structure. `fetch`
-//! is the host reading all positions, once, on one thread.
+//! `wall` is the wall alone. `outside` adds boxes that are outside of the view volume, so that
+//! only their positions are fetched. `hidden` has the boxes behind the wall, and `front` has them
+//! before it. Knobs disable the techniques: `VITRIC_POSH=off` disables position-only shading,
+//! `VITRIC_LOOKAHEAD=0` disables lookahead, and `VITRIC_HIZ=off` disables Hi-Z. `fetch` reads all
+//! positions once on one host thread.
 
 mod device;
 
@@ -19,16 +21,16 @@ use vitric_samples::gpu::{
 const WIDTH: u32 = 1280;
 const HEIGHT: u32 = 720;
 const BOXES: u32 = 500;
-/// Cells along a side of a box: two triangles each.
+/// Number of cells along a side of a box. A cell is two triangles.
 const CELLS: u32 = 13;
 
-/// Place, normal and texture coordinates.
+/// Position, normal and texture coordinates.
 type Vertex = [f32; 8];
 
-/// Place and size; sine and cosine of a turn.
+/// Position and size; cosine and sine of a rotation.
 type Push = [[f32; 4]; 2];
 
-/// A box from -1 to 1, its sides divided into cells.
+/// Returns a box from -1 to 1 with its sides divided into cells.
 fn divided_box() -> (Vec<Vertex>, Vec<u32>) {
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     for (axis, sign) in (0..3).flat_map(|axis| [(axis, -1.0f32), (axis, 1.0)]) {
@@ -56,7 +58,7 @@ struct Scene {
     target: Target,
     layout: Layout,
     pipeline: Pipeline,
-    /// Every box has vertices of its own.
+    /// Vertices of the boxes, which share none.
     boxes: Buffer,
     indices: Buffer,
     wall: Buffer,
@@ -65,13 +67,13 @@ struct Scene {
     count: u32,
 }
 
-/// What is drawn.
+/// Draws of a frame.
 #[derive(Clone, Copy, PartialEq)]
 enum Drawn {
     Wall,
-    /// Boxes at this depth, or outside, and then the wall.
+    /// Boxes at this depth (which may be outside of the view volume), and then the wall.
     Last(f32),
-    /// The wall, and then boxes.
+    /// The wall, and then boxes at this depth.
     First(f32),
 }
 
@@ -143,7 +145,7 @@ impl Scene {
         let vertices = self.vertices.len() as u32 / BOXES;
         for number in 0..BOXES {
             let [x, y] = [number % 25, number / 25].map(|step| step as f32);
-            // Cosine and sine of a turn, by the tangent of its half.
+            // Cosine and sine of the rotation, from the tangent of half its angle.
             let (tangent, scale) = (x * 0.15, 1.0 / (1.0 + x * x * 0.0225));
             let turn = [(1.0 - tangent * tangent) * scale, 2.0 * tangent * scale, 0.0, 0.0];
             let push: Push = [[x / 12.5 - 0.96, y / 10.0 - 0.95, depth, 0.05], turn];
@@ -153,7 +155,7 @@ impl Scene {
     }
 }
 
-/// A buffer that holds something.
+/// Creates a buffer with contents.
 fn filled<T: bytemuck::Pod>(gpu: &Gpu, usage: vk::BufferUsageFlags, data: &[T]) -> Result<Buffer> {
     let buffer = gpu.host_buffer(size_of_val(data) as u64, usage)?;
     gpu.write(&buffer, 0, data)?;

@@ -1,5 +1,6 @@
-//! What compute shaders do beside 32-bit arithmetic: doubles, divisions of 64-bit integers, atomics of a word for each and of words for all, such
-//! as choose a word or make one of it, some for a quarter of the lanes, and some on texels.
+//! Compute shaders beyond 32-bit arithmetic: doubles, divisions of 64-bit integers, and atomics.
+//! The atomics address separate or shared words, compute maxima and disjunctions, run in a quarter
+//! of the lanes, or address texels.
 
 mod device;
 
@@ -9,7 +10,7 @@ use vitric_samples::gpu::{Bind, Commands, ComputeDesc, ImageDesc, Use};
 
 const INVOCATIONS: u32 = 1 << 17;
 
-/// Texels in a row of the image, which has one for each invocation.
+/// Number of texels in a row of the image, which has one texel for each invocation.
 const COLUMNS: u32 = 512;
 
 fn words(criterion: &mut Criterion) {

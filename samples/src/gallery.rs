@@ -1,6 +1,6 @@
-//! The gallery: a folder with one PNG a scene and one HTML page that needs nothing else.
+//! The gallery: a folder with one PNG a scene and one self-contained HTML page.
 //!
-//! The page carries its pictures inside (base64), so it can be sent as one file.
+//! The page embeds its pictures (base64), so it can be sent as one file.
 
 use crate::error::{Error, Result};
 use crate::{Options, SceneInfo, Shot, render};

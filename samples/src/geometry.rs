@@ -25,7 +25,7 @@ pub struct Vertex {
 }
 
 impl Vertex {
-    /// The vertex layout: position 0, normal 1, texture coordinate 2, tangent 3.
+    /// Returns the vertex layout: position 0, normal 1, texture coordinate 2, tangent 3.
     pub fn input() -> VertexInput {
         VertexInput {
             stride: size_of::<Vertex>() as u32,
@@ -39,12 +39,12 @@ impl Vertex {
         }
     }
 
-    /// The layout with position and normal only, for shaders that read no more.
+    /// Returns the layout with position and normal only.
     pub fn input_short() -> VertexInput {
         VertexInput { attributes: Self::input().attributes[..2].to_vec(), ..Self::input() }
     }
 
-    /// The layout with the position only, for depth passes.
+    /// Returns the layout with the position only, for depth passes.
     pub fn input_position() -> VertexInput {
         VertexInput { attributes: Self::input().attributes[..1].to_vec(), ..Self::input() }
     }
@@ -68,12 +68,12 @@ pub struct GpuMesh {
 }
 
 impl GpuMesh {
-    /// Number of indices.
+    /// Returns the number of indices.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Binds the mesh's buffers, with more vertex buffers after its own.
+    /// Binds the mesh's buffers, followed by the vertex buffers in `more`.
     pub fn bind(&self, cmd: &Commands<'_>, more: &[&Buffer]) {
         let buffers: Vec<_> = std::iter::once(&self.vertices).chain(more.iter().copied()).collect();
         cmd.vertices(&buffers);
@@ -112,8 +112,8 @@ impl Mesh {
         self.indices.extend(other.indices.iter().map(|i| i + base));
     }
 
-    /// The surface `at(u, v)` for u and v in 0..1, as `columns` by `rows` cells. With u to the
-    /// right and v downwards seen from outside, the faces look outwards.
+    /// Returns the surface `at(u, v)` for u and v in 0..1, as `columns` by `rows` cells. The faces
+    /// look outwards if u goes to the right and v downwards, seen from outside.
     pub fn surface(columns: u32, rows: u32, at: impl Fn(f32, f32) -> Vec3) -> Mesh {
         let mut mesh = Mesh::default();
         for row in 0..=rows {
@@ -132,7 +132,7 @@ impl Mesh {
         mesh
     }
 
-    /// A sphere of radius 1.
+    /// Returns a sphere of radius 1.
     pub fn sphere(columns: u32, rows: u32) -> Mesh {
         Mesh::surface(columns, rows, |u, v| {
             let (ring, y) = (v * PI).sine_cosine();
@@ -141,7 +141,7 @@ impl Mesh {
         })
     }
 
-    /// A torus around the y axis.
+    /// Returns a torus around the y axis.
     pub fn torus(major: f32, minor: f32, columns: u32, rows: u32) -> Mesh {
         Mesh::surface(columns, rows, |u, v| {
             let (x, z) = (u * TAU).sine_cosine();
@@ -150,7 +150,7 @@ impl Mesh {
         })
     }
 
-    /// A (p, q) torus knot as a tube of radius `tube`.
+    /// Returns a (p, q) torus knot as a tube of radius `tube`.
     pub fn knot(p: f32, q: f32, tube: f32, columns: u32, rows: u32) -> Mesh {
         let curve = |t: f32| {
             let (s, c) = (t * p * TAU).sine_cosine();
@@ -167,7 +167,8 @@ impl Mesh {
         })
     }
 
-    /// A surface of revolution around y; `profile(v)` gives radius and height, from the top down.
+    /// Returns a surface of revolution around y. `profile(v)` returns radius and height, from the
+    /// top down.
     pub fn revolved(columns: u32, rows: u32, profile: impl Fn(f32) -> Vec2) -> Mesh {
         Mesh::surface(columns, rows, |u, v| {
             let (x, z) = (u * TAU).sine_cosine();
@@ -176,14 +177,15 @@ impl Mesh {
         })
     }
 
-    /// A square in the xz plane from -1 to 1 that looks up, its texture repeated `repeat` times.
+    /// Returns an upward square in the xz plane from -1 to 1, with the texture repeated `repeat`
+    /// times.
     pub fn plane(repeat: f32) -> Mesh {
         let mut mesh = Mesh::surface(1, 1, |u, v| Vec3::new(2.0 * u - 1.0, 0.0, 2.0 * v - 1.0));
         mesh.vertices.iter_mut().for_each(|v| v.uv *= repeat);
         mesh
     }
 
-    /// A cube from -1 to 1, each side with the whole texture.
+    /// Returns a cube from -1 to 1, each side with the whole texture.
     pub fn cube() -> Mesh {
         let mut mesh = Mesh::default();
         let top = Mesh::surface(1, 1, |u, v| Vec3::new(2.0 * u - 1.0, 1.0, 2.0 * v - 1.0));
@@ -193,7 +195,7 @@ impl Mesh {
         mesh
     }
 
-    /// A sphere of radius 1 from a subdivided icosahedron: 20 * 4^levels triangles.
+    /// Returns a sphere of radius 1 from a subdivided icosahedron: 20 * 4^levels triangles.
     pub fn icosphere(levels: u32) -> Mesh {
         let mut positions = icosahedron();
         let mut indices = ICOSAHEDRON.to_vec();
@@ -204,7 +206,7 @@ impl Mesh {
         Mesh { vertices: positions.iter().map(vertex).collect(), indices }
     }
 
-    /// Recomputes normals as if every triangle were flat, with its own three vertices.
+    /// Returns the mesh with flat normals: each triangle has three separate vertices.
     pub fn faceted(&self) -> Mesh {
         let mut mesh = Mesh::default();
         for t in self.indices.chunks_exact(3) {
@@ -217,7 +219,7 @@ impl Mesh {
         mesh
     }
 
-    /// The distinct edges, as pairs of indices.
+    /// Returns the distinct edges as pairs of indices.
     pub fn edges(&self) -> Vec<u32> {
         let mut edges: Vec<(u32, u32)> = self
             .indices
@@ -287,7 +289,7 @@ fn subdivide(positions: &mut Vec<Vec3>, indices: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Projection times view for a camera, for Vulkan's clip space (y down, depth 0 to 1).
+/// Returns projection times view of a camera, for Vulkan's clip space (y down, depth 0 to 1).
 pub fn camera(eye: Vec3, at: Vec3, field: f32, aspect: f32) -> Mat4 {
     let mut projection = Mat4::perspective_rh(field, aspect, 0.1, 100.0);
     projection.y_axis.y *= -1.0;

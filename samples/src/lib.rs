@@ -1,11 +1,13 @@
 //! The samples: real programs written against plain `ash`, rendered off-screen on any Vulkan 1.0
 //! device.
 //!
-//! Which driver runs them is the caller's choice: [`render`] takes an [`ash::Entry`], which may
-//! come from the system's loader or from a driver linked into the program. A scene is
-//! deterministic: the same size and frame give the same commands and data. Map: `gpu/` is the
-//! helper layer (the only room with `unsafe`), `scenes/` has one file a scene, `geometry.rs` and
-//! `model.rs` make every mesh, texture and model, `gallery.rs` writes the page.
+//! The caller selects the driver: [`render`] has a parameter of type [`ash::Entry`], which comes
+//! from the system's loader or from a driver that is linked into the program. A scene is
+//! deterministic: equal sizes and frames lead to equal commands and data.
+//!
+//! Map: `gpu/` is the helper layer (the only folder with `unsafe`), and `scenes/` has one file for
+//! each scene. `geometry.rs` and `model.rs` make all meshes, textures and models, and `gallery.rs`
+//! writes the page.
 
 pub mod error;
 pub mod gallery;

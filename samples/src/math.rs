@@ -1,28 +1,28 @@
-//! Elementary functions that give the same bits on every machine.
+//! Elementary functions with equal bits on every machine.
 //!
-//! The standard library's come from the host's C library and differ in the last bit between
-//! versions and processors; meshes and textures made with them would too, and so would the
-//! pictures. These come from the `libm` crate (plain IEEE operations); `glam` is built on the same
-//! crate and without SIMD for the same reason. `clippy.toml` beside the manifest forbids the
-//! others in this crate.
+//! The standard library's functions come from the host's C library, and differ in the last bit
+//! between versions and processors. Meshes, textures and pictures would differ, too. The functions
+//! here are from the `libm` crate (plain IEEE operations). For this reason `glam` is built on that
+//! crate and without SIMD. `clippy.toml` beside the manifest forbids the other functions in this
+//! crate.
 
-/// The functions, under names that do not clash with the standard library's.
+/// The functions, with names that differ from the standard library's.
 pub trait Steady: Copy {
-    /// Sine of an angle in radians.
+    /// Returns the sine of an angle in radians.
     fn sine(self) -> Self;
-    /// Cosine of an angle in radians.
+    /// Returns the cosine of an angle in radians.
     fn cosine(self) -> Self;
-    /// Sine and cosine of an angle in radians.
+    /// Returns sine and cosine of an angle in radians.
     fn sine_cosine(self) -> (Self, Self) {
         (self.sine(), self.cosine())
     }
-    /// Tangent of an angle in radians.
+    /// Returns the tangent of an angle in radians.
     fn tangent(self) -> Self;
-    /// e to this power.
+    /// Returns e to this power.
     fn exponential(self) -> Self;
-    /// This number, not negative, to a power.
+    /// Returns this number, which must not be negative, to a power.
     fn power(self, exponent: Self) -> Self;
-    /// Angle of the point (`x`, self) in -pi..pi.
+    /// Returns the angle of the point (`x`, self) in -pi..pi.
     fn angle(self, x: Self) -> Self;
 }
 

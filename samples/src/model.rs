@@ -63,7 +63,8 @@ impl Writer {
         self.views.len() - 1
     }
 
-    /// `kind` is the element type and component type, e.g. `"type":"VEC3","componentType":5126`.
+    /// Appends an accessor. `kind` is the element type and component type, e.g.
+    /// `"type":"VEC3","componentType":5126`.
     fn accessor(&mut self, bytes: &[u8], count: usize, kind: &str) -> usize {
         let view = self.view(bytes);
         self.accessors.push(format!(r#"{{"bufferView":{view},"count":{count},{kind}}}"#));
@@ -128,7 +129,7 @@ impl Writer {
         )
     }
 
-    /// The file: header, JSON chunk padded with spaces, binary chunk padded with zeros.
+    /// Returns the file: header, JSON chunk padded with spaces, binary chunk padded with zeros.
     fn glb(mut self) -> Vec<u8> {
         while !self.bin.len().is_multiple_of(4) {
             self.bin.push(0);
@@ -166,7 +167,7 @@ fn moved(mesh: Mesh, transform: Mat4) -> Mesh {
     result
 }
 
-/// Roughness in green, metalness in blue, as glTF packs them.
+/// Returns a texture with roughness in green and metalness in blue, as glTF packs them.
 fn surface(size: u32, at: impl Fn(f32, f32) -> (f32, f32)) -> Vec<u8> {
     paint(size, |u, v| {
         let (roughness, metal) = at(u, v);
@@ -237,7 +238,7 @@ fn pearl() -> Source {
     Source { name: "jade", mesh: moved(Mesh::sphere(48, 24), place), maps: [color, flat, rough] }
 }
 
-/// The model as a `.glb` file.
+/// Returns the model as a `.glb` file.
 pub fn glb() -> Result<Vec<u8>> {
     let mut writer = Writer::default();
     for source in [vase(), knot(), table(), pearl()] {

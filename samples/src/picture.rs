@@ -26,7 +26,7 @@ pub struct Difference {
 }
 
 impl Picture {
-    /// Encodes as PNG, opaque (the alpha of a scene means nothing).
+    /// Encodes an opaque PNG. The alpha of a scene has no meaning.
     pub fn to_png(&self) -> Result<Vec<u8>> {
         let rgb: Vec<u8> = self.rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
         let mut bytes = Vec::new();

@@ -17,7 +17,7 @@ pub fn paint(size: u32, at: impl Fn(f32, f32) -> Vec3) -> Vec<u8> {
         .collect()
 }
 
-/// Smooth noise in 0..1 that repeats every 1 in u and v, with `cells` cells across.
+/// Returns smooth noise in 0..1 that repeats every 1 in u and v, with `cells` cells across.
 pub fn noise(u: f32, v: f32, cells: u32, seed: u32) -> f32 {
     let (x, y) = (u.rem_euclid(1.0) * cells as f32, v.rem_euclid(1.0) * cells as f32);
     let (i, j) = (x as u32 % cells, y as u32 % cells);
@@ -29,13 +29,13 @@ pub fn noise(u: f32, v: f32, cells: u32, seed: u32) -> f32 {
     mix(top, bottom, fy)
 }
 
-/// Four octaves of noise, in 0..1.
+/// Returns four octaves of noise, in 0..1.
 pub fn fractal(u: f32, v: f32, cells: u32, seed: u32) -> f32 {
     let octave = |i: u32| noise(u, v, cells << i, seed + i) * 0.5f32.powi(i as i32 + 1);
     (0..4).map(octave).sum::<f32>() / 0.9375
 }
 
-/// The tangent-space normal map of a repeating height field.
+/// Returns the tangent-space normal map of a repeating height field.
 pub fn normal_map(size: u32, strength: f32, height: impl Fn(f32, f32) -> f32) -> Vec<u8> {
     let step = 1.0 / size as f32;
     paint(size, |u, v| {
@@ -46,13 +46,13 @@ pub fn normal_map(size: u32, strength: f32, height: impl Fn(f32, f32) -> f32) ->
     })
 }
 
-/// 0 to 1 as `x` goes from `a` to `b`, smoothly.
+/// Returns 0 to 1 as `x` goes from `a` to `b`, smoothly.
 pub fn smoothstep(a: f32, b: f32, x: f32) -> f32 {
     let t = ((x - a) / (b - a)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// A star-shaped tile ornament: distance to an eight-pointed star's lines.
+/// Returns a star-shaped tile ornament: the distance to an eight-pointed star's lines.
 fn star(u: f32, v: f32) -> (f32, f32) {
     let p = Vec2::new(u.rem_euclid(1.0) - 0.5, v.rem_euclid(1.0) - 0.5);
     let square = p.x.abs().max(p.y.abs());
@@ -60,7 +60,7 @@ fn star(u: f32, v: f32) -> (f32, f32) {
     (square.min(diamond), square.max(diamond))
 }
 
-/// Glazed tiles with eight-pointed stars: lapis blue, turquoise, ivory and gold.
+/// Returns glazed tiles with eight-pointed stars: lapis blue, turquoise, ivory and gold.
 pub fn tiles(u: f32, v: f32) -> Vec3 {
     let (u4, v4) = (u * 4.0, v * 4.0);
     let (inner, outer) = star(u4, v4);
@@ -77,7 +77,7 @@ pub fn tiles(u: f32, v: f32) -> Vec3 {
     (color * glaze).lerp(Vec3::splat(0.16), 1.0 - smoothstep(0.01, 0.025, edge))
 }
 
-/// Polished floor squares.
+/// Returns polished floor squares.
 pub fn floor(u: f32, v: f32) -> Vec3 {
     let (x, y) = (u * 2.0, v * 2.0);
     let dark = (x as i32 + y as i32) % 2 == 0;
@@ -88,14 +88,14 @@ pub fn floor(u: f32, v: f32) -> Vec3 {
     Vec3::new(shade, shade * 0.98, shade * 0.95) * smoothstep(0.004, 0.014, edge)
 }
 
-/// Height of the vase's relief: rings thrown on the wheel and a band of waves.
+/// Returns the height of the vase's relief: rings thrown on the wheel and a band of waves.
 pub fn vase_height(u: f32, v: f32) -> f32 {
     let rings = (v * 60.0 * PI).sine() * 0.12;
     let band = smoothstep(0.38, 0.4, v) - smoothstep(0.6, 0.62, v);
     rings * (1.0 - band) + band * wave(u, v).clamp(0.0, 1.0) * 0.6 + fractal(u, v, 16, 21) * 0.1
 }
 
-/// Where the vase's painted ornament is, 0 to 1.
+/// Returns the coverage of the vase's painted ornament, 0 to 1.
 pub fn vase_paint(u: f32, v: f32) -> f32 {
     let band = smoothstep(0.38, 0.39, v) - smoothstep(0.61, 0.62, v);
     let lines = [0.36, 0.64, 0.25, 0.72].map(|at: f32| 1.0 - smoothstep(0.004, 0.008, (v - at).abs()));
@@ -110,7 +110,7 @@ fn wave(u: f32, v: f32) -> f32 {
     smoothstep(-0.1, 0.25, spiral) * (1.0 - smoothstep(0.42, 0.5, p.length()))
 }
 
-/// Wood: growth rings across, grain along.
+/// Returns wood: growth rings across, grain along.
 pub fn wood(u: f32, v: f32) -> f32 {
     let bend = fractal(u, v, 3, 31);
     // Planks of an eighth each, their rings shifted; dark joints between them.
@@ -121,7 +121,7 @@ pub fn wood(u: f32, v: f32) -> f32 {
     (0.4 * ring + 0.25 * grain + 0.35 * chance(plank as u32 % 8 + 91)) * joint
 }
 
-/// Height of hammered metal: the nearest of jittered dents.
+/// Returns the height of hammered metal: the nearest of jittered dents.
 pub fn dents(u: f32, v: f32) -> f32 {
     const CELLS: i32 = 7;
     let p = Vec2::new(u, v) * CELLS as f32;

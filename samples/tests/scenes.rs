@@ -1,10 +1,10 @@
-//! Every scene on this driver: against its reviewed reference picture, twice the same, and under the validation
-//! layer through the system's loader.
+//! All scenes on this driver: compared with reviewed reference pictures, with different knobs, and
+//! under the validation layer through the system's loader.
 //!
-//! References are `samples/reference/NAME.png` at 320x180. They come from this driver, were looked at and compared
-//! with another driver's pictures before they were committed; `cargo xtask bless` (`VITRIC_BLESS=1`) writes those
-//! anew that differ. The comparison is exact: neither the driver nor the scenes depend on the machine, on the number of
-//! threads or on the window's size.
+//! References are `samples/reference/NAME.png` at 320x180 pixels, rendered by this driver. Before
+//! they were committed, they were reviewed and compared with another driver's pictures. The task
+//! `cargo xtask bless` (`VITRIC_BLESS=1`) replaces references that differ. The comparison is
+//! exact: the pictures do not depend on the machine, the number of threads or the window's size.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ fn reference(scene: &SceneInfo) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("reference").join(format!("{}.png", scene.name))
 }
 
-/// Compares a picture with the reference; the error says where the picture was kept.
+/// Compares a picture with its reference. The error names the file with the new picture.
 fn compare(scene: &SceneInfo, new: &Picture) -> Result<(), String> {
     let old = Picture::load(&reference(scene)).map_err(|e| format!("{}: {e}", scene.name))?;
     let difference = old.difference(new).map_err(|e| format!("{}: {e}", scene.name))?;
@@ -56,7 +56,7 @@ fn scenes_match_their_reference_pictures() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The driver library that was built for this test, which lies among its dependencies.
+/// Returns the driver library that was built for this test, which is among its dependencies.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let library = test.with_file_name("libvulkan_vitric.so");
@@ -64,7 +64,7 @@ fn library() -> PathBuf {
     library
 }
 
-/// A manifest of the driver in a folder.
+/// Writes a manifest of the driver to a folder and returns its path.
 fn manifest(folder: &Path) -> PathBuf {
     std::fs::create_dir_all(folder).expect("a temporary folder can be made");
     let manifest = folder.join("icd.json");
@@ -74,7 +74,8 @@ fn manifest(folder: &Path) -> PathBuf {
     manifest
 }
 
-/// The scenes in another process through the system's loader; returns what was printed and the pictures' folder.
+/// Renders the scenes in another process through the system's loader. Returns the program's output
+/// and the folder of the pictures.
 fn through_the_loader(name: &str, knobs: &[(&str, &str)], args: &[&str]) -> (String, PathBuf) {
     let folder = std::env::temp_dir().join(format!("vitric-{name}-{}", std::process::id()));
     let manifest = manifest(&folder);
@@ -101,7 +102,7 @@ fn scenes_pass_the_validation_layer_through_the_loader_without_a_message() {
     }
 }
 
-/// Renders the scenes under these knobs and compares them with the references.
+/// Renders the scenes with these knobs and compares them with the references.
 fn compare_under(name: &str, knobs: &[(&str, &str)]) {
     let (_, folder) = through_the_loader(name, knobs, &[]);
     let wrong: Vec<_> = scenes()
@@ -132,7 +133,7 @@ fn pictures_do_not_depend_on_techniques() {
     compare_under("without-positions-first", &[("VITRIC_POSH", "off")]);
 }
 
-/// Draws of scenes wait for later ones, and the reasons of those that do not are counted.
+/// Draws of scenes are deferred, and the reasons of the draws that are not are counted.
 #[test]
 fn draws_wait_where_they_may() {
     let counters = std::env::temp_dir().join(format!("vitric-counted-{}", std::process::id()));
@@ -158,13 +159,14 @@ fn draws_wait_where_they_may() {
 
 #[test]
 fn pictures_do_not_depend_on_what_runs_the_programs() {
-    // A machine without AVX-512 runs its best instead: the pictures are the same there, too.
+    // A machine without AVX-512 uses its best executor instead. The pictures are equal there, too.
     for codegen in ["interp", "avx2", "avx512"] {
         compare_under(codegen, &[("VITRIC_CODEGEN", codegen)]);
     }
 }
 
-/// A folder where no file can be is told, and far memory is memory; files that may not grow are memory that runs out, and no signal.
+/// A far-memory folder that cannot be used is reported, and RAM replaces the file. A file that
+/// cannot grow is an out-of-memory error and not a signal.
 #[test]
 fn far_memory_has_its_limits() {
     let folder = std::env::temp_dir().join(format!("vitric-far-{}", std::process::id()));
@@ -184,13 +186,13 @@ fn far_memory_has_its_limits() {
     assert!(code == Some(0) && errors.matches("VITRIC_FARMEM").count() == 1, "{code:?} {errors}");
     let (code, errors) = run("exec \"$0\" \"$@\"", &folder);
     assert!(code == Some(0) && errors.is_empty(), "{code:?} {errors}");
-    // In blocks of 512 bytes.
+    // `ulimit -f` counts blocks of 512 bytes.
     let (code, errors) = run("ulimit -f 8192; exec \"$0\" \"$@\"", &folder);
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     assert!(code == Some(1) && errors.contains("the disk of far memory"), "{code:?} {errors}");
 }
 
-/// Idle targets take less memory of the process, and show what they have shown.
+/// Idle targets are compacted to less memory, and keep their contents.
 #[test]
 fn idle_targets_rest() {
     let folder = std::env::temp_dir().join(format!("vitric-rest-{}", std::process::id()));
@@ -213,12 +215,12 @@ fn idle_targets_rest() {
         let resident = |name: &str| mib(name, " MiB resident");
         ((resident("start"), resident("drawn"), resident("idle")), told)
     };
-    // Four targets, and the depths: 158 MiB.
+    // Four targets with their depth images have 158 MiB.
     let ((start, drawn, idle), told) = run("off");
     let all = drawn - start;
     assert!(all > 120 && idle - start > all / 2, "{start} {drawn} {idle}");
     assert!(told[0] > 120 && told[1] >= told[0], "{told:?}");
-    // The first may rest while the last are drawn.
+    // The first targets may be compacted while the last ones are drawn.
     let ((start, drawn, idle), [_, rests]) = run("on");
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     assert!(idle - start < all * 2 / 3, "{start} {drawn} {idle}, without {all}");

@@ -17,7 +17,7 @@ pub struct Commands<'a> {
     raw: vk::CommandBuffer,
 }
 
-/// The base level's first layer, for copies.
+/// Returns the layers of a level, for copies.
 fn layers(image: &Image, level: u32) -> vk::ImageSubresourceLayers {
     vk::ImageSubresourceLayers {
         aspect_mask: image.desc.aspect(),
@@ -27,7 +27,7 @@ fn layers(image: &Image, level: u32) -> vk::ImageSubresourceLayers {
     }
 }
 
-/// The far corner of a level, as blits want it.
+/// Returns the far corner of a level, for blits.
 fn corner(extent: vk::Extent2D) -> vk::Offset3D {
     vk::Offset3D { x: extent.width as i32, y: extent.height as i32, z: 1 }
 }

@@ -69,17 +69,17 @@ impl Gpu {
         Ok(Gpu { setup, device, queue, pool, fence, owned: RefCell::new(Vec::new()), stores_all: options.stores_all })
     }
 
-    /// The device's name, as the driver gives it.
+    /// Returns the device's name from the driver.
     pub fn name(&self) -> &str {
         &self.setup.name
     }
 
-    /// The device's limits.
+    /// Returns the device's limits.
     pub fn limits(&self) -> &vk::PhysicalDeviceLimits {
         &self.setup.limits
     }
 
-    /// The features that were enabled: those of `setup.rs`'s wish list that the device has.
+    /// Returns the enabled features: the wanted features in `setup.rs` that the device supports.
     pub fn features(&self) -> &vk::PhysicalDeviceFeatures {
         &self.setup.features
     }

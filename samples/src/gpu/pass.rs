@@ -93,13 +93,14 @@ pub struct PassDesc {
 }
 
 impl PassDesc {
-    /// One subpass with one colour attachment (number 0) and perhaps a depth attachment (number 1).
+    /// Returns a pass of one subpass with a colour attachment (number 0) and an optional depth
+    /// attachment (number 1).
     pub fn simple(color: Attachment, depth: Option<Attachment>) -> PassDesc {
         let subpass = SubpassDesc { colors: vec![0], depth: depth.map(|_| 1), ..Default::default() };
         PassDesc { attachments: std::iter::once(color).chain(depth).collect(), subpasses: vec![subpass] }
     }
 
-    /// One subpass with a depth attachment only.
+    /// Returns a pass of one subpass with a depth attachment only.
     pub fn depth_only(depth: Attachment) -> PassDesc {
         let subpass = SubpassDesc { depth: Some(0), ..Default::default() };
         PassDesc { attachments: vec![depth], subpasses: vec![subpass] }
@@ -216,7 +217,7 @@ impl Gpu {
             .attachments(&attachments)
             .subpasses(&subpasses)
             .dependencies(&dependencies);
-        // SAFETY: all arrays live until the call ends, and the subpasses name existing attachments.
+        // SAFETY: all arrays outlive the call, and the subpasses name existing attachments.
         let handle = unsafe { self.device.create_render_pass(&info, None) }.named("vkCreateRenderPass")?;
         self.own(Owned::RenderPass(handle));
         Ok(Pass { handle })

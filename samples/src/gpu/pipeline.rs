@@ -110,7 +110,7 @@ pub struct Patches<'a> {
 pub struct GraphicsDesc<'a> {
     /// SPIR-V of the vertex shader.
     pub vert: &'a [u8],
-    /// How patches become primitives, if they are drawn: the device must have `tessellationShader`.
+    /// Tessellation of patches, if any: the device must have `tessellationShader`.
     pub patches: Option<Patches<'a>>,
     /// SPIR-V of the geometry shader, if any: the device must have `geometryShader`.
     pub geom: Option<&'a [u8]>,
@@ -141,7 +141,8 @@ pub struct GraphicsDesc<'a> {
 }
 
 impl<'a> GraphicsDesc<'a> {
-    /// Triangles without vertex buffers, culling, depth or blending, to one colour attachment.
+    /// Describes triangles without vertex buffers, culling, depth or blending, to one colour
+    /// attachment.
     pub fn new(vert: &'a [u8], frag: &'a [u8], layout: &'a Layout, pass: &'a Pass) -> GraphicsDesc<'a> {
         GraphicsDesc {
             vert,
@@ -287,8 +288,7 @@ impl Gpu {
         unsafe { self.device.update_descriptor_sets(&[write], &[]) };
     }
 
-    /// Creates a shader module, lends it to `make`, and destroys it: pipelines do not need it any
-    /// longer.
+    /// Calls `make` with a temporary shader module. Pipelines do not need it after their creation.
     fn with_shader<T>(&self, code: &[u8], make: impl FnOnce(vk::ShaderModule) -> Result<T>) -> Result<T> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(code))
             .map_err(|e| Error::Model(format!("a shader is not SPIR-V: {e}")))?;
@@ -314,7 +314,8 @@ impl Gpu {
         self.graphics_of(desc, &shaders, &[])
     }
 
-    /// Creates a graphics pipeline of stages that there are and of others that are still code.
+    /// Creates a graphics pipeline from existing shader modules and from SPIR-V that is not a
+    /// module yet.
     fn graphics_of(
         &self,
         desc: &GraphicsDesc<'_>,

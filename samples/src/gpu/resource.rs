@@ -1,8 +1,8 @@
-//! Buffers, images and samplers, with their memory, and the way of data into them.
+//! Buffers, images and samplers, with their memory, and uploads of their data.
 //!
-//! Each resource has its own allocation: the samples make a few dozen, far under the limit every
-//! implementation grants (4096). Static data goes through a staging buffer to device-local memory;
-//! uniforms stay in host-visible memory. Source: Vulkan 1.0 chapters 10 to 12 and 18.
+//! Each resource has a separate allocation. The samples make a few dozen, far below the minimum
+//! limit of 4096 allocations. Static data are copied through a staging buffer to device-local
+//! memory, and uniforms stay in host-visible memory. Source: Vulkan 1.0 chapters 10 to 12 and 18.
 
 use super::{Gpu, Owned, Use};
 use crate::error::{Error, Named, Result};
@@ -70,12 +70,12 @@ impl ImageDesc {
         ImageDesc { cube: true, ..self }
     }
 
-    /// Number of array layers.
+    /// Returns the number of array layers.
     pub fn layers(&self) -> u32 {
         if self.cube { 6 } else { 1 }
     }
 
-    /// Width and height of mip level `level`.
+    /// Returns the width and height of mip level `level`.
     pub fn level_extent(&self, level: u32) -> vk::Extent2D {
         vk::Extent2D { width: (self.width >> level).max(1), height: (self.height >> level).max(1) }
     }
@@ -160,7 +160,7 @@ impl Gpu {
 
     fn buffer(&self, size: u64, usage: BufferUse, wanted: Property) -> Result<Buffer> {
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
-        // SAFETY: the device is live; the memory bound is fresh and fits the buffer's requirements.
+        // SAFETY: the device is live. The bound memory is new and fits the buffer's requirements.
         unsafe {
             let handle = self.device.create_buffer(&info, None).named("vkCreateBuffer")?;
             self.own(Owned::Buffer(handle));
@@ -227,7 +227,7 @@ impl Gpu {
         Ok(bytes)
     }
 
-    /// An image in device-local memory, contents undefined.
+    /// Creates an image in device-local memory with undefined contents.
     pub fn image(&self, desc: ImageDesc) -> Result<Image> {
         // SAFETY: the device is live; the memory bound is fresh and fits the image's requirements.
         let handle = unsafe {
@@ -312,7 +312,7 @@ impl Gpu {
         Ok(sampler)
     }
 
-    /// The first of `formats` that has all of `features` with optimal tiling.
+    /// Returns the first of `formats` that supports all of `features` with optimal tiling.
     pub fn first_format(&self, formats: &[vk::Format], features: vk::FormatFeatureFlags) -> Result<vk::Format> {
         let fits = |&f: &vk::Format| self.setup.format_features(f).contains(features);
         formats.iter().copied().find(fits).ok_or_else(|| Error::NoFormat(formats.to_vec(), features))
@@ -332,7 +332,7 @@ impl Gpu {
     }
 }
 
-/// Every level and layer.
+/// Returns the range of all levels and layers.
 pub(super) fn whole(desc: &ImageDesc) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange {
         aspect_mask: desc.aspect(),

@@ -1,6 +1,6 @@
 //! Instance, validation layer and device selection for the samples.
 //!
-//! The first physical device with a queue family for graphics and compute is taken. Source: Vulkan
+//! The first physical device with a queue family for graphics and compute is used. Source: Vulkan
 //! 1.0 chapters 4 and 5, VK_EXT_debug_utils, VK_EXT_validation_features.
 
 use crate::error::{Error, Named, Result};
@@ -13,11 +13,10 @@ const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// Options of the instance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GpuOptions {
-    /// Turn on `VK_LAYER_KHRONOS_validation` with synchronisation validation, and collect its
+    /// Enables `VK_LAYER_KHRONOS_validation` with synchronisation validation, and collects its
     /// messages.
     pub validation: bool,
-    /// Have passes store the attachments that they would forget: for who wants to know what was in
-    /// them.
+    /// Makes passes store attachments that they would discard, so that a tool can examine them.
     pub stores_all: bool,
 }
 
@@ -95,12 +94,12 @@ impl Setup {
         unsafe { self.instance.create_device(self.physical, &info, None) }.named("vkCreateDevice")
     }
 
-    /// The messages so far.
+    /// Returns the messages so far.
     pub fn messages(&self) -> Vec<String> {
         self.messenger.as_ref().map(|m| m.log.copy()).unwrap_or_default()
     }
 
-    /// The log itself, which outlives the instance.
+    /// Returns the log, which outlives the instance.
     pub fn log(&self) -> Option<Arc<Log>> {
         self.messenger.as_ref().map(|m| m.log.clone())
     }
@@ -126,8 +125,7 @@ impl Drop for Setup {
     }
 }
 
-/// Features that make some scenes nicer, each of which has a way without them, and that benchmarks
-/// measure.
+/// Returns the optional features of some scenes, which also run without them, and of benchmarks.
 fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         geometry_shader: has.geometry_shader,
@@ -201,8 +199,8 @@ unsafe extern "system" fn on_message(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: `user` is the log given with the messenger, and `data` is valid during the call
-    // (VK_EXT_debug_utils).
+    // SAFETY: `user` is the log that the messenger was created with, and `data` is valid during
+    // the call (VK_EXT_debug_utils).
     unsafe {
         let (log, data) = (&*user.cast::<Log>(), &*data);
         let text = data.message_as_c_str().unwrap_or(c"(no text)");

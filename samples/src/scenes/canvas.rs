@@ -1,5 +1,5 @@
-//! The target of most scenes: a colour image, perhaps a depth image, their pass, and a gradient
-//! behind everything.
+//! The target of most scenes: a colour image, an optional depth image, their pass, and a
+//! background gradient.
 
 use super::spv;
 use crate::error::Result;
@@ -8,9 +8,9 @@ use ash::vk;
 use glam::{Vec2, Vec3};
 use vk::{ImageLayout, ImageUsageFlags as ImageUse};
 
-/// The format of finished pictures: shaders write linear light.
+/// Format of finished pictures of scenes whose shaders write linear light.
 pub(crate) const OUTPUT: vk::Format = vk::Format::R8G8B8A8_SRGB;
-/// The format of finished pictures of the scenes that write encoded values themselves.
+/// Format of finished pictures of scenes that write encoded values.
 pub(crate) const OUTPUT_UNORM: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 /// A colour image with an optional depth image, and the pass that draws to them.
@@ -29,7 +29,7 @@ impl Canvas {
         Canvas::new(gpu, OUTPUT, size, true, ImageLayout::TRANSFER_SRC_OPTIMAL)
     }
 
-    /// Any canvas; `end` is the colour image's layout after the pass.
+    /// Creates a canvas. `end` is the colour image's layout after the pass.
     pub fn new(gpu: &Gpu, format: vk::Format, size: vk::Extent2D, depth: bool, end: ImageLayout) -> Result<Canvas> {
         let read = if end == ImageLayout::TRANSFER_SRC_OPTIMAL { ImageUse::TRANSFER_SRC } else { ImageUse::SAMPLED };
         let usage = ImageUse::COLOR_ATTACHMENT | read;
@@ -42,7 +42,7 @@ impl Canvas {
         Ok(Canvas { color, pass, target: gpu.target(&pass, &views, size)? })
     }
 
-    /// Width over height.
+    /// Returns width over height.
     pub fn aspect(&self) -> f32 {
         aspect(self.target.extent)
     }
@@ -64,17 +64,17 @@ pub(crate) fn depth_image_of(
     gpu.image(ImageDesc::new(format, size.width, size.height, usage).with_samples(samples))
 }
 
-/// Width over height.
+/// Returns width over height.
 pub(crate) fn aspect(size: vk::Extent2D) -> f32 {
     size.width as f32 / size.height as f32
 }
 
-/// An opaque colour to clear with.
+/// Returns an opaque colour to clear with.
 pub(crate) fn clear_color(color: Vec3) -> vk::ClearValue {
     vk::ClearValue { color: vk::ClearColorValue { float32: [color.x, color.y, color.z, 1.0] } }
 }
 
-/// The far plane, and stencil 0.
+/// Returns the far plane and stencil 0.
 pub(crate) fn clear_depth() -> vk::ClearValue {
     vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } }
 }
@@ -89,7 +89,7 @@ struct Gradient {
     place: [f32; 4],
 }
 
-/// A gradient with a glow, drawn behind everything.
+/// A background gradient with a glow.
 pub(crate) struct Backdrop {
     pipeline: Pipeline,
     layout: Layout,
@@ -117,7 +117,7 @@ impl Backdrop {
         self
     }
 
-    /// Draws it; first in the pass.
+    /// Draws the gradient. It must be first in the pass.
     pub fn draw(&self, cmd: &Commands<'_>) {
         cmd.pipeline(&self.pipeline);
         cmd.push(&self.layout, &self.gradient);

@@ -11,7 +11,7 @@ use ash::vk;
 use glam::{Vec2, Vec3};
 use vk::{DescriptorType as Kind, ImageUsageFlags as ImageUse, ShaderStageFlags as Stages};
 
-/// Workgroup width and height, given to the shader as specialization constants.
+/// Workgroup width and height, which the shader gets as specialization constants.
 const GROUP: u32 = 8;
 /// Iterations before a point counts as inside.
 const STEPS: u32 = 96;

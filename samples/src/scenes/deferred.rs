@@ -18,7 +18,7 @@ use vk::{DescriptorType as Kind, ImageUsageFlags as ImageUse, ShaderStageFlags a
 
 const LAMPS: usize = 24;
 
-/// The lamps, as `light.frag` has them: place with squared reach, and colour.
+/// The lamps of `light.frag`: position with squared reach, and colour.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Lamps {
@@ -38,7 +38,8 @@ struct Deferred {
     glow: [[Vec4; 2]; LAMPS],
 }
 
-/// Colour, specular strength, normal and position, then depth, then the finished picture.
+/// Creates the targets: colour, specular strength, normal and position; depth; the finished
+/// picture.
 fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<([Image; 3], Image, Pass, Target)> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::INPUT_ATTACHMENT;
     let image = |format, usage| gpu.image(ImageDesc::new(format, size.width, size.height, usage));
@@ -107,7 +108,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     Ok(Box::new(Deferred { output, target, stage, fill, light, lamps, objects, bulb, glow }))
 }
 
-/// Place and colour of a lamp at a time: three rings that turn against each other.
+/// Returns position and colour of a lamp at a time: three rings that turn in opposite directions.
 fn lamp(i: usize, time: f32) -> [Vec4; 2] {
     let (ring, n) = (i % 3, i as f32 / LAMPS as f32 * TAU);
     let radius = 1.35 + 1.15 * ring as f32;

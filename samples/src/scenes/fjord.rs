@@ -1,4 +1,4 @@
-//! A fjord in the last light: mountains that tessellation makes of flat patches, and their
+//! A fjord in the last light: mountains that tessellation generates from flat patches, and their
 //! reflection.
 
 use super::stage::{Push, Stage, View};
@@ -11,7 +11,7 @@ use glam::{Mat4, Vec3, Vec4};
 
 /// Patches across and along; `ground.vert` places them.
 const PATCHES: [u32; 2] = [48, 64];
-/// Pixels that an edge of a triangle is to have on the screen: of the mountains, and of their
+/// Wanted length of triangle edges on the screen in pixels, for the mountains and their
 /// reflection.
 const EDGES: [f32; 2] = [7.0, 14.0];
 
@@ -43,8 +43,8 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     desc.depth = (true, true);
     desc.blends = vec![Blend::Alpha];
     let water = gpu.graphics(&desc)?;
-    // Up or down, and how many edges a patch has in the picture for each unit of length at
-    // distance 1.
+    // Direction of the mountains (up or down), and the number of edges of a patch for each unit of
+    // length at distance 1.
     let push = [1.0, -1.0].into_iter().zip(EDGES).map(|(up, edge)| {
         let scale = size.height as f32 * 0.5 / edge;
         Push { model: Mat4::IDENTITY, color: Vec4::ONE, look: Vec4::new(up, scale, 0.0, 0.0) }

@@ -1,4 +1,4 @@
-//! Grass in the evening: blades and fireflies that geometry shaders make of points.
+//! Grass in the evening: blades and fireflies that geometry shaders generate from points.
 
 use super::stage::{Push, Stage, View};
 use super::{Canvas, Scene, clear_color, clear_depth, spv};

@@ -1,7 +1,7 @@
-//! The scenes, and the one table of them.
+//! The scenes, and their table.
 //!
-//! A scene makes its objects once, brings its uniforms up to a time, and records a frame that
-//! leaves the finished picture in one RGBA8 image in the transfer-source layout.
+//! A scene creates its objects once, updates its uniforms to a time, and records a frame. The
+//! frame leaves the finished picture in one RGBA8 image in the transfer-source layout.
 
 mod canvas;
 mod compute;
@@ -27,7 +27,7 @@ use ash::vk::Extent2D;
 
 pub(crate) use canvas::{Backdrop, Canvas, OUTPUT, OUTPUT_UNORM, aspect, clear_color, clear_depth};
 
-/// The SPIR-V that `cargo xtask shaders` made of a shader, by the source file's name.
+/// The SPIR-V that `cargo xtask shaders` compiled from a shader, by the source file's name.
 macro_rules! spv {
     ($name:literal) => {
         include_bytes!(concat!("../../shaders/", $name, ".spv"))
@@ -37,11 +37,11 @@ pub(crate) use spv;
 
 /// A scene on a device.
 pub trait Scene {
-    /// Brings the scene's data to `time`, in seconds. The device is idle.
+    /// Updates the scene's data to `time`, in seconds. The device is idle.
     fn update(&mut self, gpu: &Gpu, time: f32) -> Result<()>;
     /// Records one frame.
     fn record(&self, cmd: &Commands<'_>);
-    /// The finished picture, RGBA8, in the transfer-source layout after every frame.
+    /// Returns the finished picture, RGBA8, in the transfer-source layout after every frame.
     fn output(&self) -> &Image;
 }
 
@@ -63,12 +63,12 @@ pub struct SceneInfo {
     pub build: Build,
 }
 
-/// Every scene, in the order of the page.
+/// Returns all scenes, in the order of the page.
 pub fn scenes() -> &'static [SceneInfo] {
     SCENES
 }
 
-/// Looks a scene up by name.
+/// Returns the scene with a name.
 pub fn find(name: &str) -> Result<&'static SceneInfo> {
     SCENES.iter().find(|s| s.name == name).ok_or_else(|| Error::UnknownScene(name.to_owned()))
 }

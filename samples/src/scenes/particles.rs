@@ -1,5 +1,5 @@
-//! A spiral galaxy of blended particles: instanced strips without vertex buffers, added up in a
-//! half-float image, then brought to the screen's range.
+//! A spiral galaxy of blended particles: instanced strips without vertex buffers, accumulated in a
+//! half-float image, then mapped to the screen's range.
 
 use super::stage::{Push, Stage, View};
 use super::{Canvas, OUTPUT, Scene, clear_color, spv};

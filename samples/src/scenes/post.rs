@@ -1,8 +1,8 @@
-//! Neon over dark lacquer, and the chain behind it: high dynamic range, three widths of bloom,
+//! Neon over dark lacquer, and its post-processing: high dynamic range, three widths of bloom,
 //! tone mapping.
 //!
-//! Passes: scene; for each of three sizes a reduction and a blur in two directions; the
-//! composition. Eleven in all.
+//! There are eleven passes: the scene, then a reduction and a blur in two directions for each of
+//! three sizes, then the composition.
 
 use super::stage::{Object, Stage, View, object_pipeline, place};
 use super::{Canvas, OUTPUT, Scene, clear_color, clear_depth, spv};
@@ -18,7 +18,7 @@ use vk::{DescriptorType as Kind, ImageLayout, ShaderStageFlags as Stages};
 const HALF_FLOAT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 const PICTURE: (Kind, Stages) = (Kind::COMBINED_IMAGE_SAMPLER, Stages::FRAGMENT);
 
-/// One full-screen pass: what it draws to, with what, from what.
+/// A full-screen pass: its target, its pipeline and its inputs.
 struct Step {
     canvas: Canvas,
     pipeline: Pipeline,
@@ -38,7 +38,7 @@ struct Neon {
     canvas: Canvas,
 }
 
-/// The parts every filter step shares.
+/// Common objects of the filter steps.
 struct Filters<'a> {
     gpu: &'a Gpu,
     layout: &'a Layout,
@@ -54,7 +54,7 @@ impl Filters<'_> {
         Ok(Step { canvas, pipeline, set, push })
     }
 
-    /// Reduction to half the size, then the blur across and down.
+    /// Creates the reduction to half the size, and the blurs across and down.
     fn level(&self, from: &Image, threshold: f32) -> Result<[Step; 3]> {
         let (w, h) = (from.desc.width, from.desc.height);
         let size = vk::Extent2D { width: w.div_ceil(2), height: h.div_ceil(2) };
@@ -73,7 +73,7 @@ fn tint(i: usize) -> Vec3 {
     Vec3::new(wave(0.0), wave(2.1), wave(4.2))
 }
 
-/// Tubes shine by `look.x`; the floor's grid is switched on by `look.y`.
+/// Creates the objects. `look.x` is the light of a tube, and `look.y` enables the floor's grid.
 fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
     let lacquer = Vec4::new(0.05, 0.05, 0.065, 1.0);
     let tube = Mesh::torus(1.0, 0.022, 128, 10).upload(gpu)?;

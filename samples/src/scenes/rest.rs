@@ -1,9 +1,9 @@
-//! Many large render targets that nobody uses for a while: what the process's memory does then. No
-//! picture of the gallery.
+//! Many large idle render targets, and their effect on the process's memory. The gallery does not
+//! show this scene.
 //!
-//! Each target is a colour image of several samples, drawn once with a depth image that all share.
-//! One of them is shown, then all are left alone until the process's resident memory falls no
-//! further, and the same one is shown again.
+//! Each target is a multisampled colour image. It is drawn once with a depth image that all
+//! targets share. One target is shown, then all are idle until the process's resident memory falls
+//! no further, and then the first target is shown again.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use ash::vk;
 use glam::{Vec3, Vec4};
 use vk::{ImageLayout, ImageUsageFlags as ImageUse};
 
-/// Time without a change of resident memory after which none is expected any more.
+/// Time without a change after which resident memory is expected to be constant.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Render targets to draw.
@@ -57,7 +57,7 @@ pub struct RestReport {
     pub is_same: bool,
 }
 
-/// Resident memory of this process in bytes; 0 where the system does not say.
+/// Returns the resident memory of this process in bytes; 0 if the system does not report it.
 pub fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -99,8 +99,8 @@ fn passes(gpu: &Gpu, size: vk::Extent2D, [color, depth, output]: [&Image; 3]) ->
     })
 }
 
-/// Draws targets, leaves them alone, and uses one again. `told` gives the bytes of device memory
-/// that are in use.
+/// Draws targets, leaves them idle, and uses one again. `told` returns the bytes of device memory
+/// in use.
 ///
 /// # Errors
 /// A Vulkan call fails.

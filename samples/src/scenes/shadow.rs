@@ -1,5 +1,4 @@
-//! A court of columns in low sun: a depth pass from the light, then sampled with a comparing
-//! sampler.
+//! A court of columns in low sun: a depth pass from the light, sampled with a comparison sampler.
 
 use super::stage::{Object, Stage, View, object_pipeline, place};
 use super::{Backdrop, Canvas, Scene, clear_color, clear_depth, spv};
@@ -81,7 +80,7 @@ fn map_format(gpu: &Gpu) -> Result<(vk::Format, SamplerDesc)> {
     }
 }
 
-/// The map, its target and the sampler.
+/// Creates the map, its target, its pass and the sampler.
 fn shadow_map(gpu: &Gpu) -> Result<(Image, Target, crate::gpu::Pass, vk::Sampler)> {
     let (format, sampler) = map_format(gpu)?;
     let usage = ImageUse::DEPTH_STENCIL_ATTACHMENT | ImageUse::SAMPLED;
@@ -120,8 +119,8 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     Ok(Box::new(Court { canvas, map, backdrop, stage, cast, shade, objects, turning }))
 }
 
-/// World to the sun's clip space: a box around the court, seen along the light (the direction in
-/// `shadow.frag`).
+/// Returns the matrix from world to the sun's clip space: a box around the court, seen along the
+/// light (the direction in `shadow.frag`).
 fn sun() -> Mat4 {
     let from = Vec3::new(-0.75, 0.62, 0.35).normalize() * 12.0;
     let middle = Vec3::new(0.6, 0.6, -0.6);

@@ -24,8 +24,8 @@ struct Uniforms {
     misc: Vec4,
 }
 
-/// The push constants of `frame.glsl`: an object's place and look (each shader says what `look`
-/// means to it).
+/// The push constants of `frame.glsl`: an object's transformation, colour and look. Each shader
+/// defines the meaning of `look`.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Push {
@@ -40,7 +40,7 @@ pub(crate) struct Push {
 /// The camera and the clock of one frame.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
-    /// Where the camera is.
+    /// Position of the camera.
     pub eye: Vec3,
     /// The point that the camera looks at.
     pub at: Vec3,
@@ -62,8 +62,8 @@ impl View {
         View { eye, at, field, aspect, time, light: Mat4::IDENTITY, point: 1.0 }
     }
 
-    /// Right, down and forward across the image plane: a pixel's ray is `forward + x right + y
-    /// down` for x and y in -1..1.
+    /// Returns right, down and forward across the image plane: a pixel's ray is `forward + x right
+    /// + y down` for x and y in -1..1.
     pub fn rays(&self) -> [Vec3; 3] {
         let forward = (self.at - self.eye).normalize();
         let right = forward.cross(Vec3::Y).normalize();
@@ -118,7 +118,7 @@ pub(crate) fn object_pipeline<'a>(frag: &'a [u8], layout: &'a Layout, pass: &'a 
     desc
 }
 
-/// A mesh with its place and look.
+/// A mesh with its push constants.
 #[derive(Clone, Copy)]
 pub(crate) struct Object {
     /// The mesh.
@@ -128,12 +128,12 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// An object from a mesh that is already on the device.
+    /// Returns an object with a mesh that is already on the device.
     pub fn of(mesh: GpuMesh, model: Mat4, color: Vec4) -> Object {
         Object { mesh, push: Push { model, color, look: Vec4::ZERO } }
     }
 
-    /// An object with its own mesh.
+    /// Uploads a mesh and returns an object with it.
     pub fn new(gpu: &Gpu, mesh: &Mesh, model: Mat4, color: Vec4) -> Result<Object> {
         Ok(Object::of(mesh.upload(gpu)?, model, color))
     }
@@ -144,14 +144,14 @@ impl Object {
         self
     }
 
-    /// Draws it with the bound pipeline and set.
+    /// Draws the object with the bound pipeline and set.
     pub fn draw(&self, cmd: &Commands<'_>, layout: &Layout) {
         cmd.push(layout, &self.push);
         self.mesh.draw(cmd);
     }
 }
 
-/// Scale, then turn around y, then move.
+/// Returns a transformation that scales, then rotates around y, then translates.
 pub(crate) fn place(at: Vec3, scale: Vec3, turn: f32) -> Mat4 {
     Mat4::from_translation(at) * Mat4::from_rotation_y(turn) * Mat4::from_scale(scale)
 }

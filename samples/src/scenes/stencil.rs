@@ -121,7 +121,7 @@ fn stones(gpu: &Gpu) -> Result<Vec<Stone>> {
     ])
 }
 
-/// The colour image and its pass, with a depth and stencil attachment.
+/// Creates the colour image and its pass, with a depth and stencil attachment.
 fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::TRANSFER_SRC;
     let output = gpu.image(ImageDesc::new(OUTPUT, size.width, size.height, usage))?;

@@ -22,7 +22,7 @@ fn corner(at: Vec2, color: Vec3) -> Corner {
     [at.x, at.y, color.x, color.y, color.z]
 }
 
-/// The ground, a quad darker towards the corners, and the triangle, turned by `angle`.
+/// Returns the ground, a quad darker towards the corners, and the triangle, turned by `angle`.
 fn corners(angle: f32, aspect: f32) -> Vec<Corner> {
     let ground = [Vec3::new(0.07, 0.08, 0.13), Vec3::new(0.13, 0.14, 0.21), Vec3::new(0.04, 0.05, 0.08)];
     let quad = [(-1.0, -1.0, 0), (-1.0, 1.0, 1), (1.0, -1.0, 1), (1.0, -1.0, 1), (-1.0, 1.0, 1), (1.0, 1.0, 2)];

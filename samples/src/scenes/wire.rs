@@ -32,7 +32,7 @@ struct Wire {
     point: f32,
 }
 
-/// Four-sample colour and depth, and the image that the colour is resolved to.
+/// Creates four-sample colour and depth images, and the image that the colour is resolved to.
 fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::TRANSIENT_ATTACHMENT;
     let many = gpu.image(ImageDesc::new(OUTPUT, size.width, size.height, usage).with_samples(SAMPLES))?;
@@ -89,7 +89,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
 }
 
 impl Wire {
-    /// One sphere: its edges, then its vertices as points of `size` pixels.
+    /// Draws a sphere: its edges, then its vertices as points of `size` pixels.
     fn sphere(&self, cmd: &Commands<'_>, scale: f32, color: Vec4, swell: f32, size: f32) {
         let model = self.push.model * Mat4::from_scale(Vec3::splat(scale));
         cmd.pipeline(&self.lines);
