@@ -1,9 +1,9 @@
 //! `vitric bench`: time of a program and counters of the emulated GPU, with all techniques enabled
 //! and with each one disabled.
 //!
-//! Times are those of whole processes, from start to end. The configurations take turns, so that
-//! other load of the machine falls on all of them. They are measured without counters, and one
-//! more run of each configuration counts.
+//! Times are those of whole processes, from start to end. The configurations alternate, so that
+//! other load of the machine affects all of them. They are measured without counters, and one more
+//! run of each configuration counts.
 
 use std::ffi::OsString;
 use std::fmt::Write;

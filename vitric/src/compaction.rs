@@ -18,9 +18,9 @@ const KINDS: [(&str, &str); 4] = [
 type Bytes = [f64; 3];
 
 /// Returns a table of scenes and types: compacted MiB, the share of it that needs no near memory,
-/// and the ratios of the rest and of all. Images that are not written between two submissions
-/// count each time. Passes store all attachments, because multisampled ones would be discarded
-/// otherwise.
+/// and the compression ratios of the remainder and of all. Images that are not written between two
+/// submissions count each time. Passes store all attachments, because multisampled ones would be
+/// discarded otherwise.
 pub fn table(scenes: &[&SceneInfo], options: &Options) -> Result<Vec<String>, Failure> {
     let row = |scene: &str, kind: &str, columns: [String; 4]| {
         let [raw, void, coded, all] = columns;

@@ -99,7 +99,7 @@ pub fn run(mut command: Command, words: &[OsString], (path, file): (&Path, File)
     Ok(code(status))
 }
 
-/// The texts of devices are JSON already.
+/// Writes the file's JSON. The texts of devices are JSON already.
 fn write(words: &[Cow<'_, str>], devices: &[String], out: &mut impl Write) -> std::io::Result<()> {
     write!(out, r#"{{"version":{VERSION},"program":{},"devices":["#, json!(words))?;
     for (number, device) in devices.iter().enumerate() {

@@ -1,11 +1,12 @@
-//! The `vitric` program as a user meets it: exit codes, messages, manifests and the environment of a run program.
+//! The `vitric` program's user interface: exit codes, messages, manifests and the environment of
+//! started programs.
 //!
-//! Every test has its own home folder, so nothing of the user's is read or written.
+//! Every test has a separate home folder, so the user's files are neither read nor written.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A home folder that is removed with the test.
+/// A home folder that is removed on drop.
 struct Home(PathBuf);
 
 impl Home {
@@ -19,7 +20,7 @@ impl Home {
         self.with(&[], args)
     }
 
-    /// The program with more variables in its environment.
+    /// Runs the program with additional environment variables.
     fn with(&self, variables: &[(&str, &str)], args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_vitric"))
             .args(args)
@@ -51,7 +52,7 @@ fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The library that a manifest names, which must be an existing file at an absolute path.
+/// Returns the library that a manifest names. It must be an existing file at an absolute path.
 fn library_of(manifest: &Path) -> PathBuf {
     let text = std::fs::read_to_string(manifest).expect("the manifest can be read");
     let json: serde_json::Value = serde_json::from_str(&text).expect("the manifest is JSON");
@@ -74,7 +75,7 @@ fn a_run_program_sees_the_manifest_and_the_knobs_and_gives_its_exit_code() {
     library_of(Path::new(lines[0]));
 }
 
-/// Khronos' runner, for which a script stands in, finds this driver.
+/// Khronos' runner finds this driver. A script replaces the runner.
 #[test]
 fn the_suite_of_khronos_runs_on_this_driver() {
     let home = Home::new("deqp");
@@ -137,7 +138,7 @@ fn the_users_folders_are_those_of_the_xdg_variables() {
     let manifest = data.join("vulkan/icd.d/vitric_icd.json");
     library_of(&manifest);
     assert!(!home.0.join(".local").exists());
-    // A program that runs with the manifest of `run` sees one in the cache folder.
+    // A program that is started with the manifest of `run` gets a manifest in the cache folder.
     let shown = home.with(&variables, &["run", "sh", "-c", "echo $VK_DRIVER_FILES"]);
     assert!(Path::new(out(&shown).trim()).starts_with(home.0.join(".cache/vitric")), "{}", out(&shown));
     let cache = home.0.join("cache");
@@ -210,7 +211,7 @@ fn help_names_every_command() {
     }
 }
 
-/// A shader of the repository's tests.
+/// Heat maps and counters are written beside the pictures.
 #[test]
 fn heat_maps_lie_beside_the_pictures() {
     let home = Home::new("heatmaps");
@@ -243,10 +244,10 @@ fn heat_maps_lie_beside_the_pictures() {
         let (evaluated, covered) = (value(evaluated), value(covered));
         assert!(0 < covered && covered <= evaluated, "{covered} of {evaluated}");
     }
-    // Round ones are squares without their corners.
+    // Round points are squares without their corners.
     let value = counters("particles");
     assert!(value("discarded") > 0 && value("discarded") + value("exported") == value("lanes"));
-    // Without anything to count, nothing is.
+    // Without `--heatmaps` no counters are written.
     let plain = home.vitric(&["gallery", "--size", "96x64", "--out", &out, "triangle"]);
     assert_eq!(code(&plain), Some(0));
     assert!(!Path::new(&out).join("triangle-counters.json").exists());
@@ -280,7 +281,7 @@ fn shader_shows_what_becomes_of_a_module() {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn generated_code_is_named_for_perf_when_the_knob_says_so() {
     let home = Home::new("symbols");
-    // An earlier process of the same number may have left a map.
+    // An earlier process with this number may have left a map.
     let script = format!(
         "rm -f /tmp/perf-$$.map; echo $$; exec '{}' shader '{}'",
         env!("CARGO_BIN_EXE_vitric"),
@@ -293,7 +294,7 @@ fn generated_code_is_named_for_perf_when_the_knob_says_so() {
             PathBuf::from(format!("/tmp/perf-{}.map", text.lines().next().expect("the process tells its number")));
         let names = std::fs::read_to_string(&map).unwrap_or_default();
         let _ = std::fs::remove_file(&map);
-        // Machines without AVX2 have no generated code.
+        // Machines without AVX2 run no generated code.
         let is_named = is_named && std::is_x86_feature_detected!("avx2");
         assert_eq!(names.contains(" vitric::compute main ("), is_named, "{value}: {names}");
         assert_eq!(names.lines().count(), usize::from(is_named));
@@ -316,7 +317,7 @@ fn shader_refuses_what_it_cannot_read() {
     assert!(err(&missing).contains("entry point"), "{}", err(&missing));
 }
 
-/// What a scene's device has counted, read from the file.
+/// Returns the counters of a scene's device, read from the file.
 fn counters_of(home: &Home, scene: &str) -> serde_json::Value {
     let file = home.0.join("counters.json");
     let pictures = home.0.join("pictures");

@@ -1,4 +1,4 @@
-//! The conformance-style suite on the linked driver, against its expectation lists.
+//! The project's conformance cases on the linked driver, against its expectation lists.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ fn the_suite_gives_what_its_lists_expect() {
     assert!(text.contains(" 0 unexpected"), "{text}");
 }
 
-/// Techniques, and how they are off.
+/// Techniques' knobs, with the values that disable them.
 const OFF: [(&str, &str); 6] = [
     ("VITRIC_HIZ", "off"),
     ("VITRIC_SCOREBOARD", "off"),
@@ -20,11 +20,12 @@ const OFF: [(&str, &str); 6] = [
     ("VITRIC_INLINE", "off"),
 ];
 
-/// Cases whose pictures techniques have a part in.
+/// Groups of cases whose pictures depend on techniques.
 const PICTURES: [&str; 8] =
     ["scenes", "order", "conservative", "geometry", "lookahead", "filtering", "samplers", "images"];
 
-/// Runs those with some knobs: random scenes against the sequential model, above all. What runs the programs is for the whole test run to say.
+/// Runs these cases with some knobs, above all random scenes that are compared with the sequential
+/// model. The executor is that of the whole test run.
 fn pictures_are_right_with(knobs: &[(&str, &str)]) {
     let filters = PICTURES.iter().flat_map(|group| ["--filter".to_owned(), format!("{group}.*")]);
     let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
@@ -36,13 +37,14 @@ fn pictures_are_right_with(knobs: &[(&str, &str)]) {
     assert!(run.status.success(), "{knobs:?}: {}", String::from_utf8_lossy(&run.stdout));
 }
 
-/// One scene, every execution: with each technique off alone.
+/// Runs the cases with each technique disabled alone.
 #[test]
 fn no_technique_changes_results() {
     OFF.iter().for_each(|knob| pictures_are_right_with(&[*knob]));
 }
 
-/// The same with all of them off, some always on, and on one thread with windows of all sizes.
+/// Runs the cases with all techniques disabled, with some always enabled, and on one thread with
+/// windows of several sizes.
 #[test]
 fn techniques_change_no_results_together() {
     let others = [
@@ -61,7 +63,8 @@ fn techniques_change_no_results_together() {
     others.iter().for_each(|knobs| pictures_are_right_with(knobs));
 }
 
-/// Compressed images are sampled alike, whether texels stay decoded, are dropped for others, find no room, or are idle.
+/// Compressed images are sampled with equal results, whether decoded texels are cached, evicted,
+/// do not fit or are compacted.
 #[test]
 fn room_for_decoded_texels_changes_no_results() {
     let knobs = [("VITRIC_DECODED", "0"), ("VITRIC_DECODED", "20K"), ("VITRIC_NEARMEM", "always")];
@@ -81,7 +84,7 @@ fn an_unknown_filter_is_an_error() {
     assert_eq!(run.status.code(), Some(2));
 }
 
-/// A crash and a hang cost one case each; those behind them still run.
+/// A crash and a hang fail one case each. Later cases still run.
 #[test]
 fn crashes_and_hangs_are_reported_and_the_rest_goes_on() {
     let report = std::env::temp_dir().join(format!("vitric-faults-{}.json", std::process::id()));

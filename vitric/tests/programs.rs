@@ -1,8 +1,9 @@
-//! Real programs, unmodified, through the system's loader on this driver: `vulkaninfo`, and `vkcube` in an X server and under Wayland.
+//! Real programs, unmodified, on this driver through the system's loader: `vulkaninfo`, and
+//! `vkcube` in an X server and under Wayland.
 //!
-//! vkcube's last frame is read after its end: the Composite extension keeps a window's pixmap for whoever named it.
-//! The same frame from Mesa's lavapipe is the measure. Needs the Debian packages vulkan-tools, xvfb, weston and
-//! mesa-vulkan-drivers; a missing one is a failure.
+//! vkcube's last frame is read after the program ends, because the Composite extension keeps a
+//! named pixmap of a window. The reference is the frame of Mesa's lavapipe. The tests need the
+//! Debian packages vulkan-tools, xvfb, weston and mesa-vulkan-drivers, and fail without them.
 
 use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader};
@@ -19,11 +20,12 @@ use x11rb::rust_connection::RustConnection;
 
 const LAVAPIPE: &str = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
 const FRAMES: &str = "120";
-/// Held by what shows frames: of a slow program that ends, frames that still wait are not shown.
+/// Lock that runs one presenting test at a time. Pending frames of a slow program are dropped at
+/// its end, so the tests must not slow each other down.
 static ALONE: Mutex<()> = Mutex::new(());
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// An X server of our own, ended with the test.
+/// An X server for one test, stopped on drop.
 struct Server {
     child: Child,
     display: String,
@@ -51,7 +53,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits for the end of a program; one that hangs is killed and fails the test.
+/// Waits for the end of a program. A program that hangs is killed and fails the test.
 fn finish(mut child: Child) {
     let start = Instant::now();
     loop {
@@ -66,7 +68,7 @@ fn finish(mut child: Child) {
     }
 }
 
-/// The first window that a program maps.
+/// Returns the first window that a program maps.
 fn mapped(connection: &RustConnection, child: &mut Child) -> Window {
     let start = Instant::now();
     while start.elapsed() < LIMIT {
@@ -79,7 +81,7 @@ fn mapped(connection: &RustConnection, child: &mut Child) -> Window {
     panic!("no window in {LIMIT:?}");
 }
 
-/// The last frame that vkcube presents, as width, height and BGRX pixels.
+/// Returns the last frame that vkcube presents, as width, height and BGRX pixels.
 fn last_frame(mut vkcube: Command) -> (u16, u16, Vec<u8>) {
     let server = Server::start();
     let (connection, screen) = RustConnection::connect(Some(&server.display)).expect("the X server can be reached");
@@ -98,7 +100,7 @@ fn last_frame(mut vkcube: Command) -> (u16, u16, Vec<u8>) {
     (size.width, size.height, image.unwrap().reply().unwrap().data)
 }
 
-/// Mean absolute difference over three channels, in steps of 1/255.
+/// Returns the mean absolute difference over three channels, in steps of 1/255.
 fn difference(a: &[u8], b: &[u8]) -> f64 {
     let pixels = a.chunks_exact(4).zip(b.chunks_exact(4));
     let sum: u64 = pixels.flat_map(|(a, b)| (0..3).map(move |i| u64::from(a[i].abs_diff(b[i])))).sum();
@@ -109,14 +111,15 @@ fn difference(a: &[u8], b: &[u8]) -> f64 {
 fn vkcube_shows_what_lavapipe_shows() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ours = Command::new(env!("CARGO_BIN_EXE_vitric"));
-    // At a pace, so that the window is found before it goes.
+    // The frame rate is limited, so that the window is found before it is closed.
     ours.args(["run", "--set", "VITRIC_VSYNC=60", "vkcube", "--c", FRAMES]);
     assert!(std::path::Path::new(LAVAPIPE).is_file(), "{LAVAPIPE} is missing (mesa-vulkan-drivers)");
     let ours = last_frame(ours);
-    // Not an empty window: many different pixels.
+    // The window must not be empty: many different colours are required.
     let colors: std::collections::HashSet<_> = ours.2.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect();
     assert!(colors.len() > 50, "only {} colours", colors.len());
-    // Where the machine is busy, lavapipe's window may end before its last frame comes: then once more. Ours stays.
+    // On a busy machine, lavapipe's window may close before its last frame arrives, so there are
+    // three attempts. Vitric's driver shows pending frames first.
     let mut means = (0..3).map(|_| {
         let mut vkcube = Command::new("vkcube");
         vkcube.args(["--c", FRAMES]).env("VK_DRIVER_FILES", LAVAPIPE).env("VK_ICD_FILENAMES", LAVAPIPE);
@@ -127,7 +130,7 @@ fn vkcube_shows_what_lavapipe_shows() {
     assert!(means.any(|mean| mean < 1.0), "none of three windows of lavapipe's shows the same");
 }
 
-/// A Wayland compositor that shows one program in a window of an X server, ended with the test.
+/// A Wayland compositor in a window of an X server, which shows one program. Stopped on drop.
 struct Compositor {
     child: Child,
     folder: PathBuf,
@@ -168,7 +171,7 @@ impl Drop for Compositor {
     }
 }
 
-/// The compositor shows what the program draws: a cube in many colours before a grey ground.
+/// The compositor shows the program's output: a cube in many colours on a grey background.
 #[test]
 fn vkcube_shows_a_cube_under_wayland() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

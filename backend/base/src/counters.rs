@@ -1,8 +1,10 @@
-//! Counters: what each unit did. They are functional, not timing, and kept only where somebody asked for them.
+//! Counters of the work that each unit did. They measure function, not time, and are optional.
 //!
-//! The one table of them is here. A worker counts in a [`TileCounters`] of its own for as long as it takes part in a walk of tiles, and what
-//! it saw is added to what others count only then, its maps tile by tile. The GPU keeps maps of what happened where, one set for each size of
-//! what is rendered to, and samples of parts of the work. Source: DESIGN 3, the counters of each technique.
+//! This module holds the only table of counters. A worker counts in a [`TileCounters`] of its own
+//! while it participates in a tile pass. Its values are added to the shared counters when it
+//! leaves the pass, and its maps after each tile. The GPU keeps maps of where work happened, one
+//! set for each size of the render target in tiles. It also keeps samples of submissions, passes,
+//! draws and dispatches. Source: DESIGN 3, the counters of each technique.
 
 mod samples;
 
@@ -16,26 +18,26 @@ use crate::simd::kernel;
 
 pub use samples::{FRONT, Sample, SampleKind, Sampler, Samples};
 
-/// A counter's entry in the table.
+/// A counter's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// Name in reports.
     pub name: &'static str,
-    /// The unit that counts.
+    /// Unit of the GPU that counts.
     pub unit: &'static str,
-    /// What it counts.
+    /// Description of the counted events.
     pub doc: &'static str,
 }
 
 macro_rules! counters {
     ($($counter:ident $name:literal $unit:literal $doc:literal)+) => {
-        /// A counter.
+        /// A counter, numbered by its row in [`TABLE`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Counter {
             $(#[doc = $doc] $counter),+
         }
 
-        /// All counters, in order.
+        /// All counters, in the order of [`Counter`].
         pub const TABLE: &[Entry] = &[$(Entry { name: $name, unit: $unit, doc: $doc }),+];
     };
 }
@@ -161,28 +163,28 @@ counters! {
     PeakRaw "peak_raw" "near" "Most bytes that these lines stand for at a time."
 }
 
-/// How many counters there are.
+/// Number of counters.
 pub const COUNT: usize = TABLE.len();
 
-/// Values of all counters.
+/// Values of all counters, indexed by [`Counter`].
 pub type Counts = [u64; COUNT];
 
-/// What maps show, group by group of 8x8 pixels.
+/// A quantity that is counted for each group of 8x8 pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Map {
     /// Samples covered, before tests.
     Overdraw,
-    /// Parts of primitives that the visibility structure hid.
+    /// Parts of primitives that Hi-Z found occluded.
     HizKills,
-    /// Fragments that newer ones superseded before they were shaded.
+    /// Fragments that newer fragments superseded before they were shaded.
     Dropped,
     /// Waves of fragments run.
     Waves,
-    /// Lanes of theirs that had a fragment.
+    /// Lanes with a fragment in these waves.
     Lanes,
 }
 
-/// All maps, by the names of what they show.
+/// All maps with their names in reports, in the order of [`Map`].
 pub const MAPS: [(&str, Map); 5] = [
     ("overdraw", Map::Overdraw),
     ("hiz_kills", Map::HizKills),
@@ -191,7 +193,7 @@ pub const MAPS: [(&str, Map); 5] = [
     ("lanes", Map::Lanes),
 ];
 
-/// Counters that are what the groups of a map add up to. They are not counted on their own.
+/// Counters whose value is the sum of a map's groups. They are not counted separately.
 const MARKED: [(Counter, Map); 4] = [
     (Counter::Covered, Map::Overdraw),
     (Counter::Dropped, Map::Dropped),
@@ -199,18 +201,21 @@ const MARKED: [(Counter, Map); 4] = [
     (Counter::Lanes, Map::Lanes),
 ];
 
-/// Groups along a tile's side.
+/// Groups along a side of a tile.
 const SIDE: usize = 8;
 
-/// Counters before those of decoded texels and of near memory, which count apart.
+/// Number of the counters in [`TileCounters`].
+///
+/// The counters of decoded texels and of near memory follow them in the table, and other code
+/// counts these.
 const OF_TILES: usize = Counter::DecodedBytes as usize;
 
-/// What one worker sees of a walk, with the maps of one tile.
+/// Counters of one worker in a tile pass, with the maps of one tile.
 #[derive(Debug)]
 pub struct TileCounters {
     counts: [Cell<u64>; OF_TILES],
     maps: [[Cell<u32>; SIDE * SIDE]; MAPS.len()],
-    /// What is in all groups of the tile beside that.
+    /// Counts for each map that apply to every group of the tile, on top of `maps`.
     all: [Cell<u32>; MAPS.len()],
 }
 
@@ -222,7 +227,7 @@ impl Default for TileCounters {
 }
 
 impl TileCounters {
-    /// Counts something. What a map adds up to is only marked there.
+    /// Adds `many` to a counter. For the sum of a map, use [`Self::mark`] instead.
     #[inline]
     pub fn count(&self, counter: Counter, many: u64) {
         debug_assert!(MARKED.iter().all(|(marked, _)| *marked != counter), "{counter:?} would count twice");
@@ -230,45 +235,45 @@ impl TileCounters {
         value.set(value.get() + many);
     }
 
-    /// What was counted so far.
+    /// Returns the current value of a counter.
     pub fn get(&self, counter: Counter) -> u64 {
         let map = MARKED.iter().find(|(marked, _)| *marked == counter);
         self.counts[counter as usize].get() + map.map_or(0, |(_, map)| self.sum(*map))
     }
 
-    /// What is marked in all groups of the tile.
+    /// Returns the sum of a map over all groups of the tile.
     fn sum(&self, map: Map) -> u64 {
         let all = u64::from(self.all[map as usize].get()) * (SIDE * SIDE) as u64;
         self.maps[map as usize].iter().fold(all, |sum, seen| sum + u64::from(seen.get()))
     }
 
-    /// Adds what is marked to the marks of a tile, and forgets it; says what it adds up to.
+    /// Moves the counts of a map to `marks`, and returns their sum over all groups.
     fn take(&self, map: usize, marks: &mut Marks) -> u64 {
         let all = self.all[map].take();
         marks.all += all;
         take_groups(&self.maps[map], &mut marks.groups) + u64::from(all) * (SIDE * SIDE) as u64
     }
 
-    /// Number of the group that a pixel lies in, in its tile.
+    /// Returns the number of the group that contains `pixel` in its tile, row by row.
     #[inline(always)]
     pub fn group([x, y]: [u32; 2]) -> u32 {
         (y / 8 % SIDE as u32) * SIDE as u32 + x / 8 % SIDE as u32
     }
 
-    /// Counts something in the group that a pixel lies in.
+    /// Adds `many` to the group that contains `pixel`.
     #[inline]
     pub fn mark(&self, map: Map, pixel: [u32; 2], many: u32) {
         self.mark_group(map, Self::group(pixel), many);
     }
 
-    /// Counts something in a group.
+    /// Adds `many` to the group of this number.
     #[inline(always)]
     pub fn mark_group(&self, map: Map, group: u32, many: u32) {
         let value = &self.maps[map as usize][group as usize % (SIDE * SIDE)];
         value.set(value.get() + many);
     }
 
-    /// Counts something in each of the groups from that of a pixel to that of another one in the same tile.
+    /// Adds `many` to each group in the rectangle between the groups of two pixels of one tile.
     #[inline]
     pub fn mark_all(&self, map: Map, [first, last]: [[u32; 2]; 2], many: u32) {
         let [[left, top], [right, bottom]] = [first, last].map(|place| place.map(|pixel| pixel as usize / 8 % SIDE));
@@ -282,11 +287,11 @@ impl TileCounters {
     }
 }
 
-/// What is marked in a tile.
+/// Counts of one map in one tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Marks {
     groups: [u32; SIDE * SIDE],
-    /// What is in all groups beside that.
+    /// Count that applies to every group, on top of `groups`.
     all: u32,
 }
 
@@ -297,7 +302,7 @@ impl Marks {
 #[inline(always)]
 fn taken(seen: &[Cell<u32>; SIDE * SIDE], groups: &mut [u32; SIDE * SIDE]) -> u64 {
     let sum = seen.iter().fold(0, |sum, seen| sum + u64::from(seen.get()));
-    // Most maps have nothing to tell of groups of most tiles.
+    // Most maps have no counts in most tiles.
     if sum != 0 {
         groups.iter_mut().zip(seen).for_each(|(value, seen)| *value += seen.take());
     }
@@ -305,29 +310,31 @@ fn taken(seen: &[Cell<u32>; SIDE * SIDE], groups: &mut [u32; SIDE * SIDE]) -> u6
 }
 
 kernel!(
-    /// Adds what was seen of groups, and forgets it; says what it adds up to.
+    /// Adds the counts of `seen` to `groups`, clears them, and returns their sum.
     take_groups, taken, (seen: &[Cell<u32>; SIDE * SIDE], groups: &mut [u32; SIDE * SIDE]) -> u64
 );
 
-/// Maps of walks over as many tiles.
+/// A set of maps of tile passes with equal numbers of tile columns and rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maps {
-    /// Groups of a row.
+    /// Groups in a row.
     pub columns: usize,
     /// Rows of groups.
     pub rows: usize,
-    /// By the number of the map: the marks of one tile after those of the other, as workers come with tiles.
+    /// Counts by map, then by tile, row by row of tiles.
+    ///
+    /// The layout is by tile because workers add the counts of one tile at a time.
     values: [Vec<Marks>; MAPS.len()],
 }
 
 impl Maps {
-    /// Of so many columns and rows of tiles.
+    /// Returns maps of zeros for this many columns and rows of tiles.
     pub fn new(columns: usize, rows: usize) -> Self {
         let values = std::array::from_fn(|_| vec![Marks::NONE; columns * rows]);
         Self { columns: columns * SIDE, rows: rows * SIDE, values }
     }
 
-    /// The values of a map, rows of groups one after the other.
+    /// Returns the counts of a map for each group, row by row.
     pub fn of(&self, map: Map) -> Vec<u32> {
         let (across, tiles) = (self.columns / SIDE, &self.values[map as usize]);
         let places = (0..self.rows).flat_map(|y| (0..self.columns).map(move |x| [x, y]));
@@ -342,11 +349,11 @@ impl Maps {
 /// Most sets of maps that are kept.
 const MAX_MAPS: usize = 64;
 
-/// What a GPU counts.
+/// The counters, maps and samples of a GPU.
 #[derive(Debug)]
 pub struct Counters {
     values: [AtomicU64; COUNT],
-    /// Sets of maps, of which there are never less; none where nobody asks for them.
+    /// Sets of maps, which are only ever added. `None` if maps are not requested.
     maps: Option<Arc<Mutex<Vec<Maps>>>>,
     samples: Mutex<Samples>,
 }
@@ -358,56 +365,61 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Values only.
+    /// Returns counters of zero without maps.
     pub fn without_maps() -> Self {
         let values = std::array::from_fn(|_| AtomicU64::new(0));
         Self { values, maps: None, samples: Mutex::default() }
     }
 
-    /// Values for a part of the work, which are to be added to these when it ends; maps are the same.
+    /// Returns counters of zero for a part of the work, which share the maps of `self`.
+    ///
+    /// The caller passes them to [`Self::add`] when the part ends.
     pub fn of_part(&self) -> Self {
         Self { maps: self.maps.clone(), ..Self::without_maps() }
     }
 
-    /// Counts something.
+    /// Adds `many` to a counter.
     pub fn count(&self, counter: Counter, many: u64) {
         self.values[counter as usize].fetch_add(many, Ordering::Relaxed);
     }
 
-    /// Adds values of counters by their numbers in the table.
+    /// Adds values to the counters with these numbers in the table.
     pub fn add_numbered(&self, values: impl IntoIterator<Item = (usize, u64)>) {
-        // Most are of units that had nothing to do.
+        // Most values are of units that had no work.
         for (number, value) in values.into_iter().filter(|(_, value)| *value > 0) {
             self.values[number].fetch_add(value, Ordering::Relaxed);
         }
     }
 
-    /// Adds the values that others have counted.
+    /// Adds the values of other counters.
     pub fn add(&self, others: &Self) {
         self.add_numbered(others.values().into_iter().enumerate());
     }
 
-    /// Values of all counters.
+    /// Returns the values of all counters.
     pub fn values(&self) -> Counts {
         std::array::from_fn(|counter| self.value(counter))
     }
 
-    /// The value of a counter of the table.
+    /// Returns the value of the counter with this number in the table.
     fn value(&self, counter: usize) -> u64 {
         self.values[counter].load(Ordering::Relaxed)
     }
 
-    /// What was counted in parts of the work that are complete.
+    /// Returns the samples of all complete submissions.
     pub fn samples(&self) -> Samples {
         self.samples.lock().clone()
     }
 
-    /// Sets of maps: walks over as many tiles as those before add to theirs, up to a number of sets.
+    /// Returns the sets of maps.
+    ///
+    /// All passes with equal numbers of tile columns and rows share a set. Passes of further sizes
+    /// have no maps once there are 64 sets.
     pub fn maps(&self) -> Vec<Maps> {
         self.maps.as_ref().map(|maps| maps.lock().clone()).unwrap_or_default()
     }
 
-    /// Begins to count a walk over so many columns and rows of tiles.
+    /// Begins to count a pass over this many columns and rows of tiles.
     pub fn walk(&self, columns: usize, rows: usize) -> PassCounters<'_> {
         let set = self.maps.as_ref().and_then(|maps| {
             let mut sets = maps.lock();
@@ -423,31 +435,31 @@ impl Counters {
     }
 }
 
-/// A walk that is counted.
+/// Counters of one tile pass.
 #[derive(Debug, Clone, Copy)]
 pub struct PassCounters<'a> {
     counters: &'a Counters,
-    /// Sets of maps, and the number of the walk's.
+    /// The sets of maps and the index of this pass's set. `None` if the pass has no maps.
     set: Option<(&'a Mutex<Vec<Maps>>, usize)>,
 }
 
 impl<'a> PassCounters<'a> {
-    /// For a worker that takes part in it.
+    /// Returns counters for one worker of the pass.
     pub fn tally(self) -> Tally<'a> {
         Tally { walk: self, sight: TileCounters::default() }
     }
 }
 
-/// What one worker counts of a walk: it is added when this goes.
+/// Counters of one worker in a tile pass. Its drop adds the values to the shared counters.
 #[derive(Debug)]
 pub struct Tally<'a> {
     walk: PassCounters<'a>,
-    /// What it sees.
+    /// The worker's values and the maps of its current tile.
     pub sight: TileCounters,
 }
 
 impl Tally<'_> {
-    /// Counts what was marked in a tile, and takes it to the maps.
+    /// Ends a tile: adds its maps to the pass's set, and their sums to the worker's values.
     pub fn end_tile(&self, tile: usize) {
         let (mut maps, mut nowhere) = (self.walk.set.map(|(sets, place)| (sets.lock(), place)), Marks::NONE);
         for number in 0..MAPS.len() {
@@ -470,7 +482,7 @@ impl Drop for Tally<'_> {
     }
 }
 
-/// Counts something, if anybody does.
+/// Adds `many` to a counter if counters are requested.
 #[inline]
 pub fn count(sight: Option<&TileCounters>, counter: Counter, many: u64) {
     if let Some(sight) = sight {
@@ -518,7 +530,7 @@ mod tests {
                 (left..=right).step_by(8).for_each(|x| apart.sight.mark(Map::Lanes, [x, y], 5));
             }
             for tile in [0, 1] {
-                // What was taken is not there for the next tile.
+                // The second tile must not contain the counts of the first.
                 together.end_tile(tile);
                 apart.end_tile(tile);
             }

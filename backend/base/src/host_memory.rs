@@ -1,40 +1,44 @@
-//! Checks of the host's memory before work that takes much of it.
+//! Checks of the host's memory before large allocations.
 //!
-//! An allocation of Rust's collections that fails ends the process. So what may take much is bounded beforehand and asked
-//! for here, and a margin stays for the small allocations that follow. Memory that the system promises without having it
-//! (overcommitment) cannot be seen; a limit of the address space (`ulimit -v`) can.
+//! A failed allocation in a collection of Rust's standard library ends the process. Large
+//! allocations are therefore bounded and checked here first, and a margin stays free for the small
+//! allocations that follow. The checks cannot detect overcommitment, where the system promises
+//! memory that it does not have. They do detect a limit of the address space (`ulimit -v`).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::MmapOptions;
 
-/// Bytes that must stay free for small allocations.
+/// Bytes that must stay free for small allocations (16 MiB).
 pub const MARGIN: usize = 16 << 20;
 
-/// Bytes that a thread takes with the stack that threads have unless they ask for another one.
+/// Bytes to reserve for a thread with a stack of the default size (4 MiB).
 const THREAD_BYTES: usize = 4 << 20;
 
-/// Calls of [`has_margin`] between two checks.
+/// Calls of [`has_margin`] per check.
 const PERIOD: u32 = 64;
 
-/// Returns true if the host has room for `bytes` besides the margin.
+/// Returns true if the host has room for `bytes` in addition to the margin.
 pub fn has_room(bytes: usize) -> bool {
     let fits = |&bytes: &usize| bytes <= isize::MAX as usize;
-    // Not by the allocator: it would keep more freed memory after it had given back an allocation this large.
+    // The system maps the memory, not the allocator. After the release of so large an allocation
+    // the allocator would retain more freed memory.
     let map = |bytes: usize| MmapOptions::new().len(bytes).map_anon();
     bytes.checked_add(MARGIN).filter(fits).is_some_and(|bytes| map(bytes).is_ok())
 }
 
-/// Returns true if the host has room for some more threads. A thread that starts without memory for its signal handlers ends
-/// the process.
+/// Returns true if the host has room for `count` more threads.
+///
+/// A thread that starts without memory for its signal handlers ends the process.
 pub fn has_room_for_threads(count: usize) -> bool {
     has_room(count.saturating_mul(THREAD_BYTES))
 }
 
-/// Makes room for `count` elements in all.
+/// Reserves room for `count` elements in total.
 ///
 /// # Panics
-/// If the host has none: programs that run lose their device then, and the process lives.
+/// Panics if the host has no memory for the elements. Running programs then lose their device, and
+/// the process continues.
 #[inline]
 pub fn make_room<T>(list: &mut Vec<T>, count: usize) {
     if count > list.capacity() {
@@ -43,8 +47,10 @@ pub fn make_room<T>(list: &mut Vec<T>, count: usize) {
     }
 }
 
-/// Returns true if the margin is free: for calls that take little each. It is looked at now and then, and by every call once
-/// it was not free.
+/// Returns true if the margin is free, as a check before a small allocation.
+///
+/// Only every 64th call checks the memory. After a failed check every call checks, until the
+/// margin is free.
 pub fn has_margin() -> bool {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     if CALLS.fetch_add(1, Ordering::Relaxed) % PERIOD != PERIOD - 1 {

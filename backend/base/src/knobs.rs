@@ -1,20 +1,23 @@
-//! The one table of knobs: environment parsing, documentation and `vitric info` all come from it.
+//! The only table of knobs. Environment parsing, documentation and `vitric info` all derive from
+//! it.
 //!
-//! A knob is read once, when the first instance is created. A value that does not parse leaves the default and is reported.
+//! The environment is read once, when the first instance is created. An invalid value is reported,
+//! and the knob keeps its default.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// One knob.
+/// A row of the table: a setting that the user can change in the environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Knob {
-    /// Environment variable.
+    /// Name of the environment variable.
     pub name: &'static str,
-    /// Value when the variable is not set.
+    /// Value if the variable is not set.
     pub default: &'static str,
-    /// What it does, with its range.
+    /// Description of the effect, with the range of values.
     pub doc: &'static str,
-    /// The value that switches a technique of the emulated GPU off (DESIGN 3), or makes as little of it as there can be.
+    /// Value that disables a technique of the emulated GPU (DESIGN 3), or reduces it to its
+    /// minimum. `None` if the knob has no such value.
     pub off: Option<&'static str>,
     check: fn(&str) -> bool,
 }
@@ -27,7 +30,7 @@ fn whole(value: &str) -> bool {
     value.parse::<u64>().is_ok()
 }
 
-/// More threads than this would only cost memory.
+/// Most worker threads. Further threads would only cost memory.
 const MAX_THREADS: u64 = 256;
 
 fn threads(value: &str) -> bool {
@@ -58,7 +61,9 @@ fn merged(value: &str) -> bool {
     matches!(value, "auto" | "plain" | "replicated")
 }
 
-/// When images rest, and bytes of near memory, where that was said.
+/// Parses a value of `VITRIC_NEARMEM` and returns the mode, and the size of near memory in bytes.
+///
+/// The mode is off, on or always. The size is `None` if the value does not specify it.
 pub fn near(value: &str) -> Option<(&str, Option<u64>)> {
     let (mode, size) = match value.split_once(',') {
         Some((mode, size)) => (mode, Some(size)),
@@ -73,7 +78,7 @@ fn nearmem(value: &str) -> bool {
     near(value).is_some()
 }
 
-/// Bytes of a size in MiB, or in KiB with a K.
+/// Parses a size in MiB, or in KiB with the suffix K, and returns it in bytes.
 fn bytes(size: &str) -> Option<u64> {
     match size.strip_suffix('K') {
         Some(kib) => kib.parse::<u64>().ok()?.checked_mul(1 << 10),
@@ -81,7 +86,9 @@ fn bytes(size: &str) -> Option<u64> {
     }
 }
 
-/// Bytes that decoded texels may take of a heap's size.
+/// Parses a value of `VITRIC_DECODED` and returns the most bytes for decoded texels.
+///
+/// `heap` is the size of the memory heap in bytes.
 pub fn decoded_bytes(value: &str, heap: u64) -> Option<u64> {
     if value == "auto" { Some(heap / 4) } else { bytes(value) }
 }
@@ -90,18 +97,18 @@ fn decoded(value: &str) -> bool {
     decoded_bytes(value, 0).is_some()
 }
 
-/// Pace of swapchains in FIFO mode, as `VITRIC_VSYNC` sets it.
+/// Pace of swapchains in FIFO mode, as set by `VITRIC_VSYNC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vsync {
-    /// The display's refresh, where it has one.
+    /// The display's refresh rate, if the display has one.
     Auto,
-    /// No pace: frames are shown as they come.
+    /// No pace: each frame is shown at once.
     Off,
     /// One frame in each period.
     Every(Duration),
 }
 
-/// Parses a value of `VITRIC_VSYNC`: auto, off, or 1 to 1000 Hz.
+/// Parses a value of `VITRIC_VSYNC`: auto, off, or a rate of 1 to 1000 Hz.
 pub fn vsync(value: &str) -> Option<Vsync> {
     match value {
         "auto" => Some(Vsync::Auto),
@@ -125,155 +132,148 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_THREADS",
         default: "0",
-        doc: "Worker threads, at most 256; 0: as many as the process has processors, by affinity and control groups.",
+        doc: "Number of worker threads, at most 256. 0: the processors that the process may use, by affinity and control groups.",
         off: None,
         check: threads,
     },
     Knob {
         name: "VITRIC_HEAP_MIB",
         default: "0",
-        doc: "Size of the memory heap in MiB; 0: half of the memory that the process may use.",
+        doc: "Size of the memory heap in MiB. 0: half of the memory that the process may use.",
         off: None,
         check: whole,
     },
     Knob {
         name: "VITRIC_TIMEOUT_MS",
         default: "10000",
-        doc: "Longest wall time in milliseconds of one command before the device is lost; draws whose tiles are walked together have the sum of theirs.",
+        doc: "Maximum wall time of one command in milliseconds, after which the device is lost. An indirect or multi draw is one command. Draws whose tiles are processed together have the sum of their times.",
         off: None,
         check: positive,
     },
     Knob {
         name: "VITRIC_WINDOW",
         default: "8192",
-        doc: "Primitives of a window, which are set up and sorted into tiles together, at least 1.",
+        doc: "Maximum number of primitives of a window, which are set up and sorted into tiles together. At least 1.",
         off: Some("1"),
         check: positive,
     },
     Knob {
         name: "VITRIC_HIZ",
         default: "auto",
-        doc: "Whether primitives are tested against the hierarchical visibility structure: off, auto (where that pays), always.",
+        doc: "Tests of primitives against Hi-Z: off, auto (where they pay), always.",
         off: Some("off"),
         check: choice,
     },
     Knob {
         name: "VITRIC_SCOREBOARD",
         default: "on",
-        doc: "Whether fragments that newer ones cover are dropped before they are shaded: on, off.",
+        doc: "Dropping of fragments that newer fragments cover, before they are shaded: on, off.",
         off: Some("off"),
         check: switch,
     },
     Knob {
         name: "VITRIC_POSH",
         default: "auto",
-        doc: "Whether primitives that cannot be seen are found before their vertices are shaded in full: off, auto (where that pays), always.",
+        doc: "Position-only shading, which finds invisible primitives before their vertices are shaded in full: off, auto (where it pays), always.",
         off: Some("off"),
         check: choice,
     },
     Knob {
         name: "VITRIC_LOOKAHEAD",
         default: "1048576",
-        doc: "Primitives of draws that wait, at most, while the cull pipe runs ahead on them, so that later ones hide earlier ones; 0: none.",
+        doc: "Maximum number of primitives of deferred draws, on which the cull pipe runs ahead, so that later draws hide earlier ones. 0: no draw is deferred.",
         off: Some("0"),
         check: whole,
     },
     Knob {
         name: "VITRIC_PACKING",
         default: "auto",
-        doc: "Whether fragments of several primitives share waves: auto (where that pays), always.",
+        doc: "Packing of fragments of several primitives into waves: auto (where it pays), always.",
         off: None,
         check: packing,
     },
     Knob {
         name: "VITRIC_INLINE",
         default: "auto",
-        doc: "Whether look-ups in images become a part of the fragment and compute programs that make them: off, auto (where these run \
-              often and stay short), always.",
+        doc: "Inlining of image routines into fragment and compute programs: off, auto (programs that run often and stay short), always.",
         off: Some("off"),
         check: choice,
     },
     Knob {
         name: "VITRIC_MERGED",
         default: "auto",
-        doc: "Lanes of a geometry program's invocation: auto (by what it emits), plain (one), replicated (one for each vertex, where \
-              that leaves images as they are).",
+        doc: "Lanes of an invocation of a geometry program: auto (by its output), plain (one), replicated (one for each vertex, where possible).",
         off: Some("plain"),
         check: merged,
     },
     Knob {
         name: "VITRIC_NEARMEM",
         default: "on",
-        doc: "Whether images that no submission uses rest compacted in near memory, and their pages go back to the system: off, on (what was \
-              idle for a time), always (after every submission: for tests). With a comma behind it, the size of near memory in MiB, or in \
-              KiB with a K; it is as large as the heap else.",
+        doc: "Compaction of images that no submission uses, whose pages go back to the system: off, on (after 100 ms), always (after every submission). A size of near memory in MiB, or in KiB with a K, may follow after a comma or stand alone.",
         off: Some("off"),
         check: nearmem,
     },
     Knob {
         name: "VITRIC_DECODED",
         default: "auto",
-        doc: "Most memory for decoded texels of compressed images, beside the heap, in MiB, or in KiB with a K; auto: a quarter of the heap's \
-              size. What finds no room there is decoded as it is sampled.",
+        doc: "Maximum memory for decoded texels of compressed images, beside the heap, in MiB, or in KiB with a K. auto: a quarter of the heap's size.",
         off: None,
         check: decoded,
     },
     Knob {
         name: "VITRIC_FARMEM",
         default: "",
-        doc: "Folder of the file without a name to which goes what near memory has no room for, and whose disk must have room for that when memory \
-              is allocated; empty: it is memory.",
+        doc: "Folder of the unnamed file that holds data for which near memory has no room. Its disk must have room when memory is allocated. Empty: memory is used instead.",
         off: None,
         check: any,
     },
     Knob {
         name: "VITRIC_CODEGEN",
         default: "auto",
-        doc: "What runs programs: auto (the best the machine has), avx512, avx2, interp.",
+        doc: "Executor of programs: auto (the best that the machine has), avx512, avx2, interp.",
         off: None,
         check: codegen,
     },
     Knob {
         name: "VITRIC_VSYNC",
         default: "auto",
-        doc: "Refresh that FIFO presentation follows: auto (the display's; none under Xvfb, headless surfaces and compositors without one), \
-              off (none), or a rate of 1 to 1000 Hz.",
+        doc: "Refresh that FIFO presentation follows: auto (that of the display; none under Xvfb, headless surfaces and compositors without one), off, or a rate of 1 to 1000 Hz.",
         off: None,
         check: is_vsync,
     },
     Knob {
         name: "VITRIC_SYMBOLS",
         default: "off",
-        doc: "Who is told the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
+        doc: "Tools that get the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
         off: None,
         check: symbols,
     },
     Knob {
         name: "VITRIC_COUNTERS",
         default: "",
-        doc: "Folder in which each device leaves a file of what it counted when it goes; empty: nothing is counted.",
+        doc: "Folder in which each device leaves a file of its counters when it is destroyed. Empty: nothing is counted.",
         off: None,
         check: any,
     },
     Knob {
         name: "VITRIC_LOG",
         default: "warn",
-        doc: "Log filter: off, error, warn, info, debug.",
+        doc: "Filter of the log: off, error, warn, info, debug.",
         off: None,
         check: any,
     },
 ];
 
-/// All knobs.
+/// Returns all knobs.
 pub fn table() -> &'static [Knob] {
     TABLE
 }
 
-/// The values in force: one per row of the table.
+/// The current values: one for each row of the table.
 #[derive(Debug)]
 pub struct Values {
     values: Vec<String>,
-    /// What was wrong with the environment, a sentence each.
+    /// Problems with values in the environment, one sentence each.
     pub problems: Vec<String>,
 }
 
@@ -292,19 +292,19 @@ impl Values {
         Self { values, problems }
     }
 
-    /// The value of a knob; empty for a name that is not in the table.
+    /// Returns the value of a knob, or an empty string if the table has no knob of this name.
     pub fn text(&self, name: &str) -> &str {
         let index = TABLE.iter().position(|knob| knob.name == name);
         index.map_or("", |index| &self.values[index])
     }
 
-    /// The value of a numeric knob.
+    /// Returns the value of a numeric knob.
     pub fn number(&self, name: &str) -> u64 {
         self.text(name).parse().unwrap_or(0)
     }
 }
 
-/// The values, parsed from the environment at the first call.
+/// Returns the values, which the first call parses from the environment.
 pub fn values() -> &'static Values {
     static VALUES: OnceLock<Values> = OnceLock::new();
     VALUES.get_or_init(|| Values::read(|name| std::env::var(name).ok()))

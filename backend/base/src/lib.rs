@@ -1,5 +1,7 @@
 //! Foundation of the emulated GPU's crates: waves of lanes and kernels over them, worker threads,
-//! pools of reusable objects, counters and knobs. Nothing here knows of Vulkan.
+//! pools of reusable objects, counters and knobs.
+//!
+//! Nothing in this crate depends on Vulkan.
 
 pub mod counters;
 pub mod host_memory;

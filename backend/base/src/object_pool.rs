@@ -1,28 +1,29 @@
-//! Pools of reusable objects, so that their memory is not freed and allocated again for each use.
+//! Pools of reusable objects, which avoid freeing and allocating memory for each use.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use parking_lot::Mutex;
 
-/// Objects that wait for their next use. Each keeps what its last user left in it.
+/// A bounded pool of unused objects. Each object keeps the contents that its last user left.
 pub struct ObjectPool<T> {
     kept: Mutex<Vec<T>>,
     max_kept: usize,
 }
 
 impl<T: Default> ObjectPool<T> {
-    /// Returns an empty pool that keeps at most `max_kept` objects.
+    /// Returns an empty pool that stores at most `max_kept` objects.
     pub fn new(max_kept: usize) -> Self {
         Self { kept: Mutex::default(), max_kept }
     }
 
-    /// Removes and returns an object, or a new one if there is none.
+    /// Removes an object from the pool and returns it, or returns a new object if the pool is
+    /// empty.
     pub fn take(&self) -> T {
         self.kept.lock().pop().unwrap_or_default()
     }
 
-    /// Keeps an object, or drops it where the pool is full.
+    /// Stores an object in the pool, or drops the object if the pool is full.
     pub fn put(&self, object: T) {
         let mut kept = self.kept.lock();
         if kept.len() < self.max_kept {
@@ -30,7 +31,7 @@ impl<T: Default> ObjectPool<T> {
         }
     }
 
-    /// Returns an object that goes back into the pool when the guard is dropped.
+    /// Returns a guard with an object. The object returns to the pool when the guard is dropped.
     pub fn lend(&self) -> PoolGuard<'_, T> {
         PoolGuard { pool: self, object: Some(self.take()) }
     }
@@ -42,10 +43,10 @@ impl<T> fmt::Debug for ObjectPool<T> {
     }
 }
 
-/// An object that goes back into its pool when the guard is dropped.
+/// Guard of an object that returns to its pool when the guard is dropped.
 pub struct PoolGuard<'a, T: Default> {
     pool: &'a ObjectPool<T>,
-    /// `None` only while the guard is dropped.
+    /// The object. `None` only while the guard is being dropped.
     object: Option<T>,
 }
 

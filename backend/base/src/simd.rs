@@ -1,48 +1,55 @@
-//! Waves of 16 lanes, and kernels: functions over all lanes, compiled for each kind of machine.
+//! Waves of 16 lanes, and kernels: functions over all lanes, compiled for several instruction
+//! sets.
 //!
-//! Every kernel exists three times, from one source: for the machine's baseline, for AVX2 with FMA, and for AVX-512. All do the same
-//! IEEE operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, or one,
-//! and that roundings and fused multiply-adds are instructions instead of calls.
+//! The compiler builds each kernel three times from one source: for the target's baseline, for
+//! AVX2 with FMA, and for AVX-512. All three execute equal IEEE operations in equal order, so
+//! their results are identical bit by bit. With AVX2 a wave fits in two registers, with AVX-512 in
+//! one. Rounding and fused multiply-add are then instructions instead of calls.
 
 use std::ops::{Deref, DerefMut};
 
 use crate::host_memory;
 
-/// Lanes of a wave.
+/// Number of lanes in a wave.
 pub const WAVE: usize = 16;
 
-/// One word per lane.
+/// One dword for each lane.
 pub type Lanes = [u32; WAVE];
 
-/// A word of a wave in one line of the caches: a vector that lies across two is read and written as two.
+/// The dwords of one wave, aligned to a cache line of 64 bytes.
+///
+/// The CPU splits each load or store of a vector that crosses a cache line into two.
 #[repr(C, align(64))]
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Vector(pub Lanes);
 
-/// Words of waves, each of which has a line of its own.
+/// Array of wave-sized vectors, each in a cache line of its own.
 #[derive(Debug, Clone, Default)]
 pub struct Vectors(Vec<Vector>);
 
 impl Vectors {
-    /// So many, all 0.
+    /// Returns `count` vectors of zeros.
     pub fn zeroed(count: usize) -> Self {
         Self(vec![Vector([0; WAVE]); count])
     }
 
-    /// Makes them so many; new ones are 0.
+    /// Changes the number of vectors to `count`. New vectors are 0.
+    ///
+    /// # Panics
+    /// Panics if the host has no memory for the vectors.
     #[inline]
     pub fn resize(&mut self, count: usize) {
         host_memory::make_room(&mut self.0, count);
         self.0.resize(count, Vector([0; WAVE]));
     }
 
-    /// Forgets all of them.
+    /// Removes all vectors.
     #[inline]
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Adds some.
+    /// Appends a copy of `words`.
     pub fn extend_from_slice(&mut self, words: &[Lanes]) {
         self.0.extend(words.iter().map(|&word| Vector(word)));
     }
@@ -64,10 +71,10 @@ impl DerefMut for Vectors {
     }
 }
 
-/// One bit per lane.
+/// One bit for each lane. Lane 0 is the lowest bit.
 pub type Mask = u16;
 
-/// A word of each lane.
+/// Returns the results of `apply` for all lanes, in order.
 #[inline(always)]
 pub fn each(apply: impl Fn(usize) -> u32) -> Lanes {
     let mut out = [0; WAVE];
@@ -77,34 +84,37 @@ pub fn each(apply: impl Fn(usize) -> u32) -> Lanes {
     out
 }
 
-/// All bits where a condition holds: as vector comparisons give it.
+/// Returns a dword of ones if `condition` is true, otherwise 0, like a vector comparison.
 #[inline(always)]
 pub fn ones(condition: bool) -> u32 {
     u32::from(condition).wrapping_neg()
 }
 
-/// The lanes whose highest bit is set.
+/// Returns the lanes whose highest bit is set.
 #[inline(always)]
 pub fn highest_bits(lanes: &Lanes) -> Mask {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
-        // Saturation keeps signs.
+        // Saturating conversion keeps the sign bits.
         let [a, b, c, d] = bytemuck::must_cast(*lanes);
-        // SAFETY: every x86-64 machine has SSE2.
+        // SAFETY: every x86-64 machine has SSE2, and the intrinsics need no other feature.
         unsafe { _mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d))) as Mask }
     }
     #[cfg(not(target_arch = "x86_64"))]
     (0..WAVE).fold(0, |bits, lane| bits | ((lanes[lane] >> 31) as Mask) << lane)
 }
 
-/// The lanes that a mask has as words of ones, others as 0.
+/// Returns a dword of ones for each lane in `mask`, and 0 for the other lanes.
 #[inline(always)]
 pub fn spread(mask: u32) -> Lanes {
     each(|lane| ones(mask & 1 << lane != 0))
 }
 
-/// Declares a kernel and its twins.
+/// Declares a function that runs `$source`, compiled for the widest instruction set of the
+/// machine.
+///
+/// `$source` should be `#[inline(always)]`, so that each variant compiles it with its features.
 #[macro_export]
 macro_rules! kernel {
     ($(#[$doc:meta])* $vis:vis $name:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
@@ -121,18 +131,21 @@ macro_rules! kernel {
                 fn wide($($arg: $ty),+) $(-> $result)? {
                     $source($($arg),+)
                 }
-                // Apart, so that callers neither hold its code nor arrange their values for it.
+                // Out of line, so that this variant adds neither code nor register pressure to
+                // callers.
                 #[cold]
                 #[inline(never)]
                 fn narrow($($arg: $ty),+) $(-> $result)? {
                     $source($($arg),+)
                 }
                 if $crate::simd::has_avx512() {
-                    // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                    // SAFETY: `has_avx512` has checked every feature that `widest` is compiled
+                    // for, and `widest` has no other precondition.
                     return unsafe { widest($($arg),+) };
                 }
                 if $crate::simd::has_avx2() {
-                    // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                    // SAFETY: `has_avx2` has checked every feature that `wide` is compiled for,
+                    // and `wide` has no other precondition.
                     return unsafe { wide($($arg),+) };
                 }
                 narrow($($arg),+)
@@ -143,8 +156,14 @@ macro_rules! kernel {
     };
 }
 
-/// Appends words behind the first `end` ones of `out`: for each lane that is meant its first word with those of the steps added that its
-/// mask names, in order. Says behind what the last one is. Up to a wave behind them anything may be written; there must be room for that.
+/// Appends dwords to the first `end` dwords of `out`, and returns the new end.
+///
+/// For each lane in `lanes`, the function appends one dword for each bit of the lane's mask, in
+/// order. The dword is the lane's entry of `firsts` plus the entry of `steps` at that bit. The
+/// function may overwrite up to 16 dwords after the new end.
+///
+/// # Panics
+/// May panic if `out` has no room for 16 dwords after the new end.
 #[inline]
 pub fn append_steps(
     (out, end): (&mut [u32], usize),
@@ -153,7 +172,8 @@ pub fn append_steps(
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {
-        // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+        // SAFETY: `has_avx512` has checked every feature that `append_widest` is compiled for, and
+        // `append_widest` has no other precondition.
         return unsafe { append_widest((out, end), (firsts, masks, lanes), steps) };
     }
     append_lanes((out, end), (firsts, masks, lanes), steps)
@@ -173,7 +193,7 @@ fn append_lanes(
     end
 }
 
-/// Appends as [`append_lanes`] does, by a few AVX-512 instructions a lane.
+/// Appends like [`append_lanes`], with a few AVX-512 instructions per lane.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 fn append_widest(
@@ -194,7 +214,7 @@ fn append_widest(
     end
 }
 
-/// Instruction sets of the machine, detected once: a detection costs more than a short kernel.
+/// Instruction set of the machine. Detection costs more than a short kernel, so it runs only once.
 #[cfg(target_arch = "x86_64")]
 mod level {
     use std::sync::atomic::{AtomicU8, Ordering};
@@ -216,7 +236,7 @@ mod level {
 
     #[cold]
     fn find() -> u8 {
-        // Every machine with AVX2 has these, too.
+        // All machines with AVX2 also have these features.
         let counts_bits = std::is_x86_feature_detected!("bmi1")
             && std::is_x86_feature_detected!("bmi2")
             && std::is_x86_feature_detected!("lzcnt")
@@ -236,14 +256,16 @@ mod level {
     }
 }
 
-/// Whether the machine has AVX2, FMA, and the instructions on bits that came with them.
+/// Returns true if the machine has AVX2, FMA, BMI1, BMI2, LZCNT and POPCNT.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn has_avx2() -> bool {
     level::level() >= level::AVX2
 }
 
-/// Whether it has the AVX-512 that Skylake-X had, too.
+/// Returns true if the machine has AVX-512 F, BW, DQ and VL, and all features of [`has_avx2`].
+///
+/// Skylake-X has this set.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn has_avx512() -> bool {
@@ -258,7 +280,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Words are appended lane by lane, step by step, with every set of instructions.
+        /// All variants append dwords lane by lane and step by step.
         #[test]
         fn steps_are_appended_in_order(firsts: Lanes, masks: Lanes, lanes: Mask, steps: Lanes, end in 0..WAVE) {
             let of_lane = |lane: usize| {

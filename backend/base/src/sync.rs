@@ -1,30 +1,34 @@
-//! Atomic words and fences: the machine's, or those of a model that explores what threads may do (loom).
+//! Atomics and fences behind a trait, implemented by the machine's atomics and by loom's model.
+//!
+//! Loom explores the interleavings and memory orders that threads can observe.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Atomic words and fences: the machine's, or a model's.
+/// A set of atomics and fences: the machine's, or a model's.
 pub trait World: std::fmt::Debug {
-    /// An atomic word.
+    /// Atomic word of 64 bits.
     type Word: Word + std::fmt::Debug;
-    /// A fence.
+    /// Executes a memory fence.
     fn fence(ordering: Ordering);
-    /// Somebody else must go on first.
+    /// Yields to another thread, in a loop that depends on the progress of that thread.
     fn wait();
 }
 
-/// An atomic word.
+/// An atomic word of 64 bits.
 pub trait Word {
-    /// A new one.
+    /// Returns a new word with this value.
     fn new(value: u64) -> Self;
-    /// Its value.
+    /// Returns the current value.
     fn load(&self, ordering: Ordering) -> u64;
-    /// Another value.
+    /// Replaces the value.
     fn store(&self, value: u64, ordering: Ordering);
-    /// Another value, if it has one that is known; so ordered then, and not at all otherwise.
+    /// Replaces the value if it equals `known`, and returns true if it did.
+    ///
+    /// The exchange has the order `ordering` if it succeeds, and is relaxed if it fails.
     fn exchange(&self, known: u64, value: u64, ordering: Ordering) -> bool;
 }
 
-/// The machine.
+/// The atomics of the machine, from the standard library.
 #[derive(Debug)]
 pub struct Machine;
 
@@ -38,7 +42,7 @@ impl World for Machine {
     }
 }
 
-/// Implements [`Word`] for an atomic word, whosever it is.
+/// Implements [`Word`] for an atomic type, the machine's or the model's.
 macro_rules! word {
     ($word:ty) => {
         impl Word for $word {
@@ -60,14 +64,14 @@ macro_rules! word {
 
 word!(AtomicU64);
 
-/// Every interleaving, and every value that memory may give.
+/// Loom's model: every interleaving of threads, and every value that a load may return.
 #[cfg(any(test, feature = "model"))]
 pub mod model {
     use loom::sync::atomic::AtomicU64 as Modelled;
 
     use super::{Ordering, Word, World};
 
-    /// The model.
+    /// The atomics of loom's model.
     #[derive(Debug)]
     pub struct Model;
 
@@ -83,7 +87,7 @@ pub mod model {
 
     word!(Modelled);
 
-    /// Explores a scene in which threads lose their turn at up to so many of the worst places.
+    /// Explores all interleavings of `scene` with at most `preemptions` preemptions of threads.
     pub fn explore(preemptions: usize, scene: impl Fn() + Send + Sync + 'static) {
         let mut model = loom::model::Builder::new();
         (model.preemption_bound, model.max_branches) = (Some(preemptions), 20_000);

@@ -1,11 +1,16 @@
-//! The worker threads of a GPU: started with it, kept from one piece of work to the next, joined when it goes.
+//! The worker threads of a GPU: started with the GPU, reused for all its work, joined when it is
+//! dropped.
 //!
-//! The thread that hands work out takes part in it, so a pool of `threads` has one thread less of its own. Several queues may
-//! hand out work at the same time: then each has its own thread, and helpers in proportion to its weight. Helpers are only
-//! called while they are idle, and leave a section that has more than its share after the piece at hand; so no queue ever
-//! waits for more than a piece of another's work. A helper that was called and has not woken when all work is done is not
-//! waited for (`task.rs`): on a crowded machine that may take milliseconds. A panic in the work reaches who handed it out; the
-//! threads live on.
+//! The thread that starts a section of work also participates in it, so a pool of `threads` starts
+//! one thread less. Several queues may run sections at the same time. Each queue then has its own
+//! thread, and helpers in proportion to its weight. A section calls only idle helpers. If a
+//! section has more helpers than its share, a helper leaves after its current index. So no queue
+//! waits for longer than one index of another queue's work.
+//!
+//! When all work of a section is done, the section does not wait for helpers that were called but
+//! have not woken up yet (`task.rs`). On a machine under load, waking up may take milliseconds. A
+//! panic in the work propagates to the thread that started the section, and the worker threads
+//! continue.
 
 mod gate;
 mod task;
@@ -21,37 +26,40 @@ use std::time::{Duration, Instant};
 use self::task::Task;
 use crate::host_memory;
 
-/// Worker threads, as one queue sees them.
+/// Handle of one queue to the worker threads.
 #[derive(Debug, Clone)]
 pub struct Workers {
     crew: Arc<Crew>,
-    /// How much this queue's work counts beside that of others, at least 1.
+    /// Weight of this queue's work relative to the work of other queues, at least 1.
     weight: usize,
 }
 
-/// The threads themselves.
+/// The worker threads, shared by all queues of a GPU.
 #[derive(Debug)]
 struct Crew {
     calls: Arc<Calls>,
     threads: Vec<JoinHandle<()>>,
-    /// Helpers that take part in nothing and are not called.
+    /// Number of helpers that participate in no section and are not called.
     idle: Arc<AtomicUsize>,
-    /// Weights of the sections that run now.
+    /// Sum of the weights of the sections that run now.
     weights: AtomicUsize,
 }
 
-/// How long a thread stays awake with nothing to do: sleeping and waking take about as long. Tiles are walked some hundred times a
+/// Longest time for which an idle thread spins before it sleeps.
+///
+/// Falling asleep and waking up require about as long. Tile passes run some hundred times a
 /// second, a few microseconds after one another.
 const AWAKE: Duration = Duration::from_micros(100);
-/// Looks at a condition before the processor is offered to other threads: a few microseconds.
+/// Checks of a condition before the thread yields the processor: a few microseconds.
 const LOOKS: u32 = 64;
-/// Sections after which a helper stays awake once more, at most, when nobody needed it after earlier ones.
+/// Most tasks after which a helper sleeps at once, without spinning for the next call.
 const MAX_ASLEEP: u32 = 16;
 
-/// Indices of a section, at most: every thread may ask for one behind the last without a wrap.
+/// Most indices of a section. Each thread may increment the counter past the last index, and the
+/// counter must not wrap around.
 const MAX_INDICES: usize = usize::MAX >> 1;
 
-/// Waits awake as long as something is so, but not for long, and lets other threads go first.
+/// Spins while `is_so` returns true, for up to [`AWAKE`]. Yields the processor to other threads.
 fn spin(is_so: impl Fn() -> bool) {
     let mut begin = None;
     while (0..LOOKS).all(|_| {
@@ -64,18 +72,25 @@ fn spin(is_so: impl Fn() -> bool) {
 }
 
 impl Workers {
-    /// Workers for `threads` threads, the one that hands work out included. Where the system gives none, that one does
-    /// everything.
+    /// Starts workers for `threads` threads, which include the thread that starts sections.
+    ///
+    /// If the system cannot start a thread, the pool has fewer. Without any thread, the caller
+    /// does all the work.
     pub fn new(threads: usize) -> Self {
         Self { crew: Arc::new(Crew::new(threads)), weight: 1 }
     }
 
-    /// The same threads for a queue of another weight, at least 1.
+    /// Returns a handle to the same threads for a queue of another weight. Weight 0 counts as 1.
     pub fn with_weight(&self, weight: usize) -> Self {
         Self { crew: self.crew.clone(), weight: weight.max(1) }
     }
 
-    /// Calls `work` with each index below `count`, on all threads; each that takes part makes its own scratch first.
+    /// Calls `work` with each index below `count`, on all threads.
+    ///
+    /// Each thread that participates first creates its own scratch.
+    ///
+    /// # Panics
+    /// Panics if `work` panics.
     pub fn parallel<S>(&self, count: usize, scratch: impl Fn() -> S + Sync, work: impl Fn(&mut S, usize) + Sync) {
         let work = |scratch: &mut S, index| {
             work(scratch, index);
@@ -84,7 +99,12 @@ impl Workers {
         self.parallel_while(count, scratch, work);
     }
 
-    /// Works on indices like [`Self::parallel`] until `work` returns false. Indices that no thread has begun by then are left out.
+    /// Works on indices like [`Self::parallel`] until `work` returns false.
+    ///
+    /// The function skips indices that no thread has begun by then.
+    ///
+    /// # Panics
+    /// Panics if `work` panics.
     pub fn parallel_while<S>(
         &self,
         count: usize,
@@ -119,7 +139,7 @@ impl Workers {
             let _called = Called { section: &section, task };
             section.call(task, count - 1);
             take_part(&|| {
-                // Helpers that other sections let go.
+                // Other sections may have released helpers since the last index.
                 if section.crew.idle.load(Ordering::Relaxed) > 0 {
                     section.call(task, count.saturating_sub(next.load(Ordering::Relaxed)));
                 }
@@ -149,16 +169,19 @@ impl Crew {
     }
 }
 
-/// The calls for helpers that none has taken yet.
+/// Calls for helpers that no helper has accepted yet.
 #[derive(Default)]
 struct Calls {
     waiting: Mutex<Waiting>,
-    /// Notified for a call that no helper is awake to take, and at the end. It and the mutex are the standard library's:
-    /// `parking_lot` keeps sleeping threads in a table of the process, which a fork copies locked while a thread falls asleep.
+    /// Notified for each call that no awake helper can accept, and when the threads must end.
+    ///
+    /// This condition variable and the mutex are of the standard library. `parking_lot` keeps
+    /// sleeping threads in a table of the process, and a fork copies that table locked if a thread
+    /// is falling asleep.
     came: Condvar,
-    /// Length of the queue, for those who do not hold the lock.
+    /// Length of the queue, for readers without the lock.
     count: AtomicUsize,
-    /// Helpers that stay awake for the next call.
+    /// Number of helpers that spin for the next call.
     awake: AtomicUsize,
 }
 
@@ -171,7 +194,7 @@ impl std::fmt::Debug for Calls {
 #[derive(Default)]
 struct Waiting {
     tasks: VecDeque<Arc<Task>>,
-    /// The threads are to end.
+    /// True when the threads must end.
     has_ended: bool,
 }
 
@@ -186,11 +209,11 @@ impl Calls {
         self.count.store(waiting.tasks.len(), Ordering::Relaxed);
         let asleep = waiting.tasks.len().saturating_sub(self.awake.load(Ordering::Relaxed)).min(helpers);
         drop(waiting);
-        // Nothing is done for a helper that was notified before and has not woken.
+        // Notifications of earlier calls are not repeated for helpers that have not woken up yet.
         (0..asleep).for_each(|_| self.came.notify_one());
     }
 
-    /// Takes back what no helper has taken, and returns how many calls these were.
+    /// Removes the calls of `task` that no helper has accepted, and returns their number.
     fn take_back(&self, task: &Arc<Task>) -> usize {
         if self.count.load(Ordering::Relaxed) == 0 {
             return 0;
@@ -202,7 +225,7 @@ impl Calls {
         before - waiting.tasks.len()
     }
 
-    /// The next call, or `None` at the end.
+    /// Waits for the next call and returns its task, or `None` when the threads must end.
     fn next(&self) -> Option<Arc<Task>> {
         let mut waiting = self.waiting();
         loop {
@@ -217,7 +240,7 @@ impl Calls {
         }
     }
 
-    /// Stays awake for a call; returns whether there was one.
+    /// Spins for a call, and returns true if there is one.
     fn linger(&self) -> bool {
         self.awake.fetch_add(1, Ordering::Relaxed);
         spin(|| self.count.load(Ordering::Relaxed) == 0);
@@ -225,15 +248,19 @@ impl Calls {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// Runs a helper: it takes part in the tasks that it is called for, and stays awake for the next call where that has come soon enough
-    /// of late.
+    /// Runs a helper: participates in each task that it is called for, until the threads must end.
+    ///
+    /// After a task the helper spins for the next call. If no call came in time, the helper sleeps
+    /// at once after its next task. Each further spin without a call doubles this number of tasks,
+    /// up to [`MAX_ASLEEP`].
     fn serve(&self, idle: &AtomicUsize) {
         let (mut asleep, mut next_asleep) = (0, 1);
         while let Some(task) = self.next() {
             let took_part = task.take_part();
             drop(task);
             if !took_part {
-                // The section ended before and took back only calls that nobody had taken.
+                // The section ended before this helper entered. The section's end counted only the
+                // calls that it removed as idle again, so this helper counts itself.
                 idle.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
@@ -249,11 +276,11 @@ impl Calls {
     }
 }
 
-/// Work that was handed out and is not done yet.
+/// Work of one caller that is not done yet.
 struct Section<'w> {
     crew: &'w Crew,
     weight: usize,
-    /// Helpers that were called and have not left.
+    /// Number of helpers that were called and have not left.
     helpers: AtomicUsize,
     /// The first panic of a helper.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -266,7 +293,8 @@ impl<'w> Section<'w> {
         Self { crew, weight, helpers: AtomicUsize::new(0), panic: Mutex::default() }
     }
 
-    /// Helpers that it may have: all, when nobody else needs any.
+    /// Returns the most helpers that the section may have. A section without competitors may have
+    /// all.
     fn share(&self) -> usize {
         let weights = self.crew.weights.load(Ordering::Relaxed).max(self.weight);
         (self.crew.threads.len() * self.weight).div_ceil(weights)
@@ -280,7 +308,7 @@ impl<'w> Section<'w> {
         !self.is_alone() && self.helpers.load(Ordering::Relaxed) > self.share()
     }
 
-    /// Calls idle helpers, until they are `most`, or its share.
+    /// Calls idle helpers until the section has `most` helpers, or its share.
     fn call(&self, task: &Arc<Task>, most: usize) {
         let most = most.min(self.share());
         let is_idle = |idle: usize| idle.checked_sub(1);
@@ -296,8 +324,10 @@ impl<'w> Section<'w> {
         }
     }
 
-    /// Takes part in the section as a helper. The helper counts as idle before the section can end, so that the next section of the
-    /// same thread finds it.
+    /// Runs `work` as a helper and stores its panic.
+    ///
+    /// The helper counts as idle before the section can end, so that the next section of the same
+    /// thread finds it.
     fn help(&self, work: impl Fn()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
@@ -313,7 +343,8 @@ impl Drop for Section<'_> {
     }
 }
 
-/// Calls of a section. Those that no helper has taken end with it.
+/// Guard of a section's calls. Its drop closes the task and removes the calls that no helper has
+/// accepted.
 struct Called<'s> {
     section: &'s Section<'s>,
     task: &'s Arc<Task>,
@@ -332,7 +363,8 @@ impl Drop for Crew {
         self.calls.waiting().has_ended = true;
         self.calls.came.notify_all();
         for thread in self.threads.drain(..) {
-            // A worker's panics were handed on long ago; what is left of one that ended by itself is nothing to wait for.
+            // Panics in work already propagated to the callers. A worker that ended by itself
+            // needs no cleanup.
             let _ = thread.join();
         }
     }
@@ -370,7 +402,8 @@ mod tests {
         }
     }
 
-    /// The threads that work: as many as `threads`, since each waits for the others.
+    /// Runs `visit` on exactly `threads` different threads, because each thread waits for the
+    /// others.
     fn meet(workers: &Workers, threads: usize, visit: impl Fn() + Sync) {
         let barrier = Barrier::new(threads);
         workers.parallel(
@@ -422,7 +455,8 @@ mod tests {
         });
     }
 
-    /// Whatever one queue's work does, another's gets done: here the first ends only when the second has.
+    /// One queue's work cannot block another queue: here the first section ends only after the
+    /// second.
     #[test]
     fn a_section_ends_while_another_keeps_all_helpers() {
         let workers = Workers::new(3);
@@ -448,7 +482,7 @@ mod tests {
         });
     }
 
-    /// Helpers that were called and are busy until the section's work is done: its end does not wait for them.
+    /// The end of a section does not wait for helpers that were called but are busy until then.
     #[test]
     fn a_section_ends_without_helpers_that_do_not_come() {
         let workers = Workers::new(2);
@@ -458,7 +492,7 @@ mod tests {
                 std::thread::yield_now();
             }
         };
-        // The helper sits in a task of nobody's section, so that it is idle as far as sections know.
+        // The helper is inside a task of no section, so sections count it as idle.
         task::offer(&hold, |task| {
             workers.crew.calls.call(task, 1);
             while workers.crew.calls.count.load(Ordering::Relaxed) > 0 {
@@ -472,11 +506,12 @@ mod tests {
             }
             release.store(true, Ordering::Release);
         });
-        // Afterwards it is there again.
+        // After the release the helper participates again.
         meet(&workers, 2, || ());
     }
 
-    /// A section that lasts gives helpers up to one that comes later, and gets them back when that ends.
+    /// A long section releases helpers to a later section, and calls them again after that
+    /// section.
     #[test]
     fn helpers_are_shared() {
         let workers = Workers::new(3);
@@ -495,7 +530,7 @@ mod tests {
                     let is_done = done.load(Ordering::Acquire);
                     let seen = note(if is_done { &later } else { &first });
                     again.fetch_or(is_done && seen == 3, Ordering::Release);
-                    // A panic is the way out of a section.
+                    // Only a panic ends a section of so many indices.
                     assert!(!again.load(Ordering::Acquire), "on purpose");
                 };
                 let run = || workers.parallel(usize::MAX >> 1, || (), work);

@@ -1,28 +1,29 @@
-//! Samples of the counters: what was counted in each submission, render pass, draw and dispatch.
+//! Samples of the counters: the values for each submission, render pass, draw and dispatch.
 //!
-//! A command processor counts in counters of its own, so that queues which run at the same time do not see each other's, and hands them
-//! over when its submission ends. A draw's tiles are walked together with those of others, so its sample has only what the front
-//! end counts ([`FRONT`]); the pass has all.
+//! Each command processor counts in separate counters, so that concurrent queues do not see each
+//! other's values. It adds its values and samples to the GPU's when its submission ends. One tile
+//! pass processes the tiles of several draws. A draw's sample therefore has only the counters of
+//! the front end ([`FRONT`]), and the sample of its render pass has all counters.
 
 use std::sync::Arc;
 
 use super::{COUNT, Counter, Counters, Counts};
 
-/// What a sample is of.
+/// Kind of the work that a sample covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleKind {
-    /// What a queue executed at once.
+    /// The commands that a queue executes in one go.
     Submission,
     /// A render pass instance, with all of its subpasses and views.
     Pass,
-    /// A draw; each of an indirect or a multiple one.
+    /// One draw. An indirect or multi-draw command has a sample for each of its draws.
     Draw,
     /// A compute dispatch.
     Dispatch,
 }
 
 impl SampleKind {
-    /// Its name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Submission => "submission",
@@ -33,38 +34,38 @@ impl SampleKind {
     }
 }
 
-/// What was counted in a part of the work.
+/// The values that the counters gained in a part of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// What it is of.
+    /// Kind of the work.
     pub kind: SampleKind,
-    /// The number of the sample that it is a part of: an earlier one.
+    /// Number of the sample that contains this one. It is lower than this sample's own number.
     pub within: Option<usize>,
-    /// When it began and ended, in nanoseconds since the GPU was started; a draw begins and ends with its pass.
+    /// Start and end, in nanoseconds since the GPU was started. A draw has the times of its pass.
     pub time: [u64; 2],
-    /// Numbers in the table of counters and what was counted, where that is not 0; in order.
+    /// Values other than 0 with the counter's number in the table, in the order of the table.
     pub values: Vec<(u8, u64)>,
 }
 
-/// Counters of the front end: the first ones of the table.
+/// Number of the counters of the front end, which come first in the table.
 pub const FRONT: usize = Counter::Primitives as usize;
 
 const _: () = assert!(COUNT <= u8::MAX as usize);
 
-/// Samples that are kept, at most.
+/// Most samples that are kept.
 const MAX_SAMPLES: usize = 1 << 18;
 
-/// Samples, with the number of those for which there was no room.
+/// Samples, and the number of samples that exceeded the limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// Those that are kept.
+    /// Samples within the limit.
     pub kept: Vec<Sample>,
-    /// How many were left out.
+    /// Number of samples beyond the limit.
     pub left_out: u64,
 }
 
 impl Samples {
-    /// Adds those of a submission, which has left some out itself.
+    /// Appends the samples of a submission, which has left out `left_out` samples itself.
     pub(super) fn extend(&mut self, samples: Vec<Sample>, left_out: u64) {
         let first = self.kept.len();
         let room = MAX_SAMPLES - first;
@@ -74,22 +75,24 @@ impl Samples {
     }
 }
 
-/// Takes the samples of one submission.
+/// Recorder of the samples of one submission.
 #[derive(Debug)]
 pub struct Sampler {
-    /// What is counted in it.
+    /// The counters of the submission.
     pub counters: Arc<Counters>,
     samples: Vec<Sample>,
-    /// What was counted when those began that have not ended; their numbers.
+    /// Numbers of the samples that have not ended, with the values when each began.
     open: Vec<(usize, Counts)>,
-    /// What the front end had counted when somebody last asked.
+    /// The front end's values at the last call of [`Self::front_grown`].
     front: [u64; FRONT],
-    /// Draws for which there was no room.
+    /// Number of draws beyond the limit of samples.
     left_out: u64,
 }
 
 impl Sampler {
-    /// Begins with a submission, now, for a GPU that counts all.
+    /// Begins the sample of a submission.
+    ///
+    /// `now` is in nanoseconds since the GPU was started. `all` are the GPU's counters.
     pub fn new(now: u64, all: &Counters) -> Self {
         let (counters, front) = (Arc::new(all.of_part()), [0; FRONT]);
         let mut sampler = Self { counters, samples: Vec::new(), open: Vec::new(), front, left_out: 0 };
@@ -97,7 +100,10 @@ impl Sampler {
         sampler
     }
 
-    /// Begins a sample. `other` has counted beside its own counters, and will be added to these.
+    /// Begins a sample.
+    ///
+    /// `other` are separate counters, such as a query's, whose values will be added to these
+    /// counters later.
     pub fn begin(&mut self, kind: SampleKind, now: u64, other: Option<&Counters>) {
         let counted = self.counted(other);
         let number = self.add(kind, now);
@@ -116,7 +122,7 @@ impl Sampler {
         counts
     }
 
-    /// Ends the sample that was begun last.
+    /// Ends the sample that began last. `other` is as for [`Self::begin`].
     pub fn end(&mut self, now: u64, other: Option<&Counters>) {
         let counted = self.counted(other);
         let Some((number, before)) = self.open.pop() else { return };
@@ -126,7 +132,7 @@ impl Sampler {
         sample.values = grown.filter(|(_, value)| *value > 0).collect();
     }
 
-    /// Begins a draw: its number, if there is room for it.
+    /// Begins a draw and returns its sample's number, or `None` if there are too many samples.
     pub fn begin_draw(&mut self, other: Option<&Counters>) -> Option<usize> {
         self.front_grown(other);
         if self.samples.len() >= MAX_SAMPLES {
@@ -137,7 +143,10 @@ impl Sampler {
         Some(self.add(SampleKind::Draw, time))
     }
 
-    /// What the front end has counted since a draw began, or somebody else's was added, was the draw's.
+    /// Adds the front end's new values to a draw's sample.
+    ///
+    /// New are the values since [`Self::begin_draw`], this function or [`Self::front_grown`] ran
+    /// last.
     pub fn add_to_draw(&mut self, draw: usize, other: Option<&Counters>) {
         let grown = self.front_grown(other);
         let values = &mut self.samples[draw].values;
@@ -149,7 +158,7 @@ impl Sampler {
         }
     }
 
-    /// What the front end has counted since somebody last asked.
+    /// Returns the values that the front end's counters gained since the last call.
     pub fn front_grown(&mut self, other: Option<&Counters>) -> [u64; FRONT] {
         std::array::from_fn(|counter| {
             let now = self.counters.value(counter) + other.map_or(0, |other| other.value(counter));
@@ -157,12 +166,12 @@ impl Sampler {
         })
     }
 
-    /// Ends all, and hands what was counted and the samples over.
+    /// Ends all samples, and adds the values and samples to the GPU's.
     pub fn finish(mut self, now: u64, all: &Counters) {
         while !self.open.is_empty() {
             self.end(now, None);
         }
-        // A draw's time is that of the pass.
+        // A draw has the times of its pass.
         for number in 0..self.samples.len() {
             if let (SampleKind::Draw, Some(pass)) = (self.samples[number].kind, self.samples[number].within) {
                 self.samples[number].time = self.samples[pass].time;
@@ -186,7 +195,7 @@ mod tests {
         let first = sampler.begin_draw(None).unwrap();
         count(&sampler.counters, Counter::Vertices, 3);
         sampler.add_to_draw(first, None);
-        // A query counts apart, and is added when it ends.
+        // A query counts separately. Its values are added when it ends.
         let query = Counters::default();
         let second = sampler.begin_draw(Some(&query)).unwrap();
         count(&query, Counter::Vertices, 4);

@@ -1,47 +1,53 @@
-//! Who is in a piece of work that one thread offers to others: threads enter while it is open, and the thread that closes it learns when
-//! the last one has left. A thread that comes late finds it closed and touches nothing.
+//! Gate of the threads that participate in work which one thread offers.
 //!
-//! Written against [`World`], so that loom explores the code that runs.
+//! Threads enter while the gate is open. The thread that closes the gate can wait until the last
+//! participant has left. A thread that comes after the close cannot enter, and accesses nothing.
+//! The gate is generic over [`World`], so that loom explores the code that runs in production.
 
 use std::sync::atomic::Ordering;
 
 use crate::sync::{Word, World};
 
-/// Set once nobody may enter any more. The other bits count the threads that are in.
+/// Bit that is set once no thread may enter any more. The other bits count the threads inside.
 const CLOSED: u64 = 1 << 63;
 
-/// Count of the threads that are in, and whether more may enter.
+/// Count of the threads inside, and a bit that says if the gate is closed.
 #[derive(Debug)]
 pub struct Gate<W: World>(W::Word);
 
 impl<W: World> Gate<W> {
-    /// Returns an open gate with nobody in.
+    /// Returns an open gate without threads inside.
     pub fn new() -> Self {
         Self(W::Word::new(0))
     }
 
-    /// Enters, unless the gate is closed; returns whether it did. Then what was written before the gate was made known is visible.
+    /// Enters unless the gate is closed, and returns true if the thread has entered.
+    ///
+    /// Everything that was written before the gate was published is then visible to this thread.
     pub fn enter(&self) -> bool {
         self.update(Ordering::Acquire, |state| (state & CLOSED == 0).then_some(state + 1)).is_some()
     }
 
-    /// Leaves, and returns true for the last thread to leave a closed gate. What this thread has written becomes visible to the thread
-    /// that sees the gate empty.
+    /// Leaves, and returns true for the last thread to leave a closed gate.
+    ///
+    /// Writes of this thread become visible to the thread that observes the empty gate.
     pub fn leave(&self) -> bool {
         self.update(Ordering::Release, |state| Some(state - 1)) == Some(CLOSED + 1)
     }
 
-    /// Keeps more threads from entering.
+    /// Prevents more threads from entering.
     pub fn close(&self) {
         self.update(Ordering::AcqRel, |state| Some(state | CLOSED));
     }
 
-    /// Returns true when nobody is in. After [`Gate::close`] that stays so.
+    /// Returns true if no thread is inside. After [`Gate::close`] an empty gate stays empty.
     pub fn is_empty(&self) -> bool {
         self.0.load(Ordering::Acquire) & !CLOSED == 0
     }
 
-    /// Replaces the state by what `change` makes of it, and returns the state before; `None` where `change` returns that.
+    /// Replaces the state by the result of `change`, and returns the previous state.
+    ///
+    /// Returns `None` without a replacement if `change` returns `None`.
     fn update(&self, ordering: Ordering, change: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         loop {
             let state = self.0.load(Ordering::Relaxed);
@@ -61,7 +67,9 @@ mod tests {
     use super::*;
     use crate::sync::model::{Model, explore};
 
-    /// Work that its thread takes back: loom reports a use of it that no order keeps apart from that.
+    /// Offers work to `helpers` threads, and reuses its memory afterwards.
+    ///
+    /// Loom reports an access to the work that is not ordered before the reuse.
     fn offer(helpers: usize) {
         let shared = Arc::new((Gate::<Model>::new(), UnsafeCell::new(1), UnsafeCell::new([0; 2])));
         let threads: Vec<_> = (0..helpers)
@@ -71,9 +79,10 @@ mod tests {
                     let (gate, work, results) = &*shared;
                     let entered = gate.enter();
                     if entered {
-                        // SAFETY: loom checks it. Each thread writes its own number.
+                        // SAFETY: loom checks that no thread writes the work meanwhile.
                         let value = work.with(|work| unsafe { *work });
-                        // SAFETY: loom checks that nobody reads meanwhile.
+                        // SAFETY: loom checks that no thread reads the results meanwhile. Each
+                        // thread writes only the element with its own number.
                         results.with(|results| unsafe { (*results.cast_mut())[number] = value });
                     }
                     (entered, entered && gate.leave())
@@ -85,9 +94,9 @@ mod tests {
         while !gate.is_empty() {
             Model::wait();
         }
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread accesses the work meanwhile.
         work.with_mut(|work| unsafe { *work = 7 });
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread accesses the results meanwhile.
         let done = results.with_mut(|results| unsafe { *results });
         let ends: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         for (number, (entered, _)) in ends.iter().enumerate() {

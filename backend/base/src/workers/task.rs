@@ -1,8 +1,10 @@
-//! Work on the stack of one thread that other threads take part in for a time.
+//! Work on the stack of one thread that other threads participate in for a limited time.
 //!
-//! The threads of a pool outlive what they work on, so the borrow of that work ends where the compiler cannot see it: this file is the
-//! room for it. A [`Gate`] says who is in. [`offer`] returns only when it is closed and empty; a thread that was called and comes later
-//! finds it closed, and never touches the work. So nobody has to wait for threads that were called and have not woken.
+//! The threads of a pool outlive the work that they participate in, so the compiler cannot check
+//! the borrow of that work. This module confines the unsafe code for it. A [`Gate`] counts the
+//! participants. [`offer`] returns only when the gate is closed and empty. A called thread that
+//! comes later finds the gate closed and never accesses the work. So no thread waits for called
+//! threads that have not woken up.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,42 +14,44 @@ use super::gate::Gate;
 use super::spin;
 use crate::sync::Machine;
 
-/// Work that is on offer, or was.
+/// Work that a thread offers, or has offered, to other threads.
 pub struct Task {
     gate: Gate<Machine>,
-    /// Only dereferenced by threads that are in the gate.
+    /// The work. Only threads inside the gate dereference this pointer.
     work: *const (dyn Fn() + Sync),
-    /// The thread that offers the work, and sleeps until the last one has left.
+    /// The thread that offers the work, and sleeps until the last participant has left.
     owner: Thread,
 }
 
-// SAFETY: `work` is called through a shared reference to a `Sync` closure, and only while the gate keeps `offer` from returning; the
-// other fields are `Send` and `Sync` by themselves.
+// SAFETY: threads call `work` through a shared reference to a `Sync` closure, and only while the
+// gate keeps `offer` from returning. All other fields are `Send` and `Sync`.
 unsafe impl Send for Task {}
-// SAFETY: see `Send`.
+// SAFETY: threads call `work` through a shared reference to a `Sync` closure, and only while the
+// gate keeps `offer` from returning. All other fields are `Send` and `Sync`.
 unsafe impl Sync for Task {}
 
 impl Task {
-    /// Ends the work for threads that have not come.
+    /// Prevents more threads from entering the work.
     pub fn close(&self) {
         self.gate.close();
     }
 
-    /// Takes part in the work, and returns true; returns false where it is over.
+    /// Runs the work and returns true, or returns false if the task is closed.
     pub fn take_part(&self) -> bool {
         if !self.gate.enter() {
             return false;
         }
         let _inside = Inside(self);
-        // SAFETY: this thread is in the gate, until `_inside` goes. The gate was open then, so that `offer` had not begun to wait, and it does not
-        // return until this thread has left: the closure that it borrows is alive.
+        // SAFETY: this thread is inside the gate until `_inside` is dropped. The gate was open
+        // when the thread entered, so `offer` had not begun to wait. `offer` does not return until
+        // this thread has left, so the closure that it borrows is alive.
         let work = unsafe { &*self.work };
         work();
         true
     }
 }
 
-/// Leaves the gate, also when the work panics.
+/// Guard of a thread inside the gate. Its drop leaves the gate, also when the work panics.
 struct Inside<'t>(&'t Task);
 
 impl Drop for Inside<'_> {
@@ -58,7 +62,7 @@ impl Drop for Inside<'_> {
     }
 }
 
-/// Closes the gate and waits until it is empty, also when a panic passes.
+/// Guard that closes the gate and waits until it is empty, also during a panic.
 struct Offered<'w> {
     task: Arc<Task>,
     _work: PhantomData<&'w (dyn Fn() + Sync)>,
@@ -70,16 +74,20 @@ impl Drop for Offered<'_> {
         gate.close();
         spin(|| !gate.is_empty());
         while !gate.is_empty() {
-            // Woken by the last thread that leaves.
+            // The last thread that leaves unparks this thread.
             std::thread::park();
         }
     }
 }
 
-/// Offers `work` to whoever `hand_out` gives the task to, and returns what that returns when no other thread is in `work` any more.
+/// Offers `work` to the threads that `hand_out` passes the task to, and returns the result of
+/// `hand_out`.
+///
+/// Returns only when no other thread is inside `work` any more.
 pub fn offer<'w, R>(work: &'w (dyn Fn() + Sync + 'w), hand_out: impl FnOnce(&Arc<Task>) -> R) -> R {
     let work: *const (dyn Fn() + Sync + 'w) = work;
-    // SAFETY: only the lifetime of what is pointed to changes; `Task::take_part` says why it is alive where it is used.
+    // SAFETY: the types differ only in the lifetime of the pointee. Only `Task::take_part`
+    // dereferences the pointer, while `offer` has not returned and the pointee is alive.
     let work = unsafe { std::mem::transmute::<*const (dyn Fn() + Sync + 'w), *const (dyn Fn() + Sync)>(work) };
     let task = Arc::new(Task { gate: Gate::new(), work, owner: std::thread::current() });
     let offered = Offered { task, _work: PhantomData };
@@ -118,7 +126,9 @@ mod tests {
         assert!(offered.is_err() && !kept.unwrap().take_part());
     }
 
-    /// Values on stacks that go: what any thread reads afterwards is something else.
+    /// Threads that come after the offer's end access nothing of its stack frame.
+    ///
+    /// Each round puts other values on the stack, so that a late access would read a wrong value.
     #[test]
     fn threads_that_come_late_touch_nothing() {
         let (sender, tasks) = crossbeam::channel::bounded::<Arc<Task>>(4);
