@@ -1,9 +1,10 @@
 //! The import graph of the modules of a crate.
 //!
-//! Below each module its children and what these import of each other form a graph. Folders that import each other in a circle
-//! cannot be read, tested or moved one at a time, so `tidy` refuses cycles. Imports between a module and its ancestors are no
-//! edges: a child may use what its parent declares. Re-exports are followed to the module that declares an item. Test code may
-//! import anything.
+//! The children of each module, with the imports between them and their descendants, form a graph.
+//! Modules that import each other in a circle cannot be read, tested or moved one at a time, so
+//! `tidy` refuses cycles. Imports between a module and its ancestors are not edges: a child may
+//! use its parent's declarations. Re-exports are followed to the module that declares an item.
+//! Imports in test code are ignored.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,32 +14,32 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// A path inside a crate, from its root on.
+/// Path of a module or an item inside a crate, from its root on.
 type ModulePath = Vec<String>;
 
-/// Re-exports that are followed for one item, at most.
+/// Maximum number of re-exports that are followed for one item.
 const MAX_REEXPORTS: usize = 16;
 
-/// A module's own declarations and what it names of its crate.
+/// Declarations of a module, and the paths of its crate that it names.
 #[derive(Debug, Default)]
 struct Module {
     file: PathBuf,
-    /// Items that it declares, child modules included.
+    /// Names of declared items, including child modules.
     items: HashSet<String>,
-    /// Names that it imports or re-exports, with the paths that they stand for.
+    /// Imported or re-exported names, with their paths.
     imported: HashMap<String, ModulePath>,
-    /// Modules of which it imports everything.
+    /// Modules that are imported with a glob.
     globs: Vec<ModulePath>,
     /// Every path that code outside of tests names, with its line.
     named: Vec<(ModulePath, usize)>,
 }
 
-/// One import from a child to its sibling.
+/// An import from a child module to its sibling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Import {
-    /// File that names the other module's item.
+    /// File with the import.
     pub file: PathBuf,
-    /// Line, from 1 on.
+    /// Line number, from 1 on.
     pub line: usize,
     /// Path of the item.
     pub item: String,
@@ -57,7 +58,7 @@ pub struct Cycle {
     pub parent: String,
     /// Names of the children.
     pub members: Vec<String>,
-    /// Imports between the members, by names of both ends.
+    /// Imports between the members, by the names of both ends.
     pub edges: Vec<((String, String), Vec<Import>)>,
 }
 
@@ -87,10 +88,10 @@ impl fmt::Display for Cycle {
     }
 }
 
-/// Returns the cycles among the modules of the crate whose sources lie in `sources`.
+/// Returns the cycles among the modules of the crate whose sources are in `sources`.
 ///
 /// # Errors
-/// A message when a file cannot be read or parsed.
+/// A message if a file cannot be read or parsed.
 pub fn cycles(sources: &Path) -> Result<Vec<Cycle>, String> {
     let modules = read_modules(sources)?;
     let mut by_parent: BTreeMap<ModulePath, Siblings> = BTreeMap::new();
@@ -129,7 +130,8 @@ impl Siblings {
         cycles
     }
 
-    /// Returns the nodes that imports lead to from a node, itself only if it lies on a cycle.
+    /// Returns the nodes that are reachable from a node, including the node itself if it is in a
+    /// cycle.
     fn reached_from(&self, start: &str) -> BTreeSet<String> {
         let (mut reached, mut waiting) = (BTreeSet::new(), vec![start.to_owned()]);
         while let Some(node) = waiting.pop() {
@@ -143,7 +145,7 @@ impl Siblings {
     }
 }
 
-/// Returns the module that declares the item of a path, or the module that the path is of.
+/// Returns the module that declares the item of a path, or the path itself if it is a module's.
 fn resolve(modules: &BTreeMap<ModulePath, Module>, path: &[String]) -> Option<ModulePath> {
     let mut path = path.to_vec();
     for _ in 0..MAX_REEXPORTS {
@@ -177,7 +179,7 @@ fn read_modules(sources: &Path) -> Result<BTreeMap<ModulePath, Module>, String> 
     Ok(modules)
 }
 
-/// Reads the module in `file`, whose children lie in `folder`, and these.
+/// Reads the module in `file` and its descendants, whose files are in `folder`.
 fn read_module(
     file: &Path,
     folder: &Path,
@@ -203,18 +205,19 @@ fn read_module(
     Ok(())
 }
 
-/// Collects what a file declares and names.
+/// Visitor that collects the declarations and paths of a file.
 struct Reader<'a> {
     path: &'a ModulePath,
     module: Module,
-    /// Child modules in files of their own.
+    /// Names of child modules that have their own file.
     children: Vec<String>,
-    /// Modules without a file around the item that is read. They count as parts of the file's module.
+    /// Number of enclosing inline modules. They count as parts of the file's module.
     inline: usize,
 }
 
 impl Reader<'_> {
-    /// Returns a path of the crate for segments that begin with `crate`, `self` or `super`, or with a child module.
+    /// Returns the crate path of segments that begin with `crate`, `self`, `super` or a child
+    /// module.
     fn absolute(&self, segments: &[String]) -> Option<ModulePath> {
         let (first, rest) = segments.split_first()?;
         let base = match first.as_str() {
@@ -283,7 +286,7 @@ impl Reader<'_> {
                     continue;
                 }
                 TokenTree::Punct(punct) if punct.as_char() == ':' && !segments.is_empty() => {
-                    // The second colon asks for a segment.
+                    // A path segment follows the second colon.
                     if punct.spacing() == proc_macro2::Spacing::Alone {
                         segments.push(String::new());
                     }
@@ -303,14 +306,14 @@ impl Reader<'_> {
     }
 }
 
-/// Returns true if an item is of tests only.
+/// Returns true if an item is compiled for tests only.
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let mut is_test = false;
         if attribute.path().is_ident("cfg") {
             let _ = attribute.parse_nested_meta(|meta| {
                 is_test |= meta.path.is_ident("test");
-                // What is inside of `all` and `any` does not matter here.
+                // Other operands of `all` and `any` do not matter here.
                 if meta.input.peek(syn::token::Paren) {
                     let content;
                     syn::parenthesized!(content in meta.input);
@@ -323,7 +326,7 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Returns the attributes and the name of an item, where it has one.
+/// Returns the attributes of an item, and its name if it has one.
 fn declared(item: &syn::Item) -> (&[syn::Attribute], Option<&syn::Ident>) {
     match item {
         syn::Item::Const(item) => (&item.attrs, Some(&item.ident)),
@@ -344,7 +347,7 @@ fn declared(item: &syn::Item) -> (&[syn::Attribute], Option<&syn::Ident>) {
 
 impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_file(&mut self, file: &'ast syn::File) {
-        // Children are known before paths that begin with them are read.
+        // The children must be known before paths that begin with them are visited.
         for item in &file.items {
             let (attributes, name) = declared(item);
             if is_test(attributes) {

@@ -1,4 +1,4 @@
-//! xtask: set-up, checks and generated files, as `cargo xtask COMMAND`.
+//! Set-up, checks and generated files of the repository, as `cargo xtask COMMAND`.
 
 mod imports;
 mod shaders;
@@ -42,8 +42,8 @@ fn print_cycles() -> Result<(), String> {
     Ok(())
 }
 
-/// Rewrites the gallery's reference pictures from what the driver renders now, and says which ones changed: look at them
-/// before committing.
+/// Replaces the gallery's reference pictures that differ from the driver's output, and prints
+/// their names. Look at them before you commit.
 fn bless() -> Result<(), String> {
     const REFERENCES: &str = "samples/reference";
     let arguments = ["test", "--package", "vitric-samples", "--test", "scenes", "--", "--exact", "--nocapture"];
@@ -69,7 +69,7 @@ fn bless() -> Result<(), String> {
     Ok(())
 }
 
-/// The repository's root folder: the parent of this crate's.
+/// Returns the repository's root folder: the parent of this crate's folder.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }

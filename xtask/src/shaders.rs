@@ -1,26 +1,28 @@
-//! `cargo xtask shaders [--check]`: compiles every GLSL shader of the repository to the SPIR-V committed beside it, and
-//! assembles what GLSL cannot say (`FILE.STAGE.spvasm`).
+//! `cargo xtask shaders [--check]`: compiles all GLSL shaders of the repository to the SPIR-V
+//! files that are committed beside them. Modules that GLSL cannot express are assembled
+//! (`FILE.STAGE.spvasm`).
 //!
-//! With `--check` nothing is written: a missing or differing `.spv`, or one without its source, is a failure. The shaders
-//! that test the SPIR-V front end are kept in two more forms, as optimisers leave them: `FILE.opt.spv` (`spirv-opt -O`) and
-//! `FILE.small.spv` (`spirv-opt -Os`). A line `// Environment: vulkan1.1` in a shader says for which version of Vulkan it is.
-//! Tools: `glslangValidator` and `spirv-opt` (Debian: `glslang-tools`, `spirv-tools`).
+//! With `--check` nothing is written: a missing `.spv`, a differing one, or one without a source
+//! is a failure. The shaders that test the SPIR-V front end also have two optimised forms:
+//! `FILE.opt.spv` (`spirv-opt -O`) and `FILE.small.spv` (`spirv-opt -Os`). In a shader, a line
+//! `// Environment: vulkan1.1` sets the version of Vulkan. Tools: `glslangValidator` and
+//! `spirv-opt` (Debian: `glslang-tools`, `spirv-tools`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const STAGES: [&str; 8] = ["vert", "frag", "comp", "geom", "tesc", "tese", "task", "mesh"];
 
-/// The extension of assembly.
+/// File extension of SPIR-V assembly.
 const ASSEMBLY: &str = "spvasm";
 
-/// Where shaders are kept in the optimisers' forms, too.
+/// Folder of the shaders that are also optimised.
 const OPTIMISED: &str = "backend/tests/shaders";
 
-/// The optimisers' forms: extension and `spirv-opt`'s option.
+/// Optimised forms: the extension, and the option of `spirv-opt`.
 const FORMS: [(&str, &str); 2] = [("opt.spv", "-O"), ("small.spv", "-Os")];
 
-/// Compiles or checks all shaders under `root`; the error says everything that is wrong.
+/// Compiles or checks all shaders under `root`. The error lists all failures.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
     let mut files = Vec::new();
     collect(root, &mut files)?;
@@ -43,7 +45,7 @@ fn extension(path: &Path) -> &str {
     path.extension().and_then(|e| e.to_str()).unwrap_or("")
 }
 
-/// Shaders and SPIR-V below `dir`, outside hidden folders and build outputs.
+/// Collects shaders and SPIR-V files below `dir`, except in hidden folders and build outputs.
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -58,23 +60,24 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// `FILE.STAGE.spv` and its other forms: other `.spv` files (fuzzing corpora, hand-assembled tests) are none of ours.
+/// Returns true for `FILE.STAGE.spv` and its optimised forms. Other `.spv` files (fuzzing corpora,
+/// hand-assembled tests) are ignored.
 fn is_shader_binary(path: &Path) -> bool {
     extension(path) == "spv" && STAGES.contains(&extension(&shader_of(path)))
 }
 
-/// Whether a file is GLSL, or assembly of a stage.
+/// Returns true for a GLSL file or the assembly of a stage.
 fn is_source(path: &Path) -> bool {
     STAGES.contains(&extension(path)) || (extension(path) == ASSEMBLY && STAGES.contains(&extension(&shader_of(path))))
 }
 
-/// The shader's name with its stage, of a source or a binary.
+/// Returns the shader's file name up to its stage, for a source or a binary.
 fn shader_of(path: &Path) -> PathBuf {
     let inner = if STAGES.contains(&extension(path)) { path.to_owned() } else { path.with_extension("") };
     if ["opt", "small"].contains(&extension(&inner)) { inner.with_extension("") } else { inner }
 }
 
-/// What a binary is made of: GLSL, or assembly.
+/// Returns the source of a binary: assembly if it exists, else GLSL.
 fn source_of(binary: &Path) -> PathBuf {
     let glsl = shader_of(binary);
     let assembly = with_suffix(&glsl, ASSEMBLY);
@@ -85,7 +88,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(format!("{}.{suffix}", path.display()))
 }
 
-/// Makes or checks an optimiser's form of a shader.
+/// Writes or checks an optimised form of a shader.
 fn optimise(source: &Path, (form, option): (&str, &str), check: bool) -> Result<(), String> {
     let (plain, committed) = (with_suffix(&shader_of(source), "spv"), with_suffix(&shader_of(source), form));
     produce(&committed, check, |target| spirv_opt(&plain, option, target))
@@ -93,7 +96,8 @@ fn optimise(source: &Path, (form, option): (&str, &str), check: bool) -> Result<
 
 fn spirv_opt(plain: &Path, option: &str, target: &Path) -> Result<(), String> {
     let output = Command::new("spirv-opt")
-        // Debian's validator knows no arrays of arrays of descriptors; the driver's own tests judge the result.
+        // Debian's validator does not support arrays of arrays of descriptors. The driver's tests
+        // check the result instead.
         .args([option, &format!("--target-env={}", environment(&source_of(plain))), "--skip-validation"])
         .arg(plain)
         .arg("-o")
@@ -112,7 +116,7 @@ fn compile(source: &Path, check: bool) -> Result<(), String> {
     produce(&committed, check, |target| make(source, target))
 }
 
-/// Makes a file, or makes it elsewhere and compares.
+/// Writes a file, or writes it to a temporary file and compares both.
 fn produce(committed: &Path, check: bool, make: impl Fn(&Path) -> Result<(), String>) -> Result<(), String> {
     let target = if check { scratch(committed) } else { committed.to_owned() };
     make(&target)?;
@@ -128,7 +132,7 @@ fn produce(committed: &Path, check: bool, make: impl Fn(&Path) -> Result<(), Str
     }
 }
 
-/// The environment that a shader is compiled for: what a line `// Environment: ` says, or Vulkan 1.0.
+/// Returns the environment in a shader's line `// Environment: `, or Vulkan 1.0.
 fn environment(source: &Path) -> String {
     let text = std::fs::read_to_string(source).unwrap_or_default();
     let named =

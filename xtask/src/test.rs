@@ -1,9 +1,10 @@
-//! `cargo xtask test`: installs what the tests drive when it is missing, then runs every check and every test.
+//! `cargo xtask test`: installs missing programs that the tests run, then runs all checks and
+//! tests.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Debian packages, and the file that shows that each is there.
+/// Debian packages, each with a file that shows that it is installed.
 const PACKAGES: &[(&str, &str)] = &[
     ("libx11-6", "/usr/lib/x86_64-linux-gnu/libX11.so.6"),
     ("libx11-xcb1", "/usr/lib/x86_64-linux-gnu/libX11-xcb.so.1"),
@@ -20,7 +21,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("imagemagick", "/usr/bin/convert-im6.q16"),
 ];
 
-/// Installs what is missing, then runs everything.
+/// Installs missing packages, then runs all checks and tests.
 ///
 /// # Errors
 /// The first step that fails.
@@ -30,12 +31,13 @@ pub fn run(root: &Path) -> Result<(), String> {
     crate::tidy::run(root)?;
     step(root, "cargo", &["fmt", "--all", "--check"])?;
     step(root, "cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    // With warnings as errors: documentation links that lead nowhere.
+    // `RUSTDOCFLAGS` makes broken documentation links errors.
     step(root, "cargo", &["doc", "--quiet", "--workspace", "--no-deps"])?;
-    // The programs and the library that tests start.
+    // Tests start these programs and load this library.
     step(root, "cargo", &["build", "--workspace", "--all-targets"])?;
     for (codegen, mutants) in executors() {
-        // Near memory's stress test does not depend on what runs shaders: it takes its time once.
+        // The stress test of near memory does not depend on the executor, so only one pass runs it
+        // in full.
         let stress = if mutants.is_empty() { "20" } else { "1" };
         let variables = [("VITRIC_CODEGEN", codegen), ("VITRIC_FUZZ", mutants), ("VITRIC_STRESS", stress)];
         let variables: Vec<_> = variables.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -44,8 +46,9 @@ pub fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What runs shaders in one pass of all tests, by the driver's knob, and how many mutants its fuzz target tries: all of them
-/// once, since it runs them on every executor anyway. The processor's best executor comes last, as the driver chooses it.
+/// Returns the executor of each pass of all tests, as a value of `VITRIC_CODEGEN`, and its number
+/// of fuzz mutants. Only one pass tries all mutants, because the fuzz target runs them on every
+/// executor. The last pass uses the processor's best executor, which the driver selects.
 fn executors() -> Vec<(&'static str, &'static str)> {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has = |flag: &str| flags.split_ascii_whitespace().any(|word| word == flag);
@@ -89,7 +92,7 @@ fn step_with(folder: &Path, program: &str, arguments: &[&str], variables: &[(&st
         .current_dir(folder)
         .env("DEBIAN_FRONTEND", "noninteractive")
         .env("RUSTDOCFLAGS", "-D warnings")
-        // Tests compare here, whatever the shell's last command was.
+        // Tests must compare pictures, even if the shell sets this variable.
         .env_remove("VITRIC_BLESS")
         .envs(variables.iter().copied())
         .status()

@@ -1,7 +1,8 @@
-//! `cargo xtask tidy`: the invariants of ARCHITECTURE.md that can be checked by reading.
+//! `cargo xtask tidy`: the invariants of ARCHITECTURE.md that can be checked in the sources.
 //!
-//! Module headers, the direction of dependencies, cycles of imports, where `unsafe` may be, and budgets of files and functions.
-//! Budgets are reported; everything else fails.
+//! The checks cover module headers, the direction of dependencies, cycles of imports, locations of
+//! `unsafe`, lengths of files and functions, comments by the rules of style, and references in
+//! documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ const ALL_BELOW_ICD: &[&str] = &[
     "vitric-spirv",
 ];
 
-/// Which crates of the workspace each crate may name, tests apart.
+/// Crates of the workspace that each crate may depend on, except in tests.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("backend/base", &[]),
     ("backend/format", &["vitric-base"]),
@@ -56,12 +57,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("api", BACKEND),
     ("icd/entry", &[]),
     ("icd", ALL_BELOW_ICD),
-    // Tests and programs link the driver statically; they still speak Vulkan to it.
+    // Tests and programs link the driver statically, but use it through Vulkan.
     ("samples", &["vitric-icd"]),
     ("cts", &["vitric-icd"]),
 ];
 
-/// Folders and files in which `unsafe` may stand. Programs that speak Vulkan through `ash` need it everywhere.
+/// Folders and files that may contain `unsafe`. Programs that call Vulkan through `ash` need it
+/// everywhere.
 const UNSAFE_ROOMS: &[&str] = &[
     "icd/",
     "backend/memory/src/",
@@ -74,19 +76,28 @@ const UNSAFE_ROOMS: &[&str] = &[
     "vitric/",
 ];
 
-/// Modules among whose children there are still cycles, as crate and path. No line is added here; lines go when cycles go.
+/// Modules whose children still have cycles, as crate and path. Lines may only be removed.
 const CYCLES_LEFT: &[(&str, &str)] =
     &[("backend/exec", ""), ("backend/exec", "runtime"), ("backend/gpu", "command"), ("backend/memory", "")];
 
-/// Lines that a file should not exceed.
-const FILE_BUDGET: usize = 800;
-/// Lines that a function should not exceed.
-const FUNCTION_BUDGET: usize = 90;
+/// Maximum number of words of ARCHITECTURE.md. It says where things are, and design pages say how
+/// they work.
+const MAX_ARCHITECTURE_WORDS: usize = 4000;
+
+/// Maximum number of lines of a file.
+const MAX_FILE_LINES: usize = 800;
+/// Maximum number of lines of a function.
+const MAX_FUNCTION_LINES: usize = 90;
+/// Maximum number of columns of a line of comment.
+const MAX_COMMENT_COLUMNS: usize = 100;
+
+/// Openings of doc comments that hide what the item is.
+const FORBIDDEN_OPENINGS: &[&str] = &["What ", "Whether ", "The same", "So many ", "Those ", "Of ", "As so "];
 
 /// Checks the tree.
 ///
 /// # Errors
-/// All violations, a line each.
+/// All violations, one a line.
 pub fn run(root: &Path) -> Result<(), String> {
     let mut problems = Vec::new();
     let mut functions = Vec::new();
@@ -97,30 +108,108 @@ pub fn run(root: &Path) -> Result<(), String> {
             problems.push(format!("{name}: no `//!` header"));
         }
         check_unsafe(&name, &text, &mut problems);
-        if text.lines().count() > FILE_BUDGET {
-            println!("budget: {name} has {} lines", text.lines().count());
+        check_comments(&name, &text, &mut problems);
+        let lines = text.lines().count();
+        if lines > MAX_FILE_LINES {
+            problems
+                .push(format!("{name}: {lines} lines, at most {MAX_FILE_LINES}: move a part into a file of its own"));
         }
         functions.extend(
             function_lengths(&text).into_iter().map(|(function, lines)| (lines, format!("{name}: {function}"))),
         );
     }
     check_dependencies(root, &mut problems)?;
+    for file in listed_files(root, "*.md")? {
+        let text = fs::read_to_string(root.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
+        let name = file.to_string_lossy();
+        check_references(root, &name, &text, &mut problems);
+        check_links(root, &file, &text, &mut problems);
+        let words = text.split_whitespace().count();
+        if name == "ARCHITECTURE.md" && words > MAX_ARCHITECTURE_WORDS {
+            problems.push(format!(
+                "{name}: {words} words, at most {MAX_ARCHITECTURE_WORDS}: move how it works to docs/design"
+            ));
+        }
+    }
     for krate in CRATES {
         let cycles = imports::cycles(&root.join(krate).join("src"))?;
         check_cycles(krate, CYCLES_LEFT, &cycles, &mut problems);
     }
-    report(&mut functions);
+    report(&mut functions, &mut problems);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
 fn rust_files(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let listed = Command::new("git").args(["ls-files", "*.rs"]).current_dir(root).output();
+    listed_files(root, "*.rs")
+}
+
+/// Returns the files that git tracks and that match a pattern, relative to the root.
+fn listed_files(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
+    let listed = Command::new("git").args(["ls-files", pattern]).current_dir(root).output();
     let listed = listed.map_err(|error| format!("git ls-files: {error}"))?;
     Ok(String::from_utf8_lossy(&listed.stdout)
         .lines()
         .map(PathBuf::from)
         .filter(|file| root.join(file).exists())
         .collect())
+}
+
+/// Reports references of a document to files that do not exist. A reference is a path in
+/// backticks, relative to the root or to a crate's sources. The changelog is skipped, because it
+/// names files that have since been removed.
+fn check_references(root: &Path, name: &str, text: &str, problems: &mut Vec<String>) {
+    if name == "CHANGELOG.md" {
+        return;
+    }
+    for (number, line) in text.lines().enumerate() {
+        // Every second part is between backticks.
+        for path in line.split('`').skip(1).step_by(2).filter(|part| is_file_path(part)) {
+            let in_crate = |krate: &&str| root.join(krate).join("src").join(path).exists();
+            if !root.join(path).exists() && !CRATES.iter().any(in_crate) {
+                problems.push(format!("{name}:{}: `{path}` does not exist: name a file of the tree", number + 1));
+            }
+        }
+    }
+}
+
+/// Reports links of a document, `[text](target)`, that lead to no file. Links to other sites and to
+/// sections are not followed.
+fn check_links(root: &Path, file: &Path, text: &str, problems: &mut Vec<String>) {
+    let folder = root.join(file.parent().unwrap_or(Path::new("")));
+    for (number, line) in text.lines().enumerate() {
+        for target in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().unwrap_or_default();
+            if !path.is_empty() && !path.contains("://") && !folder.join(path).exists() {
+                problems.push(format!("{}:{}: the link {target} leads nowhere", file.display(), number + 1));
+            }
+        }
+    }
+}
+
+/// Returns true if text is the path of a source file or a document in a folder.
+fn is_file_path(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let has_ending = [".rs", ".md", ".toml", ".json", ".yml"].iter().any(|ending| text.ends_with(ending));
+    text.contains('/') && has_ending && text.chars().all(is_plain) && !text.starts_with(['.', '/'])
+}
+
+/// Reports comments that are too wide, and doc comments with a forbidden opening.
+fn check_comments(name: &str, text: &str, problems: &mut Vec<String>) {
+    let mut was_doc = false;
+    for (number, line) in text.lines().enumerate() {
+        let code = line.trim_start();
+        if code.starts_with("//") && line.chars().count() > MAX_COMMENT_COLUMNS {
+            problems.push(format!("{name}:{}: a comment over {MAX_COMMENT_COLUMNS} columns: wrap it", number + 1));
+        }
+        let doc = code.strip_prefix("/// ").filter(|_| !was_doc);
+        if let Some(opening) = doc.and_then(|doc| FORBIDDEN_OPENINGS.iter().find(|opening| doc.starts_with(**opening)))
+        {
+            let place = format!("{name}:{}", number + 1);
+            problems
+                .push(format!("{place}: a doc comment begins with {opening:?}: name the item, or begin with a verb"));
+        }
+        was_doc = code.starts_with("///");
+    }
 }
 
 fn check_unsafe(name: &str, text: &str, problems: &mut Vec<String>) {
@@ -151,7 +240,7 @@ fn check_dependencies(root: &Path, problems: &mut Vec<String>) -> Result<(), Str
     Ok(())
 }
 
-/// Refuses cycles of imports that are not in the table, and lines of the table without a cycle.
+/// Reports cycles of imports that are not in the table, and lines of the table without a cycle.
 fn check_cycles(krate: &str, left: &[(&str, &str)], cycles: &[Cycle], problems: &mut Vec<String>) {
     let known = |parent: &str| left.contains(&(krate, parent));
     problems.extend(cycles.iter().filter(|cycle| !known(&cycle.parent)).map(|cycle| format!("{krate}: {cycle}")));
@@ -164,7 +253,8 @@ fn check_cycles(krate: &str, left: &[(&str, &str)], cycles: &[Cycle], problems: 
     }
 }
 
-/// Names and lengths of functions, by indentation: a function ends at the brace that stands where its `fn` line starts.
+/// Returns the names and lengths of functions. A function ends at the brace with the indentation
+/// of its `fn` line.
 fn function_lengths(text: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut out = Vec::new();
@@ -186,7 +276,7 @@ fn function_lengths(text: &str) -> Vec<(String, usize)> {
     out
 }
 
-fn report(functions: &mut [(usize, String)]) {
+fn report(functions: &mut [(usize, String)], problems: &mut Vec<String>) {
     functions.sort_unstable();
     let Some(last) = functions.len().checked_sub(1) else { return };
     println!(
@@ -195,14 +285,45 @@ fn report(functions: &mut [(usize, String)]) {
         functions[last / 2].0,
         functions[last * 99 / 100].0
     );
-    for (lines, name) in functions.iter().filter(|(lines, _)| *lines > FUNCTION_BUDGET) {
-        println!("budget: {name} has {lines} lines");
+    for (lines, name) in functions.iter().filter(|(lines, _)| *lines > MAX_FUNCTION_LINES) {
+        problems
+            .push(format!("{name}: {lines} lines, at most {MAX_FUNCTION_LINES}: move a part into another function"));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_are_checked() {
+        let mut problems = Vec::new();
+        let wide = "x".repeat(100);
+        let text = format!("/// Returns it.\n/// What follows may.\nfn f() {{}}\n/// Whether it is.\n// {wide}\n");
+        check_comments("api/src/lib.rs", &text, &mut problems);
+        let opening = "a doc comment begins with \"Whether \": name the item, or begin with a verb";
+        let expected =
+            [format!("api/src/lib.rs:4: {opening}"), "api/src/lib.rs:5: a comment over 100 columns: wrap it".into()];
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut problems = Vec::new();
+        let text = "[a](../README.md#knobs) [b](https://example.org/x) [c](#here)\n[d](nothing.md)\n";
+        check_links(&root, Path::new("docs/page.md"), text, &mut problems);
+        assert_eq!(problems, ["docs/page.md:2: the link nothing.md leads nowhere"]);
+    }
+
+    #[test]
+    fn references_to_missing_files_are_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut problems = Vec::new();
+        let text = "`xtask/src/tidy.rs`, `raster/mod.rs` and `cargo test`\n`raster/nothing.rs` in `src`\n";
+        check_references(&root, "docs/page.md", text, &mut problems);
+        assert_eq!(problems, ["docs/page.md:2: `raster/nothing.rs` does not exist: name a file of the tree"]);
+    }
 
     #[test]
     fn unsafe_outside_of_its_rooms_is_found() {
