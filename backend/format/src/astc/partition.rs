@@ -36,8 +36,8 @@ impl Pattern {
             (by_x * (x << self.scale) + by_y * (y << self.scale) + start) & 0x3f
         };
         let heights: [u32; 4] = std::array::from_fn(|plane| if plane < self.count { height(plane) } else { 0 });
-        // Of equal heights the first wins. Partitions that do not exist have height 0, so never
-        // win.
+        // The first of equal heights wins. A partition that does not exist has height 0 and thus
+        // never wins.
         (1..4).fold(0, |best, plane| if heights[plane] > heights[best] { plane } else { best })
     }
 }

@@ -99,7 +99,7 @@ proptest! {
                 let passes = compare(op, depth, *stored);
                 prop_assert!(!(hidden && passes), "{depth} over {stored}");
                 prop_assert!(!seen || passes, "{depth} over {stored}");
-                // What is not certain writes somewhere.
+                // A layer that is not certain writes some of its samples.
                 let covered = layer.certain || bit % 3 == 0;
                 *stored = if passes && layer.writes && covered { depth } else { *stored };
             }

@@ -238,8 +238,8 @@ mod tests {
                     prop_assert!(!passes || second.in_tile(tile).contains(&(index as u16)));
                 }
             }
-            // The same where parts of groups are updated, too, and all of a triangle is hidden or
-            // not.
+            // Repeat the check with updates of parts of groups, where a triangle is hidden as a
+            // whole or not at all.
             apply_updates(&mut early, &updates(&first), &grid, (&update_rules, &[[UNITS / 2; 2]]));
             let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, [0.0, 1.0])).unwrap();
             for index in 0..second.triangles.len() as u32 {

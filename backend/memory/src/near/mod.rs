@@ -302,7 +302,7 @@ impl NearMemory {
     /// Empties the compaction buffer.
     ///
     /// # Errors
-    /// The same errors as [`Self::write`].
+    /// Returns the errors of [`Self::write`].
     pub fn flush(&self) -> io::Result<()> {
         let mut buffer = self.buffer.lock();
         while self.evict_next(&mut buffer)? {}
@@ -498,7 +498,7 @@ impl NearMemory {
     /// or a free entry. Writes every line otherwise.
     ///
     /// # Errors
-    /// The same errors as [`Self::write`], and only if lines are written.
+    /// Returns the errors of [`Self::write`] if it writes lines, otherwise none.
     pub fn clear(&self, codec: &Codec, groups: Range<usize>, line: &Line) -> io::Result<()> {
         let Some(clear) = self.clear_value(codec, line) else {
             return groups

@@ -115,7 +115,7 @@ fn resolve(gpu: &Gpu, samples: u32) -> Case {
     let rect = [-1.0, -1.0, 0.0625, 1.0];
     let pixels = render(gpu, &multisampled(samples), &[Draw::rect(State::default(), rect, RED)])?;
     let full = count(&pixels, [255, 0, 0, 255]);
-    // Of 16 samples two lie on the edge, so seven to nine may be left of it.
+    // Two of 16 samples lie on the edge, so seven to nine samples may be left of it.
     let half = pixels.iter().filter(|pixel| (112..=144).contains(&pixel[0])).count();
     check(full == 8 * 16 && half == 16, || format!("{full} full and {half} half"))
 }
