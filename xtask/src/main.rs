@@ -2,6 +2,7 @@
 
 mod imports;
 mod shaders;
+mod signatures;
 mod test;
 mod tidy;
 
@@ -25,10 +26,11 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
         ["shaders"] => shaders::run(&root(), false),
         ["shaders", "--check"] => shaders::run(&root(), true),
         ["imports"] => print_cycles(),
+        ["signatures"] => print_signatures(),
         ["tidy"] => tidy::run(&root()),
         ["test"] => test::run(&root()),
         ["bless"] => bless(),
-        _ => Err("usage: cargo xtask test | tidy | imports | shaders [--check] | bless".to_owned()),
+        _ => Err("usage: cargo xtask test | tidy | imports | signatures | shaders [--check] | bless".to_owned()),
     }
 }
 
@@ -39,6 +41,12 @@ fn print_cycles() -> Result<(), String> {
             println!("{krate}: {cycle}");
         }
     }
+    Ok(())
+}
+
+/// Prints the declarations of every crate of the workspace that break the rules of style.
+fn print_signatures() -> Result<(), String> {
+    tidy::declaration_problems(&root())?.iter().for_each(|problem| println!("{problem}"));
     Ok(())
 }
 

@@ -4,11 +4,13 @@
 //! `unsafe`, lengths of files and functions, comments by the rules of style, and references in
 //! documents.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::imports::{self, Cycle};
+use crate::signatures::Declarations;
 
 /// Crates of the workspace, by folder.
 pub const CRATES: [&str; 15] = [
@@ -137,6 +139,20 @@ pub fn run(root: &Path) -> Result<(), String> {
     }
     report(&mut functions, &mut problems);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+/// Returns the declarations of all crates that break the rules of style, one a line.
+///
+/// # Errors
+/// A message if a file cannot be read or parsed.
+pub fn declaration_problems(root: &Path) -> Result<Vec<String>, String> {
+    let mut crates: BTreeMap<&str, Declarations> = BTreeMap::new();
+    for file in rust_files(root)? {
+        let text = fs::read_to_string(root.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
+        let Some(krate) = CRATES.iter().find(|krate| file.starts_with(Path::new(krate).join("src"))) else { continue };
+        crates.entry(krate).or_default().read(&file.to_string_lossy(), &text)?;
+    }
+    Ok(crates.into_values().flat_map(Declarations::problems).collect())
 }
 
 fn rust_files(root: &Path) -> Result<Vec<PathBuf>, String> {
