@@ -26,7 +26,7 @@ pub struct Device {
     gpu: Arc<Gpu>,
     heap: Arc<Heap>,
     health: Arc<Health>,
-    queues: Vec<Arc<Queue>>,
+    queues: Arc<[Arc<Queue>]>,
 }
 
 impl Drop for Device {
@@ -95,7 +95,7 @@ impl Device {
             queues.iter().flat_map(|wanted| wanted.priorities.iter().map(|priority| (wanted.family, *priority)));
         let start =
             |(family, priority)| Queue::new(gpu.with_weight(families::weight(priority)), health.clone(), family);
-        let queues = queues.map(start).collect::<Result<_>>()?;
+        let queues = queues.map(start).collect::<Result<Vec<_>>>()?.into();
         report::watch(&gpu);
         Ok(Self { gpu, heap, health, queues })
     }
@@ -116,7 +116,7 @@ impl Device {
     }
 
     /// Returns the queues, grouped by family in the order of the request.
-    pub fn queues(&self) -> &[Arc<Queue>] {
+    pub fn queues(&self) -> &Arc<[Arc<Queue>]> {
         &self.queues
     }
 
@@ -218,7 +218,8 @@ mod tests {
     use crossbeam::channel::{RecvError, unbounded};
 
     use super::*;
-    use crate::sync::{Kind, Payload, wait_for_fences};
+    use crate::queue::Batch;
+    use crate::sync::{Kind, Payload};
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
         let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
@@ -256,11 +257,39 @@ mod tests {
         // Submissions after the frames are complete before the first frame is shown.
         let fence = Payload::new(Kind::Fence, 0);
         device.queues()[0].submit(Vec::new(), Some(fence.clone())).unwrap();
-        assert!(wait_for_fences(&[fence], true, u64::MAX, device.health()));
+        assert!(queue::wait(device.queues(), device.health(), &[(fence, 1)], true, u64::MAX));
         assert!(shown.is_empty());
         // A wait for the queue returns after the frames are shown, in order.
         (0..3).for_each(|_| go_on.send(()).unwrap());
         device.wait_idle().unwrap();
         assert_eq!(shown.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn threads_that_wait_execute_work_in_order() {
+        let wanted = [Wanted { family: 0, priorities: vec![1.0, 1.0] }];
+        let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
+        let device = Device::new(messages, vk::API_VERSION_1_0, heap, &wanted, &Default::default(), &[]).unwrap();
+        std::thread::scope(|scope| {
+            for queue in device.queues().iter().flat_map(|queue| [queue, queue]) {
+                let (device, line) = (&device, Payload::new(Kind::Timeline, 0));
+                scope.spawn(move || {
+                    for value in 1..=200 {
+                        let batch = Batch {
+                            waits: vec![(line.clone(), value - 1)],
+                            lists: vec![Arc::default()],
+                            signals: vec![(line.clone(), value)],
+                            ..Batch::default()
+                        };
+                        let fence = Payload::new(Kind::Fence, 0);
+                        queue.submit(vec![batch], Some(fence.clone())).unwrap();
+                        let payload = if value % 2 == 0 { (line.clone(), value) } else { (fence, 1) };
+                        assert!(queue::wait(device.queues(), device.health(), &[payload], true, u64::MAX));
+                        assert_eq!(line.value(), value);
+                        queue.wait_idle().unwrap();
+                    }
+                });
+            }
+        });
     }
 }

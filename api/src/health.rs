@@ -2,6 +2,7 @@
 //!
 //! Source: Vulkan specification, "Lost Device".
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,6 +73,13 @@ impl Health {
     /// Marks the device as lost because it is being destroyed, so that waits in other threads end.
     pub(crate) fn end(&self) {
         self.lost.store(true, Ordering::Release);
+    }
+
+    /// Calls `work`, and marks the device as lost if it panics.
+    pub(crate) fn lose_if_panics(&self, work: impl FnOnce()) {
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            self.lose("a queue failed, which is a fault of Vitric");
+        }
     }
 
     /// Marks the device as lost. The first call also sends `why` to the messengers as an error.

@@ -1,21 +1,25 @@
-//! Queues. Each has a worker thread that executes submissions in order.
+//! Queues. Each has a worker thread that executes submissions in order. A thread of the application
+//! that waits for a submission executes it itself if the worker has not begun it.
 //!
 //! Source: Vulkan specification, "Devices and Queues" and "Command Buffer Submission".
 
+mod jobs;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Sender, unbounded};
 use parking_lot::Mutex;
-use vitric_base::host_memory;
+use vitric_base::host_thread;
 use vitric_gpu::command::CommandList;
 use vitric_gpu::gpu::Gpu;
 
+use self::jobs::{Job, Jobs};
 use crate::command::Pending;
 use crate::health::Health;
-use crate::sync::{Kind, Payload, TURN};
+use crate::sync::{self, Kind, Payload, TURN};
 use crate::{Error, Result};
 
 /// A batch of a submission.
@@ -38,22 +42,13 @@ impl Batch {
     }
 }
 
-/// Work for a queue's thread.
-enum Job {
-    Batch(Batch),
-    Signal(Arc<Payload>),
-    Present(Shown),
-    /// Signals the payload after all frames are shown, too.
-    Idle(Arc<Payload>),
-}
-
 /// Function that shows a frame.
-type Shown = Box<dyn FnOnce() + Send>;
+pub type ShowFrame = Box<dyn FnOnce() + Send>;
 
 /// Thread that shows a queue's frames, so that the next frame can be rendered meanwhile. Dropping
 /// the presenter waits until the last frame is shown and ends the thread.
 struct Presenter {
-    frames: Option<Sender<Shown>>,
+    frames: Option<Sender<ShowFrame>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -61,14 +56,12 @@ impl Presenter {
     /// Starts the thread. If the host has no room for a thread, [`Self::show`] shows frames on the
     /// calling thread.
     fn new() -> Self {
-        let (frames, received) = unbounded::<Shown>();
+        let (frames, received) = unbounded::<ShowFrame>();
         let run = move || received.into_iter().for_each(|show| show());
-        let start = || std::thread::Builder::new().name("vitric-present".into()).spawn(run).ok();
-        let thread = host_memory::has_room_for_threads(1).then(start).flatten();
-        Self { frames: Some(frames), thread }
+        Self { frames: Some(frames), thread: host_thread::spawn("vitric-present", run).ok() }
     }
 
-    fn show(&self, frame: Shown) {
+    fn show(&self, frame: ShowFrame) {
         match &self.frames {
             Some(frames) if self.thread.is_some() => drop(frames.send(frame)),
             _ => frame(),
@@ -86,27 +79,24 @@ impl Drop for Presenter {
     }
 }
 
-/// Progress of a queue.
-#[derive(Debug, Default)]
-struct Progress {
-    /// Number of jobs that were sent and are not complete. It grows only while `jobs` is locked.
-    outstanding: AtomicUsize,
-    /// Number of jobs that are complete.
-    complete: AtomicUsize,
-    /// True while the worker waits for semaphores.
-    waits: AtomicBool,
-}
-
 /// A queue.
 #[derive(Debug)]
 pub struct Queue {
-    jobs: Mutex<Option<Sender<Job>>>,
-    worker: Mutex<Option<JoinHandle<()>>>,
-    progress: Arc<Progress>,
+    jobs: Arc<Jobs>,
+    gpu: Arc<Gpu>,
     health: Arc<Health>,
+    worker: Mutex<Option<JoinHandle<()>>>,
     /// Index of its family.
     pub family: u32,
 }
+
+/// Shortest timeout of a wait that executes jobs itself. A command cannot be interrupted, so such
+/// a wait may outlast its timeout.
+const MIN_HELPING_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Smallest stack, in bytes, on which an application's thread executes jobs (1 MiB). Half of it
+/// suffices for all conformance cases, also without optimization.
+const MIN_STACK: usize = 1 << 20;
 
 impl Queue {
     /// Creates a queue of a family and starts its worker.
@@ -114,61 +104,29 @@ impl Queue {
     /// # Errors
     /// [`Error::OutOfHostMemory`] if the host has no room for a thread.
     pub fn new(gpu: Arc<Gpu>, health: Arc<Health>, family: u32) -> Result<Arc<Self>> {
-        let (jobs, received) = unbounded();
-        let (worker_health, progress) = (health.clone(), Arc::new(Progress::default()));
-        let made = progress.clone();
-        let run = move || {
-            // The presenter's thread starts with the first frame.
-            let mut presenter = None;
-            for job in received {
-                match (job, &presenter) {
-                    (Job::Present(frame), _) => presenter.get_or_insert_with(Presenter::new).show(frame),
-                    (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
-                    (job, _) => perform(&gpu, (&worker_health, &made), job),
-                }
-                made.complete.fetch_add(1, Ordering::Relaxed);
-                made.outstanding.fetch_sub(1, Ordering::Release);
-            }
+        let jobs = Arc::new(Jobs::default());
+        let run = {
+            let (gpu, health, jobs) = (gpu.clone(), health.clone(), jobs.clone());
+            move || work(&gpu, &health, &jobs)
         };
-        if !host_memory::has_room_for_threads(1) {
-            return Err(Error::OutOfHostMemory);
-        }
-        let worker = std::thread::Builder::new().name("vitric-queue".into()).spawn(run);
-        let worker = worker.map_err(|_| Error::OutOfHostMemory)?;
-        let (jobs, worker) = (Mutex::new(Some(jobs)), Mutex::new(Some(worker)));
-        Ok(Arc::new(Self { jobs, worker, progress, health, family }))
+        let worker = host_thread::spawn("vitric-queue", run).map_err(|_| Error::OutOfHostMemory)?;
+        Ok(Arc::new(Self { jobs, gpu, health, worker: Mutex::new(Some(worker)), family }))
     }
 
     /// Returns true if all submissions are complete.
     pub fn is_idle(&self) -> bool {
-        self.progress.outstanding.load(Ordering::Acquire) == 0
-    }
-
-    fn send(&self, job: Job) -> Result<()> {
-        self.send_all(std::iter::once(job))
-    }
-
-    fn send_all(&self, mut all: impl Iterator<Item = Job>) -> Result<()> {
-        let jobs = self.jobs.lock();
-        let sender = jobs.as_ref().ok_or(Error::DeviceLost)?;
-        all.try_for_each(|job| {
-            self.progress.outstanding.fetch_add(1, Ordering::Relaxed);
-            sender.send(job).map_err(|_| Error::DeviceLost)
-        })
+        self.jobs.is_idle()
     }
 
     /// Completes a submission at once if it has no work and all earlier submissions are complete.
     /// Returns true if it did.
     fn complete_empty(&self, batches: &[Batch], fence: Option<&Arc<Payload>>) -> bool {
-        // The lock prevents other submissions.
-        let _jobs = self.jobs.lock();
         let is_empty = batches.iter().all(|batch| batch.waits.is_empty() && batch.lists.is_empty());
-        let completes = is_empty && self.is_idle();
-        if completes {
-            batches.iter().for_each(Batch::signal);
-            fence.into_iter().for_each(|fence| fence.signal(1));
-        }
-        completes
+        is_empty
+            && self.jobs.if_idle(|| {
+                batches.iter().for_each(Batch::signal);
+                fence.into_iter().for_each(|fence| fence.signal(1));
+            })
     }
 
     /// Submits batches and then the fence, which is signaled when all batches are complete. Does
@@ -181,7 +139,7 @@ impl Queue {
         if self.complete_empty(&batches, fence.as_ref()) {
             return Ok(());
         }
-        self.send_all(batches.into_iter().map(Job::Batch).chain(fence.map(Job::Signal)))
+        self.jobs.push(batches.into_iter().map(Job::Batch).chain(fence.map(Job::Signal)))
     }
 
     /// Queues a frame, which `show` shows after all earlier submissions are complete, also on a
@@ -191,7 +149,27 @@ impl Queue {
     /// # Errors
     /// [`Error::DeviceLost`] if the worker has ended.
     pub fn present(&self, show: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.send(Job::Present(Box::new(show)))
+        self.jobs.push(std::iter::once(Job::Present(Box::new(show))))
+    }
+
+    /// Executes jobs on the calling thread until `payload` reaches `value`. Returns early if no
+    /// job would signal it, if another thread executes a job, or if the next job has to wait.
+    ///
+    /// A thread that waits for the queue would sleep meanwhile. Its help saves two changes of
+    /// threads, and on a machine under load the time until the worker gets a processor.
+    fn help(&self, payload: &Arc<Payload>, value: u64, deadline: Option<Instant>) {
+        if self.health.is_lost() || payload.has_reached(value) {
+            return;
+        }
+        let Some(last) = self.jobs.find(payload, value) else { return };
+        if host_thread::stack_left() < MIN_STACK {
+            return;
+        }
+        while deadline.is_none_or(|deadline| Instant::now() < deadline)
+            && let Some((job, _running)) = self.jobs.try_next(last)
+        {
+            self.health.lose_if_panics(|| perform(&self.gpu, &self.health, &self.jobs, job));
+        }
     }
 
     /// Waits until all submissions are complete and all frames are shown (`vkQueueWaitIdle`).
@@ -211,17 +189,31 @@ impl Queue {
             return Err(Error::DeviceLost);
         }
         let done = Payload::new(Kind::Fence, 0);
-        self.send(Job::Idle(done.clone()))?;
+        self.jobs.push(std::iter::once(Job::Idle(done.clone())))?;
+        self.help(&done, 1, None);
         // The worker also reaches this job if the device is lost.
         done.wait_until(1, None, give_up);
         Ok(())
     }
 }
 
+/// Waits up to `timeout` nanoseconds until all or any of the payloads reach their values
+/// (`vkWaitForFences`, `vkWaitSemaphores`), and returns true if they did in time. A timeout of 0
+/// polls. The wait ends early if the device is lost. The calling thread may execute work of the
+/// queues that the wait depends on.
+pub fn wait(queues: &[Arc<Queue>], health: &Health, payloads: &[(Arc<Payload>, u64)], all: bool, timeout: u64) -> bool {
+    let until = sync::deadline(timeout);
+    if timeout >= MIN_HELPING_TIMEOUT.as_nanos() as u64 && (all || payloads.len() == 1) {
+        let helped =
+            payloads.iter().flat_map(|(payload, value)| queues.iter().map(move |queue| (queue, payload, *value)));
+        helped.for_each(|(queue, payload, value)| queue.help(payload, value, until));
+    }
+    sync::wait_until(payloads, all, until, health)
+}
+
 impl Drop for Queue {
     fn drop(&mut self) {
-        // The worker ends because its channel has no sender.
-        self.jobs.lock().take();
+        self.jobs.close();
         if let Some(worker) = self.worker.lock().take()
             && worker.thread().id() != std::thread::current().id()
         {
@@ -272,10 +264,10 @@ const STUCK: Duration = TURN.saturating_mul(5);
 /// Waits until queues are idle, before their device is destroyed. If all busy queues wait for
 /// semaphores, no queue is left to signal them. Their waits then end, and the device is lost.
 pub(crate) fn close(queues: &[Arc<Queue>], health: &Health) {
-    let states = || queues.iter().map(|queue| queue.progress.complete.load(Ordering::Relaxed)).collect::<Vec<_>>();
+    let states = || queues.iter().map(|queue| queue.jobs.complete()).collect::<Vec<_>>();
     let last = Mutex::new((states(), Instant::now()));
     let give_up = || {
-        let is_stuck = |queue: &Arc<Queue>| queue.is_idle() || queue.progress.waits.load(Ordering::Acquire);
+        let is_stuck = |queue: &Arc<Queue>| queue.is_idle() || queue.jobs.waits.load(Ordering::Acquire);
         let (mut last, now) = (last.lock(), states());
         if now != last.0 || !queues.iter().all(is_stuck) {
             *last = (now, Instant::now());
@@ -289,13 +281,26 @@ pub(crate) fn close(queues: &[Arc<Queue>], health: &Health) {
     queues.iter().for_each(|queue| _ = queue.wait_idle_or(give_up));
 }
 
-fn perform(gpu: &Gpu, (health, progress): (&Health, &Progress), job: Job) {
+/// Executes the jobs of a queue, until it is dropped.
+fn work(gpu: &Gpu, health: &Health, jobs: &Jobs) {
+    // The presenter's thread starts with the first frame.
+    let mut presenter = None;
+    while let Some((job, _running)) = jobs.next() {
+        health.lose_if_panics(|| match (job, &presenter) {
+            (Job::Present(frame), _) => presenter.get_or_insert_with(Presenter::new).show(frame),
+            (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
+            (job, _) => perform(gpu, health, jobs, job),
+        });
+    }
+}
+
+fn perform(gpu: &Gpu, health: &Health, jobs: &Jobs, job: Job) {
     match job {
         Job::Batch(mut batch) => {
-            progress.waits.store(!batch.waits.is_empty(), Ordering::Release);
+            jobs.waits.store(!batch.waits.is_empty(), Ordering::Release);
             let consume = |(semaphore, value): &(Arc<Payload>, u64)| semaphore.consume(*value, || health.gives_up());
             let ready = batch.waits.iter().all(consume);
-            progress.waits.store(false, Ordering::Release);
+            jobs.waits.store(false, Ordering::Release);
             if !ready && !health.is_lost() {
                 health.lose("it is destroyed while a queue waits for a semaphore that nothing signals");
             }

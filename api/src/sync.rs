@@ -108,6 +108,11 @@ impl Payload {
         if self.kind == Kind::Timeline { value } else { 1 }
     }
 
+    /// Returns true if a wait for `value` would not block.
+    pub fn has_reached(&self, value: u64) -> bool {
+        self.value() >= self.wanted(value)
+    }
+
     /// Waits as a queue does, until `value` is reached. A binary semaphore is unsignaled
     /// atomically. If `give_up` returns true, the payload is unchanged and the function returns
     /// false.
@@ -209,47 +214,24 @@ pub fn deadline(timeout: u64) -> Option<Instant> {
     if timeout > 1 << 61 { None } else { Instant::now().checked_add(Duration::from_nanos(timeout)) }
 }
 
-/// Waits up to `timeout` nanoseconds for all or any of the fences (`vkWaitForFences`), and returns
-/// true if they were signaled in time. A timeout of 0 polls. The wait ends early if the device is
-/// lost.
-pub fn wait_for_fences(fences: &[Arc<Payload>], all: bool, timeout: u64, health: &Health) -> bool {
-    let wait = |number: usize, until| fences[number].wait_until(1, until, || health.is_lost());
-    wait_for(fences.len(), all, timeout, (wait, health))
-}
-
-/// Waits up to `timeout` nanoseconds until all or any of the semaphores reach their values
-/// (`vkWaitSemaphores`). See [`wait_for_fences`].
-pub fn wait_for_semaphores(semaphores: &[(Arc<Payload>, u64)], all: bool, timeout: u64, health: &Health) -> bool {
-    let wait = |number: usize, until| {
-        let (semaphore, value) = &semaphores[number];
-        semaphore.wait_until(*value, until, || health.is_lost())
-    };
-    wait_for(semaphores.len(), all, timeout, (wait, health))
-}
-
-/// Waits up to `timeout` nanoseconds for all or any of `count` objects. `wait` waits for one
-/// object until a deadline.
-fn wait_for(
-    count: usize,
-    all: bool,
-    timeout: u64,
-    (wait, health): (impl Fn(usize, Option<Instant>) -> bool, &Health),
-) -> bool {
-    let until = deadline(timeout);
-    if all || count == 1 {
-        return (0..count).all(|number| wait(number, until));
+/// Waits until all or any of the payloads reach their values, and returns true if they did before
+/// the deadline. A deadline in the past polls. The wait ends early if the device is lost.
+pub fn wait_until(payloads: &[(Arc<Payload>, u64)], all: bool, until: Option<Instant>, health: &Health) -> bool {
+    let wait = |(payload, value): &(Arc<Payload>, u64), until| payload.wait_until(*value, until, || health.is_lost());
+    if all || payloads.len() == 1 {
+        return payloads.iter().all(|payload| wait(payload, until));
     }
     loop {
         let now = Instant::now();
-        if (0..count).any(|number| wait(number, Some(now))) {
+        if payloads.iter().any(|payload| wait(payload, Some(now))) {
             return true;
         }
         if health.is_lost() || until.is_some_and(|until| now >= until) {
             return false;
         }
-        // Waits shortly for the first object, because the objects share no condition variable.
+        // Waits shortly for the first payload, because the payloads share no condition variable.
         let step = now + Duration::from_micros(200);
-        wait(0, Some(until.map_or(step, |until| until.min(step))));
+        wait(&payloads[0], Some(until.map_or(step, |until| until.min(step))));
     }
 }
 
@@ -262,26 +244,22 @@ mod tests {
     #[test]
     fn waiting_for_any_and_all() {
         let health = Health::default();
-        let fences = [Payload::new(Kind::Fence, 0), Payload::new(Kind::Fence, 1)];
-        assert!(wait_for_fences(&fences, false, 0, &health));
-        assert!(!wait_for_fences(&fences, true, 1_000_000, &health));
-        fences[0].signal(0);
-        assert!(wait_for_fences(&fences, true, u64::MAX, &health));
-        fences[0].reset();
-        assert!(!fences[0].is_set());
+        let fences = [0, 1].map(|value| (Payload::new(Kind::Fence, value), 1));
+        let wait = |all, timeout| wait_until(&fences, all, deadline(timeout), &health);
+        assert!(wait(false, 0) && !wait(true, 1_000_000));
+        fences[0].0.signal(0);
+        assert!(wait(true, u64::MAX));
+        fences[0].0.reset();
+        assert!(!fences[0].0.is_set());
     }
 
     #[test]
     fn nobody_waits_for_a_lost_device() {
         let health = Health::default();
-        let fences = [0, 1].map(|_| Payload::new(Kind::Fence, 0));
-        let semaphores = [(Payload::new(Kind::Timeline, 0), 1)];
+        let payloads = [Kind::Fence, Kind::Timeline].map(|kind| (Payload::new(kind, 0), 1));
         std::thread::scope(|scope| {
-            let waiters = [
-                scope.spawn(|| wait_for_fences(&fences, true, u64::MAX, &health)),
-                scope.spawn(|| wait_for_fences(&fences, false, u64::MAX, &health)),
-                scope.spawn(|| wait_for_semaphores(&semaphores, true, u64::MAX, &health)),
-            ];
+            let wait = |all| wait_until(&payloads, all, None, &health);
+            let waiters = [scope.spawn(move || wait(true)), scope.spawn(move || wait(false))];
             std::thread::sleep(TURN * 2);
             assert!(waiters.iter().all(|waiter| !waiter.is_finished()));
             health.lose("a test");
@@ -307,9 +285,10 @@ mod tests {
         assert_eq!(semaphore.value(), 9);
         assert!(semaphore.consume(8, || false) && semaphore.consume(8, || false));
         let pair = [(semaphore.clone(), 9), (Payload::new(Kind::Timeline, 0), 1)];
-        assert!(wait_for_semaphores(&pair, false, 0, &health) && !wait_for_semaphores(&pair, true, 1_000_000, &health));
+        let wait = |all, timeout| wait_until(&pair, all, deadline(timeout), &health);
+        assert!(wait(false, 0) && !wait(true, 1_000_000));
         pair[1].0.signal(1);
-        assert!(wait_for_semaphores(&pair, true, 0, &health));
+        assert!(wait(true, 0));
     }
 
     #[test]

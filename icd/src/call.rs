@@ -19,6 +19,7 @@ use std::ptr::NonNull;
 use ash::vk::{self, TaggedStructure};
 use vitric_api::{Error, Result};
 use vitric_base::host_memory;
+use vitric_base::host_thread::StandardFloats;
 
 /// Size in bytes from which on the host's memory is checked for the full size.
 const LARGE_BYTES: usize = 1 << 20;
@@ -608,13 +609,14 @@ impl Answer for vk::PFN_vkVoidFunction {
     }
 }
 
-/// Runs the body of an entry point. Errors become result codes, and panics do not leave the
-/// function.
+/// Runs the body of an entry point in the standard floating-point environment, because it may
+/// compile or execute programs. Errors become result codes, and panics do not leave the function.
 ///
 /// # Safety
 /// The contract of [`Call::new`], for the duration of this call.
 #[inline]
 pub unsafe fn answer<R: Answer>(work: impl FnOnce(Call<'_>) -> Result<R>) -> R::Raw {
+    let _environment = StandardFloats::set();
     // SAFETY: the caller fulfils the contract of `Call::new` for the duration of this call. `work`
     // accepts any lifetime and returns no reference, so no value with the token's lifetime
     // outlives this function.
@@ -735,6 +737,22 @@ mod tests {
     fn panics_end_at_the_stub() {
         // SAFETY: there are no pointers.
         assert_eq!(unsafe { [vkPanic(0), vkPanic(1)] }, [vk::Result::SUCCESS, vk::Result::ERROR_UNKNOWN]);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn bodies_run_in_the_standard_floating_point_environment() {
+        use std::hint::black_box;
+        let is_exact = || black_box(f32::MIN_POSITIVE) * black_box(0.5) > 0.0;
+        // SAFETY: the values set no reserved bit: the first flushes subnormal numbers, as audio
+        // programs do, and the second is the initial value. The body does not use its token.
+        let exact = unsafe {
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &0x9FC0_u32);
+            let exact = (is_exact(), answer(|_| Ok(Ok(u32::from(is_exact())))));
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &0x1F80_u32);
+            exact
+        };
+        assert_eq!(exact, (false, 1));
     }
 
     #[test]

@@ -69,6 +69,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const UNSAFE_ROOMS: &[&str] = &[
     "icd/",
     "backend/memory/src/",
+    "backend/base/src/host_thread.rs",
     "backend/base/src/simd.rs",
     "backend/base/src/workers/",
     "backend/codegen/src/frame.rs",

@@ -5,6 +5,7 @@
 
 pub mod counters;
 pub mod host_memory;
+pub mod host_thread;
 pub mod knobs;
 pub mod object_pool;
 pub mod simd;

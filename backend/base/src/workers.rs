@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use self::task::Task;
-use crate::host_memory;
+use crate::host_thread;
 
 /// Handle of one queue to the worker threads.
 #[derive(Debug, Clone)]
@@ -156,12 +156,9 @@ impl Crew {
     fn new(threads: usize) -> Self {
         let (calls, idle) = (Arc::new(Calls::default()), Arc::new(AtomicUsize::new(0)));
         let start = |number: usize| {
-            if !host_memory::has_room_for_threads(1) {
-                return None;
-            }
             let (calls, idle) = (calls.clone(), idle.clone());
-            let thread = std::thread::Builder::new().name(format!("vitric-worker-{number}"));
-            thread.spawn(move || calls.serve(&idle)).inspect_err(|error| log::warn!("worker threads: {error}")).ok()
+            let thread = host_thread::spawn(format!("vitric-worker-{number}"), move || calls.serve(&idle));
+            thread.inspect_err(|error| log::warn!("worker threads: {error}")).ok()
         };
         let threads: Vec<_> = (0..threads.saturating_sub(1)).map_while(start).collect();
         idle.store(threads.len(), Ordering::Relaxed);

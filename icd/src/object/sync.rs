@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::Result;
-use vitric_api::sync::{self, Kind, Payload, Primitive};
+use vitric_api::queue;
+use vitric_api::sync::{Kind, Payload, Primitive};
 use vitric_entry::entry;
 use vitric_gpu::command::Event;
 
@@ -59,11 +60,15 @@ fn wait_for_fences(
     timeout: u64,
 ) -> Result<vk::Result> {
     let fences = check::array(object, "pFences", fences)?.iter();
-    let fences = fences.map(|&fence| Ok(need(object, &object.fences, fence)?.payload()));
-    let fences: Vec<_> = fences.collect::<Result<_>>()?;
+    let fences = fences.map(|&fence| Ok((need(object, &object.fences, fence)?.payload(), 1)));
+    wait(object, &fences.collect::<Result<Vec<_>>>()?, all != 0, timeout)
+}
+
+/// Waits up to `timeout` nanoseconds for payloads and their values.
+fn wait(object: &DeviceObject, payloads: &[(Arc<Payload>, u64)], all: bool, timeout: u64) -> Result<vk::Result> {
     // The device may be destroyed meanwhile, which ends the wait.
-    let health = object.device.health().clone();
-    let in_time = fences.is_empty() || sync::wait_for_fences(&fences, all != 0, timeout, &health);
+    let (queues, health) = (object.device.queues().clone(), object.device.health().clone());
+    let in_time = payloads.is_empty() || queue::wait(&queues, &health, payloads, all, timeout);
     health.check()?;
     Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
 }
@@ -119,12 +124,8 @@ fn wait_semaphores(
     let values = call.array(info.p_values, info.semaphore_count);
     let pairs = check::array(object, "pSemaphores", semaphores)?.iter().zip(check::array(object, "pValues", values)?);
     let pairs = pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?.payload(), value)));
-    let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
     let all = !info.flags.contains(vk::SemaphoreWaitFlags::ANY);
-    let health = object.device.health().clone();
-    let in_time = pairs.is_empty() || sync::wait_for_semaphores(&pairs, all, timeout, &health);
-    health.check()?;
-    Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    wait(object, &pairs.collect::<Result<Vec<_>>>()?, all, timeout)
 }
 
 #[entry(vkDestroySemaphore)]

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
+use vitric_base::host_thread;
+
 use super::table::{PAGES, Place, State};
 use super::{NearMemory, SUB_BLOCK, Stat, pages_for, words};
 
@@ -42,7 +44,7 @@ impl Daemon {
     pub fn start(memory: &Arc<NearMemory>) -> std::io::Result<Self> {
         memory.reserve.store(PAGES - 1, Ordering::Relaxed);
         let other = memory.clone();
-        let thread = std::thread::Builder::new().name("vitric-compaction".into()).spawn(move || other.serve())?;
+        let thread = host_thread::spawn("vitric-compaction", move || other.serve())?;
         Ok(Self { memory: memory.clone(), thread: Some(thread) })
     }
 

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use vitric_base::host_thread;
 use vitric_base::workers::Workers;
 
 use super::super::near::codec::{Codec, Line};
@@ -335,7 +336,7 @@ impl Residency {
         let mut thread = self.thread.lock();
         if thread.is_none() {
             let shared = self.shared.clone();
-            let started = std::thread::Builder::new().name("vitric-near".into()).spawn(move || shared.serve());
+            let started = host_thread::spawn("vitric-near", move || shared.serve());
             *thread = started.inspect_err(|error| log::warn!("no thread, images do not rest: {error}")).ok();
         }
         let _stop = self.shared.lock_stop();

@@ -1,0 +1,153 @@
+//! Threads of the host: those that Vitric starts, and those of the application that call it.
+//!
+//! A new thread inherits the floating-point environment of the thread that starts it, and an
+//! application's thread may have any environment. Results depend on the environment, so all code
+//! runs in the standard one: rounding to nearest, subnormal numbers, no traps. Source: Intel SDM,
+//! volume 1, "MXCSR Control and Status Register".
+
+use std::cell::Cell;
+use std::io::{Error, ErrorKind};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::thread::JoinHandle;
+
+use crate::host_memory;
+
+/// Starts a thread in the standard floating-point environment.
+///
+/// # Errors
+/// The host has no memory for the thread, or refuses to start it.
+pub fn spawn(name: impl Into<String>, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    if !host_memory::has_room_for_threads(1) {
+        return Err(Error::new(ErrorKind::OutOfMemory, "the host has no room for the stack of a thread"));
+    }
+    std::thread::Builder::new().name(name.into()).spawn(move || {
+        let _environment = StandardFloats::set();
+        work();
+    })
+}
+
+/// The standard floating-point environment of the thread. Dropping the value restores the previous
+/// environment.
+#[derive(Debug)]
+pub struct StandardFloats {
+    #[cfg(target_arch = "x86_64")]
+    previous: u32,
+}
+
+impl StandardFloats {
+    /// Sets the standard environment.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub fn set() -> Self {
+        /// All exceptions masked, rounding to nearest, no flushing to zero: the initial value.
+        const STANDARD: u32 = 0x1F80;
+        /// Flags that record exceptions. They control nothing.
+        const RECORDS: u32 = 0x3F;
+        let previous = mxcsr();
+        if previous & !RECORDS != STANDARD {
+            set_mxcsr(STANDARD);
+        }
+        Self { previous }
+    }
+
+    /// Does nothing: the environment of other processors is not known here.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn set() -> Self {
+        Self {}
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Drop for StandardFloats {
+    #[inline]
+    fn drop(&mut self) {
+        set_mxcsr(self.previous);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn mxcsr() -> u32 {
+    let mut value = 0_u32;
+    // SAFETY: the instruction stores 4 bytes at the address of `value`, and changes nothing else.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags)) };
+    value
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn set_mxcsr(value: u32) {
+    // SAFETY: the instruction loads 4 bytes from the address of `value`. The value was read from
+    // the register or is its initial one, so it sets no reserved bit.
+    unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly)) };
+}
+
+/// Returns the number of bytes that are left on the stack of the current thread, or 0 if the
+/// thread runs on another stack than its own, or on one of unknown size.
+pub fn stack_left() -> usize {
+    thread_local! {
+        static STACK: Cell<Option<Range<usize>>> = const { Cell::new(None) };
+    }
+    let local = 0_u8;
+    let here = (&raw const local).addr();
+    STACK.with(|cell| {
+        let stack = cell.take().unwrap_or_else(stack);
+        let left = if stack.contains(&here) { here - stack.start } else { 0 };
+        cell.set(Some(stack));
+        left
+    })
+}
+
+/// Returns the addresses of the current thread's stack; empty if the system does not know them.
+fn stack() -> Range<usize> {
+    let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // SAFETY: the handle is the current thread's, and the function initializes the attributes if
+    // it succeeds.
+    if unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) } != 0 {
+        return 0..0;
+    }
+    let (mut lowest, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: the attributes are initialized. The second function frees what the first call
+    // allocated for them, and nothing uses them afterwards.
+    let is_known = unsafe {
+        let result = libc::pthread_attr_getstack(attributes.as_ptr(), &mut lowest, &mut size);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        result == 0
+    };
+    if is_known { lowest.addr()..lowest.addr().saturating_add(size) } else { 0..0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use super::*;
+
+    #[test]
+    fn stacks_have_what_their_threads_asked_for() {
+        let left = std::thread::Builder::new().stack_size(512 << 10).spawn(stack_left).unwrap().join().unwrap();
+        assert!((256 << 10..=768 << 10).contains(&left), "{left} bytes are left of 512 KiB");
+    }
+
+    /// Flushes subnormal results and operands to zero.
+    #[cfg(target_arch = "x86_64")]
+    const FLUSHES: u32 = 0x9FC0;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_environment_of_the_application_is_set_aside_and_restored() {
+        let half = || black_box(f32::MIN_POSITIVE) * black_box(0.5);
+        set_mxcsr(FLUSHES);
+        assert_eq!(half(), 0.0);
+        {
+            let _environment = StandardFloats::set();
+            assert!(half() > 0.0);
+        }
+        assert_eq!((mxcsr() & FLUSHES, half()), (FLUSHES, 0.0));
+        let (sends, received) = std::sync::mpsc::channel();
+        spawn("vitric-test", move || sends.send(half()).unwrap()).unwrap().join().unwrap();
+        set_mxcsr(0x1F80);
+        assert!(received.recv().unwrap() > 0.0, "a thread does not inherit the environment");
+    }
+}
