@@ -10,21 +10,11 @@ fn the_suite_gives_what_its_lists_expect() {
     assert!(text.contains(" 0 unexpected"), "{text}");
 }
 
-/// Techniques' knobs, with the values that disable them.
-const OFF: [(&str, &str); 6] = [
-    ("VITRIC_HIZ", "off"),
-    ("VITRIC_SCOREBOARD", "off"),
-    ("VITRIC_PACKING", "always"),
-    ("VITRIC_POSH", "off"),
-    ("VITRIC_LOOKAHEAD", "0"),
-    ("VITRIC_INLINE", "off"),
-];
-
 /// Groups of cases whose pictures depend on techniques.
 const PICTURES: [&str; 8] =
     ["scenes", "order", "conservative", "geometry", "lookahead", "filtering", "samplers", "images"];
 
-/// Runs these cases with some knobs, above all random scenes that are compared with the sequential
+/// Runs these cases with some knobs. Most are random scenes that are compared with the sequential
 /// model. The executor is that of the whole test run.
 fn pictures_are_right_with(knobs: &[(&str, &str)]) {
     let filters = PICTURES.iter().flat_map(|group| ["--filter".to_owned(), format!("{group}.*")]);
@@ -37,30 +27,31 @@ fn pictures_are_right_with(knobs: &[(&str, &str)]) {
     assert!(run.status.success(), "{knobs:?}: {}", String::from_utf8_lossy(&run.stdout));
 }
 
-/// Runs the cases with each technique disabled alone.
-#[test]
-fn no_technique_changes_results() {
-    OFF.iter().for_each(|knob| pictures_are_right_with(&[*knob]));
+/// Declares a test for each set of knobs: the pictures do not depend on them.
+macro_rules! no_technique_changes_results {
+    ($($test:ident: $($knob:ident = $value:literal)+;)+) => { $(
+        #[test]
+        fn $test() {
+            pictures_are_right_with(&[$((stringify!($knob), $value)),+]);
+        }
+    )+ };
 }
 
-/// Runs the cases with all techniques disabled, with some always enabled, and on one thread with
-/// windows of several sizes.
-#[test]
-fn techniques_change_no_results_together() {
-    let others = [
-        OFF.to_vec(),
-        vec![("VITRIC_WINDOW", "1")],
-        vec![("VITRIC_POSH", "always")],
-        vec![("VITRIC_POSH", "always"), ("VITRIC_LOOKAHEAD", "300")],
-        vec![("VITRIC_INLINE", "always")],
-        vec![
-            ("VITRIC_WINDOW", "37"),
-            ("VITRIC_THREADS", "1"),
-            ("VITRIC_POSH", "always"),
-            ("VITRIC_MERGED", "replicated"),
-        ],
-    ];
-    others.iter().for_each(|knobs| pictures_are_right_with(knobs));
+no_technique_changes_results! {
+    without_hiz: VITRIC_HIZ = "off";
+    without_scoreboard: VITRIC_SCOREBOARD = "off";
+    without_posh: VITRIC_POSH = "off";
+    without_lookahead: VITRIC_LOOKAHEAD = "0";
+    without_inlining: VITRIC_INLINE = "off";
+    without_any_technique: VITRIC_HIZ = "off" VITRIC_SCOREBOARD = "off" VITRIC_PACKING = "always" VITRIC_POSH = "off"
+        VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off";
+    packing_always: VITRIC_PACKING = "always";
+    posh_always: VITRIC_POSH = "always";
+    posh_always_far_ahead: VITRIC_POSH = "always" VITRIC_LOOKAHEAD = "300";
+    inlining_always: VITRIC_INLINE = "always";
+    windows_of_one_primitive: VITRIC_WINDOW = "1";
+    one_thread_and_odd_windows: VITRIC_WINDOW = "37" VITRIC_THREADS = "1" VITRIC_POSH = "always"
+        VITRIC_MERGED = "replicated";
 }
 
 /// Compressed images are sampled with equal results, whether decoded texels are cached, evicted,
