@@ -7,7 +7,7 @@ use regalloc2::{
 };
 
 use super::Target;
-use super::machine::{Base, Function, Kind, MASK, Mem, Operand, SCALAR, VECTOR};
+use super::machine::{Base, Function, MASK, MachineInst, Mem, Operand, SCALAR, VECTOR};
 
 /// Size of a spill slot in bytes.
 pub const SLOT: usize = 8;
@@ -27,7 +27,7 @@ const KEPT_BY_CALLS: [usize; 5] = [3, 5, 12, 13, 14];
 pub struct Allocatable<'a> {
     function: &'a Function,
     target: Target,
-    insts: Vec<&'a Kind>,
+    insts: Vec<&'a MachineInst>,
     ranges: Vec<InstRange>,
     operands: Vec<Vec<AllocOperand>>,
     successors: Vec<Vec<Block>>,
@@ -37,8 +37,8 @@ pub struct Allocatable<'a> {
 }
 
 /// Calls `visit` with the registers of an instruction, in the order of their allocations.
-pub fn registers(kind: &Kind, mut visit: impl FnMut(Operand)) {
-    let Kind::Plain { operands, mask, .. } = kind else { return };
+pub fn registers(inst: &MachineInst, mut visit: impl FnMut(Operand)) {
+    let MachineInst::Plain { operands, mask, .. } = inst else { return };
     for operand in operands.iter().copied().chain(mask.map(|mask| mask.register)) {
         match operand {
             Operand::Imm(_) => {}
@@ -60,10 +60,10 @@ pub fn implied(code: Code) -> Option<usize> {
     (code == Code::Cmpxchg_rm32_r32).then_some(2)
 }
 
-fn alloc_operands(kind: &Kind) -> Vec<AllocOperand> {
+fn alloc_operands(inst: &MachineInst) -> Vec<AllocOperand> {
     let mut out = Vec::new();
-    let is_implied = matches!(kind, Kind::Plain { code, .. } if implied(*code).is_some());
-    registers(kind, |operand| match operand {
+    let is_implied = matches!(inst, MachineInst::Plain { code, .. } if implied(*code).is_some());
+    registers(inst, |operand| match operand {
         // Only the implicit operand is of this kind in such an instruction.
         Operand::Change { from, to } if is_implied => {
             out.push(AllocOperand::reg_fixed_use(from, RAX));
@@ -80,10 +80,10 @@ fn alloc_operands(kind: &Kind) -> Vec<AllocOperand> {
     out
 }
 
-fn successors(kind: Option<&&Kind>) -> Vec<Block> {
-    match kind {
-        Some(Kind::Jump { to, .. }) => vec![*to],
-        Some(Kind::Branch { then, otherwise, .. }) => vec![*then, *otherwise],
+fn successors(inst: Option<&&MachineInst>) -> Vec<Block> {
+    match inst {
+        Some(MachineInst::Jump { to, .. }) => vec![*to],
+        Some(MachineInst::Branch { then, otherwise, .. }) => vec![*then, *otherwise],
         _ => Vec::new(),
     }
 }
@@ -91,7 +91,7 @@ fn successors(kind: Option<&&Kind>) -> Vec<Block> {
 impl<'a> Allocatable<'a> {
     /// Builds the tables for a function.
     pub fn new(function: &'a Function, target: Target) -> Self {
-        let mut insts: Vec<&Kind> = Vec::new();
+        let mut insts: Vec<&MachineInst> = Vec::new();
         let mut ranges = Vec::new();
         for block in &function.blocks {
             let first = Inst::new(insts.len());
@@ -129,7 +129,7 @@ impl<'a> Allocatable<'a> {
     pub fn environment(&self) -> MachineEnv {
         let mut preferred = [SCALAR, MASK, VECTOR].map(|class| class_registers(self.target, class));
         let mut others = [PRegSet::empty(); 3];
-        if !self.insts.iter().any(|kind| matches!(kind, Kind::Call { .. })) {
+        if !self.insts.iter().any(|kind| matches!(kind, MachineInst::Call { .. })) {
             for kept in KEPT_BY_CALLS.map(|kept| PReg::new(kept, SCALAR)) {
                 preferred[0].remove(kept);
                 others[0].add(kept);
@@ -144,7 +144,7 @@ impl<'a> Allocatable<'a> {
     }
 
     /// Returns the instruction with a number.
-    pub fn inst(&self, inst: Inst) -> &'a Kind {
+    pub fn inst(&self, inst: Inst) -> &'a MachineInst {
         self.insts[inst.index()]
     }
 }
@@ -196,16 +196,16 @@ impl regalloc2::Function for Allocatable<'_> {
     }
 
     fn is_ret(&self, inst: Inst) -> bool {
-        matches!(self.inst(inst), Kind::Return)
+        matches!(self.inst(inst), MachineInst::Return)
     }
 
     fn is_branch(&self, inst: Inst) -> bool {
-        matches!(self.inst(inst), Kind::Jump { .. } | Kind::Branch { .. })
+        matches!(self.inst(inst), MachineInst::Jump { .. } | MachineInst::Branch { .. })
     }
 
     fn branch_blockparams(&self, _block: Block, inst: Inst, _successor: usize) -> &[VReg] {
         match self.inst(inst) {
-            Kind::Jump { arguments, .. } => arguments,
+            MachineInst::Jump { arguments, .. } => arguments,
             _ => &[],
         }
     }
@@ -216,9 +216,9 @@ impl regalloc2::Function for Allocatable<'_> {
 
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
         match self.inst(inst) {
-            Kind::Call { .. } => self.call,
+            MachineInst::Call { .. } => self.call,
             // After a barrier the host restores only the frame.
-            Kind::Barrier => self.all,
+            MachineInst::Barrier => self.all,
             _ => PRegSet::empty(),
         }
     }

@@ -10,8 +10,8 @@ use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClas
 
 use super::Target;
 use super::allocate::{Allocatable, SLOT, implied, registers};
-use super::machine::{Base, Function, Kind, Mem, Operand};
-use super::operands::{self, Kind as OperandKind};
+use super::machine::{Base, Function, MachineInst, Mem, Operand};
+use super::operands::{self, OperandKind};
 use crate::frame::{Frame, RoutineEntry, STOP_BARRIER, STOP_DONE};
 
 /// Alignment of the code's first byte.
@@ -173,7 +173,7 @@ impl Emitter<'_> {
             self.with(Instruction::with2(Code::Sub_rm64_imm8, Register::RSP, 8))?;
         }
         self.with(Instruction::with2(Code::Mov_r64_rm64, Register::R15, Register::RDI))?;
-        let resumes = function.blocks.iter().flat_map(|block| &block.insts).any(|kind| *kind == Kind::Barrier);
+        let resumes = function.blocks.iter().flat_map(|block| &block.insts).any(|kind| *kind == MachineInst::Barrier);
         if resumes {
             // `resume` is the offset from the entry; 0 starts the program.
             self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RAX, frame_memory(Frame::RESUME)))?;
@@ -223,17 +223,17 @@ impl Emitter<'_> {
 
     fn inst(&mut self, block: Block, inst: Inst) -> Result<()> {
         match self.input.inst(inst) {
-            plain @ Kind::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
-            Kind::Call { site, routine } => self.call(*site, *routine),
-            Kind::BackEdge { work } => self.back_edge(*work),
-            Kind::Barrier => self.barrier(),
-            Kind::Jump { to, .. } => self.go(block, *to),
-            Kind::Branch { code, then, otherwise } => {
+            plain @ MachineInst::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
+            MachineInst::Call { site, routine } => self.call(*site, *routine),
+            MachineInst::BackEdge { work } => self.back_edge(*work),
+            MachineInst::Barrier => self.barrier(),
+            MachineInst::Jump { to, .. } => self.go(block, *to),
+            MachineInst::Branch { code, then, otherwise } => {
                 let then = self.threaded(*then);
                 self.jump(*code, Place::Block(then))?;
                 self.go(block, *otherwise)
             }
-            Kind::Return => {
+            MachineInst::Return => {
                 self.stop(STOP_DONE)?;
                 self.jump(Code::Jmp_rel32_64, Place::Epilogue)
             }
@@ -245,7 +245,7 @@ impl Emitter<'_> {
         let Some(InstOrEdit::Inst(inst)) = self.output.block_insts_and_edits(self.input, block).next() else {
             return None;
         };
-        if let Kind::Jump { to, .. } = self.input.inst(inst) { Some(*to) } else { None }
+        if let MachineInst::Jump { to, .. } = self.input.inst(inst) { Some(*to) } else { None }
     }
 
     /// Returns the final target of a jump to `to`, following blocks that consist of a single jump.
@@ -453,11 +453,11 @@ impl Emitter<'_> {
         }
     }
 
-    fn plain(&mut self, kind: &Kind, allocations: &[Allocation]) -> Result<()> {
-        let Kind::Plain { code, operands, mask } = kind else { return Ok(()) };
+    fn plain(&mut self, plain: &MachineInst, allocations: &[Allocation]) -> Result<()> {
+        let MachineInst::Plain { code, operands, mask } = plain else { return Ok(()) };
         let mut assigned = Vec::with_capacity(allocations.len());
         let mut next = allocations.iter();
-        registers(kind, |operand| {
+        registers(plain, |operand| {
             let allocation = next.next();
             // Both virtual registers of a change share one physical register.
             if matches!(operand, Operand::Change { .. }) {

@@ -252,7 +252,7 @@ pub fn generate(
     if function.insts.len() > FEW && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
         return Err("the host has too little memory to generate code".into());
     }
-    generate_with((function, uniformity, options), target, algorithm)
+    generate_with(function, uniformity, options, target, algorithm)
 }
 
 /// Returns the machine IR of a function as text, before register allocation.
@@ -265,7 +265,9 @@ pub fn machine_text(function: &Function, uniformity: &Uniformity, target: Target
 }
 
 fn generate_with(
-    (function, uniformity, options): (&Function, &Uniformity, CodegenOptions),
+    function: &Function,
+    uniformity: &Uniformity,
+    options: CodegenOptions,
     target: Target,
     algorithm: Algorithm,
 ) -> Result<Generated, String> {

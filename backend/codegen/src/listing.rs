@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
-use super::machine::{Base, Function, Kind, Operand};
+use super::machine::{Base, Function, MachineInst, Operand};
 
 /// Disassembles code from byte `entry` on. Each line holds one instruction and its offset from the
 /// entry in bytes.
@@ -35,20 +35,22 @@ pub fn machine(function: &Function) -> String {
     out
 }
 
-fn line(kind: &Kind) -> String {
-    match kind {
-        Kind::Plain { code, operands, mask } => {
+fn line(inst: &MachineInst) -> String {
+    match inst {
+        MachineInst::Plain { code, operands, mask } => {
             let operands: Vec<String> = operands.iter().map(operand).collect();
             let mask = mask.map_or(String::new(), |mask| {
                 format!(" {{{}}}{}", operand(&mask.register), if mask.zeroing { "{z}" } else { "" })
             });
             format!("{code:?}{mask} {}", operands.join(", "))
         }
-        Kind::Jump { to, arguments } => {
+        MachineInst::Jump { to, arguments } => {
             let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
             format!("Jump {}({})", to.index(), arguments.join(", "))
         }
-        Kind::Branch { code, then, otherwise } => format!("{code:?} {} else {}", then.index(), otherwise.index()),
+        MachineInst::Branch { code, then, otherwise } => {
+            format!("{code:?} {} else {}", then.index(), otherwise.index())
+        }
         other => format!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An instruction is an encoding (iced's `Code`) with its operands in the encoding's order.
 //! Lowering chooses the encodings, so allocation and encoding need no instruction table. A
-//! sequence of machine instructions that must stay together is a separate variant of [`Kind`].
+//! sequence of machine instructions that must stay together is a separate variant of [`MachineInst`].
 
 use iced_x86::Code;
 use regalloc2::{Block, RegClass, VReg};
@@ -98,7 +98,7 @@ pub struct Masking {
 
 /// Instruction of the machine IR.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum MachineInst {
     /// One machine instruction.
     Plain {
         /// Encoding.
@@ -150,7 +150,7 @@ pub struct BlockData {
     /// Parameters.
     pub parameters: Vec<VReg>,
     /// Instructions.
-    pub insts: Vec<Kind>,
+    pub insts: Vec<MachineInst>,
 }
 
 /// Function over virtual registers.

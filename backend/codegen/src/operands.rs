@@ -7,9 +7,9 @@
 use iced_x86::{Code, OpKind, Register};
 use smallvec::SmallVec;
 
-/// Kind of an operand.
+/// OperandKind of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandKind {
     /// A register of the file whose first register this is, or memory.
     File(Register),
     /// An 8-bit register, or memory.
@@ -20,7 +20,7 @@ pub enum Kind {
     Immediate(OpKind),
 }
 
-impl Kind {
+impl OperandKind {
     /// Returns register `number` of the operand's register file.
     pub fn register(self, number: u32) -> Register {
         match self {
@@ -41,7 +41,7 @@ impl Kind {
 }
 
 /// Returns the operand kinds of an encoding, without its optional mask.
-pub fn kinds(code: Code) -> SmallVec<[Kind; 5]> {
+pub fn kinds(code: Code) -> SmallVec<[OperandKind; 5]> {
     let name = format!("{code:?}");
     let plain = name.strip_prefix("EVEX_").or_else(|| name.strip_prefix("VEX_")).unwrap_or(&name);
     let mut parts = plain.split('_');
@@ -49,23 +49,23 @@ pub fn kinds(code: Code) -> SmallVec<[Kind; 5]> {
     parts.filter_map(|part| kind(mnemonic, plain, part)).collect()
 }
 
-fn kind(mnemonic: &str, name: &str, part: &str) -> Option<Kind> {
-    let file = |first| Some(Kind::File(first));
+fn kind(mnemonic: &str, name: &str, part: &str) -> Option<OperandKind> {
+    let file = |first| Some(OperandKind::File(first));
     match part {
-        "rm8" | "r8" => Some(Kind::Byte),
+        "rm8" | "r8" => Some(OperandKind::Byte),
         "r16" | "rm16" => file(Register::AX),
         "r32" | "rm32" => file(Register::EAX),
         "r64" | "rm64" => file(Register::RAX),
         "kr" | "km16" => file(Register::K0),
-        "vm32y" => Some(Kind::Memory(Register::YMM0)),
-        "vm32z" => Some(Kind::Memory(Register::ZMM0)),
-        "imm8" => Some(Kind::Immediate(immediate8(mnemonic, name))),
-        "imm32" if name.contains("rm64") => Some(Kind::Immediate(OpKind::Immediate32to64)),
-        "imm32" => Some(Kind::Immediate(OpKind::Immediate32)),
+        "vm32y" => Some(OperandKind::Memory(Register::YMM0)),
+        "vm32z" => Some(OperandKind::Memory(Register::ZMM0)),
+        "imm8" => Some(OperandKind::Immediate(immediate8(mnemonic, name))),
+        "imm32" if name.contains("rm64") => Some(OperandKind::Immediate(OpKind::Immediate32to64)),
+        "imm32" => Some(OperandKind::Immediate(OpKind::Immediate32)),
         _ if part.starts_with("xmm") => file(Register::XMM0),
         _ if part.starts_with("ymm") => file(Register::YMM0),
         _ if part.starts_with("zmm") => file(Register::ZMM0),
-        _ if part.starts_with('m') => Some(Kind::Memory(Register::RAX)),
+        _ if part.starts_with('m') => Some(OperandKind::Memory(Register::RAX)),
         // Masks, rounding modes and repeated parts are not operands.
         _ => None,
     }
@@ -86,24 +86,24 @@ mod tests {
 
     use super::*;
 
-    fn of_table(kind: K) -> Option<Kind> {
+    fn of_table(kind: K) -> Option<OperandKind> {
         Some(match kind {
-            K::r8_or_mem | K::r8_reg => Kind::Byte,
-            K::r16_or_mem | K::r16_reg => Kind::File(Register::AX),
-            K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode => Kind::File(Register::EAX),
-            K::r64_or_mem | K::r64_reg | K::r64_rm | K::r64_opcode => Kind::File(Register::RAX),
-            K::k_or_mem | K::k_reg | K::k_rm | K::k_vvvv => Kind::File(Register::K0),
-            K::xmm_or_mem | K::xmm_reg | K::xmm_rm | K::xmm_vvvv => Kind::File(Register::XMM0),
-            K::ymm_or_mem | K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => Kind::File(Register::YMM0),
-            K::zmm_or_mem | K::zmm_reg | K::zmm_rm | K::zmm_vvvv => Kind::File(Register::ZMM0),
-            K::mem => Kind::Memory(Register::RAX),
-            K::mem_vsib32y => Kind::Memory(Register::YMM0),
-            K::mem_vsib32z => Kind::Memory(Register::ZMM0),
-            K::imm8 => Kind::Immediate(OpKind::Immediate8),
-            K::imm8sex32 => Kind::Immediate(OpKind::Immediate8to32),
-            K::imm8sex64 => Kind::Immediate(OpKind::Immediate8to64),
-            K::imm32 => Kind::Immediate(OpKind::Immediate32),
-            K::imm32sex64 => Kind::Immediate(OpKind::Immediate32to64),
+            K::r8_or_mem | K::r8_reg => OperandKind::Byte,
+            K::r16_or_mem | K::r16_reg => OperandKind::File(Register::AX),
+            K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode => OperandKind::File(Register::EAX),
+            K::r64_or_mem | K::r64_reg | K::r64_rm | K::r64_opcode => OperandKind::File(Register::RAX),
+            K::k_or_mem | K::k_reg | K::k_rm | K::k_vvvv => OperandKind::File(Register::K0),
+            K::xmm_or_mem | K::xmm_reg | K::xmm_rm | K::xmm_vvvv => OperandKind::File(Register::XMM0),
+            K::ymm_or_mem | K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => OperandKind::File(Register::YMM0),
+            K::zmm_or_mem | K::zmm_reg | K::zmm_rm | K::zmm_vvvv => OperandKind::File(Register::ZMM0),
+            K::mem => OperandKind::Memory(Register::RAX),
+            K::mem_vsib32y => OperandKind::Memory(Register::YMM0),
+            K::mem_vsib32z => OperandKind::Memory(Register::ZMM0),
+            K::imm8 => OperandKind::Immediate(OpKind::Immediate8),
+            K::imm8sex32 => OperandKind::Immediate(OpKind::Immediate8to32),
+            K::imm8sex64 => OperandKind::Immediate(OpKind::Immediate8to64),
+            K::imm32 => OperandKind::Immediate(OpKind::Immediate32),
+            K::imm32sex64 => OperandKind::Immediate(OpKind::Immediate32to64),
             _ => return None,
         })
     }
@@ -129,7 +129,7 @@ mod tests {
         assert!(used.len() > 190, "{}", used.len());
         for code in used {
             let table = code.op_code();
-            let expected: Option<Vec<Kind>> =
+            let expected: Option<Vec<OperandKind>> =
                 (0..table.op_count()).map(|index| of_table(table.op_kind(index))).collect();
             // Jumps and calls are built without operands.
             let Some(expected) = expected else { continue };

@@ -44,9 +44,8 @@ fn what_is_encoded_decodes_without_an_invalid_instruction() {
         let mut function = random::function(seed);
         let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
         for target in TARGETS {
-            let code = generate_with((&function, &uniformity, CodegenOptions::default()), target, Algorithm::Ion)
-                .unwrap()
-                .code;
+            let code =
+                generate_with(&function, &uniformity, CodegenOptions::default(), target, Algorithm::Ion).unwrap().code;
             let mut decoder = iced_x86::Decoder::new(64, &code.bytes[code.entry..], iced_x86::DecoderOptions::NONE);
             let mut last = iced_x86::Instruction::default();
             while decoder.can_decode() {
@@ -66,7 +65,7 @@ fn counts(op: BinaryOp, swapped: bool, target: Target) -> [usize; 3] {
         false => b.binary(op, values[0], values[1]),
     });
     let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
-    let generated = generate_with((&function, &uniformity, CodegenOptions::default()), target, Algorithm::Ion);
+    let generated = generate_with(&function, &uniformity, CodegenOptions::default(), target, Algorithm::Ion);
     let code = generated.unwrap().code;
     let text = disassemble(&code.bytes, code.entry);
     ["vcmp", "vminps", "blend"].map(|name| text.lines().filter(|line| line.contains(name)).count())

@@ -17,9 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use vitric_codegen::Target;
-use vitric_ir::{
-    Builder, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Part, Space, Token, Type, Value, numbered, passes,
-};
+use vitric_ir::{Builder, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Part, Space, Token, Type, Value, passes};
 
 use super::Program;
 use super::link::{self, Linker};
@@ -158,7 +156,7 @@ fn replaceable(function: &Function) -> Vec<Image> {
             Inst::EndIf | Inst::EndBlock | Inst::EndLoop => depth -= 1,
             Inst::Kill => all_run = false,
             Inst::Image(image) if is_one(image) && (!looks || depth == 0 && all_run) => {
-                if let (Inst::Image(image), _) = numbered(inst) {
+                if let (Inst::Image(image), _) = inst.numbered() {
                     images.push(*image);
                 }
             }
@@ -185,16 +183,10 @@ fn is_one(image: &Image) -> bool {
 /// Returns true if a routine may be inlined: it accesses no memory besides its texels and the data
 /// that locates them.
 fn may_stand(routine: &Routine) -> bool {
-    let reaches = |space: &Space| part(*space).is_some();
     let function = routine.program.code.function();
     let fits = |inst: &Inst| match inst {
-        Inst::Load { space, .. }
-        | Inst::Store { space, .. }
-        | Inst::StorePart { space, .. }
-        | Inst::Atomic { space, .. } => reaches(space),
-        Inst::Atomic64(atomic) => reaches(&atomic.space),
         Inst::Image(_) | Inst::BufferLength { .. } | Inst::Kill => false,
-        _ => true,
+        _ => inst.space().is_none_or(|space| part(*space).is_some()),
     };
     function.routines.is_empty() && function.insts.iter().all(fits)
 }
@@ -277,7 +269,7 @@ impl Linker for Replacer<'_> {
     fn image(&mut self, image: &Image) -> Option<Vec<Value>> {
         let (_, routine) = self.found.iter().find(|(number, _)| *number == image.number)?;
         let first = self.first(image, routine);
-        let (_, operands) = numbered(&Inst::Image(Box::new(image.clone())));
+        let (_, operands) = Inst::Image(Box::new(image.clone())).numbered();
         let words = link::append_anew(&mut InPlace { b: &mut self.b, operands, image: first }, &routine.program);
         let ty = |word: usize| self.function.types[image.result.0 as usize + word];
         Some(words.into_iter().enumerate().map(|(word, value)| self.b.cast(value, ty(word))).collect())

@@ -1,9 +1,7 @@
 //! Linking: appending a program to a longer internal one, which computes the inputs and uses the
 //! outputs.
 
-use vitric_ir::{
-    Builder, Image, Inst, InterpolateAt, Local, Space, Table, Type, Value, map_operands, map_results, results,
-};
+use vitric_ir::{Builder, Image, Inst, InterpolateAt, Local, Space, Table, Type, Value};
 
 use super::Program;
 
@@ -111,24 +109,24 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
             }
             _ => {
                 let mut inst = inst.clone();
-                map_operands(&mut inst, of);
+                inst.map_operands(of);
                 if let Inst::Image(image) = &inst
                     && let Some(instead) = linker.image(image)
                 {
-                    for (result, value) in results(&inst).into_iter().zip(instead) {
+                    for (result, value) in inst.results().zip(instead) {
                         values[result.0 as usize] = Some(value);
                     }
                     continue;
                 }
-                let fresh: Vec<Value> =
-                    results(&inst).iter().map(|result| linker.builder().value(ty(result))).collect();
-                for (result, &fresh) in results(&inst).into_iter().zip(&fresh) {
-                    values[result.0 as usize] = Some(fresh);
+                for result in inst.results() {
+                    values[result.0 as usize] = Some(linker.builder().value(ty(&result)));
                 }
-                map_results(&mut inst, |_| fresh[0]);
+                inst.map_results(|result| values[result.0 as usize].unwrap_or(result));
                 map_places(&mut inst, locals, &tables);
                 map_resources(&mut inst, before);
-                map_space(&mut inst, |space| linker.space(space));
+                if let Some(space) = inst.space_mut() {
+                    *space = linker.space(*space);
+                }
                 linker.builder().push(inst);
             }
         }
@@ -150,23 +148,12 @@ fn map_places(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
     }
 }
 
-fn map_space(inst: &mut Inst, map: impl Fn(Space) -> Space) {
-    match inst {
-        Inst::Load { space, .. }
-        | Inst::Store { space, .. }
-        | Inst::StorePart { space, .. }
-        | Inst::Atomic { space, .. } => *space = map(*space),
-        Inst::Atomic64(atomic) => atomic.space = map(atomic.space),
+fn map_resources(inst: &mut Inst, before: Before) {
+    match inst.space_mut() {
+        Some(Space::Buffer { resource, .. }) => *resource += before.resources,
+        Some(Space::OfImage { image, .. }) => *image += before.images,
         _ => {}
     }
-}
-
-fn map_resources(inst: &mut Inst, before: Before) {
-    map_space(inst, |space| match space {
-        Space::Buffer { resource, element } => Space::Buffer { resource: resource + before.resources, element },
-        Space::OfImage { image, part } => Space::OfImage { image: image + before.images, part },
-        space => space,
-    });
     match inst {
         Inst::BufferLength { resource, .. } => *resource += before.resources,
         Inst::Image(image) => {

@@ -11,7 +11,7 @@ use vitric_ir::interface::{
 use vitric_ir::passes::LaneVariance;
 use vitric_ir::passes::pair::{self, Effects};
 use vitric_ir::passes::sharing::may_share;
-use vitric_ir::{Function, Inst, Space, Type};
+use vitric_ir::{Effect, Function, Inst, Space, Type};
 
 use super::inline::Inlined;
 use super::interp::Executable;
@@ -238,13 +238,8 @@ impl Program {
 
     /// Returns true if the program writes memory by address.
     pub fn stores_by_address(&self) -> bool {
-        let stores = |inst: &Inst| match inst {
-            Inst::Store { space, .. } | Inst::StorePart { space, .. } | Inst::Atomic { space, .. } => {
-                matches!(space, Space::Address { .. })
-            }
-            Inst::Atomic64(atomic) => matches!(atomic.space, Space::Address { .. }),
-            _ => false,
-        };
+        let stores =
+            |inst: &Inst| inst.effect() == Effect::Memory && matches!(inst.space(), Some(Space::Address { .. }));
         self.code.function().insts.iter().any(stores)
     }
 

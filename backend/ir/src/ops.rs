@@ -15,24 +15,26 @@
 //!   the operands are equal.
 //! - Comparisons of floats are ordered, except `FNe`.
 
-use super::{Type, WideOp};
+use std::ops::{Add, BitAnd, BitOr, BitXor};
+
+use super::Type;
+use super::operands::named;
 
 macro_rules! operations {
-    ($(#[$doc:meta])* $name:ident, $arity:literal { $($op:ident: $result:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[expect(missing_docs, reason = "the names are SPIR-V's and GLSL.std.450's")]
-        pub enum $name { $($op,)* }
+    ($(#[$doc:meta])* $Name:ident, $arity:literal { $($Op:ident: $result:ident,)* }) => {
+        named! {
+            $(#[$doc])*
+            #[expect(missing_docs, reason = "the names are SPIR-V's and GLSL.std.450's")]
+            $Name "no such operation" { $($Op,)* }
+        }
 
-        impl $name {
-            /// List of every operation.
-            pub const ALL: &[Self] = &[$(Self::$op,)*];
+        impl $Name {
             /// Number of operands.
             pub const ARITY: usize = $arity;
 
             /// Returns the type of the result.
             pub const fn result(self) -> Type {
-                match self { $(Self::$op => Type::$result,)* }
+                match self { $(Self::$Op => Type::$result,)* }
             }
         }
     };
@@ -68,94 +70,96 @@ operations! {
     }
 }
 
-/// Atomic read-modify-write operation. `FMin` and `FMax` store the other operand if one operand is
-/// NaN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are SPIR-V's")]
-pub enum AtomicOp {
-    Load,
-    Store,
-    Exchange,
-    CompareExchange,
-    Add,
-    Sub,
-    SMin,
-    UMin,
-    SMax,
-    UMax,
-    And,
-    Or,
-    Xor,
-    FAdd,
-    FMin,
-    FMax,
+named! {
+    /// Atomic read-modify-write operation. `FMin` and `FMax` store the other operand if one operand
+    /// is NaN.
+    #[expect(missing_docs, reason = "the names are SPIR-V's")]
+    AtomicOp "no such atomic" {
+        Load, Store, Exchange, CompareExchange, Add, Sub, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMin, FMax,
+    }
 }
 
+/// Bits that an atomic operation changes: `u32` or `u64`.
+pub trait AtomicWord:
+    Copy + Ord + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Sized
+{
+    /// Signed integer of this size.
+    type Signed: Ord;
+    /// Float of this size.
+    type Float: Copy + PartialOrd + Add<Output = Self::Float>;
+
+    /// Returns the sum modulo the size.
+    fn wrapping_add(self, other: Self) -> Self;
+    /// Returns the difference modulo the size.
+    fn wrapping_sub(self, other: Self) -> Self;
+    /// Reinterprets the bits as a signed integer.
+    fn signed(self) -> Self::Signed;
+    /// Reinterprets the bits as a float.
+    fn float(self) -> Self::Float;
+    /// Returns the bits of a float.
+    fn from_float(float: Self::Float) -> Self;
+}
+
+macro_rules! atomic_words {
+    ($($Word:ident $Signed:ident $Float:ident;)*) => {
+        $(impl AtomicWord for $Word {
+            type Signed = $Signed;
+            type Float = $Float;
+
+            #[inline(always)]
+            fn wrapping_add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn wrapping_sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn signed(self) -> $Signed {
+                self as $Signed
+            }
+
+            #[inline(always)]
+            fn float(self) -> $Float {
+                $Float::from_bits(self)
+            }
+
+            #[inline(always)]
+            fn from_float(float: $Float) -> Self {
+                float.to_bits()
+            }
+        })*
+    };
+}
+
+atomic_words! { u32 i32 f32; u64 i64 f64; }
+
 impl AtomicOp {
-    /// List of every operation.
-    pub const ALL: &[Self] = &[
-        Self::Load,
-        Self::Store,
-        Self::Exchange,
-        Self::CompareExchange,
-        Self::Add,
-        Self::Sub,
-        Self::SMin,
-        Self::UMin,
-        Self::SMax,
-        Self::UMax,
-        Self::And,
-        Self::Or,
-        Self::Xor,
-        Self::FAdd,
-        Self::FMin,
-        Self::FMax,
-    ];
-
-    /// Returns the word to store for a previous word `old`. Returns `None` if memory does not
+    /// Returns the bits to store for previous bits `old`. Returns `None` if memory does not
     /// change.
     #[inline(always)]
-    pub fn apply(self, old: u32, value: u32, comparator: u32) -> Option<u32> {
+    pub fn apply<W: AtomicWord>(self, old: W, value: W, comparator: W) -> Option<W> {
+        let keep_if = |keep: bool| if keep { old } else { value };
+        // Only NaN differs from itself.
+        let is_nan = |word: W| word.float().partial_cmp(&word.float()).is_none();
         Some(match self {
             Self::Load => return None,
             Self::Store | Self::Exchange => value,
             Self::CompareExchange => return (old == comparator).then_some(value),
             Self::Add => old.wrapping_add(value),
             Self::Sub => old.wrapping_sub(value),
-            Self::SMin => (old as i32).min(value as i32) as u32,
+            Self::SMin => keep_if(old.signed() < value.signed()),
             Self::UMin => old.min(value),
-            Self::SMax => (old as i32).max(value as i32) as u32,
+            Self::SMax => keep_if(old.signed() > value.signed()),
             Self::UMax => old.max(value),
             Self::And => old & value,
             Self::Or => old | value,
             Self::Xor => old ^ value,
-            Self::FAdd => (f(old) + f(value)).to_bits(),
-            Self::FMin => BinaryOp::FMinNum.apply(old, value),
-            Self::FMax => BinaryOp::FMaxNum.apply(old, value),
-        })
-    }
-
-    /// Returns the 64 bits to store for previous bits `old`. Returns `None` if memory does not
-    /// change.
-    #[inline(always)]
-    pub fn apply_wide(self, old: u64, value: u64, comparator: u64) -> Option<u64> {
-        Some(match self {
-            Self::Load => return None,
-            Self::Store | Self::Exchange => value,
-            Self::CompareExchange => return (old == comparator).then_some(value),
-            Self::Add => old.wrapping_add(value),
-            Self::Sub => old.wrapping_sub(value),
-            Self::SMin => (old as i64).min(value as i64) as u64,
-            Self::UMin => old.min(value),
-            Self::SMax => (old as i64).max(value as i64) as u64,
-            Self::UMax => old.max(value),
-            Self::And => old & value,
-            Self::Or => old | value,
-            Self::Xor => old ^ value,
-            Self::FAdd => (f64::from_bits(old) + f64::from_bits(value)).to_bits(),
-            Self::FMin | Self::FMax if f64::from_bits(value).is_nan() => old,
-            Self::FMin => WideOp::FMin.apply([value, old, 0]),
-            Self::FMax => WideOp::FMax.apply([value, old, 0]),
+            Self::FAdd => W::from_float(old.float() + value.float()),
+            Self::FMin => keep_if(is_nan(value) || old.float() < value.float()),
+            Self::FMax => keep_if(is_nan(value) || old.float() > value.float()),
         })
     }
 }

@@ -10,7 +10,7 @@
 //! on every path to it. Regions therefore intersect the sets at their end and at each `Break` or
 //! `Continue` that leads there. At an unreachable point, every value counts as defined.
 
-use super::verify::{VerifyError, operands, results};
+use super::verify::VerifyError;
 use super::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 
 /// Set of values, as a bit mask.
@@ -25,7 +25,7 @@ pub fn verify_strictly(function: &Function) -> Result<(), VerifyError> {
     let mut flow = Flow { defined: vec![0; words], everything: vec![u64::MAX; words], open: Vec::new() };
     for (at, inst) in function.insts.iter().enumerate() {
         let mut undefined = false;
-        operands(inst, |value| undefined |= !flow.has(value));
+        inst.operands(|value| undefined |= !flow.has(value));
         let checked = if undefined { Err("operand is not defined on every way") } else { types(function, inst) };
         checked.map_err(|problem| VerifyError { at, problem })?;
         flow.step(inst);
@@ -71,7 +71,7 @@ impl Flow {
             Inst::Break { depth } => self.leave(*depth, |region| &mut region.end),
             Inst::Continue { depth } => self.leave(*depth, |region| &mut region.continuing),
             Inst::Kill => self.defined.clone_from(&self.everything),
-            _ => results(inst).iter().for_each(|value| self.defined[value.0 as usize / 64] |= 1 << (value.0 % 64)),
+            _ => inst.results().for_each(|value| self.defined[value.0 as usize / 64] |= 1 << (value.0 % 64)),
         }
     }
 
@@ -144,8 +144,8 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         Inst::Parameter { of, .. } => of.is_none_or(|of| is(&of, Type::I32)),
         Inst::Load { space, offset, .. }
         | Inst::Store { space, offset, .. }
-        | Inst::StorePart { space, offset, .. } => is(offset, Type::I32) && index(&space.operand()),
-        Inst::Atomic { space, offset, .. } => is(offset, Type::I32) && index(&space.operand()),
+        | Inst::StorePart { space, offset, .. }
+        | Inst::Atomic { space, offset, .. } => is(offset, Type::I32) && index(&space.operand()),
         Inst::If { condition } => is(condition, Type::Bool),
         Inst::Ballot { result, a } => is(result, Type::I32) && is(a, Type::Bool),
         Inst::Shuffle { result, a, index } => ty(result) == ty(a) && is(index, Type::I32),

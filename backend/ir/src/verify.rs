@@ -1,7 +1,7 @@
 //! The verifier. Every value must be defined once and before its use, markers must nest, and
 //! indices must be in range.
 
-use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
+use super::{Dim, Function, Image, Inst, Space};
 
 /// Maximum number of result words of an image instruction, which is one texel.
 const TEXEL: usize = 4;
@@ -36,7 +36,7 @@ pub fn verify(function: &Function) -> Result<(), VerifyError> {
         let fail = |problem| VerifyError { at, problem };
         check_operands(function, inst, &defined).map_err(fail)?;
         check_nesting(inst, &mut open).map_err(fail)?;
-        for result in results(inst) {
+        for result in inst.results() {
             let slot = defined.get_mut(result.0 as usize).ok_or(fail("result has no type"))?;
             if std::mem::replace(slot, true) {
                 return Err(fail("value defined twice"));
@@ -48,7 +48,7 @@ pub fn verify(function: &Function) -> Result<(), VerifyError> {
 
 fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<(), &'static str> {
     let mut missing = false;
-    operands(inst, |value| missing |= !defined.get(value.0 as usize).copied().unwrap_or(false));
+    inst.operands(|value| missing |= !defined.get(value.0 as usize).copied().unwrap_or(false));
     if missing {
         return Err("operand is not defined before");
     }
@@ -58,27 +58,16 @@ fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<
         }
         Inst::TableLoad { table, .. } if table.0 as usize >= function.tables.len() => Err("no such table"),
         Inst::Image(image) => check_image(image),
-        Inst::Wide(wide) if (wide.words.len() as u32, wide.results) != wide.op.shape() => {
-            Err("a wide operation of another shape")
-        }
+        Inst::Wide(wide) if wide.words.len() as u32 != wide.op.shape().0 => Err("a wide operation of another shape"),
         Inst::StorePart { bytes, .. } if !matches!(bytes, 1 | 2) => Err("a part has one or two bytes"),
-        Inst::Load { space: Space::OfImage { image, .. }, .. }
-        | Inst::Store { space: Space::OfImage { image, .. }, .. }
-        | Inst::StorePart { space: Space::OfImage { image, .. }, .. }
-        | Inst::Atomic { space: Space::OfImage { image, .. }, .. }
-            if !has_routine(function, *image) =>
-        {
-            Err(NO_ROUTINE)
-        }
-        Inst::Atomic64(atomic) => match atomic.space {
-            Space::OfImage { image, .. } if !has_routine(function, image) => Err(NO_ROUTINE),
+        _ => match inst.space() {
+            Some(Space::OfImage { image, .. }) if !has_routine(function, *image) => {
+                Err("a part of an image without the image's routine")
+            }
             _ => Ok(()),
         },
-        _ => Ok(()),
     }
 }
-
-const NO_ROUTINE: &str = "a part of a look-up without its routine";
 
 fn has_routine(function: &Function, image: u32) -> bool {
     function.routines.iter().any(|(number, _)| *number == image)
@@ -128,99 +117,6 @@ fn replace(open: &mut Vec<Open>, allowed: &[Open], by: Open) -> Result<(), &'sta
     close(open, allowed)?;
     open.push(by);
     Ok(())
-}
-
-/// Returns the values that an instruction defines.
-pub fn results(inst: &Inst) -> Vec<Value> {
-    match inst {
-        Inst::Const { result, .. }
-        | Inst::Unary { result, .. }
-        | Inst::Binary { result, .. }
-        | Inst::Ternary { result, .. }
-        | Inst::LocalLoad { result, .. }
-        | Inst::TableLoad { result, .. }
-        | Inst::Input { result, .. }
-        | Inst::Parameter { result, .. }
-        | Inst::Interpolate { result, .. }
-        | Inst::Load { result, .. }
-        | Inst::Atomic { result, .. }
-        | Inst::BufferLength { result, .. }
-        | Inst::Lane { result }
-        | Inst::IsActive { result }
-        | Inst::Ballot { result, .. }
-        | Inst::Shuffle { result, .. }
-        | Inst::IsHelper { result } => vec![*result],
-        Inst::Wide(wide) => (0..wide.results).map(|index| Value(wide.result.0 + index)).collect(),
-        Inst::Atomic64(atomic) => vec![atomic.result, Value(atomic.result.0 + 1)],
-        Inst::Image(image) => (0..image.results).map(|index| Value(image.result.0 + index)).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Calls `visit` with every value that an instruction uses.
-pub fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
-    let visit = &mut visit;
-    match inst {
-        Inst::Unary { a, .. } => visit(*a),
-        Inst::Binary { a, b, .. } => [*a, *b].into_iter().for_each(visit),
-        Inst::Ternary { a, b, c, .. } => [*a, *b, *c].into_iter().for_each(visit),
-        Inst::LocalLoad { index, .. } => index.iter().copied().for_each(visit),
-        Inst::LocalStore { index, value, .. } => index.iter().chain([value]).copied().for_each(visit),
-        Inst::TableLoad { index, .. } => visit(*index),
-        Inst::Parameter { of, .. } => of.iter().copied().for_each(visit),
-        Inst::Interpolate { at, .. } => interpolate_operands(*at).into_iter().flatten().for_each(visit),
-        Inst::Output { value, .. } => visit(*value),
-        Inst::Load { space, offset, .. } => space.operand().into_iter().chain([*offset]).for_each(visit),
-        Inst::Store { space, offset, value } | Inst::StorePart { space, offset, value, .. } => {
-            space.operand().into_iter().chain([*offset, *value]).for_each(visit);
-        }
-        Inst::Wide(wide) => wide.words.iter().copied().for_each(visit),
-        Inst::Atomic64(atomic) => {
-            let words = [atomic.offset].into_iter().chain(atomic.value).chain(atomic.comparator.into_iter().flatten());
-            atomic.space.operand().into_iter().chain(words).for_each(visit);
-        }
-        Inst::Ballot { a, .. } => visit(*a),
-        Inst::Shuffle { a, index, .. } => [*a, *index].into_iter().for_each(visit),
-        Inst::Atomic { space, offset, value, comparator, .. } => {
-            space.operand().into_iter().chain([*offset, *value]).chain(*comparator).for_each(visit);
-        }
-        Inst::BufferLength { element, .. } => element.iter().copied().for_each(visit),
-        Inst::Image(image) => image_operands(image, visit),
-        Inst::If { condition } => visit(*condition),
-        _ => {}
-    }
-}
-
-fn interpolate_operands(at: InterpolateAt) -> [Option<Value>; 2] {
-    match at {
-        InterpolateAt::Centroid => [None, None],
-        InterpolateAt::Sample(sample) => [Some(sample), None],
-        InterpolateAt::Offset(x, y) => [Some(x), Some(y)],
-    }
-}
-
-fn image_operands(image: &Image, visit: &mut impl FnMut(Value)) {
-    image.coords.iter().chain(&image.offset).chain(&image.element).copied().for_each(&mut *visit);
-    image.sampler.iter().filter_map(|(_, element)| *element).for_each(&mut *visit);
-    match &image.op {
-        ImageOp::Sample { lod, reference } => {
-            match lod {
-                Lod::Implicit { bias } => bias.iter().copied().for_each(&mut *visit),
-                Lod::Explicit(level) => visit(*level),
-                Lod::Gradient { dx, dy } => dx.iter().chain(dy).copied().for_each(&mut *visit),
-            }
-            reference.iter().copied().for_each(visit);
-        }
-        ImageOp::Gather { component, reference, .. } => component.iter().chain(reference).copied().for_each(visit),
-        ImageOp::Fetch { level, sample } => level.iter().chain(sample).copied().for_each(visit),
-        ImageOp::Read { sample } => sample.iter().copied().for_each(visit),
-        ImageOp::Write { sample, texel } => sample.iter().chain(texel).copied().for_each(visit),
-        ImageOp::Atomic { sample, value, comparator, .. } => {
-            sample.iter().chain(value).chain(comparator).copied().for_each(visit);
-        }
-        ImageOp::Size { level } => level.iter().copied().for_each(visit),
-        ImageOp::Levels | ImageOp::Samples | ImageOp::QueryLod => {}
-    }
 }
 
 #[cfg(test)]

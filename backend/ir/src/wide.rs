@@ -62,11 +62,11 @@ impl Builder {
                 false => words.push(operand),
             }
         }
-        let results = if ty.is_wide() { 2 } else { 1 };
-        let word = if ty.is_wide() { Type::I32 } else { ty };
-        let made: Vec<Value> = (0..results).map(|_| self.value(word)).collect();
-        self.push(Inst::Wide(Box::new(Wide { op, words, result: made[0], results })));
-        if ty.is_wide() { self.join(made[0], made[1], ty) } else { made[0] }
+        let (is_wide, word) = if ty.is_wide() { (true, Type::I32) } else { (false, ty) };
+        let result = self.value(word);
+        let high = is_wide.then(|| self.value(word));
+        self.push(Inst::Wide(Box::new(Wide { op, words, result })));
+        high.map_or(result, |high| self.join(result, high, ty))
     }
 
     /// Extends a 32-bit integer to 64 bits.

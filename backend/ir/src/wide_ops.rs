@@ -6,76 +6,22 @@
 //! Conversions to integers saturate, and NaN gives 0. `FMin` and `FMax` treat NaN as the
 //! operations on single floats do.
 
+use super::operands::named;
+
 /// Factor just below 1. Its difference from 1 exceeds the relative error of a quotient of doubles.
 pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
-/// Operation on 64-bit numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are those of the operations on words; conversions name both sides")]
-pub enum WideOp {
-    FAdd,
-    FSub,
-    FMul,
-    FDiv,
-    FMin,
-    FMax,
-    Fma,
-    Sqrt,
-    Floor,
-    Ceil,
-    Trunc,
-    RoundEven,
-    FEq,
-    FNe,
-    FLt,
-    FLe,
-    SDiv,
-    UDiv,
-    SRem,
-    UMod,
-    F32ToF64,
-    F64ToF32,
-    S64ToF64,
-    U64ToF64,
-    S64ToF32,
-    U64ToF32,
-    F64ToS64,
-    F64ToU64,
+named! {
+    /// Operation on 64-bit numbers.
+    #[expect(missing_docs, reason = "the names are those of the operations on words; conversions name both sides")]
+    WideOp "no such wide operation" {
+        FAdd, FSub, FMul, FDiv, FMin, FMax, Fma, Sqrt, Floor, Ceil, Trunc, RoundEven, FEq, FNe, FLt, FLe,
+        SDiv, UDiv, SRem, UMod,
+        F32ToF64, F64ToF32, S64ToF64, U64ToF64, S64ToF32, U64ToF32, F64ToS64, F64ToU64,
+    }
 }
 
 impl WideOp {
-    /// List of every operation.
-    pub const ALL: &[Self] = &[
-        Self::FAdd,
-        Self::FSub,
-        Self::FMul,
-        Self::FDiv,
-        Self::FMin,
-        Self::FMax,
-        Self::Fma,
-        Self::Sqrt,
-        Self::Floor,
-        Self::Ceil,
-        Self::Trunc,
-        Self::RoundEven,
-        Self::FEq,
-        Self::FNe,
-        Self::FLt,
-        Self::FLe,
-        Self::SDiv,
-        Self::UDiv,
-        Self::SRem,
-        Self::UMod,
-        Self::F32ToF64,
-        Self::F64ToF32,
-        Self::S64ToF64,
-        Self::U64ToF64,
-        Self::S64ToF32,
-        Self::U64ToF32,
-        Self::F64ToS64,
-        Self::F64ToU64,
-    ];
-
     /// Returns true if the result is a boolean.
     pub const fn is_comparison(self) -> bool {
         matches!(self, Self::FEq | Self::FNe | Self::FLt | Self::FLe)

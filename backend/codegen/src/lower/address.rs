@@ -19,6 +19,17 @@ use crate::frame::{Frame, REACHES, Reach};
 /// Distance from the low to the high dword of a 64-bit number in memory, in bytes.
 const HIGH: i32 = 4;
 
+/// Offsets of the lanes' addresses in a range.
+#[derive(Clone, Copy)]
+pub(super) struct RangeOffsets {
+    /// Range that an earlier look-up found.
+    pub range: Range,
+    /// Difference of each lane's address from the first byte of the range.
+    pub offsets: WaveRegs,
+    /// Mask of the lanes whose addresses are inside the range.
+    pub inside: WaveRegs,
+}
+
 impl Lower<'_> {
     /// Loads a dword per lane from an address, passed as its low and high dwords.
     pub(super) fn load_at_address(&mut self, inst: &Inst, result: Value, address: [Value; 2]) -> Result<()> {
@@ -26,7 +37,7 @@ impl Lower<'_> {
         if self.is_uniform(result) {
             let (base, offset) = self.uniform_reach(reach, address);
             let load = |lower: &mut Self| lower.load_uniform(result, Mem::at(base, 0).indexed(offset, 1));
-            return self.call_unless((Code::Jb_rel32_64, inst, Some(reach)), load, Some(result));
+            return self.call_unless(Code::Jb_rel32_64, inst, Some(reach), load);
         }
         let active = self.active_mask();
         let (range, offsets) = self.lanes_in_reach(reach, address, active);
@@ -35,7 +46,7 @@ impl Lower<'_> {
             let parts = lower.load_lanes_of(range, (offsets, follow), active);
             lower.hold(result, ValueLocation::Vector(parts));
         };
-        self.call_unless((Code::Je_rel32_64, inst, Some(reach)), load, Some(result))
+        self.call_unless(Code::Je_rel32_64, inst, Some(reach), load)
     }
 
     /// Stores a dword of each lane that is not a helper.
@@ -45,7 +56,7 @@ impl Lower<'_> {
         let (range, offsets) = self.lanes_in_reach(reach, address, effective);
         let follow = self.follows(address[0]);
         let store = |lower: &mut Self| lower.store_lanes_of(range, (offsets, follow), (words, effective));
-        self.call_unless((Code::Je_rel32_64, inst, Some(reach)), store, None)
+        self.call_unless(Code::Je_rel32_64, inst, Some(reach), store)
     }
 
     pub(super) fn next_reach(&mut self) -> u32 {
@@ -75,15 +86,14 @@ impl Lower<'_> {
     /// Returns a range and the offsets of the lanes' addresses in it. Sets the flags to "equal" if
     /// the offsets of all lanes of the mask `lanes` are inside.
     fn lanes_in_reach(&mut self, reach: u32, address: [Value; 2], lanes: WaveRegs) -> (Range, WaveRegs) {
-        let (range, offsets, inside) = self.in_reach(reach, address);
+        let RangeOffsets { range, offsets, inside } = self.in_reach(reach, address);
         let outside = self.mask_and_not(inside, lanes);
         self.test_mask(outside);
         (range, offsets)
     }
 
-    /// Returns a range, the offsets of the lanes' addresses in it, and the mask of the lanes whose
-    /// offsets are inside.
-    pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (Range, WaveRegs, WaveRegs) {
+    /// Returns the offsets of the lanes' addresses in a range.
+    pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> RangeOffsets {
         let (low, high) = (self.vector(low), self.vector(high));
         let first = Self::reach_field(reach, Reach::FIRST);
         let [first_low, first_high] = [0, HIGH].map(|behind| {
@@ -98,6 +108,6 @@ impl Lower<'_> {
         let offsets = self.vector2(V::SubI, low, first_low);
         let alike = self.compare(Compare::Signed(Order::Equal), high, first_high);
         let inside = self.inside(range, offsets, alike);
-        (range, offsets, inside)
+        RangeOffsets { range, offsets, inside }
     }
 }

@@ -5,7 +5,7 @@ use regalloc2::VReg;
 use smallvec::SmallVec;
 use vitric_ir::{BinaryOp, TernaryOp, Type, UnaryOp, Value};
 
-use super::super::machine::{Kind, MASK, Masking, Operand, VECTOR};
+use super::super::machine::{MASK, MachineInst, Masking, Operand, VECTOR};
 use super::super::table::{self, Compare, Order, Shift, V};
 use super::classify::Form;
 use super::emit::Source;
@@ -43,7 +43,7 @@ impl Lower<'_> {
             }
             UnaryOp::LogicalNot => {
                 let mask = self.mask(a);
-                let mask = if self.forms.opposite[a.0 as usize] { mask } else { self.mask_not(mask) };
+                let mask = if self.forms.uses.opposite[a.0 as usize] { mask } else { self.mask_not(mask) };
                 self.hold(result, ValueLocation::Mask(mask));
             }
             UnaryOp::IsNan => {
@@ -233,7 +233,7 @@ impl Lower<'_> {
             return Ok(());
         }
         if let Some(compare) = table::comparison(op) {
-            let compare = if self.forms.opposite[result.0 as usize] { compare.opposite() } else { compare };
+            let compare = if self.forms.uses.opposite[result.0 as usize] { compare.opposite() } else { compare };
             let (a, b) = (self.vector(a), self.source(b));
             let mask = self.compare(compare, a, b);
             self.hold(result, ValueLocation::Mask(mask));
@@ -474,7 +474,7 @@ impl Lower<'_> {
         let (a, b) = if self.is_memory(a) { (b, a) } else { (a, b) };
         // The instruction overwrites one operand. Choose one that was loaded only for it, or that
         // has no other use.
-        let [ends_a, ends_b, ends_c] = [a, b, c].map(|value| self.forms.used_once[value.0 as usize]);
+        let [ends_a, ends_b, ends_c] = [a, b, c].map(|value| self.forms.uses.once[value.0 as usize]);
         let loaded = self.is_memory(b);
         let parts = if !self.is_memory(c) && (loaded || ends_c && !ends_a && !ends_b) {
             let (addend, factor, second) = (self.vector(c), self.vector(a), self.source(b));
@@ -491,6 +491,6 @@ impl Lower<'_> {
     pub(super) fn masked_change(&mut self, code: Code, operands: &[Operand], from: VReg) {
         let to = self.out.register(MASK);
         let mask = Some(Masking { register: Operand::Change { from, to }, zeroing: false });
-        self.push(Kind::Plain { code, operands: smallvec::SmallVec::from_slice(operands), mask });
+        self.push(MachineInst::Plain { code, operands: smallvec::SmallVec::from_slice(operands), mask });
     }
 }

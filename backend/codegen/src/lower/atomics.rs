@@ -12,8 +12,9 @@ use regalloc2::VReg;
 use vitric_base::simd::WAVE;
 use vitric_ir::{AtomicOp, Inst, Space, Value};
 
-use super::super::machine::{Kind, Mem, Operand, SCALAR};
+use super::super::machine::{MachineInst, Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
+use super::address::RangeOffsets;
 use super::emit::Source;
 use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
@@ -120,7 +121,7 @@ impl Lower<'_> {
         let (places, reach) = match space {
             Space::Address { high } => {
                 let (reach, effective) = (self.next_reach(), self.effective());
-                let (range, offsets, inside) = self.in_reach(reach, [offset, high]);
+                let RangeOffsets { range, offsets, inside } = self.in_reach(reach, [offset, high]);
                 let outside = self.mask_and_not(inside, effective);
                 let outside = self.mask_bits(outside);
                 let lanes = self.aligned(offsets, effective);
@@ -128,9 +129,7 @@ impl Lower<'_> {
             }
             _ if self.is_uniform(offset) => {
                 return match op {
-                    AtomicOp::Add | AtomicOp::Sub if self.is_uniform(value) => {
-                        self.add_to_one(inst, (result, space, offset), (op, value))
-                    }
+                    AtomicOp::Add | AtomicOp::Sub if self.is_uniform(value) => self.add_to_one(inst),
                     _ => self.call(inst, false),
                 };
             }
@@ -157,7 +156,7 @@ impl Lower<'_> {
             let found = lower.keep(places.lanes, found);
             lower.hold(result, ValueLocation::Vector(found));
         };
-        self.call_unless((Code::Jne_rel32_64, inst, reach), each, Some(result))
+        self.call_unless(Code::Jne_rel32_64, inst, reach, each)
     }
 
     /// Returns the lanes of a mask whose offsets are of aligned dwords inside a range.
@@ -184,12 +183,8 @@ impl Lower<'_> {
 
     /// Adds a uniform number to one dword, or subtracts it, once per active lane. Each lane
     /// returns the value that the lanes before it have left.
-    fn add_to_one(
-        &mut self,
-        inst: &Inst,
-        (result, space, offset): (Value, Space, Value),
-        (op, value): (AtomicOp, Value),
-    ) -> Result<()> {
+    fn add_to_one(&mut self, inst: &Inst) -> Result<()> {
+        let &Inst::Atomic { result, space, offset, op, value, .. } = inst else { return Ok(()) };
         let (range, effective) = (self.range(space), self.effective());
         let (place, number) = (self.scalar(offset), self.scalar(value));
         let bits = self.mask_bits(effective);
@@ -229,7 +224,7 @@ impl Lower<'_> {
             let found = lower.keep(effective, found);
             lower.hold(result, ValueLocation::Vector(found));
         };
-        self.call_unless((Code::Jb_rel32_64, inst, None), add, Some(result))
+        self.call_unless(Code::Jb_rel32_64, inst, None, add)
     }
 
     /// Returns for each lane of a mask how many lanes of the mask precede it. With AVX2 the mask
@@ -286,7 +281,7 @@ impl Lower<'_> {
         }
         let [all, some] = [0; 2].map(|_| self.out.block());
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(ALL)]);
-        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: some, otherwise: all });
+        self.push(MachineInst::Branch { code: Code::Jne_rel32_64, then: some, otherwise: all });
         self.block = Some(all);
         (0..WAVE).for_each(|lane| self.atomic_of_lane(way, places, Lane::Known(lane)));
         let all = self.block.replace(some);
@@ -294,7 +289,7 @@ impl Lower<'_> {
         let join = self.out.block();
         for block in [all, self.block] {
             self.block = block;
-            self.push(Kind::Jump { to: join, arguments: Vec::new() });
+            self.push(MachineInst::Jump { to: join, arguments: Vec::new() });
         }
         self.block = Some(join);
     }
@@ -303,15 +298,15 @@ impl Lower<'_> {
     fn each_lane(&mut self, bits: VReg, act: impl FnOnce(&mut Self, Lane)) {
         let (head, rest) = (self.out.block(), self.scalar_register());
         self.out.blocks[head.index()].parameters = vec![rest];
-        self.push(Kind::Jump { to: head, arguments: vec![bits] });
+        self.push(MachineInst::Jump { to: head, arguments: vec![bits] });
         self.block = Some(head);
         let lane = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(rest)]);
         act(self, Lane::Of(lane));
         let next = self.define(SCALAR, Code::VEX_Blsr_r32_rm32, &[Operand::Use(rest)]);
         let [again, done] = [0; 2].map(|_| self.out.block());
-        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: again, otherwise: done });
+        self.push(MachineInst::Branch { code: Code::Jne_rel32_64, then: again, otherwise: done });
         self.block = Some(again);
-        self.push(Kind::Jump { to: head, arguments: vec![next] });
+        self.push(MachineInst::Jump { to: head, arguments: vec![next] });
         self.block = Some(done);
     }
 
@@ -362,14 +357,14 @@ impl Lower<'_> {
         let (retry, old) = (self.out.block(), self.scalar_register());
         self.out.blocks[retry.index()].parameters = vec![old];
         let seen = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
-        self.push(Kind::Jump { to: retry, arguments: vec![seen] });
+        self.push(MachineInst::Jump { to: retry, arguments: vec![seen] });
         self.block = Some(retry);
         let new = self.new_word(new, old, value);
         let found = self.exchange_if(word, old, new);
         let [lost, done] = [0; 2].map(|_| self.out.block());
-        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: lost, otherwise: done });
+        self.push(MachineInst::Branch { code: Code::Jne_rel32_64, then: lost, otherwise: done });
         self.block = Some(lost);
-        self.push(Kind::Jump { to: retry, arguments: vec![found] });
+        self.push(MachineInst::Jump { to: retry, arguments: vec![found] });
         self.block = Some(done);
         found
     }

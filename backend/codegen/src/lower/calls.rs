@@ -1,9 +1,9 @@
 //! Calls of the runtime for instructions that generated code does not execute itself.
 
 use iced_x86::Code;
-use vitric_ir::{Inst, Type, Value, numbered, results};
+use vitric_ir::{Inst, Type, Value};
 
-use super::super::machine::{Kind, Mem, Operand, VECTOR};
+use super::super::machine::{MachineInst, Mem, Operand, VECTOR};
 use super::classify::Form;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{ARGUMENTS, Frame, LANES_BYTES};
@@ -13,7 +13,7 @@ impl Lower<'_> {
     /// Calls the runtime to execute an instruction. Its operands are stored to the frame's
     /// arguments, and its results are loaded from there.
     pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
-        let (numbered, arguments) = numbered(inst);
+        let (numbered, arguments) = inst.numbered();
         if arguments.len() > ARGUMENTS {
             return Err("an instruction with too many operands".into());
         }
@@ -24,13 +24,13 @@ impl Lower<'_> {
         let active = self.active_mask();
         let bits = self.mask_bits(active);
         self.plain(Code::Mov_rm16_r16, &[Operand::Mem(Mem::frame(Frame::CALL_ACTIVE)), Operand::Use(bits)]);
-        let (defined, number) = (results(&numbered), self.sites.len() as u32);
+        let (defined, number) = (numbered.results(), self.sites.len() as u32);
         let site = Site::new(numbered, uniform);
         let routine = site.one_image;
         let lanes = routine.map(|_| self.lanes_of_routine(&site.inst));
         self.sites.push(site);
-        self.push(Kind::Call { site: number, routine });
-        for (index, result) in defined.into_iter().enumerate() {
+        self.push(MachineInst::Call { site: number, routine });
+        for (index, result) in defined.enumerate() {
             match lanes {
                 Some(lanes) => self.load_result_of(lanes, result, index),
                 None => self.load_result(result, index),
@@ -39,16 +39,18 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Runs `inside` where a jump is taken, and calls the runtime elsewhere. The runtime may
-    /// record the address range of memory that it finds at index `reach`.
+    /// Runs `inside` where the conditional jump `code` is taken, and calls the runtime elsewhere.
+    /// `inside` computes the result of the instruction, if it has one. The runtime may record the address range of memory that it finds at index `reach`.
     pub(super) fn call_unless(
         &mut self,
-        (code, inst, reach): (Code, &Inst, Option<u32>),
+        code: Code,
+        inst: &Inst,
+        reach: Option<u32>,
         inside: impl FnOnce(&mut Self),
-        result: Option<Value>,
     ) -> Result<()> {
+        let result = inst.results().next();
         let [then, otherwise, join] = [0; 3].map(|_| self.out.block());
-        self.push(Kind::Branch { code, then, otherwise });
+        self.push(MachineInst::Branch { code, then, otherwise });
         let uniform = result.is_some_and(|result| self.is_uniform(result));
         let form = result.map(|result| (result, self.forms.values[result.0 as usize]));
         // Conversions that one branch computes do not exist in the other.
@@ -79,7 +81,7 @@ impl Lower<'_> {
     fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<WaveRegs> {
         let parts = value.map(|(value, form)| self.in_form(value, form));
         let arguments = parts.map_or_else(Vec::new, |parts| (0..parts.count).map(|part| parts.at(part)).collect());
-        self.push(Kind::Jump { to: join, arguments });
+        self.push(MachineInst::Jump { to: join, arguments });
         parts
     }
 

@@ -24,8 +24,15 @@ pub struct Forms {
     pub words: Vec<Form>,
     /// Constants and their dwords.
     pub constants: HashMap<Value, u32>,
+    /// Uses of the values.
+    pub uses: Uses,
+}
+
+/// Uses of the values of a function.
+#[derive(Debug)]
+pub struct Uses {
     /// For each value, true if it has exactly one use.
-    pub used_once: Vec<bool>,
+    pub once: Vec<bool>,
     /// For each value, true if its only use is the condition of an `If`.
     pub only_branches: Vec<bool>,
     /// For each value, true if it is a comparison of floats whose only use is a negation.
@@ -38,14 +45,11 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
         Inst::Const { result, word } => Some((*result, *word)),
         _ => None,
     };
-    let (used_once, only_branches, opposite) = uses(function);
     let mut forms = Forms {
         values: vec![Form::Vector; function.types.len()],
         words: word_forms(function, facts, words),
         constants: function.insts.iter().filter_map(constant).collect(),
-        used_once,
-        only_branches,
-        opposite,
+        uses: uses(function),
     };
     for inst in &function.insts {
         let Some(result) = single_result(inst) else { continue };
@@ -62,14 +66,12 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
     forms
 }
 
-/// Returns three tables over the values: used exactly once, used only as the condition of an `If`,
-/// and comparison of floats that is only negated.
-fn uses(function: &Function) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
-    let none = || vec![false; function.types.len()];
-    let (mut uses, mut branches, mut compares, mut negated) =
-        (vec![0u32; function.types.len()], none(), none(), none());
+/// Finds the uses of the values.
+fn uses(function: &Function) -> Uses {
+    let mut uses = vec![0u32; function.types.len()];
+    let [mut branches, mut compares, mut negated] = [(); 3].map(|()| vec![false; function.types.len()]);
     for inst in &function.insts {
-        vitric_ir::operands(inst, |value| uses[value.0 as usize] += 1);
+        inst.operands(|value| uses[value.0 as usize] += 1);
         match inst {
             Inst::If { condition } => branches[condition.0 as usize] = true,
             Inst::Unary { op: UnaryOp::LogicalNot, a, .. } => negated[a.0 as usize] = true,
@@ -80,17 +82,15 @@ fn uses(function: &Function) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
         }
     }
     let once: Vec<bool> = uses.into_iter().map(|uses| uses == 1).collect();
-    let of_those = |some: &[bool]| once.iter().zip(some).map(|(&once, &some)| once && some).collect::<Vec<_>>();
-    let only_branches = of_those(&branches);
-    let opposite = of_those(&negated).iter().zip(&compares).map(|(&negated, &compares)| negated && compares).collect();
-    (once, only_branches, opposite)
+    let only_branches = once.iter().zip(branches).map(|(&once, branches)| once && branches).collect();
+    let negated = once.iter().zip(negated).map(|(&once, negated)| once && negated);
+    let opposite = negated.zip(compares).map(|(negated, compares)| negated && compares).collect();
+    Uses { once, only_branches, opposite }
 }
 
 fn single_result(inst: &Inst) -> Option<Value> {
-    match vitric_ir::results(inst)[..] {
-        [result] => Some(result),
-        _ => None,
-    }
+    let mut results = inst.results();
+    if results.len() == 1 { results.next() } else { None }
 }
 
 /// Chooses the forms of variables. The type of the first stored value determines the form.

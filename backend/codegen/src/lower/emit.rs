@@ -4,7 +4,7 @@ use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
 use smallvec::SmallVec;
 
-use super::super::machine::{Kind, MASK, Masking, Mem, Operand, SCALAR, VECTOR};
+use super::super::machine::{MASK, MachineInst, Masking, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Shift, V};
 use super::{Lower, WaveRegs};
 use crate::Target;
@@ -34,19 +34,19 @@ impl From<WaveRegs> for Source {
 }
 
 impl Lower<'_> {
-    pub(super) fn push(&mut self, kind: Kind) {
+    pub(super) fn push(&mut self, kind: MachineInst) {
         if let Some(block) = self.block {
             self.out.blocks[block.index()].insts.push(kind);
         }
     }
 
     pub(super) fn plain(&mut self, code: Code, operands: &[Operand]) {
-        self.push(Kind::Plain { code, operands: SmallVec::from_slice(operands), mask: None });
+        self.push(MachineInst::Plain { code, operands: SmallVec::from_slice(operands), mask: None });
     }
 
     pub(super) fn masked(&mut self, code: Code, operands: &[Operand], register: VReg, zeroing: bool) {
         let mask = Some(Masking { register: Operand::Use(register), zeroing });
-        self.push(Kind::Plain { code, operands: SmallVec::from_slice(operands), mask });
+        self.push(MachineInst::Plain { code, operands: SmallVec::from_slice(operands), mask });
     }
 
     pub(super) fn scalar_register(&mut self) -> VReg {
@@ -72,7 +72,7 @@ impl Lower<'_> {
         let mut operands: SmallVec<[Operand; 4]> = SmallVec::new();
         operands.push(Operand::Def(result));
         operands.extend_from_slice(sources);
-        self.push(Kind::Plain { code, operands, mask: None });
+        self.push(MachineInst::Plain { code, operands, mask: None });
         result
     }
 

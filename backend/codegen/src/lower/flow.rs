@@ -12,7 +12,7 @@ use iced_x86::Code;
 use regalloc2::{Block, VReg};
 use vitric_ir::{Inst, Region, Value};
 
-use super::super::machine::{Kind, MASK, Mem, Operand, SCALAR, VECTOR};
+use super::super::machine::{MASK, MachineInst, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{self, V};
 use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
@@ -133,7 +133,7 @@ impl Lower<'_> {
     /// Jumps to a label of the open region `open`.
     fn jump_label(&mut self, open: usize, to_middle: bool) {
         let Some(from) = self.block.take() else { return };
-        self.out.blocks[from.index()].insts.push(Kind::Jump { to: Block::new(0), arguments: Vec::new() });
+        self.out.blocks[from.index()].insts.push(MachineInst::Jump { to: Block::new(0), arguments: Vec::new() });
         let is_continue = to_middle && self.open[open].header.is_some();
         let mark = if is_continue { self.open[open].header_written } else { self.open[open].written };
         let written = self.variables.written(mark);
@@ -145,7 +145,7 @@ impl Lower<'_> {
     /// goes to a label.
     fn branch_or_label(&mut self, code: Code, open: usize, to_middle: bool) {
         let (then, otherwise) = (self.out.block(), self.out.block());
-        self.push(Kind::Branch { code, then, otherwise });
+        self.push(MachineInst::Branch { code, then, otherwise });
         self.block = Some(otherwise);
         self.jump_label(open, to_middle);
         self.block = Some(then);
@@ -242,7 +242,7 @@ impl Lower<'_> {
     }
 
     fn finish_jump(&mut self, from: Block, block: Block, with: Vec<VReg>) {
-        if let Some(Kind::Jump { to, arguments }) = self.out.blocks[from.index()].insts.last_mut() {
+        if let Some(MachineInst::Jump { to, arguments }) = self.out.blocks[from.index()].insts.last_mut() {
             *to = block;
             *arguments = with;
         }
@@ -537,7 +537,7 @@ impl Lower<'_> {
         let carried = self.carried(region);
         let header = self.out.block();
         let Some(before) = self.block else { return };
-        self.push(Kind::Jump { to: header, arguments: Vec::new() });
+        self.push(MachineInst::Jump { to: header, arguments: Vec::new() });
         let arguments = self.arguments(before, &carried);
         self.finish_jump(before, header, arguments);
         for &variable in &carried {
@@ -636,17 +636,17 @@ impl Lower<'_> {
         let region = self.innermost().region;
         if let (Some(_), Some((header, carried))) = (self.block, self.innermost().header.clone()) {
             let work = self.turn(region);
-            self.push(Kind::BackEdge { work });
+            self.push(MachineInst::BackEdge { work });
             let leaves = self.changes_active(region).then(|| {
                 let active = self.active_mask();
                 self.test_mask(active);
                 let (again, out) = (self.out.block(), self.out.block());
-                self.push(Kind::Branch { code: Code::Jne_rel32_64, then: again, otherwise: out });
+                self.push(MachineInst::Branch { code: Code::Jne_rel32_64, then: again, otherwise: out });
                 self.block = Some(again);
                 out
             });
             if let Some(latch) = self.block {
-                self.push(Kind::Jump { to: header, arguments: Vec::new() });
+                self.push(MachineInst::Jump { to: header, arguments: Vec::new() });
                 let arguments = self.arguments(latch, &carried);
                 self.finish_jump(latch, header, arguments);
             }

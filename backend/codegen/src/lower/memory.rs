@@ -8,9 +8,9 @@
 use iced_x86::Code;
 use regalloc2::VReg;
 use vitric_base::simd::{Mask, WAVE};
-use vitric_ir::{Inst, Local, Part, Space, Value, results};
+use vitric_ir::{Inst, Local, Part, Space, Value};
 
-use super::super::machine::{Base, Kind, Mem, Operand, SCALAR, VECTOR};
+use super::super::machine::{Base, MachineInst, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::classify::Form;
 use super::convert::{Key, Of};
@@ -141,7 +141,7 @@ impl Lower<'_> {
 
     /// Returns the memory of a wave's dwords at a uniform index, or `otherwise` if the index is
     /// out of bounds.
-    fn lanes_of_word(&mut self, (local, base, index): (Local, u32, Value), otherwise: Mem) -> Mem {
+    fn lanes_of_word(&mut self, local: Local, base: u32, index: Value, otherwise: Mem) -> Mem {
         let words = self.ir.locals[local.0 as usize];
         let (index, otherwise) = (self.scalar(index), self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(otherwise)]));
         let word = self.change(Code::Add_rm32_imm32, index, &[Operand::Imm(base as i32)]);
@@ -167,7 +167,7 @@ impl Lower<'_> {
         }
         if let Some(index) = index.filter(|index| self.is_uniform(*index)) {
             let zeros = self.pooled(vec![0; LANES_BYTES]);
-            let lanes = self.lanes_of_word((*local, *base, index), Mem::pool(zeros, false));
+            let lanes = self.lanes_of_word(*local, *base, index, Mem::pool(zeros, false));
             let parts = self.load_lanes(lanes, self.target.parts());
             self.hold(*result, ValueLocation::Vector(parts));
             return Ok(());
@@ -193,7 +193,7 @@ impl Lower<'_> {
             return Ok(());
         }
         if let Some(index) = index.filter(|index| self.is_uniform(*index)) {
-            let lanes = self.lanes_of_word((*local, *base, index), Mem::frame(Frame::RESULT));
+            let lanes = self.lanes_of_word(*local, *base, index, Mem::frame(Frame::RESULT));
             self.store_lanes(lanes, new, active);
             return Ok(());
         }
@@ -270,11 +270,11 @@ impl Lower<'_> {
         let bits = self.mask_bits(lanes);
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(Mask::MAX.into())]);
         let [whole, others, end] = [(); 3].map(|()| self.out.block());
-        self.push(Kind::Branch { code: Code::Je_rel32_64, then: whole, otherwise: others });
+        self.push(MachineInst::Branch { code: Code::Je_rel32_64, then: whole, otherwise: others });
         for block in [whole, others] {
             self.block = Some(block);
             way(self, block == whole);
-            self.push(Kind::Jump { to: end, arguments: Vec::new() });
+            self.push(MachineInst::Jump { to: end, arguments: Vec::new() });
         }
         self.block = Some(end);
     }
@@ -458,7 +458,7 @@ impl Lower<'_> {
                 self.load_uniform(*result, Mem::at(entry, SIZE));
             }
             _ => {
-                let uniform = results(inst).first().is_some_and(|result| self.is_uniform(*result));
+                let uniform = inst.results().next().is_some_and(|result| self.is_uniform(result));
                 self.call(inst, uniform)?;
             }
         }

@@ -34,7 +34,7 @@ use variables::Variables;
 use vitric_ir::passes::uniformity::{Uniformity, Words};
 use vitric_ir::{Function, Inst, Regions, Value};
 
-use super::machine::{self, Kind, Mem};
+use super::machine::{self, MachineInst, Mem};
 use super::table::Compare;
 use super::{CodegenOptions, Site, Target};
 use crate::frame::{Frame, LANES_BYTES};
@@ -178,7 +178,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target:
         lower.inst(inst)?;
     }
     if lower.block.is_some() {
-        lower.push(Kind::Return);
+        lower.push(MachineInst::Return);
     }
     let Lower { out: function, sites, local_bytes, pushed_bytes, .. } = lower;
     Ok(Lowered { function, sites, local_bytes, pushed_bytes })
@@ -218,7 +218,7 @@ impl Lower<'_> {
             }
             Inst::Wide(wide) if self.wide(wide) => {}
             Inst::Demote => self.demote(),
-            Inst::Barrier => self.push(Kind::Barrier),
+            Inst::Barrier => self.push(MachineInst::Barrier),
             _ => self.access(inst)?,
         }
         Ok(())

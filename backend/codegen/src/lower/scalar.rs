@@ -42,7 +42,7 @@ impl Lower<'_> {
 
     pub(super) fn scalar_binary(&mut self, result: Value, op: BinaryOp, a: Value, b: Value) {
         if let Some(compare) = table::comparison(op) {
-            if self.forms.only_branches[result.0 as usize] {
+            if self.forms.uses.only_branches[result.0 as usize] {
                 return self.hold(result, ValueLocation::Flags(compare, a, b));
             }
             let register = self.scalar_compare(compare, a, b);

@@ -1,7 +1,7 @@
 //! State of a wave, and its execution.
 
 use smallvec::SmallVec;
-use vitric_ir::{Image, Inst, UnaryOp, Value, numbered, results};
+use vitric_ir::{Image, Inst, UnaryOp, Value};
 
 use super::{Environment, Executable, Lanes, Mask, Stop, Vectors, WAVE};
 use crate::Program;
@@ -476,7 +476,7 @@ impl Wave {
     /// Returns the operands, and the instruction with its operands numbered as in a call from
     /// generated code.
     fn numbered(&self, image: &Image) -> (Image, Vec<Lanes>) {
-        let (inst, values) = numbered(&Inst::Image(Box::new(image.clone())));
+        let (inst, values) = Inst::Image(Box::new(image.clone())).numbered();
         let operands = values.iter().map(|&value| *self.register(value)).collect();
         let Inst::Image(image) = inst else { unreachable!("it was made above") };
         (*image, operands)
@@ -491,7 +491,7 @@ impl Wave {
                 self.set(*result, lanes);
             }
             Inst::Wide(_) | Inst::Atomic64(_) => {
-                for (result, lanes) in results(inst).into_iter().zip(access.execute(inst, false)) {
+                for (result, lanes) in inst.results().zip(access.execute(inst, false)) {
                     self.set(result, lanes);
                 }
             }

@@ -16,7 +16,7 @@ use super::kernels::per_operation;
 /// Performs an operation on a word and returns the old value, with one instruction if the machine
 /// has it.
 macro_rules! performed {
-    ($word:expr, $op:expr, $value:expr, $comparator:expr, $apply:ident) => {{
+    ($word:expr, $op:expr, $value:expr, $comparator:expr) => {{
         const ORDER: Ordering = Ordering::SeqCst;
         match $op {
             AtomicOp::Load => $word.load(ORDER),
@@ -28,7 +28,7 @@ macro_rules! performed {
             AtomicOp::Add => $word.fetch_add($value, ORDER),
             AtomicOp::Sub => $word.fetch_sub($value, ORDER),
             op => {
-                let update = |old| op.$apply(old, $value, $comparator);
+                let update = |old| op.apply(old, $value, $comparator);
                 $word.fetch_update(ORDER, ORDER, update).unwrap_or_else(|old| old)
             }
         }
@@ -38,13 +38,13 @@ macro_rules! performed {
 /// Performs `op` on a word and returns the old value.
 #[inline(always)]
 pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u32 {
-    performed!(word, op, value, comparator, apply)
+    performed!(word, op, value, comparator)
 }
 
 /// Performs `op` on a 64-bit word and returns the old value, as [`perform`] does.
 #[inline]
 pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
-    performed!(word, op, value, comparator, apply_wide)
+    performed!(word, op, value, comparator)
 }
 
 /// Performs `op` on a word that no other thread accesses and returns the old value.

@@ -306,14 +306,9 @@ fn stays_within(function: &Function, interface: &Interface) -> bool {
         // Only linked kernels contain this instruction.
         Inst::Parameter { .. } => false,
         Inst::Output { slot, .. } => (*slot as usize) < interface.outputs.len(),
-        Inst::Load { space: place, .. }
-        | Inst::Store { space: place, .. }
-        | Inst::StorePart { space: place, .. }
-        | Inst::Atomic { space: place, .. } => space(place),
-        Inst::Atomic64(atomic) => space(&atomic.space),
         Inst::BufferLength { resource: number, .. } => resource(*number),
         Inst::Image(image) => resource(image.resource) && image.sampler.is_none_or(|(number, _)| resource(number)),
-        _ => true,
+        _ => inst.space().is_none_or(space),
     };
     words.is_some_and(|words| words <= MAX_LOCAL_WORDS) && function.insts.iter().all(inside)
 }

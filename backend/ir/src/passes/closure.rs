@@ -4,7 +4,7 @@
 //! a value in all lanes, whichever lanes are active. Data that a lane must keep while inactive
 //! lives in locals, whose stores are masked.
 
-use crate::{Function, Inst, Local, Regions, Value, map_operands, operands, results};
+use crate::{Function, Inst, Local, Regions, Value};
 
 /// Passes escaping values through locals.
 pub fn run(function: &mut Function) {
@@ -22,7 +22,7 @@ pub fn run(function: &mut Function) {
             let definition = defined_in[value.0 as usize];
             homes[value.0 as usize].filter(|_| !is_inside(&regions, region, definition))
         });
-        let defined = results(&inst);
+        let defined = inst.results();
         out.push(inst);
         for value in defined {
             defined_in[value.0 as usize] = regions.of[at];
@@ -58,10 +58,10 @@ fn escaping(function: &Function, regions: &Regions) -> Vec<bool> {
     let mut defined_in = vec![0; function.types.len()];
     for (at, inst) in function.insts.iter().enumerate() {
         let region = user_region(regions, at, inst);
-        operands(inst, |value| {
+        inst.operands(|value| {
             escaping[value.0 as usize] |= !is_inside(regions, region, defined_in[value.0 as usize]);
         });
-        for value in results(inst) {
+        for value in inst.results() {
             defined_in[value.0 as usize] = regions.of[at];
         }
     }
@@ -77,7 +77,7 @@ fn load_operands(
     local: impl Fn(Value) -> Option<Local>,
 ) {
     let mut loads: Vec<(Value, Value)> = Vec::new();
-    operands(inst, |value| {
+    inst.operands(|value| {
         if loads.iter().any(|(from, _)| *from == value) {
             return;
         }
@@ -89,6 +89,6 @@ fn load_operands(
         }
     });
     if !loads.is_empty() {
-        map_operands(inst, |value| loads.iter().find(|(from, _)| *from == value).map_or(value, |(_, to)| *to));
+        inst.map_operands(|value| loads.iter().find(|(from, _)| *from == value).map_or(value, |(_, to)| *to));
     }
 }

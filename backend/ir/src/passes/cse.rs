@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 
-use crate::{Function, Inst, Space, Value, map_operands, map_results, results};
+use crate::{Function, Inst, Space, Value};
 
 /// Replaces repeated computations by their first occurrence.
 pub fn run(function: &mut Function) {
@@ -13,14 +13,14 @@ pub fn run(function: &mut Function) {
     let mut first: HashMap<Key, Value> = HashMap::default();
     let (mut made, mut marks): (Vec<Key>, Vec<usize>) = (Vec::new(), Vec::new());
     function.insts.retain_mut(|inst| {
-        map_operands(inst, |value| replaced.get(&value).copied().unwrap_or(value));
+        inst.map_operands(|value| replaced.get(&value).copied().unwrap_or(value));
         match inst {
             Inst::If { .. } | Inst::Block | Inst::Loop => marks.push(made.len()),
             Inst::Else | Inst::Continuing => forget(&mut first, &mut made, marks.last().copied()),
             Inst::EndIf | Inst::EndBlock | Inst::EndLoop => forget(&mut first, &mut made, marks.pop()),
             _ => {}
         }
-        let (Some(&result), Some(key)) = (results(inst).first(), key(inst, facts)) else { return true };
+        let (Some(result), Some(key)) = (inst.results().next(), key(inst, facts)) else { return true };
         match first.get(&key) {
             Some(&value) if function.types[value.0 as usize] == function.types[result.0 as usize] => {
                 replaced.insert(result, value);
@@ -80,7 +80,7 @@ fn key(inst: &Inst, facts: Facts) -> Option<Key> {
     };
     pure.then(|| {
         let mut key = inst.clone();
-        map_results(&mut key, |_| Value(0));
+        key.map_results(|_| Value(0));
         key
     })
 }

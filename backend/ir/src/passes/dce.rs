@@ -10,9 +10,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use crate::{
-    AtomicOp, Function, Inst, Local, Region, RegionKind, Regions, Value, map_operands, map_results, operands, results,
-};
+use crate::{AtomicOp, Effect, Function, Inst, Local, Region, RegionKind, Regions, Value};
 
 /// Maximum number of a local's stores that are scanned for each word. Locals with more stores get
 /// an index.
@@ -99,7 +97,7 @@ impl<'f> Needs<'f> {
         let mut stores = vec![Vec::new(); function.locals.len()];
         let mut jumps = vec![Vec::new(); regions.list.len()];
         for (at, inst) in function.insts.iter().enumerate() {
-            results(inst).iter().for_each(|value| definitions[value.0 as usize] = at);
+            inst.results().for_each(|value| definitions[value.0 as usize] = at);
             match inst {
                 Inst::LocalStore { local, .. } => stores[local.0 as usize].push(at),
                 Inst::Break { depth } | Inst::Continue { depth } => {
@@ -135,7 +133,7 @@ impl<'f> Needs<'f> {
     fn follow(&mut self) {
         while let Some(at) = self.found.pop() {
             let inst = &self.function.insts[at];
-            operands(inst, |value| self.instruction(self.definitions[value.0 as usize]));
+            inst.operands(|value| self.instruction(self.definitions[value.0 as usize]));
             self.region(self.regions.of[at]);
             if let Inst::LocalLoad { local, base, index, .. } = *inst {
                 self.load(local, index.is_none().then_some(base));
@@ -176,13 +174,11 @@ fn by_word(function: &Function, stores: &[usize]) -> HashMap<Option<u32>, Vec<us
 }
 
 fn has_effect(inst: &Inst) -> bool {
-    match inst {
-        Inst::Atomic { op, .. } => *op != AtomicOp::Load,
-        Inst::Atomic64(atomic) => atomic.op != AtomicOp::Load,
-        Inst::Image(image) => image.op.has_effect(),
-        Inst::Output { .. } | Inst::Store { .. } | Inst::StorePart { .. } => true,
-        Inst::Kill | Inst::Demote | Inst::Barrier => true,
-        _ => false,
+    match (inst, inst.effect()) {
+        (Inst::Atomic { op, .. }, _) => *op != AtomicOp::Load,
+        (Inst::Atomic64(atomic), _) => atomic.op != AtomicOp::Load,
+        (_, Effect::None | Effect::Local | Effect::Flow) => false,
+        (_, Effect::Output | Effect::Memory | Effect::Lane | Effect::Barrier) => true,
     }
 }
 
@@ -198,15 +194,15 @@ pub(super) fn renumber(function: &mut Function) {
     let mut numbers: Vec<Option<Value>> = vec![None; function.types.len()];
     let mut types = Vec::new();
     for inst in &function.insts {
-        for value in results(inst) {
+        for value in inst.results() {
             numbers[value.0 as usize] = Some(Value(types.len() as u32));
             types.push(function.types[value.0 as usize]);
         }
     }
     let number = |value: Value| numbers[value.0 as usize].unwrap_or(value);
     for inst in &mut function.insts {
-        map_operands(inst, number);
-        map_results(inst, number);
+        inst.map_operands(number);
+        inst.map_results(number);
     }
     function.types = types;
 }

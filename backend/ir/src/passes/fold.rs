@@ -5,7 +5,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use crate::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide, map_operands};
+use crate::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide};
 
 /// Facts about values.
 struct Known {
@@ -39,18 +39,17 @@ pub fn run(function: &mut Function) {
     let mut constants: HashMap<(u32, Type), Value> = HashMap::default();
     let (mut head, mut out) = (Vec::new(), Vec::with_capacity(function.insts.len()));
     for mut inst in std::mem::take(&mut function.insts) {
-        map_operands(&mut inst, |value| known.replaced.get(&value).copied().unwrap_or(value));
+        inst.map_operands(|value| known.replaced.get(&value).copied().unwrap_or(value));
         if let Inst::Wide(wide) = &inst
             && let Some(words) = known.wide(wide)
         {
-            for (index, word) in words.into_iter().take(wide.results as usize).enumerate() {
-                let result = Value(wide.result.0 + index as u32);
+            for (result, word) in inst.results().zip(words) {
                 head.push(Inst::Const { result, word });
                 known.words.insert(result, word);
             }
             continue;
         }
-        let result = crate::results(&inst).first().copied();
+        let result = inst.results().next();
         if let Some(result) = result
             && known.gives_number(&inst)
         {

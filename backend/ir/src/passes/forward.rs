@@ -9,7 +9,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use crate::{Function, Inst, Local, Value, map_operands};
+use crate::{Function, Inst, Local, Value};
 
 type Word = (u32, u32);
 type Facts = HashMap<Word, Value>;
@@ -75,7 +75,7 @@ pub fn run(function: &mut Function) {
     let mut pass = Pass { facts: Facts::default(), open: Vec::new(), replaced: HashMap::default() };
     let mut insts = std::mem::take(&mut function.insts);
     for (at, inst) in insts.iter_mut().enumerate() {
-        map_operands(inst, |value| pass.replaced.get(&value).copied().unwrap_or(value));
+        inst.map_operands(|value| pass.replaced.get(&value).copied().unwrap_or(value));
         pass.step(function, inst, stores.remove(&at));
     }
     insts.retain(|inst| !matches!(inst, Inst::LocalLoad { result, .. } if pass.replaced.contains_key(result)));

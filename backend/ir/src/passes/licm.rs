@@ -9,7 +9,7 @@
 //! [`run_through_ifs`]). In kernels, parameters move too, because moved instructions may use them.
 
 use super::cse::changes_memory;
-use crate::{Function, Inst, RegionKind, Regions, Space, operands, results};
+use crate::{Function, Inst, RegionKind, Regions, Space};
 
 /// Maximum number of instructions that move in front of one loop. Each of them occupies a register
 /// throughout the loop.
@@ -48,7 +48,7 @@ fn move_out(function: &mut Function, (most, through_ifs): (usize, bool)) {
         } else {
             place.0 = regions.of[at];
         }
-        results(inst).iter().for_each(|value| defined_in[value.0 as usize] = place.0);
+        inst.results().for_each(|value| defined_in[value.0 as usize] = place.0);
     }
     let mut out = Vec::with_capacity(function.insts.len());
     for (at, inst) in std::mem::take(&mut function.insts).into_iter().enumerate() {
@@ -85,7 +85,7 @@ fn outermost(
     let is_left = |kind| matches!(kind, RegionKind::Loop | RegionKind::Block) || through_ifs && kind == RegionKind::If;
     while is_left(regions.get(current).kind) {
         let mut outside = true;
-        operands(inst, |value| {
+        inst.operands(|value| {
             let definition = defined_in[value.0 as usize];
             outside &= definition != current && !regions.chain(definition).any(|around| around == current);
         });

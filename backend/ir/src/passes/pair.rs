@@ -11,7 +11,7 @@
 //! Pairing is faster if latency bounds the function and the registers suffice for both waves.
 //! Source: DESIGN 4.
 
-use crate::{Function, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results};
+use crate::{Effect, Function, Inst, Local, Space, Type, Value};
 
 /// Minimum number of instructions for which pairing is beneficial in a function without a loop.
 const MIN_PAIRED: usize = 48;
@@ -60,18 +60,13 @@ pub fn run(
 /// Returns true if an instruction waits for other waves, or distinguishes active lanes from
 /// inactive ones.
 pub fn parts_waves(inst: &Inst) -> bool {
-    use Inst::{Barrier, Demote, Interpolate, IsActive, IsHelper, Kill};
-    matches!(inst, Kill | Demote | Barrier | IsHelper { .. } | IsActive { .. } | Interpolate { .. })
+    matches!(inst, Inst::IsHelper { .. } | Inst::IsActive { .. } | Inst::Interpolate { .. })
+        || matches!(inst.effect(), Effect::Lane | Effect::Barrier)
 }
 
 /// Returns true if an instruction has an effect on memory, or accesses memory by address.
 pub fn has_effect(inst: &Inst) -> bool {
-    match inst {
-        Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) => true,
-        Inst::Load { space: Space::Address { .. }, .. } => true,
-        Inst::Image(image) => image.op.has_effect(),
-        _ => false,
-    }
+    inst.effect() == Effect::Memory || matches!(inst, Inst::Load { space: Space::Address { .. }, .. })
 }
 
 impl Shared {
@@ -89,7 +84,7 @@ impl Shared {
                         changed |= std::mem::replace(&mut shared.locals[*local as usize], false);
                     }
                     _ if !same => {
-                        for result in results(inst) {
+                        for result in inst.results() {
                             changed |= std::mem::replace(&mut shared.values[result.0 as usize], false);
                         }
                     }
@@ -110,7 +105,7 @@ impl Shared {
             Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => self.locals[local.0 as usize],
             _ => true,
         };
-        operands(inst, |value| same &= self.values[value.0 as usize]);
+        inst.operands(|value| same &= self.values[value.0 as usize]);
         same
     }
 }
@@ -123,10 +118,10 @@ fn most_live(function: &Function, shared: &Shared) -> usize {
     let mut defined = vec![0; function.types.len()];
     let mut last = vec![0; function.types.len()];
     for (at, inst) in function.insts.iter().enumerate() {
-        for result in results(inst) {
+        for result in inst.results() {
             (defined[result.0 as usize], last[result.0 as usize]) = (at, at);
         }
-        operands(inst, |value| {
+        inst.operands(|value| {
             let start = defined[value.0 as usize];
             let around = loops.iter().filter(|(first, end)| start < *first && *first < at && at < *end);
             let end = around.map(|(_, end)| *end).max().unwrap_or(at);
@@ -178,19 +173,19 @@ fn paired(function: &Function, shared: &Shared, (inputs, outputs): (u32, u32)) -
             Inst::Output { .. } => false,
             inst if has_effect(inst) => false,
             Inst::LocalStore { local, .. } => shared.locals[local.0 as usize],
-            _ => results(inst).iter().all(|result| shared.values[result.0 as usize]),
+            _ => inst.results().all(|result| shared.values[result.0 as usize]),
         };
         for wave in 0..if single { 1 } else { 2 } {
             let mut copy = inst.clone();
-            map_operands(&mut copy, |value| values[wave][value.0 as usize]);
+            copy.map_operands(|value| values[wave][value.0 as usize]);
             let first = Value(out.types.len() as u32);
-            for result in results(inst) {
+            for result in inst.results() {
                 for values in &mut values[wave..if single { 2 } else { wave + 1 }] {
                     values[result.0 as usize] = Value(out.types.len() as u32);
                 }
                 out.types.push(function.types[result.0 as usize]);
             }
-            map_results(&mut copy, |_| first);
+            copy.map_results(|_| first);
             of_wave(&mut copy, &places[wave], wave as u32 * inputs, wave as u32 * outputs, single);
             out.insts.push(copy);
         }

@@ -47,16 +47,13 @@ fn tells_lanes_apart(inst: &Inst) -> bool {
 
 /// Returns the array elements of bindings that an instruction accesses.
 fn elements(inst: &Inst) -> [Option<Value>; 2] {
-    let of = |space: &Space| if let Space::Buffer { element, .. } = space { *element } else { None };
     match inst {
-        Inst::Load { space, .. }
-        | Inst::Store { space, .. }
-        | Inst::StorePart { space, .. }
-        | Inst::Atomic { space, .. } => [of(space), None],
-        Inst::Atomic64(atomic) => [of(&atomic.space), None],
         Inst::BufferLength { element, .. } => [*element, None],
         Inst::Image(image) => [image.element, image.sampler.and_then(|(_, element)| element)],
-        _ => [None; 2],
+        _ => match inst.space() {
+            Some(Space::Buffer { element, .. }) => [*element, None],
+            _ => [None; 2],
+        },
     }
 }
 
@@ -67,18 +64,10 @@ fn looks(inst: &Inst) -> bool {
 
 /// Returns the memory that an instruction accesses, if other workgroups can access it, too.
 fn memory(inst: &Inst) -> Option<Memory> {
-    let of = |space: &Space| match space {
-        Space::Buffer { resource, .. } => Some(Memory::Resource(*resource)),
-        Space::Address { .. } => Some(Memory::Address),
-        _ => None,
-    };
-    match inst {
-        Inst::Load { space, .. }
-        | Inst::Store { space, .. }
-        | Inst::StorePart { space, .. }
-        | Inst::Atomic { space, .. } => of(space),
-        Inst::Atomic64(atomic) => of(&atomic.space),
-        Inst::Image(image) => Some(Memory::Resource(image.resource)),
+    match (inst, inst.space()) {
+        (Inst::Image(image), _) => Some(Memory::Resource(image.resource)),
+        (_, Some(Space::Buffer { resource, .. })) => Some(Memory::Resource(*resource)),
+        (_, Some(Space::Address { .. })) => Some(Memory::Address),
         _ => None,
     }
 }

@@ -8,13 +8,13 @@
 use foldhash::HashSet;
 
 use super::dce;
-use crate::{Function, Inst, Value, operands};
+use crate::{Function, Inst, Value};
 
 /// Drops all results after the last one that is used. The first result always stays.
 pub fn run(function: &mut Function) {
     let mut used: HashSet<Value> = HashSet::default();
     for inst in &function.insts {
-        operands(inst, |value| {
+        inst.operands(|value| {
             used.insert(value);
         });
     }

@@ -13,7 +13,7 @@
 //! The analysis assumes at first that everything is uniform. It then removes assumptions that do
 //! not hold until nothing changes.
 
-use crate::{Function, Inst, RegionKind, Regions, Space, Value, operands, results};
+use crate::{Function, Inst, RegionKind, Regions, Space, Value};
 
 /// Results of the uniformity analysis.
 #[derive(Debug, Clone, Default)]
@@ -195,7 +195,7 @@ impl Analysis<'_> {
                 }
             }
             _ if !self.is_result_uniform(inst, uniform_input) => {
-                for value in results(inst) {
+                for value in inst.results() {
                     self.changed |= std::mem::replace(&mut self.facts.values[value.0 as usize], false);
                 }
             }
@@ -219,7 +219,7 @@ impl Analysis<'_> {
             Inst::Shuffle { a, index, .. } => return self.is_uniform(*a) || self.is_uniform(*index),
             _ => true,
         };
-        operands(inst, |value| uniform &= self.is_uniform(value));
+        inst.operands(|value| uniform &= self.is_uniform(value));
         uniform
     }
 

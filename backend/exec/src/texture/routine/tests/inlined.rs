@@ -1,6 +1,6 @@
 //! Tests of programs with inlined routines against the programs that call these routines.
 
-use vitric_ir::{AtomicOp, Function, map_operands};
+use vitric_ir::{AtomicOp, Function};
 
 use super::access::bytes_of;
 use super::*;
@@ -23,7 +23,7 @@ fn sampling_thrice(requests: &[Request; 2], in_region: bool) -> Program {
     }
     for (number, (request, first)) in (0..).zip([(&requests[0], 0), (&requests[1], words), (&requests[0], 0)]) {
         let mut inst = Inst::Image(Box::new(Image { number, ..request.image.clone() }));
-        map_operands(&mut inst, |value| Value(value.0 + first));
+        inst.map_operands(|value| Value(value.0 + first));
         let Inst::Image(image) = inst else { unreachable!("it was made above") };
         for (word, result) in (0..).zip(b.image(*image, Type::I32)) {
             b.local_store(kept, 4 * number + word, None, result);
