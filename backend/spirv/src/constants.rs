@@ -9,7 +9,7 @@ use vitric_base::host_memory;
 use vitric_ir::{Builder, Type, Value, elementary};
 
 use super::module::{MAX_FLAT_WORDS, MAX_WORDS, Module, Ty};
-use super::number::{self, Number};
+use super::number::{self, Number, NumberTypes};
 use super::parse::Instruction;
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
@@ -296,9 +296,10 @@ fn fold(op: Op, operands: &[(Number, &[u64])], index: usize, to: Number) -> Resu
     };
     let from = operands.first().map_or(to, |(number, _)| *number);
     let operands: Vec<(u64, Type)> = operands.iter().map(component).collect::<Result<_>>()?;
+    let types = NumberTypes { from, to };
     let known = |builder: &mut Builder, values: &[Value]| match op {
-        Op::Bitcast => Ok(number::bitcast(builder, &values[..1], (from, to), 1)[0]),
-        _ => number::component(builder, op, values, (from, to), false),
+        Op::Bitcast => Ok(number::bitcast(builder, &values[..1], types, 1)[0]),
+        _ => number::component(builder, op, values, types, false),
     };
     elementary::evaluate(&operands, known)
 }

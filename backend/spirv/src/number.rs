@@ -124,16 +124,25 @@ pub(crate) fn is_signed_extended(op: G) -> bool {
     matches!(op, G::SAbs | G::SSign | G::SMin | G::SMax | G::SClamp | G::FindSMsb | G::Ldexp)
 }
 
-/// Translates one component of a componentwise operation. `operands` have type `from`, except the
-/// condition of a selection and the count of a shift. The result has type `to`. `second` selects
-/// the second member of operations that return two.
+/// Types of an operation on numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NumberTypes {
+    /// Type of the operands, except the condition of a selection and the count of a shift.
+    pub from: Number,
+    /// Type of the result.
+    pub to: Number,
+}
+
+/// Translates one component of a componentwise operation. `second` selects the second member of
+/// operations that return two.
 pub(crate) fn component(
     b: &mut Builder,
     op: Op,
     operands: &[Value],
-    (from, to): (Number, Number),
+    types: NumberTypes,
     second: bool,
 ) -> Result<Value> {
+    let NumberTypes { from, to } = types;
     let mut operands: smallvec::SmallVec<[Value; 4]> = operands.iter().copied().collect();
     let Some(&x) = operands.first() else { return Err(Error::Malformed("an operation without operands")) };
     if is_signed(op) {
@@ -142,7 +151,7 @@ pub(crate) fn component(
         operands[0] = signed(b, x, from);
     }
     if is_conversion(op) {
-        return Ok(convert(b, op, operands[0], (from, to)));
+        return Ok(convert(b, op, operands[0], types));
     }
     limit_bit_numbers(b, op, &mut operands, from);
     let above = if second { upper_part(b, op, &operands, from) } else { None };
@@ -232,7 +241,8 @@ fn is_conversion(op: Op) -> bool {
     )
 }
 
-fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> Value {
+fn convert(b: &mut Builder, op: Op, x: Value, types: NumberTypes) -> Value {
+    let NumberTypes { from, to } = types;
     let wide = matches!(from, Number::Int(64) | Number::Float(64));
     let value = match (op, to) {
         (Op::UConvert | Op::SConvert, Number::Int(64)) if !wide => b.extend(x, op == Op::SConvert),
@@ -292,9 +302,9 @@ pub(crate) fn half_towards_zero(b: &mut Builder, x: Value, from: Number) -> Valu
 }
 
 /// Reinterprets bits as components of another type, in little-endian order.
-pub(crate) fn bitcast(b: &mut Builder, values: &[Value], (from, to): (Number, Number), count: usize) -> Vec<Value> {
-    let words = to_words(b, values, from);
-    from_words(b, &words, to, count)
+pub(crate) fn bitcast(b: &mut Builder, values: &[Value], types: NumberTypes, count: usize) -> Vec<Value> {
+    let words = to_words(b, values, types.from);
+    from_words(b, &words, types.to, count)
 }
 
 fn to_words(b: &mut Builder, values: &[Value], from: Number) -> Vec<Value> {

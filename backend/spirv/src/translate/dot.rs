@@ -5,7 +5,7 @@ use spirv::Op;
 use vitric_ir::{BinaryOp as B, Builder, Type, Value, elementary};
 
 use super::Translator;
-use crate::number::{self, Number};
+use crate::number::{self, Number, NumberTypes};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
@@ -49,7 +49,10 @@ impl Translator<'_> {
         let from = Number::of(self.module, ty)?;
         let (words, from) = match words[..] {
             // A scalar is four packed bytes, the only packed format.
-            [word] => (number::bitcast(&mut self.builder, &[word], (from, Number::Int(8)), 4), Number::Int(8)),
+            [word] => {
+                let byte = Number::Int(8);
+                (number::bitcast(&mut self.builder, &[word], NumberTypes { from, to: byte }, 4), byte)
+            }
             _ => (words.to_vec(), from),
         };
         let b = &mut self.builder;

@@ -33,6 +33,26 @@ struct Body<'a> {
     depth: u32,
 }
 
+/// Branch to one of two blocks.
+struct ConditionalBranch {
+    condition: Value,
+    /// Label of the block for a true condition.
+    yes: u32,
+    /// Label of the block for a false condition.
+    no: u32,
+}
+
+/// Case of a switch with the lanes that enter it.
+struct CaseEntry {
+    label: u32,
+    /// True in lanes whose selector matches the case.
+    matched: Value,
+    /// Local that is not 0 in lanes that fall into the case.
+    fell: Local,
+    /// Label of the next case.
+    next: FallThrough,
+}
+
 /// Label to which a chain falls through, or `None` at the end of the function.
 type FallThrough = Option<u32>;
 
@@ -213,7 +233,7 @@ impl<'a> Translator<'a> {
         if let Some(merge) = merge {
             let scope = self.scopes.open(&mut self.builder, Inst::Block);
             self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
-            self.arms(body, block, condition, (yes, no), Some(merge))?;
+            self.arms(body, block, ConditionalBranch { condition, yes, no }, Some(merge))?;
             self.scopes.targets.pop();
             self.builder.push(Inst::EndBlock);
             return Ok(self.after(merge, end));
@@ -232,7 +252,7 @@ impl<'a> Translator<'a> {
                 Ok(Some(yes))
             }
             _ => {
-                self.arms(body, block, condition, (yes, no), end)?;
+                self.arms(body, block, ConditionalBranch { condition, yes, no }, end)?;
                 Ok(None)
             }
         }
@@ -255,14 +275,14 @@ impl<'a> Translator<'a> {
         &mut self,
         body: &mut Body<'a>,
         block: &'a Block,
-        condition: Value,
-        (yes, no): (u32, u32),
+        branch: ConditionalBranch,
         end: FallThrough,
     ) -> Result<()> {
+        let ConditionalBranch { condition, yes, no } = branch;
         if yes == no {
             return self.arm(body, block, yes, end);
         }
-        let joins = self.joins(body.function, (yes, no), end)?;
+        let joins = self.joins(body.function, [yes, no], end)?;
         for &label in joins.iter().rev() {
             let scope = self.scopes.open(&mut self.builder, Inst::Block);
             self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: None });
@@ -285,7 +305,7 @@ impl<'a> Translator<'a> {
 
     /// Returns the join blocks: blocks where paths from two arms meet inside the construct. Each
     /// one precedes the join blocks that it leads to.
-    fn joins(&mut self, function: &Function, (yes, no): (u32, u32), end: FallThrough) -> Result<Vec<u32>> {
+    fn joins(&mut self, function: &Function, [yes, no]: [u32; 2], end: FallThrough) -> Result<Vec<u32>> {
         if !function.has_joins {
             return Ok(Vec::new());
         }
@@ -382,7 +402,7 @@ impl<'a> Translator<'a> {
             }
             // Cases that leave the switch immediately cannot be fallen into.
             let next = cases[index + 1..].iter().map(|case| case.label).find(|&label| !self.is_exit(label, None));
-            self.case(body, block, case.label, matched, (fell, next))?;
+            self.case(body, block, CaseEntry { label: case.label, matched, fell, next })?;
         }
         self.scopes.targets.pop();
         self.builder.push(Inst::EndBlock);
@@ -434,14 +454,8 @@ impl<'a> Translator<'a> {
         Ok(None)
     }
 
-    fn case(
-        &mut self,
-        body: &mut Body<'a>,
-        block: &'a Block,
-        label: u32,
-        matched: Value,
-        (fell, next): (Local, FallThrough),
-    ) -> Result<()> {
+    fn case(&mut self, body: &mut Body<'a>, block: &'a Block, entry: CaseEntry) -> Result<()> {
+        let CaseEntry { label, matched, fell, next } = entry;
         self.store_matched_phis(body, block, label, matched)?;
         let word = self.builder.local_load(fell, 0, None, Type::I32);
         let through = self.builder.unary(UnaryOp::AsBool, word);

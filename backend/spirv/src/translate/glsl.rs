@@ -11,6 +11,30 @@ use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
+/// Fixed-point format of the components of a packed dword.
+struct Packing {
+    /// Number of bits of a component.
+    bits: u32,
+    /// Number that represents 1.
+    scale: f32,
+    /// True if the components are signed.
+    signed: bool,
+}
+
+impl Packing {
+    /// Returns the format that an instruction packs or unpacks.
+    fn of(op: G) -> Self {
+        let (bits, signed) = match op {
+            G::PackSnorm4x8 | G::UnpackSnorm4x8 => (8, true),
+            G::PackUnorm4x8 | G::UnpackUnorm4x8 => (8, false),
+            G::PackSnorm2x16 | G::UnpackSnorm2x16 => (16, true),
+            _ => (16, false),
+        };
+        let scale = ((1u32 << (bits - u32::from(signed))) - 1) as f32;
+        Self { bits, scale, signed }
+    }
+}
+
 impl Translator<'_> {
     pub(super) fn extended(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id, set, number) = (inst.word(0)?, inst.word(1)?, inst.word(2)?, inst.word(3)?);
@@ -246,19 +270,9 @@ impl Translator<'_> {
         Ok(out.into_iter().map(|word| self.builder.select(total, zero, word)).collect())
     }
 
-    /// Returns number of bits, scale and signedness of the components of a fixed-point packing.
-    fn packing(op: G) -> (u32, f32, bool) {
-        match op {
-            G::PackSnorm4x8 | G::UnpackSnorm4x8 => (8, 127.0, true),
-            G::PackUnorm4x8 | G::UnpackUnorm4x8 => (8, 255.0, false),
-            G::PackSnorm2x16 | G::UnpackSnorm2x16 => (16, 32767.0, true),
-            _ => (16, 65535.0, false),
-        }
-    }
-
     fn pack(&mut self, op: G, words: &[Value]) -> Value {
         let b = &mut self.builder;
-        let (bits, scale, signed) = Self::packing(op);
+        let Packing { bits, scale, signed } = Packing::of(op);
         let mut packed = b.int(0);
         for (index, &word) in words.iter().enumerate() {
             let code = if op == G::PackHalf2x16 {
@@ -284,7 +298,7 @@ impl Translator<'_> {
 
     fn unpack(&mut self, op: G, word: Value) -> Vec<Value> {
         let b = &mut self.builder;
-        let (bits, scale, signed) = Self::packing(op);
+        let Packing { bits, scale, signed } = Packing::of(op);
         let mut out = Vec::new();
         for index in 0..32 / bits {
             let (offset, count) = (b.int(index * bits), b.int(bits));

@@ -7,9 +7,20 @@ use spirv::{Decoration, ExecutionModel, Op, Scope};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 
 use super::{Operand, Translator};
-use crate::number::{self, Number};
+use crate::number::{self, Number, NumberTypes};
 use crate::parse::Instruction;
 use crate::{Error, Result};
+
+/// Operation and operands of an atomic instruction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AtomicOperands {
+    /// Operation.
+    pub op: AtomicOp,
+    /// Operand.
+    pub value: Value,
+    /// Value to compare the memory with, for compare-exchange.
+    pub comparator: Option<Value>,
+}
 
 impl Translator<'_> {
     pub(super) fn instruction(&mut self, inst: &Instruction) -> Result<()> {
@@ -230,9 +241,9 @@ impl Translator<'_> {
         if inst.op == Op::Bitcast {
             return self.bitcast(inst);
         }
-        let numbers = self.operation_numbers(inst)?;
+        let types = self.operation_types(inst)?;
         let scalars = self.scalars(ty)?;
-        let contracts = self.may_contract(inst, numbers.1);
+        let contracts = self.may_contract(inst, types.to);
         let mut words = Vec::with_capacity(scalars.len());
         // The result structure of carry and borrow operations has twice as many scalars as an
         // operand.
@@ -248,24 +259,24 @@ impl Translator<'_> {
             let second = returns_two(inst.op) && index >= count;
             let value = match (&operands[..], contracts) {
                 (&[x, y], Some(loose)) => self.contracted(loose, inst.op, x, y),
-                _ => number::component(&mut self.builder, inst.op, &operands, numbers, second)?,
+                _ => number::component(&mut self.builder, inst.op, &operands, types, second)?,
             };
             words.push(self.builder.cast(value, ty));
         }
-        if inst.op == Op::FConvert && numbers.1 == Number::Float(16) && self.rounds_towards_zero(id) {
+        if inst.op == Op::FConvert && types.to == Number::Float(16) && self.rounds_towards_zero(id) {
             let wide: Vec<Value> = operands.iter().flat_map(|operand| operand.iter().copied()).collect();
-            words = wide.iter().map(|&word| number::half_towards_zero(&mut self.builder, word, numbers.0)).collect();
+            words = wide.iter().map(|&word| number::half_towards_zero(&mut self.builder, word, types.from)).collect();
         }
         self.define_words(id, ty, words)
     }
 
     /// Returns the scalar types of the first operand and of the result.
-    fn operation_numbers(&mut self, inst: &Instruction) -> Result<(Number, Number)> {
+    fn operation_types(&mut self, inst: &Instruction) -> Result<NumberTypes> {
         let (from, _) = self.operand(inst.word(2)?)?;
         let from = Number::of(self.module, from)?;
         // Carry and borrow operations return a structure of two members with the operands' type.
         let to = if returns_two(inst.op) { from } else { Number::of(self.module, inst.word(0)?)? };
-        Ok((from, to))
+        Ok(NumberTypes { from, to })
     }
 
     /// Returns true for results with the decoration `FPRoundingMode RTZ`.
@@ -278,8 +289,8 @@ impl Translator<'_> {
         let (from, words) = self.typed_words(inst.word(2)?)?;
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let count = self.words_of(ty)? as usize;
-        let (from, to) = (Number::of(self.module, from)?, Number::of(self.module, ty)?);
-        let words = number::bitcast(&mut self.builder, &words, (from, to), count);
+        let types = NumberTypes { from: Number::of(self.module, from)?, to: Number::of(self.module, ty)? };
+        let words = number::bitcast(&mut self.builder, &words, types, count);
         self.define_words(id, ty, words)
     }
 
@@ -289,42 +300,43 @@ impl Translator<'_> {
         // result id before them.
         let at = if is_store { 0 } else { 2 };
         let pointer = self.pointer(inst.word(at)?)?;
-        let (op, value, comparator) = self.atomic_operands(inst, at)?;
+        let operands = self.atomic_operands(inst, at)?;
         let result = match &pointer.texel {
-            Some(_) => self.texel_atomic(inst, &pointer, (op, value, comparator))?,
-            None => self.atomic_word(&pointer, op, value, comparator)?,
+            Some(_) => self.texel_atomic(inst, &pointer, operands)?,
+            None => self.atomic_word(&pointer, operands)?,
         };
         if is_store { Ok(()) } else { self.define_words(inst.word(1)?, inst.word(0)?, vec![result]) }
     }
 
-    fn atomic_operands(&mut self, inst: &Instruction, at: usize) -> Result<(AtomicOp, Value, Option<Value>)> {
+    /// Returns the operation and the operands of an atomic instruction, whose pointer is word `at`.
+    fn atomic_operands(&mut self, inst: &Instruction, at: usize) -> Result<AtomicOperands> {
         use Op as O;
-        let simple = |op| Ok::<_, Error>((op, 3));
-        let (op, index) = match inst.op {
-            O::AtomicLoad => return Ok((AtomicOp::Load, self.atomic_constant(inst, 0)?, None)),
-            O::AtomicIIncrement => return Ok((AtomicOp::Add, self.atomic_constant(inst, 1)?, None)),
-            O::AtomicIDecrement => return Ok((AtomicOp::Sub, self.atomic_constant(inst, 1)?, None)),
+        let implied = |op, value| Ok(AtomicOperands { op, value, comparator: None });
+        let op = match inst.op {
+            O::AtomicLoad => return implied(AtomicOp::Load, self.atomic_constant(inst, 0)?),
+            O::AtomicIIncrement => return implied(AtomicOp::Add, self.atomic_constant(inst, 1)?),
+            O::AtomicIDecrement => return implied(AtomicOp::Sub, self.atomic_constant(inst, 1)?),
             O::AtomicCompareExchange => {
                 let (value, comparator) = (self.word(inst.word(at + 4)?)?, self.word(inst.word(at + 5)?)?);
-                return Ok((AtomicOp::CompareExchange, value, Some(comparator)));
+                return Ok(AtomicOperands { op: AtomicOp::CompareExchange, value, comparator: Some(comparator) });
             }
-            O::AtomicStore => simple(AtomicOp::Store)?,
-            O::AtomicExchange => simple(AtomicOp::Exchange)?,
-            O::AtomicIAdd => simple(AtomicOp::Add)?,
-            O::AtomicISub => simple(AtomicOp::Sub)?,
-            O::AtomicSMin => simple(AtomicOp::SMin)?,
-            O::AtomicUMin => simple(AtomicOp::UMin)?,
-            O::AtomicSMax => simple(AtomicOp::SMax)?,
-            O::AtomicUMax => simple(AtomicOp::UMax)?,
-            O::AtomicAnd => simple(AtomicOp::And)?,
-            O::AtomicOr => simple(AtomicOp::Or)?,
-            O::AtomicXor => simple(AtomicOp::Xor)?,
-            O::AtomicFAddEXT => simple(AtomicOp::FAdd)?,
-            O::AtomicFMinEXT => simple(AtomicOp::FMin)?,
-            O::AtomicFMaxEXT => simple(AtomicOp::FMax)?,
+            O::AtomicStore => AtomicOp::Store,
+            O::AtomicExchange => AtomicOp::Exchange,
+            O::AtomicIAdd => AtomicOp::Add,
+            O::AtomicISub => AtomicOp::Sub,
+            O::AtomicSMin => AtomicOp::SMin,
+            O::AtomicUMin => AtomicOp::UMin,
+            O::AtomicSMax => AtomicOp::SMax,
+            O::AtomicUMax => AtomicOp::UMax,
+            O::AtomicAnd => AtomicOp::And,
+            O::AtomicOr => AtomicOp::Or,
+            O::AtomicXor => AtomicOp::Xor,
+            O::AtomicFAddEXT => AtomicOp::FAdd,
+            O::AtomicFMinEXT => AtomicOp::FMin,
+            O::AtomicFMaxEXT => AtomicOp::FMax,
             other => return Err(Error::Unsupported(format!("{other:?}"))),
         };
-        Ok((op, self.word(inst.word(at + index)?)?, None))
+        Ok(AtomicOperands { op, value: self.word(inst.word(at + 3)?)?, comparator: None })
     }
 
     /// Appends an atomic operation on a texel: a 32-bit or 64-bit integer, or a float.
@@ -332,8 +344,9 @@ impl Translator<'_> {
         &mut self,
         inst: &Instruction,
         pointer: &Rc<super::Pointer>,
-        (op, value, comparator): (AtomicOp, Value, Option<Value>),
+        operands: AtomicOperands,
     ) -> Result<Value> {
+        let AtomicOperands { op, value, comparator } = operands;
         let is_wide = self.builder.is_wide(value);
         let mut words = |value| match is_wide {
             true => self.builder.split(value).to_vec(),

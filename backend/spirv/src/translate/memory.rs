@@ -459,17 +459,15 @@ impl Translator<'_> {
             Base::Input(first) => self.load_input(first, offset, pointer, ty),
             _ => {
                 let is_part = pointer.is_explicit() && number.bytes() < 4;
-                let loaded = if is_part { number.ir() } else { ty };
-                let load =
-                    |this: &mut Self, space, offset| Ok(Some(this.load_scalar(space, offset, (number, is_part))));
-                let value = self.at_place(pointer, offset, loaded, load)?;
+                let load = |this: &mut Self, space, offset| Ok(Some(this.load_scalar(space, offset, number, is_part)));
+                let value = self.at_place(pointer, offset, ty, load)?;
                 Ok(value.unwrap_or_else(|| self.zero(ty)))
             }
         }
     }
 
     /// Loads a number at a byte offset. A narrow number is extracted from its dword.
-    fn load_scalar(&mut self, space: Space, offset: Value, (number, is_part): (Number, bool)) -> Value {
+    fn load_scalar(&mut self, space: Space, offset: Value, number: Number, is_part: bool) -> Value {
         let b = &mut self.builder;
         if is_part {
             let (aligned, rest, eight) = (b.int(!3), b.int(3), b.int(3));
@@ -618,7 +616,7 @@ impl Translator<'_> {
                 let is_part = pointer.is_explicit() && number.bytes() < 4;
                 self.at_place(pointer, offset, Type::I32, |this, space, offset| {
                     this.facts.side_effects |= space != Space::Shared;
-                    this.store_scalar(space, offset, (value, number, is_part));
+                    this.store_scalar(space, offset, value, number, is_part);
                     Ok(None)
                 })?;
             }
@@ -626,7 +624,8 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn store_scalar(&mut self, space: Space, offset: Value, (value, number, is_part): (Value, Number, bool)) {
+    /// Stores a scalar of type `number` at a byte offset. A part occupies less than a dword.
+    fn store_scalar(&mut self, space: Space, offset: Value, value: Value, number: Number, is_part: bool) {
         if is_part {
             let value = number::code(&mut self.builder, value, number);
             self.builder.push(Inst::StorePart { space, offset, value, bytes: number.bytes() });

@@ -182,14 +182,23 @@ pub(super) fn program(
     specialization: &Specialization,
     observe: passes::Observer<'_>,
 ) -> Result<Shader> {
-    nesting::with_stack(|nesting| program_within(module, entry, (stage, nesting), specialization, observe))
+    let stage = ShaderStage { entry, stage, specialization };
+    nesting::with_stack(|nesting| program_within(module, stage, nesting, observe))
+}
+
+/// Entry point of a module and its use in a pipeline.
+#[derive(Clone, Copy)]
+struct ShaderStage<'a> {
+    /// Name of the entry point.
+    entry: &'a str,
+    stage: vk::ShaderStageFlags,
+    specialization: &'a Specialization,
 }
 
 fn program_within(
     module: &Module,
-    entry: &str,
-    (stage, nesting): (vk::ShaderStageFlags, Nesting),
-    specialization: &Specialization,
+    ShaderStage { entry, stage, specialization }: ShaderStage<'_>,
+    nesting: Nesting,
     observe: passes::Observer<'_>,
 ) -> Result<Shader> {
     let model = match stage {

@@ -7,6 +7,7 @@ use spirv::{Decoration, Op};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Space, Type, Value};
 
 use super::Translator;
+use super::instruction::AtomicOperands;
 use super::memory::{Base, Pointer};
 use crate::module::Ty;
 use crate::number::Number;
@@ -66,13 +67,8 @@ impl Translator<'_> {
     }
 
     /// Appends an atomic operation on the scalar that a pointer points to.
-    pub(super) fn atomic_word(
-        &mut self,
-        pointer: &Pointer,
-        op: AtomicOp,
-        value: Value,
-        comparator: Option<Value>,
-    ) -> Result<Value> {
+    pub(super) fn atomic_word(&mut self, pointer: &Pointer, operands: AtomicOperands) -> Result<Value> {
+        let AtomicOperands { op, value, comparator } = operands;
         let number = Number::of(self.module, pointer.ty)?;
         if number.bytes() < 4 {
             return Err(Error::Unsupported("an atomic of fewer than 32 bits".into()));
