@@ -32,7 +32,7 @@ impl<T: Default> ObjectPool<T> {
     }
 
     /// Returns a guard with an object. The object returns to the pool when the guard is dropped.
-    pub fn lend(&self) -> PoolGuard<'_, T> {
+    pub fn acquire(&self) -> PoolGuard<'_, T> {
         PoolGuard { pool: self, object: Some(self.take()) }
     }
 }
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn what_is_lent_comes_back_as_far_as_there_is_room() {
         let object_pool = ObjectPool::<Vec<u32>>::new(1);
-        object_pool.lend().push(7);
-        let (first, second) = (object_pool.lend(), object_pool.lend());
+        object_pool.acquire().push(7);
+        let (first, second) = (object_pool.acquire(), object_pool.acquire());
         assert_eq!((&**first, &**second), (&[7][..], &[][..]));
         drop((first, second));
         assert_eq!((object_pool.take(), object_pool.take()), (vec![7], vec![]));

@@ -599,7 +599,7 @@ pub(super) fn in_parallel(
     let clip = [Clip::of_all(touched(drawn.dynamic, drawn.pipeline))];
     let piece = |index: usize| {
         let mut triangles = Vec::new();
-        let mut front = gpu.fronts().lend();
+        let mut front = gpu.fronts().acquire();
         if !ok.load(Ordering::Relaxed) || !set_up(&mut front, index, &mut triangles) {
             ok.store(false, Ordering::Relaxed);
         }

@@ -410,7 +410,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
             }
         };
         let fronts = || {
-            let mut front = gpu.fronts().lend();
+            let mut front = gpu.fronts().acquire();
             front.look_ahead();
             front
         };

@@ -62,7 +62,7 @@ fn for_each(
         return (0..count).all(|index| work(&mut processor.front, index));
     }
     let (gpu, ok) = (processor.gpu, std::sync::atomic::AtomicBool::new(true));
-    let worker = || gpu.fronts().lend();
+    let worker = || gpu.fronts().acquire();
     gpu.workers().parallel(count, worker, |front, index| {
         if !work(front, index) {
             ok.store(false, std::sync::atomic::Ordering::Relaxed);

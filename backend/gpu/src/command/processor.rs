@@ -187,7 +187,7 @@ impl<'g> Processor<'g> {
             pending: Pending::default(),
             prepared: None,
             waiting: Waiting::default(),
-            front: gpu.fronts().lend(),
+            front: gpu.fronts().acquire(),
             shared: OfDevice {
                 routines: gpu.routines().clone(),
                 addresses: gpu.addresses().now(),

@@ -76,7 +76,7 @@ pub fn run_tile_pass(
     }
     workers.parallel(
         pieces + tiles.len(),
-        || (scratch.lend(), counted.map(counters::PassCounters::tally)),
+        || (scratch.acquire(), counted.map(counters::PassCounters::tally)),
         |(scratch, tally), index| {
             let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
