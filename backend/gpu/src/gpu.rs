@@ -18,7 +18,7 @@ use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, KeptDepths};
 use crate::pixel::TileScratch;
 use crate::state::PipelineState;
-use crate::transfer::{self, Direction};
+use crate::transfer::{self, BufferImageTransfer, CopyDirection};
 
 /// Reason why execution cannot go on. Results of the commands that ran are undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,13 +222,14 @@ impl Gpu {
         buffer: &Buffer,
         image: &Surface,
         regions: &[vk::BufferImageCopy],
-        direction: Direction,
+        direction: CopyDirection,
     ) {
         let in_use = self.begin_use();
-        if let (Some(in_use), Direction::ToImage) = (&in_use, direction) {
+        if let (Some(in_use), CopyDirection::ToImage) = (&in_use, direction) {
             image.begin_use(in_use, false);
         }
-        transfer::copy_buffer_image(&self.workers, in_use.as_ref(), (buffer, image), regions, direction);
+        let transfer = BufferImageTransfer { buffer, image, direction };
+        transfer::copy_buffer_image(&self.workers, in_use.as_ref(), transfer, regions);
         self.depths().copied_to(image);
     }
 

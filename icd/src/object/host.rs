@@ -10,7 +10,7 @@ use ash::vk;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_format as format;
-use vitric_gpu::transfer::Direction;
+use vitric_gpu::transfer::CopyDirection;
 use vitric_memory::{Allocation, Buffer, Heap, Surface};
 
 use super::{DeviceObject, check, device, need};
@@ -114,20 +114,26 @@ impl Rows {
 }
 
 /// Copies one region.
-fn copy(call: Call<'_>, object: &DeviceObject, image: &Surface, region: &Region, direction: Direction) -> Result<()> {
+fn copy(
+    call: Call<'_>,
+    object: &DeviceObject,
+    image: &Surface,
+    region: &Region,
+    direction: CopyDirection,
+) -> Result<()> {
     let rows = Rows::new(image, &region.copy).ok_or(Error::Unknown)?;
     let size = rows.size();
     let buffer = Buffer::new(size as u64);
     let memory = Allocation::new(&Heap::new(size as u64), size as u64).map_err(|_| Error::OutOfHostMemory)?;
     buffer.bind(memory, 0);
     let at = |start: usize| region.memory.wrapping_add(start);
-    if direction == Direction::ToImage {
+    if direction == CopyDirection::ToImage {
         for start in rows.starts() {
             buffer.write(start as u64, call.bytes(at(start).cast(), rows.bytes));
         }
     }
     object.device.gpu().copy_buffer_image(&buffer, image, &[region.copy], direction);
-    if direction == Direction::ToBuffer {
+    if direction == CopyDirection::ToBuffer {
         for start in rows.starts() {
             buffer.read(start as u64, call.outputs(at(start), rows.bytes));
         }
@@ -142,7 +148,7 @@ fn copy_all(
     image: vk::Image,
     flags: vk::HostImageCopyFlagsEXT,
     regions: impl Iterator<Item = Region>,
-    direction: Direction,
+    direction: CopyDirection,
 ) -> Result<vk::Result> {
     let image = need(object, &object.images, image)?;
     for mut region in regions {
@@ -170,7 +176,7 @@ fn copy_memory_to_image(
 ) -> Result<vk::Result> {
     let regions = all_of(call.array(info.p_regions, info.region_count))?;
     let regions = regions.iter().map(|region| region!(region));
-    copy_all(call, device(call, handle)?, info.dst_image, info.flags, regions, Direction::ToImage)
+    copy_all(call, device(call, handle)?, info.dst_image, info.flags, regions, CopyDirection::ToImage)
 }
 
 #[entry(vkCopyImageToMemoryEXT)]
@@ -181,7 +187,7 @@ fn copy_image_to_memory(
 ) -> Result<vk::Result> {
     let regions = all_of(call.array(info.p_regions, info.region_count))?;
     let regions = regions.iter().map(|region| region!(region));
-    copy_all(call, device(call, handle)?, info.src_image, info.flags, regions, Direction::ToBuffer)
+    copy_all(call, device(call, handle)?, info.src_image, info.flags, regions, CopyDirection::ToBuffer)
 }
 
 #[entry(vkCopyImageToImageEXT)]

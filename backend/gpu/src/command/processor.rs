@@ -26,7 +26,7 @@ use crate::gpu::{DeviceLost, Gpu, Stage};
 use crate::pipeline::CompiledPipeline;
 use crate::raster::RateState;
 use crate::state::{ComputePipeline, DepthBias, ExtendedState, LineStipple, MAX_BINDINGS};
-use crate::transfer;
+use crate::transfer::{self, BufferImageTransfer, CopyDirection};
 
 /// Bytes of push constants, followed by the number of the view.
 pub(super) const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
@@ -621,16 +621,14 @@ fn transfer(
             for_each_region(deadline, regions, |region| transfer::blit(workers, (source, target), region, *filter))?;
         }
         Command::CopyBufferToImage { source, target, regions } => {
-            let direction = transfer::Direction::ToImage;
-            for_each_region(deadline, regions, |region| {
-                transfer::copy_buffer_image(workers, in_use, (source, target), region, direction)
-            })?;
+            let direction = CopyDirection::ToImage;
+            let copy = BufferImageTransfer { buffer: source, image: target, direction };
+            for_each_region(deadline, regions, |region| transfer::copy_buffer_image(workers, in_use, copy, region))?;
         }
         Command::CopyImageToBuffer { source, target, regions } => {
-            let direction = transfer::Direction::ToBuffer;
-            for_each_region(deadline, regions, |region| {
-                transfer::copy_buffer_image(workers, in_use, (target, source), region, direction)
-            })?;
+            let direction = CopyDirection::ToBuffer;
+            let copy = BufferImageTransfer { buffer: target, image: source, direction };
+            for_each_region(deadline, regions, |region| transfer::copy_buffer_image(workers, in_use, copy, region))?;
         }
         Command::UpdateBuffer { target, offset, data } => target.write(*offset, data.of(bytes)),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),

@@ -13,7 +13,7 @@ use vitric_format::{FormatInfo, Texel};
 use vitric_memory::{PlaneRef, Surface};
 
 use super::copy::copy_plane;
-use super::{scaled, slices};
+use super::{PlaneOrigin, scaled, slices};
 
 /// The mapping from target to source texels along one axis of a blit.
 #[derive(Clone, Copy)]
@@ -55,58 +55,58 @@ pub(crate) fn blit(
     regions: &[vk::ImageBlit],
     filter: vk::Filter,
 ) {
-    blit_by((workers, false), (source, target), regions, filter);
+    Blit { workers, source, target, filter, is_reference: false }.run(regions);
 }
 
-/// Blits regions on all threads. If `by.1` is true, converts each texel separately, as the
-/// reference for tests.
-pub(super) fn blit_by(
-    by: (&Workers, bool),
-    (source, target): (&Surface, &Surface),
-    regions: &[vk::ImageBlit],
-    filter: vk::Filter,
-) {
-    for region in regions {
-        blit_region(by, (source, target), region, filter);
+/// A blit between two images.
+#[derive(Clone, Copy)]
+pub(super) struct Blit<'a> {
+    pub(super) workers: &'a Workers,
+    pub(super) source: &'a Surface,
+    pub(super) target: &'a Surface,
+    pub(super) filter: vk::Filter,
+    /// True if each texel is converted separately, as the reference for tests.
+    pub(super) is_reference: bool,
+}
+
+impl Blit<'_> {
+    /// Blits regions on all threads.
+    pub(super) fn run(&self, regions: &[vk::ImageBlit]) {
+        regions.iter().for_each(|region| self.run_region(region));
     }
-}
 
-fn blit_region(
-    by: (&Workers, bool),
-    (source, target): (&Surface, &Surface),
-    region: &vk::ImageBlit,
-    filter: vk::Filter,
-) {
-    let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
-    else {
-        return;
-    };
-    let (from, to) = (region.src_offsets, region.dst_offsets);
-    let axes = [
-        Axis::new([from[0].x, from[1].x], [to[0].x, to[1].x]),
-        Axis::new([from[0].y, from[1].y], [to[0].y, to[1].y]),
-        Axis::new([from[0].z, from[1].z], [to[0].z, to[1].z]),
-    ];
-    for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
-        if region.src_subresource.aspect_mask.contains(aspect) {
-            let blit = AspectBlit { by, source, target, region, from_info, to_info, aspect, axes, filter };
-            blit.run();
+    fn run_region(&self, region: &vk::ImageBlit) {
+        let (from_format, to_format) = (self.source.desc().format, self.target.desc().format);
+        let (Some(from_info), Some(to_info)) = (format::info(from_format), format::info(to_format)) else { return };
+        let (from, to) = (region.src_offsets, region.dst_offsets);
+        let axes = [
+            Axis::new([from[0].x, from[1].x], [to[0].x, to[1].x]),
+            Axis::new([from[0].y, from[1].y], [to[0].y, to[1].y]),
+            Axis::new([from[0].z, from[1].z], [to[0].z, to[1].z]),
+        ];
+        for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
+            if region.src_subresource.aspect_mask.contains(aspect) {
+                AspectBlit { blit: *self, region, from_info, to_info, aspect, axes }.run();
+            }
         }
     }
 }
 
 /// A blit of one aspect of a region.
 struct AspectBlit<'a> {
-    /// The worker threads, and true if each texel is converted separately.
-    by: (&'a Workers, bool),
-    source: &'a Surface,
-    target: &'a Surface,
+    blit: Blit<'a>,
     region: &'a vk::ImageBlit,
     from_info: &'static FormatInfo,
     to_info: &'static FormatInfo,
     aspect: vk::ImageAspectFlags,
     axes: [Axis; 3],
-    filter: vk::Filter,
+}
+
+/// A rectangle whose texels a blit copies unchanged.
+struct UnscaledRect {
+    from: [u32; 2],
+    to: [u32; 2],
+    size: [u32; 2],
 }
 
 impl AspectBlit<'_> {
@@ -115,24 +115,24 @@ impl AspectBlit<'_> {
         let z = &self.axes[2];
         let offset = vk::Offset3D { z: z.low, ..Default::default() };
         let depth = (i64::from(z.high) - i64::from(z.low)) as u32;
-        let (first, count) = slices(self.target, self.region.dst_subresource, offset, depth);
+        let (first, count) = slices(self.blit.target, self.region.dst_subresource, offset, depth);
         for slice in 0..count {
-            let Some(to) = self.target.plane(self.aspect, level, first.saturating_add(slice)) else { break };
+            let Some(to) = self.blit.target.plane(self.aspect, level, first.saturating_add(slice)) else { break };
             self.slice(slice, &to);
         }
     }
 
     /// Fills one slice of the target; `slice` counts from the region's first.
     fn slice(&self, slice: u32, to: &PlaneRef<'_>) {
-        if self.source.desc().kind != vk::ImageType::TYPE_3D {
+        if self.blit.source.desc().kind != vk::ImageType::TYPE_3D {
             let layer = self.region.src_subresource.base_array_layer.saturating_add(slice);
             return self.blend(to, [layer, layer], 0.0);
         }
         let z = self.axes[2].at((self.axes[2].low.max(0) as u32).saturating_add(slice));
         let level = self.region.src_subresource.mip_level;
-        let last = self.source.level_extent(level).depth as i32 - 1;
+        let last = self.blit.source.level_extent(level).depth as i32 - 1;
         let clamped = |z: f32| (z as i32).clamp(0, last) as u32;
-        if self.filter == vk::Filter::LINEAR {
+        if self.blit.filter == vk::Filter::LINEAR {
             let low = (z - 0.5).floor();
             self.blend(to, [clamped(low), clamped(low + 1.0)], z - 0.5 - low);
         } else {
@@ -140,12 +140,12 @@ impl AspectBlit<'_> {
         }
     }
 
-    /// Returns the rectangle of a blit that copies texels unchanged: the origins in source and
-    /// target, and the size. `(width, height)` is the size of the source. Returns `None` for all
-    /// other blits.
-    fn unscaled(&self, (width, height): (u32, u32), to: &PlaneRef<'_>) -> Option<([[u32; 2]; 2], [u32; 2])> {
+    /// Returns the rectangle of a blit that copies texels unchanged. Returns `None` for all other
+    /// blits.
+    fn unscaled(&self, from: &PlaneRef<'_>, to: &PlaneRef<'_>) -> Option<UnscaledRect> {
         let is_copy = |axis: &Axis| axis.scale == 1.0;
-        if self.by.1 || self.from_info.format != self.to_info.format || !self.axes[..2].iter().all(is_copy) {
+        if self.blit.is_reference || self.from_info.format != self.to_info.format || !self.axes[..2].iter().all(is_copy)
+        {
             return None;
         }
         let along = |axis: &Axis, [of_source, of_target]: [u32; 2]| {
@@ -154,20 +154,20 @@ impl AspectBlit<'_> {
             let fits = !range.is_empty() && first >= 0 && first + range.len() as i64 <= of_source.into();
             fits.then_some([first as u32, range.start, range.len() as u32])
         };
-        let [fx, tx, across] = along(&self.axes[0], [width, to.width()])?;
-        let [fy, ty, down] = along(&self.axes[1], [height, to.height()])?;
-        Some(([[fx, fy], [tx, ty]], [across, down]))
+        let [fx, tx, across] = along(&self.axes[0], [from.width(), to.width()])?;
+        let [fy, ty, down] = along(&self.axes[1], [from.height(), to.height()])?;
+        Some(UnscaledRect { from: [fx, fy], to: [tx, ty], size: [across, down] })
     }
 
     /// Returns true if four texels are filtered.
     fn mixes(&self) -> bool {
         let is_color = self.aspect == vk::ImageAspectFlags::COLOR;
-        self.filter == vk::Filter::LINEAR && is_color && !self.from_info.class.is_integer()
+        self.blit.filter == vk::Filter::LINEAR && is_color && !self.from_info.class.is_integer()
     }
 
     /// Returns the conversion of whole rows, if there is one.
     fn conversion(&self) -> Option<scaled::Conversion> {
-        if self.by.1 {
+        if self.blit.is_reference {
             return None;
         }
         // Depths and stencils are copied as words, so both formats must be equal.
@@ -186,11 +186,12 @@ impl AspectBlit<'_> {
             let at = axis.at(texel);
             if !self.mixes() {
                 let nearest = clamped(at.floor() as i32);
-                return (nearest, nearest, 0.0);
+                return scaled::Tap { first: nearest, second: nearest, share: 0.0 };
             }
             let at = at - 0.5;
             let first = at.floor() as i32;
-            (clamped(first), clamped(first.saturating_add(1)), at - at.floor())
+            let (first, second) = (clamped(first), clamped(first.saturating_add(1)));
+            scaled::Tap { first, second, share: at - at.floor() }
         };
         let range = axis.range(size);
         scaled::Taps { taps: range.clone().map(tap).collect(), range, scale: axis.scale }
@@ -200,24 +201,26 @@ impl AspectBlit<'_> {
     /// second slice.
     fn blend(&self, to: &PlaneRef<'_>, slices: [u32; 2], share: f32) {
         let level = self.region.src_subresource.mip_level;
-        let extent = self.source.level_extent(level);
+        let extent = self.blit.source.level_extent(level);
         let sampler = |slice: u32| {
-            let from = self.source.plane(self.aspect, level, slice)?;
+            let from = self.blit.source.plane(self.aspect, level, slice)?;
             let last = [extent.width as i32 - 1, extent.height as i32 - 1];
-            Some(Source { from, info: self.from_info, filter: self.filter, last })
+            Some(Source { from, info: self.from_info, filter: self.blit.filter, last })
         };
         let (Some(first), Some(second)) = (sampler(slices[0]), sampler(slices[1])) else { return };
         if share == 0.0
-            && let Some((origins, size)) = self.unscaled((first.from.width(), first.from.height()), to)
+            && let Some(rect) = self.unscaled(&first.from, to)
         {
-            return copy_plane((self.by.0, &mut None), (&first.from, origins[0]), (to, origins[1]), size);
+            let from = PlaneOrigin { plane: &first.from, origin: rect.from };
+            let to = PlaneOrigin { plane: to, origin: rect.to };
+            return copy_plane((self.blit.workers, &mut None), from, to, rect.size);
         }
         if share == 0.0
             && let Some(conversion) = self.conversion()
         {
             let taps = |axis: usize, size: u32| self.taps(axis, (size, first.last[axis]));
             let taps = [taps(0, to.width()), taps(1, to.height())];
-            return scaled::scale(self.by.0, (&first.from, to), [&taps[0], &taps[1]], &conversion);
+            return scaled::scale(self.blit.workers, (&first.from, to), [&taps[0], &taps[1]], &conversion);
         }
         for y in self.axes[1].range(to.height()) {
             let v = self.axes[1].at(y);

@@ -6,7 +6,7 @@ use vitric_format as format;
 use vitric_format::FormatInfo;
 use vitric_memory::{Allocation, Buffer, InUse, PlaneRef, Reading, Surface};
 
-use super::slices;
+use super::{PlaneOrigin, slices};
 
 /// Copies regions between buffers.
 pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
@@ -21,33 +21,40 @@ pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy])
 
 /// The direction of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum CopyDirection {
     /// From the buffer to the image.
     ToImage,
     /// From the image to the buffer.
     ToBuffer,
 }
 
-/// Copies regions between a buffer and an image. A source image may be compacted in near memory; a
+/// Buffer and image of a copy, and its direction.
+#[derive(Clone, Copy)]
+pub(crate) struct BufferImageTransfer<'a> {
+    pub(crate) buffer: &'a Buffer,
+    pub(crate) image: &'a Surface,
+    pub(crate) direction: CopyDirection,
+}
+
+/// Copies regions between a buffer and an image. A source image may be compacted in near memory. A
 /// target image must be resident.
 pub(crate) fn copy_buffer_image(
     workers: &Workers,
     in_use: Option<&InUse<'_>>,
-    (buffer, image): (&Buffer, &Surface),
+    transfer: BufferImageTransfer<'_>,
     regions: &[vk::BufferImageCopy],
-    direction: Direction,
 ) {
-    let mut reading = image.reading(in_use.filter(|_| direction == Direction::ToBuffer));
+    let is_read = transfer.direction == CopyDirection::ToBuffer;
+    let mut reading = transfer.image.reading(in_use.filter(|_| is_read));
     for region in regions {
-        copy_region((workers, &mut reading), (buffer, image), region, direction);
+        copy_region((workers, &mut reading), transfer, region);
     }
 }
 
 fn copy_region(
     (workers, reading): (&Workers, &mut Option<Reading<'_>>),
-    (buffer, image): (&Buffer, &Surface),
+    BufferImageTransfer { buffer, image, direction }: BufferImageTransfer<'_>,
     region: &vk::BufferImageCopy,
-    direction: Direction,
 ) {
     let Some(info) = format::info(image.desc().format) else { return };
     let aspect = region.image_subresource.aspect_mask;
@@ -66,8 +73,9 @@ fn copy_region(
         let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
         let start = u128::from(region.buffer_offset) + slice_bytes;
         let Ok(start) = u64::try_from(start) else { break };
-        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, (workers, reading), &part, origin, size);
-        if direction == Direction::ToImage {
+        let rows = BufferRows { buffer, start, row_bytes, direction };
+        copy_slice(&rows, (workers, reading), PlaneOrigin { plane: &part, origin }, size);
+        if direction == CopyDirection::ToImage {
             image.wrote_blocks(workers, (level, first + slice), [origin, size]);
         }
     }
@@ -86,18 +94,18 @@ struct BufferRows<'a> {
     buffer: &'a Buffer,
     start: u64,
     row_bytes: u64,
-    direction: Direction,
+    direction: CopyDirection,
 }
 
 /// Number of rows and columns of a line of texels. A thread moves one row of lines as a chunk.
 const ROWS: u32 = 8;
 
 /// Bytes of [`ROWS`] rows that are moved at once.
-const PIECE: usize = 8192;
+const CHUNK_BYTES: usize = 8192;
 
 /// Returns the number of columns that are moved at once.
 fn columns(part: &PlaneRef<'_>) -> u32 {
-    (PIECE / (ROWS as usize * part.bytes())) as u32
+    (CHUNK_BYTES / (ROWS as usize * part.bytes())) as u32
 }
 
 /// Reads a sample of a rectangle of texels. `reading` is present if the image is compacted.
@@ -126,8 +134,7 @@ fn each_band(
 fn copy_slice(
     rows: &BufferRows<'_>,
     by: (&Workers, &mut Option<Reading<'_>>),
-    part: &PlaneRef<'_>,
-    [left, top]: [u32; 2],
+    PlaneOrigin { plane: part, origin: [left, top] }: PlaneOrigin<'_>,
     size: [u32; 2],
 ) {
     let right = left.saturating_add(size[0]).min(part.width());
@@ -136,23 +143,23 @@ fn copy_slice(
         return;
     }
     each_band(by, [top, bottom], |mut reading, [y0, y1]| {
-        let (mut bytes, columns) = ([0; PIECE], columns(part));
+        let (mut bytes, columns) = ([0; CHUNK_BYTES], columns(part));
         let mut x0 = left;
         while x0 < right {
             let x1 = ((x0 / columns + 1) * columns).min(right);
             let pitch = (x1 - x0) as usize * part.bytes();
-            let piece = &mut bytes[..pitch * (y1 - y0) as usize];
+            let chunk = &mut bytes[..pitch * (y1 - y0) as usize];
             let at = u64::from(x0 - left) * part.bytes() as u64;
             let place =
                 |y: u32| rows.row_bytes.checked_mul(u64::from(y - top))?.checked_add(rows.start)?.checked_add(at);
             // Offsets that overflow lie outside every buffer.
             let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
-            if rows.direction == Direction::ToImage {
-                offsets.zip(piece.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
-                part.write_rows([x0, y0, x1, y1], 0, piece);
+            if rows.direction == CopyDirection::ToImage {
+                offsets.zip(chunk.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
+                part.write_rows([x0, y0, x1, y1], 0, chunk);
             } else {
-                read(&mut reading, part, [x0, y0, x1, y1], 0, piece);
-                offsets.zip(piece.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));
+                read(&mut reading, part, [x0, y0, x1, y1], 0, chunk);
+                offsets.zip(chunk.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));
             }
             x0 = x1;
         }
@@ -199,7 +206,8 @@ fn copy_image_region(
             let to_slice = to_first.saturating_add(slice);
             let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
-            copy_plane((workers, reading), (&from, from_origin), (&to, to_origin), size);
+            let from = PlaneOrigin { plane: &from, origin: from_origin };
+            copy_plane((workers, reading), from, PlaneOrigin { plane: &to, origin: to_origin }, size);
             target.wrote_blocks(workers, (region.dst_subresource.mip_level, to_slice), [to_origin, size]);
         }
     }
@@ -209,8 +217,8 @@ fn copy_image_region(
 /// plane are dropped.
 pub(super) fn copy_plane(
     by: (&Workers, &mut Option<Reading<'_>>),
-    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
-    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
+    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     size: [u32; 2],
 ) {
     if from.bytes() != to.bytes() {
@@ -226,16 +234,17 @@ pub(super) fn copy_plane(
         let (rows, source_row) = (y1 - y0, fy + (y0 - ty));
         let mut x = 0;
         while x < width {
-            let (source, target) = ([fx + x, source_row], [tx + x, y0]);
-            let lines = whole_lines((from, source), (to, target), [width - x, rows]);
+            let source = PlaneOrigin { plane: from, origin: [fx + x, source_row] };
+            let target = PlaneOrigin { plane: to, origin: [tx + x, y0] };
+            let lines = whole_lines(source, target, [width - x, rows]);
             if lines > 0 {
-                copy_lines(&mut reading, (from, source), (to, target), lines);
+                copy_lines(&mut reading, source, target, lines);
                 x += lines * ROWS;
                 continue;
             }
             let columns = columns(to);
-            let count = (columns - target[0] % columns).min(width - x);
-            copy_part(&mut reading, (from, source), (to, target), [count, rows]);
+            let count = (columns - (tx + x) % columns).min(width - x);
+            copy_part(&mut reading, source, target, [count, rows]);
             x += count;
         }
     });
@@ -244,8 +253,8 @@ pub(super) fn copy_plane(
 /// Returns the number of whole lines, within `size` columns and rows, that can be copied
 /// unchanged.
 fn whole_lines(
-    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
-    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
+    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     size: [u32; 2],
 ) -> u32 {
     match from.samples() == to.samples() {
@@ -257,8 +266,8 @@ fn whole_lines(
 /// Copies consecutive lines with all samples.
 fn copy_lines(
     reading: &mut Option<&mut Reading<'_>>,
-    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
-    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
+    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     lines: u32,
 ) {
     let (source, target) = (from.address(fx, fy, 0), to.address(tx, ty, 0));
@@ -266,25 +275,25 @@ fn copy_lines(
     let Some(reading) = reading else {
         return Allocation::copy(from.memory(), source, to.memory(), target, bytes);
     };
-    let mut piece = [0; PIECE];
-    for at in (0..bytes).step_by(PIECE) {
-        let piece = &mut piece[..(bytes - at).min(PIECE as u64) as usize];
-        reading.read(source + at, piece);
-        to.memory().write(target + at, piece);
+    let mut chunk = [0; CHUNK_BYTES];
+    for at in (0..bytes).step_by(CHUNK_BYTES) {
+        let chunk = &mut chunk[..(bytes - at).min(CHUNK_BYTES as u64) as usize];
+        reading.read(source + at, chunk);
+        to.memory().write(target + at, chunk);
     }
 }
 
-/// Copies texels that fit in [`PIECE`] bytes, sample by sample.
+/// Copies texels that fit in [`CHUNK_BYTES`] bytes, sample by sample.
 fn copy_part(
     reading: &mut Option<&mut Reading<'_>>,
-    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
-    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
+    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     [columns, rows]: [u32; 2],
 ) {
-    let mut bytes = [0; PIECE];
-    let piece = &mut bytes[..(columns * rows) as usize * from.bytes()];
+    let mut bytes = [0; CHUNK_BYTES];
+    let chunk = &mut bytes[..(columns * rows) as usize * from.bytes()];
     for sample in 0..from.samples().min(to.samples()) {
-        read(reading, from, [fx, fy, fx + columns, fy + rows], sample, piece);
-        to.write_rows([tx, ty, tx + columns, ty + rows], sample, piece);
+        read(reading, from, [fx, fy, fx + columns, fy + rows], sample, chunk);
+        to.write_rows([tx, ty, tx + columns, ty + rows], sample, chunk);
     }
 }

@@ -15,13 +15,21 @@ mod tests;
 pub(crate) use blit::blit;
 pub(crate) use clear::{PlaneClear, clears_all};
 pub use clear::{clear_image, fill_buffer};
-pub use copy::{Direction, copy_buffer};
-pub(crate) use copy::{copy_buffer_image, copy_image};
+pub(crate) use copy::{BufferImageTransfer, copy_buffer_image, copy_image};
+pub use copy::{CopyDirection, copy_buffer};
 pub(crate) use resolve::{replicate, resolve, resolve_view};
 pub(crate) use resolve_depth::resolve_depth_stencil;
 
 use ash::vk;
-use vitric_memory::Surface;
+use vitric_memory::{PlaneRef, Surface};
+
+/// Position in a plane at which a copied or resolved rectangle begins.
+#[derive(Clone, Copy)]
+struct PlaneOrigin<'a> {
+    plane: &'a PlaneRef<'a>,
+    /// First texel, x and y.
+    origin: [u32; 2],
+}
 
 /// Returns the first slice of a region and the number of slices. Slices of 3D surfaces are depth
 /// slices; slices of other surfaces are layers.

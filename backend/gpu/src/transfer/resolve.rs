@@ -8,6 +8,8 @@ use vitric_format as format;
 use vitric_format::{Class, FormatInfo, Texel, WHOLE, srgb};
 use vitric_memory::{PlaneRef, Surface, SurfaceView};
 
+use super::PlaneOrigin;
+
 /// Resolves regions of images on all threads.
 pub(crate) fn resolve(workers: &Workers, (source, target): (&Surface, &Surface), regions: &[vk::ImageResolve]) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
@@ -68,20 +70,23 @@ fn resolve_plane(
         |(), index| {
             let top = (first + index as u32) * ROWS;
             let (top, bottom) = (top.max(ty), (top + ROWS).min(end));
-            let source = |x: u32, y: u32| (x - tx + fx, y - ty + fy);
+            let source = |x: u32, y: u32| [x - tx + fx, y - ty + fy];
             let is_line = |x: u32| {
-                let (from_x, from_y) = source(x, top);
+                let [from_x, from_y] = source(x, top);
                 x + ROWS <= right && top + ROWS == bottom && from.has_line(from_x, from_y) && to.has_line(x, top)
             };
             let mut x = tx;
             while x < right {
                 if let Some(average) = strip.filter(|_| is_line(x)) {
                     let rows = (top..bottom).step_by(2);
-                    rows.for_each(|y| resolve_strip((from, source(x, y)), (to, (x, y)), average));
+                    rows.for_each(|y| {
+                        let from = PlaneOrigin { plane: from, origin: source(x, y) };
+                        resolve_strip(from, PlaneOrigin { plane: to, origin: [x, y] }, average);
+                    });
                     x += ROWS;
                     continue;
                 }
-                (top..bottom).for_each(|y| store(to, to_info, (x, y), average(from, from_info, source(x, y))));
+                (top..bottom).for_each(|y| store(to, to_info, [x, y], average(from, from_info, source(x, y))));
                 x += 1;
             }
         },
@@ -201,8 +206,8 @@ kernel!(
 
 /// Resolves two rows of a line.
 fn resolve_strip(
-    (from, (from_x, from_y)): (&PlaneRef<'_>, (u32, u32)),
-    (to, (x, y)): (&PlaneRef<'_>, (u32, u32)),
+    PlaneOrigin { plane: from, origin: [from_x, from_y] }: PlaneOrigin<'_>,
+    PlaneOrigin { plane: to, origin: [x, y] }: PlaneOrigin<'_>,
     average: Average,
 ) {
     let samples = (0..from.samples()).map(|sample| from.read_strip(from_x, from_y, sample));
@@ -211,7 +216,7 @@ fn resolve_strip(
     to.write_strip(x, y, 0, &words);
 }
 
-fn average(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32)) -> Texel {
+fn average(plane: &PlaneRef<'_>, info: &FormatInfo, [x, y]: [u32; 2]) -> Texel {
     let texel = |sample: u32| {
         let mut bytes = [0; 16];
         plane.read(x, y, sample, &mut bytes[..info.bytes as usize]);
@@ -234,7 +239,7 @@ fn average(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32)) -> Texel
     sum.map(|sum| (sum / plane.samples() as f32).to_bits())
 }
 
-fn store(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32), texel: Texel) {
+fn store(plane: &PlaneRef<'_>, info: &FormatInfo, [x, y]: [u32; 2], texel: Texel) {
     let mut bytes = [0; 16];
     format::encode(info, texel, &mut bytes);
     plane.write(x, y, 0, &bytes[..info.bytes as usize]);

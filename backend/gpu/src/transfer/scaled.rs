@@ -30,17 +30,26 @@ const SPARSE: f32 = 2.0;
 /// A conversion program; `None` if both formats are equal and texels are not filtered.
 pub(super) type Conversion = Option<Arc<Program>>;
 
-/// Source format, target format, and true if four texels are filtered.
-type Kind = (vk::Format, vk::Format, bool);
+/// Key of a conversion in the cache.
+#[derive(PartialEq, Eq, Hash)]
+struct ConversionKey {
+    from: vk::Format,
+    to: vk::Format,
+    /// True if four texels are filtered.
+    mixes: bool,
+}
 
 /// Cache of conversions; `None` for formats without a conversion program.
-static CONVERSIONS: LazyLock<Mutex<HashMap<Kind, Option<Conversion>>>> = LazyLock::new(Mutex::default);
+static CONVERSIONS: LazyLock<Mutex<HashMap<ConversionKey, Option<Conversion>>>> = LazyLock::new(Mutex::default);
 
 /// Returns the conversion of texels between formats, which filters four texels if `mixes` is true.
 /// Returns `None` if each texel has to be converted separately.
 pub(super) fn conversion(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
     let mut known = CONVERSIONS.lock();
-    known.entry((from.format, to.format, mixes)).or_insert_with(|| made(from, to, mixes)).clone()
+    known
+        .entry(ConversionKey { from: from.format, to: to.format, mixes })
+        .or_insert_with(|| made(from, to, mixes))
+        .clone()
 }
 
 fn made(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
@@ -90,13 +99,22 @@ fn mixed(b: &mut Builder, first: [Value; 4], second: [Value; 4], share: Value) -
     })
 }
 
+/// Source texels of a target texel along an axis.
+#[derive(Clone, Copy)]
+pub(super) struct Tap {
+    /// Nearest source texel, or the first of two.
+    pub(super) first: u32,
+    pub(super) second: u32,
+    /// Weight of the second texel.
+    pub(super) share: f32,
+}
+
 /// Source texels of the target texels along an axis.
 pub(super) struct Taps {
     /// Target texels.
     pub(super) range: Range<u32>,
-    /// For each target texel: the source texel, the next source texel, and the weight of the next
-    /// one.
-    pub(super) taps: Vec<(u32, u32, f32)>,
+    /// Source texels of each target texel.
+    pub(super) taps: Vec<Tap>,
     /// Number of source texels per target texel.
     pub(super) scale: f32,
 }
@@ -108,10 +126,8 @@ pub(super) fn scale(
     [across, down]: [&Taps; 2],
     conversion: &Conversion,
 ) {
-    let ends = |pick: fn(&(u32, u32, f32)) -> [u32; 2]| across.taps.iter().flat_map(pick);
-    let (Some(left), Some(right)) = (ends(|tap| [tap.0, tap.1]).min(), ends(|tap| [tap.0, tap.1]).max()) else {
-        return;
-    };
+    let columns = || across.taps.iter().flat_map(|tap| [tap.first, tap.second]);
+    let (Some(left), Some(right)) = (columns().min(), columns().max()) else { return };
     let scaling = Scaling { from, to, across, down, conversion, columns: left..right + 1 };
     let (first, end) = (down.range.start / ROWS, down.range.end.div_ceil(ROWS));
     let rows = |number: u32| {
@@ -166,7 +182,7 @@ impl Scaling<'_> {
         let environment = Environment::new(&none, &deadline);
         let mut runs = self.conversion.as_ref().map(|program| wave.runs(program, environment));
         for (y, out) in rows.clone().zip(out.chunks_exact_mut(pitch.max(1))) {
-            let (upper, lower, share) = self.down.taps[(y - self.down.range.start) as usize];
+            let Tap { first: upper, second: lower, share } = self.down.taps[(y - self.down.range.start) as usize];
             [upper, lower].into_iter().for_each(|row| self.read(bands, bytes, row));
             let rows = [upper, lower].map(|row| self.row(bands, row));
             match &mut runs {
@@ -228,19 +244,19 @@ impl Scaling<'_> {
         for (taps, out) in self.across.taps.chunks(WAVE).zip(out.chunks_mut(WAVE * texel)) {
             for word in 0..words {
                 let place = |column: u32| (column - self.columns.start) as usize * words + word;
-                let mut fill = |slot: usize, row: &[u32], pick: fn(&(u32, u32, f32)) -> u32| {
+                let mut fill = |slot: usize, row: &[u32], pick: fn(&Tap) -> u32| {
                     let lanes = runs.lanes(slot * words + word).iter_mut();
                     lanes.zip(taps).for_each(|(lane, tap)| *lane = row[place(pick(tap))]);
                 };
-                fill(0, upper, |tap| tap.0);
+                fill(0, upper, |tap| tap.first);
                 if mixes {
-                    fill(1, upper, |tap| tap.1);
-                    fill(2, lower, |tap| tap.0);
-                    fill(3, lower, |tap| tap.1);
+                    fill(1, upper, |tap| tap.second);
+                    fill(2, lower, |tap| tap.first);
+                    fill(3, lower, |tap| tap.second);
                 }
             }
             if mixes {
-                runs.lanes(4 * words).iter_mut().zip(taps).for_each(|(lane, tap)| *lane = tap.2.to_bits());
+                runs.lanes(4 * words).iter_mut().zip(taps).for_each(|(lane, tap)| *lane = tap.share.to_bits());
             }
             // The program has no loops, so nothing can interrupt it.
             runs.run(&[]);
@@ -251,7 +267,7 @@ impl Scaling<'_> {
     /// Copies the texels of a row unchanged.
     fn take(&self, row: &[u32], out: &mut [u8]) {
         let (words, taps) = (words_of(self.from.bytes()), &self.across.taps);
-        let first = |number: usize| (taps[number].0 - self.columns.start) as usize * words;
+        let first = |number: usize| (taps[number].first - self.columns.start) as usize * words;
         put(out, self.to.bytes(), |number, word| row[first(number) + word]);
     }
 }

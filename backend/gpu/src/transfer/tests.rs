@@ -52,16 +52,20 @@ fn whole(surface: &Surface, aspect: vk::ImageAspectFlags) -> vk::BufferImageCopy
     vk::BufferImageCopy { image_subresource: layers(aspect), image_extent: surface.desc().extent, ..Default::default() }
 }
 
+fn transfer(buffer: &Buffer, image: &Surface, regions: &[vk::BufferImageCopy], direction: CopyDirection) {
+    copy_buffer_image(&WORKERS, None, BufferImageTransfer { buffer, image, direction }, regions);
+}
+
 /// Returns a surface that contains `bytes`, row by row.
 fn holding(desc: SurfaceDesc, bytes: &[u8]) -> Arc<Surface> {
     let surface = surface(desc);
-    copy_buffer_image(&WORKERS, None, (&buffer(bytes), &surface), &[whole(&surface, COLOR)], Direction::ToImage);
+    transfer(&buffer(bytes), &surface, &[whole(&surface, COLOR)], CopyDirection::ToImage);
     surface
 }
 
 fn read_back(surface: &Surface, aspect: vk::ImageAspectFlags, length: usize) -> Vec<u8> {
     let target = buffer(&vec![0xee; length]);
-    copy_buffer_image(&WORKERS, None, (&target, surface), &[whole(surface, aspect)], Direction::ToBuffer);
+    transfer(&target, surface, &[whole(surface, aspect)], CopyDirection::ToBuffer);
     contents(&target)
 }
 
@@ -94,7 +98,7 @@ fn row_length_and_offset_place_a_rectangle() {
         image_extent: vk::Extent3D { width: 4, height: 2, depth: 1 },
         ..whole(&image, COLOR)
     };
-    copy_buffer_image(&WORKERS, None, (&buffer(&data), &image), &[region], Direction::ToImage);
+    transfer(&buffer(&data), &image, &[region], CopyDirection::ToImage);
     let mut expected = vec![0; 36];
     expected[18..22].copy_from_slice(&data[2..6]);
     expected[30..34].copy_from_slice(&data[18..22]);
@@ -113,8 +117,8 @@ fn absurd_regions_end_and_change_nothing_outside() {
         image_extent: vk::Extent3D { width: u32::MAX, height: u32::MAX, depth: u32::MAX },
     };
     let data = buffer(&counting(64));
-    for direction in [Direction::ToImage, Direction::ToBuffer] {
-        copy_buffer_image(&WORKERS, None, (&data, &image), &[region], direction);
+    for direction in [CopyDirection::ToImage, CopyDirection::ToBuffer] {
+        transfer(&data, &image, &[region], direction);
     }
     let extreme = [offset([i32::MIN; 3]), offset([i32::MAX; 3])];
     let scaled = vk::ImageBlit {
@@ -224,7 +228,7 @@ fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
             image_extent: vk::Extent3D { width: 33 - width, height: 14, depth: 2 },
             ..whole(&image, COLOR)
         };
-        copy_buffer_image(&WORKERS, None, (&buffer(&data), &image), &[region], Direction::ToImage);
+        transfer(&buffer(&data), &image, &[region], CopyDirection::ToImage);
         let as_texels = vitric_format::decoded_format(info).unwrap();
         for (z, y, x) in (0..3).flat_map(|z| (0..14).flat_map(move |y| (0..33).map(move |x| (z, y, x)))) {
             let first = (((z * down + y / height) * across + x / width) * info.bytes) as usize;
@@ -377,11 +381,12 @@ fn scaled_rows_are_texels() {
                 .iter()
                 .flat_map(|&region| [vk::Filter::NEAREST, vk::Filter::LINEAR].map(|filter| (region, filter)))
             {
-                let results = [false, true].map(|one_by_one| {
+                let results = [false, true].map(|is_reference| {
                     let target = surface(desc(other));
                     let region = [scaled([from[0], from[1]], [to[0], to[1]])];
-                    blit::blit_by((&WORKERS, one_by_one), (&source, &target), &region, filter);
-                    read_back(&target, COLOR, bytes)
+                    let (source, target, workers) = (&*source, &*target, &*WORKERS);
+                    blit::Blit { workers, source, target, filter, is_reference }.run(&region);
+                    read_back(target, COLOR, bytes)
                 });
                 assert_eq!(results[0], results[1], "{format:?} to {other:?}, {filter:?}, {from:?} to {to:?}");
                 shown += u32::from(results[0].iter().any(|byte| *byte != 0));
