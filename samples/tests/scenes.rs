@@ -150,11 +150,11 @@ fn draws_wait_where_they_may() {
         }
     }
     std::fs::remove_dir_all(&counters).expect("the folder can be removed");
-    let happens = ["posh_ahead_draws", "posh_ahead_pieces", "posh_left_order"];
+    let happens = ["posh_deferred_draws", "posh_lookahead_chunks", "posh_not_deferred_order"];
     for name in happens {
         assert!(counted[name] > 0, "{name} is 0: {counted:?}");
     }
-    assert_eq!(counted["posh_left_rest"], 0, "none is left out because it does not pay");
+    assert_eq!(counted["posh_not_deferred_paused"], 0, "none is left out because it does not pay");
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn heat_maps_lie_beside_the_pictures() {
         }
     };
     let value = counters("shadow");
-    assert!(value("vertices") > 0 && value("tile_visits") > 0 && value("dropped") > 0);
+    assert!(value("vertices") > 0 && value("tiles_processed") > 0 && value("dropped") > 0);
     let (waves, lanes) = (value("waves"), value("lanes"));
     assert!(waves > 0 && lanes > waves && lanes <= waves * 16, "{lanes} lanes in {waves} waves");
     assert_eq!((value("exported"), value("discarded")), (lanes, 0));
@@ -360,7 +360,7 @@ fn counters_are_sampled_by_submission_pass_and_draw() {
         let entry = device["counters"].as_array().into_iter().flatten().find(|entry| entry["name"] == name);
         entry.and_then(|entry| entry["value"].as_u64()).expect("a counter")
     };
-    for name in ["input_vertices", "vertices", "tile_visits", "fragments"] {
+    for name in ["input_vertices", "vertices", "tiles_processed", "fragments"] {
         assert!(total(name) > 0, "{name}");
         assert_eq!([sum("submission", name), sum("pass", name)], [total(name); 2], "{name}");
     }

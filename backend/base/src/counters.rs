@@ -44,78 +44,78 @@ macro_rules! counters {
 
 counters! {
     InputVertices "input_vertices" "assembly" "Vertices, or indices, of draws."
-    InputPrimitives "input_primitives" "assembly" "Primitives assembled of them."
+    InputPrimitives "input_primitives" "assembly" "Primitives assembled from the vertices of draws."
     Vertices "vertices" "geometry" "Vertices shaded."
     Reused "reused" "geometry" "Corners whose vertex was shaded for another corner."
-    PoshPieces "posh_pieces" "posh" "Pieces of draws that went through the cull pipe."
-    PoshScattered "posh_scattered" "posh" "Pieces left out because their vertices lie too far apart."
-    PoshVertices "posh_vertices" "posh" "Vertices of which only positions were shaded, in the cull pipe."
-    PoshVolumeKills "posh_volume_kills" "posh" "Primitives outside of the view volume, which the replay leaves out."
-    PoshFacingKills "posh_facing_kills" "posh" "Primitives of culled facing, or without a sample, which the replay leaves out."
-    PoshAheadDraws "posh_ahead_draws" "posh" "Draws that waited, so that the cull pipe could run ahead on later ones."
-    PoshAheadPieces "posh_ahead_pieces" "posh" "Pieces of theirs whose bounds were found."
-    PoshAheadBytes "posh_ahead_bytes" "posh" "Bytes of those bounds, and of what blocks they leave visible."
-    PoshLessons "posh_lessons" "posh" "Primitives that taught the visibility structure ahead of earlier draws."
-    PoshHiddenKills "posh_hidden_kills" "posh" "Primitives that other draws hide, which the replay leaves out."
-    PoshLeftFew "posh_left_few" "posh" "Draws that did not wait: of few primitives."
-    PoshLeftKind "posh_left_kind" "posh" "Those that did not: not of filled triangles, by a geometry program, or with side effects."
-    PoshLeftDepth "posh_left_depth" "posh" "Those that did not: depths are biased, given by the fragment program, or extrapolated."
-    PoshLeftOrder "posh_left_order" "posh" "Those that did not: what comes later may not hide them, or they not what came before."
-    PoshLeftRest "posh_left_rest" "posh" "Those that did not: it was not worth while lately."
+    PoshChunks "posh_chunks" "posh" "Chunks of draws that went through the cull pipe."
+    PoshScattered "posh_scattered" "posh" "Chunks that bypassed the cull pipe because their vertex indices lie too far apart."
+    PoshVertices "posh_vertices" "posh" "Vertices of which the cull pipe shaded the position."
+    PoshVolumeKills "posh_volume_kills" "posh" "Primitives that the cull pipe rejected as outside of the view volume."
+    PoshFacingKills "posh_facing_kills" "posh" "Primitives that the cull pipe rejected by their facing, or because they cover no sample."
+    PoshDeferredDraws "posh_deferred_draws" "posh" "Draws that were deferred, so that the cull pipe could look ahead."
+    PoshLookaheadChunks "posh_lookahead_chunks" "posh" "Chunks of deferred draws whose bounds were computed."
+    PoshLookaheadBytes "posh_lookahead_bytes" "posh" "Bytes of the bounds of chunks and of the visibility of blocks in the look-ahead."
+    PoshHizUpdates "posh_hiz_updates" "posh" "Primitives that updated Hi-Z in the look-ahead."
+    PoshHiddenKills "posh_hidden_kills" "posh" "Primitives that the cull pipe rejected because other draws hide them."
+    PoshNotDeferredFew "posh_not_deferred_few" "posh" "Draws that were not deferred: too few primitives."
+    PoshNotDeferredKind "posh_not_deferred_kind" "posh" "Draws that were not deferred: no filled triangles, a geometry program, or side effects."
+    PoshNotDeferredDepth "posh_not_deferred_depth" "posh" "Draws that were not deferred: depths are biased, extrapolated, or written by the fragment program."
+    PoshNotDeferredOrder "posh_not_deferred_order" "posh" "Draws that were not deferred: draws may not hide primitives of each other."
+    PoshNotDeferredPaused "posh_not_deferred_paused" "posh" "Draws that were not deferred: deferral has not paid lately."
     MergedPlain "merged_plain" "geometry" "Waves of merged programs whose lanes emit all vertices of an invocation."
-    MergedReplicated "merged_replicated" "geometry" "Those whose lanes emit one vertex each."
-    MergedLanes "merged_lanes" "geometry" "Lanes of theirs that ran a geometry program."
-    MergedBytes "merged_bytes" "geometry" "Bytes that they had for emitted vertices."
+    MergedReplicated "merged_replicated" "geometry" "Waves of merged programs whose lanes emit one vertex each."
+    MergedLanes "merged_lanes" "geometry" "Lanes of merged waves that ran a geometry program."
+    MergedBytes "merged_bytes" "geometry" "Bytes reserved for the emitted vertices of merged waves."
     Patches "patches" "geometry" "Patches that a control program ran for."
-    EvaluatedVertices "evaluated_vertices" "geometry" "Vertices of subdivided patches, each evaluated once a patch."
+    EvaluatedVertices "evaluated_vertices" "geometry" "Vertices of subdivided patches, counted once per patch."
     GeometryInvocations "geometry_invocations" "geometry" "Invocations of geometry programs, each counted once."
-    GeometryPrimitives "geometry_primitives" "geometry" "Primitives that they emitted."
+    GeometryPrimitives "geometry_primitives" "geometry" "Primitives that geometry programs emitted."
     TaskInvocations "task_invocations" "geometry" "Invocations of task programs."
     MeshInvocations "mesh_invocations" "geometry" "Invocations of mesh programs."
-    MeshPrimitives "mesh_primitives" "geometry" "Primitives that they gave, culled ones included."
-    ClipInputs "clip_inputs" "geometry" "Primitives that came to clipping."
-    ClipOutputs "clip_outputs" "geometry" "Primitives that clipping left, before culling."
-    Primitives "primitives" "geometry" "Primitives that were set up and left after culling."
+    MeshPrimitives "mesh_primitives" "geometry" "Primitives that mesh programs output, including culled ones."
+    ClipInputs "clip_inputs" "geometry" "Primitives before clipping."
+    ClipOutputs "clip_outputs" "geometry" "Primitives after clipping, before culling."
+    Primitives "primitives" "geometry" "Primitives that remained after culling."
     Windows "windows" "tiler" "Windows sorted into tiles."
-    BinEntries "bin_entries" "tiler" "Primitives in tiles, each counted once a tile."
-    TileVisits "tile_visits" "tiler" "Tiles worked on, each counted once a walk."
-    TileRevisits "tile_revisits" "tiler" "Those of them that an earlier walk of the pass has worked on."
-    TilesCulled "tiles_culled" "tiler" "Those of them where nothing was left to be covered: all primitives were hidden, or cut off."
-    HizEarlyQueries "hiz_early_queries" "hiz" "Primitives tested before they were put in a tile, each counted once a tile."
-    HizEarlyKills "hiz_early_kills" "hiz" "Those that were hidden, and not put there."
+    BinEntries "bin_entries" "tiler" "Primitives in tiles, counted once per tile."
+    TilesProcessed "tiles_processed" "tiler" "Tiles with primitives that were processed, counted once per tile pass."
+    TilesReprocessed "tiles_reprocessed" "tiler" "Processed tiles that an earlier tile pass of the render pass had processed."
+    TilesCulled "tiles_culled" "tiler" "Processed tiles in which no primitive was rasterized, because all were hidden or clipped."
+    HizEarlyQueries "hiz_early_queries" "hiz" "Primitives tested before they were put into a tile, counted once per tile."
+    HizEarlyKills "hiz_early_kills" "hiz" "Primitives that early tests kept out of a tile."
     HizTileQueries "hiz_tile_queries" "hiz" "Primitives tested against the bounds of a tile."
-    HizTileKills "hiz_tile_kills" "hiz" "Those that it hid."
-    HizGroupQueries "hiz_group_queries" "hiz" "Groups of 8x8 pixels of primitives tested against their bounds."
-    HizGroupKills "hiz_group_kills" "hiz" "Those that were hidden."
-    HizQuadQueries "hiz_quad_queries" "hiz" "Groups of primitives tested by quads of 2x2 pixels."
-    HizBlockKills "hiz_block_kills" "hiz" "Blocks of 4x4 pixels of theirs that were hidden."
-    HizQuadKills "hiz_quad_kills" "hiz" "Quads that were hidden and are not in such blocks."
+    HizTileKills "hiz_tile_kills" "hiz" "Primitives that the bounds of a tile hid."
+    HizGroupQueries "hiz_group_queries" "hiz" "Tests of a primitive in a group of 8x8 pixels against the bounds of the group."
+    HizGroupKills "hiz_group_kills" "hiz" "Groups in which the bounds hid a primitive."
+    HizQuadQueries "hiz_quad_queries" "hiz" "Tests of the 2x2 quads of a primitive in a group."
+    HizBlockKills "hiz_block_kills" "hiz" "Blocks of 4x4 pixels in which a primitive was hidden."
+    HizQuadKills "hiz_quad_kills" "hiz" "Hidden quads that are not part of a hidden block."
     HizSmallQueries "hiz_small_queries" "hiz" "Small primitives tested against the bounds of the groups that they touch."
-    HizSmallKills "hiz_small_kills" "hiz" "Those that all of them hid."
-    HizSmallCuts "hiz_small_cuts" "hiz" "Those of which some groups were left out that hid them."
-    TilesConservative "tiles_conservative" "raster" "Tiles evaluated by the conservative criterion: what lies in one tile is not."
-    TilesTouched "tiles_touched" "raster" "Those of them that the primitive touched."
+    HizSmallKills "hiz_small_kills" "hiz" "Small primitives that all of their groups hid."
+    HizSmallCuts "hiz_small_cuts" "hiz" "Small primitives of which some groups were omitted because they hid the primitive."
+    TilesConservative "tiles_conservative" "raster" "Tiles evaluated by the conservative criterion. Primitives within one tile need no evaluation."
+    TilesTouched "tiles_touched" "raster" "Tiles that the primitive touched, by the conservative criterion."
     TilesInner "tiles_inner" "raster" "Tiles evaluated by the inner criterion."
-    TilesCovered "tiles_covered" "raster" "Those of them that the primitive covered wholly."
+    TilesCovered "tiles_covered" "raster" "Tiles that the primitive covered completely, by the inner criterion."
     GroupsConservative "groups_conservative" "raster" "Groups of 8x8 pixels evaluated by the conservative criterion."
-    GroupsTouched "groups_touched" "raster" "Those of them that the primitive touched."
+    GroupsTouched "groups_touched" "raster" "Groups that the primitive touched, by the conservative criterion."
     GroupsInner "groups_inner" "raster" "Groups of 8x8 pixels evaluated by the inner criterion."
-    GroupsCovered "groups_covered" "raster" "Those of them that the primitive covered wholly."
+    GroupsCovered "groups_covered" "raster" "Groups that the primitive covered completely, by the inner criterion."
     PixelsConservative "pixels_conservative" "raster" "Pixels evaluated by the conservative criterion."
-    PixelsTouched "pixels_touched" "raster" "Those of them that the primitive touched."
+    PixelsTouched "pixels_touched" "raster" "Pixels that the primitive touched, by the conservative criterion."
     PixelsInner "pixels_inner" "raster" "Pixels evaluated by the inner criterion."
-    PixelsCovered "pixels_covered" "raster" "Those of them that the primitive covered wholly."
+    PixelsCovered "pixels_covered" "raster" "Pixels that the primitive covered completely, by the inner criterion."
     SamplesStandard "samples_standard" "raster" "Samples evaluated by the standard criterion."
-    SamplesCovered "samples_covered" "raster" "Those of them that the primitive covered."
-    Groups "groups" "raster" "Parts of primitives in 8x8 pixels whose samples were found, by evaluation or because all are covered."
-    Blocks "blocks" "raster" "Parts of small primitives in 4x4 pixels whose samples were evaluated."
-    Covered "covered" "raster" "Samples covered and inside of what is drawn to, before tests."
-    Fragments "fragments" "pixel" "Fragments that passed early tests: of pixels, or of samples where each is shaded."
-    Dropped "dropped" "scoreboard" "Fragments that newer ones superseded before they were shaded."
-    Waves "waves" "pixel" "Waves of fragments run."
-    Lanes "lanes" "pixel" "Lanes of theirs that had a fragment."
-    Exported "exported" "pixel" "Fragments that were exported after they were shaded."
-    Discarded "discarded" "pixel" "Fragments that were shaded, of which programs or late tests left nothing to be exported."
+    SamplesCovered "samples_covered" "raster" "Samples that the primitive covered, by the standard criterion."
+    Groups "groups" "raster" "Groups of 8x8 pixels in which the coverage of a primitive was determined."
+    Blocks "blocks" "raster" "Blocks of 4x4 pixels in which the coverage of a small primitive was determined."
+    Covered "covered" "raster" "Covered samples inside of the render area and scissor, before tests."
+    Fragments "fragments" "pixel" "Fragments that passed early tests, by samples if each sample is shaded."
+    Dropped "dropped" "scoreboard" "Fragments that newer fragments superseded before they were shaded."
+    Waves "waves" "pixel" "Waves of fragments that ran."
+    Lanes "lanes" "pixel" "Lanes with a fragment in these waves."
+    Exported "exported" "pixel" "Fragments that were exported."
+    Discarded "discarded" "pixel" "Fragments that were shaded but not exported, because of discard or late tests."
     Invocations "invocations" "compute" "Invocations of compute programs."
     DecodedBytes "decoded_bytes" "decoded" "Bytes of texels that were decoded from blocks of compressed images, to be sampled."
     DecodedPeak "decoded_peak" "decoded" "Most bytes of such texels at a time."
@@ -420,7 +420,7 @@ impl Counters {
     }
 
     /// Begins to count a pass over this many columns and rows of tiles.
-    pub fn walk(&self, columns: usize, rows: usize) -> PassCounters<'_> {
+    pub fn begin_pass(&self, columns: usize, rows: usize) -> PassCounters<'_> {
         let set = self.maps.as_ref().and_then(|maps| {
             let mut sets = maps.lock();
             let known =
@@ -446,30 +446,30 @@ pub struct PassCounters<'a> {
 impl<'a> PassCounters<'a> {
     /// Returns counters for one worker of the pass.
     pub fn tally(self) -> Tally<'a> {
-        Tally { walk: self, sight: TileCounters::default() }
+        Tally { pass: self, counters: TileCounters::default() }
     }
 }
 
 /// Counters of one worker in a tile pass. Its drop adds the values to the shared counters.
 #[derive(Debug)]
 pub struct Tally<'a> {
-    walk: PassCounters<'a>,
+    pass: PassCounters<'a>,
     /// The worker's values and the maps of its current tile.
-    pub sight: TileCounters,
+    pub counters: TileCounters,
 }
 
 impl Tally<'_> {
     /// Ends a tile: adds its maps to the pass's set, and their sums to the worker's values.
     pub fn end_tile(&self, tile: usize) {
-        let (mut maps, mut nowhere) = (self.walk.set.map(|(sets, place)| (sets.lock(), place)), Marks::NONE);
+        let (mut maps, mut nowhere) = (self.pass.set.map(|(sets, place)| (sets.lock(), place)), Marks::NONE);
         for number in 0..MAPS.len() {
             let marks = match &mut maps {
                 Some((sets, place)) => &mut sets[*place].values[number][tile],
                 None => &mut nowhere,
             };
-            let sum = self.sight.take(number, marks);
+            let sum = self.counters.take(number, marks);
             if let Some((counter, _)) = MARKED.iter().find(|(_, map)| *map as usize == number) {
-                let counted = &self.sight.counts[*counter as usize];
+                let counted = &self.counters.counts[*counter as usize];
                 counted.set(counted.get() + sum);
             }
         }
@@ -478,15 +478,15 @@ impl Tally<'_> {
 
 impl Drop for Tally<'_> {
     fn drop(&mut self) {
-        self.walk.counters.add_numbered(self.sight.counts.iter().map(Cell::get).enumerate());
+        self.pass.counters.add_numbered(self.counters.counts.iter().map(Cell::get).enumerate());
     }
 }
 
 /// Adds `many` to a counter if counters are requested.
 #[inline]
-pub fn count(sight: Option<&TileCounters>, counter: Counter, many: u64) {
-    if let Some(sight) = sight {
-        sight.count(counter, many);
+pub fn count(counters: Option<&TileCounters>, counter: Counter, many: u64) {
+    if let Some(counters) = counters {
+        counters.count(counter, many);
     }
 }
 
@@ -498,10 +498,10 @@ mod tests {
     fn tiles_add_up() {
         let counters = Counters::default();
         let part = counters.of_part();
-        let tally = part.walk(2, 2).tally();
+        let tally = part.begin_pass(2, 2).tally();
         for tile in [1, 3] {
-            tally.sight.count(Counter::Fragments, 3);
-            tally.sight.mark(Map::Waves, [64 + 9, 63], 3);
+            tally.counters.count(Counter::Fragments, 3);
+            tally.counters.mark(Map::Waves, [64 + 9, 63], 3);
             tally.end_tile(tile);
         }
         assert_eq!(part.values()[Counter::Waves as usize], 0, "it goes on");
@@ -513,8 +513,8 @@ mod tests {
         let marked: Vec<usize> = (0..256).filter(|&group| maps.of(Map::Waves)[group] == 3).collect();
         assert_eq!(marked, [7 * 16 + 9, 15 * 16 + 9]);
         assert!(maps.of(Map::Lanes).iter().all(|&value| value == 0));
-        counters.walk(2, 2);
-        counters.walk(1, 2);
+        counters.begin_pass(2, 2);
+        counters.begin_pass(1, 2);
         assert_eq!(counters.maps().len(), 2);
     }
 
@@ -524,10 +524,10 @@ mod tests {
         for (number, [[left, top], [right, bottom]]) in
             [[[0, 0], [56, 56]], [[8, 16], [40, 16]]].into_iter().enumerate()
         {
-            let [together, apart] = [0, 1].map(|of| counters.walk(2 + number, 1 + of).tally());
-            together.sight.mark_all(Map::Lanes, [[left, top], [right, bottom]], 5);
+            let [together, apart] = [0, 1].map(|of| counters.begin_pass(2 + number, 1 + of).tally());
+            together.counters.mark_all(Map::Lanes, [[left, top], [right, bottom]], 5);
             for y in (top..=bottom).step_by(8) {
-                (left..=right).step_by(8).for_each(|x| apart.sight.mark(Map::Lanes, [x, y], 5));
+                (left..=right).step_by(8).for_each(|x| apart.counters.mark(Map::Lanes, [x, y], 5));
             }
             for tile in [0, 1] {
                 // The second tile must not contain the counts of the first.

@@ -22,7 +22,7 @@ use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw, mesh, patches};
 use crate::geometry::tessellation::TessellationKernel;
 use crate::geometry::{
-    Assembled, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Part, Plan,
+    Assembled, AssembledChunk, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Plan,
     PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, vertex_limits, vertex_parameters,
     vertex_ranges,
 };
@@ -353,7 +353,7 @@ impl<'a> FrontEndContext<'a> {
             contexts: &prepared.contexts,
             layers: self.layers,
             posh: None,
-            seen: None,
+            visible: None,
             captures: self.captures,
         }
     }
@@ -445,7 +445,7 @@ impl<'a> Job<'a> {
     }
 
     /// Replaces the primitives by those of a chunk, and counts the chunk's vertices.
-    fn take(&self, assembled: &mut Assembled<'_>, (part, vertices): (Part, usize)) {
+    fn take(&self, assembled: &mut Assembled<'_>, (part, vertices): (AssembledChunk, usize)) {
         assembled.corners = Corners::Assembled(part.corners);
         assembled.first_primitive = part.first as u32;
         let before = assembled.strips.take();

@@ -9,7 +9,6 @@
 //! primitives update the visibility structure. Blocks that the structure hides are then omitted,
 //! and the draws are replayed in order with the remaining blocks. Source: DESIGN 3.3.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -21,9 +20,12 @@ use super::draw::{DrawParams, DrawState, FrontEndContext, Job, pixel_context, wi
 use super::pending::PixelState;
 use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
-use crate::geometry::{Assembled, BLOCK, Extent, FrontScratch, MIN_POSH_PRIMITIVES, Posh, Seen, Sketch};
+use crate::geometry::{
+    Assembled, BLOCK, ChunkBounds, Extent, FrontScratch, InstanceRange, LookaheadChunk, MIN_POSH_PRIMITIVES, Posh,
+    VisibleBlocks,
+};
 use crate::gpu::{DeviceLost, Gpu, Stage};
-use crate::hiz::{Early, Hierarchy};
+use crate::hiz::{DepthFormat, Early, Hierarchy};
 use crate::hiz::{Hiding, UpdateRules, apply_updates};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Segment};
@@ -108,8 +110,7 @@ fn primitives(call: &DrawParams) -> usize {
 /// A chunk of a deferred draw.
 struct Piece {
     draw: usize,
-    instance: u32,
-    range: Range<usize>,
+    range: InstanceRange,
     /// Number of the chunk's first block among the blocks of all draws.
     block: usize,
 }
@@ -137,7 +138,7 @@ impl Processor<'_> {
             return false;
         }
         let reason = if primitives < MIN_POSH_PRIMITIVES && waiting.draws.is_empty() && config.posh == Posh::Auto {
-            Some(Counter::PoshLeftFew)
+            Some(Counter::PoshNotDeferredFew)
         } else {
             self.why_not(prepared, call, primitives)
         };
@@ -151,11 +152,11 @@ impl Processor<'_> {
         let (config, pipeline) = (self.gpu.config(), &prepared.pipeline);
         // Primitives that a query counts must be drawn.
         if self.occlusion.counter().is_some() || self.counts_vertices() {
-            return Some(Counter::PoshLeftOrder);
+            return Some(Counter::PoshNotDeferredOrder);
         }
         let is_in_memory = !is_list(pipeline.topology, vertices(pipeline.topology)) || pipeline.primitive_restart;
         if primitives > config.lookahead || is_in_memory && call.count > MAX_ASSEMBLED {
-            return Some(Counter::PoshLeftKind);
+            return Some(Counter::PoshNotDeferredKind);
         }
         let segment = match prepared.waits.get_or_init(|| self.segment(prepared)) {
             Ok(segment) => *segment,
@@ -166,10 +167,10 @@ impl Processor<'_> {
             return None;
         }
         if primitives < MIN_POSH_PRIMITIVES {
-            return Some(Counter::PoshLeftFew);
+            return Some(Counter::PoshNotDeferredFew);
         }
-        let rests = pipeline.vertex_kernel.positions(pipeline).balance.rests(primitives);
-        rests.then_some(Counter::PoshLeftRest)
+        let rests = pipeline.vertex_kernel.positions(pipeline).heuristic.skips_deferral(primitives);
+        rests.then_some(Counter::PoshNotDeferredPaused)
     }
 
     /// Returns the segment of draws with a state.
@@ -177,22 +178,22 @@ impl Processor<'_> {
     /// # Errors
     /// The counter of the reason for which the draws cannot be deferred.
     fn segment(&self, prepared: &DrawState) -> Result<Segment, Counter> {
-        let (pipeline, pass) = (&prepared.pipeline, self.pass.as_ref().ok_or(Counter::PoshLeftKind)?);
-        let context = prepared.contexts.first().ok_or(Counter::PoshLeftKind)?;
+        let (pipeline, pass) = (&prepared.pipeline, self.pass.as_ref().ok_or(Counter::PoshNotDeferredKind)?);
+        let context = prepared.contexts.first().ok_or(Counter::PoshNotDeferredKind)?;
         let is_merged = pipeline.merged_kernel.get(pipeline).is_some();
         let is_plain = pipeline.corners() == 3 && context.fills_as_placed() && !pipeline.has_side_effects();
         if is_merged || pipeline.patches.is_some() || !is_plain || pipeline.reads_attachments {
-            return Err(Counter::PoshLeftKind);
+            return Err(Counter::PoshNotDeferredKind);
         }
         if !context.own_depths {
-            return Err(Counter::PoshLeftDepth);
+            return Err(Counter::PoshNotDeferredDepth);
         }
         if pass.layers != 1 || self.pending.depth(0).is_none() {
-            return Err(Counter::PoshLeftOrder);
+            return Err(Counter::PoshNotDeferredOrder);
         }
         let state = PixelState::of(&self.state.dynamic, pipeline);
         let context: PixelContext<'_> = pixel_context(&state, pass, &self.deadline, None).with_segment();
-        context.segment.ok_or(Counter::PoshLeftOrder)
+        context.segment.ok_or(Counter::PoshNotDeferredOrder)
     }
 
     /// Defers a draw.
@@ -268,7 +269,7 @@ impl Processor<'_> {
         let extent = self.pending.depth(0).map_or([0; 2], Hierarchy::extent);
         let seen = Lookahead::new(&draws, Depths { grid: &grid, depth_bits, extent }).run(takers, &deadline, early)?;
         if let Some(counters) = takers.counters {
-            counters.count(Counter::PoshAheadDraws, draws.len() as u64);
+            counters.count(Counter::PoshDeferredDraws, draws.len() as u64);
         }
         // The cull pipe ran for all draws together, so its counts belong to no draw.
         self.add_to_sample(None);
@@ -281,7 +282,7 @@ impl Processor<'_> {
                     continue;
                 }
                 let depths = Depths { grid: &grid, depth_bits, extent };
-                draw.seen = depths.hiding(early, (waits, draw)).map(|hiding| Seen { blocks, hiding });
+                draw.visible = depths.hiding(early, (waits, draw)).map(|hiding| VisibleBlocks { blocks, hiding });
             }
             if !gpu.config().posh.takes_draw(draw.count()) {
                 draw.posh = None;
@@ -316,7 +317,7 @@ struct Lookahead<'a, 'd> {
     depths: Depths<'a>,
     pieces: Vec<Piece>,
     /// Extents of the chunks, once computed.
-    sketches: Vec<OnceLock<Sketch>>,
+    sketches: Vec<OnceLock<ChunkBounds>>,
     /// Number of blocks of all draws.
     blocks: usize,
 }
@@ -325,11 +326,10 @@ impl<'a, 'd> Lookahead<'a, 'd> {
     fn new(draws: &'a [(&'d DeferredDraw, Assembled<'d>)], depths: Depths<'a>) -> Self {
         let (mut pieces, mut blocks) = (Vec::new(), 0);
         for (number, (_, draw)) in draws.iter().enumerate() {
-            let of_draw = draw.pieces().map(|(instance, range, block)| Piece {
+            let of_draw = draw.lookahead_chunks().map(|LookaheadChunk { range, first_block }| Piece {
                 draw: number,
-                instance,
                 range,
-                block: blocks + block,
+                block: blocks + first_block,
             });
             pieces.extend(of_draw);
             blocks += draw.blocks();
@@ -359,7 +359,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
             if !tally.is_worth_it() {
                 let total = self.draws.iter().map(|(_, draw)| draw.count()).sum();
                 let kernels = self.draws.iter().filter_map(|(_, draw)| draw.posh);
-                kernels.for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
+                kernels.for_each(|(_, kernel)| kernel.heuristic.pause_deferral(total));
                 return Ok(None);
             }
             with_blocks = tally.needs_blocks();
@@ -403,7 +403,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
                 return;
             }
             let piece = &self.pieces[number];
-            let found = self.draw(number).1.sketch(scratch, (piece.instance, piece.range.clone()), with_blocks);
+            let found = self.draw(number).1.bound_chunk(scratch, piece.range.clone(), with_blocks);
             match found {
                 Ok(found) if !deadline.expired() => drop(self.sketches[number].set(found.unwrap_or_default())),
                 _ => ok.store(false, Ordering::Relaxed),
@@ -432,7 +432,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
             let update_rules = UpdateRules {
                 visibility: waits.job().drawn().visibility,
                 scissor: waits.scissor(),
-                depths: (self.depths.depth_bits, multisample.samples),
+                format: DepthFormat { bits: self.depths.depth_bits, samples: multisample.samples },
                 extent: self.depths.extent,
             };
             apply_updates(early, updates, self.depths.grid, (&update_rules, &multisample.locations()));
@@ -456,9 +456,9 @@ impl<'a, 'd> Lookahead<'a, 'd> {
     fn count(&self, counters: &Counters, tally: Tally, updated: usize) {
         let count = |counter, many: usize| counters.count(counter, many as u64);
         let found = || self.sketches.iter().filter_map(OnceLock::get);
-        count(Counter::PoshAheadPieces, self.pieces.len());
-        count(Counter::PoshAheadBytes, size_of_val(&*self.sketches) + self.blocks);
-        count(Counter::PoshLessons, updated);
+        count(Counter::PoshLookaheadChunks, self.pieces.len());
+        count(Counter::PoshLookaheadBytes, size_of_val(&*self.sketches) + self.blocks);
+        count(Counter::PoshHizUpdates, updated);
         count(Counter::PoshVertices, found().map(|sketch| sketch.vertices).sum());
         count(Counter::PoshVolumeKills, tally.outside);
         count(Counter::PoshHiddenKills, tally.hidden);
@@ -502,15 +502,16 @@ impl Tally {
     fn with(
         mut self,
         piece: &Piece,
-        sketch: Option<&Sketch>,
+        sketch: Option<&ChunkBounds>,
         hiding: &Hiding<'_>,
         hide: &mut impl FnMut(usize),
     ) -> Self {
-        self.all += piece.range.len();
+        let range = &piece.range.primitives;
+        self.all += range.len();
         let Some(sketch) = sketch else { return self };
         let whole = fate(&sketch.whole, hiding);
-        for (number, start) in (0..).zip(piece.range.clone().step_by(BLOCK)) {
-            let count = BLOCK.min(piece.range.end - start);
+        for (number, start) in (0..).zip(range.clone().step_by(BLOCK)) {
+            let count = BLOCK.min(range.end - start);
             let is_open = matches!(whole, Fate::Visible);
             match if is_open { fate(sketch.blocks.get(number).unwrap_or(&Extent::Anywhere), hiding) } else { whole } {
                 Fate::Outside => self.outside += count,

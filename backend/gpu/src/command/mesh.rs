@@ -14,7 +14,7 @@ use vitric_ir::interface::MeshFacts;
 use super::Command;
 use super::draw::{FrontEndContext, Job, windows};
 use super::processor::{Processor, words};
-use crate::geometry::{Assembled, Corners, DrawNumbers, Launch, Mesh, VertexSource};
+use crate::geometry::{Assembled, Corners, DrawNumbers, Launch, MeshWorkgroups, VertexSource};
 use crate::gpu::{DeviceLost, Stage};
 
 /// Approximate limits of a batch: bytes of payloads, and workgroups of task programs.
@@ -119,7 +119,7 @@ fn launch(
     launches: &[Launch],
 ) -> Result<(), DeviceLost> {
     let pipeline = &job.prepared.pipeline;
-    let Some(mesh) = Mesh::new(pipeline, meshes, launches) else { return Ok(()) };
+    let Some(mesh) = MeshWorkgroups::new(pipeline, meshes, launches) else { return Ok(()) };
     let Some(last) = launches.last() else { return Ok(()) };
     let (gpu, counters) = (processor.gpu, processor.counters().cloned());
     let environment = job.environment(meshes.deadline);

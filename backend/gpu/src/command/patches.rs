@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::draw::{MANY, MAX_PRIMITIVES, MAX_STIPPLED, in_order, in_parallel};
 use super::pending::{FragmentState, MAX_PENDING};
 use super::processor::Processor;
-use crate::geometry::tessellation::{Patches, Piece};
+use crate::geometry::tessellation::{PatchChunk, Patches};
 use crate::geometry::{Assembled, FrontScratch, Triangles};
 use crate::gpu::{DeviceLost, Stage};
 use crate::state::Subdivision;
@@ -23,7 +23,7 @@ const PARTS: usize = 16;
 const MANY_PATCHES: usize = 64;
 
 /// A chunk of patches, with the index of the memory that holds the patches.
-type Numbered = (usize, Piece);
+type Numbered = (usize, PatchChunk);
 
 /// Converts the patches of a draw to windows of primitives.
 pub(super) fn windows(
@@ -41,7 +41,7 @@ pub(super) fn windows(
         let control = |front: &mut FrontScratch, index: usize| {
             assembled.control(front, some[index].clone(), &mut memories[index].lock())
         };
-        let is_many = some.iter().map(|(_, patches)| patches.len()).sum::<usize>() >= MANY_PATCHES;
+        let is_many = some.iter().map(|range| range.primitives.len()).sum::<usize>() >= MANY_PATCHES;
         if !for_each(processor, count, is_many && assembled.is_pure(), &control) {
             return Err(DeviceLost::TimedOut(Stage::before_rasterization(drawn.pipeline)));
         }
@@ -85,7 +85,7 @@ fn subdivide(
     let size = window.min(MAX_PRIMITIVES) / assembled.amplification();
     let patches: Vec<&Patches> = memories.iter_mut().map(|memory| &*memory.get_mut()).collect();
     let pieces = patches.iter().enumerate().flat_map(|(number, patches)| {
-        let pieces = patches.pieces(subdivision, (size.min(most), most.max(1)));
+        let pieces = patches.chunks(subdivision, (size.min(most), most.max(1)));
         pieces.into_iter().map(move |piece| (number, piece))
     });
     let (mut some, mut count): (Vec<Numbered>, usize) = (Vec::new(), 0);

@@ -16,7 +16,7 @@ use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::{DeviceLost, Stage};
 use crate::hiz::UpdateRules;
-use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
+use crate::hiz::{Bounds, DepthDirection, DepthFormat, Early, Hierarchy, Visibility};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{self, Beside, TileClears, TilePass};
 use crate::pixel::{DrawContext, PixelContext};
@@ -82,7 +82,7 @@ impl PixelState {
         UpdateRules {
             visibility: self.visibility,
             scissor: touched(&self.dynamic, &self.pipeline),
-            depths: (depth_bits, self.pipeline.multisample.samples),
+            format: DepthFormat { bits: depth_bits, samples: self.pipeline.multisample.samples },
             extent: depth.extent(),
         }
     }
@@ -207,16 +207,16 @@ impl Pending {
         if triangles.len() < MIN_TESTED.max(self.grid.count_all()) || !EarlyHizTest::takes_any(triangles) {
             return false;
         }
-        depth.balance().expect(triangles.len() as u32);
-        let pays = depth.balance().pays();
+        depth.heuristic().count_primitives(triangles.len() as u32);
+        let pays = depth.heuristic().allows_tests();
         let updated = pays.then(|| self.follow_all(direction)).flatten();
-        depth.balance().tested(updated.unwrap_or(0), 0);
+        depth.heuristic().count_tests(updated.unwrap_or(0), 0);
         updated.is_some()
     }
 
     /// Updates the early depth bounds with all queued draws. Returns the number of triangles that
     /// updated a bound; `None` if the bounds are unknown.
-    fn follow_all(&mut self, direction: Direction) -> Option<u32> {
+    fn follow_all(&mut self, direction: DepthDirection) -> Option<u32> {
         let mut updated = 0;
         let Known { early, is_fresh, draws, windows } = &mut self.lookahead;
         if !*is_fresh || early.direction() != Some(direction) {
@@ -244,7 +244,7 @@ impl Pending {
 
     /// Copies the depth bounds after all queued draws to `early`, for depths compared in
     /// `direction`.
-    pub(super) fn know(&mut self, direction: Direction, early: &mut Early) {
+    pub(super) fn know(&mut self, direction: DepthDirection, early: &mut Early) {
         self.close();
         match self.follow_all(direction) {
             Some(_) => early.clone_from(&self.lookahead.early),
@@ -352,16 +352,16 @@ impl Pending {
     /// Appends a window.
     fn add(&mut self, triangles: Triangles, runs: Runs) {
         let state = &self.pixels[self.draws[runs[0].draw as usize].pixel];
-        let (visibility, samples) = (state.visibility, state.pipeline.multisample.samples);
+        let visibility = state.visibility;
+        let format = DepthFormat { bits: self.depth_bits, samples: state.pipeline.multisample.samples };
         let follows = runs.len() == 1 && self.follow(&visibility, &triangles);
         let direction = visibility.tests.filter(|_| follows);
-        let lookahead = direction
-            .and_then(|direction| EarlyHizTest::new(&self.lookahead.early, direction, (self.depth_bits, samples)));
+        let lookahead = direction.and_then(|direction| EarlyHizTest::new(&self.lookahead.early, direction, format));
         let clips: SmallVec<[Clip; 2]> = runs.iter().map(|run| self.clip(run)).collect();
         let mut window = Window::new(triangles, &self.grid, &clips, lookahead);
         window.runs = runs;
         if let (true, Some(depth)) = (follows, self.depths.first()) {
-            depth.balance().tested(window.tests.queries, window.tests.kills);
+            depth.heuristic().count_tests(window.tests.queries, window.tests.kills);
         }
         self.extend(window);
     }

@@ -5,7 +5,7 @@
 use ash::vk;
 
 use super::draw::{DrawParams, of_each};
-use crate::geometry::{Assembly, Indices, Part, Stream};
+use crate::geometry::{AssembledChunk, Assembly, Indices, Stream};
 use crate::pipeline::CompiledPipeline;
 
 /// Maximum number of vertices in a chunk.
@@ -60,7 +60,7 @@ impl<'s> Parts<'s> {
     }
 
     /// Returns the next chunk and its number of vertices. The first chunk always exists.
-    pub(super) fn next(&mut self) -> Option<(Part, usize)> {
+    pub(super) fn next(&mut self) -> Option<(AssembledChunk, usize)> {
         if self.is_done {
             return None;
         }

@@ -26,7 +26,7 @@ use crate::state::DepthBias;
 /// Up to sixteen triangles to be set up, one a lane.
 #[repr(C, align(64))]
 #[derive(Debug)]
-pub(super) struct Wanted<'t> {
+pub(super) struct SetUpLanes<'t> {
     /// The vertices' rows, corner by corner.
     rows: [[&'t [Chunk]; WAVE]; 3],
     facing: Lanes,
@@ -40,7 +40,7 @@ pub(super) struct Wanted<'t> {
     count: usize,
 }
 
-impl<'t> Wanted<'t> {
+impl<'t> SetUpLanes<'t> {
     /// No triangles.
     pub(super) const NONE: Self = Self {
         rows: [[&[]; WAVE]; 3],
@@ -101,13 +101,13 @@ impl<'t> Wanted<'t> {
 /// batches. A vector that is loaded directly after narrower stores have filled it would wait until
 /// these stores have reached the cache.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct TriangleBatch {
     /// Corner by corner: window coordinates, 1/w, and the input components of the fragment
     /// program.
     words: [Vectors; 3],
 }
 
-impl Batch {
+impl TriangleBatch {
     /// Returns one component of each corner.
     #[inline(always)]
     fn words(&self, word: usize) -> [&Lanes; 3] {
@@ -136,8 +136,8 @@ impl Batch {
     }
 
     /// Gathers the vertex components of triangles.
-    pub(super) fn gather(&mut self, plan: &Plan, wanted: &Wanted<'_>) {
-        for (rows, words) in wanted.rows.iter().zip(&mut self.words).filter(|_| wanted.count > 0) {
+    pub(super) fn gather(&mut self, plan: &Plan, lanes: &SetUpLanes<'_>) {
+        for (rows, words) in lanes.rows.iter().zip(&mut self.words).filter(|_| lanes.count > 0) {
             words.resize(plan.row_chunks() * BLOCK);
             gather(rows, words);
         }
@@ -145,20 +145,20 @@ impl Batch {
 
     /// Sets up the gathered triangles into `words`. Returns the attributes that vary within any of
     /// them.
-    pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) -> Varies {
-        let varies = solve(self, wanted, plan, words);
-        for (words, pixels) in part::<4>(words, Shape::PIXELS).iter_mut().zip(&wanted.pixels) {
+    pub(super) fn set_up(&self, plan: &Plan, lanes: &SetUpLanes<'_>, words: &mut [Lanes]) -> Varies {
+        let varies = solve(self, lanes, plan, words);
+        for (words, pixels) in part::<4>(words, Shape::PIXELS).iter_mut().zip(&lanes.pixels) {
             *words = bytemuck::must_cast(*pixels);
         }
-        if wanted.has_covers() {
-            replace(&wanted.covers, words);
+        if lanes.has_covers() {
+            replace(&lanes.covers, words);
         }
         if let Some(bias) = plan.bias {
             self.bias(plan, bias, words);
         }
-        bound_depths(&wanted.pixels, &plan.rules, words);
+        bound_depths(&lanes.pixels, &plan.rules, words);
         if plan.rules.samples == 1 {
-            cover(&wanted.pixels, words);
+            cover(&lanes.pixels, words);
         }
         varies
     }
@@ -279,19 +279,26 @@ fn are_same([a, b, c]: [&Floats; 3]) -> bool {
     differs == 0
 }
 
-/// Writes the dwords of one input component of the fragment program, from its values at the
-/// corners. `provoking` is the first or the last corner. Returns true if the component may vary
-/// within triangles.
+/// Values of an input component at the corners of triangles.
+#[derive(Clone, Copy)]
+struct CornerValues<'v> {
+    values: [&'v Lanes; 3],
+    inverse_w: [&'v Floats; 3],
+    /// The corner that supplies flat values: the first or the last one.
+    provoking: usize,
+}
+
+/// Writes the dwords of one input component of the fragment program. Returns true if the component
+/// may vary within triangles.
 #[inline(always)]
 fn input_words(
     solver: &Solver,
-    (way, provoking): (VaryingSource, usize),
-    values: [&Lanes; 3],
-    inverse_w: [&Floats; 3],
+    source: VaryingSource,
+    CornerValues { values, inverse_w, provoking }: CornerValues<'_>,
     words: &mut [Lanes; 3],
 ) -> bool {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
-    match way {
+    match source {
         VaryingSource::None => {}
         VaryingSource::Flat => words[0] = *values[provoking],
         VaryingSource::Vertex(_) => words[0] = *values[0],
@@ -320,9 +327,9 @@ fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
 }
 
 #[inline(always)]
-fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies {
-    let (place, Plan { rules, ways, .. }) = (batch.place(), plan);
-    let front = fronts(&place, &wanted.facing, rules);
+fn solve_lanes(batch: &TriangleBatch, lanes: &SetUpLanes<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies {
+    let (place, Plan { rules, sources, .. }) = (batch.place(), plan);
+    let front = fronts(&place, &lanes.facing, rules);
     let mut grid = on_grid(&place);
     let (solver, inverse_w) = (Solver::new(&grid), batch.inverse_w());
     let area = each(|lane| grid_area(&grid, lane));
@@ -332,23 +339,24 @@ fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lan
     put_coverage(&grid, words);
     let w_varies = w_slopes || inverse_w[0].iter().any(|value| *value != 1.0);
     let mut varies = Varies::NONE.with_w(w_varies).with_depth(depth_slopes);
-    for (index, way) in ways.iter().enumerate() {
+    for (index, source) in sources.iter().enumerate() {
         let (values, words) = (batch.words(output::VARYINGS + index), part(words, Shape::first_word(index)));
-        let changes = input_words(&solver, (*way, rules.provoking), values, inverse_w, words);
+        let corners = CornerValues { values, inverse_w, provoking: rules.provoking };
+        let changes = input_words(&solver, *source, corners, words);
         varies = varies.with_input(index, changes);
     }
     *part(words, Shape::REFERENCE) = two(|axis| each(|lane| (grid[axis][0][lane] as f32 / UNITS as f32).to_bits()));
     let depths = batch.depth();
     let range = |end: usize| each(|lane| rules.depths_of(depths.map(|corner| corner[lane]))[end].to_bits());
     *part(words, Shape::DEPTH_RANGE) = two(range);
-    *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), wanted.id];
+    *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), lanes.id];
     varies.settled()
 }
 
 kernel!(
     /// Writes the dwords of triangles but for depth bias and the range of depths. Returns the
     /// attributes that vary within any triangle.
-    solve, solve_lanes, (batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies
+    solve, solve_lanes, (batch: &TriangleBatch, lanes: &SetUpLanes<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies
 );
 
 /// Writes the minimum and the maximum depth at the pixels that a triangle may cover, like
@@ -436,9 +444,9 @@ mod tests {
     use super::*;
     use crate::geometry::Primitives;
     use crate::geometry::Words;
-    use crate::geometry::cull::Waiting;
+    use crate::geometry::cull::CullQueue;
     use crate::geometry::plan::Facing;
-    use crate::hiz::depths_over;
+    use crate::hiz::{DepthFormat, depths_over};
     use crate::raster::{Plane, snap};
 
     /// Generates a coordinate of a small triangle, of a large one, or a special value such as NaN.
@@ -480,20 +488,20 @@ mod tests {
     fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> Primitives {
         let plan = Plan {
             rules: *rules,
-            ways: [VaryingSource::Flat, VaryingSource::Linear, VaryingSource::Perspective, VaryingSource::None]
+            sources: [VaryingSource::Flat, VaryingSource::Linear, VaryingSource::Perspective, VaryingSource::None]
                 .into_iter()
                 .collect(),
             ..Plan::default()
         };
-        let (mut triangles, mut waiting, mut primitives) =
-            (Triangles::default(), Waiting::default(), Primitives::default());
+        let (mut triangles, mut queue, mut primitives) =
+            (Triangles::default(), CullQueue::default(), Primitives::default());
         triangles.start(plan.clone(), 0, 0);
         let nowhere = [[0.0; 4]; 3];
         for corners in [&nowhere, corners, &nowhere] {
             let rows = corners.map(|[x, y, z, inverse_w]| triangles.add_row([x, y, z, inverse_w], |_, _| z.to_bits()));
-            waiting.push(Entry { rows, id: 7, facing: Facing::Own, cover: None }, &triangles);
+            queue.push(Entry { rows, id: 7, facing: Facing::ByWinding, cover: None }, &triangles);
         }
-        waiting.flush(&mut triangles, None);
+        queue.flush(&mut triangles, None);
         let all: Vec<u32> = (0..triangles.len() as u32).collect();
         primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
         if let Some(index) = (0..triangles.len() as u32).next() {
@@ -555,8 +563,8 @@ mod tests {
             prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);
-            let [low, high] = depths_over(&shape, kept, 32, samples);
-            prop_assert!(primitives.bounds_of(0).depths == [low, high] || low.is_nan());
+            let range = depths_over(&shape, kept, DepthFormat { bits: 32, samples });
+            prop_assert!(primitives.bounds_of(0).depths == range || range.min.is_nan());
             for bit in (0..16).filter(|_| samples == 1 && (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 4)) {
                 let centre = [kept[0] + bit % 4, kept[1] + bit / 4].map(|pixel| pixel * UNITS + UNITS / 2);
                 let is_covered = triangle.covers_point(centre[0], centre[1]);

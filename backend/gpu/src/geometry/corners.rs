@@ -32,17 +32,28 @@ pub struct Indices<'a> {
     pub room: usize,
 }
 
-/// Identity of indices: the buffer's address, offset and size of the first index in bytes, the
-/// number of indices that the buffer holds, and the range.
-pub(super) type IndexPlace = (Option<usize>, [u64; 2], usize, Range<usize>);
+/// Identity of a range of indices.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct IndexRange {
+    /// Address of the buffer.
+    buffer: Option<usize>,
+    /// Offset of the buffer's first index, bytes.
+    offset: u64,
+    /// Size of an index, bytes.
+    size: u64,
+    /// Number of indices that the buffer holds.
+    room: usize,
+    range: Range<usize>,
+}
 
 /// Number of indices that are read at once.
-const PIECE: usize = 1024;
+const MAX_READ: usize = 1024;
 
 impl Indices<'_> {
     /// Returns the identity of a range of indices.
-    pub(super) fn place(&self, range: Range<usize>) -> IndexPlace {
-        (self.buffer.map(|buffer| std::ptr::from_ref(buffer).addr()), [self.offset, self.size], self.room, range)
+    pub(super) fn identity(&self, range: Range<usize>) -> IndexRange {
+        let buffer = self.buffer.map(|buffer| std::ptr::from_ref(buffer).addr());
+        IndexRange { buffer, offset: self.offset, size: self.size, room: self.room, range }
     }
 
     /// Replaces `out` with a range of indices, with the base added.
@@ -72,9 +83,9 @@ impl Indices<'_> {
             out.resize(first + range.len(), 0);
             return self.read_words(range, &mut out[first..]);
         }
-        let mut bytes = [0; PIECE * 2];
-        for start in range.clone().step_by(PIECE) {
-            let bytes = &mut bytes[..(range.end - start).min(PIECE) * self.size as usize];
+        let mut bytes = [0; MAX_READ * 2];
+        for start in range.clone().step_by(MAX_READ) {
+            let bytes = &mut bytes[..(range.end - start).min(MAX_READ) * self.size as usize];
             let inside = self.room.saturating_sub(start).min(bytes.len() / self.size as usize) * self.size as usize;
             let (inside, outside) = bytes.split_at_mut(inside);
             outside.fill(0);

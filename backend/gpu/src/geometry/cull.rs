@@ -10,7 +10,7 @@ use vitric_base::simd::{Lanes, WAVE, kernel};
 use super::kernel::outside;
 use super::lines::Cover;
 use super::plan::{Facing, Rules};
-use super::shading::Spot;
+use super::shading::CullVertex;
 use super::triangles::{Entry, FACING, Triangles};
 use crate::raster::{UNITS, snap};
 
@@ -20,10 +20,10 @@ pub(super) type Ints = [i32; WAVE];
 /// x and y, corner by corner.
 pub(super) type Axes<T> = [[T; 3]; 2];
 
-/// Triangles that wait to be culled, one a lane.
+/// Queue of up to sixteen triangles to be culled, one a lane.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
-pub struct Waiting {
+pub struct CullQueue {
     place: Axes<Floats>,
     rows: [Lanes; 3],
     facing: Lanes,
@@ -39,7 +39,7 @@ pub struct Waiting {
     packed: [Lanes; 6],
 }
 
-impl Waiting {
+impl CullQueue {
     /// Returns true if every lane is occupied.
     pub(super) fn is_full(&self) -> bool {
         self.count == WAVE
@@ -70,7 +70,7 @@ impl Waiting {
     #[inline]
     pub(super) fn take(
         &mut self,
-        (spots, corners): (&[Spot], &[u32; 3 * WAVE]),
+        (vertices, corners): (&[CullVertex], &[u32; 3 * WAVE]),
         first_row: u32,
         id: Lanes,
     ) -> Option<u32> {
@@ -78,10 +78,10 @@ impl Waiting {
         for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
             let (mut any, mut all) = (0, u32::MAX);
             for (corner, &vertex) in corners.iter().enumerate() {
-                let spot = spots[vertex as usize];
-                (any, all) = (any | spot.outside, all & spot.outside);
-                self.place[0][corner][lane] = spot.x;
-                self.place[1][corner][lane] = spot.y;
+                let CullVertex { x, y, outside } = vertices[vertex as usize];
+                (any, all) = (any | outside, all & outside);
+                self.place[0][corner][lane] = x;
+                self.place[1][corner][lane] = y;
                 self.rows[corner][lane] = first_row + vertex;
             }
             let is_rejected = all & outside::REJECTED != 0;
@@ -92,11 +92,11 @@ impl Waiting {
             return None;
         }
         self.rejected = rejected;
-        (self.facing, self.id, self.count) = ([Facing::Own as u32; WAVE], id, WAVE);
+        (self.facing, self.id, self.count) = ([Facing::ByWinding as u32; WAVE], id, WAVE);
         Some(rejected.count_ones())
     }
 
-    /// Culls the waiting triangles and adds the remaining ones to `out`. With `cut`, limits them
+    /// Culls the queued triangles and adds the remaining ones to `out`. With `cut`, limits them
     /// to the pixels `[x0, y0, x1, y1]`, exclusive at the end.
     pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
         let (count, rejected) = (std::mem::take(&mut self.count), std::mem::take(&mut self.rejected));
@@ -112,7 +112,7 @@ impl Waiting {
         if let Some(cut) = cut {
             cut_to(cut, (&mut lives, pixels));
         }
-        pack((rows, facing, id), pixels, packed);
+        pack(TriangleLanes { rows, facing, id }, pixels, packed);
         lives[count..].fill(false);
         lives.iter_mut().enumerate().for_each(|(lane, lives)| *lives &= rejected >> lane & 1 == 0);
         out.push_lanes(packed, &lives, covers);
@@ -199,7 +199,7 @@ pub(super) fn grid_area(grid: &Axes<Ints>, lane: usize) -> i64 {
 pub(super) fn fronts(place: &Axes<&Floats>, facing: &Lanes, rules: &Rules) -> [bool; WAVE] {
     each(|lane| {
         let own = is_clockwise(place, lane) == rules.clockwise_is_front;
-        (facing[lane] == Facing::Front as u32) | ((facing[lane] == Facing::Own as u32) & own)
+        (facing[lane] == Facing::Front as u32) | ((facing[lane] == Facing::ByWinding as u32) & own)
     })
 }
 
@@ -270,13 +270,24 @@ fn cull_lanes(
         let area = area([&x, &y], lane);
         let is_solvable = (area != 0.0) & area.is_finite();
         let culled = if front[lane] { culls_front } else { culls_back };
-        (grid_area(&grid, lane) != 0) & has_pixels & is_solvable & !(culled & (facing[lane] == Facing::Own as u32))
+        (grid_area(&grid, lane) != 0)
+            & has_pixels
+            & is_solvable
+            & !(culled & (facing[lane] == Facing::ByWinding as u32))
     });
+}
+
+/// Vertices, facings and numbers of triangles, one triangle a lane.
+#[derive(Clone, Copy)]
+struct TriangleLanes<'l> {
+    rows: &'l [Lanes; 3],
+    facing: &'l Lanes,
+    id: &'l Lanes,
 }
 
 #[inline(always)]
 fn pack_lanes(
-    (rows, facing, id): (&[Lanes; 3], &Lanes, &Lanes),
+    TriangleLanes { rows, facing, id }: TriangleLanes<'_>,
     [x0, y0, x1, y1]: &[Ints; 4],
     packed: &mut [Lanes; 6],
 ) {
@@ -287,9 +298,9 @@ fn pack_lanes(
 }
 
 kernel!(
-    /// Packs triangles as they wait for their tiles: rows, facing, numbers, and pixels saturated
+    /// Packs triangles as they are stored until their tiles are drawn: rows, facing, numbers, and pixels saturated
     /// to 16 bits.
-    pack, pack_lanes, (triangles: (&[Lanes; 3], &Lanes, &Lanes), pixels: &[Ints; 4], packed: &mut [Lanes; 6])
+    pack, pack_lanes, (triangles: TriangleLanes<'_>, pixels: &[Ints; 4], packed: &mut [Lanes; 6])
 );
 
 kernel!(
@@ -304,26 +315,26 @@ mod tests {
 
     #[test]
     fn of_sixteen_those_beside_the_view_become_nothing() {
-        let spot = |x: f32, y: f32, outside: u32| Spot { x, y, outside };
+        let vertex = |x: f32, y: f32, outside: u32| CullVertex { x, y, outside };
         let (left, above, near) = (1 << outside::SIDE, 4 << outside::SIDE, 1 << outside::PLANE);
-        let spots = [
-            spot(0.0, 0.0, 0),
-            spot(9.0, 0.0, 0),
-            spot(0.0, 9.0, 0),
-            spot(-9.0, 0.0, left),
-            spot(-9.0, -9.0, left | above),
-            spot(0.0, -9.0, above),
-            spot(-9.0, 9.0, left | near),
+        let vertices = [
+            vertex(0.0, 0.0, 0),
+            vertex(9.0, 0.0, 0),
+            vertex(0.0, 9.0, 0),
+            vertex(-9.0, 0.0, left),
+            vertex(-9.0, -9.0, left | above),
+            vertex(0.0, -9.0, above),
+            vertex(-9.0, 9.0, left | near),
         ];
         let take = |triangle: &dyn Fn(usize) -> [u32; 3]| {
             let corners: Vec<u32> = (0..WAVE).flat_map(triangle).collect();
-            let mut waiting = Waiting::default();
-            let taken = waiting.take((&spots, corners.as_slice().try_into().unwrap()), 100, [7; WAVE]);
-            (taken, waiting)
+            let mut queue = CullQueue::default();
+            let taken = queue.take((&vertices, corners.as_slice().try_into().unwrap()), 100, [7; WAVE]);
+            (taken, queue)
         };
-        let (taken, waiting) = take(&|lane| if lane % 4 == 1 { [3, 4, 6] } else { [0, 1, 2] });
-        assert_eq!((taken, waiting.rejected), (Some(4), 0x2222));
-        assert_eq!((waiting.rows[2][0], waiting.is_full()), (102, true));
+        let (taken, queue) = take(&|lane| if lane % 4 == 1 { [3, 4, 6] } else { [0, 1, 2] });
+        assert_eq!((taken, queue.rejected), (Some(4), 0x2222));
+        assert_eq!((queue.rows[2][0], queue.is_full()), (102, true));
         assert_eq!(take(&|_| [3, 4, 3]).0, Some(16));
         // Triangles that reach into the view from one side are not clipped, but those from behind
         // the eye are.

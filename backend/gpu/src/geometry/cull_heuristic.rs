@@ -8,7 +8,7 @@ use vitric_ir::{Function, Inst};
 const VERTEX_COST: u32 = 32;
 
 /// Number of primitives that are drawn without look-ahead for each one that was deferred in vain.
-const REST: u64 = 16;
+const PAUSE: u64 = 16;
 
 /// Denominator of shares.
 const WHOLE: u32 = 1 << 16;
@@ -22,15 +22,15 @@ pub struct CullHeuristic {
     /// Share of primitives that were visible in the last chunk, in units of 1/[`WHOLE`]. It
     /// affects speed only.
     visible: AtomicU32,
-    /// Number of primitives to draw before any wait for later draws again.
-    rest: AtomicU64,
+    /// Number of primitives to draw before draws are deferred again.
+    paused: AtomicU64,
 }
 
 impl CullHeuristic {
     /// Returns the heuristic of a vertex program, given the functions of both pipes.
     pub(super) fn new(positions: &Function, full: &Function) -> Self {
         let costs = [positions, full].map(|function| cost(function) + VERTEX_COST);
-        Self { costs, visible: AtomicU32::new(WHOLE), rest: AtomicU64::new(0) }
+        Self { costs, visible: AtomicU32::new(WHOLE), paused: AtomicU64::new(0) }
     }
 
     /// Returns true if running the cull pipe is expected to be cheaper than shading every vertex
@@ -42,24 +42,25 @@ impl CullHeuristic {
     }
 
     /// Records the number of visible primitives of a chunk.
-    pub(super) fn learn(&self, visible: usize, of: usize) {
+    pub(super) fn record_visible(&self, visible: usize, of: usize) {
         let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
         self.visible.store(share as u32, Ordering::Relaxed);
     }
 
-    /// Returns true if this number of primitives is to be drawn without waiting for later draws to
-    /// hide them.
-    pub fn rests(&self, primitives: usize) -> bool {
-        let rest = self.rest.load(Ordering::Relaxed);
-        if rest > 0 {
-            self.rest.store(rest.saturating_sub(primitives as u64), Ordering::Relaxed);
+    /// Returns true if a draw of this number of primitives is not to be deferred, because deferral
+    /// is paused.
+    pub fn skips_deferral(&self, primitives: usize) -> bool {
+        let paused = self.paused.load(Ordering::Relaxed);
+        if paused > 0 {
+            self.paused.store(paused.saturating_sub(primitives as u64), Ordering::Relaxed);
         }
-        rest > 0
+        paused > 0
     }
 
-    /// Records that this number of primitives waited for later draws, which hid too few of them.
-    pub fn waited_in_vain(&self, primitives: usize) {
-        self.rest.store(primitives as u64 * REST, Ordering::Relaxed);
+    /// Pauses deferral after this number of primitives was deferred and later draws hid too few of
+    /// them.
+    pub fn pause_deferral(&self, primitives: usize) {
+        self.paused.store(primitives as u64 * PAUSE, Ordering::Relaxed);
     }
 }
 
@@ -87,9 +88,14 @@ mod tests {
     #[test]
     fn draws_do_not_wait_after_waiting_in_vain() {
         let heuristic = CullHeuristic::new(&Builder::new().finish(), &Builder::new().finish());
-        assert!(!heuristic.rests(1000));
-        heuristic.waited_in_vain(100);
-        assert!(heuristic.rests(1000) && heuristic.rests(599) && heuristic.rests(1) && !heuristic.rests(1));
+        assert!(!heuristic.skips_deferral(1000));
+        heuristic.pause_deferral(100);
+        assert!(
+            heuristic.skips_deferral(1000)
+                && heuristic.skips_deferral(599)
+                && heuristic.skips_deferral(1)
+                && !heuristic.skips_deferral(1)
+        );
     }
 
     #[test]
@@ -108,12 +114,12 @@ mod tests {
         };
         let heuristic = CullHeuristic::new(&program(1), &program(100));
         assert!(!heuristic.is_cull_pipe_cheaper(), "as long as nothing is known all is taken to be visible");
-        heuristic.learn(10, 100);
+        heuristic.record_visible(10, 100);
         assert!(heuristic.is_cull_pipe_cheaper());
-        heuristic.learn(95, 100);
+        heuristic.record_visible(95, 100);
         assert!(!heuristic.is_cull_pipe_cheaper());
         let even = CullHeuristic::new(&program(10), &program(10));
-        even.learn(1, 100);
+        even.record_visible(1, 100);
         assert!(!even.is_cull_pipe_cheaper(), "what shades nothing but positions gains nothing");
         assert!(cost(&program(9)) > 8 * 9);
     }

@@ -11,6 +11,7 @@ use vitric_base::simd::{WAVE, kernel};
 
 use super::kernel::outside;
 use super::triangles::Pixels;
+use crate::hiz::DepthRange;
 use crate::raster::{SUBPIXEL_BITS, snap};
 
 /// Bounds of a group of primitives.
@@ -22,7 +23,7 @@ pub enum Extent {
     #[default]
     Anywhere,
     /// Bounds in pixels, and range of depths in the window, which are not clamped.
-    Within(Pixels, [f32; 2]),
+    Within(Pixels, DepthRange),
 }
 
 /// Minimum and maximum of vertices' x, y and depth, and the `outside` bits of any and of all
@@ -34,30 +35,38 @@ struct Sum {
     any: u32,
     all: u32,
     /// True if any coordinate is NaN.
-    is_odd: bool,
+    has_nan: bool,
 }
 
 impl Extent {
     /// Computes the bounds of vertices from their x, y, depth, and `outside` bits.
     pub(super) fn of(vertices: [&[u32]; 4]) -> Self {
-        let Sum { low, high, any, all, is_odd } = sum(vertices);
+        let Sum { low, high, any, all, has_nan } = sum(vertices);
         if all & outside::REJECTED != 0 {
             return Self::Outside;
         }
-        if any & (outside::CLIPPED | 1 << outside::NOWHERE) != 0 || is_odd {
+        if any & (outside::CLIPPED | 1 << outside::NOWHERE) != 0 || has_nan {
             return Self::Anywhere;
         }
         let pixel = |place: f32| (snap(place) >> SUBPIXEL_BITS).clamp(i16::MIN.into(), i16::MAX.into());
         let end = |place: f32| (pixel(place) + 1).min(i16::MAX.into());
         let pixels = [pixel(low[0]), pixel(low[1]), end(high[0]), end(high[1])].map(|bound| bound as i16);
-        Self::Within(pixels, [low[2], high[2]])
+        Self::Within(pixels, DepthRange { min: low[2], max: high[2] })
     }
 }
 
-/// Returns the minimum and maximum of floats, and true if any is NaN. Lanes are separate arrays,
-/// which fit in registers.
+/// Minimum and maximum of floats.
+#[derive(Clone, Copy)]
+struct FloatBounds {
+    low: f32,
+    high: f32,
+    /// True if any of the floats is NaN.
+    has_nan: bool,
+}
+
+/// Returns the bounds of floats. Lanes are separate arrays, which fit in registers.
 #[inline(always)]
-fn bounds(words: &[u32]) -> (f32, f32, bool) {
+fn bounds(words: &[u32]) -> FloatBounds {
     let (mut low, mut high, mut odd) = ([f32::INFINITY; WAVE], [f32::NEG_INFINITY; WAVE], [0u32; WAVE]);
     let (chunks, rest) = words.as_chunks::<WAVE>();
     for chunk in chunks {
@@ -80,19 +89,20 @@ fn bounds(words: &[u32]) -> (f32, f32, bool) {
         greatest = greatest.max(high[lane]);
         any |= odd[lane];
     }
-    (least, greatest, any != 0)
+    FloatBounds { low: least, high: greatest, has_nan: any != 0 }
 }
 
 #[inline(always)]
 fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
     let [x, y, z, outside] = vertices;
-    let (x, y, z) = (bounds(x), bounds(y), bounds(z));
+    let axes = [bounds(x), bounds(y), bounds(z)];
     let (mut any, mut all) = (0, u32::MAX);
     for &outside in outside {
         any |= outside;
         all &= outside;
     }
-    Sum { low: [x.0, y.0, z.0], high: [x.1, y.1, z.1], any, all, is_odd: x.2 | y.2 | z.2 }
+    let has_nan = axes[0].has_nan | axes[1].has_nan | axes[2].has_nan;
+    Sum { low: axes.map(|axis| axis.low), high: axes.map(|axis| axis.high), any, all, has_nan }
 }
 
 #[inline(always)]
@@ -135,7 +145,7 @@ mod tests {
         assert_eq!(of(&[(place, 0), ([1.0, f32::NAN, 0.5], 0)]), Extent::Anywhere);
         let cull = 1 << outside::CULL;
         assert_eq!(of(&[(place, cull); 17]), Extent::Outside);
-        assert_eq!(of(&[(place, 0), (place, cull)]), Extent::Within([1, 2, 2, 3], [0.5, 0.5]));
+        assert_eq!(of(&[(place, 0), (place, cull)]), Extent::Within([1, 2, 2, 3], DepthRange::of(0.5)));
     }
 
     proptest! {
@@ -145,7 +155,7 @@ mod tests {
             vertices in prop::collection::vec((-300.0f32..300.0, -9.0f32..9.0, -1.0f32..2.0), 1..90),
         ) {
             let vertices: Vec<_> = vertices.into_iter().map(|(x, y, z)| ([x, y, z], 0)).collect();
-            let Extent::Within(pixels, [near, far]) = of(&vertices) else { panic!("all lie inside") };
+            let Extent::Within(pixels, DepthRange { min: near, max: far }) = of(&vertices) else { panic!("all lie inside") };
             let all = |axis: usize| vertices.iter().map(move |(place, _)| place[axis]);
             let least = |axis: usize| all(axis).fold(f32::INFINITY, f32::min);
             let most = |axis: usize| all(axis).fold(f32::NEG_INFINITY, f32::max);

@@ -10,26 +10,44 @@ use parking_lot::Mutex;
 use vitric_base::counters::{Counter, Counters};
 use vitric_base::object_pool::ObjectPool;
 
-use super::corners::IndexPlace;
-use super::cull::Waiting;
+use super::corners::IndexRange;
+use super::cull::CullQueue;
 use super::feedback::{CapturePlan, Captured};
 use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
-use super::mesh::{Mesh, MeshScratch};
+use super::mesh::{MeshScratch, MeshWorkgroups};
 use super::plan::Rules;
-use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Named, Posh, Sketch};
+use super::posh::{self, BLOCK, BLOCKS, ChunkBounds, ChunkIndices, CullScratch, CullTests, Culled, Interrupted, Posh};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
-use super::shading::{ShadeScratch, shade};
+use super::shading::{PositionSource, ShadeScratch, shade};
 use super::tessellation::{PatchScratch, TessellationKernel};
 use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
-use crate::hiz::Hiding;
+use crate::hiz::{DepthRange, Hiding};
 use crate::state::Subdivision;
 
 /// Number of primitives in a chunk, whose vertices are shaded at once. A high number avoids
 /// shading vertices that chunks share twice. A low number keeps the vertices in the second-level
 /// cache until their primitives are set up.
-const PIECE: usize = 1 << 12;
+const MAX_CHUNK: usize = 1 << 12;
+
+/// Primitives of one instance of a draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceRange {
+    /// Number of the instance in the draw.
+    pub instance: u32,
+    /// Numbers of the primitives in the instance.
+    pub primitives: Range<usize>,
+}
+
+/// A chunk of a draw in the look-ahead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookaheadChunk {
+    /// Primitives of the chunk.
+    pub range: InstanceRange,
+    /// Number of the chunk's first block among those of the draw.
+    pub first_block: usize,
+}
 
 /// A draw after primitive assembly.
 pub struct Assembled<'a> {
@@ -46,7 +64,7 @@ pub struct Assembled<'a> {
     pub merged: Option<(&'a MergedKernel, MergedMode)>,
     /// The workgroups of a mesh program. They are processed like primitives, with their numbers as
     /// corners.
-    pub mesh: Option<&'a Mesh<'a>>,
+    pub mesh: Option<&'a MeshWorkgroups<'a>>,
     /// Number of instances.
     pub instances: u32,
     /// Number of the first primitive in its instance.
@@ -66,7 +84,7 @@ pub struct Assembled<'a> {
     /// The policy and the kernel of the cull pipe, or `None` if the draw does not use it.
     pub posh: Option<(Posh, &'a PositionKernel)>,
     /// Result of the look-ahead for this draw, or `None` if all primitives may be visible.
-    pub seen: Option<Seen<'a>>,
+    pub visible: Option<VisibleBlocks<'a>>,
     /// Layout of the vertices that transform feedback writes, if active. The vertex kernel then
     /// writes the captured components too.
     pub captures: Option<&'a CapturePlan>,
@@ -74,7 +92,7 @@ pub struct Assembled<'a> {
 
 /// Visibility of a draw's blocks, as found by the look-ahead.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct VisibleBlocks<'a> {
     /// For each block, instance by instance: true if the block may be visible.
     pub blocks: &'a [bool],
     /// Hi-Z data against which the primitives of visible blocks are tested.
@@ -105,18 +123,25 @@ pub struct FrontScratch {
     pub(super) indices: Vec<u32>,
     /// Location of the indices in `indices`, and the lowest and highest of them. The look-ahead
     /// does not read indices again if the next chunk has the same location, as with instances.
-    last_read: Option<(IndexPlace, [u32; 2])>,
+    last_read: Option<(IndexRange, [u32; 2])>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
     cull: CullScratch,
     pub(super) shading: ShadeScratch,
     /// Boxed because it is large and the scratch is moved.
-    pub(super) waiting: Box<Waiting>,
+    pub(super) cull_queue: Box<CullQueue>,
     pub(super) emission: Box<EmitScratch>,
     pub(super) patches: Box<PatchScratch>,
     mesh: Box<MeshScratch>,
     /// Captured vertices, until transform feedback writes them.
     pub captured: Captured,
+}
+
+/// Buffers that a worker reuses for emitted vertices, and captured ones.
+pub(super) struct EmitBuffers<'a> {
+    pub(super) scratch: &'a mut EmitScratch,
+    pub(super) cull_queue: &'a mut CullQueue,
+    pub(super) captured: &'a mut Captured,
 }
 
 impl FrontScratch {
@@ -155,17 +180,21 @@ impl Assembled<'_> {
         scratch.numbered = None;
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
-            let count = (self.per_instance() - first).min(range.end - range.start).min(PIECE);
-            let (is_seen, count) = self.run_of_blocks(instance, first..first + count);
-            if !is_seen {
+            let count = (self.per_instance() - first).min(range.end - range.start).min(MAX_CHUNK);
+            let (is_visible, count) = self.run_of_blocks(instance, first..first + count);
+            if !is_visible {
                 range.start += count;
                 continue;
             }
-            let piece = first..first + count;
+            let (instance, primitives) = (instance as u32, first..first + count);
             let done = match (self.merged, self.mesh) {
-                (None, None) => self.piece(scratch, instance as u32, piece, out),
-                (None, Some(mesh)) => self.mesh_piece(mesh, (&mut scratch.mesh, &mut scratch.waiting), piece, out),
-                (Some(merged), _) => self.emit_piece(merged, scratch, (instance as u32, piece), out),
+                (None, None) => self.shade_chunk(scratch, InstanceRange { instance, primitives }, out),
+                (None, Some(mesh)) => {
+                    self.mesh_chunk(mesh, (&mut scratch.mesh, &mut scratch.cull_queue), primitives, out)
+                }
+                (Some((kernel, mode)), _) => {
+                    self.emit_chunk(kernel, mode, scratch, InstanceRange { instance, primitives }, out)
+                }
             };
             if !done {
                 return false;
@@ -179,8 +208,9 @@ impl Assembled<'_> {
     }
 
     /// Returns the range that depths of filled triangles are clamped to.
-    pub fn depth_range(&self) -> [f32; 2] {
-        self.contexts.first().map_or([0.0, 1.0], |context| context.plan.rules.depth_range)
+    pub fn depth_range(&self) -> DepthRange {
+        let [min, max] = self.contexts.first().map_or([0.0, 1.0], |context| context.plan.rules.depth_range);
+        DepthRange { min, max }
     }
 
     /// Returns the number of blocks of one instance.
@@ -196,22 +226,24 @@ impl Assembled<'_> {
     /// Returns true if the first primitives of a range of an instance may be visible, and the
     /// number of primitives to which that result applies.
     fn run_of_blocks(&self, instance: usize, range: Range<usize>) -> (bool, usize) {
-        let Some(Seen { blocks, .. }) = &self.seen else { return (true, range.len()) };
+        let Some(VisibleBlocks { blocks, .. }) = &self.visible else { return (true, range.len()) };
         let blocks = &blocks[instance * self.blocks_of_each()..];
         let (first, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
-        let count = blocks[first..end].iter().take_while(|seen| **seen == blocks[first]).count();
+        let count = blocks[first..end].iter().take_while(|is_visible| **is_visible == blocks[first]).count();
         (blocks[first], ((first + count) * BLOCK).min(range.end) - range.start)
     }
 
-    /// Returns the chunks of the look-ahead: instance, primitives, and number of the first block.
-    pub fn pieces(&self) -> impl Iterator<Item = (u32, Range<usize>, usize)> + use<> {
+    /// Returns the chunks of the look-ahead.
+    pub fn lookahead_chunks(&self) -> impl Iterator<Item = LookaheadChunk> + use<> {
         let (count, blocks) = (self.per_instance(), self.blocks_of_each());
         // A draw without primitives may have any number of instances, which need no iteration.
         let instances = if count == 0 { 0 } else { self.instances as usize };
         (0..instances).flat_map(move |instance| {
             let starts = (0..count).step_by(BLOCK * BLOCKS);
             starts.map(move |start| {
-                (instance as u32, start..count.min(start + BLOCK * BLOCKS), instance * blocks + start / BLOCK)
+                let primitives = start..count.min(start + BLOCK * BLOCKS);
+                let range = InstanceRange { instance: instance as u32, primitives };
+                LookaheadChunk { range, first_block: instance * blocks + start / BLOCK }
             })
         })
     }
@@ -221,30 +253,31 @@ impl Assembled<'_> {
     ///
     /// # Errors
     /// Returns an error if the time limit of the draw has expired.
-    pub fn sketch(
+    pub fn bound_chunk(
         &self,
         FrontScratch { indices, last_read, cull, .. }: &mut FrontScratch,
-        (instance, range): (u32, Range<usize>),
+        InstanceRange { instance, primitives: range }: InstanceRange,
         with_blocks: bool,
-    ) -> Result<Option<Sketch>, Interrupted> {
+    ) -> Result<Option<ChunkBounds>, Interrupted> {
         let Some((_, kernel)) = self.posh else { return Ok(None) };
-        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let named = match &self.corners {
+        let source = self.source_of(instance);
+        let chunk = match &self.corners {
             Corners::Indexed(buffer) => {
                 let corners = range.start * self.of_each..range.end * self.of_each;
-                let place = buffer.place(corners.clone());
+                let place = buffer.identity(corners.clone());
                 let known = last_read.take().filter(|(of, _)| *of == place).map(|(_, span)| span);
                 let span = known.unwrap_or_else(|| {
                     buffer.read_anew(corners, indices);
-                    Named::of(indices).span
+                    ChunkIndices::of(indices).span
                 });
                 *last_read = Some((place, span));
-                Named { vertices: indices, span, added: buffer.base }
+                ChunkIndices { vertices: indices, span, added: buffer.base }
             }
-            _ => Named::of(self.corners_in(range, indices)),
+            _ => ChunkIndices::of(self.corners_in(range, indices)),
         };
         let plan = &self.contexts[0].plan;
-        posh::sketch_piece((&source, kernel), (&named, with_blocks), plan, &mut cull.positions)
+        let draw = PositionSource { source: &source, kernel };
+        posh::bound_chunk(draw, &chunk, with_blocks, plan, &mut cull.positions)
     }
 
     /// Returns the corners of a range of primitives. May store them in `indices`.
@@ -292,17 +325,17 @@ impl Assembled<'_> {
         scratch: &mut FrontScratch,
         range: &Range<usize>,
     ) -> Result<Option<Culled>, Interrupted> {
-        let Some((_, kernel)) = self.posh.filter(|(posh, kernel)| posh.takes_piece(&kernel.balance)) else {
+        let Some((_, kernel)) = self.posh.filter(|(posh, kernel)| posh.takes_chunk(&kernel.heuristic)) else {
             return Ok(None);
         };
         let FrontScratch { reuse, indices, cull, numbered, .. } = scratch;
         // Culling overwrites the numbering of the previous chunk.
         *numbered = None;
         let (corners, rules) = (self.corners_in(range.clone(), indices), Rules::new(&self.contexts[0]));
-        let hiding = self.seen.as_ref().map(|seen| &seen.hiding);
-        let culled = posh::cull_piece((source, kernel), corners, (&rules, hiding), (cull, reuse))?;
+        let tests = CullTests { rules: &rules, hiding: self.visible.as_ref().map(|visible| &visible.hiding) };
+        let culled = posh::cull_chunk(PositionSource { source, kernel }, corners, tests, cull, reuse)?;
         if let Some(counters) = self.counters {
-            counters.count(if culled.is_some() { Counter::PoshPieces } else { Counter::PoshScattered }, 1);
+            counters.count(if culled.is_some() { Counter::PoshChunks } else { Counter::PoshScattered }, 1);
             let Culled { vertices, by_volume, by_facing, by_others } = culled.unwrap_or_default();
             counters.count(Counter::PoshVertices, vertices as u64);
             counters.count(Counter::PoshVolumeKills, by_volume as u64);
@@ -312,20 +345,31 @@ impl Assembled<'_> {
         Ok(culled)
     }
 
-    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
-        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
+    /// Returns the source of the vertices of an instance.
+    pub(super) fn source_of(&self, instance: u32) -> VertexSource<'_> {
+        VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source }
+    }
+
+    /// Shades and sets up primitives of an instance.
+    fn shade_chunk(
+        &self,
+        scratch: &mut FrontScratch,
+        InstanceRange { instance, primitives: range }: InstanceRange,
+        out: &mut Vec<Triangles>,
+    ) -> bool {
+        let source = self.source_of(instance);
         let Ok(culled) = self.cull(&source, scratch, &range) else { return false };
         let corners = range.start * self.of_each..range.end * self.of_each;
         if culled.is_none() && scratch.numbered.as_ref() != Some(&corners) {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, shading, waiting, cull, captured, .. } = scratch;
+        let FrontScratch { reuse, shading, cull_queue, cull, captured, .. } = scratch;
         let mut discarded = Triangles::default();
         let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
         let before = (triangles.len(), triangles.vertices());
-        let Some(shaded) = shade(&source, &reuse.vertices, (shading, triangles)) else { return false };
+        let Some(shaded) = shade(&source, &reuse.vertices, shading, triangles) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
@@ -335,9 +379,9 @@ impl Assembled<'_> {
         }
         if let Some(open) = open {
             let routes = Routes { contexts: self.contexts, layers: self.layers };
-            let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
+            let mut set_up = SetUp::new(routes, cull_queue, (out, open), self.spare);
             if let Some(Strips { starts, counter }) = &self.strips {
-                set_up.go_on(starts, *counter.lock());
+                set_up.continue_strips(starts, *counter.lock());
             }
             let (inputs, count) = (range.len() as u64, range.len());
             let (places, first) = (reuse.places.chunks_exact(self.of_each), self.first_primitive + range.start as u32);
@@ -353,7 +397,7 @@ impl Assembled<'_> {
             let (counter, gained) = set_up.finish();
             let left = culled.map_or(out[open].len().saturating_sub(before.0), |_| cull.visible.len());
             if let Some((_, kernel)) = self.posh {
-                kernel.balance.learn(left, count);
+                kernel.heuristic.record_visible(left, count);
             }
             let outside = culled.map_or(0, |culled| culled.by_volume as i64);
             self.count_clipped(inputs, gained - outside);
@@ -390,31 +434,32 @@ impl Assembled<'_> {
     }
 
     /// Processes primitives of an instance with a merged program.
-    fn emit_piece(
+    fn emit_chunk(
         &self,
-        (kernel, mode): (&MergedKernel, MergedMode),
+        kernel: &MergedKernel,
+        mode: MergedMode,
         scratch: &mut FrontScratch,
-        (instance, range): (u32, Range<usize>),
+        InstanceRange { instance, primitives: range }: InstanceRange,
         out: &mut Vec<Triangles>,
     ) -> bool {
-        let FrontScratch { indices, waiting, emission: emitting, captured, .. } = scratch;
+        let FrontScratch { indices, cull_queue, emission: scratch, captured, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
-        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
+        let source = self.source_of(instance);
         let (numbers, shaded) = (PrimitiveNumbers::From(self.first_primitive as usize + range.start), None);
         let emission = Emission { kernel, mode, source, corners: indices, numbers, shaded, counters: self.counters };
-        self.emit(&emission, (emitting, waiting, captured), out)
+        self.emit(&emission, EmitBuffers { scratch, cull_queue, captured }, out)
     }
 
     /// Processes the primitives of an emission with a merged program.
     pub(super) fn emit(
         &self,
         emission: &Emission<'_>,
-        (emitting, waiting, captured): (&mut EmitScratch, &mut Waiting, &mut Captured),
+        EmitBuffers { scratch, cull_queue, captured }: EmitBuffers<'_>,
         out: &mut Vec<Triangles>,
     ) -> bool {
         for batch in emission.batches() {
             let Some(context) = self.contexts.first() else {
-                let Some(mut emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };
+                let Some(mut emitted) = emission.run(&batch, scratch, &mut Triangles::default()) else { return false };
                 self.count_emitted(&emitted);
                 self.capture_emitted(&mut emitted, captured);
                 continue;
@@ -422,14 +467,14 @@ impl Assembled<'_> {
             let open = room((context, 0), (out, emission.most_primitives(&batch)), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
-            let Some(mut emitted) = emission.run(&batch, emitting, triangles) else { return false };
+            let Some(mut emitted) = emission.run(&batch, scratch, triangles) else { return false };
             self.count_emitted(&emitted);
             self.capture_emitted(&mut emitted, captured);
             let routes = Routes { contexts: self.contexts, layers: self.layers };
-            let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
+            let mut set_up = SetUp::new(routes, cull_queue, (out, open), self.spare);
             if self.contexts[0].raster.line_stipple.is_some() {
                 // Emitted strips mark their own beginnings.
-                set_up.go_on(&[], 0.0);
+                set_up.continue_strips(&[], 0.0);
             }
             let primitives = emitted.set_up(&mut set_up, &self.contexts[0]);
             let (_, gained) = set_up.finish();

@@ -123,7 +123,7 @@ pub struct PositionKernel {
     /// Per-vertex bindings of which every cache line is needed: range number and stride in bytes.
     pub(super) streams: SmallVec<[(u32, u32); 2]>,
     /// Costs and past benefit of the cull pipe with this kernel.
-    pub balance: CullHeuristic,
+    pub heuristic: CullHeuristic,
 }
 
 /// The vertex kernels of a pipeline, each linked and compiled on first use.
@@ -150,7 +150,7 @@ impl LazyVertexKernel {
     pub fn positions(&self, pipeline: &PipelineState) -> &PositionKernel {
         self.positions.get_or_init(|| {
             let program = linked(pipeline, "position kernel", |results| results.finish_positions());
-            let balance = CullHeuristic::new(program.code.function(), self.get(pipeline).program.code.function());
+            let heuristic = CullHeuristic::new(program.code.function(), self.get(pipeline).program.code.function());
             let of_vertices = |binding: &VertexBinding| {
                 binding.rate == vk::VertexInputRate::VERTEX && binding.stride as usize <= CACHE_LINE
             };
@@ -161,7 +161,7 @@ impl LazyVertexKernel {
             };
             let streams =
                 ranges.filter(|(number, _)| is_read(*number)).map(|(number, binding)| (number, binding.stride));
-            PositionKernel { streams: streams.collect(), program, balance }
+            PositionKernel { streams: streams.collect(), program, heuristic }
         })
     }
 }

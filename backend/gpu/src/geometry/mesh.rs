@@ -38,7 +38,7 @@ impl Launch {
 }
 
 /// The workgroups of a draw.
-pub struct Mesh<'a> {
+pub struct MeshWorkgroups<'a> {
     pub(super) facts: &'a MeshFacts,
     pub(super) outputs: &'a Program,
     /// True if primitives have outputs that fragments or setup read.
@@ -53,18 +53,25 @@ pub struct Mesh<'a> {
     pub given: AtomicU64,
 }
 
+/// A primitive that a workgroup outputs.
+pub(super) struct MeshPrimitive {
+    pub(super) corners: [u32; 3],
+    /// Number of the primitive.
+    pub(super) id: u32,
+}
+
 /// Buffers that a worker reuses from workgroup to workgroup.
 #[derive(Default)]
 pub struct MeshScratch {
     workgroup: WorkgroupScratch,
     /// Vertex components in blocks of sixteen vertices.
     pub(super) words: Vec<Lanes>,
-    /// Corners and number of each primitive. Culled primitives are left out.
-    pub(super) primitives: Vec<([u32; 3], u32)>,
+    /// Primitives without the culled ones.
+    pub(super) primitives: Vec<MeshPrimitive>,
     pub(super) shading: ShadeScratch,
 }
 
-impl<'a> Mesh<'a> {
+impl<'a> MeshWorkgroups<'a> {
     /// Creates the workgroups of a pipeline, or returns `None` if it has no mesh program.
     pub fn new(pipeline: &'a PipelineState, workgroups: Workgroups<'a>, launches: &'a [Launch]) -> Option<Self> {
         let (facts, outputs) = (pipeline.mesh()?, workgroups.program);
@@ -149,7 +156,8 @@ impl<'a> Mesh<'a> {
                 of_primitive[provoking] = count;
                 count += 1;
             }
-            kept.push((of_primitive, self.primitive_id.map_or(primitive, |place| word(place, primitive))));
+            let id = self.primitive_id.map_or(primitive, |place| word(place, primitive));
+            kept.push(MeshPrimitive { corners: of_primitive, id });
         }
         count as usize
     }

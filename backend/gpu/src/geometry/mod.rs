@@ -29,22 +29,22 @@ pub mod tessellation;
 mod triangles;
 mod varies;
 
-pub use batch::Batch;
+pub use batch::TriangleBatch;
 pub use clip::GUARD_BAND;
 pub use corners::{Corners, Indices};
 pub use extent::Extent;
 pub use feedback::{CapturePlan, Captured, CapturedStream};
-pub use front::{Assembled, FrontScratch, Seen, Strips};
+pub use front::{Assembled, FrontScratch, InstanceRange, LookaheadChunk, Strips, VisibleBlocks};
 pub use kernel::{LazyVertexKernel, PositionKernel, VertexKernel};
 pub use lines::LINE_WIDTHS;
 pub use merged::{LazyMergedKernel, MergedKernel, Mode as MergedMode};
-pub use mesh::{Launch, Mesh, MeshScratch};
+pub use mesh::{Launch, MeshScratch, MeshWorkgroups};
 pub use plan::{Plan, PrimitiveContext, SIDES};
-pub use posh::{BLOCK, MIN_POSH_PRIMITIVES, Posh, Sketch};
+pub use posh::{BLOCK, ChunkBounds, MIN_POSH_PRIMITIVES, Posh};
 pub use primitives::{PrimitiveBounds, Primitives, Words};
 
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
-pub use stream::{Assembly, Part, Stream};
+pub use stream::{AssembledChunk, Assembly, Stream};
 pub use triangles::{MAX_TRIANGLES, Pixels, Triangles};
 pub use varies::Varies;
 

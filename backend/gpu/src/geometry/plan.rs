@@ -57,8 +57,8 @@ pub(super) enum Facing {
     #[default]
     Back,
     Front,
-    /// Facing by winding; the triangle may be culled.
-    Own,
+    /// Facing by winding. The triangle may be culled.
+    ByWinding,
 }
 
 /// Rules that all triangles of a draw share.
@@ -133,13 +133,14 @@ pub struct Plan {
     pub(super) rules: Rules,
     pub(super) bias: Option<DepthBias>,
     pub(super) depth_bits: u32,
-    pub(super) ways: SmallVec<[VaryingSource; 16]>,
+    /// Source of each input component of the fragment program.
+    pub(super) sources: SmallVec<[VaryingSource; 16]>,
 }
 
 impl Plan {
     pub(super) fn new(context: &PrimitiveContext) -> Self {
         let inputs = context.fragment.as_ref().map_or(&[][..], |program| &program.inputs);
-        let ways = inputs.iter().map(|input| match input.interpolation {
+        let sources = inputs.iter().map(|input| match input.interpolation {
             _ if !input.slot.is_varying() => match input.slot {
                 Slot::Builtin(Builtin::PointCoord, component) => VaryingSource::Point(component as usize & 1),
                 _ => VaryingSource::None,
@@ -161,18 +162,18 @@ impl Plan {
             // In other modes, setup adds the polygon's bias to its edges and corners.
             bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
             depth_bits: context.depth_bits,
-            ways: ways.chain(rate).chain(sides).collect(),
+            sources: sources.chain(rate).chain(sides).collect(),
         }
     }
 
     /// Returns the number of chunks in a vertex's row.
     #[inline]
     pub(super) fn row_chunks(&self) -> usize {
-        (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
+        (output::VARYINGS + self.sources.len()).div_ceil(BLOCK)
     }
 
     /// Returns the reference point and depths of a triangle with the given window coordinates,
-    /// bit-identical to those of `Batch::set_up`.
+    /// bit-identical to those of `TriangleBatch::set_up`.
     pub(super) fn depth_shape(&self, corners: [[f32; 3]; 3]) -> Shape {
         let grid = corners.map(|[x, y, _]| [snap(x), snap(y)]);
         let edge = |to: usize| [0, 1].map(|axis| f64::from(grid[to][axis] - grid[0][axis]));
@@ -191,7 +192,7 @@ impl Plan {
 
     /// Returns the number of dwords of a primitive.
     pub(super) fn primitive_words(&self) -> usize {
-        Shape::WORDS + self.ways.len() * 3
+        Shape::WORDS + self.sources.len() * 3
     }
 }
 

@@ -13,11 +13,11 @@ use vitric_base::simd::{Lanes, WAVE, kernel};
 use super::cull::{Axes, Floats, Ints, cull};
 use super::cull_heuristic::CullHeuristic;
 use super::extent::{self, Extent};
-use super::kernel::{PositionKernel, outside, position};
+use super::kernel::{outside, position};
 use super::plan::{Facing, Plan, Rules};
 use super::reuse::Reuse;
-use super::shading::{Positions, VertexSource, shade_positions};
-use crate::hiz::{Hiding, HizUpdate};
+use super::shading::{PositionSource, Positions, shade_positions};
+use crate::hiz::{DepthRange, Hiding, HizUpdate};
 use crate::raster::{Triangle, may_cover_group, snap};
 
 /// Policy that selects the draws that go through the cull pipe.
@@ -44,7 +44,7 @@ pub const BLOCKS: usize = 32;
 
 /// Minimum size of a chunk's bounds, in pixels for each of its primitives, from which on the
 /// primitives update the Hi-Z buffer.
-const TEACHING: i64 = 128;
+const MIN_UPDATE_PIXELS: i64 = 128;
 
 /// Buffers that the cull pipe reuses from chunk to chunk.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ pub(super) struct Culled {
 
 /// Bounds and Hi-Z updates that the look-ahead computes for a chunk.
 #[derive(Debug, Default)]
-pub struct Sketch {
+pub struct ChunkBounds {
     /// Bounds of the whole chunk.
     pub whole: Extent,
     /// Bounds of the chunk's blocks. Empty if they were not requested or if the whole chunk lies
@@ -97,8 +97,8 @@ impl Posh {
     }
 
     /// Returns true if a chunk goes through the cull pipe.
-    pub(super) fn takes_piece(self, balance: &CullHeuristic) -> bool {
-        self == Self::Always || balance.is_cull_pipe_cheaper()
+    pub(super) fn takes_chunk(self, heuristic: &CullHeuristic) -> bool {
+        self == Self::Always || heuristic.is_cull_pipe_cheaper()
     }
 }
 
@@ -107,14 +107,59 @@ impl Posh {
 ///
 /// # Errors
 /// Returns an error if the program was interrupted.
-pub(super) fn cull_piece(
-    (source, kernel): (&VertexSource<'_>, &PositionKernel),
+pub(super) fn cull_chunk(
+    draw: PositionSource<'_>,
     corners: &[u32],
-    (rules, hiding): (&Rules, Option<&Hiding<'_>>),
-    (scratch, reuse): (&mut CullScratch, &mut Reuse),
+    tests: CullTests<'_>,
+    scratch: &mut CullScratch,
+    reuse: &mut Reuse,
 ) -> Result<Option<Culled>, Interrupted> {
-    let span = shade_span((source, kernel), &Named::of(corners), &mut scratch.positions)?;
-    Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
+    let span = shade_span(draw, &ChunkIndices::of(corners), &mut scratch.positions)?;
+    Ok(span.map(|span| find_visible(corners, span, tests, scratch, reuse)))
+}
+
+/// Tests of triangles in the cull pipe.
+#[derive(Clone, Copy)]
+pub(super) struct CullTests<'a> {
+    pub(super) rules: &'a Rules,
+    /// Hi-Z data against which triangles are tested, if there is any.
+    pub(super) hiding: Option<&'a Hiding<'a>>,
+}
+
+/// Consecutive vertices whose positions were shaded.
+#[derive(Debug, Clone, Copy)]
+struct VertexSpan {
+    /// Lowest vertex index, without the offset that is added.
+    first: u32,
+    count: usize,
+}
+
+/// Triangles of vertices whose positions were shaded.
+#[derive(Clone, Copy)]
+struct PositionedTriangles<'a> {
+    positions: &'a Positions,
+    /// Vertex indices, three for each triangle.
+    corners: &'a [u32],
+    /// Vertex index of the first position.
+    first: u32,
+}
+
+impl<'a> PositionedTriangles<'a> {
+    /// Returns the index of a corner's position.
+    #[inline]
+    fn position(&self, corner: usize) -> usize {
+        (self.corners[corner] - self.first) as usize
+    }
+
+    /// Returns the triangles, at most sixteen at a time.
+    fn waves(self) -> impl Iterator<Item = Self> {
+        self.corners.chunks(3 * WAVE).map(move |corners| Self { corners, ..self })
+    }
+
+    /// Returns the number of triangles.
+    fn len(&self) -> usize {
+        self.corners.len() / 3
+    }
 }
 
 /// Computes the bounds of triangles with the given corners, the bounds of their blocks if
@@ -123,52 +168,55 @@ pub(super) fn cull_piece(
 ///
 /// # Errors
 /// Returns an error if the program was interrupted.
-pub(super) fn sketch_piece(
-    draw: (&VertexSource<'_>, &PositionKernel),
-    (named, with_blocks): (&Named<'_>, bool),
+pub(super) fn bound_chunk(
+    draw: PositionSource<'_>,
+    indices: &ChunkIndices<'_>,
+    with_blocks: bool,
     plan: &Plan,
     positions: &mut Positions,
-) -> Result<Option<Sketch>, Interrupted> {
-    let Some((first, vertices)) = shade_span(draw, named, positions)? else { return Ok(None) };
-    let corners = named.vertices;
+) -> Result<Option<ChunkBounds>, Interrupted> {
+    let span_of_chunk = shade_span(draw, indices, positions)?;
+    let Some(VertexSpan { first, count: vertices }) = span_of_chunk else { return Ok(None) };
+    let corners = indices.vertices;
     let words = positions.words();
     let extent = |least: u32, greatest: u32| {
         let range = (least - first) as usize..(greatest - first) as usize + 1;
         Extent::of(words.map(|words| &words[range.clone()]))
     };
-    let mut sketch = Sketch { whole: extent(first, first + (vertices as u32 - 1)), vertices, ..Sketch::default() };
+    let whole = extent(first, first + (vertices as u32 - 1));
+    let mut bounds = ChunkBounds { whole, vertices, ..ChunkBounds::default() };
     // Callers do not read the blocks of a chunk that lies wholly outside.
-    if with_blocks && sketch.whole != Extent::Outside {
+    if with_blocks && bounds.whole != Extent::Outside {
         let block = |corners: &[u32]| {
             let [least, greatest] = span(corners);
             extent(least, greatest)
         };
-        sketch.blocks = corners.chunks(3 * BLOCK).map(block).collect();
+        bounds.blocks = corners.chunks(3 * BLOCK).map(block).collect();
     }
     let primitives = corners.len() / 3;
-    let updates_hiz = match sketch.whole {
+    let updates_hiz = match bounds.whole {
         Extent::Outside => false,
         // A few large triangles, such as those of a wall, may cross the view volume and still hide
         // much.
         Extent::Anywhere => primitives <= MIN_POSH_PRIMITIVES,
         Extent::Within([x0, y0, x1, y1], _) => {
             let [width, height] = [(x0, x1), (y0, y1)].map(|(low, high)| i64::from(high) - i64::from(low));
-            width * height >= TEACHING * primitives as i64
+            width * height >= MIN_UPDATE_PIXELS * primitives as i64
         }
     };
     if updates_hiz {
-        sketch.updates = updates((positions, first), corners, plan);
+        bounds.updates = updates(PositionedTriangles { positions, corners, first }, plan);
     }
-    Ok(Some(sketch))
+    Ok(Some(bounds))
 }
 
 /// Returns the Hi-Z updates of the triangles that may cover whole groups.
-fn updates((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) -> Vec<HizUpdate> {
+fn updates(triangles: PositionedTriangles<'_>, plan: &Plan) -> Vec<HizUpdate> {
     let mut updates = Vec::new();
-    let [x, y, z, _] = positions.words();
-    for corners in corners.chunks(3 * WAVE) {
-        let found = sixteen(positions, (corners, first), &plan.rules);
-        let mut rest = found.seen & !found.crossing & ((1u32 << (corners.len() / 3)) - 1);
+    let [x, y, z, _] = triangles.positions.words();
+    for wave in triangles.waves() {
+        let found = cull_wave(wave, &plan.rules);
+        let mut rest = found.visible & !found.crossing & ((1u32 << wave.len()) - 1);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -177,7 +225,7 @@ fn updates((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) 
                 continue;
             }
             let places = [0, 1, 2].map(|corner: usize| {
-                let vertex = (corners[lane * 3 + corner] - first) as usize;
+                let vertex = wave.position(lane * 3 + corner);
                 [x, y, z].map(|words| f32::from_bits(words[vertex]))
             });
             let grid = places.map(|[x, y, _]| [x, y].map(|place| i64::from(snap(place))));
@@ -189,7 +237,7 @@ fn updates((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) 
 }
 
 /// The vertex indices of a chunk's corners.
-pub(super) struct Named<'c> {
+pub(super) struct ChunkIndices<'c> {
     pub(super) vertices: &'c [u32],
     /// Lowest and highest vertex index.
     pub(super) span: [u32; 2],
@@ -197,30 +245,29 @@ pub(super) struct Named<'c> {
     pub(super) added: u32,
 }
 
-impl<'c> Named<'c> {
+impl<'c> ChunkIndices<'c> {
     /// Creates the set of the given vertex indices, with an offset of 0.
     pub(super) fn of(vertices: &'c [u32]) -> Self {
         Self { vertices, span: span(vertices), added: 0 }
     }
 }
 
-/// Shades the positions of all vertices between the lowest and the highest index. Returns the
-/// lowest index without the offset, and the number of vertices. Returns `None` if the indices lie
-/// too far apart.
+/// Shades the positions of all vertices between the lowest and the highest index. Returns `None` if
+/// the indices lie too far apart.
 fn shade_span(
-    (source, kernel): (&VertexSource<'_>, &PositionKernel),
-    &Named { vertices, span: [least, greatest], added }: &Named<'_>,
+    draw: PositionSource<'_>,
+    &ChunkIndices { vertices, span: [least, greatest], added }: &ChunkIndices<'_>,
     positions: &mut Positions,
-) -> Result<Option<(u32, usize)>, Interrupted> {
+) -> Result<Option<VertexSpan>, Interrupted> {
     let span = greatest.wrapping_sub(least) as usize;
     let [first, last] = [least, greatest].map(|vertex| vertex.wrapping_add(added));
     if span >= vertices.len() || first > last {
         return Ok(None);
     }
-    if !shade_positions((source, kernel), first..=last, positions) {
+    if !shade_positions(draw, first..=last, positions) {
         return Err(Interrupted);
     }
-    Ok(Some((least, span + 1)))
+    Ok(Some(VertexSpan { first: least, count: span + 1 }))
 }
 
 #[inline(always)]
@@ -238,11 +285,12 @@ kernel!(
     span, span_lanes, (corners: &[u32]) -> [u32; 2]
 );
 
-/// Finds the visible triangles and numbers their vertices, given the positions of `vertices`
-/// vertices from index `least` on.
+/// Finds the visible triangles and numbers their vertices. The positions in `scratch` are those of
+/// the vertices in `span`.
 fn find_visible(
-    (corners, least, vertices): (&[u32], u32, usize),
-    (rules, hiding): (&Rules, Option<&Hiding<'_>>),
+    corners: &[u32],
+    VertexSpan { first: least, count: vertices }: VertexSpan,
+    CullTests { rules, hiding }: CullTests<'_>,
     scratch: &mut CullScratch,
     reuse: &mut Reuse,
 ) -> Culled {
@@ -259,13 +307,14 @@ fn find_visible(
     let waves = blocks.flat_map(|(block, corners)| (block * (BLOCK / WAVE)..).zip(corners.chunks(3 * WAVE)));
     for (number, corners) in waves {
         places.resize(vertices, 0);
-        let found = sixteen(positions, (corners, least), rules);
-        let all = (1u32 << (corners.len() / 3)) - 1;
+        let wave = PositionedTriangles { positions, corners, first: least };
+        let found = cull_wave(wave, rules);
+        let all = (1u32 << wave.len()) - 1;
         culled.by_volume -= (all & found.inside).count_ones() as usize;
-        culled.by_facing += (all & found.inside & !found.seen).count_ones() as usize;
-        let hidden = hiding.map_or(0, |hiding| found.hidden(all, (positions, corners, least), hiding));
+        culled.by_facing += (all & found.inside & !found.visible).count_ones() as usize;
+        let hidden = hiding.map_or(0, |hiding| found.hidden(all, wave, hiding));
         culled.by_others += hidden.count_ones() as usize;
-        let mut rest = found.seen & all & !hidden;
+        let mut rest = found.visible & all & !hidden;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -289,9 +338,9 @@ pub struct Interrupted;
 
 /// Results for up to sixteen triangles, one bit or lane each.
 #[derive(Debug, Default)]
-struct Found {
+struct CulledWave {
     /// Triangles that may be visible.
-    seen: u32,
+    visible: u32,
     /// Triangles that are not wholly outside.
     inside: u32,
     /// Triangles that cross the view volume.
@@ -301,17 +350,19 @@ struct Found {
     pixels: [Ints; 4],
 }
 
-impl Found {
+impl CulledWave {
     /// Returns the triangles of `all` that would be visible but that other draws hide.
-    fn hidden(&self, all: u32, (positions, corners, least): (&Positions, &[u32], u32), hiding: &Hiding<'_>) -> u32 {
-        let (mut rest, mut hidden, [_, _, z, _]) = (self.seen & !self.crossing & all, 0, positions.words());
+    fn hidden(&self, all: u32, wave: PositionedTriangles<'_>, hiding: &Hiding<'_>) -> u32 {
+        let (mut rest, mut hidden) = (self.visible & !self.crossing & all, 0);
+        let [_, _, z, _] = wave.positions.words();
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             rest &= rest - 1;
             let pixels = hiding.touchable(self.pixels.map(|bounds| i64::from(bounds[lane])));
-            let depth = |corner: usize| f32::from_bits(z[(corners[lane * 3 + corner] - least) as usize]);
+            let depth = |corner: usize| f32::from_bits(z[wave.position(lane * 3 + corner)]);
             let [a, b, c] = [0, 1, 2].map(depth);
-            let hides = |pixels| hiding.hides(pixels, [a.min(b).min(c), a.max(b).max(c)]);
+            let depths = DepthRange { min: a.min(b).min(c), max: a.max(b).max(c) };
+            let hides = |pixels| hiding.hides(pixels, depths);
             hidden |= u32::from(pixels.is_none_or(hides)) << lane;
         }
         hidden
@@ -319,12 +370,12 @@ impl Found {
 }
 
 /// Culls up to sixteen triangles.
-fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules) -> Found {
+fn cull_wave(PositionedTriangles { positions, corners, first }: PositionedTriangles<'_>, rules: &Rules) -> CulledWave {
     let (mut place, mut out) = (Axes::<Floats>::default(), [[0; WAVE]; 3]);
     let [x, y, _, outside] = positions.words();
     for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
         for (corner, &vertex) in corners.iter().enumerate() {
-            let vertex = (vertex - least) as usize;
+            let vertex = (vertex - first) as usize;
             place[0][corner][lane] = f32::from_bits(x[vertex]);
             place[1][corner][lane] = f32::from_bits(y[vertex]);
             out[corner][lane] = outside[vertex];
@@ -333,12 +384,12 @@ fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules
     let [rejected, crossing] = volumes(&out);
     let inside = !rejected & 0xffff;
     if inside == 0 {
-        return Found::default();
+        return CulledWave::default();
     }
     let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
-    cull(&place, &[Facing::Own as u32; WAVE], rules, (&mut lives, &mut pixels));
+    cull(&place, &[Facing::ByWinding as u32; WAVE], rules, (&mut lives, &mut pixels));
     let lives = lives.iter().rev().fold(0, |bits, &lives| bits << 1 | u32::from(lives));
-    Found { seen: inside & (lives | crossing), inside, crossing, pixels }
+    CulledWave { visible: inside & (lives | crossing), inside, crossing, pixels }
 }
 
 #[inline(always)]
@@ -378,7 +429,13 @@ mod tests {
         let (mut scratch, mut reuse) = (CullScratch::default(), Reuse::default());
         scratch.positions =
             Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), 0, outside]));
-        let culled = find_visible((corners, least, vertices.len()), (&RULES, None), &mut scratch, &mut reuse);
+        let culled = find_visible(
+            corners,
+            VertexSpan { first: least, count: vertices.len() },
+            CullTests { rules: &RULES, hiding: None },
+            &mut scratch,
+            &mut reuse,
+        );
         (culled, scratch.visible, reuse)
     }
 
@@ -438,7 +495,7 @@ mod tests {
         // The last three triangles face away, cross the view volume, and are too narrow for a
         // group.
         let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
-        let updates = updates((&positions, 0), &corners, &plan);
+        let updates = updates(PositionedTriangles { positions: &positions, corners: &corners, first: 0 }, &plan);
         assert_eq!(updates.len(), 1);
         let HizUpdate { triangle, shape, pixels } = updates[0];
         assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));

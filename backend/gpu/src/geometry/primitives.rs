@@ -9,10 +9,11 @@
 
 use vitric_base::simd::{Lanes, Vectors, WAVE};
 
-use super::batch::{Batch, Wanted};
+use super::batch::{SetUpLanes, TriangleBatch};
 use super::plan::Plan;
 use super::triangles::Triangles;
 use super::varies::Varies;
+use crate::hiz::DepthRange;
 use crate::raster::{Plane, Shape, Triangle};
 
 /// Bounds of a primitive, which tests read first.
@@ -20,9 +21,8 @@ use crate::raster::{Plane, Shape, Triangle};
 pub struct PrimitiveBounds {
     /// Pixels that the primitive may cover: `[x0, y0, x1, y1]`, exclusive at the end.
     pub pixels: [i64; 4],
-    /// Minimum and maximum depth at the pixels that the primitive may cover, before rounding to a
-    /// format.
-    pub depths: [f32; 2],
+    /// Depths at the pixels that the primitive may cover, before rounding to a format.
+    pub depths: DepthRange,
 }
 
 /// The dwords of a primitive, each [`WAVE`] after the one before: sixteen primitives are
@@ -81,7 +81,7 @@ impl Primitives {
         &mut self,
         plan: &Plan,
         (triangles, find): (&[u32], impl Fn(u32) -> (&'t Triangles, u32)),
-        batches: &mut [Batch; 2],
+        batches: &mut [TriangleBatch; 2],
     ) {
         self.stride = plan.primitive_words();
         self.count = triangles.len();
@@ -94,7 +94,7 @@ impl Primitives {
         }
         let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
         (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
-        let [now, next, later] = &mut [const { Wanted::NONE }; 3];
+        let [now, next, later] = &mut [const { SetUpLanes::NONE }; 3];
         let (mut now, mut next, mut later) = (now, next, later);
         let [mut batch, mut next_batch] = batches.each_mut();
         next.look_up(some(0));
@@ -133,7 +133,10 @@ impl Primitives {
         let word = |word: u32| words[word as usize * WAVE];
         let pixel = |bound| i64::from(word(Shape::PIXELS + bound) as i32);
         let depth = |end| f32::from_bits(word(Shape::DEPTHS + end));
-        PrimitiveBounds { pixels: [pixel(0), pixel(1), pixel(2), pixel(3)], depths: [depth(0), depth(1)] }
+        PrimitiveBounds {
+            pixels: [pixel(0), pixel(1), pixel(2), pixel(3)],
+            depths: DepthRange { min: depth(0), max: depth(1) },
+        }
     }
 
     /// Returns the pixels that a primitive may cover: `[x0, y0, x1, y1]`, exclusive at the end.

@@ -13,13 +13,10 @@ use super::kernel::outside;
 use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
 use super::plan::Facing;
 use super::plan::PrimitiveContext;
-use super::setup::{Extras, Origin, SetUp, Window};
+use super::setup::{Extras, Origin, PrimitiveTag, SetUp, Window};
 use super::{Shaded, Vertex};
 use crate::raster::snap;
 use crate::state::LineMode;
-
-/// The vertices, the number and the facing of the primitive that a line is, or is an edge of.
-type Tag<'v> = (Origin<'v>, u32, Facing);
 
 /// `outside` bits of vertices whose window coordinates are not known.
 const NOT_KNOWN: u32 = 1 << outside::PLANE | 1 << outside::NOWHERE;
@@ -61,7 +58,7 @@ impl Window<'_> {
 impl SetUp<'_> {
     /// Draws the edges of a triangle as lines, without those that clipping makes. The stipple
     /// continues from one edge to the next.
-    pub(super) fn edges(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], tag: Tag<'_>) {
+    pub(super) fn edges(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], tag: PrimitiveTag<'_>) {
         self.counter = 0.0;
         for edge in 0..3 {
             self.line(shaded, [corners[edge], corners[(edge + 1) % 3]], tag);
@@ -74,10 +71,11 @@ impl SetUp<'_> {
         if self.strips.is_none_or(|starts| starts.binary_search(&id).is_ok()) {
             self.counter = 0.0;
         }
-        self.line(shaded, ends, (Origin::new(self.context, shaded, ends), id, Facing::Front));
+        let origin = Origin::new(self.context, shaded, ends);
+        self.line(shaded, ends, PrimitiveTag { origin, id, facing: Facing::Front });
     }
 
-    fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: Tag<'_>) {
+    fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: PrimitiveTag<'_>) {
         let whole = ends.map(|vertex| self.context.in_window(shaded, vertex));
         let outside = ends.map(|vertex| shaded.outside(vertex));
         // Distant positions have too little precision, and positions behind the eye are undefined.
@@ -107,7 +105,7 @@ impl SetUp<'_> {
     }
 
     /// Draws a Bresenham line. The ends before clipping determine its pixels.
-    fn diamonds(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
+    fn diamonds(&mut self, segment: &Segment<'_>, tag: PrimitiveTag<'_>) {
         let width = self.context.line_width().round_ties_even();
         // Lines farther away come from viewports that cannot exist.
         let ends = segment.known.or(segment.left).filter(|ends| ends.iter().all(Window::is_near));
@@ -127,7 +125,7 @@ impl SetUp<'_> {
     }
 
     /// Draws a line as a rectangle of the line's width. Attributes change along the line only.
-    fn rectangle(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
+    fn rectangle(&mut self, segment: &Segment<'_>, tag: PrimitiveTag<'_>) {
         let (raster, width) = (&self.context.raster, self.context.line_width());
         let (stipple, is_smooth) = (raster.line_stipple, self.context.smooth);
         let length = |ends: [Window<'_>; 2]| Rectangle::new(ends.map(|end| [end.x, end.y]), width).length;
@@ -140,9 +138,8 @@ impl SetUp<'_> {
         let corners = self.context.around([&a, &b], self.offset);
         if !is_smooth && stipple.is_none() {
             let [first, second, third, last] = &corners;
-            let (origin, id, facing) = tag;
-            self.filled([first, second, third], origin, (id, facing), &Extras::default());
-            self.filled([first, third, last], origin, (id, facing), &Extras::default());
+            self.filled([first, second, third], tag, &Extras::default());
+            self.filled([first, third, last], tag, &Extras::default());
             return;
         }
         if !(a.is_near() && b.is_near()) {
@@ -165,12 +162,12 @@ impl SetUp<'_> {
     fn covered(
         &mut self,
         (corners, sides): (&[Window<'_>; 4], Option<&[[f32; 4]; 4]>),
-        (origin, id, facing): Tag<'_>,
+        tag: PrimitiveTag<'_>,
         cover: Cover,
     ) {
         let sides = sides.map(|[a, b, c, _]| [a, b, c]);
         let extras = Extras { cover: Some(cover), sides, ..Extras::default() };
-        self.filled([&corners[0], &corners[1], &corners[2]], origin, (id, facing), &extras);
+        self.filled([&corners[0], &corners[1], &corners[2]], tag, &extras);
     }
 }
 

@@ -13,7 +13,7 @@ use vitric_base::simd::{Lanes, WAVE};
 use vitric_ir::interface::{Builtin, InputSlot, Interpolation, Slot};
 
 use super::clip::Volume;
-use super::cull::Waiting;
+use super::cull::CullQueue;
 use super::kernel::outside;
 use super::lines::Cover;
 use super::plan::{Facing, Plan, PrimitiveContext, SIDES, VaryingSource, depth_bias};
@@ -93,6 +93,14 @@ impl<'v> Origin<'v> {
     }
 }
 
+/// A primitive's vertices, number and facing.
+#[derive(Clone, Copy)]
+pub(super) struct PrimitiveTag<'v> {
+    pub(super) origin: Origin<'v>,
+    pub(super) id: u32,
+    pub(super) facing: Facing,
+}
+
 /// The viewports and layers to which primitives of a draw may be routed.
 #[derive(Clone, Copy)]
 pub(super) struct Routes<'a> {
@@ -112,7 +120,7 @@ pub(super) struct SetUp<'a> {
     layer: u32,
     /// True if triangles are filled at the window coordinates that the kernel wrote.
     is_direct: bool,
-    waiting: &'a mut Waiting,
+    cull_queue: &'a mut CullQueue,
     /// Numbers of the first lines of strips, if the stipple continues from line to line of a
     /// strip.
     pub(super) strips: Option<&'a [u32]>,
@@ -165,7 +173,7 @@ impl<'a> SetUp<'a> {
     /// shaded vertices.
     pub(super) fn new(
         routes: Routes<'a>,
-        waiting: &'a mut Waiting,
+        cull_queue: &'a mut CullQueue,
         (out, open): (&'a mut Vec<Triangles>, usize),
         spare: &'a ObjectPool<Triangles>,
     ) -> Self {
@@ -176,7 +184,7 @@ impl<'a> SetUp<'a> {
             routes,
             layer: 0,
             is_direct,
-            waiting,
+            cull_queue,
             strips: None,
             counter: 0.0,
             offset: 0.0,
@@ -189,7 +197,7 @@ impl<'a> SetUp<'a> {
 
     /// Enables stippled strips of lines. `strips` holds the numbers of their first lines,
     /// `counter` the stipple counter to continue with.
-    pub(super) fn go_on(&mut self, strips: &'a [u32], counter: f64) {
+    pub(super) fn continue_strips(&mut self, strips: &'a [u32], counter: f64) {
         (self.strips, self.counter) = (Some(strips), counter);
     }
 
@@ -219,7 +227,7 @@ impl<'a> SetUp<'a> {
         match *vertices {
             [a, b, c] if is_whole => {
                 let rows = [shaded.row(a), shaded.row(b), shaded.row(c)];
-                self.push(Entry { rows, id, facing: Facing::Own, cover: None });
+                self.push(Entry { rows, id, facing: Facing::ByWinding, cover: None });
             }
             [a, b, c] => self.triangle(shaded, [a, b, c], id),
             [a, b] => self.line_primitive(shaded, [a, b], id),
@@ -248,7 +256,9 @@ impl<'a> SetUp<'a> {
     #[inline]
     fn add_sixteen(&mut self, shaded: &Shaded<'_>, corners: &[u32; 3 * WAVE], id: Lanes) -> bool {
         self.flush();
-        let Some(rejected) = self.waiting.take((shaded.spots(), corners), shaded.row(0), id) else { return false };
+        let Some(rejected) = self.cull_queue.take((shaded.cull_vertices(), corners), shaded.row(0), id) else {
+            return false;
+        };
         self.gained -= i64::from(rejected);
         self.flush();
         true
@@ -291,19 +301,19 @@ impl<'a> SetUp<'a> {
     fn flush(&mut self) {
         if self.out[self.open].len() + WAVE > MAX_TRIANGLES {
             let mut fresh = self.spare.take();
-            fresh.go_on(&self.out[self.open]);
+            fresh.start_after(&self.out[self.open]);
             self.out.push(fresh);
             self.open = self.out.len() - 1;
         }
-        self.waiting.flush(&mut self.out[self.open], self.context.routed);
+        self.cull_queue.flush(&mut self.out[self.open], self.context.routed);
     }
 
     #[inline]
     fn push(&mut self, entry: Entry) {
-        if self.waiting.is_full() {
+        if self.cull_queue.is_full() {
             self.flush();
         }
-        self.waiting.push(entry, &self.out[self.open]);
+        self.cull_queue.push(entry, &self.out[self.open]);
     }
 
     #[inline(never)]
@@ -326,27 +336,28 @@ impl<'a> SetUp<'a> {
     fn clipped_triangle(&mut self, shaded: &Shaded<'_>, (corners, id): ([u32; 3], u32), window: &[Window<'_>]) {
         let origin = Origin::new(self.context, shaded, corners);
         if self.context.draws_flat() && is_flat(window) {
-            return self.flat(shaded, corners, window, (origin, id));
+            return self.flat(shaded, corners, window, PrimitiveTag { origin, id, facing: Facing::Back });
         }
         let Some(facing) = self.context.facing(window) else { return };
+        let tag = PrimitiveTag { origin, id, facing };
         if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
             self.offset = self.context.offset(window);
         }
         match self.context.raster.polygon_mode {
-            vk::PolygonMode::LINE => self.edges(shaded, corners, (origin, id, facing)),
+            vk::PolygonMode::LINE => self.edges(shaded, corners, tag),
             vk::PolygonMode::POINT => {
                 // Corners that clipping made are not vertices and get no points.
                 let is_inside = |vertex: &u32| shaded.outside(*vertex) & outside::CLIPPED == 0;
                 for vertex in corners.into_iter().filter(is_inside) {
                     let corner = self.context.in_window(shaded, vertex);
-                    self.window_point(&corner, 1.0, origin, (id, facing));
+                    self.window_point(&corner, 1.0, tag);
                 }
             }
-            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(window, origin, (id, facing)),
+            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(window, tag),
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
-                    self.filled(corners, origin, (id, facing), &Extras::default());
+                    self.filled(corners, tag, &Extras::default());
                 }
             }
         }
@@ -354,7 +365,7 @@ impl<'a> SetUp<'a> {
 
     /// Adds a polygon as one cover, so that pixels that several of its triangles touch are covered
     /// once. Its attributes are those of its largest triangle.
-    fn polygon(&mut self, window: &[Window<'_>], origin: Origin<'_>, tag: (u32, Facing)) {
+    fn polygon(&mut self, window: &[Window<'_>], tag: PrimitiveTag<'_>) {
         let corners =
             hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
         let area = |pair: &[Window<'_>]| {
@@ -369,7 +380,7 @@ impl<'a> SetUp<'a> {
         let triangles = &mut self.out[self.open];
         let number = triangles.add_polygon(corners.clone());
         let extras = Extras { cover: Some(Cover::of_polygon(&corners, number)), ..Extras::default() };
-        self.filled([&window[0], b, c], origin, tag, &extras);
+        self.filled([&window[0], b, c], tag, &extras);
     }
 
     /// Adds a polygon without area, on the grid or before snapping. The polygon covers every pixel
@@ -378,7 +389,7 @@ impl<'a> SetUp<'a> {
     ///
     /// Source: Vulkan specification, `degenerateTrianglesRasterized`.
     #[cold]
-    fn flat(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], window: &[Window<'_>], (origin, id): (Origin<'_>, u32)) {
+    fn flat(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], window: &[Window<'_>], tag: PrimitiveTag<'_>) {
         if self.context.raster.cull_mode.contains(vk::CullModeFlags::BACK) {
             return;
         }
@@ -397,7 +408,7 @@ impl<'a> SetUp<'a> {
         // Equal values at all three corners make every attribute's plane level.
         let [right, below] =
             [Window { x: provoking.x + 1.0, ..provoking }, Window { y: provoking.y + 1.0, ..provoking }];
-        self.filled([&provoking, &right, &below], origin, (id, Facing::Back), &extras);
+        self.filled([&provoking, &right, &below], tag, &extras);
     }
 
     /// Sets up a point that lies inside every plane.
@@ -405,10 +416,11 @@ impl<'a> SetUp<'a> {
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
         let window = self.context.in_window(shaded, vertex);
         let origin = Origin::new(self.context, shaded, [vertex]);
-        self.window_point(&window, shaded.point_size(vertex), origin, (id, Facing::Front));
+        let tag = PrimitiveTag { origin, id, facing: Facing::Front };
+        self.window_point(&window, shaded.point_size(vertex), tag);
     }
 
-    fn window_point(&mut self, centre: &Window<'_>, size: f32, origin: Origin<'_>, tag: (u32, Facing)) {
+    fn window_point(&mut self, centre: &Window<'_>, size: f32, tag: PrimitiveTag<'_>) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
         let corner = |x: f32, y: f32| Window {
@@ -419,22 +431,21 @@ impl<'a> SetUp<'a> {
         };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
         let extras = Extras { point: [centre.x - half, centre.y - half, 1.0 / size], ..Extras::default() };
-        self.filled([&corners[0], &corners[1], &corners[2]], origin, tag, &extras);
-        self.filled([&corners[0], &corners[2], &corners[3]], origin, tag, &extras);
+        self.filled([&corners[0], &corners[1], &corners[2]], tag, &extras);
+        self.filled([&corners[0], &corners[2], &corners[3]], tag, &extras);
     }
 
     pub(super) fn filled(
         &mut self,
         corners: [&Window<'_>; 3],
-        origin: Origin<'_>,
-        (id, facing): (u32, Facing),
+        PrimitiveTag { origin, id, facing }: PrimitiveTag<'_>,
         extras: &Extras<'_>,
     ) {
         let triangles = &mut self.out[self.open];
-        let first_side = triangles.plan().ways.len().saturating_sub(SIDES);
+        let first_side = triangles.plan().sources.len().saturating_sub(SIDES);
         let mut row = |corner: usize| {
             let vertex = corners[corner];
-            let word = |index: usize, way: &VaryingSource| match way {
+            let word = |index: usize, source: &VaryingSource| match source {
                 VaryingSource::Flat => origin.shaded.varying(origin.provoking, index),
                 VaryingSource::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
                 VaryingSource::Weight(number, _) => origin.weight(&vertex.source, *number, index),

@@ -72,9 +72,9 @@ pub fn vertex_limits(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]
     })
 }
 
-/// Window coordinates of a vertex, and the `outside` bits.
+/// Values of a vertex that culling reads: window coordinates and `outside` bits.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Spot {
+pub(super) struct CullVertex {
     pub(super) x: f32,
     pub(super) y: f32,
     pub(super) outside: u32,
@@ -83,7 +83,7 @@ pub(super) struct Spot {
 /// Shaded vertices: their output components by wave, output and lane. The components that
 /// fragments need are also stored as rows.
 pub struct Shaded<'a> {
-    spots: &'a [Spot],
+    cull_vertices: &'a [CullVertex],
     words: &'a [Lanes],
     /// Number of output components.
     stride: usize,
@@ -116,13 +116,13 @@ impl Shaded<'_> {
     /// Returns the `outside` bits of a vertex.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
-        self.spots[vertex as usize].outside
+        self.cull_vertices[vertex as usize].outside
     }
 
     /// Returns the window coordinates and `outside` bits of all vertices, in order.
     #[inline]
-    pub(super) fn spots(&self) -> &[Spot] {
-        self.spots
+    pub(super) fn cull_vertices(&self) -> &[CullVertex] {
+        self.cull_vertices
     }
 
     /// Returns the window coordinates x, y and z, and 1/w.
@@ -172,12 +172,15 @@ pub struct ShadeScratch {
     wave: Wave,
     /// Output components of a wave.
     outputs: Vectors,
-    spots: Vec<Spot>,
+    cull_vertices: Vec<CullVertex>,
     words: Vectors,
 }
 
 /// Inputs of vertices, wave by wave.
 pub(super) trait Feed {
+    /// Returns the number of vertices.
+    fn count(&self) -> usize;
+
     /// Returns the mask of a wave's lanes that have a vertex, and the wave's input components.
     fn wave(&mut self, number: usize) -> (Mask, &[Lanes]);
 }
@@ -189,6 +192,10 @@ struct Numbers<'v> {
 }
 
 impl Feed for Numbers<'_> {
+    fn count(&self) -> usize {
+        self.vertices.len()
+    }
+
     #[inline(always)]
     fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
         let vertices = &self.vertices[number * WAVE..];
@@ -198,14 +205,20 @@ impl Feed for Numbers<'_> {
     }
 }
 
-/// Feed of records that a program has written, sixteen vertices each, with `record` components a
-/// vertex.
+/// Feed of records that a program has written, sixteen vertices each.
 pub(super) struct Records<'w> {
     pub(super) words: &'w [Lanes],
+    /// Number of components of a vertex.
     pub(super) record: usize,
+    /// Number of vertices.
+    pub(super) count: usize,
 }
 
 impl Feed for Records<'_> {
+    fn count(&self) -> usize {
+        self.count
+    }
+
     fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
         (Mask::MAX, &self.words[number * self.record..][..self.record])
     }
@@ -227,6 +240,13 @@ impl VertexSource<'_> {
         inputs[input::DRAW as usize] = [draw; WAVE];
         inputs
     }
+}
+
+/// Vertices of a draw, and the kernel that shades their positions.
+#[derive(Clone, Copy)]
+pub(super) struct PositionSource<'a> {
+    pub(super) source: &'a VertexSource<'a>,
+    pub(super) kernel: &'a PositionKernel,
 }
 
 /// Positions of consecutive vertices.
@@ -257,7 +277,7 @@ const AHEAD: usize = 8 * WAVE;
 
 /// Shades the positions of vertices. Returns false if the program was interrupted.
 pub(super) fn shade_positions(
-    (source, PositionKernel { program, streams, .. }): (&VertexSource<'_>, &PositionKernel),
+    PositionSource { source, kernel: PositionKernel { program, streams, .. } }: PositionSource<'_>,
     vertices: RangeInclusive<u32>,
     Positions { wave, words }: &mut Positions,
 ) -> bool {
@@ -300,23 +320,31 @@ pub(super) fn shade_positions(
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
     vertices: &[u32],
-    keep: (&'w mut ShadeScratch, &mut Triangles),
+    scratch: &'w mut ShadeScratch,
+    triangles: &mut Triangles,
 ) -> Option<Shaded<'w>> {
-    shade_waves(source.kernel, source.environment, (vertices.len(), source.feed(vertices)), keep)
+    shade_waves(source.kernel, source.environment, source.feed(vertices), scratch, triangles)
 }
 
-/// Runs a program for `count` vertices and passes each wave's number and output components to
-/// `take`. Returns `None` if the program was interrupted.
+/// Reusable memory for waves that shade vertices.
+pub(super) struct WaveBuffers<'a> {
+    pub(super) wave: &'a mut Wave,
+    /// Output components of a wave.
+    pub(super) outputs: &'a mut Vectors,
+}
+
+/// Runs a program for all vertices and passes each wave's number and output components to `take`.
+/// Returns `None` if the program was interrupted.
 pub(super) fn shade_words(
     program: &Program,
     environment: &Environment<'_>,
-    (count, mut feed): (usize, impl Feed),
-    (wave, outputs): (&mut Wave, &mut Vectors),
+    mut feed: impl Feed,
+    WaveBuffers { wave, outputs }: WaveBuffers<'_>,
     mut take: impl FnMut(usize, &[Lanes]),
 ) -> Option<()> {
     outputs.resize(program.outputs.len());
     let mut calls = wave.calls(program, environment);
-    for number in 0..count.div_ceil(WAVE) {
+    for number in 0..feed.count().div_ceil(WAVE) {
         let (lanes, inputs) = feed.wave(number);
         if calls.call(lanes, inputs, outputs) == Stop::Interrupted {
             return None;
@@ -326,22 +354,23 @@ pub(super) fn shade_words(
     Some(())
 }
 
-/// Runs a vertex kernel for `count` vertices, and adds their rows to `triangles`. Returns `None`
-/// if the program was interrupted.
+/// Runs a vertex kernel for all vertices, and adds their rows to `triangles`. Returns `None` if the
+/// program was interrupted.
 pub(super) fn shade_waves<'w>(
     kernel: &VertexKernel,
     environment: &Environment<'_>,
-    (count, mut feed): (usize, impl Feed),
-    (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
+    mut feed: impl Feed,
+    scratch: &'w mut ShadeScratch,
+    triangles: &mut Triangles,
 ) -> Option<Shaded<'w>> {
     let VertexKernel { program, varyings, routes, captured, .. } = kernel;
     let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
-    let ShadeScratch { wave, outputs, spots, words } = scratch;
+    let ShadeScratch { wave, outputs, cull_vertices, words } = scratch;
     words.clear();
-    spots.clear();
+    cull_vertices.clear();
     let chunks = triangles.row_chunks();
     outputs.resize(stride.max(chunks * BLOCK));
-    let (rows, first) = triangles.add_rows(count.next_multiple_of(WAVE));
+    let (rows, first) = triangles.add_rows(feed.count().next_multiple_of(WAVE));
     let mut calls = wave.calls(program, environment);
     for (number, rows) in rows.chunks_mut(chunks * WAVE).enumerate() {
         let (lanes, inputs) = feed.wave(number);
@@ -352,8 +381,12 @@ pub(super) fn shade_waves<'w>(
         scatter(&outputs[..chunks * BLOCK], rows);
         let [x, y, outside] = [output::WINDOW, output::WINDOW + 1, rest + output::OUTSIDE].map(|word| &outputs[word]);
         let float = |lanes: &Lanes, lane: usize| f32::from_bits(lanes[lane]);
-        spots.extend((0..WAVE).map(|lane| Spot { x: float(x, lane), y: float(y, lane), outside: outside[lane] }));
+        cull_vertices.extend((0..WAVE).map(|lane| CullVertex {
+            x: float(x, lane),
+            y: float(y, lane),
+            outside: outside[lane],
+        }));
         words.extend_from_slice(&outputs[..stride]);
     }
-    Some(Shaded { spots, words, stride, rest, end: stride - captured, routes: *routes, first })
+    Some(Shaded { cull_vertices, words, stride, rest, end: stride - captured, routes: *routes, first })
 }

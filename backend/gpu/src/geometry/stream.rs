@@ -42,9 +42,9 @@ impl Assembly {
     }
 }
 
-/// Primitives of a part of a draw.
+/// Primitives of a chunk of a draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct AssembledChunk {
     /// Corners of the primitives.
     pub corners: Vec<u32>,
     /// Number of the first primitive in the draw's instance.
@@ -60,16 +60,16 @@ pub struct Stream {
     /// Vertices since the last restart that later primitives need.
     open: Vec<u32>,
     /// Number of primitives of `open` that were already emitted.
-    come: usize,
-    /// Number of primitives of all earlier parts.
+    emitted: usize,
+    /// Number of primitives of all earlier chunks.
     before: usize,
-    part: Part,
+    chunk: AssembledChunk,
 }
 
 impl Stream {
     /// Creates a stream before its first vertex.
     pub fn new(assembly: Assembly) -> Self {
-        Self { assembly, open: Vec::new(), come: 0, before: 0, part: Part::default() }
+        Self { assembly, open: Vec::new(), emitted: 0, before: 0, chunk: AssembledChunk::default() }
     }
 
     /// Appends vertices.
@@ -81,16 +81,16 @@ impl Stream {
     pub fn restart(&mut self) {
         self.emit(usize::MAX);
         self.open.clear();
-        self.come = 0;
+        self.emitted = 0;
     }
 
     /// Returns the primitives that are complete and were not returned before. After a restart that
     /// is all of them.
-    pub fn take(&mut self) -> Part {
+    pub fn take(&mut self) -> AssembledChunk {
         // The last primitive may still change. An even number is emitted so that the remaining
         // ones begin with an even primitive, like the first.
         let known = (self.primitives().saturating_sub(1)) & !1;
-        if known > self.come {
+        if known > self.emitted {
             self.emit(known);
         }
         if known > 2 {
@@ -102,11 +102,11 @@ impl Stream {
             if self.assembly.topology == vk::PrimitiveTopology::TRIANGLE_FAN {
                 self.open[0] = first;
             }
-            self.come = 2;
+            self.emitted = 2;
         }
-        let part = std::mem::take(&mut self.part);
-        self.before += part.corners.len() / self.assembly.of_each;
-        part
+        let chunk = std::mem::take(&mut self.chunk);
+        self.before += chunk.corners.len() / self.assembly.of_each;
+        chunk
     }
 
     fn primitives(&self) -> usize {
@@ -115,21 +115,21 @@ impl Stream {
         count
     }
 
-    /// Adds the primitives from the first that was not emitted up to `end` to the part.
+    /// Adds the primitives from the first that was not emitted up to `end` to the chunk.
     fn emit(&mut self, end: usize) {
-        let Self { assembly, open, come, before, part } = self;
-        part.first = *before;
-        if *come == 0 {
-            part.starts.push((*before + part.corners.len() / assembly.of_each) as u32);
+        let Self { assembly, open, emitted, before, chunk } = self;
+        chunk.first = *before;
+        if *emitted == 0 {
+            chunk.starts.push((*before + chunk.corners.len() / assembly.of_each) as u32);
         }
         let mut number = 0;
         assembly.assemble(open, |primitive| {
-            if number >= *come && number < end {
-                part.corners.extend_from_slice(primitive);
+            if number >= *emitted && number < end {
+                chunk.corners.extend_from_slice(primitive);
             }
             number += 1;
         });
-        *come = end.min(number);
+        *emitted = end.min(number);
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
         (0..=10).prop_map(vk::PrimitiveTopology::from_raw)
     }
 
-    fn all(stream: &mut Stream) -> Part {
+    fn all(stream: &mut Stream) -> AssembledChunk {
         stream.restart();
         stream.take()
     }
@@ -163,13 +163,13 @@ mod tests {
             };
             let assembly = Assembly { topology, of_each, adjacent, last: last && !adjacent };
             let (mut whole, mut parted) = (Stream::new(assembly), Stream::new(assembly));
-            let (mut vertex, mut found) = (100, Part::default());
-            let mut add = |part: Part| {
-                assert!(part.corners.is_empty() || part.first == found.corners.len() / of_each);
-                found.corners.extend(part.corners);
-                found.starts.extend(part.starts);
+            let (mut vertex, mut found) = (100, AssembledChunk::default());
+            let mut add = |chunk: AssembledChunk| {
+                assert!(chunk.corners.is_empty() || chunk.first == found.corners.len() / of_each);
+                found.corners.extend(chunk.corners);
+                found.starts.extend(chunk.starts);
             };
-            for (count, restarts, parts) in pieces {
+            for (count, restarts, chunks) in pieces {
                 for stream in [&mut whole, &mut parted] {
                     stream.extend(vertex..vertex + count);
                     if restarts {
@@ -177,7 +177,7 @@ mod tests {
                     }
                 }
                 vertex += count;
-                if parts {
+                if chunks {
                     add(parted.take());
                     // At most four primitives are kept, and the vertices with which the next one
                     // begins.
@@ -199,13 +199,13 @@ mod tests {
         let topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
         let mut stream = Stream::new(Assembly { topology, of_each: 3, adjacent: false, last: false });
         stream.extend(0..4);
-        assert_eq!(stream.take(), Part::default(), "the second one may be the last");
+        assert_eq!(stream.take(), AssembledChunk::default(), "the second one may be the last");
         stream.extend(4..6);
-        assert_eq!(stream.take(), Part { corners: vec![0, 1, 2, 1, 3, 2], first: 0, starts: vec![0] });
+        assert_eq!(stream.take(), AssembledChunk { corners: vec![0, 1, 2, 1, 3, 2], first: 0, starts: vec![0] });
         stream.restart();
         stream.extend(9..12);
-        let part = all(&mut stream);
-        assert_eq!(part.corners, [2, 3, 4, 3, 5, 4, 9, 10, 11]);
-        assert_eq!((part.first, &part.starts[..]), (2, &[4][..]));
+        let chunk = all(&mut stream);
+        assert_eq!(chunk.corners, [2, 3, 4, 3, 5, 4, 9, 10, 11]);
+        assert_eq!((chunk.first, &chunk.starts[..]), (2, &[4][..]));
     }
 }

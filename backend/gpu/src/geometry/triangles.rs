@@ -111,7 +111,7 @@ impl Triangles {
     }
 
     /// Clears the buffer and copies the vertices, covers and polygons of another buffer.
-    pub(super) fn go_on(&mut self, others: &Self) {
+    pub(super) fn start_after(&mut self, others: &Self) {
         self.start(others.plan.clone(), 0, others.layer);
         self.covers.clone_from(&others.covers);
         self.polygons.clone_from(&others.polygons);
@@ -218,7 +218,7 @@ impl Triangles {
         let facing = match first >> FACING {
             0 => Facing::Back,
             1 => Facing::Front,
-            _ => Facing::Own,
+            _ => Facing::ByWinding,
         };
         let cover = self.cover_of.get(index as usize).copied().filter(|&number| number != NO_COVER);
         (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, packed.pixels())
@@ -292,8 +292,8 @@ impl Triangles {
         let (first, words) = row.split_at_mut(place.len());
         first.copy_from_slice(&place.map(f32::to_bits));
         // A plain loop, because chained iterators are not inlined here.
-        for (index, (to, way)) in words.iter_mut().zip(&plan.ways).enumerate() {
-            *to = word(index, way);
+        for (index, (to, source)) in words.iter_mut().zip(&plan.sources).enumerate() {
+            *to = word(index, source);
         }
         number
     }
@@ -345,7 +345,7 @@ impl Triangles {
 
     fn push(&mut self, [first, second, third]: [u32; 3], covered: Pixels) {
         let [x0, y0, x1, y1] = covered.map(|pixel| u32::from(pixel as u16));
-        let rows = [first | (Facing::Own as u32) << FACING, second, third];
+        let rows = [first | (Facing::ByWinding as u32) << FACING, second, third];
         self.packed.push(Packed { rows, id: 0, pixels: [x0 | y0 << 16, x1 | y1 << 16] });
     }
 }

@@ -6,7 +6,7 @@
 //! nearness: smaller values are nearer, in either direction of the comparison. Source: DESIGN 3.2,
 //! "a visibility shader sits between the last vertex stage and the tiler".
 
-use super::{Bounds, Direction, GROUPS, Layer, Range, group_number};
+use super::{Bounds, DepthDirection, DepthRange, GROUPS, GroupCoverage, Layer, group_number};
 use crate::raster::GROUP_LOG2;
 
 /// Bounds of a tile: the nearness of the farthest pixel of the tile, and of each group.
@@ -21,8 +21,8 @@ struct Tile {
 impl Tile {
     const UNKNOWN: Self = Self { all: f32::INFINITY, groups: [f32::INFINITY; GROUPS], nearest: f32::INFINITY };
 
-    fn of(bounds: &Bounds, direction: Direction) -> Self {
-        let far = |range: &Range| direction.nearness(direction.far(*range));
+    fn of(bounds: &Bounds, direction: DepthDirection) -> Self {
+        let far = |range: &DepthRange| direction.nearness(direction.far(*range));
         let groups = bounds.groups.each_ref().map(far);
         let nearest = groups.iter().fold(f32::INFINITY, |nearest, &far| nearest.min(far));
         Self { all: far(&bounds.all), groups, nearest }
@@ -32,7 +32,7 @@ impl Tile {
 /// Bounds of the depths of all tiles of a pass.
 #[derive(Debug, Clone, Default)]
 pub struct Early {
-    direction: Option<Direction>,
+    direction: Option<DepthDirection>,
     tiles: Vec<Tile>,
     /// Second layers of all groups, as nearness, made at the first partial update.
     layers: Vec<Layer>,
@@ -43,7 +43,7 @@ impl Early {
     /// Returns the bounds of tiles for draws that compare in a direction.
     pub fn begin<'b, B: std::ops::Deref<Target = Bounds> + 'b>(
         &mut self,
-        direction: Direction,
+        direction: DepthDirection,
         tiles: impl Iterator<Item = Option<B>>,
     ) {
         self.direction = Some(direction);
@@ -59,7 +59,7 @@ impl Early {
     }
 
     /// Returns the direction of the bounds, or `None` if there are none.
-    pub fn direction(&self) -> Option<Direction> {
+    pub fn direction(&self) -> Option<DepthDirection> {
         self.direction
     }
 
@@ -92,24 +92,28 @@ impl Early {
 
     /// Notes that no pixel of a group of a tile is farther than this.
     pub fn update_group(&mut self, tile: usize, group: [i64; 2], nearness: f32) {
+        self.update_group_bound(tile, group_number(group), nearness);
+    }
+
+    fn update_group_bound(&mut self, tile: usize, group: usize, nearness: f32) {
         let known = &mut self.tiles[tile];
-        let far = &mut known.groups[group_number(group)];
+        let far = &mut known.groups[group];
         *far = far.min(nearness);
         known.nearest = known.nearest.min(nearness);
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// Notes that no pixel of `mask` in a group of a tile is farther than this. The mask also has
-    /// all pixels outside of the image.
-    pub fn update_part(&mut self, tile: usize, group: [i64; 2], (mask, nearness): (u64, f32)) {
+    /// Notes that no pixel of `written` in a tile is farther than this. `written` also has all
+    /// pixels outside of the image.
+    pub fn update_part(&mut self, tile: usize, written: GroupCoverage, nearness: f32) {
         if self.layers.is_empty() {
             self.layers.resize(self.tiles.len() * GROUPS, Layer::default());
         }
-        let (known, number) = (&self.tiles[tile], group_number(group));
-        let all = known.groups[number].min(known.all);
+        let (known, GroupCoverage { group, pixels }) = (&self.tiles[tile], written);
+        let all = known.groups[group].min(known.all);
         // Nearness compares as depths do where smaller ones pass.
-        if let Some(far) = self.layers[tile * GROUPS + number].add(Direction::Less, (mask, nearness), all) {
-            self.update_group(tile, group, far);
+        if let Some(far) = self.layers[tile * GROUPS + group].add(DepthDirection::Less, (pixels, nearness), all) {
+            self.update_group_bound(tile, group, far);
         }
     }
 }
@@ -139,7 +143,8 @@ mod tests {
 
     #[test]
     fn it_goes_on_from_the_pyramid() {
-        for (direction, depths) in [(Direction::Less, [0.3, 0.5, 0.7]), (Direction::Greater, [0.7, 0.5, 0.3])] {
+        for (direction, depths) in [(DepthDirection::Less, [0.3, 0.5, 0.7]), (DepthDirection::Greater, [0.7, 0.5, 0.3])]
+        {
             let [near, middle, far] = depths.map(|depth| direction.nearness(depth));
             let hierarchy = Hierarchy::new([128, 64], Hiz::Always);
             let mut early = Early::default();
@@ -159,9 +164,10 @@ mod tests {
             early.update_tile(1, near);
             early.update_tile(1, far);
             assert!(early.hides(1, [64, 0, 128, 64], middle) && !early.hides(1, [64, 0, 128, 64], near));
-            early.update_part(0, [8, 8], (u64::MAX >> 9, near));
+            let part = |pixels: u64| GroupCoverage { group: group_number([8, 8]), pixels };
+            early.update_part(0, part(u64::MAX >> 9), near);
             assert!(!early.hides(0, [8, 8, 16, 16], middle), "nine pixels are as far as they were");
-            early.update_part(0, [8, 8], (u64::MAX << 50, near));
+            early.update_part(0, part(u64::MAX << 50), near);
             assert!(early.hides(0, [8, 8, 16, 16], middle) && !early.hides(0, [8, 8, 17, 16], middle));
             early.forget();
             assert_eq!(early.direction(), None);

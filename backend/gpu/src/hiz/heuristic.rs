@@ -27,45 +27,45 @@ const TRIAL: i32 = 96;
 /// Maximum number of tests in vain where tests have paid.
 const MAX_VAIN_TESTS: i32 = 4 * TRIAL;
 
-/// Number of primitives without tests for each test in vain.
-const REST: i32 = 16;
+/// Number of primitives that are drawn without tests for each test in vain.
+const PAUSE: i32 = 16;
 
-/// Costs and gains of tests.
+/// Heuristic that pauses tests which do not pay.
 #[derive(Debug, Clone)]
-pub struct Balance {
+pub struct HizHeuristic {
     /// True if tests never pause.
-    goes_on: bool,
+    is_always_on: bool,
     /// Number of tests that may still be in vain.
     credit: i32,
     /// Number of primitives that are still drawn without tests.
-    rest: i32,
+    paused: i32,
 }
 
-impl Balance {
+impl HizHeuristic {
     /// Returns the estimate before any test.
     pub fn new(hiz: Hiz) -> Self {
-        Self { goes_on: hiz == Hiz::Always, credit: TRIAL, rest: 0 }
+        Self { is_always_on: hiz == Hiz::Always, credit: TRIAL, paused: 0 }
     }
 
-    /// Notes that a number of primitives is drawn.
-    pub fn expect(&mut self, primitives: u32) {
-        if self.rest > 0 {
-            self.rest -= primitives as i32;
+    /// Counts primitives that are about to be drawn.
+    pub fn count_primitives(&mut self, primitives: u32) {
+        if self.paused > 0 {
+            self.paused -= primitives as i32;
         } else if self.credit <= 0 {
             self.credit = TRIAL;
         }
     }
 
-    /// Returns true if tests go on.
-    pub fn pays(&self) -> bool {
-        self.goes_on || self.rest <= 0 && self.credit > 0
+    /// Returns true if tests are expected to pay.
+    pub fn allows_tests(&self) -> bool {
+        self.is_always_on || self.paused <= 0 && self.credit > 0
     }
 
-    /// Notes a number of tests, of which some have hidden something.
-    pub fn tested(&mut self, tests: u32, hidden: u32) {
+    /// Counts tests, and those of them that found something hidden.
+    pub fn count_tests(&mut self, tests: u32, hidden: u32) {
         self.credit = (self.credit - tests as i32 + GAIN * hidden as i32).min(MAX_VAIN_TESTS);
         if self.credit <= 0 {
-            self.rest = REST * (TRIAL - self.credit);
+            self.paused = PAUSE * (TRIAL - self.credit);
         }
     }
 }
@@ -75,38 +75,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_rest_when_they_do_not_pay_and_are_tried_again() {
-        let mut balance = Balance::new(Hiz::Auto);
-        balance.expect(100);
-        balance.tested(TRIAL as u32 - 1, 0);
-        assert!(balance.pays());
-        balance.tested(1, 0);
-        for primitives in [(REST * TRIAL) as u32 - 1, 1] {
-            balance.expect(primitives);
-            assert!(!balance.pays());
+    fn tests_pause_when_they_do_not_pay_and_are_tried_again() {
+        let mut heuristic = HizHeuristic::new(Hiz::Auto);
+        heuristic.count_primitives(100);
+        heuristic.count_tests(TRIAL as u32 - 1, 0);
+        assert!(heuristic.allows_tests());
+        heuristic.count_tests(1, 0);
+        for primitives in [(PAUSE * TRIAL) as u32 - 1, 1] {
+            heuristic.count_primitives(primitives);
+            assert!(!heuristic.allows_tests());
         }
-        balance.expect(7);
-        assert!(balance.pays());
+        heuristic.count_primitives(7);
+        assert!(heuristic.allows_tests());
     }
 
     #[test]
     fn tests_that_pay_go_on() {
-        let mut balance = Balance::new(Hiz::Auto);
+        let mut heuristic = HizHeuristic::new(Hiz::Auto);
         for _ in 0..100 {
-            balance.expect(100);
-            balance.tested(4 * GAIN as u32, 4);
-            assert!(balance.pays());
+            heuristic.count_primitives(100);
+            heuristic.count_tests(4 * GAIN as u32, 4);
+            assert!(heuristic.allows_tests());
         }
-        balance.tested(0, 1000);
-        balance.tested(MAX_VAIN_TESTS as u32 - 1, 0);
-        assert!(balance.pays());
+        heuristic.count_tests(0, 1000);
+        heuristic.count_tests(MAX_VAIN_TESTS as u32 - 1, 0);
+        assert!(heuristic.allows_tests());
     }
 
     #[test]
-    fn tests_go_on_where_that_is_asked_for() {
-        let mut balance = Balance::new(Hiz::Always);
-        balance.tested(100_000, 0);
-        balance.expect(1);
-        assert!(balance.pays());
+    fn tests_never_pause_if_always_on() {
+        let mut heuristic = HizHeuristic::new(Hiz::Always);
+        heuristic.count_tests(100_000, 0);
+        heuristic.count_primitives(1);
+        assert!(heuristic.allows_tests());
     }
 }

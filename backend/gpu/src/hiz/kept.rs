@@ -200,7 +200,7 @@ impl KeptDepths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hiz::Direction;
+    use crate::hiz::{DepthDirection, DepthRange};
     use vitric_memory::{Heap, SurfaceDesc, SurfaceViewDesc, Swizzle};
 
     /// A view of the first of two levels and of layer `layer` of two of a new surface at a byte of
@@ -243,7 +243,7 @@ mod tests {
 
     /// Returns true if the bounds of a structure say that all depths are about a half.
     fn knows(hierarchy: &Hierarchy) -> bool {
-        hierarchy.tile([64, 64]).unwrap().hides_in_tile(Direction::Less, [0.6, 0.7])
+        hierarchy.tile([64, 64]).unwrap().hides_in_tile(DepthDirection::Less, DepthRange { min: 0.6, max: 0.7 })
     }
 
     const ALL: [i64; 4] = [0, 0, 100, 70];
@@ -306,8 +306,10 @@ mod tests {
         kept.cleared(&depth.surface, &[range(depths, 0, 1, vk::REMAINING_ARRAY_LAYERS)], 0.5);
         assert!(!knows(&zeroth) && knows(&first));
         let exact = format::stored_depth(16, 0.5);
-        assert!(first.tile([0, 0]).unwrap().hides_in_tile(Direction::Less, [exact + 1e-6, 1.0]));
-        assert!(!first.tile([0, 0]).unwrap().hides_in_tile(Direction::Less, [exact, 1.0]));
+        assert!(
+            first.tile([0, 0]).unwrap().hides_in_tile(DepthDirection::Less, DepthRange { min: exact + 1e-6, max: 1.0 })
+        );
+        assert!(!first.tile([0, 0]).unwrap().hides_in_tile(DepthDirection::Less, DepthRange { min: exact, max: 1.0 }));
     }
 
     #[test]

@@ -19,8 +19,8 @@
 //! operation that computes depths is monotonic, so the extremes over a rectangle of pixels are at
 //! its corners.
 
-mod balance;
 mod early;
+mod heuristic;
 mod kept;
 mod occlusion;
 mod quads;
@@ -34,10 +34,11 @@ use vitric_format::stored_depth;
 
 use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 
-pub use balance::{Balance, Hiz};
 pub use early::{Early, groups_of};
+pub use heuristic::{Hiz, HizHeuristic};
 pub use kept::{Bytes, KeptDepths};
-pub use occlusion::{Hiding, HizUpdate, UpdateRules, apply_update, apply_updates};
+pub use occlusion::{Hiding, HizUpdate, HizUpdater, UpdateRules, apply_updates};
+use quads::GroupBounds;
 pub use quads::blocks_and_quads;
 
 /// Groups along a tile's side, as a power of two.
@@ -46,22 +47,66 @@ const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 /// Number of groups of a tile.
 pub const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
 
-/// Least and greatest depth.
-pub type Range = [f32; 2];
+/// DepthRange of depths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DepthRange {
+    /// Minimum depth.
+    pub min: f32,
+    /// Maximum depth.
+    pub max: f32,
+}
 
-/// Range of all depths.
-const UNKNOWN: Range = [f32::NEG_INFINITY, f32::INFINITY];
+impl DepthRange {
+    /// DepthRange of all depths.
+    const UNKNOWN: Self = Self { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
-/// Direction of a depth comparison.
+    /// Returns the range that contains a single depth.
+    #[inline]
+    pub const fn of(depth: f32) -> Self {
+        Self { min: depth, max: depth }
+    }
+
+    /// Returns the smallest range that contains both ranges.
+    #[inline]
+    fn joined(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
+    /// Returns the range with its bounds converted by `convert`, which is monotonic.
+    #[inline]
+    fn map(self, convert: impl Fn(f32) -> f32) -> Self {
+        Self { min: convert(self.min), max: convert(self.max) }
+    }
+}
+
+/// Format of the depths that an attachment stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub struct DepthFormat {
+    /// Bits of a depth.
+    pub bits: u32,
+    /// Samples of a pixel.
+    pub samples: u32,
+}
+
+/// Pixels of a group of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupCoverage {
+    /// Number of the group in its tile.
+    pub group: usize,
+    /// Mask of the pixels, in the bit order of a group.
+    pub pixels: u64,
+}
+
+/// DepthDirection of a depth comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepthDirection {
     /// Smaller depths pass.
     Less,
     /// Greater depths pass.
     Greater,
 }
 
-impl Direction {
+impl DepthDirection {
     /// Returns the direction of a comparison, or `None` if it has none.
     pub fn of(op: vk::CompareOp) -> Option<Self> {
         match op {
@@ -73,17 +118,17 @@ impl Direction {
 
     /// Returns true if every depth in `range` lies behind every depth in `stored`.
     #[inline]
-    fn hides(self, stored: Range, range: Range) -> bool {
+    fn hides(self, stored: DepthRange, range: DepthRange) -> bool {
         match self {
-            Self::Less => range[0] > stored[1],
-            Self::Greater => range[1] < stored[0],
+            Self::Less => range.min > stored.max,
+            Self::Greater => range.max < stored.min,
         }
     }
 
     /// Returns true if every depth in `range` passes against every depth in `stored`, by a
     /// comparison of this direction that also lets equal depths pass or does not.
     #[inline]
-    fn passes(self, stored: Range, range: Range, equal_too: bool) -> bool {
+    fn passes(self, stored: DepthRange, range: DepthRange, equal_too: bool) -> bool {
         let (stored, new) = (self.nearness(self.front(stored)), self.nearness(self.far(range)));
         new < stored || equal_too && new == stored
     }
@@ -100,19 +145,19 @@ impl Direction {
 
     /// Returns the farthest depth of a range.
     #[inline]
-    pub fn far(self, range: Range) -> f32 {
+    pub fn far(self, range: DepthRange) -> f32 {
         match self {
-            Self::Less => range[1],
-            Self::Greater => range[0],
+            Self::Less => range.max,
+            Self::Greater => range.min,
         }
     }
 
     /// Returns the nearest depth of a range.
     #[inline]
-    pub fn front(self, range: Range) -> f32 {
+    pub fn front(self, range: DepthRange) -> f32 {
         match self {
-            Self::Less => range[0],
-            Self::Greater => range[1],
+            Self::Less => range.min,
+            Self::Greater => range.max,
         }
     }
 
@@ -123,10 +168,10 @@ impl Direction {
     }
 
     /// Returns the range of stored depths after all depths in `range` were tested and written.
-    fn tightened(self, stored: Range, range: Range) -> Range {
+    fn tightened(self, stored: DepthRange, range: DepthRange) -> DepthRange {
         match self {
-            Self::Less => [stored[0].min(range[0]), stored[1].min(range[1])],
-            Self::Greater => [stored[0].max(range[0]), stored[1].max(range[1])],
+            Self::Less => DepthRange { min: stored.min.min(range.min), max: stored.max.min(range.max) },
+            Self::Greater => DepthRange { min: stored.min.max(range.min), max: stored.max.max(range.max) },
         }
     }
 }
@@ -134,8 +179,8 @@ impl Direction {
 /// Effects of a draw on the structure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Visibility {
-    /// Direction in which hidden fragments may be dropped.
-    pub tests: Option<Direction>,
+    /// DepthDirection in which hidden fragments may be dropped.
+    pub tests: Option<DepthDirection>,
     /// True if its primitives write depth wherever they cover pixels and pass.
     pub updates_hiz: bool,
     /// True if its updates may drop earlier primitives of the segment.
@@ -154,9 +199,9 @@ struct Layer {
 
 impl Layer {
     /// Adds pixels of `mask`, which were tested and written with depths no farther than `far`. All
-    /// pixels of the group are no farther than
-    /// `all`. Returns the group's new bound if the layer now has all pixels.
-    fn add(&mut self, direction: Direction, (mask, far): (u64, f32), all: f32) -> Option<f32> {
+    /// pixels of the group are no farther than `all`. Returns the group's new bound if the layer
+    /// now has all pixels.
+    fn add(&mut self, direction: DepthDirection, (mask, far): (u64, f32), all: f32) -> Option<f32> {
         let near = |depth: f32| direction.nearness(depth);
         let gain = near(all) - near(far);
         if gain.is_nan() || gain <= 0.0 {
@@ -182,27 +227,27 @@ impl Layer {
 /// Bounds of a tile's depths.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    groups: [Range; GROUPS],
-    all: Range,
+    groups: [DepthRange; GROUPS],
+    all: DepthRange,
     layers: [Layer; GROUPS],
-    /// Direction of the layers.
-    direction: Option<Direction>,
+    /// DepthDirection of the layers.
+    direction: Option<DepthDirection>,
     /// Pixels of the tile that lie in the image: `[x0, y0, x1, y1]` with exclusive ends.
     pixels: [i64; 4],
     /// Number of resets of all tiles that this tile has followed.
     resets: u32,
     /// Estimate whether tests pay in the tile, which resets do not change.
-    balance: Balance,
+    heuristic: HizHeuristic,
 }
 
 impl Bounds {
-    fn new(range: Range, pixels: [i64; 4], hiz: Hiz) -> Self {
-        let (resets, balance) = (0, Balance::new(hiz));
+    fn new(range: DepthRange, pixels: [i64; 4], hiz: Hiz) -> Self {
+        let (resets, heuristic) = (0, HizHeuristic::new(hiz));
         let layers = [Layer::default(); GROUPS];
-        Self { groups: [range; GROUPS], all: range, layers, direction: None, pixels, resets, balance }
+        Self { groups: [range; GROUPS], all: range, layers, direction: None, pixels, resets, heuristic }
     }
 
-    fn reset(&mut self, range: Range, resets: u32) {
+    fn reset(&mut self, range: DepthRange, resets: u32) {
         (self.groups, self.all, self.resets) = ([range; GROUPS], range, resets);
         self.drop_layers();
     }
@@ -214,8 +259,8 @@ impl Bounds {
     }
 
     /// Returns the estimate whether tests pay in the tile.
-    pub fn balance(&mut self) -> &mut Balance {
-        &mut self.balance
+    pub fn heuristic(&mut self) -> &mut HizHeuristic {
+        &mut self.heuristic
     }
 
     /// Notes that the depths of the pixels of a rectangle became `depth`.
@@ -227,8 +272,8 @@ impl Bounds {
                 continue;
             }
             self.layers[group].mask = 0;
-            let [low, high] = self.groups[group];
-            self.groups[group] = if cleared == own { [depth; 2] } else { [low.min(depth), high.max(depth)] };
+            let cleared_to = DepthRange::of(depth);
+            self.groups[group] = if cleared == own { cleared_to } else { self.groups[group].joined(cleared_to) };
         }
         self.sum_up();
     }
@@ -243,7 +288,7 @@ impl Bounds {
 
     /// Prepares for a draw that tests and writes in a direction. Layers of the other direction are
     /// dropped.
-    pub fn turn(&mut self, direction: Direction) {
+    pub fn turn(&mut self, direction: DepthDirection) {
         if self.direction != Some(direction) {
             self.direction = Some(direction);
             self.drop_layers();
@@ -255,25 +300,28 @@ impl Bounds {
     }
 
     /// Returns the pixels of the quads of a group in which a primitive is hidden. `covered` are
-    /// the pixels that it may cover, `shape` is its shape, and `place` the first pixel of the
-    /// group.
+    /// the pixels that it may cover, and `origin` is the first pixel of the group.
     pub fn hidden_quads(
         &self,
-        direction: Direction,
-        (group, covered): (usize, u64),
-        (shape, place): (&Shape, [i64; 2]),
-        depths: (u32, u32),
+        direction: DepthDirection,
+        covered: GroupCoverage,
+        shape: &Shape,
+        origin: [i64; 2],
+        format: DepthFormat,
     ) -> u64 {
-        let Layer { mask, depth } = self.layers[group];
-        let far = direction.nearness(direction.far(self.groups[group]));
-        let named = quads::named(covered & !mask);
-        quads::hidden(direction, [far, direction.nearness(depth)], named, (shape, place), depths)
+        let Layer { mask, depth } = self.layers[covered.group];
+        let bounds = GroupBounds {
+            all: direction.nearness(direction.far(self.groups[covered.group])),
+            layer: direction.nearness(depth),
+            outside_layer: quads::quads_of(covered.pixels & !mask),
+        };
+        quads::hidden(direction, bounds, shape, origin, format)
     }
 
     /// Returns true if parts of a group may hide parts of a primitive that the whole group does
     /// not hide.
     #[inline]
-    pub fn may_hide_quads(&self, direction: Direction, group: usize, range: Range) -> bool {
+    pub fn may_hide_quads(&self, direction: DepthDirection, group: usize, range: DepthRange) -> bool {
         let (Layer { mask, depth }, near) = (self.layers[group], |depth| direction.nearness(depth));
         let far = near(direction.far(self.groups[group]));
         let nearest = if mask == 0 { far } else { far.min(near(depth)) };
@@ -282,54 +330,55 @@ impl Bounds {
 
     /// Returns true if `range` is hidden in the whole tile.
     #[inline]
-    pub fn hides_in_tile(&self, direction: Direction, range: Range) -> bool {
+    pub fn hides_in_tile(&self, direction: DepthDirection, range: DepthRange) -> bool {
         direction.hides(self.all, range)
     }
 
     /// Returns true if every depth in `range` passes a comparison against every depth of the tile.
-    pub fn lies_behind(&self, op: vk::CompareOp, range: Range) -> bool {
+    pub fn lies_behind(&self, op: vk::CompareOp, range: DepthRange) -> bool {
         let equal_too = matches!(op, vk::CompareOp::LESS_OR_EQUAL | vk::CompareOp::GREATER_OR_EQUAL);
-        Direction::of(op).is_some_and(|direction| direction.passes(self.all, range, equal_too))
+        DepthDirection::of(op).is_some_and(|direction| direction.passes(self.all, range, equal_too))
     }
 
     /// Returns true if `range` is hidden in a group.
     #[inline]
-    pub fn hides_in_group(&self, direction: Direction, group: usize, range: Range) -> bool {
+    pub fn hides_in_group(&self, direction: DepthDirection, group: usize, range: DepthRange) -> bool {
         direction.hides(self.groups[group], range)
     }
 
     /// Returns true if `range` is hidden in the covered pixels of a group.
     #[inline]
-    pub fn hides_pixels(&self, direction: Direction, (group, pixels): (usize, u64), range: Range) -> bool {
-        let Layer { mask, depth } = self.layers[group];
-        pixels & !mask == 0 && direction.hides([depth; 2], range)
+    pub fn hides_pixels(&self, direction: DepthDirection, covered: GroupCoverage, range: DepthRange) -> bool {
+        let Layer { mask, depth } = self.layers[covered.group];
+        covered.pixels & !mask == 0 && direction.hides(DepthRange::of(depth), range)
     }
 
     /// Updates a group of which all pixels in the image were tested and written with depths in
     /// `range`.
-    pub fn update(&mut self, direction: Direction, group: usize, range: Range) {
+    pub fn update(&mut self, direction: DepthDirection, group: usize, range: DepthRange) {
         self.groups[group] = direction.tightened(self.groups[group], range);
     }
 
-    /// Updates a group of which the pixels of `mask` were tested and written with depths in
-    /// `range`. The mask also has all pixels outside of the image.
-    pub fn update_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
+    /// Updates a group of which the pixels of `written` were tested and written with depths in
+    /// `range`. `written` also has all pixels outside of the image.
+    pub fn update_part(&mut self, direction: DepthDirection, written: GroupCoverage, range: DepthRange) {
+        let GroupCoverage { group, pixels } = written;
         self.loosen(direction, group, range);
         let (bounds, far) = (self.groups[group], direction.far(range));
-        if let Some(depth) = self.layers[group].add(direction, (mask, far), direction.far(bounds)) {
-            self.groups[group] = direction.tightened(bounds, [depth; 2]);
+        if let Some(depth) = self.layers[group].add(direction, (pixels, far), direction.far(bounds)) {
+            self.groups[group] = direction.tightened(bounds, DepthRange::of(depth));
         }
     }
 
     /// Loosens the bounds of a group of which some pixels were tested and written with depths in
     /// `range`.
-    pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
+    pub fn loosen(&mut self, direction: DepthDirection, group: usize, range: DepthRange) {
         let bounds = &mut self.groups[group];
         // Few of the many small primitives change anything. A store would delay the load of the
         // next one.
         match direction {
-            Direction::Less if range[0] < bounds[0] => bounds[0] = range[0],
-            Direction::Greater if range[1] > bounds[1] => bounds[1] = range[1],
+            DepthDirection::Less if range.min < bounds.min => bounds.min = range.min,
+            DepthDirection::Greater if range.max > bounds.max => bounds.max = range.max,
             _ => {}
         }
     }
@@ -338,11 +387,17 @@ impl Bounds {
     /// written (`writes`), loosens these groups.
     /// `depths` are the least and the greatest of the primitives' least depths, then of their
     /// greatest depths.
-    pub fn lets_pass(&mut self, direction: Direction, window: [i64; 4], depths: [Range; 2], writes: bool) -> bool {
+    pub fn lets_pass(
+        &mut self,
+        direction: DepthDirection,
+        window: [i64; 4],
+        depths: [DepthRange; 2],
+        writes: bool,
+    ) -> bool {
         // The nearest depth of any primitive, and the farthest of the primitives' nearest depths.
         let (nearest, farthest) = match direction {
-            Direction::Less => ([depths[0][0]; 2], [depths[0][1]; 2]),
-            Direction::Greater => ([depths[1][1]; 2], [depths[1][0]; 2]),
+            DepthDirection::Less => (DepthRange::of(depths[0].min), DepthRange::of(depths[0].max)),
+            DepthDirection::Greater => (DepthRange::of(depths[1].max), DepthRange::of(depths[1].min)),
         };
         let hides = |group| direction.hides(self.groups[group_number(group)], farthest);
         if groups_of(window).any(hides) {
@@ -355,7 +410,7 @@ impl Bounds {
     }
 
     /// Updates a tile of which all pixels were tested and written with depths in `range`.
-    pub fn update_all(&mut self, direction: Direction, range: Range) {
+    pub fn update_all(&mut self, direction: DepthDirection, range: DepthRange) {
         for group in &mut self.groups {
             *group = direction.tightened(*group, range);
         }
@@ -363,16 +418,19 @@ impl Bounds {
 
     /// Loosens the bounds for a draw that writes depth by a comparison without updates.
     pub fn forget(&mut self, op: vk::CompareOp) {
-        let (lowers, raises) = match (op, Direction::of(op)) {
+        let (lowers, raises) = match (op, DepthDirection::of(op)) {
             (vk::CompareOp::NEVER | vk::CompareOp::EQUAL, _) => (false, false),
-            (_, Some(Direction::Less)) => (true, false),
-            (_, Some(Direction::Greater)) => (false, true),
+            (_, Some(DepthDirection::Less)) => (true, false),
+            (_, Some(DepthDirection::Greater)) => (false, true),
             _ => (true, true),
         };
         for range in self.groups.iter_mut().chain([&mut self.all]) {
-            *range = [if lowers { UNKNOWN[0] } else { range[0] }, if raises { UNKNOWN[1] } else { range[1] }];
+            *range = DepthRange {
+                min: if lowers { DepthRange::UNKNOWN.min } else { range.min },
+                max: if raises { DepthRange::UNKNOWN.max } else { range.max },
+            };
         }
-        if self.direction.is_some_and(|direction| if direction == Direction::Less { raises } else { lowers }) {
+        if self.direction.is_some_and(|direction| if direction == DepthDirection::Less { raises } else { lowers }) {
             self.drop_layers();
         }
     }
@@ -380,7 +438,7 @@ impl Bounds {
     /// Recomputes the bounds of the tile from its groups, which were updated.
     pub fn sum_up(&mut self) {
         let [first, ..] = self.groups;
-        self.all = self.groups.iter().fold(first, |all, group| [all[0].min(group[0]), all[1].max(group[1])]);
+        self.all = self.groups.iter().fold(first, |all, group| all.joined(*group));
     }
 }
 
@@ -391,12 +449,12 @@ pub fn group_number([x, y]: [i64; 2]) -> usize {
     row << GROUPS_LOG2 | column
 }
 
-/// Returns the range of depths of a primitive over the pixels `[x0, y0, x1, y1]` with exclusive
-/// ends, for an attachment of a number of bits of depth and of samples.
+/// Returns the range of the depths of a primitive over the pixels `[x0, y0, x1, y1]` with exclusive
+/// ends, as an attachment stores them.
 #[inline]
-pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, samples: u32) -> Range {
+pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], format: DepthFormat) -> DepthRange {
     // Several samples may lie anywhere in a pixel. A single one lies at the centre.
-    let [first, last] = if samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
+    let [first, last] = if format.samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
     let along = |low: i64, high: i64, axis: usize| {
         let from_reference = |pixel: i64| pixel as f32 - shape.reference[axis];
         [from_reference(low) + first, from_reference(high - 1) + last]
@@ -407,12 +465,12 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, s
         shape.depth.at(xs[x], ys[y]).max(near).min(far)
     });
     let pick = |pick: fn(f32, f32) -> f32| pick(pick(corners[0], corners[1]), pick(corners[2], corners[3]));
-    as_stored([pick(f32::min), pick(f32::max)], depth_bits)
+    as_stored(DepthRange { min: pick(f32::min), max: pick(f32::max) }, format.bits)
 }
 
 /// Returns a range of depths as an attachment of `depth_bits` stores them.
 #[inline]
-pub fn as_stored(range: Range, depth_bits: u32) -> Range {
+pub fn as_stored(range: DepthRange, depth_bits: u32) -> DepthRange {
     if depth_bits == 32 { range } else { range.map(|depth| stored_depth(depth_bits, depth)) }
 }
 
@@ -438,7 +496,7 @@ pub struct Hierarchy {
     resets: AtomicU32,
     reset_to: [AtomicU32; 2],
     /// Estimate whether tests in front of the tiler pay.
-    balance: Mutex<Balance>,
+    heuristic: Mutex<HizHeuristic>,
 }
 
 impl Hierarchy {
@@ -447,18 +505,19 @@ impl Hierarchy {
     pub fn new([width, height]: [u32; 2], hiz: Hiz) -> Self {
         let count = |pixels: u32| i64::from(pixels.div_ceil(1 << TILE_LOG2));
         let (columns, rows) = (count(width), count(height));
-        let reset_to = UNKNOWN.map(|depth| AtomicU32::new(depth.to_bits()));
+        let DepthRange { min, max } = DepthRange::UNKNOWN;
+        let reset_to = [min, max].map(|depth| AtomicU32::new(depth.to_bits()));
         let extent = [width, height].map(i64::from);
         let tiles = (0..columns * rows).map(|_| OnceLock::new()).collect();
-        let (resets, balance) = (AtomicU32::new(0), Mutex::new(Balance::new(hiz)));
-        Self { tiles, hiz, columns, extent, resets, reset_to, balance }
+        let (resets, heuristic) = (AtomicU32::new(0), Mutex::new(HizHeuristic::new(hiz)));
+        Self { tiles, hiz, columns, extent, resets, reset_to, heuristic }
     }
 
     /// Returns the bounds of the tile in a column and row, whose depths are unknown.
     fn unknown(&self, place: [i64; 2]) -> Bounds {
         let ([x, y], side) = (place.map(|tile| tile << TILE_LOG2), 1 << TILE_LOG2);
         let pixels = within([x, y, x + side, y + side], [0, 0, self.extent[0], self.extent[1]]);
-        Bounds::new(UNKNOWN, pixels, self.hiz)
+        Bounds::new(DepthRange::UNKNOWN, pixels, self.hiz)
     }
 
     /// Returns width and height in pixels.
@@ -467,8 +526,8 @@ impl Hierarchy {
     }
 
     /// Returns the estimate whether tests in front of the tiler pay.
-    pub fn balance(&self) -> MutexGuard<'_, Balance> {
-        self.balance.lock()
+    pub fn heuristic(&self) -> MutexGuard<'_, HizHeuristic> {
+        self.heuristic.lock()
     }
 
     /// Returns the number of tiles.
@@ -486,8 +545,8 @@ impl Hierarchy {
         let mut tile = tile.get_or_init(|| Box::new(Mutex::new(self.unknown([column, row])))).lock();
         let resets = self.resets.load(Ordering::Relaxed);
         if tile.resets != resets {
-            let range = [0, 1].map(|end: usize| f32::from_bits(self.reset_to[end].load(Ordering::Relaxed)));
-            tile.reset(range, resets);
+            let [min, max] = self.reset_to.each_ref().map(|depth| f32::from_bits(depth.load(Ordering::Relaxed)));
+            tile.reset(DepthRange { min, max }, resets);
         }
         Some(tile)
     }
@@ -498,7 +557,7 @@ impl Hierarchy {
         let image = [0, 0, self.extent[0], self.extent[1]];
         let area = within(area, image);
         if area == image {
-            return self.reset([depth; 2]);
+            return self.reset(DepthRange::of(depth));
         }
         if is_empty(area) {
             return;
@@ -515,8 +574,8 @@ impl Hierarchy {
     }
 
     /// Resets all tiles to a range in which all depths lie.
-    fn reset(&self, range: Range) {
-        for (word, depth) in self.reset_to.iter().zip(range) {
+    fn reset(&self, range: DepthRange) {
+        for (word, depth) in self.reset_to.iter().zip([range.min, range.max]) {
             word.store(depth.to_bits(), Ordering::Relaxed);
         }
         self.resets.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,9 @@
 //! Tests of primitives in front of the tiler, and updates by triangles for later primitives.
 
-use super::{Direction, Early, Visibility, as_stored, depths_over, groups_of};
+use super::{
+    DepthDirection, DepthFormat, DepthRange, Early, GroupCoverage, Visibility, as_stored, depths_over, group_number,
+    groups_of,
+};
 use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, Triangle, UNITS, pixels_inside, within};
 
 /// Rules by which the triangles of a draw update Hi-Z.
@@ -10,8 +13,8 @@ pub struct UpdateRules {
     pub visibility: Visibility,
     /// Pixels that the triangles may touch.
     pub scissor: [i64; 4],
-    /// Number of bits of depth, and of samples.
-    pub depths: (u32, u32),
+    /// Format of the stored depths.
+    pub format: DepthFormat,
     /// Width and height of the image in pixels.
     pub extent: [i64; 2],
 }
@@ -35,10 +38,8 @@ pub fn apply_updates(
     grid: &Grid,
     (update_rules, locations): (&UpdateRules, &[[i64; 2]]),
 ) {
-    let Some(direction) = early.direction() else { return };
-    let clip = within(update_rules.scissor, grid.area());
-    for update in updates {
-        apply_update((early, direction), update, (grid, 0, clip), (update_rules, locations));
+    if let Some(mut updater) = HizUpdater::new(early, grid, 0, update_rules, locations) {
+        updates.iter().for_each(|update| updater.apply(update));
     }
 }
 
@@ -47,12 +48,12 @@ pub fn apply_updates(
 pub struct Hiding<'a> {
     early: &'a Early,
     grid: &'a Grid,
-    direction: Direction,
+    direction: DepthDirection,
     /// Pixels that primitives may touch.
     clip: [i64; 4],
     depth_bits: u32,
     /// Range to which depths are clamped.
-    range: [f32; 2],
+    range: DepthRange,
 }
 
 impl<'a> Hiding<'a> {
@@ -62,7 +63,7 @@ impl<'a> Hiding<'a> {
         early: &'a Early,
         grid: &'a Grid,
         scissor: [i64; 4],
-        (depth_bits, range): (u32, [f32; 2]),
+        (depth_bits, range): (u32, DepthRange),
     ) -> Option<Self> {
         let direction = early.direction()?;
         Some(Self { early, grid, direction, clip: within(scissor, grid.area()), depth_bits, range })
@@ -77,9 +78,9 @@ impl<'a> Hiding<'a> {
 
     /// Returns true if depths in a range are hidden in all pixels of a rectangle, which must be
     /// touchable.
-    pub fn hides(&self, [x0, y0, x1, y1]: [i64; 4], depths: [f32; 2]) -> bool {
-        let [near, far] = self.range;
-        let depths = as_stored(depths.map(|depth| depth.max(near).min(far)), self.depth_bits);
+    pub fn hides(&self, [x0, y0, x1, y1]: [i64; 4], depths: DepthRange) -> bool {
+        let DepthRange { min, max } = self.range;
+        let depths = as_stored(depths.map(|depth| depth.max(min).min(max)), self.depth_bits);
         let nearness = self.direction.nearness(self.direction.front(depths));
         if !self.early.may_hide(nearness) {
             return false;
@@ -95,50 +96,77 @@ impl<'a> Hiding<'a> {
     }
 }
 
-/// Applies the update of a triangle to the pixels in `clip` of all tiles of a layer. Groups that
-/// it covers in part are updated if the places of samples are given.
-pub fn apply_update(
-    (early, direction): (&mut Early, Direction),
-    HizUpdate { triangle, shape, pixels }: &HizUpdate,
-    (grid, layer, clip): (&Grid, u32, [i64; 4]),
-    (&UpdateRules { depths: (bits, samples), extent, .. }, locations): (&UpdateRules, &[[i64; 2]]),
-) {
-    let touched = within(*pixels, clip);
-    let far = |pixels| direction.nearness(direction.far(depths_over(shape, pixels, bits, samples)));
-    let covers =
-        |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, Criterion::Inner);
-    let image = [0, 0, extent[0], extent[1]];
-    let of_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], image);
-    let layer = layer as usize * grid.count();
-    grid.touched_by(
-        *pixels,
-        &grid.tiles_within(clip),
-        || *triangle,
-        |tile| {
-            let [left, top, ..] = grid.pixels(tile);
-            let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-            let whole = of_image(corner, TILE_LOG2);
-            let here = within(touched, whole);
-            if here == whole && covers(corner, TILE_LOG2) {
-                return early.update_tile(layer + tile, far(whole));
-            }
-            if here[0] >= here[2] || here[1] >= here[3] {
-                return;
-            }
-            for group in groups_of(here) {
-                let whole = of_image(group, GROUP_LOG2);
-                if within(whole, here) == whole && covers(group, GROUP_LOG2) {
-                    early.update_group(layer + tile, group, far(whole));
-                } else if !locations.is_empty() {
-                    let all =
-                        locations.iter().fold(u64::MAX, |all, at| all & triangle.covers_group(group[0], group[1], *at));
-                    let inside = all & pixels_inside(group[0], group[1], here);
-                    if inside != 0 {
-                        let mask = inside | !pixels_inside(group[0], group[1], image);
-                        early.update_part(layer + tile, group, (mask, far(within(whole, here))));
+/// Applier of the Hi-Z updates of a draw's triangles in one layer.
+pub struct HizUpdater<'a> {
+    early: &'a mut Early,
+    direction: DepthDirection,
+    grid: &'a Grid,
+    /// Number of the layer's first tile.
+    first_tile: usize,
+    /// Pixels that the triangles may touch.
+    clip: [i64; 4],
+    format: DepthFormat,
+    /// Pixels of the image.
+    image: [i64; 4],
+    /// Sample locations in a pixel, in units. Empty if groups that a triangle covers in part are
+    /// not updated.
+    locations: &'a [[i64; 2]],
+}
+
+impl<'a> HizUpdater<'a> {
+    /// Returns the updater for triangles of a layer, or `None` if there are no bounds. Groups that
+    /// a triangle covers in part are updated if `locations` is not empty.
+    pub fn new(
+        early: &'a mut Early,
+        grid: &'a Grid,
+        layer: u32,
+        rules: &UpdateRules,
+        locations: &'a [[i64; 2]],
+    ) -> Option<Self> {
+        let direction = early.direction()?;
+        let image = [0, 0, rules.extent[0], rules.extent[1]];
+        let (first_tile, clip) = (layer as usize * grid.count(), within(rules.scissor, grid.area()));
+        Some(Self { early, direction, grid, first_tile, clip, format: rules.format, image, locations })
+    }
+
+    /// Applies the update of a triangle to all tiles that it touches.
+    pub fn apply(&mut self, HizUpdate { triangle, shape, pixels }: &HizUpdate) {
+        let Self { early, direction, grid, first_tile, clip, format, image, locations } = self;
+        let touched = within(*pixels, *clip);
+        let far = |pixels| direction.nearness(direction.far(depths_over(shape, pixels, *format)));
+        let covers =
+            |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, Criterion::Inner);
+        let in_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], *image);
+        grid.touched_by(
+            *pixels,
+            &grid.tiles_within(*clip),
+            || *triangle,
+            |tile| {
+                let [left, top, ..] = grid.pixels(tile);
+                let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+                let (tile, whole) = (*first_tile + tile, in_image(corner, TILE_LOG2));
+                let here = within(touched, whole);
+                if here == whole && covers(corner, TILE_LOG2) {
+                    return early.update_tile(tile, far(whole));
+                }
+                if here[0] >= here[2] || here[1] >= here[3] {
+                    return;
+                }
+                for group in groups_of(here) {
+                    let whole = in_image(group, GROUP_LOG2);
+                    if within(whole, here) == whole && covers(group, GROUP_LOG2) {
+                        early.update_group(tile, group, far(whole));
+                    } else if !locations.is_empty() {
+                        let covered = |all, at: &[i64; 2]| all & triangle.covers_group(group[0], group[1], *at);
+                        let inside = locations.iter().fold(u64::MAX, covered) & pixels_inside(group[0], group[1], here);
+                        if inside != 0 {
+                            let pixels = inside | !pixels_inside(group[0], group[1], *image);
+                            let written = GroupCoverage { group: group_number(group), pixels };
+                            early.update_part(tile, written, far(within(whole, here)));
+                        }
                     }
                 }
-            }
-        },
-    );
+            },
+        );
+    }
 }

@@ -7,12 +7,23 @@
 
 use vitric_base::simd::{each, highest_bits, kernel, ones};
 
-use super::Direction;
+use super::{DepthDirection, DepthFormat};
 use crate::raster::Shape;
 
-/// Depths of a primitive over a group.
+/// Bounds of a group, as nearness.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GroupBounds {
+    /// Bound of all pixels.
+    pub(super) all: f32,
+    /// Bound of the pixels of the nearer layer.
+    pub(super) layer: f32,
+    /// Mask of the quads with pixels that are not in the layer.
+    pub(super) outside_layer: u32,
+}
+
+/// Depths of a primitive over the quads of a group.
 #[derive(Clone, Copy)]
-struct Lean {
+struct QuadDepths {
     origin: f32,
     slopes: [f32; 2],
     reference: [f32; 2],
@@ -27,27 +38,28 @@ struct Lean {
 }
 
 #[inline(always)]
-fn hidden_lanes(lean: &Lean, [far, layer]: [f32; 2], outside: u32) -> u32 {
+fn hidden_lanes(depths: &QuadDepths, GroupBounds { all, layer, outside_layer }: GroupBounds) -> u32 {
     let hidden = each(|lane| {
         // The operations are those of depths of samples, so no sample is nearer.
-        let along = |step: usize, axis: usize| lean.pixel[axis] + step as f32 - lean.reference[axis] + lean.at[axis];
+        let along =
+            |step: usize, axis: usize| depths.pixel[axis] + step as f32 - depths.reference[axis] + depths.at[axis];
         let (x, y) = (along(lane % 4 * 2, 0), along(lane / 4 * 2, 1));
-        let depth = lean.origin + lean.slopes[0] * x + lean.slopes[1] * y;
-        let depth = depth.max(lean.range[0]).min(lean.range[1]);
-        let bound = if outside >> lane & 1 != 0 { far } else { layer };
-        ones(depth * lean.sign - lean.rounding > bound)
+        let depth = depths.origin + depths.slopes[0] * x + depths.slopes[1] * y;
+        let depth = depth.max(depths.range[0]).min(depths.range[1]);
+        let bound = if outside_layer >> lane & 1 != 0 { all } else { layer };
+        ones(depth * depths.sign - depths.rounding > bound)
     });
     highest_bits(&hidden).into()
 }
 
 kernel!(
-    /// Returns the quads whose nearest depth lies behind a bound: that of the group in quads of
-    /// `outside`, that of its layer in others.
-    hidden_in, hidden_lanes, (lean: &Lean, bounds: [f32; 2], outside: u32) -> u32
+    /// Returns the quads whose nearest depth lies behind the bound of the layer, or behind that of
+    /// all pixels if the quad has pixels outside of the layer.
+    hidden_in, hidden_lanes, (depths: &QuadDepths, bounds: GroupBounds) -> u32
 );
 
 /// Returns the mask of quads of which any pixel is in `pixels`.
-pub(super) fn named(pixels: u64) -> u32 {
+pub(super) fn quads_of(pixels: u64) -> u32 {
     let any = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
     // Every fourth bit is moved to every bit: two, four, then eight at a time.
     let pairs = (any | any >> 3) & 0x0303_0303_0303_0303;
@@ -65,32 +77,32 @@ fn pixels_of(quads: u32) -> u64 {
     ((pairs | pairs << 3) & 0x1111_1111_1111_1111) * 0xf
 }
 
-/// Returns the pixels of the quads in which a primitive is hidden. `bounds` are those of the group
-/// and of its layer, as nearness. Quads of `outside` have pixels that are not in the layer.
+/// Returns the pixels of the quads in which a primitive is hidden. `origin` is the first pixel of
+/// the group.
 pub(super) fn hidden(
-    direction: Direction,
-    bounds: [f32; 2],
-    outside: u32,
-    (shape, place): (&Shape, [i64; 2]),
-    (depth_bits, samples): (u32, u32),
+    direction: DepthDirection,
+    bounds: GroupBounds,
+    shape: &Shape,
+    origin: [i64; 2],
+    format: DepthFormat,
 ) -> u64 {
     let sign = direction.nearness(1.0);
-    let [first, last] = if samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
+    let [first, last] = if format.samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
     let slopes = [shape.depth.dx, shape.depth.dy];
     // Where depths grow, the nearest place comes first.
     let grows = slopes.map(|slope| slope * sign >= 0.0);
-    let pixel = [0, 1].map(|axis: usize| (place[axis] + i64::from(!grows[axis])) as f32);
+    let pixel = [0, 1].map(|axis: usize| (origin[axis] + i64::from(!grows[axis])) as f32);
     let at = grows.map(|grows| if grows { first } else { last });
-    let rounding = if depth_bits == 32 { 0.0 } else { 1.0 / ((1u32 << depth_bits) - 1) as f32 };
+    let rounding = if format.bits == 32 { 0.0 } else { 1.0 / ((1u32 << format.bits) - 1) as f32 };
     let (origin, reference, range) = (shape.depth.origin, shape.reference, shape.depth_range);
-    let lean = Lean { origin, slopes, reference, pixel, at, range, sign, rounding };
-    pixels_of(hidden_in(&lean, bounds, outside))
+    let depths = QuadDepths { origin, slopes, reference, pixel, at, range, sign, rounding };
+    pixels_of(hidden_in(&depths, bounds))
 }
 
 /// Returns the number of whole blocks of 4x4 pixels among hidden pixels, and of hidden quads that
 /// are in no such block. Blocks have no other pixels of `covered`.
 pub fn blocks_and_quads(hidden: u64, covered: u64) -> [u32; 2] {
-    let (hidden, left) = (named(hidden & covered), named(covered & !hidden));
+    let (hidden, left) = (quads_of(hidden & covered), quads_of(covered & !hidden));
     let mut counts = [0; 2];
     for block in [0, 2, 8, 10].map(|first| 0b11_0011u32 << first) {
         let (own, others) = (hidden & block, left & block);
@@ -117,7 +129,7 @@ mod tests {
             let pixels = pixels_of(quads);
             assert_eq!(pixels.count_ones(), quads.count_ones() * 4);
             for single in [0x1111_1111_1111_1111, 0x8888_8888_8888_8888, 0x4212_8421_1248_2481u64] {
-                assert_eq!(named(pixels & single), quads);
+                assert_eq!(quads_of(pixels & single), quads);
             }
         }
         assert_eq!(blocks_and_quads(u64::MAX, u64::MAX), [4, 0]);
@@ -136,14 +148,15 @@ mod tests {
             outside in 0u32..0x10000, bits in prop::sample::select(vec![16u32, 24, 32]),
             samples in prop::sample::select(vec![1u32, 2, 4, 8, 16]), greater in any::<bool>(),
         ) {
-            let direction = if greater { Direction::Greater } else { Direction::Less };
+            let direction = if greater { DepthDirection::Greater } else { DepthDirection::Less };
             let depth = Plane { origin, dx: slopes[0], dy: slopes[1] };
             let shape = Shape { reference: [13.3, 20.9], depth, depth_range: [0.0, 1.0], ..Shape::default() };
-            let bounds = bounds.map(|depth| direction.nearness(depth));
-            let hidden = hidden(direction, bounds, outside, (&shape, [16, 24]), (bits, samples));
+            let [all, layer] = bounds.map(|depth| direction.nearness(depth));
+            let bounds = GroupBounds { all, layer, outside_layer: outside };
+            let hidden = hidden(direction, bounds, &shape, [16, 24], DepthFormat { bits, samples });
             for bit in (0..64).filter(|bit| hidden >> bit & 1 != 0) {
                 let pixel = pixel_of_bit(bit);
-                let bound = bounds[usize::from(outside >> (bit / 4) & 1 == 0)];
+                let bound = if outside >> (bit / 4) & 1 == 0 { layer } else { all };
                 for place in sample_positions(samples) {
                     let at = [16, 24].iter().zip(pixel).zip(place).zip(shape.reference);
                     let at: Vec<f32> = at.map(|(((first, pixel), units), reference)| {

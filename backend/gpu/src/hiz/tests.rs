@@ -10,6 +10,15 @@ use vitric_exec::texture::compare;
 /// The pixels of a tile.
 const TILE: [i64; 4] = [0, 0, 64, 64];
 
+/// Returns pixels of a group.
+fn part(group: usize, pixels: u64) -> GroupCoverage {
+    GroupCoverage { group, pixels }
+}
+
+fn range(min: f32, max: f32) -> DepthRange {
+    DepthRange { min, max }
+}
+
 fn shape(origin: f32, dx: f32, dy: f32) -> Shape {
     Shape { reference: [3.3, -7.9], depth: Plane { origin, dx, dy }, depth_range: [0.0, 1.0], ..Shape::default() }
 }
@@ -51,13 +60,13 @@ proptest! {
         size in [1i64..9, 1i64..9], bits in prop::sample::select(vec![16u32, 24, 32]), samples in prop::sample::select(vec![1u32, 2, 4, 8, 16]),
     ) {
         let shape = shape(origin, dx, dy);
-        let range = depths_over(&shape, [x, y, x + size[0], y + size[1]], bits, samples);
+        let range = depths_over(&shape, [x, y, x + size[0], y + size[1]], DepthFormat { bits, samples });
         let places = crate::raster::sample_positions(samples);
         for (px, py) in (x..x + size[0]).flat_map(|px| (y..y + size[1]).map(move |py| (px, py))) {
             for place in places {
                 let depth = depth_at(&shape, px, py, place.map(|units| units as f32 / 256.0));
                 let depth = stored_depth(bits, depth);
-                prop_assert!(range[0] <= depth && depth <= range[1], "{depth} in {range:?}");
+                prop_assert!(range.min <= depth && depth <= range.max, "{depth} in {range:?}");
             }
         }
     }
@@ -73,22 +82,22 @@ proptest! {
         for layer in layers {
             let op = vk::CompareOp::from_raw(layer.op as i32);
             let shape = shape(layer.shape[0], layer.shape[1], layer.shape[2]);
-            let range = depths_over(&shape, [8, 16, 16, 24], 32, 1);
+            let range = depths_over(&shape, [8, 16, 16, 24], DepthFormat { bits: 32, samples: 1 });
             let group = group_number([8, 16]);
-            let direction = Direction::of(op);
+            let direction = DepthDirection::of(op);
             if let Some(direction) = direction {
                 bounds.turn(direction);
             }
             let hides = |direction| {
                 bounds.hides_in_group(direction, group, range)
-                    || bounds.hides_pixels(direction, (group, layer.pixels), range)
+                    || bounds.hides_pixels(direction, part(group, layer.pixels), range)
             };
             let hidden = direction.is_some_and(hides);
             bounds.sum_up();
             let seen = bounds.lies_behind(op, range);
             match direction.filter(|_| layer.certain && layer.writes) {
                 Some(direction) if layer.pixels == u64::MAX => bounds.update(direction, group, range),
-                Some(direction) if layer.pixels & 1 == 0 => bounds.update_part(direction, (group, layer.pixels), range),
+                Some(direction) if layer.pixels & 1 == 0 => bounds.update_part(direction, part(group, layer.pixels), range),
                 Some(direction) => bounds.loosen(direction, group, range),
                 None if layer.writes => bounds.forget(op),
                 None => {}
@@ -109,62 +118,73 @@ proptest! {
 
 #[test]
 fn parts_hide_what_lies_behind_all_of_them() {
-    for (direction, near, middle, far) in [(Direction::Less, 0.2, 0.5, 0.8), (Direction::Greater, 0.8, 0.5, 0.2)] {
-        let mut bounds = Bounds::new([0.0, 1.0], TILE, Hiz::Always);
+    for (direction, near, middle, far) in
+        [(DepthDirection::Less, 0.2, 0.5, 0.8), (DepthDirection::Greater, 0.8, 0.5, 0.2)]
+    {
+        let mut bounds = Bounds::new(range(0.0, 1.0), TILE, Hiz::Always);
         bounds.turn(direction);
         let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
-        bounds.update_part(direction, (7, left), [near; 2]);
-        assert!(!bounds.hides_in_group(direction, 7, [far; 2]));
-        assert!(bounds.hides_pixels(direction, (7, left & 0xffff), [middle; 2]));
-        assert!(!bounds.hides_pixels(direction, (7, left | right), [middle; 2]));
-        bounds.update_part(direction, (7, right), [middle; 2]);
-        assert!(bounds.hides_in_group(direction, 7, [far; 2]) && !bounds.hides_in_group(direction, 7, [near; 2]));
-        assert!(!bounds.hides_in_group(direction, 6, [far; 2]));
+        bounds.update_part(direction, part(7, left), DepthRange::of(near));
+        assert!(!bounds.hides_in_group(direction, 7, DepthRange::of(far)));
+        assert!(bounds.hides_pixels(direction, part(7, left & 0xffff), DepthRange::of(middle)));
+        assert!(!bounds.hides_pixels(direction, part(7, left | right), DepthRange::of(middle)));
+        bounds.update_part(direction, part(7, right), DepthRange::of(middle));
+        assert!(
+            bounds.hides_in_group(direction, 7, DepthRange::of(far))
+                && !bounds.hides_in_group(direction, 7, DepthRange::of(near))
+        );
+        assert!(!bounds.hides_in_group(direction, 6, DepthRange::of(far)));
         // The other direction knows nothing of it.
-        let other = if direction == Direction::Less { Direction::Greater } else { Direction::Less };
-        bounds.update_part(direction, (7, left), [near; 2]);
+        let other = if direction == DepthDirection::Less { DepthDirection::Greater } else { DepthDirection::Less };
+        bounds.update_part(direction, part(7, left), DepthRange::of(near));
         bounds.turn(other);
-        bounds.loosen(other, 7, [far; 2]);
+        bounds.loosen(other, 7, DepthRange::of(far));
         bounds.turn(direction);
-        assert!(!bounds.hides_pixels(direction, (7, left), [middle; 2]));
+        assert!(!bounds.hides_pixels(direction, part(7, left), DepthRange::of(middle)));
     }
 }
 
 #[test]
 fn tiles_hide_what_all_their_groups_hide() {
-    let mut bounds = Bounds::new([0.9; 2], TILE, Hiz::Always);
+    let mut bounds = Bounds::new(DepthRange::of(0.9), TILE, Hiz::Always);
     for group in 0..GROUPS - 1 {
-        bounds.update(Direction::Less, group, [0.2, 0.3]);
+        bounds.update(DepthDirection::Less, group, range(0.2, 0.3));
     }
     bounds.sum_up();
     assert!(
-        !bounds.hides_in_tile(Direction::Less, [0.5, 0.6]) && bounds.hides_in_group(Direction::Less, 3, [0.5, 0.6])
+        !bounds.hides_in_tile(DepthDirection::Less, range(0.5, 0.6))
+            && bounds.hides_in_group(DepthDirection::Less, 3, range(0.5, 0.6))
     );
-    bounds.update(Direction::Less, GROUPS - 1, [0.2, 0.3]);
+    bounds.update(DepthDirection::Less, GROUPS - 1, range(0.2, 0.3));
     bounds.sum_up();
-    assert!(bounds.hides_in_tile(Direction::Less, [0.5, 0.6]) && !bounds.hides_in_tile(Direction::Less, [0.3, 0.6]));
-    bounds.update_all(Direction::Less, [0.0, 0.1]);
+    assert!(
+        bounds.hides_in_tile(DepthDirection::Less, range(0.5, 0.6))
+            && !bounds.hides_in_tile(DepthDirection::Less, range(0.3, 0.6))
+    );
+    bounds.update_all(DepthDirection::Less, range(0.0, 0.1));
     bounds.sum_up();
-    assert!(bounds.hides_in_tile(Direction::Less, [0.15, 0.6]));
+    assert!(bounds.hides_in_tile(DepthDirection::Less, range(0.15, 0.6)));
     bounds.forget(vk::CompareOp::ALWAYS);
-    assert!(!bounds.hides_in_tile(Direction::Less, [2.0, 3.0]));
+    assert!(!bounds.hides_in_tile(DepthDirection::Less, range(2.0, 3.0)));
 }
 
 #[test]
 fn tiles_lie_behind_what_is_nearer_than_all_their_groups() {
     use vk::CompareOp as C;
-    let mut bounds = Bounds::new([0.5; 2], TILE, Hiz::Auto);
+    let mut bounds = Bounds::new(DepthRange::of(0.5), TILE, Hiz::Auto);
     let behind = |bounds: &Bounds, op, range| bounds.lies_behind(op, range);
-    assert!(behind(&bounds, C::LESS, [0.1, 0.4]) && !behind(&bounds, C::LESS, [0.1, 0.5]));
-    assert!(behind(&bounds, C::LESS_OR_EQUAL, [0.1, 0.5]) && !behind(&bounds, C::LESS_OR_EQUAL, [0.1, 0.6]));
-    assert!(behind(&bounds, C::GREATER, [0.6, 0.7]) && !behind(&bounds, C::GREATER, [0.5, 0.7]));
-    assert!(behind(&bounds, C::GREATER_OR_EQUAL, [0.5, 0.7]) && !behind(&bounds, C::GREATER_OR_EQUAL, [0.4, 0.7]));
-    assert!([C::NEVER, C::EQUAL, C::NOT_EQUAL, C::ALWAYS].iter().all(|&op| !behind(&bounds, op, [0.5; 2])));
-    bounds.loosen(Direction::Less, 5, [0.2, 0.3]);
+    assert!(behind(&bounds, C::LESS, range(0.1, 0.4)) && !behind(&bounds, C::LESS, range(0.1, 0.5)));
+    assert!(behind(&bounds, C::LESS_OR_EQUAL, range(0.1, 0.5)) && !behind(&bounds, C::LESS_OR_EQUAL, range(0.1, 0.6)));
+    assert!(behind(&bounds, C::GREATER, range(0.6, 0.7)) && !behind(&bounds, C::GREATER, range(0.5, 0.7)));
+    assert!(
+        behind(&bounds, C::GREATER_OR_EQUAL, range(0.5, 0.7)) && !behind(&bounds, C::GREATER_OR_EQUAL, range(0.4, 0.7))
+    );
+    assert!([C::NEVER, C::EQUAL, C::NOT_EQUAL, C::ALWAYS].iter().all(|&op| !behind(&bounds, op, DepthRange::of(0.5))));
+    bounds.loosen(DepthDirection::Less, 5, range(0.2, 0.3));
     bounds.sum_up();
-    assert!(behind(&bounds, C::LESS, [0.1, 0.15]) && !behind(&bounds, C::LESS, [0.1, 0.3]));
+    assert!(behind(&bounds, C::LESS, range(0.1, 0.15)) && !behind(&bounds, C::LESS, range(0.1, 0.3)));
     bounds.forget(C::LESS);
-    assert!(!behind(&bounds, C::LESS, [0.0, 0.0]) && behind(&bounds, C::GREATER, [0.6, 0.6]));
+    assert!(!behind(&bounds, C::LESS, range(0.0, 0.0)) && behind(&bounds, C::GREATER, range(0.6, 0.6)));
 }
 
 #[test]
@@ -172,7 +192,7 @@ fn clears_reach_what_they_cover() {
     let hierarchy = Hierarchy::new([100, 70], Hiz::Always);
     let hides = |pixel: [i64; 2], depth: f32| {
         let tile = hierarchy.tile(pixel).unwrap();
-        tile.hides_in_group(Direction::Less, group_number(pixel), [depth; 2])
+        tile.hides_in_group(DepthDirection::Less, group_number(pixel), DepthRange::of(depth))
     };
     assert!(
         hierarchy.tile([128, 0]).is_none() && hierarchy.tile([0, 128]).is_none() && hierarchy.tile([-1, 0]).is_none()
@@ -185,30 +205,34 @@ fn clears_reach_what_they_cover() {
     // Groups that are cleared wholly, in part, and not.
     assert!(!hides([40, 16], 0.7) && !hides([40, 8], 0.7) && hides([40, 24], 0.6) && hides([96, 16], 0.6));
     assert!(hides([88, 23], 0.9));
-    let is_near =
-        |pixel| hierarchy.tile(pixel).unwrap().hides_in_group(Direction::Greater, group_number(pixel), [0.6; 2]);
+    let is_near = |pixel| {
+        hierarchy.tile(pixel).unwrap().hides_in_group(DepthDirection::Greater, group_number(pixel), DepthRange::of(0.6))
+    };
     assert!(is_near([88, 23]) && !is_near([88, 9]) && !is_near([40, 24]));
     hierarchy.clear([30, 20, 30, 40], 0.9);
     hierarchy.clear([200, 0, 300, 10], 0.9);
     assert!(hides([30, 30], 0.6));
     hierarchy.clear([-5, -5, 1000, 1000], 0.2);
-    assert!(hides([40, 16], 0.3) && hierarchy.tile([64, 64]).unwrap().hides_in_tile(Direction::Less, [0.3; 2]));
+    assert!(
+        hides([40, 16], 0.3)
+            && hierarchy.tile([64, 64]).unwrap().hides_in_tile(DepthDirection::Less, DepthRange::of(0.3))
+    );
 }
 
 #[test]
 fn layers_end_where_their_pixels_are_cleared() {
     let hierarchy = Hierarchy::new([64, 64], Hiz::Always);
     hierarchy.clear(TILE, 1.0);
-    let (left, direction) = (0x00ff_00ff_00ff_00ff, Direction::Less);
+    let (left, direction) = (0x00ff_00ff_00ff_00ff, DepthDirection::Less);
     for area in [[0, 0, 8, 8], TILE] {
         {
             let mut bounds = hierarchy.tile([0, 0]).unwrap();
             bounds.turn(direction);
-            bounds.update_part(direction, (0, left), [0.2; 2]);
-            assert!(bounds.hides_pixels(direction, (0, left), [0.5; 2]));
+            bounds.update_part(direction, part(0, left), DepthRange::of(0.2));
+            assert!(bounds.hides_pixels(direction, part(0, left), DepthRange::of(0.5)));
         }
         hierarchy.clear(area, 0.9);
-        assert!(!hierarchy.tile([0, 0]).unwrap().hides_pixels(direction, (0, left), [0.5; 2]));
+        assert!(!hierarchy.tile([0, 0]).unwrap().hides_pixels(direction, part(0, left), DepthRange::of(0.5)));
     }
 }
 
@@ -216,7 +240,7 @@ fn layers_end_where_their_pixels_are_cleared() {
 fn some_comparisons_let_depths_recede() {
     use vk::CompareOp as C;
     let recede =
-        |direction: Direction| (0..8).map(C::from_raw).filter(|&op| direction.may_recede(op)).collect::<Vec<_>>();
-    assert_eq!(recede(Direction::Less), [C::GREATER, C::NOT_EQUAL, C::GREATER_OR_EQUAL, C::ALWAYS]);
-    assert_eq!(recede(Direction::Greater), [C::LESS, C::LESS_OR_EQUAL, C::NOT_EQUAL, C::ALWAYS]);
+        |direction: DepthDirection| (0..8).map(C::from_raw).filter(|&op| direction.may_recede(op)).collect::<Vec<_>>();
+    assert_eq!(recede(DepthDirection::Less), [C::GREATER, C::NOT_EQUAL, C::GREATER_OR_EQUAL, C::ALWAYS]);
+    assert_eq!(recede(DepthDirection::Greater), [C::LESS, C::LESS_OR_EQUAL, C::NOT_EQUAL, C::ALWAYS]);
 }

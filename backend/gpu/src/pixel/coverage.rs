@@ -4,6 +4,8 @@
 
 use vitric_base::counters::{Counter, Map, TileCounters};
 
+use super::PrimitiveId;
+use super::depth_group::GroupSample;
 use super::group_tests::GroupTests;
 use crate::raster::Shape;
 use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
@@ -25,22 +27,23 @@ fn counters_of(side_log2: u32, criterion: Criterion) -> [Counter; 2] {
     }
 }
 
-fn count(sight: &TileCounters, counters: [Counter; 2], evaluated: u64, covered: u64) {
-    sight.count(counters[0], evaluated);
-    sight.count(counters[1], covered);
+fn count(counters: &TileCounters, pair: [Counter; 2], evaluated: u64, covered: u64) {
+    counters.count(pair[0], evaluated);
+    counters.count(pair[1], covered);
 }
 
 #[inline]
 fn covers_cell(
-    (triangle, sight): (&Triangle, Option<&TileCounters>),
+    triangle: &Triangle,
     place: [i64; 2],
     side_log2: u32,
     criterion: Criterion,
+    counters: Option<&TileCounters>,
 ) -> bool {
     let [x, y] = place.map(|pixel| (pixel >> side_log2 << side_log2) * UNITS);
     let covers = triangle.covers_cell(x, y, UNITS << side_log2, criterion);
-    if let Some(sight) = sight {
-        count(sight, counters_of(side_log2, criterion), 1, covers.into());
+    if let Some(counters) = counters {
+        count(counters, counters_of(side_log2, criterion), 1, covers.into());
     }
     covers
 }
@@ -51,9 +54,9 @@ pub(super) fn covers_tile(
     triangle: &Triangle,
     pixel: [i64; 2],
     criterion: Criterion,
-    sight: Option<&TileCounters>,
+    counters: Option<&TileCounters>,
 ) -> bool {
-    covers_cell((triangle, sight), pixel, TILE_LOG2, criterion)
+    covers_cell(triangle, pixel, TILE_LOG2, criterion, counters)
 }
 
 /// Returns true if a triangle covers the group that contains `pixel`. `criterion` must test areas,
@@ -63,9 +66,9 @@ pub(super) fn covers_group(
     triangle: &Triangle,
     pixel: [i64; 2],
     criterion: Criterion,
-    sight: Option<&TileCounters>,
+    counters: Option<&TileCounters>,
 ) -> bool {
-    covers_cell((triangle, sight), pixel, GROUP_LOG2, criterion)
+    covers_cell(triangle, pixel, GROUP_LOG2, criterion, counters)
 }
 
 /// Returns the pixels of a group of which a triangle covers all samples. `locations` are the
@@ -74,28 +77,28 @@ pub(super) fn covered_wholly(
     triangle: &Triangle,
     [x, y]: [i64; 2],
     locations: &[[i64; 2]],
-    sight: Option<&TileCounters>,
+    counters: Option<&TileCounters>,
 ) -> u64 {
     locations.iter().fold(u64::MAX, |all, &place| {
         let covered = triangle.covers_group(x, y, place);
-        count_samples(sight, GROUP_PIXELS, covered);
+        count_samples(counters, GROUP_PIXELS, covered);
         all & covered
     })
 }
 
 /// Counts evaluated and covered samples.
 #[inline]
-fn count_samples(sight: Option<&TileCounters>, evaluated: u64, covered: u64) {
-    if let Some(sight) = sight {
-        count(sight, counters_of(0, Criterion::Centre), evaluated, covered.count_ones().into());
+fn count_samples(counters: Option<&TileCounters>, evaluated: u64, covered: u64) {
+    if let Some(counters) = counters {
+        count(counters, counters_of(0, Criterion::Centre), evaluated, covered.count_ones().into());
     }
 }
 
 /// Counts fully covered groups in the rectangle from the first to the last group, as
 /// [`Part::coverage`] counts one group.
-pub(super) fn see_groups(sight: &TileCounters, places: [[u32; 2]; 2]) {
-    sight.count(Counter::Groups, groups_between(places));
-    sight.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
+pub(super) fn count_groups(counters: &TileCounters, places: [[u32; 2]; 2]) {
+    counters.count(Counter::Groups, groups_between(places));
+    counters.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
 }
 
 /// Returns the number of groups in the rectangle from the first to the last group.
@@ -104,12 +107,19 @@ pub(super) fn groups_between([first, last]: [[u32; 2]; 2]) -> u64 {
     along(0) * along(1)
 }
 
-/// The part of a primitive that lies in one group.
-pub(super) struct Part<'a> {
+/// A primitive with its exact coverage.
+#[derive(Clone, Copy)]
+pub(super) struct RasterPrimitive<'a> {
+    pub(super) id: PrimitiveId,
     pub(super) triangle: &'a Triangle,
     /// The other triangles of a polygon.
     pub(super) rest: &'a [Triangle],
     pub(super) shape: &'a Shape,
+}
+
+/// The part of a primitive that lies in one group.
+pub(super) struct Part<'a> {
+    pub(super) primitive: RasterPrimitive<'a>,
     /// First pixel of the group.
     pub(super) group: [i64; 2],
     /// Pixels of the group that may be covered.
@@ -124,31 +134,31 @@ impl Part<'_> {
     /// Returns the pixels whose sample at location `at` is covered. With a criterion other than
     /// the standard one, returns the pixels that this criterion covers.
     #[inline]
-    pub(super) fn coverage(&self, criterion: Option<Criterion>, at: [i64; 2], sight: Option<&TileCounters>) -> u64 {
+    pub(super) fn coverage(&self, criterion: Option<Criterion>, at: [i64; 2], counters: Option<&TileCounters>) -> u64 {
         let [x, y] = self.group;
         let covered = match criterion {
             _ if self.full => u64::MAX,
             None => {
-                let covered = self.triangle.covers_group(x, y, at);
-                count_samples(sight, GROUP_PIXELS, covered);
+                let covered = self.primitive.triangle.covers_group(x, y, at);
+                count_samples(counters, GROUP_PIXELS, covered);
                 covered
             }
-            Some(criterion) => self.covered_by(criterion, sight),
+            Some(criterion) => self.covered_by(criterion, counters),
         };
         let mask = covered & self.inside;
-        if let Some(sight) = sight {
-            sight.count(Counter::Groups, 1);
-            sight.mark(Map::Overdraw, self.group.map(|pixel| pixel as u32), mask.count_ones());
+        if let Some(counters) = counters {
+            counters.count(Counter::Groups, 1);
+            counters.mark(Map::Overdraw, self.group.map(|pixel| pixel as u32), mask.count_ones());
         }
         mask
     }
 
-    fn covered_by(&self, criterion: Criterion, sight: Option<&TileCounters>) -> u64 {
+    fn covered_by(&self, criterion: Criterion, counters: Option<&TileCounters>) -> u64 {
         let [x, y] = self.group;
         let by = |part: &Triangle| part.covers_group_by(x, y, criterion);
-        let covered = self.rest.iter().fold(by(self.triangle), |all, part| all & by(part));
-        if let Some(sight) = sight {
-            count(sight, counters_of(0, criterion), GROUP_PIXELS, covered.count_ones().into());
+        let covered = self.primitive.rest.iter().fold(by(self.primitive.triangle), |all, part| all & by(part));
+        if let Some(counters) = counters {
+            count(counters, counters_of(0, criterion), GROUP_PIXELS, covered.count_ones().into());
         }
         covered
     }
@@ -156,10 +166,11 @@ impl Part<'_> {
     /// Returns the covered pixels whose sample passes the tests. Without group tests, returns
     /// `mask`.
     #[inline]
-    pub(super) fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
+    pub(super) fn tested(&self, sample: u32, location: [i64; 2], mask: u64) -> u64 {
         match &self.tests {
             Some(tests) if mask != 0 => {
-                tests.test(self.shape, (self.group.map(|pixel| pixel as u32), sample, at), mask)
+                let place = self.group.map(|pixel| pixel as u32);
+                tests.test(self.primitive.shape, GroupSample { place, sample, location }, mask)
             }
             _ => mask,
         }
@@ -173,37 +184,35 @@ mod tests {
     /// The test triangle is the half of a tile above its diagonal.
     #[test]
     fn what_is_evaluated_is_counted_by_resolution_and_criterion() {
-        let (sight, side) = (TileCounters::default(), 64 * UNITS);
+        let (counters, side) = (TileCounters::default(), 64 * UNITS);
         let half = Triangle::new([[0, 0], [side, 0], [0, side]]).unwrap();
-        assert!(!covers_tile(&half, [40, 3], Criterion::Inner, Some(&sight)));
+        assert!(!covers_tile(&half, [40, 3], Criterion::Inner, Some(&counters)));
         for group in (0..64).map(|group| [group % 8 * 8, group / 8 * 8]) {
-            let touched = covers_group(&half, group, Criterion::Conservative, Some(&sight));
-            let covered = covers_group(&half, group, Criterion::Inner, Some(&sight));
+            let touched = covers_group(&half, group, Criterion::Conservative, Some(&counters));
+            let covered = covers_group(&half, group, Criterion::Inner, Some(&counters));
             let diagonal = group[0] + group[1];
             assert_eq!((touched, covered), (diagonal <= 56, diagonal < 56), "{group:?}");
         }
         let shape = Shape::default();
         let part = Part {
-            triangle: &half,
-            rest: &[],
-            shape: &shape,
+            primitive: RasterPrimitive { id: 0, triangle: &half, rest: &[], shape: &shape },
             group: [56, 0],
             inside: u64::MAX,
             full: false,
             tests: None,
         };
         let masks = [None, Some(Criterion::Conservative), Some(Criterion::Inner)];
-        let masks = masks.map(|criterion| part.coverage(criterion, [UNITS / 2; 2], Some(&sight)).count_ones());
+        let masks = masks.map(|criterion| part.coverage(criterion, [UNITS / 2; 2], Some(&counters)).count_ones());
         // The diagonal goes through the centres of eight pixels. They are not covered because it
         // is a lower right edge.
         assert_eq!(masks, [28, 36, 28]);
-        let counted = |counters: [Counter; 2]| counters.map(|counter| sight.get(counter));
+        let counted = |pair: [Counter; 2]| pair.map(|counter| counters.get(counter));
         assert_eq!(counted(counters_of(TILE_LOG2, Criterion::Inner)), [1, 0]);
         assert_eq!(counted(counters_of(GROUP_LOG2, Criterion::Conservative)), [64, 36]);
         assert_eq!(counted(counters_of(GROUP_LOG2, Criterion::Inner)), [64, 28]);
         assert_eq!(counted(counters_of(0, Criterion::Centre)), [64, 28]);
         assert_eq!(counted(counters_of(0, Criterion::Conservative)), [64, 36]);
         assert_eq!(counted(counters_of(0, Criterion::Inner)), [64, 28]);
-        assert_eq!((sight.get(Counter::Groups), sight.get(Counter::Covered)), (3, 92));
+        assert_eq!((counters.get(Counter::Groups), counters.get(Counter::Covered)), (3, 92));
     }
 }

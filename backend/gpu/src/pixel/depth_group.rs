@@ -163,32 +163,61 @@ kernel!(
     codes, code_lanes, (shape: &Shape, samples: Samples, bits: u32) -> Line
 );
 
+/// One sample of the pixels of a group.
+#[derive(Clone, Copy)]
+pub(super) struct GroupSample {
+    /// First pixel of the group.
+    pub(super) place: [u32; 2],
+    /// Number of the sample.
+    pub(super) sample: u32,
+    /// Location of the sample in its pixel, in [`UNITS`].
+    pub(super) location: [i64; 2],
+}
+
+impl GroupSample {
+    /// Returns the sample of some pixels of the group.
+    #[inline]
+    fn of_pixels(self, pixels: u64) -> Samples {
+        Samples { place: self.place, pixels, at: self.location.map(|units| units as f32 / UNITS as f32) }
+    }
+}
+
 /// Writes the depths of a sample to all pixels of a group, regardless of the stored depths.
 ///
 /// [`test`] writes the same words if all pixels pass.
-pub(super) fn write_all(stored: Stored<'_>, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2])) {
-    let samples = Samples { place, pixels: u64::MAX, at: at.map(|units| units as f32 / UNITS as f32) };
-    let line = match stored.1 {
+pub(super) fn write_all(stored: DepthPlane<'_>, shape: &Shape, sample: GroupSample) {
+    let samples = sample.of_pixels(u64::MAX);
+    let line = match stored.bits {
         32 => floats(shape, samples),
         bits => codes(shape, samples, bits),
     };
-    stored.write(stored.0.address(place[0], place[1], sample), &line, u64::MAX);
+    stored.write(stored.address(sample), &line, u64::MAX);
 }
 
-/// Plane of stored depths, and the number of bits of a depth.
+/// Plane of stored depths.
 #[derive(Clone, Copy)]
-pub(super) struct Stored<'a>(pub(super) &'a PlaneRef<'a>, pub(super) u32);
+pub(super) struct DepthPlane<'a> {
+    pub(super) plane: &'a PlaneRef<'a>,
+    /// Bits of a depth.
+    pub(super) bits: u32,
+}
 
-impl Stored<'_> {
+impl DepthPlane<'_> {
+    /// Returns the address of the line of a group's sample.
+    #[inline]
+    fn address(self, GroupSample { place: [x, y], sample, .. }: GroupSample) -> u64 {
+        self.plane.address(x, y, sample)
+    }
+
     /// Returns true if the group that contains a pixel lies in one line of memory.
     pub(super) fn has_line(self, [x, y]: [u32; 2]) -> bool {
-        let Self(plane, bits) = self;
+        let Self { plane, bits } = self;
         if bits == 16 { plane.has_short_line(x, y) } else { plane.has_line(x, y) }
     }
 
     /// Returns the words of the group whose line begins at `address`.
     fn read(self, address: u64) -> Line {
-        let Self(plane, bits) = self;
+        let Self { plane, bits } = self;
         if bits == 16 { plane.read_short_line_at(address) } else { plane.read_line_at(address) }
     }
 
@@ -197,7 +226,7 @@ impl Stored<'_> {
     /// It leaves the other rows alone because another thread may write them at the same time, next
     /// to the area that is drawn to.
     fn write(self, address: u64, line: &Line, pixels: u64) {
-        let Self(plane, bits) = self;
+        let Self { plane, bits } = self;
         for (rows, words) in
             (0..).zip(line.as_chunks::<WAVE>().0).filter(|(rows, _)| pixels >> (rows * 16) & 0xffff != 0)
         {
@@ -211,20 +240,19 @@ impl Stored<'_> {
 
 /// Tests a sample of the pixels in `mask` of a group, and returns the pixels that pass.
 ///
-/// The result equals `depth_stencil::test` of each quad. The group is identified by its first
-/// pixel, where the attachment must have a line. The sample is identified by its number and by its
-/// location in [`UNITS`].
+/// The result equals `depth_stencil::test` of each quad. The attachment must have a line at the
+/// group.
 pub(super) fn test(
     state: &DepthStencilState,
-    stored: Stored<'_>,
+    stored: DepthPlane<'_>,
     shape: &Shape,
-    (place, sample, at): ([u32; 2], u32, [i64; 2]),
+    sample: GroupSample,
     mask: u64,
 ) -> u64 {
-    let (outcomes, at) = (outcomes(state.depth_compare), at.map(|units| units as f32 / UNITS as f32));
-    let (address, samples) = (stored.0.address(place[0], place[1], sample), Samples { place, pixels: mask, at });
+    let outcomes = outcomes(state.depth_compare);
+    let (address, samples) = (stored.address(sample), sample.of_pixels(mask));
     let mut line = stored.read(address);
-    let left = match stored.1 {
+    let left = match stored.bits {
         32 => test_floats(&mut line, shape, samples, outcomes),
         bits => test_codes(&mut line, shape, samples, (outcomes, bits)),
     };

@@ -8,6 +8,7 @@ use vitric_format::{decode_depth, encode_depth};
 use vitric_memory::PlaneRef;
 
 use super::DrawContext;
+use super::depth_group::DepthPlane;
 use crate::state::{DepthStencilState, StencilState};
 
 /// Values with which one sample of each pixel of a quad is tested.
@@ -20,12 +21,22 @@ pub(super) struct Tested {
     pub(super) references: Option<[u32; 4]>,
 }
 
-/// Tests one sample of the pixels in `mask` of a quad and updates depth and stencil. Returns the
-/// pixels that pass.
+/// One sample of some pixels of a quad.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QuadSample {
+    /// First pixel of the quad.
+    pub(super) place: [u32; 2],
+    /// Number of the sample.
+    pub(super) sample: u32,
+    /// Mask of the pixels.
+    pub(super) pixels: u32,
+}
+
+/// Tests one sample of pixels of a quad and updates depth and stencil. Returns the pixels that
+/// pass.
 pub(super) fn test(
     context: &DrawContext<'_>,
-    ([x, y], sample): ([u32; 2], u32),
-    mask: u32,
+    QuadSample { place: [x, y], sample, pixels: mask }: QuadSample,
     Tested { depths, front, references }: Tested,
 ) -> u32 {
     let Some(state) = &context.tests else { return mask };
@@ -67,21 +78,19 @@ pub(super) fn test(
     left
 }
 
-/// Tests one sample of the pixels in `mask` of a quad if only depth is tested. Returns the pixels
-/// that pass.
+/// Tests one sample of pixels of a quad if only depth is tested. Returns the pixels that pass.
 ///
 /// The result equals that of [`test`].
 pub(super) fn test_quad(
     state: &DepthStencilState,
-    (plane, depth_bits): (&PlaneRef<'_>, u32),
-    ([x, y], sample): ([u32; 2], u32),
-    mask: u32,
+    DepthPlane { plane, bits }: DepthPlane<'_>,
+    QuadSample { place: [x, y], sample, pixels: mask }: QuadSample,
     depths: [f32; 4],
 ) -> u32 {
     let stored = plane.read_quad(x, y, sample);
-    let encoded = depths.map(|depth| encode_depth(depth_bits, depth));
+    let encoded = depths.map(|depth| encode_depth(bits, depth));
     let passes = |pixel: usize| {
-        let [new, old] = [encoded[pixel], stored[pixel]].map(|word| decode_depth(depth_bits, word));
+        let [new, old] = [encoded[pixel], stored[pixel]].map(|word| decode_depth(bits, word));
         compare(state.depth_compare, new, old)
     };
     let left = (0..4).fold(0, |left, pixel| left | u32::from(passes(pixel)) << pixel) & mask;

@@ -2,16 +2,16 @@
 
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, Map, TileCounters};
-use vitric_base::simd::{Lanes, Mask, WAVE, each, kernel};
+use vitric_base::simd::{WAVE, each, kernel};
 use vitric_exec::interp::{Environment, Runs, Stop, Wave};
 use vitric_exec::runtime::Ranges;
 use vitric_memory::PlaneRef;
 
 use super::DrawContext;
-use super::counting::{see, see_exported};
+use super::counting::{count_exported, count_waves};
 use super::depths::sample_place;
-use super::kernel::{KernelInput, PrimitiveBatch, SmallPrimitivePath, Stage, Tally};
-use super::pixel_queue::{PackedPixel, PixelQueue, Unit};
+use super::kernel::{BatchTraits, KernelInput, SmallPrimitivePath, Stage, Tally};
+use super::pixel_queue::{PackedPixel, PixelQueue, TinyBatch, Unit};
 use super::scoreboard::Fragments;
 use super::{BLOCK, PrimitiveId, TileView};
 use crate::geometry::{Varies, Words};
@@ -178,16 +178,18 @@ impl<'s> Small<'s> {
     /// Returns the runner of a draw's primitive kernel in an area of a tile, or `None` if there is
     /// no such kernel.
     ///
-    /// `kind` are the primitives that a run draws, and the values that vary within them.
+    /// With `counts`, the kernel counts. `batch` describes the primitives that a run draws.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (area, counts, kind): ([i64; 4], bool, (PrimitiveBatch, Varies)),
+        area: [i64; 4],
+        counts: bool,
+        batch: BatchTraits,
         wave: &'s mut Wave,
     ) -> Option<Self> {
         if !context.has_whole_blocks(area) {
             return None;
         }
-        let (stage, ranges) = (context.primitive_kernel(counts, kind)?, context.direct.as_ref()?);
+        let (stage, ranges) = (context.primitive_kernel(counts, batch)?, context.direct.as_ref()?);
         let slot =
             |part| stage.sources.iter().find(|(_, source)| *source == KernelInput::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
@@ -198,10 +200,10 @@ impl<'s> Small<'s> {
 
     /// Draws the part of a primitive that lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], sight: Option<&TileCounters>) -> Stop {
+    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], counters: Option<&TileCounters>) -> Stop {
         let stop = self.run(words, window);
-        if let Some(sight) = sight {
-            self.see(sight, window);
+        if let Some(counters) = counters {
+            self.count(counters, window);
         }
         stop
     }
@@ -212,12 +214,12 @@ impl<'s> Small<'s> {
         &mut self,
         [first, second]: [Words<'_>; 2],
         window: [i64; 4],
-        sight: Option<&TileCounters>,
+        counters: Option<&TileCounters>,
     ) -> Stop {
         for &(slot, word) in &self.stage.edges {
             self.runs.set(slot, second.get(Shape::EDGES + word));
         }
-        self.draw(first, window, sight)
+        self.draw(first, window, counters)
     }
 
     /// Runs the sieve on the part of a primitive that lies in a window.
@@ -229,7 +231,7 @@ impl<'s> Small<'s> {
         &mut self,
         words: Words<'_>,
         window: [i64; 4],
-        sight: Option<&TileCounters>,
+        counters: Option<&TileCounters>,
         mut take: impl FnMut([i64; 2], u16),
     ) {
         let [x0, y0, x1, y1] = window;
@@ -248,8 +250,8 @@ impl<'s> Small<'s> {
                         }
                     }
                 }
-                if let Some(sight) = sight {
-                    self.see(sight, part);
+                if let Some(counters) = counters {
+                    self.count(counters, part);
                 }
             }
         }
@@ -265,16 +267,16 @@ impl<'s> Small<'s> {
 
     /// Adds the kernel's counts to the counters of the window's first group.
     #[cold]
-    fn see(&self, sight: &TileCounters, window: [i64; 4]) {
+    fn count(&self, counters: &TileCounters, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
-        let [covered, waves, lanes] = Tally::told(self.samples, |word| self.runs.outputs[first + word][0]);
+        let [covered, waves, lanes] = Tally::decode(self.samples, |word| self.runs.outputs[first + word][0]);
         let blocks = blocks_of(window) as u32;
-        see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
+        count_blocks(counters, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
             // Programs that never discard have no such output.
             let exported = self.runs.outputs.get(Tally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
-            see_waves(sight, place, [waves, lanes, exported]);
+            count_exporting_waves(counters, place, [waves, lanes, exported]);
         }
     }
 }
@@ -286,42 +288,47 @@ fn blocks_of(window: [i64; 4]) -> i64 {
 }
 
 /// Counts blocks, the samples tested in them, and covered samples.
-fn see_block(sight: &TileCounters, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
-    sight.count(Counter::Blocks, blocks.into());
-    sight.count(Counter::SamplesStandard, samples.into());
-    sight.count(Counter::SamplesCovered, covered.into());
-    sight.mark(Map::Overdraw, place, covered);
+fn count_blocks(counters: &TileCounters, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
+    counters.count(Counter::Blocks, blocks.into());
+    counters.count(Counter::SamplesStandard, samples.into());
+    counters.count(Counter::SamplesCovered, covered.into());
+    counters.mark(Map::Overdraw, place, covered);
 }
 
-/// Counts blocks of tiny primitives. `firsts` are their first pixels as packed pixels. `lanes`
-/// selects the primitives.
+/// Counts blocks of tiny primitives.
 #[cold]
-fn see_tiny(sight: &TileCounters, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
-    let blocks = u64::from(lanes.count_ones());
-    sight.count(Counter::Blocks, blocks);
-    sight.count(Counter::SamplesStandard, blocks * u64::from(BLOCK_PIXELS));
-    sight.count(Counter::SamplesCovered, mark_tiny(sight, firsts, pixels, lanes).into());
+fn count_tiny(counters: &TileCounters, batch: TinyBatch<'_>) {
+    let blocks = u64::from(batch.lanes.count_ones());
+    counters.count(Counter::Blocks, blocks);
+    counters.count(Counter::SamplesStandard, blocks * u64::from(BLOCK_PIXELS));
+    counters.count(Counter::SamplesCovered, mark_tiny(counters, batch).into());
 }
 
 #[inline(always)]
-fn mark_tiny_lanes(sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
+fn mark_tiny_lanes(counters: &TileCounters, TinyBatch { firsts, pixels, lanes }: TinyBatch<'_>) -> u32 {
     let covered = each(|lane| if lanes >> lane & 1 != 0 { pixels[lane].count_ones() } else { 0 });
     // Positions relative to the tile identify the same groups because a tile starts at a group.
     let groups = each(|lane| TileCounters::group(PackedPixel::place(firsts[lane])));
-    groups.into_iter().zip(covered).for_each(|(group, covered)| sight.mark_group(Map::Overdraw, group, covered));
+    groups.into_iter().zip(covered).for_each(|(group, covered)| counters.mark_group(Map::Overdraw, group, covered));
     covered.iter().sum()
 }
 
 kernel!(
     /// Marks the pixels of tiny primitives in the overdraw map and returns their number.
-    mark_tiny, mark_tiny_lanes, (sight: &TileCounters, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32
+    mark_tiny, mark_tiny_lanes, (counters: &TileCounters, batch: TinyBatch<'_>) -> u32
 );
 
 /// Counts waves of kernels that export directly, their fragments, and the exported fragments.
-fn see_waves(sight: &TileCounters, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
-    sight.count(Counter::Fragments, lanes.into());
-    see(sight, place, waves, lanes);
-    see_exported(sight, lanes, exported);
+fn count_exporting_waves(counters: &TileCounters, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
+    counters.count(Counter::Fragments, lanes.into());
+    count_waves(counters, place, waves, lanes);
+    count_exported(counters, lanes, exported);
+}
+
+/// Reusable memory of a worker for a [`Mixed`] kernel.
+pub(super) struct MixedScratch<'s> {
+    pub(super) wave: &'s mut Wave,
+    pub(super) pixel_queue: &'s mut PixelQueue,
 }
 
 /// Runner of a draw's mixed kernel, which draws a full wave of queued pixels of tiny primitives at
@@ -342,14 +349,15 @@ impl<'s> Mixed<'s> {
     /// `None` if there is no such kernel.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (wave, pixel_queue): (&'s mut Wave, &'s mut PixelQueue),
+        MixedScratch { wave, pixel_queue }: MixedScratch<'s>,
         tile: [i64; 2],
-        (counts, varies): (bool, Varies),
+        counts: bool,
+        varies: Varies,
     ) -> Option<Self> {
         let (stage, ranges) = (context.mixed_kernel(counts, varies)?, context.direct.as_ref()?);
         let slot = stage.sources.iter().find(|(_, source)| *source == KernelInput::PackedPixel)?.0;
         let sieved = context.traits().small == Some(SmallPrimitivePath::Sieved);
-        pixel_queue.come_as(if sieved && context.traits().differs { Unit::Quad } else { Unit::Pixel });
+        pixel_queue.set_unit(if sieved && context.traits().uses_derivatives { Unit::Quad } else { Unit::Pixel });
         let mut runs = runs(context, (stage, ranges), wave);
         for &(slot, source) in &stage.sources {
             if let KernelInput::Window(axis) = source {
@@ -360,26 +368,23 @@ impl<'s> Mixed<'s> {
     }
 
     /// Queues pixels of tiny primitives among the current sixteen.
-    ///
-    /// `firsts` are their first pixels as packed pixels, `pixels` the covered pixels of each, and
-    /// `lanes` selects the primitives.
     #[inline]
-    pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&TileCounters>) {
-        self.pixel_queue.push_lanes(firsts, pixels, lanes);
-        if let Some(sight) = sight {
-            see_tiny(sight, (firsts, pixels, lanes));
+    pub(super) fn push(&mut self, batch: TinyBatch<'_>, counters: Option<&TileCounters>) {
+        self.pixel_queue.push_batch(batch);
+        if let Some(counters) = counters {
+            count_tiny(counters, batch);
         }
     }
 
     /// Makes the sixteen primitives that include `id` current, after drawing queued pixels of
     /// others. Returns false if the program was interrupted.
     #[inline]
-    pub(super) fn begin(&mut self, view: &TileView<'_>, id: PrimitiveId, sight: Option<&TileCounters>) -> bool {
+    pub(super) fn begin(&mut self, view: &TileView<'_>, id: PrimitiveId) -> bool {
         let first = id & !(WAVE as u32 - 1);
         if first == self.first {
             return true;
         }
-        let ok = self.flush(view, sight);
+        let ok = self.flush(view);
         self.first = first;
         ok
     }
@@ -392,13 +397,12 @@ impl<'s> Mixed<'s> {
         view: &TileView<'_>,
         id: PrimitiveId,
         (block, pixels): ([i64; 2], u16),
-        sight: Option<&TileCounters>,
     ) -> bool {
         let place = [0, 1].map(|axis: usize| (block[axis] - self.tile[axis]) as u32);
         self.pixel_queue.push_block(place, id % WAVE as u32, pixels);
         let mut ok = true;
         while self.pixel_queue.fill_wave() {
-            ok &= self.run(view, sight);
+            ok &= self.run(view);
         }
         self.pixel_queue.make_room();
         ok
@@ -407,19 +411,14 @@ impl<'s> Mixed<'s> {
     /// Queues the pixels of a group that a primitive covers, and draws full waves. Returns false
     /// if the program was interrupted.
     #[inline]
-    pub(super) fn draw_group(
-        &mut self,
-        view: &TileView<'_>,
-        fragments: &Fragments,
-        sight: Option<&TileCounters>,
-    ) -> bool {
-        let mut ok = self.begin(view, fragments.primitive, sight);
+    pub(super) fn draw_group(&mut self, view: &TileView<'_>, fragments: &Fragments) -> bool {
+        let mut ok = self.begin(view, fragments.primitive);
         for number in 0..4 {
             let block = [number & 1, number >> 1];
             let pixels = block_of_group(fragments.pixels, block);
             if pixels != 0 {
                 let place = [0, 1].map(|axis| i64::from(fragments.place[axis]) + BLOCK * i64::from(block[axis]));
-                ok &= self.draw_block(view, fragments.primitive, (place, pixels), sight);
+                ok &= self.draw_block(view, fragments.primitive, (place, pixels));
             }
         }
         ok
@@ -427,32 +426,32 @@ impl<'s> Mixed<'s> {
 
     /// Draws all queued pixels. Returns false if the program was interrupted.
     #[inline]
-    pub(super) fn flush(&mut self, view: &TileView<'_>, sight: Option<&TileCounters>) -> bool {
+    pub(super) fn flush(&mut self, view: &TileView<'_>) -> bool {
         let mut ok = true;
         while !self.pixel_queue.is_empty() {
-            ok &= self.run(view, sight);
+            ok &= self.run(view);
         }
         self.pixel_queue.make_room();
         ok
     }
 
-    fn run(&mut self, view: &TileView<'_>, sight: Option<&TileCounters>) -> bool {
+    fn run(&mut self, view: &TileView<'_>) -> bool {
         self.pixel_queue.next_wave(self.runs.lanes(self.slot));
         let stop = self.runs.run(view.words(self.first).parameters());
-        if let Some(sight) = sight {
-            self.see(sight);
+        if let Some(counters) = view.counters {
+            self.count(counters);
         }
         stop != Stop::Interrupted
     }
 
     /// Adds the fragments of a wave to the counters of its first pixel's group.
     #[cold]
-    fn see(&mut self, sight: &TileCounters) {
+    fn count(&mut self, counters: &TileCounters) {
         let lanes = self.runs.outputs[0][0];
         // Programs that never discard have no such output.
         let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());
         let place = PackedPixel::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
-        see_waves(sight, place, [u32::from(lanes > 0), lanes, exported]);
+        count_exporting_waves(counters, place, [u32::from(lanes > 0), lanes, exported]);
     }
 }

@@ -10,12 +10,12 @@ use vitric_exec::runtime::{Bindings, Bound, Ranges};
 use vitric_memory::PlaneRef;
 
 use super::kernel::{
-    Kernel, KernelTraits, Kernels, PrimitiveBatch, Stage, Target, discards_first, shades_samples, tested,
+    BatchTraits, Kernel, KernelOptions, KernelTraits, Kernels, Stage, Target, discards_first, shades_samples, tested,
 };
 use super::rates::Rates;
 use super::{BLOCK, any_of};
 use crate::geometry::Varies;
-use crate::hiz::{Direction, Visibility};
+use crate::hiz::{DepthDirection, DepthFormat, Visibility};
 use crate::raster::{Criterion, has_all_samples};
 use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
@@ -23,7 +23,7 @@ use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 /// comparison.
 ///
 /// Later primitives of a segment may hide earlier ones.
-pub type Segment = (u32, Direction);
+pub type Segment = (u32, DepthDirection);
 
 /// A draw as the pixel back end sees it.
 pub struct DrawContext<'a> {
@@ -108,6 +108,12 @@ impl<'a> PixelContext<'a> {
     pub(super) fn enter(&self, on_scoreboard: bool) -> Option<Working<'a>> {
         let may_run_long = !on_scoreboard && self.fragment.is_some_and(|program| program.code.has_loop());
         may_run_long.then(|| self.deadline.enter()).flatten()
+    }
+
+    /// Returns the format of the depth attachment.
+    #[inline]
+    pub(super) fn depth_format(&self) -> DepthFormat {
+        DepthFormat { bits: self.depth_bits, samples: self.multisample.samples }
     }
 
     /// Returns true if depth and stencil tests come before the fragment program.
@@ -233,23 +239,26 @@ impl<'a> PixelContext<'a> {
 
     /// Returns the kernel for small primitives, or `None` if it cannot run all tests.
     ///
-    /// With `counts`, the kernel counts. `kind` is the number of primitives in a run, and the
-    /// values that vary within primitives.
-    pub(super) fn primitive_kernel(&self, counts: bool, kind: (PrimitiveBatch, Varies)) -> Option<&'a Stage> {
-        let (kernels, pipeline, depth_bits) = (self.kernels, self.pipeline, self.depth_bits);
-        self.tests_in_kernels().then(|| kernels.primitive(pipeline, (depth_bits, counts), kind)).flatten()
+    /// With `counts`, the kernel counts.
+    pub(super) fn primitive_kernel(&self, counts: bool, batch: BatchTraits) -> Option<&'a Stage> {
+        let (kernels, options) = (self.kernels, self.kernel_options(counts));
+        self.tests_in_kernels().then(|| kernels.primitive(self.pipeline, options, batch)).flatten()
+    }
+
+    fn kernel_options(&self, counts: bool) -> KernelOptions {
+        KernelOptions { depth_bits: self.depth_bits, counts }
     }
 
     /// Returns the kernel for pixels of tiny primitives, or `None` if it cannot run all tests.
     pub(super) fn mixed_kernel(&self, counts: bool, varies: Varies) -> Option<&'a Stage> {
-        let (kernels, kind) = (self.kernels, (self.depth_bits, counts));
-        self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, kind, varies)).flatten()
+        let (kernels, options) = (self.kernels, self.kernel_options(counts));
+        self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, options, varies)).flatten()
     }
 
     /// Returns the kernel for groups of one primitive that are tested after the program, or `None`
     /// if it cannot run all tests.
     pub(super) fn late_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        self.tests_in_kernels().then(|| self.kernels.late(self.pipeline, (self.depth_bits, counts))).flatten()
+        self.tests_in_kernels().then(|| self.kernels.late(self.pipeline, self.kernel_options(counts))).flatten()
     }
 
     /// Returns true if fragments are tested and written only after the program has discarded some.
@@ -333,7 +342,7 @@ fn tests_early(program: Option<&Program>, multisample: &MultisampleState, has_ra
 pub fn visibility(pipeline: &PipelineState, tests: Option<&DepthStencilState>) -> Visibility {
     let Some(tests) = tests.filter(|tests| tests.depth_test) else { return Visibility::default() };
     let (program, multisample) = (pipeline.fragment.as_deref(), &pipeline.multisample);
-    let (direction, early) = (Direction::of(tests.depth_compare), tests_early(program, multisample, false));
+    let (direction, early) = (DepthDirection::of(tests.depth_compare), tests_early(program, multisample, false));
     let facts = program.map(|program| program.fragment).unwrap_or_default();
     // Primitives that fail the depth test must have no other effect.
     let shows = tests.stencil_test || (!early && (facts.side_effects || facts.writes_depth));

@@ -14,7 +14,7 @@ use crate::raster::Shape;
 /// must be small, share an edge, and have equal words at the indices in `common`. Together they
 /// must need fewer blocks than one by one.
 #[inline]
-pub(super) fn have_neighbours(words: &[Lanes], common: &[u32], clip: [i64; 4]) -> Mask {
+pub(super) fn find_edge_pairs(words: &[Lanes], common: &[u32], clip: [i64; 4]) -> Mask {
     // The successor of the last primitive belongs to another sixteen.
     find(words, common, &clip.map(|bound| bound as i32)) & Mask::MAX >> 1
 }
@@ -143,16 +143,16 @@ mod tests {
     const CLIP: [i64; 4] = [0, 0, 64, 64];
 
     #[test]
-    fn neighbours_share_an_edge() {
+    fn edge_pairs_share_an_edge() {
         for (edge, other) in (0..9).map(|pair| (pair / 3, pair % 3)) {
             let mut words = primitives();
-            assert_eq!(have_neighbours(&words, &[], CLIP), 0);
+            assert_eq!(find_edge_pairs(&words, &[], CLIP), 0);
             join(&mut words, 4, [edge, other]);
             join(&mut words, 15, [edge, other]);
-            assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 3 | 1 << 14, "{edge}, {other}");
+            assert_eq!(find_edge_pairs(&words, &[], CLIP), 1 << 3 | 1 << 14, "{edge}, {other}");
             // Now both triangles cover a common point.
             words[Shape::EDGES as usize + 3 * other + 2][4] += 1;
-            assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 14);
+            assert_eq!(find_edge_pairs(&words, &[], CLIP), 1 << 14);
         }
     }
 
@@ -164,36 +164,36 @@ mod tests {
             words[Shape::PIXELS as usize + bound][lane] = ends[(bound * 3 + lane) % 4] as u32;
         }
         join(&mut words, 2, [0, 0]);
-        assert_eq!(have_neighbours(&words, &[], CLIP) & 0x7f, 1 << 1);
+        assert_eq!(find_edge_pairs(&words, &[], CLIP) & 0x7f, 1 << 1);
     }
 
     #[test]
-    fn neighbours_have_words_in_common() {
+    fn edge_pairs_have_words_in_common() {
         let mut words = primitives();
         join(&mut words, 8, [1, 2]);
         words[Shape::FRONT as usize][8] = 1;
-        assert_eq!(have_neighbours(&words, &[Shape::ID], CLIP), 1 << 7);
-        assert_eq!(have_neighbours(&words, &[Shape::ID, Shape::FRONT], CLIP), 0);
+        assert_eq!(find_edge_pairs(&words, &[Shape::ID], CLIP), 1 << 7);
+        assert_eq!(find_edge_pairs(&words, &[Shape::ID, Shape::FRONT], CLIP), 0);
     }
 
     #[test]
-    fn neighbours_are_seen_and_lie_near_each_other() {
+    fn edge_pairs_are_visible_and_near_each_other() {
         let place = |word: u32, bound: u32| {
             let mut words = primitives();
             join(&mut words, 1, [0, 0]);
             words[(Shape::PIXELS + word) as usize][1] = bound;
             words
         };
-        assert_eq!(have_neighbours(&place(2, 21), &[], CLIP), 1);
+        assert_eq!(find_edge_pairs(&place(2, 21), &[], CLIP), 1);
         // The windows have 3 by 2 blocks, 3 by 6 blocks, and together 3 by 6 blocks.
-        assert_eq!(have_neighbours(&place(3, 40), &[], CLIP), 1);
-        assert_eq!(have_neighbours(&place(3, 40), &[], [0, 0, 64, 16]), 0);
-        assert_eq!(have_neighbours(&place(0, 20), &[], CLIP), 0);
+        assert_eq!(find_edge_pairs(&place(3, 40), &[], CLIP), 1);
+        assert_eq!(find_edge_pairs(&place(3, 40), &[], [0, 0, 64, 16]), 0);
+        assert_eq!(find_edge_pairs(&place(0, 20), &[], CLIP), 0);
         let mut apart = place(0, 40);
         apart[Shape::PIXELS as usize + 2][1] = 52;
-        assert_eq!(have_neighbours(&apart, &[], CLIP), 0);
+        assert_eq!(find_edge_pairs(&apart, &[], CLIP), 0);
         let mut large = place(2, 80);
         large[Shape::PIXELS as usize + 2][0] = 80;
-        assert_eq!(have_neighbours(&large, &[], [0, 0, 128, 64]), 0);
+        assert_eq!(find_edge_pairs(&large, &[], [0, 0, 128, 64]), 0);
     }
 }

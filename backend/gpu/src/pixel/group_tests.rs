@@ -9,7 +9,7 @@ use vitric_base::simd::kernel;
 use vitric_memory::PlaneRef;
 
 use super::DrawContext;
-use super::depth_group::{self, Stored};
+use super::depth_group::{self, DepthPlane, GroupSample};
 use crate::raster::Shape;
 use crate::state::{DepthStencilState, StencilState};
 
@@ -20,7 +20,7 @@ type Bytes = [u8; 64];
 #[derive(Clone, Copy)]
 pub(super) struct GroupTests<'a> {
     state: &'a DepthStencilState,
-    depth: Option<Stored<'a>>,
+    depth: Option<DepthPlane<'a>>,
     stencil: Option<&'a PlaneRef<'a>>,
 }
 
@@ -31,7 +31,8 @@ impl<'a> GroupTests<'a> {
     pub(super) fn of(context: &'a DrawContext<'a>, place: [u32; 2]) -> Option<Self> {
         let state = context.tests.as_ref().filter(|state| !state.depth_bounds_test)?;
         let stencil = context.stencil.as_ref().filter(|_| state.stencil_test);
-        let depth = context.depth.as_ref().filter(|_| state.depth_test).map(|plane| Stored(plane, context.depth_bits));
+        let bits = context.depth_bits;
+        let depth = context.depth.as_ref().filter(|_| state.depth_test).map(|plane| DepthPlane { plane, bits });
         let is_byte = |face: &StencilState| face.reference <= u8::MAX.into();
         let has_bytes = stencil.is_none_or(|plane| plane.has_byte_line(place[0], place[1]));
         let serves = has_bytes && is_byte(&state.front) && is_byte(&state.back);
@@ -45,14 +46,14 @@ impl<'a> GroupTests<'a> {
 
     /// Tests one sample of the pixels in `mask` and returns the pixels that pass.
     ///
-    /// The sample is given by its number and its location in units of a pixel (`raster::UNITS`).
     /// The result equals `depth_stencil::test` of each quad.
-    pub(super) fn test(&self, shape: &Shape, (place, sample, at): ([u32; 2], u32, [i64; 2]), mask: u64) -> u64 {
-        let Some(plane) = self.stencil else { return self.test_depth(shape, (place, sample, at), mask) };
+    pub(super) fn test(&self, shape: &Shape, sample: GroupSample, mask: u64) -> u64 {
+        let Some(plane) = self.stencil else { return self.test_depth(shape, sample, mask) };
         let face = if shape.front { &self.state.front } else { &self.state.back };
-        let stored = plane.read_byte_line(place[0], place[1], sample);
+        let GroupSample { place: [x, y], sample: number, .. } = sample;
+        let stored = plane.read_byte_line(x, y, number);
         let passed = mask & passing(&stored, face);
-        let left = self.test_depth(shape, (place, sample, at), passed);
+        let left = self.test_depth(shape, sample, passed);
         let changes = [(mask & !passed, face.fail), (passed & !left, face.depth_fail), (left, face.pass)];
         let mut changed = stored;
         for (pixels, op) in changes {
@@ -61,12 +62,12 @@ impl<'a> GroupTests<'a> {
             }
         }
         if changed != stored {
-            plane.write_byte_line(place[0], place[1], sample, &changed);
+            plane.write_byte_line(x, y, number, &changed);
         }
         left
     }
 
-    fn test_depth(&self, shape: &Shape, sample: ([u32; 2], u32, [i64; 2]), mask: u64) -> u64 {
+    fn test_depth(&self, shape: &Shape, sample: GroupSample, mask: u64) -> u64 {
         match self.depth {
             Some(stored) if mask != 0 => depth_group::test(self.state, stored, shape, sample, mask),
             _ => mask,

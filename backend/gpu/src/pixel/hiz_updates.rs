@@ -8,7 +8,7 @@ use vitric_base::counters::TileCounters;
 use super::DrawContext;
 use super::coverage::{covered_wholly, covers_group, covers_tile};
 use super::{PrimitiveRun, TileView};
-use crate::hiz::{Bounds, Direction, Range, depths_over, group_number, groups_of};
+use crate::hiz::{Bounds, DepthDirection, DepthRange, GroupCoverage, depths_over, group_number, groups_of};
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, Triangle, may_cover_group, pixels_inside};
 
@@ -26,16 +26,16 @@ pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 pub(super) fn update_bounds<'w>(
     view: &TileView<'w>,
     bounds: &mut Bounds,
-    (context, is_new): (&DrawContext<'_>, bool),
+    context: &DrawContext<'_>,
+    is_new: bool,
     primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>,
-    (area, sight): ([i64; 4], Option<&TileCounters>),
 ) -> bool {
-    let tests = bounds.balance().pays();
+    let tests = bounds.heuristic().allows_tests();
     if tests && is_new {
-        let ahead = primitive_runs.take_while(|ahead| view.draws[ahead.draw].segment == context.segment);
-        let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
-        let updated: u32 = ahead.map(|ahead| update_hiz(view, &ahead, area, (bounds, sight))).sum();
-        bounds.balance().tested(updated, 0);
+        let segment = primitive_runs.take_while(|run| view.draws[run.draw].segment == context.segment);
+        let large = segment.filter(|run| run.bin.0.primitives.has_large());
+        let updated: u32 = large.map(|run| update_hiz(view, &run, bounds)).sum();
+        bounds.heuristic().count_tests(updated, 0);
         bounds.sum_up();
     }
     if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.updates_hiz) {
@@ -46,15 +46,10 @@ pub(super) fn update_bounds<'w>(
 
 /// Updates the bounds of a tile by the primitives of a segment, in the groups that they cover.
 /// Returns the number of primitives whose coverage was examined.
-fn update_hiz(
-    view: &TileView<'_>,
-    primitive_run: &PrimitiveRun<'_>,
-    area: [i64; 4],
-    (bounds, sight): (&mut Bounds, Option<&TileCounters>),
-) -> u32 {
+fn update_hiz(view: &TileView<'_>, primitive_run: &PrimitiveRun<'_>, bounds: &mut Bounds) -> u32 {
     let (context, primitives) = (&view.draws[primitive_run.draw], &primitive_run.bin.0.primitives);
     let Some(direction) = context.visibility.tests else { return 0 };
-    let (clip, mut count) = (within(context.scissor, area), 0);
+    let (clip, counters, mut count) = (within(context.scissor, view.area), view.counters, 0);
     for index in primitive_run.primitives.clone() {
         let pixels = primitives.pixels(index);
         let window = within(pixels, clip);
@@ -70,15 +65,15 @@ fn update_hiz(
             continue;
         }
         let (shape, criterion) = (primitives.shape(index), context.wholly());
-        let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
+        let depths = |pixels| depths_over(&shape, pixels, context.depth_format());
         let image = bounds.pixels();
-        if window == image && covers_tile(&triangle, [image[0], image[1]], criterion, sight) {
+        if window == image && covers_tile(&triangle, [image[0], image[1]], criterion, counters) {
             bounds.update_all(direction, depths(image));
             continue;
         }
         for group in groups_of(window) {
             let pixels = pixels_of_group(group, image);
-            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, criterion, sight) {
+            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, criterion, counters) {
                 bounds.update(direction, group_number(group), depths(pixels));
             }
         }
@@ -92,18 +87,29 @@ pub(super) fn is_worth_updating([x0, y0, x1, y1]: [i64; 4]) -> bool {
     x1 - x0 > 4 || y1 - y0 > 4
 }
 
-/// Updates the bounds of the groups that a small primitive touches in a window.
+/// Update of Hi-Z by a small primitive.
+pub(super) struct SmallUpdate<'a> {
+    pub(super) triangle: &'a Triangle,
+    /// Locations of the samples in a pixel, in units.
+    pub(super) locations: &'a [[i64; 2]],
+    /// Pixels that the primitive may touch.
+    pub(super) window: [i64; 4],
+    /// Range of the primitive's depths.
+    pub(super) range: DepthRange,
+}
+
+/// Updates the bounds of the groups that a small primitive touches.
 #[cold]
 pub(super) fn update_by_small(
     bounds: &mut Bounds,
-    direction: Direction,
-    (triangle, locations): (&Triangle, &[[i64; 2]]),
-    (window, range): ([i64; 4], Range),
-    sight: Option<&TileCounters>,
+    direction: DepthDirection,
+    SmallUpdate { triangle, locations, window, range }: SmallUpdate<'_>,
+    counters: Option<&TileCounters>,
 ) {
     let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {
-        let inside = covered_wholly(triangle, group, locations, sight) & pixels_inside(x, y, window);
-        bounds.update_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
+        let inside = covered_wholly(triangle, group, locations, counters) & pixels_inside(x, y, window);
+        let pixels = inside | !pixels_inside(x, y, image);
+        bounds.update_part(direction, GroupCoverage { group: group_number(group), pixels }, range);
     }
 }

@@ -8,33 +8,33 @@ use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 
 use super::{TilePass, TileScratch, process_tile};
-use crate::tiling::Tests;
+use crate::tiling::TestCounts;
 
 /// Counter values of a worker that show how a tile was processed.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
-    visits: u64,
+struct Progress {
+    processed: u64,
     covered: u64,
 }
 
-impl Seen {
-    fn new(sight: &TileCounters) -> Self {
-        let covered = sight.get(Counter::Groups) + sight.get(Counter::Blocks);
-        Self { visits: sight.get(Counter::TileVisits), covered }
+impl Progress {
+    fn new(counters: &TileCounters) -> Self {
+        let covered = counters.get(Counter::Groups) + counters.get(Counter::Blocks);
+        Self { processed: counters.get(Counter::TilesProcessed), covered }
     }
 }
 
 impl TilePass<'_> {
     /// Counts revisited and culled tiles, by comparison with the counters before the tile was
     /// processed.
-    fn count_tile(&self, tile: usize, sight: &TileCounters, before: &Seen) {
-        let now = Seen::new(sight);
-        if now.visits == before.visits {
+    fn count_tile(&self, tile: usize, counters: &TileCounters, before: &Progress) {
+        let now = Progress::new(counters);
+        if now.processed == before.processed {
             return;
         }
         let again = self.visited.get(tile).is_some_and(|visited| visited.swap(true, Ordering::Relaxed));
-        sight.count(Counter::TileRevisits, again.into());
-        sight.count(Counter::TilesCulled, (now.covered == before.covered).into());
+        counters.count(Counter::TilesReprocessed, again.into());
+        counters.count(Counter::TilesCulled, (now.covered == before.covered).into());
     }
 }
 
@@ -47,48 +47,49 @@ pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 /// Threads without a tile run the chunks of `beside` work.
 pub fn run_tile_pass(
     (workers, scratch): (&Workers, &ObjectPool<TileScratch>),
-    walk: TilePass<'_>,
-    (pieces, piece): Beside<'_>,
+    pass: TilePass<'_>,
+    (chunks, run_chunk): Beside<'_>,
 ) -> bool {
-    let grid = walk.grid;
-    if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
+    let grid = pass.grid;
+    if let Some(clears) = pass.clears.filter(|clears| clears.all && pass.windows.is_empty()) {
         clears.clear_all(workers, grid);
     }
-    let mut tiles = match walk.clears {
+    let mut tiles = match pass.clears {
         Some(clears) if clears.all => {
-            (0..grid.count_all()).filter(|&tile| walk.is_drawn_to(tile) || clears.wants(tile)).collect()
+            (0..grid.count_all()).filter(|&tile| pass.is_drawn_to(tile) || clears.wants(tile)).collect()
         }
-        _ => walk.parts.tiles(),
+        _ => pass.parts.tiles(),
     };
     // Tiles with the most primitives come first, so that at the end no thread waits long for
     // another.
-    tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
+    tiles.sort_by_cached_key(|&tile| Reverse(pass.parts.count(tile)));
     let ok = AtomicBool::new(true);
-    let counted = walk.counters.map(|counters| counters.walk(grid.size()[0] as usize, grid.size()[1] as usize));
-    if let Some(counters) = walk.counters {
-        counters.count(Counter::Windows, walk.windows.len() as u64);
-        let tests = |count: fn(&Tests) -> u32| walk.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
+    let counted = pass.counters.map(|counters| counters.begin_pass(grid.size()[0] as usize, grid.size()[1] as usize));
+    if let Some(counters) = pass.counters {
+        counters.count(Counter::Windows, pass.windows.len() as u64);
+        let tests =
+            |count: fn(&TestCounts) -> u32| pass.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
         counters.count(Counter::TilesConservative, tests(|tests| tests.evaluated));
         counters.count(Counter::TilesTouched, tests(|tests| tests.touched));
         counters.count(Counter::HizEarlyQueries, tests(|tests| tests.queries));
         counters.count(Counter::HizEarlyKills, tests(|tests| tests.kills));
-        counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());
+        counters.count(Counter::Primitives, pass.windows.iter().map(|window| window.triangles.len() as u64).sum());
     }
     workers.parallel(
-        pieces + tiles.len(),
+        chunks + tiles.len(),
         || (scratch.acquire(), counted.map(counters::PassCounters::tally)),
         |(scratch, tally), index| {
-            let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
-            let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
+            let Some(tile) = index.checked_sub(chunks).map(|index| tiles[index]) else { return run_chunk(index) };
+            let expired = pass.draws.first().is_some_and(|draw| draw.deadline.expired());
             let goes_on = ok.load(Ordering::Relaxed) && !expired;
-            let sight = tally.as_ref().map(|tally| &tally.sight);
-            let before = sight.map(Seen::new);
+            let counters = tally.as_ref().map(|tally| &tally.counters);
+            let before = counters.map(Progress::new);
             let number = grid.place(tile).1;
-            if !goes_on || !process_tile(&walk, tile, grid.pixels(number), scratch, sight) {
+            if !goes_on || !process_tile(&pass, tile, grid.pixels(number), scratch, counters) {
                 ok.store(false, Ordering::Relaxed);
             }
             if let (Some(tally), Some(before)) = (tally, before) {
-                walk.count_tile(tile, &tally.sight, &before);
+                pass.count_tile(tile, &tally.counters, &before);
                 tally.end_tile(number);
             }
         },

@@ -15,6 +15,17 @@ pub const TINY: i64 = Shape::COVERED_SIDE as i64;
 /// Covered pixels of a tiny primitive: one bit each, row by row of [`TINY`].
 pub type TinyPixels = u16;
 
+/// Covered pixels of up to sixteen tiny primitives.
+#[derive(Clone, Copy)]
+pub struct TinyBatch<'a> {
+    /// First pixel of each primitive, as a packed pixel.
+    pub firsts: &'a Lanes,
+    /// Covered pixels of each primitive, see [`TinyPixels`].
+    pub pixels: &'a Lanes,
+    /// Mask of the lanes that have a primitive.
+    pub lanes: Mask,
+}
+
 /// Layout of a packed pixel: a place in the tile and the lane of one of sixteen primitives, in 32
 /// bits.
 pub struct PackedPixel;
@@ -149,7 +160,7 @@ fn quads_meet(packed: &[u32]) -> bool {
 
 impl PixelQueue {
     /// Sets the unit of queued pixels. The queue must be empty.
-    pub fn come_as(&mut self, unit: Unit) {
+    pub fn set_unit(&mut self, unit: Unit) {
         self.unit = unit;
     }
 
@@ -181,12 +192,11 @@ impl PixelQueue {
         }
     }
 
-    /// Appends the pixels of up to sixteen tiny primitives, lane by lane. `firsts` are their first
-    /// pixels as packed pixels.
+    /// Appends the pixels of tiny primitives, lane by lane.
     ///
     /// The queue must contain less than a wave.
     #[inline]
-    pub fn push_lanes(&mut self, firsts: &Lanes, pixels: &Lanes, lanes: Mask) {
+    pub fn push_batch(&mut self, TinyBatch { firsts, pixels, lanes }: TinyBatch<'_>) {
         self.end = append_steps((&mut self.packed, self.end), (firsts, pixels, lanes), &PIXELS);
     }
 
@@ -195,7 +205,7 @@ impl PixelQueue {
     /// The queue must contain less than a wave.
     #[inline]
     fn push(&mut self, first: u32, pixels: TinyPixels) {
-        self.push_lanes(&[first; WAVE], &[pixels.into(); WAVE], 1);
+        self.push_batch(TinyBatch { firsts: &[first; WAVE], pixels: &[pixels.into(); WAVE], lanes: 1 });
     }
 
     /// Returns true if no pixel is queued.
@@ -279,7 +289,7 @@ mod tests {
         #[test]
         fn quads_stay_whole(blocks in prop::collection::vec((0u32..4, 28u32..30, 0u32..16, any::<u16>()), 0..60)) {
             let (mut queue, mut waves, mut expected) = (PixelQueue::default(), Vec::new(), Vec::new());
-            queue.come_as(Unit::Quad);
+            queue.set_unit(Unit::Quad);
             for (x, y, of, pixels) in blocks {
                 let [x, y] = [x * 2, y * 2];
                 queue.push_block([x, y], of, pixels);

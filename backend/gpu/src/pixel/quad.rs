@@ -1,7 +1,8 @@
 //! A 2x2 quad of one primitive, its coverage, and its depth and stencil tests.
 
 use super::DrawContext;
-use super::depth_stencil::{self, Tested};
+use super::depth_group::DepthPlane;
+use super::depth_stencil::{self, QuadSample, Tested};
 use super::depths::{depth_in_range, depths_of_quad, sample_place};
 use super::{PrimitiveId, TileView};
 use crate::raster;
@@ -22,9 +23,9 @@ fn low_bits(coverage: u64) -> u32 {
     (coverage.wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 15
 }
 
-/// Values that a fragment program wrote for the tests of its pixels.
+/// Depths and stencil references that a fragment program wrote for the tests of its pixels.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Own {
+pub(super) struct ShaderDepthStencil {
     pub(super) depth: Option<[f32; 4]>,
     /// Reference values of the stencil test.
     pub(super) stencil: Option<[u32; 4]>,
@@ -140,13 +141,13 @@ impl Quad {
     /// Runs depth and stencil tests on all covered samples and removes those that fail. Returns
     /// the number of samples left.
     ///
-    /// `own` are the values that the program wrote.
-    pub(super) fn test(&mut self, context: &DrawContext<'_>, view: &TileView<'_>, own: Own) -> u64 {
+    /// `written` are the values that the program wrote.
+    pub(super) fn test(&mut self, context: &DrawContext<'_>, view: &TileView<'_>, written: ShaderDepthStencil) -> u64 {
         if context.tests.is_none() {
             return self.count();
         }
         let shape = &view.shape(self.primitive);
-        let depth = own.depth.map(|depths| depths.map(|depth| depth_in_range(shape, depth)));
+        let depth = written.depth.map(|depths| depths.map(|depth| depth_in_range(shape, depth)));
         let samples = context.multisample.samples;
         if let (Some(state), Some(plane)) = (context.depth_alone, &context.depth)
             && plane.bytes() == 4
@@ -154,24 +155,25 @@ impl Quad {
             let place = [self.x, self.y];
             for sample in 0..samples {
                 let at = if samples == 1 { [0.5; 2] } else { sample_place(&context.locations, sample) };
-                let (mask, depths) =
+                let (pixels, depths) =
                     (self.pixels_at(sample), depth.unwrap_or_else(|| depths_of_quad(shape, place, at)));
-                if mask != 0 {
-                    let plane = (plane, context.depth_bits);
-                    let left = depth_stencil::test_quad(&state, plane, (place, sample), mask, depths);
-                    self.drop_at(sample, mask & !left);
+                if pixels != 0 {
+                    let plane = DepthPlane { plane, bits: context.depth_bits };
+                    let left = depth_stencil::test_quad(&state, plane, QuadSample { place, sample, pixels }, depths);
+                    self.drop_at(sample, pixels & !left);
                 }
             }
             return self.count();
         }
         let place = [self.x, self.y];
         for sample in 0..samples {
-            let mask = self.pixels_at(sample);
-            if mask != 0 {
+            let pixels = self.pixels_at(sample);
+            if pixels != 0 {
                 let at = sample_place(&context.locations, sample);
                 let depths = depth.unwrap_or_else(|| depths_of_quad(shape, place, at));
-                let tested = Tested { depths, front: shape.front, references: own.stencil };
-                self.drop_at(sample, mask & !depth_stencil::test(context, (place, sample), mask, tested));
+                let tested = Tested { depths, front: shape.front, references: written.stencil };
+                let left = depth_stencil::test(context, QuadSample { place, sample, pixels }, tested);
+                self.drop_at(sample, pixels & !left);
             }
         }
         self.count()

@@ -16,7 +16,7 @@ use super::PrimitiveId;
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
 
 /// Number of entries from which on hidden entries are removed.
-const MAX_WAITING: usize = 1024;
+const MAX_ENTRIES: usize = 1024;
 
 /// Log2 of the groups along a tile's side.
 const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
@@ -47,7 +47,7 @@ impl Fragments {
 /// Scoreboard of a tile.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    waiting: Vec<Fragments>,
+    entries: Vec<Fragments>,
     /// Pixels of each group and sample that newer entries cover, during a scan.
     covered: Vec<u64>,
 }
@@ -55,63 +55,63 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// Returns true if no entry is queued.
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.entries.is_empty()
     }
 
     /// Appends fragments that are newer than all earlier ones. Returns true if the queued entries
     /// should be shaded.
     #[inline]
-    pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&TileCounters>) -> bool {
-        self.waiting.push(fragments);
-        self.waiting.len() >= MAX_WAITING && self.is_crowded(sight)
+    pub(super) fn push(&mut self, fragments: Fragments, counters: Option<&TileCounters>) -> bool {
+        self.entries.push(fragments);
+        self.entries.len() >= MAX_ENTRIES && self.needs_shading(counters)
     }
 
     #[cold]
-    fn is_crowded(&mut self, sight: Option<&TileCounters>) -> bool {
-        self.settle(sight);
-        self.waiting.len() > MAX_WAITING / 2
+    fn needs_shading(&mut self, counters: Option<&TileCounters>) -> bool {
+        self.drop_superseded(counters);
+        self.entries.len() > MAX_ENTRIES / 2
     }
 
     /// Drops pixels that newer fragments cover, and entries without pixels.
-    pub(super) fn settle(&mut self, sight: Option<&TileCounters>) {
-        let samples = self.waiting.iter().map(|fragments| fragments.sample + 1).max().unwrap_or(0);
+    pub(super) fn drop_superseded(&mut self, counters: Option<&TileCounters>) {
+        let samples = self.entries.iter().map(|fragments| fragments.sample + 1).max().unwrap_or(0);
         let covered = &mut self.covered;
         covered.clear();
         covered.resize(samples as usize * GROUPS, 0);
-        supersede(&mut self.waiting, covered, sight);
-        self.waiting.retain(|fragments| fragments.pixels != 0);
+        supersede(&mut self.entries, covered, counters);
+        self.entries.retain(|fragments| fragments.pixels != 0);
     }
 
     /// Returns the queued entries, oldest first.
-    pub(super) fn waiting(&self) -> &[Fragments] {
-        &self.waiting
+    pub(super) fn entries(&self) -> &[Fragments] {
+        &self.entries
     }
 
     /// Removes all entries.
     pub(super) fn clear(&mut self) {
-        self.waiting.clear();
+        self.entries.clear();
     }
 }
 
 /// Removes the pixels from entries that newer entries cover, and counts removed pixels. Entries
 /// are ordered oldest first.
 #[inline(always)]
-fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&TileCounters>) {
-    for fragments in waiting.iter_mut().rev() {
+fn supersede_groups(entries: &mut [Fragments], covered: &mut [u64], counters: Option<&TileCounters>) {
+    for fragments in entries.iter_mut().rev() {
         let covered = &mut covered[fragments.group()];
         let seen = fragments.pixels;
         let dropped = seen & *covered;
         if dropped != 0
-            && let Some(sight) = sight
+            && let Some(counters) = counters
         {
-            sight.mark(Map::Dropped, fragments.place, dropped.count_ones());
+            counters.mark(Map::Dropped, fragments.place, dropped.count_ones());
         }
         fragments.pixels &= !*covered;
         *covered |= seen;
     }
 }
 
-kernel!(supersede, supersede_groups, (waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&TileCounters>));
+kernel!(supersede, supersede_groups, (entries: &mut [Fragments], covered: &mut [u64], counters: Option<&TileCounters>));
 
 #[cfg(test)]
 mod tests {
@@ -143,8 +143,8 @@ mod tests {
             }
             let mut left = vec![u32::MAX; 64 * 64];
             let mut last = None;
-            board.settle(None);
-            board.waiting().iter().for_each(|&fragments| {
+            board.drop_superseded(None);
+            board.entries().iter().for_each(|&fragments| {
                 assert!(last.replace(fragments.primitive) < Some(fragments.primitive), "the order is kept");
                 pixels_of(fragments).for_each(|pixel| {
                     assert_eq!(std::mem::replace(&mut left[pixel], fragments.primitive), u32::MAX, "each pixel once");
@@ -163,9 +163,9 @@ mod tests {
         for (primitive, sample, pixels) in [(0, 0, 0b11), (0, 3, 0b11), (1, 3, 0b10), (2, 15, 0b1)] {
             board.push(fragments(primitive, sample, pixels), None);
         }
-        board.settle(None);
-        assert_eq!(board.waiting()[1], fragments(0, 3, 0b01));
-        assert_eq!(board.waiting().len(), 4);
+        board.drop_superseded(None);
+        assert_eq!(board.entries()[1], fragments(0, 3, 0b01));
+        assert_eq!(board.entries().len(), 4);
     }
 
     #[test]
@@ -175,21 +175,21 @@ mod tests {
             for group in 0..64 {
                 let place = [group % 8 * 8, group / 8 * 8];
                 assert!(!board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX }, None));
-                assert!(board.waiting.len() < MAX_WAITING);
+                assert!(board.entries.len() < MAX_ENTRIES);
             }
         }
-        board.settle(None);
-        let left: Vec<_> = board.waiting().iter().map(|fragments| fragments.primitive).collect();
+        board.drop_superseded(None);
+        let left: Vec<_> = board.entries().iter().map(|fragments| fragments.primitive).collect();
         assert_eq!(left, [99; 64]);
     }
 
     #[test]
-    fn a_board_of_small_pieces_asks_to_be_shaded() {
+    fn a_board_of_small_fragments_asks_to_be_shaded() {
         let mut board = Scoreboard::default();
-        let piece =
+        let fragment =
             |bit: u32| Fragments { primitive: bit, place: [bit / 64 * 8, 0], sample: 0, pixels: 1 << (bit % 64) };
-        assert_eq!((0..600).position(|bit| board.push(piece(bit % 512), None)), None);
-        let other = |bit: u32| Fragments { place: [bit / 64 * 8, 8], ..piece(bit) };
+        assert_eq!((0..600).position(|bit| board.push(fragment(bit % 512), None)), None);
+        let other = |bit: u32| Fragments { place: [bit / 64 * 8, 8], ..fragment(bit) };
         assert!((0..512).any(|bit| board.push(other(bit), None)));
     }
 }

@@ -14,22 +14,21 @@ use vitric_exec::interp::{Stop, Wave};
 use self::filling::{Filling, clear};
 use self::hidden::Hidden;
 use super::DrawContext;
-use super::coverage::{Part, covers_group, covers_tile, see_groups};
-use super::direct::{Lazy, Mixed, Small};
+use super::coverage::{Part, RasterPrimitive, count_groups, covers_group, covers_tile};
+use super::direct::{Lazy, Mixed, MixedScratch, Small};
 use super::draw::cuts_blocks;
-use super::edge_pairs::{around, have_neighbours};
+use super::edge_pairs::{around, find_edge_pairs};
 use super::group_tests::GroupTests;
 use super::hiz_updates::update_bounds;
-use super::kernel::{PrimitiveBatch, SmallPrimitivePath};
+use super::kernel::{BatchTraits, PrimitiveBatch, SmallPrimitivePath};
 use super::pixel_queue::PixelQueue;
-use super::quad::{MAX_SAMPLES, Own, Quad};
+use super::quad::{MAX_SAMPLES, Quad, ShaderDepthStencil};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use super::{PrimitiveId, PrimitiveRun, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, TilePass, TileView, any_of};
 use crate::geometry::{PrimitiveBounds, Primitives, Varies, Words};
-use crate::hiz::{Bounds, Range, as_stored, groups_of};
-use crate::raster::Shape;
+use crate::hiz::{Bounds, DepthRange, as_stored, groups_of};
 use crate::raster::within;
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
@@ -39,14 +38,17 @@ use crate::raster::{
 /// Minimum average coverage of a tile's pixels from which on small primitives update Hi-Z.
 const DENSE: i64 = 2;
 
-/// Small primitives that may update Hi-Z: at the start of a tile, and for each hidden primitive.
-const LESSONS: [u32; 2] = [32, 4];
+/// Number of small primitives that may update Hi-Z in a dense tile before one of them is hidden.
+const SMALL_UPDATES: u32 = 32;
+
+/// Number of further small primitives that may update Hi-Z for each hidden one.
+const SMALL_UPDATES_PER_HIDDEN: u32 = 4;
 
 /// Primitives of a tile between two checks of the deadline, a multiple of a wave.
 const PRIMITIVES_PER_CHECK: u32 = 512;
 
 /// Primitives of a draw in a tile from which on kernels exploit constant values and edge pairs.
-const MANY: usize = 64;
+const MIN_SPECIALIZED: usize = 64;
 
 /// Reusable memory of a worker for processing tiles.
 #[derive(Default)]
@@ -66,17 +68,18 @@ pub struct TileScratch {
 ///
 /// `area` are the tile's pixels inside the render area, `[x0, y0, x1, y1]`.
 pub fn process_tile(
-    view: &TilePass<'_>,
+    pass: &TilePass<'_>,
     number: usize,
     area: [i64; 4],
     scratch: &mut TileScratch,
-    sight: Option<&TileCounters>,
+    counters: Option<&TileCounters>,
 ) -> bool {
-    let mut bounds = view.bounds(number);
+    let mut bounds = pass.bounds(number);
     let TileScratch { set_up, waves, small, edge_pairs, mixed, pixel_queue, tinies, board } = scratch;
-    let due = view.clears.map_or(&[][..], |clears| clears.due(number, view.is_drawn_to(number)));
-    let view = &TileView { draws: view.draws, bins: view.set_up(number, set_up), scoreboard: view.scoreboard };
-    let filling = Filling::of(view, area, bounds.as_deref(), !due.is_empty());
+    let due = pass.clears.map_or(&[][..], |clears| clears.due(number, pass.is_drawn_to(number)));
+    let (draws, bins, scoreboard) = (pass.draws, pass.set_up(number, set_up), pass.scoreboard);
+    let view = &TileView { draws, bins, scoreboard, area, counters };
+    let filling = Filling::of(view, bounds.as_deref(), !due.is_empty());
     clear(due, area, filling.as_ref());
     let mut primitive_runs = view.primitive_runs().peekable();
     if view.bins.is_empty() {
@@ -84,39 +87,40 @@ pub fn process_tile(
     }
     let covered: i64 = view.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
     let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
-    let mut updates = if is_dense { LESSONS[0] } else { 0 };
+    let mut updates = if is_dense { SMALL_UPDATES } else { 0 };
     // Locations that fragments on the scoreboard overwrite, and the last segment in the bounds.
     let (mut overwrites, mut updated) = (None, None);
-    count(sight, Counter::TileVisits, 1);
+    count(counters, Counter::TilesProcessed, 1);
     let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
-    bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.balance().expect(primitives));
+    bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.heuristic().count_primitives(primitives));
     while let Some(&PrimitiveRun { draw, .. }) = primitive_runs.peek() {
         let context = &view.draws[draw];
         let now = context.overwrites.filter(|_| view.scoreboard);
-        if now != overwrites && !shade_board(view, board, waves, sight) {
+        if now != overwrites && !shade_board(view, board, waves) {
             return false;
         }
         overwrites = now;
         let tests = bounds.as_deref_mut().is_some_and(|bounds| {
             let is_new = context.segment != updated && context.segment.is_some();
-            update_bounds(view, bounds, (context, is_new), primitive_runs.clone(), (area, sight))
+            update_bounds(view, bounds, context, is_new, primitive_runs.clone())
         });
         updated = context.segment;
         let sink = match overwrites {
             Some(_) => Sink::Board(board, waves),
-            None => Sink::Waves(Box::new(Waves::new(context, view, waves, sight))),
+            None => Sink::Waves(Box::new(Waves::new(context, view, waves))),
         };
-        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not((&mut *mixed, &mut *pixel_queue)));
+        let mixed = MixedScratch { wave: &mut *mixed, pixel_queue: &mut *pixel_queue };
+        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not(mixed));
         let mut bounds = bounds.as_deref_mut().filter(|_| tests);
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
             bounds.turn(direction);
         }
-        let (clip, way) = (within(context.scissor, area), context.traits().small);
+        let (clip, path) = (within(context.scissor, area), context.traits().small);
         let _working = context.enter(overwrites.is_some());
-        let (varies, are_many, has_covers) =
-            varies_within(primitive_runs.clone().take_while(|primitive_run| primitive_run.draw == draw));
+        let runs_of_draw = primitive_runs.clone().take_while(|primitive_run| primitive_run.draw == draw);
+        let DrawTraits { varies, are_many, has_covers } = DrawTraits::of(runs_of_draw);
         let is_cut = context.cuts || has_covers || cuts_blocks(clip);
-        let edge_pairs = if are_many && way == Some(SmallPrimitivePath::AtOnce) && !is_cut {
+        let edge_pairs = if are_many && path == Some(SmallPrimitivePath::AtOnce) && !is_cut {
             Lazy::Not(&mut *edge_pairs)
         } else {
             Lazy::Never
@@ -126,7 +130,7 @@ pub fn process_tile(
             view,
             area,
             clip,
-            way,
+            path,
             sink,
             small,
             edge_pairs,
@@ -134,14 +138,14 @@ pub fn process_tile(
             mixed,
             bounds,
             updates,
-            sight,
+            counters,
             tests: [0; 2],
             passed: 0,
             ok: true,
             has_filling: filling.is_some(),
         };
         while let Some(primitive_run) = primitive_runs.next_if(|next| next.draw == draw) {
-            count(tile.sight, Counter::BinEntries, primitive_run.primitives.len() as u64);
+            count(tile.counters, Counter::BinEntries, primitive_run.primitives.len() as u64);
             tile.primitive_run(&primitive_run, tinies);
         }
         tile.finish();
@@ -150,44 +154,51 @@ pub fn process_tile(
             return false;
         }
     }
-    shade_board(view, board, waves, sight)
+    shade_board(view, board, waves)
 }
 
-/// Returns the values that vary within primitives of a draw, whether the primitives are many, and
-/// whether any has other coverage than its corners define.
-///
-/// If the primitives are few, all values count as varying, so that no special kernel is compiled.
-fn varies_within<'w>(primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> (Varies, bool, bool) {
-    let none = (Varies::NONE, 0, false);
-    let (varies, count, has_covers) = primitive_runs.fold(none, |(varies, count, has_covers), primitive_run| {
-        let primitives = &primitive_run.bin.0.primitives;
-        (varies.or(primitives.varies()), count + primitive_run.primitives.len(), has_covers || primitives.has_covers())
-    });
-    if count < MANY { (Varies::ALL, false, has_covers) } else { (varies, true, has_covers) }
+/// Properties of a draw's primitives in a tile.
+struct DrawTraits {
+    /// Values that vary within primitives. If the primitives are few, all values count as varying,
+    /// so that no special kernel is compiled.
+    varies: Varies,
+    /// True if the primitives are many.
+    are_many: bool,
+    /// True if any primitive has other coverage than its corners define.
+    has_covers: bool,
+}
+
+impl DrawTraits {
+    fn of<'w>(primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> Self {
+        let (mut varies, mut count, mut has_covers) = (Varies::NONE, 0, false);
+        for primitive_run in primitive_runs {
+            let primitives = &primitive_run.bin.0.primitives;
+            varies = varies.or(primitives.varies());
+            count += primitive_run.primitives.len();
+            has_covers |= primitives.has_covers();
+        }
+        let are_many = count >= MIN_SPECIALIZED;
+        Self { varies: if are_many { varies } else { Varies::ALL }, are_many, has_covers }
+    }
 }
 
 /// Marks the groups of a hidden part of a primitive in the counters.
-fn count_hidden(sight: Option<&TileCounters>, window: [i64; 4]) {
-    let Some(sight) = sight else { return };
-    groups_of(window).for_each(|group| sight.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
+fn count_hidden(counters: Option<&TileCounters>, window: [i64; 4]) {
+    let Some(counters) = counters else { return };
+    groups_of(window).for_each(|group| counters.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
 }
 
 /// Shades and removes the fragments on the scoreboard. Returns false if it was interrupted.
-fn shade_board(
-    view: &TileView<'_>,
-    board: &mut Scoreboard,
-    scratch: &mut WaveScratch,
-    sight: Option<&TileCounters>,
-) -> bool {
+fn shade_board(view: &TileView<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch) -> bool {
     if board.is_empty() {
         return true;
     }
     let mut ok = true;
-    board.settle(sight);
-    for fragments in board.waiting().chunk_by(|a, b| view.draw_of(a.primitive) == view.draw_of(b.primitive)) {
+    board.drop_superseded(view.counters);
+    for fragments in board.entries().chunk_by(|a, b| view.draw_of(a.primitive) == view.draw_of(b.primitive)) {
         let context = &view.draws[view.draw_of(fragments[0].primitive)];
         let _working = context.enter(false);
-        let mut waves = Waves::new(context, view, scratch, sight);
+        let mut waves = Waves::new(context, view, scratch);
         if context.multisample.samples == 1 && context.rates.is_none() {
             fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
         } else {
@@ -208,6 +219,29 @@ enum Sink<'a, 's> {
     Waves(Box<Waves<'a, 's>>),
 }
 
+/// A small primitive in a tile.
+#[derive(Clone, Copy)]
+struct SmallPrimitive {
+    id: PrimitiveId,
+    /// Index of the primitive in its bin.
+    index: u32,
+    depths: DepthRange,
+    /// Pixels of the tile that the primitive may touch.
+    window: [i64; 4],
+}
+
+/// A group of a tile that a primitive may touch.
+#[derive(Clone, Copy)]
+struct GroupWindow {
+    /// First pixel of the group.
+    group: [i64; 2],
+    /// Pixels of the tile that the primitive may touch.
+    window: [i64; 4],
+    /// True if the primitive covers the whole group.
+    full: bool,
+}
+
+/// Drawing of one draw's primitives in a tile.
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     view: &'a TileView<'a>,
@@ -215,19 +249,19 @@ struct Tile<'a, 's> {
     /// Pixels of the tile that the draw may touch.
     clip: [i64; 4],
     /// Path of small primitives, or `None` if they are drawn like large ones.
-    way: Option<SmallPrimitivePath>,
+    path: Option<SmallPrimitivePath>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
     edge_pairs: Lazy<&'s mut Wave, Small<'s>>,
     /// Values that vary within primitives of the draw.
     varies: Varies,
     /// Mixed kernel. Its queued pixels are newer than all other fragments.
-    mixed: Lazy<(&'s mut Wave, &'s mut PixelQueue), Mixed<'s>>,
+    mixed: Lazy<MixedScratch<'s>, Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
     /// Remaining budget of small primitives that may update Hi-Z.
     updates: u32,
     /// Counters of the tile, if counting is on.
-    sight: Option<&'s TileCounters>,
+    counters: Option<&'a TileCounters>,
     /// Number of Hi-Z tests, and of tests that found hidden primitives.
     tests: [u32; 2],
     /// Samples that passed early tests.
@@ -264,20 +298,20 @@ impl<'a: 's, 's> Tile<'a, 's> {
     ) {
         let lanes = |index: u32| index % WAVE as u32;
         let (mut rest, mut tiny) = ((2 << lanes(block.end - 1)) - (1 << lanes(block.start)), 0);
-        if self.way == Some(SmallPrimitivePath::AtOnce) {
+        if self.path == Some(SmallPrimitivePath::AtOnce) {
             tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
             rest &= u32::from(tinies.seen);
             tiny = u32::from(tinies.tiny) & rest;
         }
-        let (view, sight) = (self.view, self.sight);
+        let view = self.view;
         match if tiny == 0 { None } else { self.mixed() } {
-            Some(mixed) => self.ok &= mixed.begin(view, first | block.start, sight),
+            Some(mixed) => self.ok &= mixed.begin(view, first | block.start),
             None => tiny = 0,
         }
         if tiny != 0 && !self.lets_pass(tinies, tiny) {
-            tiny = self.seen(primitives, (block.start - lanes(block.start), tiny));
+            tiny = self.visible_tiny(primitives, block.start - lanes(block.start), tiny);
         }
-        let edge_pairs = self.neighbours_among(primitives, block.start, rest & !tiny);
+        let edge_pairs = self.edge_pairs_among(primitives, block.start, rest & !tiny);
         while rest != 0 {
             // Pushes the tiny primitives that precede the next primitive of another kind.
             let others = rest & !tiny;
@@ -290,7 +324,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 let index = block.start - lanes(block.start) + rest.trailing_zeros();
                 // Both functions first draw the queued pixels.
                 if edge_pairs & rest & rest.wrapping_neg() != 0 {
-                    self.both(primitives, (first | index, index));
+                    self.edge_pair(primitives, first | index, index);
                     rest &= rest - 1;
                 } else {
                     self.primitive(primitives, first | index, index);
@@ -298,7 +332,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 rest &= rest - 1;
             }
         }
-        if self.way == Some(SmallPrimitivePath::AtOnce) {
+        if self.path == Some(SmallPrimitivePath::AtOnce) {
             self.draw_packed_pixels();
         }
     }
@@ -313,7 +347,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let passes =
             bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.updates_hiz);
         if passes {
-            count(self.sight, Counter::HizSmallQueries, tiny.count_ones().into());
+            count(self.counters, Counter::HizSmallQueries, tiny.count_ones().into());
         }
         passes
     }
@@ -321,42 +355,43 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Returns the tiny primitives of a block that no group hides, and loosens the bounds for them
     /// if the draw writes depth. `first` is the block's first index.
     #[cold]
-    fn seen(&mut self, primitives: &Primitives, (first, tiny): (u32, u32)) -> u32 {
+    fn visible_tiny(&mut self, primitives: &Primitives, first: u32, tiny: u32) -> u32 {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return tiny };
-        let mut seen = 0u32;
+        let mut visible = 0u32;
         for lane in (0..WAVE as u32).filter(|lane| tiny >> lane & 1 != 0) {
             let PrimitiveBounds { pixels, depths } = primitives.bounds_of(first + lane);
-            let depths = as_stored(depths, self.context.depth_bits).map(|depth| [depth; 2]);
+            let DepthRange { min, max } = as_stored(depths, self.context.depth_bits);
+            let depths = [DepthRange::of(min), DepthRange::of(max)];
             if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.updates_hiz) {
-                seen |= 1 << lane;
+                visible |= 1 << lane;
             }
         }
-        count(self.sight, Counter::HizSmallQueries, u64::from(seen.count_ones()));
-        seen
+        count(self.counters, Counter::HizSmallQueries, u64::from(visible.count_ones()));
+        visible
     }
 
     /// Queues the pixels of tiny primitives.
     #[inline]
     fn push(&mut self, tinies: &Tinies, lanes: u32) {
-        self.settle();
+        self.flush_sink();
         if let Some(mixed) = self.mixed.made() {
-            mixed.push((&tinies.packed, &tinies.pixels, lanes as u16), self.sight);
+            mixed.push(tinies.batch(lanes as u16), self.counters);
         }
     }
 
     /// Shades earlier fragments that otherwise might be written after a small primitive.
     #[inline]
-    fn settle(&mut self) {
+    fn flush_sink(&mut self) {
         match &mut self.sink {
             Sink::Waves(waves) => waves.flush(),
             Sink::Board(board, _) if board.is_empty() => {}
-            Sink::Board(board, scratch) => self.ok &= shade_board(self.view, board, scratch, self.sight),
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.view, board, scratch),
         }
     }
 
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
-        let outline @ PrimitiveBounds { pixels, .. } = primitives.bounds_of(index);
+        let PrimitiveBounds { pixels, depths } = primitives.bounds_of(index);
         let window = within(pixels, self.clip);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
@@ -365,11 +400,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
         // A large primitive that viewport clipping makes small does not count as small.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
-        if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
+        if !(is_small && self.small(primitives, SmallPrimitive { id, index, depths, window })) {
             if !self.packs_pixels() {
                 self.draw_packed_pixels();
             }
-            self.large(primitives, (id, index), window);
+            self.large(primitives, id, index, window);
         }
     }
 
@@ -377,115 +412,110 @@ impl<'a: 's, 's> Tile<'a, 's> {
     ///
     /// If the program discards, they would otherwise be tested quad by quad after it.
     fn packs_pixels(&mut self) -> bool {
-        self.way == Some(SmallPrimitivePath::Sieved) && self.context.discards_first() && self.mixed().is_some()
+        self.path == Some(SmallPrimitivePath::Sieved) && self.context.discards_first() && self.mixed().is_some()
     }
 
     /// Draws the queued pixels of tiny primitives.
     #[inline]
     fn draw_packed_pixels(&mut self) {
         if let Some(mixed) = self.mixed.made() {
-            self.ok &= mixed.flush(self.view, self.sight);
+            self.ok &= mixed.flush(self.view);
         }
     }
 
     /// Returns the runner of the mixed kernel, if the draw has such a kernel.
     #[inline]
     fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
-        let (context, kind) = (self.context, (self.sight.is_some(), self.varies));
+        let (context, counts, varies) = (self.context, self.counters.is_some(), self.varies);
         let tile = [self.area[0], self.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-        self.mixed.get(|scratch| Mixed::new(context, scratch, tile, kind))
+        self.mixed.get(|scratch| Mixed::new(context, scratch, tile, counts, varies))
     }
 
     /// Draws a small primitive. Returns false if the draw has no kernel for small primitives.
     #[inline]
-    fn small(
-        &mut self,
-        primitives: &Primitives,
-        (id, index): (PrimitiveId, u32),
-        (depths, window): (Range, [i64; 4]),
-    ) -> bool {
+    fn small(&mut self, primitives: &Primitives, small: SmallPrimitive) -> bool {
         if !self.draws_small() {
             return false;
         }
-        let hidden = self.hidden_of_small(primitives, index, (depths, window));
-        self.draw_seen(primitives, (id, index), (depths, window), hidden);
+        let hidden = self.hidden_of_small(primitives, small);
+        self.draw_visible(primitives, small, hidden);
         true
     }
 
     /// Returns true if the draw has a kernel for small primitives.
     #[inline]
     fn draws_small(&mut self) -> bool {
-        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (PrimitiveBatch::One, self.varies)));
-        let is_there = self.small.get(|wave| Small::new(context, kind, wave)).is_some();
-        is_there && (self.way != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
+        let (context, area, counts) = (self.context, self.area, self.counters.is_some());
+        let batch = BatchTraits { batch: PrimitiveBatch::One, varies: self.varies };
+        let is_there = self.small.get(|wave| Small::new(context, area, counts, batch, wave)).is_some();
+        is_there && (self.path != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
     }
 
     /// Draws the parts of a small primitive that are not hidden.
     #[inline(always)]
-    fn draw_seen(
-        &mut self,
-        primitives: &Primitives,
-        (id, index): (PrimitiveId, u32),
-        (depths, mut window): (Range, [i64; 4]),
-        hidden: Hidden,
-    ) {
+    fn draw_visible(&mut self, primitives: &Primitives, mut small: SmallPrimitive, hidden: Hidden) {
         if hidden.any {
-            let Some(seen) = self.seen_in_part((window, hidden.all), depths) else { return };
-            window = seen;
+            let Some(visible) = self.visible_window(small, hidden.all) else { return };
+            small.window = visible;
         }
-        self.settle();
-        if self.way == Some(SmallPrimitivePath::Sieved) {
-            return self.sieve((id, primitives.words(index)), window);
+        let SmallPrimitive { id, index, window, .. } = small;
+        self.flush_sink();
+        if self.path == Some(SmallPrimitivePath::Sieved) {
+            return self.sieve(id, primitives.words(index), window);
         }
         self.draw_packed_pixels();
         if let Some(small) = self.small.made() {
-            self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
+            self.ok &= small.draw(primitives.words(index), window, self.counters) != Stop::Interrupted;
         }
     }
 
     /// Returns the primitives in `some` that form an edge pair with the next one in `some`.
     #[inline]
-    fn neighbours_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
+    fn edge_pairs_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
         let followed = some & some >> 1;
-        let (context, kind) =
-            (self.context, (self.area, self.sight.is_some(), (PrimitiveBatch::Neighbours, self.varies)));
+        let (context, area, counts) = (self.context, self.area, self.counters.is_some());
+        let batch = BatchTraits { batch: PrimitiveBatch::EdgePair, varies: self.varies };
         if followed == 0 || !self.draws_small() {
             return 0;
         }
-        let Some(small) = self.edge_pairs.get(|wave| Small::new(context, kind, wave)) else { return 0 };
-        followed & u32::from(have_neighbours(primitives.block(first), &small.stage.common, self.clip))
+        let Some(small) = self.edge_pairs.get(|wave| Small::new(context, area, counts, batch, wave)) else { return 0 };
+        followed & u32::from(find_edge_pairs(primitives.block(first), &small.stage.common, self.clip))
     }
 
     /// Draws an edge pair: a primitive and the next one.
     #[inline(never)]
-    fn both(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32)) {
-        let (first, second) = (primitives.bounds_of(index), primitives.bounds_of(index + 1));
-        let (of_first, of_second) = (within(first.pixels, self.clip), within(second.pixels, self.clip));
-        let hidden = self.hidden_of_small(primitives, index, (first.depths, of_first));
-        let hidden_second = self.hidden_of_small(primitives, index + 1, (second.depths, of_second));
-        if hidden.any | hidden_second.any {
-            self.draw_seen(primitives, (id, index), (first.depths, of_first), hidden);
-            return self.draw_seen(primitives, (id + 1, index + 1), (second.depths, of_second), hidden_second);
+    fn edge_pair(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
+        let small = |number: u32| {
+            let PrimitiveBounds { pixels, depths } = primitives.bounds_of(index + number);
+            SmallPrimitive { id: id + number, index: index + number, depths, window: within(pixels, self.clip) }
+        };
+        let (first, second) = (small(0), small(1));
+        let hidden_first = self.hidden_of_small(primitives, first);
+        let hidden_second = self.hidden_of_small(primitives, second);
+        if hidden_first.any | hidden_second.any {
+            self.draw_visible(primitives, first, hidden_first);
+            return self.draw_visible(primitives, second, hidden_second);
         }
-        self.settle();
+        self.flush_sink();
         self.draw_packed_pixels();
         if let Some(edge_pairs) = self.edge_pairs.made() {
             let words = [primitives.words(index), primitives.words(index + 1)];
-            self.ok &= edge_pairs.draw_both(words, around(of_first, of_second), self.sight) != Stop::Interrupted;
+            let window = around(first.window, second.window);
+            self.ok &= edge_pairs.draw_both(words, window, self.counters) != Stop::Interrupted;
         }
     }
 
     /// Draws the pixels of a small primitive that the sieve kernel leaves.
     #[inline]
-    fn sieve(&mut self, (id, words): (PrimitiveId, Words<'_>), window: [i64; 4]) {
+    fn sieve(&mut self, id: PrimitiveId, words: Words<'_>, window: [i64; 4]) {
         let (Some(small), Some(mixed)) = (self.small.made(), self.mixed.made()) else { return };
-        let (view, sight) = (self.view, self.sight);
-        let mut ok = mixed.begin(view, id, sight);
-        small.sieve(words, window, sight, |block, pixels| ok &= mixed.draw_block(view, id, (block, pixels), sight));
+        let view = self.view;
+        let mut ok = mixed.begin(view, id);
+        small.sieve(words, window, self.counters, |block, pixels| ok &= mixed.draw_block(view, id, (block, pixels)));
         self.ok &= ok;
     }
 
-    fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {
+    fn large(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32, window: [i64; 4]) {
         let (parts, shape) = (self.polygon(primitives, index), &primitives.shape(index));
         let (triangle, rest) = match parts {
             [first, rest @ ..] => (first, rest),
@@ -500,22 +530,24 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.tests[1] += groups_of(window).count() as u32;
             return;
         }
+        let primitive = RasterPrimitive { id, triangle, rest, shape };
         let (is_triangle, wholly) = (rest.is_empty(), self.context.wholly());
-        let covers = |pixel| covers_tile(triangle, pixel, wholly, self.sight);
+        let covers = |pixel| covers_tile(triangle, pixel, wholly, self.counters);
         let whole = !small && is_triangle && window == self.area && covers([window[0], window[1]]);
         if whole && tests.is_none() && self.whole(id, window) {
             return;
         }
         for group in groups_of(window) {
-            if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.sight) {
+            if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.counters) {
                 continue;
             }
-            let full = whole || !small && is_triangle && covers_group(triangle, group, wholly, self.sight);
-            let range = match tests.map(|direction| self.query(direction, shape, (group, window, full))) {
+            let full = whole || !small && is_triangle && covers_group(triangle, group, wholly, self.counters);
+            let at = GroupWindow { group, window, full };
+            let range = match tests.map(|direction| self.query(direction, shape, at)) {
                 Some(None) => continue,
                 range => range.flatten(),
             };
-            self.group(id, ((triangle, rest), shape, range), (group, window, full));
+            self.group(primitive, at, range);
         }
     }
 
@@ -539,7 +571,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Sink::Board(..) if context.fragment.is_some() => {
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
                     for sample in 0..context.multisample.samples {
-                        self.hand_on(Fragments { primitive: id, place, sample, pixels: u64::MAX });
+                        self.forward(Fragments { primitive: id, place, sample, pixels: u64::MAX });
                     }
                 }
             }
@@ -550,10 +582,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
             // The scoreboard counts each sample as a fragment.
             let is_each = matches!(self.sink, Sink::Board(..)) || context.shades_samples();
             let each = if is_each { samples } else { 1 };
-            count(self.sight, Counter::Fragments, (pixels * each).into());
+            count(self.counters, Counter::Fragments, (pixels * each).into());
         }
-        if let Some(sight) = self.sight {
-            (0..samples).for_each(|_| see_groups(sight, [first, last]));
+        if let Some(counters) = self.counters {
+            (0..samples).for_each(|_| count_groups(counters, [first, last]));
         }
         self.pass(true, pixels * samples);
         true
@@ -570,39 +602,34 @@ impl<'a: 's, 's> Tile<'a, 's> {
     }
 
     /// Tests and forwards one group of pixels, sample by sample, with all 64 pixels at once.
-    fn group(
-        &mut self,
-        index: PrimitiveId,
-        ((triangle, rest), shape, range): ((&Triangle, &[Triangle]), &Shape, Option<Range>),
-        (group, window, full): ([i64; 2], [i64; 4], bool),
-    ) {
-        let context = self.context;
+    fn group(&mut self, primitive: RasterPrimitive<'_>, at: GroupWindow, range: Option<DepthRange>) {
+        let (context, id, GroupWindow { group, window, full }) = (self.context, primitive.id, at);
         let (samples, late) = (context.multisample.samples, context.masks_late());
         let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
-        let is_filling = self.is_filling(index);
+        let is_filling = self.is_filling(id);
         let tests = if is_filling { None } else { GroupTests::of(context, place) };
         let inside = pixels_inside(group[0], group[1], window);
-        let part = Part { triangle, rest, shape, group, inside, full, tests };
+        let part = Part { primitive, group, inside, full, tests };
         let tested = is_filling || tests.is_some() || !context.tests_early() || context.tests.is_none();
         // The coverage that a coarse fragment sees must not depend on Hi-Z.
-        let leaning = range.filter(|_| context.rates.is_none());
+        let quad_range = range.filter(|_| context.rates.is_none());
         // A primitive that covers the whole group has already updated the bounds.
         let range = range.filter(|_| !full || part.inside != u64::MAX);
         if samples == 1 {
             let at = [UNITS / 2; 2];
-            let pixels = if allowed != 0 { part.coverage(context.criterion, at, self.sight) } else { 0 };
+            let pixels = if allowed != 0 { part.coverage(context.criterion, at, self.counters) } else { 0 };
             if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
                 return;
             }
-            let pixels = pixels & !leaning.map_or(0, |range| self.hidden_quads(&part, pixels, range));
-            let pixels = part.tested((0, at), pixels);
-            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
+            let pixels = pixels & !quad_range.map_or(0, |range| self.hidden_quads(&part, pixels, range));
+            let pixels = part.tested(0, at, pixels);
+            return self.pixels(Fragments { primitive: id, place, sample: 0, pixels }, tested);
         }
         let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
         let mut masks = [0; MAX_SAMPLES];
         for (sample, &at) in places() {
-            masks[sample as usize] = part.coverage(context.criterion, at, self.sight);
+            masks[sample as usize] = part.coverage(context.criterion, at, self.counters);
         }
         let masks = &mut masks[..samples as usize];
         let any = any_of(masks);
@@ -610,29 +637,29 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if range.is_some_and(|range| self.is_hidden_in_pixels(group, (any, all), range)) {
             return;
         }
-        let hidden = leaning.map_or(0, |range| self.hidden_quads(&part, any, range));
+        let hidden = quad_range.map_or(0, |range| self.hidden_quads(&part, any, range));
         for (sample, &at) in places() {
-            masks[sample as usize] = part.tested((sample, at), masks[sample as usize] & !hidden);
+            masks[sample as usize] = part.tested(sample, at, masks[sample as usize] & !hidden);
         }
         if context.rates.is_some() {
-            return self.cells((index, place), masks, tested);
+            return self.cells((id, place), masks, tested);
         }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board(..)) = (tested, &self.sink) {
             for (sample, &mut pixels) in (0..).zip(masks) {
-                self.fragments(Fragments { primitive: index, place, sample, pixels });
+                self.fragments(Fragments { primitive: id, place, sample, pixels });
             }
             return;
         }
         let mut rest = any_of(masks);
-        if tested && self.shades_at_once((index, place), masks) {
-            return count(self.sight, Counter::Fragments, self.context.fragments_of(masks).into());
+        if tested && self.shades_at_once((id, place), masks) {
+            return count(self.counters, Counter::Fragments, self.context.fragments_of(masks).into());
         }
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
             let [dx, dy] = pixel_of_bit(first);
             let samples = masks.iter().map(|mask| mask >> first & 15);
-            self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
+            self.covered_quad(Quad::of_samples(id, [place[0] + dx, place[1] + dy], samples), tested);
             rest &= !(15 << first);
         }
     }
@@ -681,7 +708,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 let [dx, dy] = pixel_of_bit(first);
                 let samples = masks.iter().map(|mask| mask >> first & 15);
                 let mut quad = Quad::of_samples(primitive, [place[0] + dx, place[1] + dy], samples);
-                self.passed += quad.test(self.context, self.view, Own::default());
+                self.passed += quad.test(self.context, self.view, ShaderDepthStencil::default());
                 if self.context.masks_late() {
                     let mask = sample_mask(&self.context.multisample);
                     (0..4).for_each(|pixel| quad.restrict(pixel, mask));
@@ -714,37 +741,37 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
             return;
         }
-        if self.packs_pixels() && !self.hands_packed_pixels_over(&fragments) {
+        if self.packs_pixels() && !self.shades_as_group(&fragments) {
             return;
         }
-        count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());
-        self.hand_on(fragments);
+        count(self.counters, Counter::Fragments, fragments.pixels.count_ones().into());
+        self.forward(fragments);
     }
 
     /// Returns true if the fragments are shaded at once as a group, after drawing queued pixels.
     /// Otherwise queues their pixels and returns false.
-    fn hands_packed_pixels_over(&mut self, fragments: &Fragments) -> bool {
+    fn shades_as_group(&mut self, fragments: &Fragments) -> bool {
         if let Sink::Waves(waves) = &mut self.sink
             && waves.takes(fragments.place, &[fragments.pixels])
         {
             self.draw_packed_pixels();
             return true;
         }
-        self.settle();
+        self.flush_sink();
         if let Some(mixed) = self.mixed.made() {
-            self.ok &= mixed.draw_group(self.view, fragments, self.sight);
+            self.ok &= mixed.draw_group(self.view, fragments);
         }
         false
     }
 
     /// Forwards fragments that are already counted.
     #[inline]
-    fn hand_on(&mut self, fragments: Fragments) {
+    fn forward(&mut self, fragments: Fragments) {
         match &mut self.sink {
             Sink::Waves(waves) => waves.shade_fragments(&fragments),
             Sink::Board(board, scratch) => {
-                if board.push(fragments, self.sight) {
-                    self.ok &= shade_board(self.view, board, scratch, self.sight);
+                if board.push(fragments, self.counters) {
+                    self.ok &= shade_board(self.view, board, scratch);
                 }
             }
         }
@@ -754,7 +781,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         let untested = quad;
         if !tested {
-            self.passed += quad.test(self.context, self.view, Own::default());
+            self.passed += quad.test(self.context, self.view, ShaderDepthStencil::default());
             if self.context.masks_late() {
                 let mask = sample_mask(&self.context.multisample);
                 (0..4).for_each(|pixel| quad.restrict(pixel, mask));
@@ -766,7 +793,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let Sink::Waves(waves) = &mut self.sink {
             let fragments =
                 if self.context.shades_samples() { quad.count() } else { quad.pixels().count_ones().into() };
-            count(self.sight, Counter::Fragments, fragments);
+            count(self.counters, Counter::Fragments, fragments);
             if self.context.sees_untested() {
                 waves.keep_untested(untested);
             }
@@ -784,7 +811,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         self.draw_packed_pixels();
         if let Some(bounds) = &mut self.bounds {
             let [tests, hidden] = self.tests;
-            bounds.balance().tested(tests, hidden);
+            bounds.heuristic().count_tests(tests, hidden);
             bounds.sum_up();
         }
         if let Sink::Waves(waves) = &mut self.sink {

@@ -2,7 +2,8 @@
 
 use vitric_base::simd::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
 
-use super::pixel_queue::{PackedPixel, TINY};
+use super::pixel_queue::{PackedPixel, TINY, TinyBatch};
+use crate::hiz::DepthRange;
 use crate::raster::Shape;
 
 /// Pixels of a tile that sixteen consecutive primitives may touch, lane by lane.
@@ -33,8 +34,15 @@ fn ordered(bits: i32) -> i32 {
 impl Tinies {
     /// Returns the range of the minimum depths of tiny primitives, and the range of their maximum
     /// depths.
-    pub(super) fn depths(&self) -> [[f32; 2]; 2] {
-        self.depths.map(|ends| ends.map(|end| f32::from_bits(ordered(end) as u32)))
+    pub(super) fn depths(&self) -> [DepthRange; 2] {
+        let depth = |bits: i32| f32::from_bits(ordered(bits) as u32);
+        self.depths.map(|[min, max]| DepthRange { min: depth(min), max: depth(max) })
+    }
+
+    /// Returns the pixels of the primitives in `lanes`.
+    #[inline]
+    pub(super) fn batch(&self, lanes: Mask) -> TinyBatch<'_> {
+        TinyBatch { firsts: &self.packed, pixels: &self.pixels, lanes }
     }
 
     /// Examines sixteen primitives, given by their words. `clip` are the pixels of the tile that
@@ -169,7 +177,7 @@ mod tests {
             }
             if let (Some(all), [Some(low), Some(high)]) = (all, ranges) {
                 prop_assert_eq!(tinies.window.map(i64::from), all);
-                prop_assert_eq!(tinies.depths(), [low, high]);
+                prop_assert_eq!(tinies.depths(), [low, high].map(|[min, max]| DepthRange { min, max }));
             }
         }
     }

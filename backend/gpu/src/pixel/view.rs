@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::MutexGuard;
-use vitric_base::counters::Counters;
+use vitric_base::counters::{Counters, TileCounters};
 use vitric_base::workers::Workers;
 
 use super::DrawContext;
-use crate::geometry::{Batch, MAX_TRIANGLES, Primitives, Words};
+use crate::geometry::{MAX_TRIANGLES, Primitives, TriangleBatch, Words};
 use crate::hiz::{Bounds, Hierarchy};
 use crate::raster::{Criterion, Grid, Shape, Triangle, UNITS};
 use crate::tiling::{Run, TileParts, Window};
@@ -81,7 +81,7 @@ impl TileClears<'_> {
 /// Reusable memory for the primitive set-up of tiles.
 #[derive(Debug, Default)]
 pub struct SetUpScratch {
-    batches: [Batch; 2],
+    batches: [TriangleBatch; 2],
     bins: Vec<Bin>,
     /// Triangles: number of the window in the upper 16 bits, index in the window in the lower 16
     /// bits.
@@ -186,9 +186,16 @@ pub struct TileView<'a> {
     pub bins: &'a [Bin],
     /// True if fragments that newer fragments cover are dropped before shading.
     pub scoreboard: bool,
+    /// Pixels of the tile inside the render area: `[x0, y0, x1, y1]`, end exclusive.
+    pub area: [i64; 4],
+    /// Counters of the tile, if counting is on.
+    pub counters: Option<&'a TileCounters>,
 }
 
 impl<'a> TileView<'a> {
+    /// View of a tile without primitives.
+    pub(super) const NONE: Self = Self { draws: &[], bins: &[], scoreboard: false, area: [0; 4], counters: None };
+
     /// Returns the words of a primitive.
     #[inline]
     pub fn words(&self, id: PrimitiveId) -> Words<'a> {

@@ -13,12 +13,12 @@ use vitric_exec::interp::{Environment, Stop, Wave};
 use vitric_exec::runtime::math::within;
 use vitric_memory::PlaneRef;
 
-use super::counting::{see, see_exported};
+use super::counting::{count_exported, count_waves};
 use super::coverage::groups_between;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, KernelInput, SmallPrimitivePath, Stage, Target};
-use super::quad::{MAX_SAMPLES, Own, QUADS, Quad};
+use super::quad::{MAX_SAMPLES, QUADS, Quad, ShaderDepthStencil};
 use super::scoreboard::Fragments;
 use super::{DrawContext, any_of};
 use super::{PrimitiveId, TileView};
@@ -54,9 +54,10 @@ pub(super) struct Waves<'a, 's> {
     /// True if strips of groups with few quads are packed into waves.
     packs_sparse: bool,
     /// Counters of the tile, if counting is on.
-    pub(super) sight: Option<&'s TileCounters>,
+    pub(super) counters: Option<&'a TileCounters>,
     quads: [Quad; QUADS],
-    waiting: usize,
+    /// Number of queued quads.
+    queued: usize,
     /// The last quads before their tests, if the program reads that coverage.
     untested: SmallVec<[Quad; QUADS]>,
     /// Queued quads of fragments that span several pixels. If there are any, no other quads are
@@ -74,12 +75,7 @@ pub(super) struct Waves<'a, 's> {
 }
 
 impl<'a: 's, 's> Waves<'a, 's> {
-    pub(super) fn new(
-        context: &'a DrawContext<'a>,
-        view: &'a TileView<'a>,
-        scratch: &'s mut WaveScratch,
-        sight: Option<&'s TileCounters>,
-    ) -> Self {
+    pub(super) fn new(context: &'a DrawContext<'a>, view: &'a TileView<'a>, scratch: &'s mut WaveScratch) -> Self {
         let interlock = context.fragment.is_some_and(|program| program.fragment.interlock);
         let combines = context.traits().needs_stored || interlock;
         let apart = context.overwrites.is_some() && view.scoreboard;
@@ -98,9 +94,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
             groups,
             whole,
             packs_sparse,
-            sight,
+            counters: view.counters,
             quads,
-            waiting: 0,
+            queued: 0,
             untested: SmallVec::new(),
             cells: SmallVec::new(),
             apart,
@@ -144,22 +140,22 @@ impl<'a: 's, 's> Waves<'a, 's> {
     #[inline]
     fn shade_group(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
         // Queued quads may be in the same group, unless they come from the scoreboard.
-        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(place)) {
+        if !self.apart && self.quads[..self.queued].iter().any(|quad| quad.is_in_group(place)) {
             self.flush();
         }
         let words = self.view.words(primitive);
         let Some(groups) = self.groups(masks) else { return };
         let (stop, exported) = (groups.shade(words, place, masks), groups.exported());
         self.ok &= stop != Stop::Interrupted;
-        if let Some(sight) = self.sight {
+        if let Some(counters) = self.counters {
             let pixels = any_of(masks);
             let strips = match pixels {
                 u64::MAX => 4,
                 pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
             };
             let (lanes, runs) = (self.context.fragments_of(masks), self.context.runs_of(masks));
-            see_exported(sight, lanes, exported.unwrap_or(lanes));
-            see(sight, place, strips * runs, lanes);
+            count_exported(counters, lanes, exported.unwrap_or(lanes));
+            count_waves(counters, place, strips * runs, lanes);
         }
     }
 
@@ -177,11 +173,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if !self.groups(masks).is_some_and(takes) {
             return false;
         }
-        if self.waiting > 0 && !self.apart {
+        if self.queued > 0 && !self.apart {
             self.flush();
         }
-        if let Some(sight) = self.sight {
-            (0..self.context.runs_of(masks)).for_each(|_| see_whole(sight, [first, last]));
+        if let Some(counters) = self.counters {
+            (0..self.context.runs_of(masks)).for_each(|_| count_whole_groups(counters, [first, last]));
         }
         let words = self.view.words(primitive);
         let Some(groups) = self.groups(masks) else { return false };
@@ -196,7 +192,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// of each sample.
     #[inline]
     fn groups(&mut self, masks: &[u64]) -> Option<&mut Groups<'s>> {
-        let (context, counts) = (self.context, self.sight.is_some());
+        let (context, counts) = (self.context, self.counters.is_some());
         let is_whole = masks.iter().all(|&mask| mask == u64::MAX) && context.tests_early();
         let lazy = if is_whole { &mut self.whole } else { &mut self.groups };
         lazy.get(|wave| Groups::new(context, (is_whole, counts), wave))
@@ -264,12 +260,12 @@ impl<'a: 's, 's> Waves<'a, 's> {
     pub(super) fn push(&mut self, quad: Quad) {
         // Blending and interlocked memory accesses must see the results of the previous quad at
         // the same place.
-        if self.combines && self.quads[..self.waiting].iter().any(|waiting| waiting.is_at(&quad)) {
+        if self.combines && self.quads[..self.queued].iter().any(|queued| queued.is_at(&quad)) {
             self.flush();
         }
-        self.quads[self.waiting] = quad;
-        self.waiting += 1;
-        if self.waiting == QUADS {
+        self.quads[self.queued] = quad;
+        self.queued += 1;
+        if self.queued == QUADS {
             self.flush();
         }
     }
@@ -292,14 +288,14 @@ impl<'a: 's, 's> Waves<'a, 's> {
     }
 
     /// Counts a wave of quads.
-    fn see(&self, quads: &[Quad]) {
-        if let Some(sight) = self.sight {
-            see(sight, [quads[0].x, quads[0].y], 1, fragments_of(quads));
+    fn count(&self, quads: &[Quad]) {
+        if let Some(counters) = self.counters {
+            count_waves(counters, [quads[0].x, quads[0].y], 1, fragments_of(quads));
         }
     }
 
     fn shade_pair(&mut self, kernel: &Kernel, pair: &Stage, waves: &[[Quad; QUADS]; 2]) {
-        waves.iter().for_each(|quads| self.see(quads));
+        waves.iter().for_each(|quads| self.count(quads));
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(&waves[0]);
         let view = self.view;
@@ -325,15 +321,15 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         for (quads, outputs) in waves.iter().zip(wave.outputs.chunks_exact(outputs.max(1))) {
             targets.iter().for_each(|target| write(context, target, outputs, quads));
-            if let Some(sight) = self.sight {
-                see_exported(sight, fragments_of(quads), fragments_of(quads));
+            if let Some(counters) = self.counters {
+                count_exported(counters, fragments_of(quads), fragments_of(quads));
             }
         }
     }
 
     /// Shades and exports the queued quads.
     pub(super) fn flush(&mut self) {
-        let count = std::mem::take(&mut self.waiting);
+        let count = std::mem::take(&mut self.queued);
         if count > 0 {
             self.run(self.quads, count);
         }
@@ -363,7 +359,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if covered == 0 {
             return;
         }
-        self.see(quads);
+        self.count(quads);
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(quads);
         let (view, untested) = (self.view, &self.untested[..]);
@@ -382,8 +378,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
                 self.finish(kernel, quad, number * 4);
             }
         }
-        if let Some(sight) = self.sight {
-            see_exported(sight, covered.count_ones(), fragments_of(quads));
+        if let Some(counters) = self.counters {
+            count_exported(counters, covered.count_ones(), fragments_of(quads));
         }
         if kernel.export.is_some() {
             return export_samples(context, kernel, (&self.scratch.shade.outputs, &mut *self.scratch.export), quads);
@@ -418,11 +414,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         if !self.context.tests_early() {
             let words = |slot: usize| [0, 1, 2, 3].map(|pixel| wave.outputs[slot][first_lane + pixel]);
-            let own = Own {
+            let written = ShaderDepthStencil {
                 depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
                 stencil: kernel.stencil.map(words),
             };
-            self.passed += quad.test(self.context, self.view, own);
+            self.passed += quad.test(self.context, self.view, written);
         }
     }
 }
@@ -445,7 +441,7 @@ pub(super) fn export_samples(
         }
         let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
         // Exports read no words of primitives.
-        let (words, view) = ([Words::NONE; QUADS], &TileView { draws: &[], bins: &[], scoreboard: false });
+        let (words, view) = ([Words::NONE; QUADS], &TileView::NONE);
         let fragments = WaveFragments { context, quads, view, words, targets, sample: Some(sample), untested: &[] };
         export.start_linked(&stage.program, Mask::MAX, 0);
         for &(slot, source) in &stage.sources {
@@ -495,10 +491,10 @@ fn dense_strips(pixels: u64) -> u64 {
 
 /// Counts the waves of fully shaded and exported groups in the rectangle from the first to the
 /// last group.
-fn see_whole(sight: &TileCounters, places: [[u32; 2]; 2]) {
-    sight.count(Counter::Exported, groups_between(places) * 64);
-    sight.mark_all(Map::Waves, places, 4);
-    sight.mark_all(Map::Lanes, places, 64);
+fn count_whole_groups(counters: &TileCounters, places: [[u32; 2]; 2]) {
+    counters.count(Counter::Exported, groups_between(places) * 64);
+    counters.mark_all(Map::Waves, places, 4);
+    counters.mark_all(Map::Lanes, places, 64);
 }
 
 /// Returns the number of fragments in some quads.

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::early_hiz::{EarlyHizTest, Suspect, Tests};
+use super::early_hiz::{Candidate, EarlyHizTest, TestCounts};
 use super::{Clip, Window};
 use crate::geometry::Triangles;
 use crate::raster::{Grid, TileRect};
@@ -17,6 +17,26 @@ pub(super) struct Bins {
     tiles: Vec<(u32, u32)>,
     /// Numbers of triangles, ascending for each tile.
     triangles: Vec<u16>,
+}
+
+/// Tests of triangles while they are sorted, and their counts.
+pub(super) struct BinTests<'a> {
+    /// Early Hi-Z test, if the draws have one.
+    pub(super) early_hiz: Option<EarlyHizTest<'a>>,
+    pub(super) counts: TestCounts,
+}
+
+/// Tiles that a draw may touch.
+struct DrawTiles<'a> {
+    grid: &'a Grid,
+    tiles: TileRect,
+}
+
+/// Triangles of a tile, by their places in the list of all bins.
+struct TileTriangles {
+    tile: u32,
+    start: u32,
+    end: u32,
 }
 
 /// Pairs of a tile and a triangle that touches it, in the order of the triangles.
@@ -39,12 +59,7 @@ impl Touched {
 impl Bins {
     /// Sorts triangles into the tiles of a layer that their draws may touch, except where they are
     /// known to be hidden.
-    pub(super) fn new(
-        triangles: &Triangles,
-        grid: &Grid,
-        clips: &[Clip],
-        (ahead, tests): (Option<EarlyHizTest<'_>>, &mut Tests),
-    ) -> Self {
+    pub(super) fn new(triangles: &Triangles, grid: &Grid, clips: &[Clip], tests: &mut BinTests<'_>) -> Self {
         // The time of counting grows with the tiles, that of comparing with the triangles.
         let is_counted = triangles.len() * 8 >= grid.count();
         let counts = if is_counted { vec![0; grid.count()] } else { Vec::new() };
@@ -53,8 +68,8 @@ impl Bins {
         for clip in clips {
             let range = start..clip.end.min(triangles.len() as u32);
             start = range.end;
-            let tiles = grid.tiles_within(clip.pixels);
-            Self::visit((triangles, range), grid, &tiles, (ahead, tests), &mut touched);
+            let tiles = DrawTiles { grid, tiles: grid.tiles_within(clip.pixels) };
+            Self::bin_run(triangles, range, &tiles, tests, &mut touched);
         }
         let Touched { pairs, counts } = touched;
         if is_counted { Self::counted(&pairs, counts) } else { Self::sorted(pairs) }
@@ -63,11 +78,11 @@ impl Bins {
     /// Adds each of `tiles` that a triangle of a range touches, except where it is known to be
     /// hidden.
     #[inline]
-    fn visit(
-        (triangles, range): (&Triangles, Range<u32>),
-        grid: &Grid,
-        tiles: &TileRect,
-        (ahead, tests): (Option<EarlyHizTest<'_>>, &mut Tests),
+    fn bin_run(
+        triangles: &Triangles,
+        range: Range<u32>,
+        DrawTiles { grid, tiles }: &DrawTiles<'_>,
+        BinTests { early_hiz, counts }: &mut BinTests<'_>,
         touched: &mut Touched,
     ) {
         let first = triangles.layer() as usize * grid.count();
@@ -77,7 +92,7 @@ impl Bins {
                 touched.push(tile, index as u16);
                 continue;
             }
-            let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
+            let candidate = early_hiz.and_then(|test| Some((test, test.candidate(triangles, index, *counts)?)));
             let mut count = 0;
             let pixels = triangles.pixels(index).map(i64::from);
             let evaluated = grid.touched_by(
@@ -86,16 +101,16 @@ impl Bins {
                 || triangles.triangle(index),
                 |tile| {
                     count += 1;
-                    let hides = |(ahead, suspect): &(EarlyHizTest<'_>, Suspect)| {
-                        ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
+                    let hides = |(test, candidate): &(EarlyHizTest<'_>, Candidate)| {
+                        test.hides(first + tile, grid.pixels(tile), candidate, counts)
                     };
-                    if !suspect.as_ref().is_some_and(hides) {
+                    if !candidate.as_ref().is_some_and(hides) {
                         touched.push(tile as u32, index as u16);
                     }
                 },
             );
             if evaluated > 0 {
-                (tests.evaluated, tests.touched) = (tests.evaluated + evaluated, tests.touched + count);
+                (counts.evaluated, counts.touched) = (counts.evaluated + evaluated, counts.touched + count);
             }
         }
     }
@@ -131,27 +146,31 @@ impl Bins {
     }
 
     /// Returns the numbers of the triangles of a part.
-    pub(super) fn of(&self, part: Part) -> &[u16] {
+    pub(super) fn of(&self, part: WindowPart) -> &[u16] {
         &self.triangles[part.start as usize..part.end as usize]
     }
 
     /// Returns the numbers of the triangles that touch a tile.
     #[cfg(test)]
     pub(super) fn in_tile(&self, tile: usize) -> &[u16] {
-        let part = self.tiles().find(|&(touched, ..)| touched as usize == tile);
-        part.map_or(&[], |(_, start, end)| &self.triangles[start as usize..end as usize])
+        let found = self.tiles().find(|touched| touched.tile as usize == tile);
+        found.map_or(&[], |TileTriangles { start, end, .. }| &self.triangles[start as usize..end as usize])
     }
 
     /// Returns the touched tiles, with start and end of their triangles.
-    fn tiles(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+    fn tiles(&self) -> impl Iterator<Item = TileTriangles> {
         let mut start = 0;
-        self.tiles.iter().map(move |&(tile, end)| (tile, std::mem::replace(&mut start, end), end))
+        self.tiles.iter().map(move |&(tile, end)| TileTriangles {
+            tile,
+            start: std::mem::replace(&mut start, end),
+            end,
+        })
     }
 }
 
 /// Triangles of a window that touch a tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct WindowPart {
     /// Number of the window.
     pub window: u32,
     start: u32,
@@ -162,7 +181,7 @@ pub struct Part {
 #[derive(Debug)]
 pub struct TileParts {
     ends: Ends,
-    parts: Vec<Part>,
+    parts: Vec<WindowPart>,
 }
 
 /// End of the parts of each tile, which start at the end of the tile before.
@@ -182,7 +201,8 @@ impl TileParts {
         let parts = || {
             drawn().flat_map(|(number, window)| {
                 let first = (window.layer() as usize * grid.count()) as u32;
-                let part = move |(tile, start, end)| (first + tile, Part { window: number, start, end });
+                let part =
+                    move |TileTriangles { tile, start, end }| (first + tile, WindowPart { window: number, start, end });
                 window.bins.tiles().map(part)
             })
         };
@@ -195,7 +215,7 @@ impl TileParts {
         }
     }
 
-    fn sorted(mut all: Vec<(u32, Part)>) -> Self {
+    fn sorted(mut all: Vec<(u32, WindowPart)>) -> Self {
         // The parts of a tile belong to different windows.
         all.sort_unstable_by_key(|&(tile, part)| (tile, part.window));
         let mut ends: Vec<(u32, u32)> = Vec::with_capacity(all.len());
@@ -208,14 +228,14 @@ impl TileParts {
         Self { ends: Ends::Few(ends), parts: all.into_iter().map(|(_, part)| part).collect() }
     }
 
-    fn counted<I: Iterator<Item = (u32, Part)>>(all: impl Fn() -> I, tiles: usize) -> Self {
+    fn counted<I: Iterator<Item = (u32, WindowPart)>>(all: impl Fn() -> I, tiles: usize) -> Self {
         let mut ends = vec![0u32; tiles];
         all().for_each(|(tile, _)| ends[tile as usize] += 1);
         let mut sum = 0;
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
         }
-        let mut parts = vec![Part::default(); sum as usize];
+        let mut parts = vec![WindowPart::default(); sum as usize];
         for (tile, part) in all() {
             let place = &mut ends[tile as usize];
             parts[*place as usize] = part;
@@ -225,7 +245,7 @@ impl TileParts {
     }
 
     /// Returns the parts of a tile, in order.
-    pub fn of(&self, tile: usize) -> &[Part] {
+    pub fn of(&self, tile: usize) -> &[WindowPart] {
         let (start, end) = match &self.ends {
             Ends::All(ends) => (tile.checked_sub(1).map_or(0, |before| ends[before]), ends[tile]),
             Ends::Few(ends) => match ends.binary_search_by_key(&(tile as u32), |&(tile, _)| tile) {
@@ -252,7 +272,7 @@ impl TileParts {
     }
 }
 
-impl Part {
+impl WindowPart {
     /// Returns the number of triangles of the part.
     pub fn count(self) -> usize {
         (self.end - self.start) as usize
@@ -274,17 +294,17 @@ mod tests {
             let (sorted, counted) = (Bins::sorted(pairs.clone()), Bins::counted(&pairs, counts));
             prop_assert_eq!(&sorted.tiles, &counted.tiles);
             prop_assert_eq!(&sorted.triangles, &counted.triangles);
-            let parts = || sorted.tiles().map(|(tile, start, end)| (tile, Part { window: 3, start, end }));
-            let other = (7, Part { window: 1, start: 0, end: 1 });
+            let parts = || sorted.tiles().map(|TileTriangles { tile, start, end }| (tile, WindowPart { window: 3, start, end }));
+            let other = (7, WindowPart { window: 1, start: 0, end: 1 });
             let parts = || std::iter::once(other).chain(parts());
             let (few, all) = (TileParts::sorted(parts().collect()), TileParts::counted(parts, 40));
             prop_assert_eq!(few.tiles(), all.tiles());
             for tile in 0..40 {
                 prop_assert_eq!(few.of(tile), all.of(tile));
             }
-            for (tile, start, end) in sorted.tiles() {
+            for TileTriangles { tile, start, end } in sorted.tiles() {
                 let expected: Vec<_> = pairs.iter().filter(|pair| pair.0 == tile).map(|pair| pair.1).collect();
-                prop_assert_eq!(sorted.of(Part { window: 0, start, end }), expected);
+                prop_assert_eq!(sorted.of(WindowPart { window: 0, start, end }), expected);
             }
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::Window;
 use crate::geometry::Triangles;
-use crate::hiz::{Direction, Early, HizUpdate, UpdateRules, apply_update, depths_over};
+use crate::hiz::{DepthDirection, DepthFormat, Early, HizUpdate, HizUpdater, UpdateRules, depths_over};
 use crate::raster::{Grid, Shape, TILE_LOG2, may_cover_group, within};
 
 /// Number of trial tests of a window, and the least share of them, as a divisor, that must hide
@@ -20,13 +20,12 @@ const TRIALS: [u32; 2] = [64, 8];
 #[derive(Clone, Copy)]
 pub struct EarlyHizTest<'a> {
     early: &'a Early,
-    direction: Direction,
-    depth_bits: u32,
-    samples: u32,
+    direction: DepthDirection,
+    format: DepthFormat,
 }
 
 /// A triangle that may be hidden.
-pub(super) struct Suspect {
+pub(super) struct Candidate {
     shape: Shape,
     pixels: [i64; 4],
     /// Nearness of its nearest corner.
@@ -35,7 +34,7 @@ pub(super) struct Suspect {
 
 /// Counts of the tests of sorting a window into tiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tests {
+pub struct TestCounts {
     /// Pairs of triangle and tile whose coverage was evaluated.
     pub evaluated: u32,
     /// Evaluated pairs whose triangle touches the tile.
@@ -46,7 +45,7 @@ pub struct Tests {
     pub kills: u32,
 }
 
-impl Tests {
+impl TestCounts {
     /// Returns true if more tests are expected to pay.
     fn pay(self) -> bool {
         let [trials, least] = TRIALS;
@@ -62,17 +61,17 @@ fn is_large(triangles: &Triangles, index: u32) -> bool {
 }
 
 impl<'a> EarlyHizTest<'a> {
-    /// Returns the test of draws that compare in a direction, for depths of a number of bits and
-    /// samples. Returns `None` if the structure hides nothing.
-    pub fn new(early: &'a Early, direction: Direction, (depth_bits, samples): (u32, u32)) -> Option<Self> {
+    /// Returns the test of draws that compare depths of a format in a direction. Returns `None` if
+    /// the structure hides nothing.
+    pub fn new(early: &'a Early, direction: DepthDirection, format: DepthFormat) -> Option<Self> {
         let is_known = early.direction() == Some(direction) && early.may_hide(f32::INFINITY);
-        is_known.then_some(Self { early, direction, depth_bits, samples })
+        is_known.then_some(Self { early, direction, format })
     }
 
     /// Returns the triangle if it may be hidden somewhere and tests have paid so far. Small
     /// triangles are tested in set-up, which takes less time for sixteen of them than a test here.
     #[inline]
-    pub(super) fn suspect(&self, triangles: &Triangles, index: u32, tests: Tests) -> Option<Suspect> {
+    pub(super) fn candidate(&self, triangles: &Triangles, index: u32, tests: TestCounts) -> Option<Candidate> {
         if !is_large(triangles, index) {
             return None;
         }
@@ -81,7 +80,7 @@ impl<'a> EarlyHizTest<'a> {
         if !self.early.may_hide(nearness) || !tests.pay() {
             return None;
         }
-        Some(Suspect { shape: triangles.shape(index), pixels: triangles.pixels(index).map(i64::from), nearness })
+        Some(Candidate { shape: triangles.shape(index), pixels: triangles.pixels(index).map(i64::from), nearness })
     }
 
     /// Returns true if any triangle is large enough to be tested.
@@ -90,15 +89,15 @@ impl<'a> EarlyHizTest<'a> {
     }
 
     /// Returns true if a triangle is hidden in a tile, whose pixels are `area`.
-    pub(super) fn hides(&self, tile: usize, area: [i64; 4], suspect: &Suspect, tests: &mut Tests) -> bool {
-        if !self.early.may_hide_in(tile, suspect.nearness) {
+    pub(super) fn hides(&self, tile: usize, area: [i64; 4], candidate: &Candidate, tests: &mut TestCounts) -> bool {
+        if !self.early.may_hide_in(tile, candidate.nearness) {
             return false;
         }
-        let pixels = within(suspect.pixels, area);
+        let pixels = within(candidate.pixels, area);
         if pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
             return false;
         }
-        let range = depths_over(&suspect.shape, pixels, self.depth_bits, self.samples);
+        let range = depths_over(&candidate.shape, pixels, self.format);
         let hidden = self.early.hides(tile, pixels, self.direction.nearness(self.direction.front(range)));
         tests.queries += 1;
         tests.kills += u32::from(hidden);
@@ -126,7 +125,7 @@ fn update_by_run(
     }
     let mut updated = 0;
     let triangles = &window.triangles;
-    let clip = within(update_rules.scissor, grid.area());
+    let Some(mut updater) = HizUpdater::new(early, grid, window.layer(), update_rules, &[]) else { return 0 };
     for index in range {
         let pixels = triangles.pixels(index).map(i64::from);
         // A part covers pixels that its polygon does not cover.
@@ -135,8 +134,7 @@ fn update_by_run(
             if !triangle.may_cover_group() {
                 continue;
             }
-            let update = HizUpdate { triangle, shape: triangles.shape(index), pixels };
-            apply_update((early, direction), &update, (grid, window.layer(), clip), (update_rules, &[]));
+            updater.apply(&HizUpdate { triangle, shape: triangles.shape(index), pixels });
             updated += 1;
         }
     }
@@ -149,11 +147,12 @@ mod tests {
 
     use super::super::{Clip, Run, Runs};
     use super::*;
-    use crate::hiz::{Bounds, Hiding, Hierarchy, Hiz, Visibility, apply_updates};
+    use crate::hiz::{Bounds, DepthRange, Hiding, Hierarchy, Hiz, Visibility, apply_updates};
     use crate::raster::UNITS;
     use ash::vk;
 
     const SIZE: [u32; 2] = [150, 90];
+    const FORMAT: DepthFormat = DepthFormat { bits: 32, samples: 1 };
 
     /// Triangles of depths that change little.
     fn triangles(many: usize, size: f32) -> impl Strategy<Value = Vec<[[f32; 3]; 3]>> {
@@ -177,12 +176,12 @@ mod tests {
         covered.map(|pixel| (pixel, depth(pixel))).collect()
     }
 
-    fn window(corners: &[[[f32; 3]; 3]], grid: &Grid, ahead: Option<EarlyHizTest<'_>>) -> Window {
+    fn window(corners: &[[[f32; 3]; 3]], grid: &Grid, early_hiz: Option<EarlyHizTest<'_>>) -> Window {
         let mut triangles = Triangles::default();
         let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
         assert_eq!(pushed, triangles.len());
         let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: 0 }]);
-        Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], ahead) }
+        Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], early_hiz) }
     }
 
     /// Returns the updates of the triangles of a window.
@@ -206,8 +205,8 @@ mod tests {
             area in prop::sample::select(vec![[0i64, 0, 150, 90], [5, 9, 131, 90]]),
         ) {
             let (direction, op) = match greater {
-                true => (Direction::Greater, vk::CompareOp::GREATER),
-                false => (Direction::Less, vk::CompareOp::LESS_OR_EQUAL),
+                true => (DepthDirection::Greater, vk::CompareOp::GREATER),
+                false => (DepthDirection::Less, vk::CompareOp::LESS_OR_EQUAL),
             };
             let cleared = if greater { 1.0 - cleared } else { cleared };
             let (grid, hierarchy) = (Grid::new(area, 1), Hierarchy::new(SIZE, Hiz::Always));
@@ -216,7 +215,7 @@ mod tests {
             early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
             let visibility = Visibility { tests: Some(direction), updates_hiz: true, looks_ahead: true, writes: Some(op) };
             let extent = SIZE.map(i64::from);
-            let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], depths: (32, 1), extent };
+            let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], format: FORMAT, extent };
             let first = window(&large, &grid, None);
             update_hiz(&mut early, &first, &grid, |_| update_rules);
             let mut model = vec![cleared; 150 * 90];
@@ -226,8 +225,8 @@ mod tests {
                     *stored = if greater { depth.max(*stored) } else { depth.min(*stored) };
                 }
             }
-            let ahead = EarlyHizTest::new(&early, direction, (32, 1)).unwrap();
-            let second = window(&small, &grid, Some(ahead));
+            let test = EarlyHizTest::new(&early, direction, FORMAT).unwrap();
+            let second = window(&small, &grid, Some(test));
             for index in 0..second.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&second.triangles, index, area) {
                     let [left, top] = [x >> TILE_LOG2, y >> TILE_LOG2];
@@ -241,12 +240,12 @@ mod tests {
             // Repeat the check with updates of parts of groups, where a triangle is hidden as a
             // whole or not at all.
             apply_updates(&mut early, &updates(&first), &grid, (&update_rules, &[[UNITS / 2; 2]]));
-            let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, [0.0, 1.0])).unwrap();
+            let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, DepthRange { min: 0.0, max: 1.0 })).unwrap();
             for index in 0..second.triangles.len() as u32 {
                 let depths = second.triangles.depths(index);
-                let depths = [depths.into_iter().fold(1.0, f32::min), depths.into_iter().fold(0.0, f32::max)];
+                let (min, max) = (depths.into_iter().fold(1.0, f32::min), depths.into_iter().fold(0.0, f32::max));
                 let bounds = hiding.touchable(second.triangles.pixels(index).map(i64::from));
-                let is_hidden = bounds.is_none_or(|bounds| hiding.hides(bounds, depths));
+                let is_hidden = bounds.is_none_or(|bounds| hiding.hides(bounds, DepthRange { min, max }));
                 for ([x, y], depth) in pixels(&second.triangles, index, within(area, [0, 0, 140, 90])) {
                     let stored = model[(y * 150 + x) as usize];
                     let passes = if greater { depth > stored } else { depth <= stored };
@@ -261,12 +260,12 @@ mod tests {
         let (grid, hierarchy) = (Grid::new([0, 0, 150, 90], 1), Hierarchy::new(SIZE, Hiz::Always));
         hierarchy.clear([0, 0, 150, 90], 1.0);
         let mut early = Early::default();
-        early.begin(Direction::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
-        assert!(EarlyHizTest::new(&early, Direction::Greater, (32, 1)).is_none());
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        assert!(EarlyHizTest::new(&early, DepthDirection::Greater, FORMAT).is_none());
         let visibility =
-            Visibility { tests: Some(Direction::Less), updates_hiz: true, looks_ahead: false, writes: None };
+            Visibility { tests: Some(DepthDirection::Less), updates_hiz: true, looks_ahead: false, writes: None };
         let mut update_rules =
-            UpdateRules { visibility, scissor: [0, 0, 150, 90], depths: (32, 1), extent: SIZE.map(i64::from) };
+            UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent: SIZE.map(i64::from) };
         let wall = [[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]];
         let wall = window(&[wall], &grid, None);
         let behind = [[10.0, 10.0, 0.6], [90.0, 10.0, 0.6], [10.0, 20.0, 0.6]];
@@ -274,18 +273,19 @@ mod tests {
         for (updates_hiz, tiles) in [(false, 2), (true, 0)] {
             update_rules.visibility.updates_hiz = updates_hiz;
             update_hiz(&mut early, &wall, &grid, |_| update_rules);
-            let ahead = EarlyHizTest::new(&early, Direction::Less, (32, 1));
-            let window = window(&[behind, before], &grid, ahead);
+            let test = EarlyHizTest::new(&early, DepthDirection::Less, FORMAT);
+            let window = window(&[behind, before], &grid, test);
             let holds = |index| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).count();
             assert_eq!((holds(0), holds(1)), (tiles, 2));
             assert_eq!(window.tests.kills, 2 - tiles as u32);
         }
-        let hiding = Hiding::new(&early, &grid, [0, 0, 100, 90], (32, [0.0, 1.0])).unwrap();
+        let hiding = Hiding::new(&early, &grid, [0, 0, 100, 90], (32, DepthRange { min: 0.0, max: 1.0 })).unwrap();
         assert_eq!(hiding.touchable([99, 9, 200, 200]), Some([99, 9, 100, 90]));
         assert_eq!(hiding.touchable([100, 9, 200, 200]), None);
-        assert!(hiding.hides([0, 0, 100, 90], [0.51, 0.6]) && !hiding.hides([0, 0, 1, 1], [0.5, 0.6]));
+        let hides = |pixels, min| hiding.hides(pixels, DepthRange { min, max: 0.6 });
+        assert!(hides([0, 0, 100, 90], 0.51) && !hides([0, 0, 1, 1], 0.5));
         let bounds: Option<&Bounds> = None;
-        early.begin(Direction::Less, std::iter::once(bounds));
-        assert!(EarlyHizTest::new(&early, Direction::Less, (32, 1)).is_none(), "nothing is known of any tile");
+        early.begin(DepthDirection::Less, std::iter::once(bounds));
+        assert!(EarlyHizTest::new(&early, DepthDirection::Less, FORMAT).is_none(), "nothing is known of any tile");
     }
 }

@@ -11,13 +11,13 @@ mod early_hiz;
 
 use smallvec::SmallVec;
 
-use bins::Bins;
-pub use bins::{Part, TileParts};
+use bins::{BinTests, Bins};
+pub use bins::{TileParts, WindowPart};
 
 use crate::geometry::Triangles;
 use crate::raster::Grid;
 
-pub use early_hiz::{EarlyHizTest, Tests, update_hiz};
+pub use early_hiz::{EarlyHizTest, TestCounts, update_hiz};
 
 /// Consecutive triangles or primitives of one draw state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Window {
     pub triangles: Triangles,
     bins: Bins,
     /// Counts of the tests of sorting.
-    pub tests: Tests,
+    pub tests: TestCounts,
 }
 
 impl Window {
@@ -50,7 +50,7 @@ impl Window {
     }
 
     /// Returns the numbers of the triangles of a part.
-    pub fn triangles_of(&self, part: Part) -> &[u16] {
+    pub fn triangles_of(&self, part: WindowPart) -> &[u16] {
         self.bins.of(part)
     }
 
@@ -63,9 +63,9 @@ impl Window {
     /// Sorts triangles into the tiles of a grid that their draws may touch, except where they are
     /// known to be hidden. The window has no runs yet.
     pub fn new(triangles: Triangles, grid: &Grid, clips: &[Clip], early_hiz: Option<EarlyHizTest<'_>>) -> Self {
-        let mut tests = Tests::default();
-        let bins = Bins::new(&triangles, grid, clips, (early_hiz, &mut tests));
-        Self { runs: Runs::new(), triangles, bins, tests }
+        let mut tests = BinTests { early_hiz, counts: TestCounts::default() };
+        let bins = Bins::new(&triangles, grid, clips, &mut tests);
+        Self { runs: Runs::new(), triangles, bins, tests: tests.counts }
     }
 }
 

@@ -8,18 +8,18 @@ use vitric_base::counters::Counter;
 
 use super::Assembled;
 use crate::geometry::PrimitiveContext;
-use crate::geometry::cull::Waiting;
-use crate::geometry::mesh::{Mesh, MeshScratch, RUNS_AT_ONCE};
+use crate::geometry::cull::CullQueue;
+use crate::geometry::mesh::{MeshPrimitive, MeshScratch, MeshWorkgroups, RUNS_AT_ONCE};
 use crate::geometry::setup::{Routes, SetUp, room};
 use crate::geometry::shading::{Records, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
 
 impl Assembled<'_> {
     /// Processes a range of workgroups. Returns false if the time limit of the draw has expired.
-    pub(super) fn mesh_piece(
+    pub(super) fn mesh_chunk(
         &self,
-        mesh: &Mesh<'_>,
-        (scratch, waiting): (&mut MeshScratch, &mut Waiting),
+        mesh: &MeshWorkgroups<'_>,
+        (scratch, cull_queue): (&mut MeshScratch, &mut CullQueue),
         workgroups: Range<usize>,
         out: &mut Vec<Triangles>,
     ) -> bool {
@@ -42,12 +42,12 @@ impl Assembled<'_> {
             let open = room((context, 0), (out, primitives.len()), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
-            let feed = Records { words, record: mesh.outputs.outputs.len() };
+            let feed = Records { words, record: mesh.outputs.outputs.len(), count: vertices };
             let source = &self.source;
-            let shaded = shade_waves(source.kernel, source.environment, (vertices, feed), (shading, triangles));
+            let shaded = shade_waves(source.kernel, source.environment, feed, shading, triangles);
             let Some(shaded) = shaded else { return false };
             let routes = Routes { contexts: self.contexts, layers: self.layers };
-            let set_up = SetUp::new(routes, waiting, (out, open), self.spare);
+            let set_up = SetUp::new(routes, cull_queue, (out, open), self.spare);
             let gained = set_up_all(set_up, &shaded, (primitives, mesh.facts.corners as usize), context);
             self.count_clipped(primitives.len() as u64, gained);
             if out[open].len() == before.0 {
@@ -63,10 +63,10 @@ impl Assembled<'_> {
 fn set_up_all(
     mut set_up: SetUp<'_>,
     shaded: &Shaded<'_>,
-    (primitives, corners): (&[([u32; 3], u32)], usize),
+    (primitives, corners): (&[MeshPrimitive], usize),
     context: &PrimitiveContext,
 ) -> i64 {
-    for (of_primitive, id) in primitives {
+    for MeshPrimitive { corners: of_primitive, id } in primitives {
         let places: SmallVec<[u32; 3]> = of_primitive[..corners].into();
         match context.routed {
             Some(_) => set_up.add_routed(shaded, &places, *id),

@@ -1,27 +1,24 @@
 //! Patches in the front end: from their vertex indices to primitives that are set up.
 
-use std::ops::Range;
-
 use vitric_base::counters::Counter;
 use vitric_exec::Program;
 use vitric_exec::interp::Environment;
 
-use super::{Assembled, FrontScratch};
+use super::{Assembled, EmitBuffers, FrontScratch, InstanceRange};
+use crate::geometry::Triangles;
 use crate::geometry::merged::{Emission, PrimitiveNumbers};
 use crate::geometry::setup::{Routes, SetUp, room};
-use crate::geometry::shading::{shade_waves, shade_words};
-use crate::geometry::tessellation::{AT_ONCE, Evaluation, PatchScratch, Patches, Piece};
-use crate::geometry::{Triangles, VertexSource};
+use crate::geometry::shading::{WaveBuffers, shade_waves, shade_words};
+use crate::geometry::tessellation::{AT_ONCE, Evaluation, PatchChunk, PatchInputs, PatchScratch, Patches};
 
 impl Assembled<'_> {
-    /// Returns the batches of patches whose control programs store their outputs in one buffer:
-    /// instance, and numbers of the patches.
-    pub fn patch_parts(&self) -> impl Iterator<Item = (u32, Range<usize>)> + use<> {
+    /// Returns the batches of patches whose control programs store their outputs in one buffer.
+    pub fn patch_parts(&self) -> impl Iterator<Item = InstanceRange> + use<> {
         let count = self.per_instance();
         let parts = move || (0..count).step_by(AT_ONCE).map(move |start| start..count.min(start + AT_ONCE));
         // A draw without patches may have any number of instances, which need no iteration.
         let instances = if count == 0 { 0 } else { self.instances };
-        (0..instances).flat_map(move |instance| parts().map(move |part| (instance, part)))
+        (0..instances).flat_map(move |instance| parts().map(move |primitives| InstanceRange { instance, primitives }))
     }
 
     /// Runs the control program for patches of an instance. Returns false if the time limit of the
@@ -29,15 +26,15 @@ impl Assembled<'_> {
     pub fn control(
         &self,
         scratch: &mut FrontScratch,
-        (instance, range): (u32, Range<usize>),
+        InstanceRange { instance, primitives: range }: InstanceRange,
         out: &mut Patches,
     ) -> bool {
         let Some((kernel, _)) = self.patches else { return true };
         let FrontScratch { indices, patches, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
-        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let named = (self.first_primitive + range.start as u32, self.of_each, &indices[..]);
-        let Some(vertices) = kernel.control(&source, named, patches, out) else { return false };
+        let first = self.first_primitive + range.start as u32;
+        let inputs = PatchInputs { first, vertices: self.of_each, corners: indices };
+        let Some(vertices) = kernel.control(&self.source_of(instance), inputs, patches, out) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, vertices as u64);
             counters.count(Counter::Reused, (indices.len() - vertices) as u64);
@@ -51,11 +48,11 @@ impl Assembled<'_> {
     pub fn process_patches(
         &self,
         scratch: &mut FrontScratch,
-        (patches, piece): (&Patches, &Piece),
+        (patches, chunk): (&Patches, &PatchChunk),
         out: &mut Vec<Triangles>,
     ) -> bool {
         let Some((kernel, subdivision)) = &self.patches else { return true };
-        patches.subdivide(subdivision, piece, &mut scratch.patches);
+        patches.subdivide(subdivision, chunk, &mut scratch.patches);
         if let Some(counters) = self.counters {
             counters.count(Counter::EvaluatedVertices, scratch.patches.subdivided.count() as u64);
         }
@@ -74,22 +71,21 @@ impl Assembled<'_> {
         (environment, of_each): (&Environment<'_>, usize),
         out: &mut Vec<Triangles>,
     ) -> Option<()> {
-        let FrontScratch { patches, shading, waiting, captured, .. } = scratch;
+        let FrontScratch { patches, shading, cull_queue, captured, .. } = scratch;
         let subdivided = &patches.subdivided;
         let mut discarded = Triangles::default();
         let count = subdivided.numbers.len();
         let open = self.contexts.first().map(|context| room((context, 0), (out, count), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
         let before = (triangles.len(), triangles.vertices());
-        let vertices = (subdivided.count(), subdivided.feed());
-        let shaded = shade_waves(self.source.kernel, environment, vertices, (shading, triangles))?;
+        let shaded = shade_waves(self.source.kernel, environment, subdivided.feed(), shading, triangles)?;
         if let Some(plan) = self.captures {
             plan.capture_shaded(&shaded, subdivided.corners.chunks_exact(of_each), captured);
         }
         let Some(open) = open else { return Some(()) };
         let routes = Routes { contexts: self.contexts, layers: self.layers };
         let is_routed = self.contexts[0].routed.is_some();
-        let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
+        let mut set_up = SetUp::new(routes, cull_queue, (out, open), self.spare);
         for (&number, places) in subdivided.numbers.iter().zip(subdivided.corners.chunks_exact(of_each)) {
             match is_routed {
                 true => set_up.add_routed(&shaded, places, number),
@@ -111,11 +107,11 @@ impl Assembled<'_> {
         (environment, program): (&Environment<'_>, &Program),
         out: &mut Vec<Triangles>,
     ) -> Option<()> {
-        let FrontScratch { patches, waiting, emission: emitting, captured, .. } = scratch;
+        let FrontScratch { patches, cull_queue, emission: scratch, captured, .. } = scratch;
         let PatchScratch { vertex, words, shaded, subdivided, .. } = &mut **patches;
         shaded.clear();
-        let vertices = (subdivided.count(), subdivided.feed());
-        shade_words(program, environment, vertices, (vertex, words), |_, words| shaded.extend_from_slice(words))?;
+        let buffers = WaveBuffers { wave: vertex, outputs: words };
+        shade_words(program, environment, subdivided.feed(), buffers, |_, words| shaded.extend_from_slice(words))?;
         let (kernel, mode) = self.merged?;
         let emission = Emission {
             kernel,
@@ -126,6 +122,6 @@ impl Assembled<'_> {
             shaded: Some(shaded),
             counters: self.counters,
         };
-        self.emit(&emission, (emitting, waiting, captured), out).then_some(())
+        self.emit(&emission, EmitBuffers { scratch, cull_queue, captured }, out).then_some(())
     }
 }

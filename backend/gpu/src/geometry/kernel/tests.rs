@@ -69,7 +69,7 @@ fn pipeline(vertex: Program, attributes: Vec<VertexAttribute>, bindings: Vec<Ver
 /// Returns the plan of draws with six varyings.
 fn plan() -> Plan {
     let mut plan = Plan::default();
-    plan.ways.extend([VaryingSource::Linear; 6]);
+    plan.sources.extend([VaryingSource::Linear; 6]);
     plan
 }
 
@@ -163,7 +163,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
         let (mut scratch, mut triangles) = (ShadeScratch::default(), Triangles::default());
         triangles.start(plan(), 0, 0);
-        let shaded = shade(&source, &vertices, (&mut scratch, &mut triangles)).unwrap();
+        let shaded = shade(&source, &vertices, &mut scratch, &mut triangles).unwrap();
         for (place, &vertex) in (0..).zip(&vertices) {
             let read = |at: u64, bytes: usize, size: u64, base: u64| {
                 let mut out = [0; 16];
@@ -223,7 +223,7 @@ fn draws_are_numbered() {
     let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
     let (mut scratch, mut triangles) = (ShadeScratch::default(), Triangles::default());
     triangles.start(plan(), 0, 0);
-    let shaded = shade(&source, &[105, 101], (&mut scratch, &mut triangles)).unwrap();
+    let shaded = shade(&source, &[105, 101], &mut scratch, &mut triangles).unwrap();
     for (place, vertex) in [(0, 105), (1, 101)] {
         let got = &triangles.row(shaded.row(place)).as_flattened()[output::VARYINGS..][..6];
         assert_eq!(got, [100, 7, 3, vertex, 0, 9]);

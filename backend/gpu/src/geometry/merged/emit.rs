@@ -10,7 +10,7 @@ use vitric_exec::interp::{Environment, Stop, Wave};
 use vitric_exec::runtime::SharedMemory;
 use vitric_ir::interface::STREAMS;
 
-use super::waves::{Batch, Mode, Waves};
+use super::waves::{InvocationBatch, Mode, Waves};
 use super::{Layout, MAX_VERTICES, MergedKernel, input};
 use crate::geometry::assembly::assemble;
 use crate::geometry::feedback::{CapturePlan, Captured};
@@ -95,13 +95,13 @@ impl Emission<'_> {
     }
 
     /// Returns the batches of all invocations.
-    pub fn batches(&self) -> impl Iterator<Item = Batch> {
+    pub fn batches(&self) -> impl Iterator<Item = InvocationBatch> {
         let primitives = self.corners.len() / self.kernel.vertices();
         self.waves().batches(primitives * self.kernel.facts.invocations as usize)
     }
 
     /// Returns the maximum number of primitives that a batch becomes.
-    pub fn most_primitives(&self, batch: &Batch) -> usize {
+    pub fn most_primitives(&self, batch: &InvocationBatch) -> usize {
         batch.items.len() * self.kernel.facts.max_vertices as usize
     }
 
@@ -109,7 +109,7 @@ impl Emission<'_> {
     /// program was interrupted.
     pub fn run<'w>(
         &'w self,
-        batch: &Batch,
+        batch: &InvocationBatch,
         scratch: &'w mut EmitScratch,
         triangles: &mut Triangles,
     ) -> Option<Emitted<'w>> {
@@ -134,9 +134,8 @@ impl Emission<'_> {
             Some(_) => (&gathered[..], (all as usize).div_ceil(WAVE)),
             None => (records, used),
         };
-        let feed = Records { words, record };
-        let shaded =
-            shade_waves(&self.kernel.finish, self.source.environment, (used * WAVE, feed), (shading, triangles))?;
+        let feed = Records { words, record, count: used * WAVE };
+        let shaded = shade_waves(&self.kernel.finish, self.source.environment, feed, shading, triangles)?;
         let (first, numbers) = (batch.items.start, self.numbers);
         Some(Emitted { kernel: self.kernel, waves, memory: records, counts, strip, first, numbers, starts, shaded })
     }
@@ -148,7 +147,7 @@ impl Emission<'_> {
         (first, &self.corners[first * of_each..end * of_each])
     }
 
-    fn run_wave(&self, batch: &Batch, wave: usize, scratch: &mut EmitScratch) -> Option<()> {
+    fn run_wave(&self, batch: &InvocationBatch, wave: usize, scratch: &mut EmitScratch) -> Option<()> {
         let (first, corners) = self.primitives(&batch.items);
         let EmitScratch { wave: runner, memory, reuse, counts, .. } = scratch;
         match self.mode {
@@ -166,7 +165,7 @@ impl Emission<'_> {
         // is enough.
         if wave == 0 {
             let most = self.kernel.facts.max_vertices;
-            counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().teller(item)].min(most)));
+            counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().counting_lane(item)].min(most)));
         }
         Some(())
     }
@@ -191,7 +190,7 @@ impl Emission<'_> {
         }
     }
 
-    fn inputs(&self, batch: &Batch, wave: usize, (first, reuse): (usize, &Reuse)) -> [Lanes; input::COUNT] {
+    fn inputs(&self, batch: &InvocationBatch, wave: usize, (first, reuse): (usize, &Reuse)) -> [Lanes; input::COUNT] {
         let (waves, facts, layout) = (self.waves(), &self.kernel.facts, self.kernel.layout);
         let mut inputs = [[0; WAVE]; input::COUNT];
         let DrawNumbers { base_vertex, base_instance, draw } = self.source.numbers;
@@ -224,7 +223,7 @@ impl Emission<'_> {
         inputs
     }
 
-    fn count(&self, batch: &Batch, scratch: &EmitScratch) {
+    fn count(&self, batch: &InvocationBatch, scratch: &EmitScratch) {
         let Some(counters) = self.counters else { return };
         let (waves, items) = (batch.waves as u64, batch.items.len() as u64);
         let (vertices, corners) = (scratch.reuse.vertices.len() as u64, scratch.reuse.places.len() as u64);

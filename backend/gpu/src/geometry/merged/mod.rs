@@ -226,7 +226,7 @@ fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts,
     b.push(Inst::If { condition: is_over });
     b.push(Inst::Break { depth: 0 });
     b.push(Inst::EndIf);
-    let mut b = shade_row(b, pipeline, to, (number, first));
+    let mut b = shade_row(b, pipeline, to, VertexRow { number, first });
     b.push(Inst::Continuing);
     let (number, one) = (b.local_load(row, 0, None, Type::I32), b.int(1));
     let next = b.binary(B::IAdd, number, one);
@@ -260,13 +260,21 @@ fn variance() -> [LaneVariance; input::COUNT] {
     variance
 }
 
-/// Appends vertex code for sixteen vertices, of which the first has the place `first`. Stores the
-/// components that the geometry program reads in local memory.
+/// A row of sixteen vertices in local memory.
+struct VertexRow {
+    /// Number of the row.
+    number: Value,
+    /// Place of the row's first vertex.
+    first: Value,
+}
+
+/// Appends vertex code for a row of vertices. Stores the components that the geometry program reads
+/// in local memory.
 fn shade_row(
     mut b: Builder,
     pipeline: &PipelineState,
     (facts, layout): (&GeometryFacts, Layout),
-    (number, first): (Value, Value),
+    VertexRow { number, first }: VertexRow,
 ) -> Builder {
     let (lane, two, six) = (b.lane(), b.int(2), b.int(LOCAL_WORD.ilog2()));
     let place = b.binary(B::IAdd, first, lane);

@@ -37,7 +37,7 @@ pub struct Waves {
 
 /// Invocations, and the waves that run them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
+pub struct InvocationBatch {
     /// Numbers of the invocations.
     pub items: Range<usize>,
     /// Number of waves, at least one. Several waves all run the one invocation of the batch.
@@ -54,10 +54,10 @@ impl Waves {
     }
 
     /// Divides `items` invocations into batches.
-    pub fn batches(self, items: usize) -> impl Iterator<Item = Batch> {
+    pub fn batches(self, items: usize) -> impl Iterator<Item = InvocationBatch> {
         let of_item = self.lanes_of_item();
         let (step, waves) = ((self.lanes / of_item).max(1), of_item.div_ceil(self.lanes));
-        (0..items).step_by(step).map(move |first| Batch { items: first..items.min(first + step), waves })
+        (0..items).step_by(step).map(move |first| InvocationBatch { items: first..items.min(first + step), waves })
     }
 
     /// Returns the work of a lane in a wave of a batch of `items` invocations, or `None` if the
@@ -74,7 +74,7 @@ impl Waves {
 
     /// Returns the lane that outputs the number of vertices an invocation emitted, counted from
     /// the first wave on.
-    pub fn teller(self, item: usize) -> usize {
+    pub fn counting_lane(self, item: usize) -> usize {
         item * self.lanes_of_item()
     }
 

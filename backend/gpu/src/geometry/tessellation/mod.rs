@@ -17,6 +17,6 @@ mod tessellator;
 
 pub(super) use kernel::{Evaluation, before_geometry};
 pub use kernel::{LazyTessellationKernel, TessellationKernel};
-pub(super) use patches::PatchScratch;
-pub use patches::{AT_ONCE, Patches, Piece};
-pub use tessellator::{Levels, MAX_LEVEL, Mesh};
+pub use patches::{AT_ONCE, PatchChunk, Patches};
+pub(super) use patches::{PatchInputs, PatchScratch};
+pub use tessellator::{Levels, MAX_LEVEL, TessellatedPatch};

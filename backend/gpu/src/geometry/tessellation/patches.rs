@@ -8,10 +8,10 @@ use vitric_exec::runtime::SharedMemory;
 use vitric_ir::interface::LOCAL_WORD;
 
 use super::kernel::{TessellationKernel, control, evaluation};
-use super::{Levels, Mesh};
+use super::{Levels, TessellatedPatch};
 use crate::geometry::VertexSource;
 use crate::geometry::reuse::Reuse;
-use crate::geometry::shading::{Feed, shade_words};
+use crate::geometry::shading::{Feed, WaveBuffers, shade_words};
 use crate::state::Subdivision;
 
 /// Number of patches in a batch, whose control programs write their blocks to one buffer.
@@ -26,7 +26,7 @@ pub struct PatchScratch {
     /// Vertex components for geometry programs, in blocks of sixteen vertices.
     pub(in crate::geometry) shaded: Vectors,
     reuse: Reuse,
-    mesh: Mesh,
+    mesh: TessellatedPatch,
     /// Result of the last subdivision.
     pub(in crate::geometry) subdivided: Subdivided,
 }
@@ -46,13 +46,24 @@ pub struct Patches {
 
 /// A chunk of a batch of patches: whole patches, or a range of one patch's primitives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct PatchChunk {
     /// Numbers of the patches in their batch.
     pub patches: Range<usize>,
     /// Range of primitives, if the chunk is a part of one patch.
     pub part: Option<Range<usize>>,
     /// Number of primitives.
     pub primitives: usize,
+}
+
+/// Vertices of consecutive patches.
+#[derive(Clone, Copy)]
+pub struct PatchInputs<'a> {
+    /// Number of the first patch.
+    pub first: u32,
+    /// Number of input vertices of a patch.
+    pub vertices: usize,
+    /// Vertex indices.
+    pub corners: &'a [u32],
 }
 
 /// Byte offsets in the local memory of control programs, which holds vertex components, tables of
@@ -64,16 +75,16 @@ struct Layout {
 }
 
 impl TessellationKernel {
-    /// Runs vertex and control programs for patches with `vertices` input vertices each. `corners`
-    /// holds the vertex indices, and `first` is the number of the first patch. Returns the number
-    /// of shaded vertices, or `None` if a program was interrupted.
+    /// Runs vertex and control programs for patches. Returns the number of shaded vertices, or
+    /// `None` if a program was interrupted.
     pub fn control(
         &self,
         source: &VertexSource<'_>,
-        (first, vertices, corners): (u32, usize, &[u32]),
+        inputs: PatchInputs<'_>,
         scratch: &mut PatchScratch,
         out: &mut Patches,
     ) -> Option<usize> {
+        let PatchInputs { first, vertices, corners } = inputs;
         scratch.reuse.number(corners);
         let layout = self.place(scratch.reuse.vertices.len(), corners.len(), corners.len() / vertices);
         let Patches { memory, .. } = out;
@@ -87,7 +98,7 @@ impl TessellationKernel {
         let of_wave = (WAVE / self.block.vertices as usize).max(1);
         for start in (0..count).step_by(of_wave) {
             let patches = start..count.min(start + of_wave);
-            if !self.run_control((&environment, &layout, first), (patches, vertices), scratch) {
+            if !self.run_control(&environment, &layout, inputs, patches, scratch) {
                 return None;
             }
         }
@@ -107,8 +118,8 @@ impl TessellationKernel {
     fn shade(&self, source: &VertexSource<'_>, scratch: &mut PatchScratch, memory: &mut SharedMemory) -> Option<()> {
         let PatchScratch { vertex, words, reuse, .. } = scratch;
         let (slots, lanes) = (self.points.outputs.len(), memory.lanes_mut());
-        let vertices = (reuse.vertices.len(), source.feed(&reuse.vertices));
-        shade_words(&self.points, source.environment, vertices, (vertex, words), |number, words| {
+        let (feed, buffers) = (source.feed(&reuse.vertices), WaveBuffers { wave: vertex, outputs: words });
+        shade_words(&self.points, source.environment, feed, buffers, |number, words| {
             lanes[number * slots..][..slots].copy_from_slice(words);
         })
     }
@@ -126,8 +137,10 @@ impl TessellationKernel {
     /// waves.
     fn run_control(
         &self,
-        (environment, layout, first): (&Environment<'_>, &Layout, u32),
-        (patches, given): (Range<usize>, usize),
+        environment: &Environment<'_>,
+        layout: &Layout,
+        PatchInputs { first, vertices: given, .. }: PatchInputs<'_>,
+        patches: Range<usize>,
         scratch: &mut PatchScratch,
     ) -> bool {
         let vertices = self.block.vertices as usize;
@@ -177,45 +190,45 @@ impl Patches {
 
     /// Splits the patches into chunks of about `size` primitives, and at most `most` but at least
     /// one.
-    pub fn pieces(&self, subdivision: &Subdivision, (size, most): (usize, usize)) -> Vec<Piece> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    pub fn chunks(&self, subdivision: &Subdivision, (size, most): (usize, usize)) -> Vec<PatchChunk> {
+        let mut chunks: Vec<PatchChunk> = Vec::new();
         for (patch, levels) in self.levels.iter().enumerate() {
             let (_, count) = subdivision.count(levels);
-            match pieces.last_mut() {
+            match chunks.last_mut() {
                 _ if count == 0 => {}
                 _ if count > most => {
                     let parts = (0..count).step_by(most.max(1)).map(|start| start..count.min(start + most.max(1)));
-                    let piece = |part: Range<usize>| Piece {
+                    let chunk = |part: Range<usize>| PatchChunk {
                         patches: patch..patch + 1,
                         primitives: part.len(),
                         part: Some(part),
                     };
-                    pieces.extend(parts.map(piece));
+                    chunks.extend(parts.map(chunk));
                 }
                 Some(last) if last.part.is_none() && last.primitives + count <= size => {
                     last.patches.end = patch + 1;
                     last.primitives += count;
                 }
-                _ => pieces.push(Piece { patches: patch..patch + 1, part: None, primitives: count }),
+                _ => chunks.push(PatchChunk { patches: patch..patch + 1, part: None, primitives: count }),
             }
         }
-        pieces
+        chunks
     }
 
     /// Subdivides a chunk.
     pub(in crate::geometry) fn subdivide(
         &self,
         subdivision: &Subdivision,
-        piece: &Piece,
+        chunk: &PatchChunk,
         PatchScratch { mesh, subdivided, reuse, .. }: &mut PatchScratch,
     ) {
         let corners_of_each = subdivision.corners();
         subdivided.clear();
-        for patch in piece.patches.clone() {
+        for patch in chunk.patches.clone() {
             subdivision.subdivide(&self.levels[patch], mesh);
             let of_patch = (self.blocks + patch as u32 * self.block, self.first + patch as u32);
             let has_third = subdivision.domain == vitric_ir::interface::Domain::Triangles;
-            match &piece.part {
+            match &chunk.part {
                 None => subdivided.add(of_patch, (&mesh.vertices, &mesh.corners), has_third),
                 Some(part) => {
                     reuse.number(&mesh.corners[part.start * corners_of_each..part.end * corners_of_each]);
@@ -287,6 +300,10 @@ struct Coordinates<'a> {
 }
 
 impl Feed for Coordinates<'_> {
+    fn count(&self) -> usize {
+        self.vertices.len()
+    }
+
     fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
         let vertices = &self.vertices[number * WAVE..];
         let vertices = &vertices[..vertices.len().min(WAVE)];

@@ -54,7 +54,7 @@ pub struct Levels {
 
 /// A subdivided patch.
 #[derive(Debug, Default)]
-pub struct Mesh {
+pub struct TessellatedPatch {
     /// Settings and levels of the last subdivision.
     of: Option<(Subdivision, Levels)>,
     /// Coordinates u and v of the vertices. In triangles w is 1 - u - v.
@@ -160,7 +160,7 @@ impl Subdivision {
 
     /// Subdivides a patch into `mesh`. The patch has no vertices if an outer level is not
     /// positive. Keeps the mesh if settings and levels are those of the last call.
-    pub fn subdivide(&self, levels: &Levels, mesh: &mut Mesh) {
+    pub fn subdivide(&self, levels: &Levels, mesh: &mut TessellatedPatch) {
         let of = Some((*self, *levels));
         if mesh.of == of {
             return;
@@ -251,7 +251,7 @@ impl Subdivision {
         levels.iter().all(|&level| self.spacing.segments(self.spacing.clamp(level)) == 1)
     }
 
-    fn triangle(&self, levels: &Levels, mesh: &mut Mesh) {
+    fn triangle(&self, levels: &Levels, mesh: &mut TessellatedPatch) {
         let outer = [levels.outer[0], levels.outer[1], levels.outer[2]];
         if self.leaves_whole(&[outer[0], outer[1], outer[2], levels.inner[0]]) {
             mesh.vertices.extend([[0, ONE], [0, 0], [ONE, 0]]);
@@ -292,7 +292,7 @@ impl Subdivision {
         mesh.across = [across, other];
     }
 
-    fn square(&self, levels: &Levels, mesh: &mut Mesh) {
+    fn square(&self, levels: &Levels, mesh: &mut TessellatedPatch) {
         let [left, bottom, right, top] = levels.outer;
         let all = [left, bottom, right, top, levels.inner[0], levels.inner[1]];
         if self.leaves_whole(&all) {
@@ -337,7 +337,7 @@ impl Subdivision {
         mesh.across = across;
     }
 
-    fn isolines(&self, levels: &Levels, mesh: &mut Mesh) {
+    fn isolines(&self, levels: &Levels, mesh: &mut TessellatedPatch) {
         let lines = Spacing::Equal.segments(Spacing::Equal.clamp(levels.outer[0]));
         let level = self.spacing.clamp(levels.outer[1]);
         let segments = self.spacing.segments(level);
@@ -415,7 +415,7 @@ fn turned([first, second, third]: [u32; 3], edge: usize) -> [u32; 2] {
     }
 }
 
-impl Mesh {
+impl TessellatedPatch {
     /// Adds the inner vertices of a square, ring by ring. The last ones may be a row.
     fn add_inside(&mut self, square: &Square, [u, v]: &[Vec<u32>; 2]) {
         self.grid.clear();

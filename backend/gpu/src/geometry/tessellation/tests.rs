@@ -24,8 +24,8 @@ impl Picks {
     }
 }
 
-fn mesh(domain: Domain, spacing: Spacing, levels: &Levels) -> Mesh {
-    let mut mesh = Mesh::default();
+fn mesh(domain: Domain, spacing: Spacing, levels: &Levels) -> TessellatedPatch {
+    let mut mesh = TessellatedPatch::default();
     Subdivision { domain, spacing, points: false, positive: true }.subdivide(levels, &mut mesh);
     mesh
 }
@@ -46,7 +46,7 @@ fn expected_segments(spacing: Spacing, level: f32) -> u32 {
 }
 
 /// Returns the coordinates on an edge of the domain, in order.
-fn on_edge(mesh: &Mesh, is_on: impl Fn([u32; 2]) -> bool, place: impl Fn([u32; 2]) -> u32) -> Vec<u32> {
+fn on_edge(mesh: &TessellatedPatch, is_on: impl Fn([u32; 2]) -> bool, place: impl Fn([u32; 2]) -> u32) -> Vec<u32> {
     let used: HashSet<u32> = mesh.corners.iter().copied().collect();
     // Inner vertices may lie on an edge too. Vertices of the edge belong to sides that only one
     // triangle has.
@@ -333,7 +333,7 @@ fn golden_places() {
 #[test]
 fn counts_are_those_of_the_mesh() {
     let mut picks = Picks(5);
-    let mut mesh = Mesh::default();
+    let mut mesh = TessellatedPatch::default();
     for turn in 0..6000 {
         let mut levels = picks.levels();
         match turn % 50 {

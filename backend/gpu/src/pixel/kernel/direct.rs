@@ -12,20 +12,20 @@ use vitric_ir::passes::pair;
 use vitric_ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 
 use super::inputs::Inputs;
-use super::traits::{TEXEL, is_late};
+use super::traits::{FragmentShading, TEXEL, is_late};
 use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels, shades_samples};
 use crate::raster::has_all_samples;
-use crate::state::{MultisampleState, PipelineState};
+use crate::state::PipelineState;
 
 /// Maximum number of instructions of a program that runs with idle lanes instead of in packed
 /// waves.
-const LONGEST: usize = 160;
+const MAX_INSTRUCTIONS: usize = 160;
 
 /// Maximum number of instructions for all samples together, if each sample is shaded.
-const LONGEST_SHADED: usize = 4 * LONGEST;
+const MAX_SAMPLE_SHADED_INSTRUCTIONS: usize = 4 * MAX_INSTRUCTIONS;
 
 /// Maximum number of instructions of a program for which a kernel of whole groups pays.
-const LONGEST_WHOLE: usize = 4000;
+const MAX_WHOLE_INSTRUCTIONS: usize = 4000;
 
 /// Maximum size of a short program's locals, in 32-bit words.
 const MAX_LOCALS: u32 = 32;
@@ -64,7 +64,7 @@ pub enum SmallPrimitivePath {
 
 /// Returns the path of small primitives for a pipeline that writes `attachments`, or `None` if
 /// waves of quads are necessary.
-pub(super) fn way(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<SmallPrimitivePath> {
+pub(super) fn small_primitive_path(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<SmallPrimitivePath> {
     if serves(pipeline, attachments) {
         return Some(SmallPrimitivePath::AtOnce);
     }
@@ -89,17 +89,18 @@ pub(super) fn serves(pipeline: &PipelineState, attachments: &[Attachment]) -> bo
         // pixel are shaded together.
         let effects = if is_late(pipeline, program) { Effects::Late } else { Effects::None };
         let by_sample = shades_samples(multisample, Some(program));
-        let has_way = !by_sample || effects == Effects::None;
+        let is_supported = !by_sample || effects == Effects::None;
         let times = if by_sample { multisample.samples as usize } else { 1 };
-        let is_short = is_short(program) && program.code.function().insts.len() * times <= LONGEST_SHADED;
-        is_short && is_plain(program, effects) && has_way
+        let is_short =
+            is_short(program) && program.code.function().insts.len() * times <= MAX_SAMPLE_SHADED_INSTRUCTIONS;
+        is_short && is_plain(program, effects) && is_supported
     };
     exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_none_or(fits)
 }
 
 /// Returns true if a pipeline has kernels for groups that are tested before the program.
 pub(super) fn serves_groups(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
-    let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
+    let is_long = |program: &Program| program.code.function().insts.len() > MAX_WHOLE_INSTRUCTIONS;
     let fits = |program: &Program| !is_long(program) && is_plain(program, Effects::None);
     exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
@@ -115,7 +116,7 @@ pub(super) fn samples_of_run(pipeline: &PipelineState) -> u32 {
 /// discarded samples or written depths.
 pub(super) fn serves_late(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
     let fits = |program: &Program| {
-        let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
+        let is_long = program.code.function().insts.len() > MAX_WHOLE_INSTRUCTIONS;
         is_late(pipeline, program) && !is_long && is_plain(program, Effects::Late)
     };
     let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
@@ -147,7 +148,7 @@ fn has_texels(pipeline: &PipelineState, attachments: &[Attachment]) -> bool {
 fn is_short(program: &Program) -> bool {
     let Function { insts, locals, .. } = program.code.function();
     let is_costly = |inst: &Inst| matches!(inst, Inst::Loop | Inst::Image(_));
-    insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MAX_LOCALS && !insts.iter().any(is_costly)
+    insts.len() <= MAX_INSTRUCTIONS && locals.iter().sum::<u32>() <= MAX_LOCALS && !insts.iter().any(is_costly)
 }
 
 /// Effects that a program may have besides computing colours.
@@ -279,30 +280,30 @@ impl Linker {
     /// Runs the fragment program on some pixels and writes its colours to `samples` samples.
     pub(super) fn shade(
         &mut self,
-        (program, state): (&Program, &MultisampleState),
+        shading: FragmentShading<'_>,
         attachments: &[Attachment],
         pixels: Pixels,
         samples: u32,
     ) {
-        let words = self.run((program, state), (&pixels, None));
-        self.write((program, &words), attachments, &pixels, 0..samples);
+        let words = self.run(shading, &pixels, None);
+        self.write((shading.program, &words), attachments, &pixels, 0..samples);
     }
 
-    /// Runs the fragment program for each sample and writes the sample's colours. Calls `see` with
-    /// the pixels that are shaded.
+    /// Runs the fragment program for each sample and writes the sample's colours. Calls `report`
+    /// with the pixels that are shaded.
     pub(super) fn shade_samples(
         &mut self,
-        (program, state): (&Program, &MultisampleState),
+        shading: FragmentShading<'_>,
         attachments: &[Attachment],
         pixels: &Pixels,
-        see: &mut dyn FnMut(&mut Self, Value),
+        report: &mut dyn FnMut(&mut Self, Value),
     ) {
         for (sample, &covered) in (0..).zip(&pixels.covered) {
             let any = self.any(&[covered]);
             self.b.push(Inst::If { condition: any });
-            see(self, covered);
-            let words = self.run((program, state), (pixels, Some(sample)));
-            self.write((program, &words), attachments, pixels, sample..sample + 1);
+            report(self, covered);
+            let words = self.run(shading, pixels, Some(sample));
+            self.write((shading.program, &words), attachments, pixels, sample..sample + 1);
             self.b.push(Inst::EndIf);
         }
     }
@@ -311,9 +312,11 @@ impl Linker {
     /// samples.
     pub(super) fn run(
         &mut self,
-        (program, state): (&Program, &MultisampleState),
-        (Pixels { place, covered, .. }, sample): (&Pixels, Option<u32>),
+        FragmentShading { pipeline, program }: FragmentShading<'_>,
+        Pixels { place, covered, .. }: &Pixels,
+        sample: Option<u32>,
     ) -> Vec<Value> {
+        let state = &pipeline.multisample;
         (self.place, self.covered) = (Some(*place), covered.clone());
         // A sample number that is unknown at compile time is an input.
         let by_sample = sample.is_none() && shades_samples(state, Some(program));

@@ -8,7 +8,7 @@ use vitric_ir::passes::pair::Effects;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
-use super::traits::bytes_of;
+use super::traits::{FragmentShading, bytes_of};
 use super::{KernelInput, Linker, Stage, Texels, wants_pair, written};
 use crate::state::PipelineState;
 
@@ -30,7 +30,7 @@ pub(super) fn link_whole(pipeline: &PipelineState) -> Option<Stage> {
             let wave = linker.input(KernelInput::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
             let pixels = linker.strip(number, &[], bytes_of(&attachments));
-            linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
+            linker.shade(FragmentShading { pipeline, program }, &attachments, pixels, samples);
         });
         linker.finish(Some(program)).with_all_lanes()
     };
@@ -48,7 +48,7 @@ pub(super) fn link(pipeline: &PipelineState) -> Option<Stage> {
     let mut linker = Linker::of_strips();
     let samples = direct::samples_of_run(pipeline);
     linker.each_covered_strip(samples, bytes_of(&attachments), |linker, pixels| {
-        linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
+        linker.shade(FragmentShading { pipeline, program }, &attachments, pixels, samples);
     });
     Some(linker.finish(Some(program)).with_all_lanes().alone())
 }

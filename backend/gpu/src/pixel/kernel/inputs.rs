@@ -151,7 +151,7 @@ impl<'a> Inputs<'a> {
     /// Returns a word that is constant within the primitive. Both primitives of an edge pair have
     /// an equal word.
     fn constant(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
-        if linker.drawn == PrimitiveBatch::Neighbours {
+        if linker.batch == PrimitiveBatch::EdgePair {
             return linker.b.parameter(word, None, ty);
         }
         self.primitive(linker, word, ty)

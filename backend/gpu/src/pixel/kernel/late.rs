@@ -8,37 +8,40 @@
 //! Late kernels process groups of 8x8 pixels of one primitive. Primitive kernels and mixed kernels
 //! include late tests of short programs.
 
-use vitric_exec::Program;
 use vitric_exec::format_ir::clamped;
 use vitric_ir::interface::Builtin;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
-use super::traits::{Depths, Event, bytes_of, is_late, stores_depths_apart};
-use super::{Attachment, Linker, Outputs, Stage, written};
-use crate::state::{MultisampleState, PipelineState};
+use super::traits::{
+    Depths, Event, FragmentShading, KernelOptions, KernelPlanes, bytes_of, is_late, stores_depths_apart,
+};
+use super::{Linker, Outputs, Stage, written};
+use crate::state::PipelineState;
 
 /// Returns true if late tests of a program can work with stored depths of `depth_bits` bits.
-pub(super) fn serves(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
-    !is_late(pipeline, program) || program.fragment.writes_depth || stores_depths_apart(pipeline, (program, depth_bits))
+pub(super) fn serves(shading: FragmentShading<'_>, depth_bits: u32) -> bool {
+    let FragmentShading { pipeline, program } = shading;
+    !is_late(pipeline, program) || program.fragment.writes_depth || stores_depths_apart(shading, depth_bits)
 }
 
 /// Links the kernel of a pipeline for groups with late tests, or returns `None` if quads must be
 /// tested one by one.
 ///
-/// With `counts`, the kernel has one output word: the number of exported fragments, equal in all
-/// lanes.
-pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
+/// A kernel that counts has one output word: the number of exported fragments, equal in all lanes.
+pub(super) fn link(pipeline: &PipelineState, KernelOptions { depth_bits, counts }: KernelOptions) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
-    if !serves(pipeline, (program, depth_bits)) || !direct::serves_late(pipeline, &attachments) {
+    let shading = FragmentShading { pipeline, program };
+    if !serves(shading, depth_bits) || !direct::serves_late(pipeline, &attachments) {
         return None;
     }
     let mut linker = Linker::of_strips();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    let planes = bytes_of(&attachments).chain([depth.bytes()]);
+    let texel_bytes = bytes_of(&attachments).chain([depth.bytes()]);
+    let planes = KernelPlanes { attachments: &attachments, depth: &depth };
     let exported = counts.then(|| linker.zeroed());
-    linker.each_covered_strip(pipeline.multisample.samples, planes, |linker, pixels| {
-        linker.shade_late((pipeline, program), (&attachments, &depth), pixels, &mut |linker, event, left| {
+    linker.each_covered_strip(pipeline.multisample.samples, texel_bytes, |linker, pixels| {
+        linker.shade_late(shading, planes, pixels, &mut |linker, event, left| {
             if let (Some(exported), Event::Exported) = (exported, event) {
                 let many = linker.lanes_with(left);
                 linker.add(exported, many);
@@ -53,37 +56,38 @@ pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) 
 }
 
 impl Linker {
-    /// Shades covered pixels, tests them and writes those that pass. Calls `see` with the pixels
+    /// Shades covered pixels, tests them and writes those that pass. Calls `report` with the pixels
     /// that the program runs for, and with those that are written.
     pub(super) fn shade_late(
         &mut self,
-        (pipeline, program): (&PipelineState, &Program),
-        (attachments, depth): (&[Attachment], &Depths),
+        shading: FragmentShading<'_>,
+        KernelPlanes { attachments, depth }: KernelPlanes<'_>,
         pixels: Pixels,
-        see: &mut dyn FnMut(&mut Self, Event, Value),
+        report: &mut dyn FnMut(&mut Self, Event, Value),
     ) {
-        let (own_depth, state) = (program.output_builtin(Builtin::FragDepth, 0), &pipeline.multisample);
-        let known = own_depth.is_none().then(|| self.left((pipeline, program), &pixels, depth));
+        let FragmentShading { pipeline, program } = shading;
+        let own_depth = program.output_builtin(Builtin::FragDepth, 0);
+        let known = own_depth.is_none().then(|| self.test_depth(shading, &pixels, depth));
         let covered = known.as_ref().map_or(&pixels.covered, |left| &left.covered);
         let (shaded, runs) = (self.some(covered), known.as_ref().map(|left| self.any(&left.covered)));
         runs.iter().for_each(|&condition| self.b.push(Inst::If { condition }));
-        see(self, Event::Shaded, shaded);
+        report(self, Event::Shaded, shaded);
         self.ended = Some(self.zeroed());
-        let words = self.run((program, state), (&pixels, None));
+        let words = self.run(shading, &pixels, None);
         let left = match known {
             Some(left) => {
-                let covered = self.kept((program, state), &words, &left.covered);
+                let covered = self.kept(shading, &words, &left.covered);
                 left.with(covered)
             }
             None => {
-                let pixels = Pixels { covered: self.kept((program, state), &words, &pixels.covered), ..pixels.clone() };
-                self.left_with((pipeline, program), &pixels, depth, own_depth.map(|word| words[word]))
+                let pixels = Pixels { covered: self.kept(shading, &words, &pixels.covered), ..pixels.clone() };
+                self.test_given_depth(shading, &pixels, depth, own_depth.map(|word| words[word]))
             }
         };
         self.ended = None;
         let exported = self.some(&left.covered);
-        see(self, Event::Exported, exported);
-        let samples = 0..state.samples;
+        report(self, Event::Exported, exported);
+        let samples = 0..pipeline.multisample.samples;
         self.write((program, &words), attachments, &Pixels { covered: left.covered.clone(), ..pixels }, samples);
         self.store_depths(&left);
         runs.iter().for_each(|_| self.b.push(Inst::EndIf));
@@ -93,10 +97,11 @@ impl Linker {
     /// alpha-to-coverage of the program.
     fn kept(
         &mut self,
-        (program, state): (&Program, &MultisampleState),
+        FragmentShading { pipeline, program }: FragmentShading<'_>,
         words: &[Value],
         covered: &[Value],
     ) -> Vec<Value> {
+        let state = &pipeline.multisample;
         let ended = self.ended.map(|ended| self.b.local_load(ended, 0, None, Type::I32));
         let mask = program.output_builtin(Builtin::SampleMask, 0).map(|word| self.b.cast(words[word], Type::I32));
         let alpha = Outputs::new(program).alpha().filter(|_| state.alpha_to_coverage);

@@ -16,55 +16,59 @@
 use vitric_exec::Program;
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
 
-use super::direct::{self, Pixels, SmallPrimitivePath, discards_first};
+use super::direct::{self, Pixels, SmallPrimitivePath, discards_first, small_primitive_path};
 use super::late;
-use super::primitive::{differs, needs_quads};
-use super::traits::Depths;
-use super::traits::{Event, is_late};
-use super::{Attachment, KernelInput, Linker, Stage, Texels, written};
+use super::primitive::{needs_quads, uses_derivatives};
+use super::traits::{Depths, Event, FragmentShading, KernelOptions, KernelPlanes, is_late};
+use super::{KernelInput, Linker, Stage, Texels, written};
 use crate::geometry::Varies;
 use crate::pixel::pixel_queue::PackedPixel;
 use crate::state::PipelineState;
 
-/// Links the mixed kernel of a pipeline with depths of `depth_bits` bits, or returns `None` if
-/// pixels cannot be mixed.
+/// Links the mixed kernel of a pipeline, or returns `None` if pixels cannot be mixed.
 ///
-/// With `counts`, the kernel has an output word with the number of shaded pixels, equal in all
-/// lanes. If the program may discard, a second output word is 1 in lanes whose pixel was exported.
-pub(super) fn link(pipeline: &PipelineState, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
+/// A kernel that counts has an output word with the number of shaded pixels, equal in all lanes. If
+/// the program may discard, a second output word is 1 in lanes whose pixel was exported.
+pub(super) fn link(
+    pipeline: &PipelineState,
+    KernelOptions { depth_bits, counts }: KernelOptions,
+    varies: Varies,
+) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    let way = direct::way(pipeline, &attachments)?;
-    if way == SmallPrimitivePath::AtOnce && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
+    let shading = FragmentShading { pipeline, program: shaded };
+    let path = small_primitive_path(pipeline, &attachments)?;
+    if path == SmallPrimitivePath::AtOnce && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
         return None;
     }
-    if !late::serves(pipeline, (shaded, depth_bits)) {
+    if !late::serves(shading, depth_bits) {
         return None;
     }
     let mut linker = Linker { varies, ..Linker::default() };
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    linker.texels = if way == SmallPrimitivePath::Sieved && differs(shaded) { Texels::Quads } else { Texels::Apart };
-    let pixels = linker.packed_pixels((&attachments, &depth));
+    let has_quads = path == SmallPrimitivePath::Sieved && uses_derivatives(shaded);
+    linker.texels = if has_quads { Texels::Quads } else { Texels::Apart };
+    let planes = KernelPlanes { attachments: &attachments, depth: &depth };
+    let pixels = linker.packed_pixels(planes);
     // This comes before the program because lanes may end there.
     let many = counts.then(|| linker.count_none());
-    let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
+    let report_shaded =
+        |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
     let exported = (counts && (shaded.fragment.may_discard || is_late(pipeline, shaded))).then(|| linker.count_none());
-    match way {
+    match path {
         SmallPrimitivePath::AtOnce => {
-            linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, &mut |linker, event, left| {
-                match event {
-                    Event::Shaded => see(linker, left),
-                    Event::Exported => exported.iter().for_each(|&output| linker.count_lanes(output, left)),
-                }
+            linker.shade_tested(shading, planes, pixels, &mut |linker, event, left| match event {
+                Event::Shaded => report_shaded(linker, left),
+                Event::Exported => exported.iter().for_each(|&output| linker.count_lanes(output, left)),
             })
         }
         SmallPrimitivePath::Sieved => {
-            let tested = discards_first(shaded).then(|| linker.left((pipeline, shaded), &pixels, &depth));
+            let tested = discards_first(shaded).then(|| linker.test_depth(shading, &pixels, &depth));
             let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();
             let left = covered[0];
-            see(&mut linker, left);
-            linker.shade((shaded, &pipeline.multisample), &attachments, Pixels { covered, ..pixels }, 1);
+            report_shaded(&mut linker, left);
+            linker.shade(shading, &attachments, Pixels { covered, ..pixels }, 1);
             tested.iter().for_each(|tested| linker.store_depths(tested));
             exported.iter().for_each(|&output| linker.count_lanes(output, left));
         }
@@ -98,7 +102,7 @@ impl Linker {
     }
 
     /// Returns the pixels of a wave of packed pixels.
-    fn packed_pixels(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
+    fn packed_pixels(&mut self, planes: KernelPlanes<'_>) -> Pixels {
         let packed_pixel = self.input(KernelInput::PackedPixel, Type::I32);
         let mut field = |first: u32, bits: u32| {
             let (first, mask) = (self.b.int(first), self.b.int((1 << bits) - 1));

@@ -37,7 +37,7 @@ pub use direct::{SmallPrimitivePath, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
 pub use primitive::Tally;
-pub use traits::{PrimitiveBatch, tested};
+pub use traits::{BatchTraits, KernelOptions, PrimitiveBatch, tested};
 
 /// Meaning of an input word of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ pub struct KernelTraits {
     /// Path of small primitives, if there are kernels for it.
     pub small: Option<SmallPrimitivePath>,
     /// True if the program uses derivatives.
-    pub differs: bool,
+    pub uses_derivatives: bool,
     /// True if there is a kernel for whole groups.
     pub exports_whole: bool,
     /// True if there is a kernel for groups that are tested after the program.
@@ -233,35 +233,34 @@ impl Kernels {
 
     /// Returns the kernel for small primitives, or `None` if there is none.
     ///
-    /// `counts` selects a kernel that counts. `drawn` are the primitives that a run draws, and the
-    /// kernel may assume that only `varies` varies within them.
+    /// `batch` describes the primitives that a run draws.
     pub fn primitive(
         &self,
         pipeline: &PipelineState,
-        (depth_bits, counts): (u32, bool),
-        (drawn, varies): (PrimitiveBatch, Varies),
+        options: KernelOptions,
+        BatchTraits { batch, varies }: BatchTraits,
     ) -> Option<&Stage> {
-        let (number, bits) = depth_of_kernel(depth_bits);
-        let kernels = &self.primitive[drawn as usize][number][usize::from(counts)];
+        let (number, options) = options.supported();
+        let kernels = &self.primitive[batch as usize][number][usize::from(options.counts)];
         // Sieves only depend on depths.
         let is_sieve = self.traits(pipeline).small == Some(SmallPrimitivePath::Sieved);
         let varies = if is_sieve { Varies::ALL } else { varies };
-        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, (bits, counts), (drawn, varies)))
+        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, options, BatchTraits { batch, varies }))
     }
 
     /// Returns the kernel for pixels of several small primitives, or `None` if there is none.
-    pub fn mixed(&self, pipeline: &PipelineState, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<&Stage> {
-        let (number, bits) = depth_of_kernel(depth_bits);
-        let kernels = &self.mixed[number][usize::from(counts)];
-        kernels.get((pipeline, varies), |varies| mixed::link(pipeline, (bits, counts), varies))
+    pub fn mixed(&self, pipeline: &PipelineState, options: KernelOptions, varies: Varies) -> Option<&Stage> {
+        let (number, options) = options.supported();
+        let kernels = &self.mixed[number][usize::from(options.counts)];
+        kernels.get((pipeline, varies), |varies| mixed::link(pipeline, options, varies))
     }
 
     /// Returns the kernel for groups of one primitive that are tested after the program, or `None`
     /// if there is none.
-    pub fn late(&self, pipeline: &PipelineState, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
-        let (number, bits) = depth_of_kernel(depth_bits);
-        let kernel = &self.late[number][usize::from(counts)];
-        kernel.get_or_init(|| late::link(pipeline, (bits, counts))).as_ref()
+    pub fn late(&self, pipeline: &PipelineState, options: KernelOptions) -> Option<&Stage> {
+        let (number, options) = options.supported();
+        let kernel = &self.late[number][usize::from(options.counts)];
+        kernel.get_or_init(|| late::link(pipeline, options)).as_ref()
     }
 }
 
@@ -283,14 +282,15 @@ fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
 
 /// Maximum number of kernels of one kind that are specialised to constant values. Each is
 /// separately compiled code.
-const MAX_KNOWING: usize = 3;
+const MAX_SPECIALIZED: usize = 3;
 
 /// Kernels of one kind, by the values that vary within their primitives.
 #[derive(Debug, Default)]
 struct ByVaries {
     /// Kernel for any primitives.
     any: OnceLock<Option<Stage>>,
-    knowing: [OnceLock<(Varies, Option<Stage>)>; MAX_KNOWING],
+    /// Kernels that exploit constant values.
+    specialized: [OnceLock<(Varies, Option<Stage>)>; MAX_SPECIALIZED],
 }
 
 impl ByVaries {
@@ -305,7 +305,7 @@ impl ByVaries {
     ) -> Option<&Stage> {
         if gains(pipeline, varies) {
             let mut wider = None;
-            for kernel in &self.knowing {
+            for kernel in &self.specialized {
                 let (of, stage) = kernel.get_or_init(|| (varies, make(varies)));
                 if *of == varies {
                     return stage.as_ref();
@@ -320,12 +320,16 @@ impl ByVaries {
     }
 }
 
-/// Returns the index of the kernels for depths of `depth_bits` bits, and the bits that they use.
-const fn depth_of_kernel(depth_bits: u32) -> (usize, u32) {
-    match depth_bits {
-        16 => (0, 16),
-        24 => (1, 24),
-        _ => (2, 32),
+impl KernelOptions {
+    /// Returns the index of the kernels for these depths, and the options that they are linked
+    /// with.
+    const fn supported(self) -> (usize, Self) {
+        let (number, depth_bits) = match self.depth_bits {
+            16 => (0, 16),
+            24 => (1, 24),
+            _ => (2, 32),
+        };
+        (number, Self { depth_bits, ..self })
     }
 }
 
@@ -351,8 +355,8 @@ impl KernelTraits {
             needs_stored: written.iter().any(|target| target.export.needs_stored()),
             changes_coverage: masks || alpha && pipeline.multisample.alpha_to_coverage,
             sees_samples: program.is_some_and(direct::sees_samples),
-            small: direct::way(pipeline, &written),
-            differs: program.is_some_and(primitive::differs),
+            small: direct::small_primitive_path(pipeline, &written),
+            uses_derivatives: program.is_some_and(primitive::uses_derivatives),
             exports_whole: direct::serves_groups(pipeline, &written),
             tests_late: direct::serves_late(pipeline, &written),
         }
@@ -481,7 +485,7 @@ struct Linker {
     /// Direct export: values that vary within primitives.
     varies: Varies,
     /// Primitive kernels: primitives that a run draws.
-    drawn: PrimitiveBatch,
+    batch: PrimitiveBatch,
     /// Kernels of several primitives: number of the primitive of each lane's pixel.
     of: Option<Value>,
     /// Kernels of edge pairs: true in lanes whose pixel belongs to the second primitive.

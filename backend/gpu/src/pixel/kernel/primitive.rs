@@ -16,10 +16,12 @@ use smallvec::SmallVec;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 
-use super::direct::{self, LINE, Pixels, SmallPrimitivePath, discards_first};
+use super::direct::{LINE, Pixels, SmallPrimitivePath, discards_first, small_primitive_path};
 use super::inputs::{Inputs, shared_words};
 use super::late;
-use super::traits::{Depths, Event, PrimitiveBatch, TEXEL, is_late, tested};
+use super::traits::{
+    BatchTraits, Depths, Event, FragmentShading, KernelOptions, KernelPlanes, PrimitiveBatch, TEXEL, is_late, tested,
+};
 use super::{Attachment, Form, KernelInput, Linker, Stage, Texels, shades_samples, written};
 use crate::geometry::Varies;
 use crate::raster::Shape;
@@ -29,54 +31,50 @@ use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 /// Links the primitive kernel of a pipeline, or returns `None` if primitives cannot be rasterized
 /// by one kernel, or should not.
 ///
-/// `depth_bits` are the bits of a depth. Only the values in `varies` may vary within primitives.
-/// With `counts`, the kernel has additional output words, equal in all lanes, which
-/// [`Tally::told`] decodes.
+/// A kernel that counts has additional output words, equal in all lanes, which [`Tally::decode`]
+/// decodes.
 pub(super) fn link(
     pipeline: &PipelineState,
-    (depth_bits, counts): (u32, bool),
-    (drawn, varies): (PrimitiveBatch, Varies),
+    KernelOptions { depth_bits, counts }: KernelOptions,
+    BatchTraits { batch, varies }: BatchTraits,
 ) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
-    let way = direct::way(pipeline, &attachments)?;
+    let path = small_primitive_path(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    if !late::serves(pipeline, (shaded, depth_bits))
-        || drawn == PrimitiveBatch::Neighbours && !has_neighbours(pipeline, shaded)
+    let shading = FragmentShading { pipeline, program: shaded };
+    if !late::serves(shading, depth_bits) || batch == PrimitiveBatch::EdgePair && !supports_edge_pairs(pipeline, shaded)
     {
         return None;
     }
-    let mut linker = Linker { drawn, varies, ..Linker::default() };
+    let mut linker = Linker { batch, varies, ..Linker::default() };
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
-    let exported = (counts && way == SmallPrimitivePath::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
-    let sieve = (way == SmallPrimitivePath::Sieved).then(|| linker.sieve());
+    let exported = (counts && path == SmallPrimitivePath::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
+    let sieve = (path == SmallPrimitivePath::Sieved).then(|| linker.sieve());
     linker.texels = Texels::Block;
     let blocks = linker.begin_blocks();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    let block = linker.block(&blocks, &pipeline.multisample, (&attachments, &depth));
+    let planes = KernelPlanes { attachments: &attachments, depth: &depth };
+    let block = linker.block(&blocks, &pipeline.multisample, planes);
     let any = linker.any(&block.covered);
     tally.iter().for_each(|tally| linker.count_block(tally, &block.covered));
     linker.b.push(Inst::If { condition: any });
     match &sieve {
         Some(sieve) => {
-            let left = linker.left((pipeline, shaded), &block, &depth);
+            let left = linker.test_depth(shading, &block, &depth);
             if !discards_first(shaded) {
                 linker.store_depths(&left);
             }
             linker.keep(sieve, left.covered[0]);
         }
-        None => {
-            linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, &mut |linker, event, left| match (
-                event, exported,
-            ) {
-                (Event::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
-                (Event::Exported, Some(exported)) => {
-                    let many = linker.lanes_with(left);
-                    linker.add(exported, many);
-                }
-                (Event::Exported, None) => {}
-            })
-        }
+        None => linker.shade_tested(shading, planes, block, &mut |linker, event, left| match (event, exported) {
+            (Event::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
+            (Event::Exported, Some(exported)) => {
+                let many = linker.lanes_with(left);
+                linker.add(exported, many);
+            }
+            (Event::Exported, None) => {}
+        }),
     }
     linker.b.push(Inst::EndIf);
     sieve.iter().for_each(|sieve| linker.next(sieve));
@@ -87,12 +85,12 @@ pub(super) fn link(
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
-    let linked = linker.finish(program.filter(|_| way == SmallPrimitivePath::AtOnce)).with_all_lanes();
+    let linked = linker.finish(program.filter(|_| path == SmallPrimitivePath::AtOnce)).with_all_lanes();
     // Programs that can be part of a primitive kernel have no loops.
     let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
-    let common = match drawn {
+    let common = match batch {
         PrimitiveBatch::One => Vec::new(),
-        PrimitiveBatch::Neighbours => shared_words(program, varies),
+        PrimitiveBatch::EdgePair => shared_words(program, varies),
     };
     Some(Stage { common, ..stage })
 }
@@ -102,8 +100,8 @@ pub(super) fn link(
 ///
 /// This excludes multisampling, and programs with derivatives, which read adjacent pixels of the
 /// same primitive.
-fn has_neighbours(pipeline: &PipelineState, program: &Program) -> bool {
-    pipeline.multisample.samples == 1 && !differs(program)
+fn supports_edge_pairs(pipeline: &PipelineState, program: &Program) -> bool {
+    pipeline.multisample.samples == 1 && !uses_derivatives(program)
 }
 
 /// Returns true if pixels must be processed as whole quads.
@@ -111,18 +109,18 @@ fn has_neighbours(pipeline: &PipelineState, program: &Program) -> bool {
 /// Derivatives need quads. Depths of two bytes do too, because two of them share a word that is
 /// stored at once.
 pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
-    depth_bits == 16 || differs(program)
+    depth_bits == 16 || uses_derivatives(program)
 }
 
 /// Returns true if a program uses derivatives.
-pub(super) fn differs(program: &Program) -> bool {
+pub(super) fn uses_derivatives(program: &Program) -> bool {
     let has_level = |op: &ImageOp| matches!(op, ImageOp::Sample { lod: Lod::Implicit { .. }, .. } | ImageOp::QueryLod);
-    let differs = |inst: &Inst| match inst {
+    let is_derivative = |inst: &Inst| match inst {
         Inst::Unary { op, .. } => op.is_derivative(),
         Inst::Image(image) => has_level(&image.op),
         _ => false,
     };
-    program.code.function().insts.iter().any(differs)
+    program.code.function().insts.iter().any(is_derivative)
 }
 
 /// Counts of a kernel: covered samples, and waves in the bits above the number of their fragments.
@@ -148,7 +146,7 @@ impl Tally {
     }
 
     /// Decodes output words to the numbers of covered samples, waves and fragments in these waves.
-    pub fn told(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
+    pub fn decode(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
         let bits = fragment_bits(samples);
         let low = |word: u32| word & ((1 << bits) - 1);
         let [covered, shaded] = match samples {
@@ -175,7 +173,7 @@ struct Sieve {
 }
 
 /// Result of a depth test.
-pub(super) struct Left {
+pub(super) struct DepthTestResult {
     /// Pixels that pass, sample by sample.
     pub(super) covered: Vec<Value>,
     /// Number of the depth plane. The field `bytes` is the size of a depth.
@@ -186,11 +184,31 @@ pub(super) struct Left {
     stores: Vec<(Value, Value)>,
 }
 
-impl Left {
+impl DepthTestResult {
     /// Returns the result with other remaining samples.
     pub(super) fn with(self, covered: Vec<Value>) -> Self {
         Self { covered, ..self }
     }
+}
+
+/// Location of a stored depth.
+#[derive(Clone, Copy)]
+struct DepthTexel {
+    space: Space,
+    /// Byte offset of the depth.
+    offset: Value,
+    /// Bits of a depth.
+    bits: u32,
+}
+
+/// Values of a depth test of one sample.
+struct TestedDepth {
+    /// True in lanes whose pixel passes.
+    passes: Value,
+    /// Byte offset of the word to store.
+    offset: Value,
+    /// Word to store.
+    word: Value,
 }
 
 /// Loop over the blocks of a primitive's window.
@@ -235,7 +253,7 @@ impl Linker {
             let far = self.b.binary(B::Shl, far, one);
             self.b.binary(B::Or, near, far)
         });
-        let primitives = if self.drawn == PrimitiveBatch::Neighbours { 2 } else { 1 };
+        let primitives = if self.batch == PrimitiveBatch::EdgePair { 2 } else { 1 };
         let edges = (0..primitives).map(|of| [0, 1, 2].map(|edge| self.along_edge((of, edge), steps))).collect();
         self.b.push(Inst::Loop);
         Blocks { at, steps, edges, start, first, extent }
@@ -280,7 +298,7 @@ impl Linker {
 
     /// Returns the pixels of the current block, two by two quads, with their byte offsets in the
     /// planes of targets and depth.
-    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: (&[Attachment], &Depths)) -> Pixels {
+    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: KernelPlanes<'_>) -> Pixels {
         let locations = state.locations();
         let samples = (&locations[..], sample_mask(state));
         let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
@@ -369,7 +387,7 @@ impl Linker {
         &mut self,
         (pixel, corner): ([Value; 2], Option<[Value; 2]>),
         samples: u32,
-        (attachments, depth): (&[Attachment], &Depths),
+        KernelPlanes { attachments, depth }: KernelPlanes<'_>,
     ) -> Vec<Value> {
         let bytes = attachments.iter().map(|attachment| attachment.export.info.bytes).chain([depth.bytes()]);
         let texel = |(plane, bytes)| {
@@ -489,77 +507,82 @@ impl Linker {
         self.b.binary(B::INe, bits, zero)
     }
 
-    /// Tests and shades covered pixels, or shades before testing if tests are late. Calls `see`
+    /// Tests and shades covered pixels, or shades before testing if tests are late. Calls `report`
     /// with the pixels of each event, if there are any.
     pub(super) fn shade_tested(
         &mut self,
-        (pipeline, program): (&PipelineState, &Program),
-        (attachments, depth): (&[Attachment], &Depths),
+        shading: FragmentShading<'_>,
+        planes: KernelPlanes<'_>,
         pixels: Pixels,
-        see: &mut dyn FnMut(&mut Self, Event, Value),
+        report: &mut dyn FnMut(&mut Self, Event, Value),
     ) {
+        let (FragmentShading { pipeline, program }, attachments) = (shading, planes.attachments);
         if is_late(pipeline, program) {
-            return self.shade_late((pipeline, program), (attachments, depth), pixels, see);
+            return self.shade_late(shading, planes, pixels, report);
         }
         if tested(pipeline).is_none() {
-            return self.shade_seen((pipeline, program), attachments, pixels, see);
+            return self.shade_passed(shading, attachments, pixels, report);
         }
-        let left = self.left((pipeline, program), &pixels, depth);
+        let left = self.test_depth(shading, &pixels, planes.depth);
         self.store_depths(&left);
         let pixels = Pixels { covered: left.covered, ..pixels };
         let any = self.any(&pixels.covered);
         self.b.push(Inst::If { condition: any });
-        self.shade_seen((pipeline, program), attachments, pixels, see);
+        self.shade_passed(shading, attachments, pixels, report);
         self.b.push(Inst::EndIf);
     }
 
-    /// Shades pixels, or each of their samples. Calls `see` with the shaded pixels.
-    fn shade_seen(
+    /// Shades pixels that passed their tests, or each of their samples. Calls `report` with the
+    /// shaded pixels.
+    fn shade_passed(
         &mut self,
-        (pipeline, program): (&PipelineState, &Program),
+        shading: FragmentShading<'_>,
         attachments: &[Attachment],
         pixels: Pixels,
-        see: &mut dyn FnMut(&mut Self, Event, Value),
+        report: &mut dyn FnMut(&mut Self, Event, Value),
     ) {
-        let state = &pipeline.multisample;
-        if shades_samples(state, Some(program)) {
-            let see = &mut |linker: &mut Self, left| see(linker, Event::Shaded, left);
-            return self.shade_samples((program, state), attachments, &pixels, see);
+        let state = &shading.pipeline.multisample;
+        if shades_samples(state, Some(shading.program)) {
+            let report = &mut |linker: &mut Self, left| report(linker, Event::Shaded, left);
+            return self.shade_samples(shading, attachments, &pixels, report);
         }
         let some = self.some(&pixels.covered);
-        see(self, Event::Shaded, some);
-        self.shade((program, state), attachments, pixels, state.samples);
+        report(self, Event::Shaded, some);
+        self.shade(shading, attachments, pixels, state.samples);
     }
 
     /// Tests covered pixels, if the pipeline has tests, and returns those that pass.
-    pub(super) fn left(
+    pub(super) fn test_depth(
         &mut self,
-        (pipeline, program): (&PipelineState, &Program),
+        shading: FragmentShading<'_>,
         pixels: &Pixels,
         depth: &Depths,
-    ) -> Left {
-        self.left_with((pipeline, program), pixels, depth, None)
+    ) -> DepthTestResult {
+        self.test_given_depth(shading, pixels, depth, None)
     }
 
     /// Tests covered pixels with the depths in `own`, if given, else with interpolated depths.
-    pub(super) fn left_with(
+    pub(super) fn test_given_depth(
         &mut self,
-        (pipeline, program): (&PipelineState, &Program),
+        FragmentShading { pipeline, program }: FragmentShading<'_>,
         pixels: &Pixels,
         depth: &Depths,
         own: Option<Value>,
-    ) -> Left {
+    ) -> DepthTestResult {
         let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample)).that_vary(self.varies);
         match tested(pipeline) {
             Some(tests) => self.tested(&tests, pixels, (inputs, depth), own),
-            None => {
-                Left { covered: pixels.covered.clone(), plane: depth.plane, bytes: depth.bytes(), stores: Vec::new() }
-            }
+            None => DepthTestResult {
+                covered: pixels.covered.clone(),
+                plane: depth.plane,
+                bytes: depth.bytes(),
+                stores: Vec::new(),
+            },
         }
     }
 
     /// Stores the depths of the remaining pixels.
-    pub(super) fn store_depths(&mut self, left: &Left) {
+    pub(super) fn store_depths(&mut self, left: &DepthTestResult) {
         let space = self.plane(left.plane, left.bytes);
         for (&condition, &(offset, value)) in left.covered.iter().zip(&left.stores) {
             self.b.push(Inst::If { condition });
@@ -575,7 +598,7 @@ impl Linker {
         pixels: &Pixels,
         (inputs, depths): (Inputs<'_>, &Depths),
         own: Option<Value>,
-    ) -> Left {
+    ) -> DepthTestResult {
         self.place = Some(pixels.place);
         // All loads come before all stores, so that they can overlap.
         let (space, mut covered_left, mut stores) = (self.plane(depths.plane, depths.bytes()), Vec::new(), Vec::new());
@@ -586,15 +609,16 @@ impl Linker {
             };
             let from_first = self.b.int(sample as u32 * LINE * depths.bytes());
             let texel = self.b.binary(B::IAdd, pixels.texels[depths.plane], from_first);
-            let (passes, offset, word) = match depths.bits {
+            let TestedDepth { passes, offset, word } = match depths.bits {
                 32 => {
                     let stored = self.b.load(space, texel, Type::F32);
                     let passes = self.compared(tests.depth_compare, depth, stored);
-                    (self.b.binary(B::LogicalAnd, passes, covered), texel, self.b.cast(depth, Type::I32))
+                    let passes = self.b.binary(B::LogicalAnd, passes, covered);
+                    TestedDepth { passes, offset: texel, word: self.b.cast(depth, Type::I32) }
                 }
                 bits => {
                     let code = routines::depth_code(&mut self.b, bits, depth);
-                    self.tested_code(tests, (code, covered), (space, texel, bits))
+                    self.tested_code(tests, code, covered, DepthTexel { space, offset: texel, bits })
                 }
             };
             if tests.depth_write {
@@ -603,19 +627,19 @@ impl Linker {
             covered_left.push(passes);
         }
         self.place = None;
-        Left { covered: covered_left, plane: depths.plane, bytes: depths.bytes(), stores }
+        DepthTestResult { covered: covered_left, plane: depths.plane, bytes: depths.bytes(), stores }
     }
 
-    /// Tests a fixed-point depth against the stored one. Returns whether it passes, the offset to
-    /// store at, and the word to store.
+    /// Emits the test of a fixed-point depth of covered pixels against the stored one.
     ///
     /// In words with 24 bits of depth, the high byte, which may be stencil, is preserved.
     fn tested_code(
         &mut self,
         tests: &DepthStencilState,
-        (code, covered): (Value, Value),
-        (space, texel, bits): (Space, Value, u32),
-    ) -> (Value, Value, Value) {
+        code: Value,
+        covered: Value,
+        DepthTexel { space, offset: texel, bits }: DepthTexel,
+    ) -> TestedDepth {
         let [one, two, three, greatest] = [1, 2, 3, (1 << bits) - 1].map(|word| self.b.int(word));
         if bits != 16 {
             let word = self.b.load(space, texel, Type::I32);
@@ -623,7 +647,7 @@ impl Linker {
             let passes = self.compared_codes(tests.depth_compare, code, stored);
             let high = self.b.binary(B::Xor, word, stored);
             let word = self.b.binary(B::Or, high, code);
-            return (self.b.binary(B::LogicalAnd, passes, covered), texel, word);
+            return TestedDepth { passes: self.b.binary(B::LogicalAnd, passes, covered), offset: texel, word };
         }
         let (in_word, to_bits) = (self.b.binary(B::And, texel, two), three);
         let (offset, shift) = (self.b.binary(B::ISub, texel, in_word), self.b.binary(B::Shl, in_word, to_bits));
@@ -641,7 +665,7 @@ impl Linker {
         let sixteen = self.b.int(16);
         let other_shift = self.b.binary(B::Xor, shift, sixteen);
         let (own, other) = (self.b.binary(B::Shl, own, shift), self.b.binary(B::Shl, other, other_shift));
-        (passes, offset, self.b.binary(B::Or, own, other))
+        TestedDepth { passes, offset, word: self.b.binary(B::Or, own, other) }
     }
 
     /// Emits `texture::compare` of floats.

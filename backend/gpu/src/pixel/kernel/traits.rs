@@ -3,6 +3,7 @@
 use vitric_exec::Program;
 
 use super::Attachment;
+use crate::geometry::Varies;
 use crate::state::{DepthStencilState, PipelineState};
 
 /// Bytes of a texel's word.
@@ -18,8 +19,40 @@ pub enum PrimitiveBatch {
     ///
     /// Each lane's pixel belongs to the primitive that covers it, so that blocks that both touch
     /// are processed once. Values that are constant within each primitive must be equal in both,
-    /// see [`Stage::common`]. The window must contain all pixels of both.
-    Neighbours,
+    /// see [`super::Stage::common`]. The window must contain all pixels of both.
+    EdgePair,
+}
+
+/// Primitives that one run of a kernel draws, and the values that vary within them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchTraits {
+    /// The primitives.
+    pub batch: PrimitiveBatch,
+    /// Values that may vary within each primitive.
+    pub varies: Varies,
+}
+
+/// Options that select one of a pipeline's kernels of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Bits of a stored depth.
+    pub depth_bits: u32,
+    /// True if the kernel counts fragments.
+    pub counts: bool,
+}
+
+/// A fragment program, and the pipeline whose state surrounds it in kernels.
+#[derive(Clone, Copy)]
+pub(super) struct FragmentShading<'a> {
+    pub(super) pipeline: &'a PipelineState,
+    pub(super) program: &'a Program,
+}
+
+/// Planes that a kernel accesses.
+#[derive(Clone, Copy)]
+pub(super) struct KernelPlanes<'a> {
+    pub(super) attachments: &'a [Attachment],
+    pub(super) depth: &'a Depths,
 }
 
 /// Event that is reported for the pixels of a wave.
@@ -42,7 +75,7 @@ pub(super) fn is_late(pipeline: &PipelineState, program: &Program) -> bool {
 /// samples.
 ///
 /// Late tests with depths of two bytes do not allow that, because two depths share a word.
-pub(super) fn stores_depths_apart(pipeline: &PipelineState, (program, depth_bits): (&Program, u32)) -> bool {
+pub(super) fn stores_depths_apart(FragmentShading { pipeline, program }: FragmentShading<'_>, depth_bits: u32) -> bool {
     depth_bits != 16 || !is_late(pipeline, program) || tested(pipeline).is_none()
 }
 

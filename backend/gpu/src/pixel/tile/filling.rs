@@ -12,7 +12,7 @@ use vitric_memory::PlaneRef;
 use crate::hiz::{Bounds, depths_over, groups_of};
 use crate::pixel::DrawContext;
 use crate::pixel::coverage::covers_tile;
-use crate::pixel::depth_group::{self, Stored};
+use crate::pixel::depth_group::{self, DepthPlane, GroupSample};
 use crate::pixel::{PrimitiveId, SMALL_PIXELS, TileView};
 use crate::raster::Shape;
 use crate::raster::within;
@@ -27,17 +27,16 @@ pub(super) struct Filling<'a> {
     context: &'a DrawContext<'a>,
     shape: Shape,
     /// Destination of the primitive's depths, if it writes any.
-    depth: Option<Stored<'a>>,
+    depth: Option<DepthPlane<'a>>,
 }
 
 impl<'a> Filling<'a> {
     /// Returns the first primitive of a tile if it overwrites the whole tile.
     ///
-    /// `area` are the tile's pixels. Returns `None` if nothing is tested and no plane is cleared
-    /// before (`is_cleared`).
-    pub(super) fn of(view: &TileView<'a>, area: [i64; 4], bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
+    /// Returns `None` if nothing is tested and no plane is cleared before (`is_cleared`).
+    pub(super) fn of(view: &TileView<'a>, bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
         let (bin, run) = view.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
-        let (context, primitives) = (&view.draws[run], &bin.primitives);
+        let (context, primitives, area) = (&view.draws[run], &bin.primitives, view.area);
         if !is_cleared && context.tests.is_none() {
             return None;
         }
@@ -69,7 +68,7 @@ impl<'a> Filling<'a> {
                     let colors = context.colors.iter().enumerate().filter(|&(location, _)| is_written(location));
                     colors.filter_map(|(_, color)| color.as_ref()).any(is_it)
                 }
-                vk::ImageAspectFlags::DEPTH => self.depth.is_some_and(|Stored(depth, _)| is_it(depth)),
+                vk::ImageAspectFlags::DEPTH => self.depth.is_some_and(|depth| is_it(depth.plane)),
                 _ => false,
             }
     }
@@ -78,8 +77,8 @@ impl<'a> Filling<'a> {
     fn write_depths(&self, area: [i64; 4]) {
         let Some(stored) = self.depth else { return };
         for place in groups_of(area).map(|group| group.map(|pixel| pixel as u32)) {
-            for (sample, &at) in (0..self.context.multisample.samples).zip(&*self.context.locations) {
-                depth_group::write_all(stored, &self.shape, (place, sample, at));
+            for (sample, &location) in (0..self.context.multisample.samples).zip(&*self.context.locations) {
+                depth_group::write_all(stored, &self.shape, GroupSample { place, sample, location });
             }
         }
     }
@@ -117,17 +116,17 @@ fn tested_depth<'a>(
     shape: &Shape,
     area @ [x0, y0, x1, y1]: [i64; 4],
     bounds: Option<&Bounds>,
-) -> Option<Option<Stored<'a>>> {
+) -> Option<Option<DepthPlane<'a>>> {
     if context.tests.is_none() {
         return Some(None);
     }
     let (tests, plane, bits) = (context.depth_alone.as_ref()?, context.depth.as_ref()?, context.depth_bits);
-    let range = depths_over(shape, area, bits, context.multisample.samples);
+    let range = depths_over(shape, area, context.depth_format());
     let passes = tests.depth_compare == vk::CompareOp::ALWAYS
         || bounds.is_some_and(|bounds| bounds.lies_behind(tests.depth_compare, range));
     // Stencil that shares words with depth must be preserved, even if the pass does not use it.
     let is_alone = !plane.is_shared();
-    let stored = Stored(plane, bits);
+    let stored = DepthPlane { plane, bits };
     let side = 1 << GROUP_LOG2;
     let has_lines =
         [[x0, y0], [x1 - side, y1 - side]].iter().all(|place| stored.has_line(place.map(|pixel| pixel as u32)));

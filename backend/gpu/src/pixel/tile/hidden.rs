@@ -2,11 +2,14 @@
 
 use vitric_base::counters::{Counter, count};
 
-use super::{LESSONS, Tile, count_hidden};
+use super::{GroupWindow, SMALL_UPDATES_PER_HIDDEN, SmallPrimitive, Tile, count_hidden};
 use crate::geometry::Primitives;
-use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of};
+use crate::hiz::{
+    Bounds, DepthDirection, DepthRange, GroupCoverage, as_stored, blocks_and_quads, depths_over, group_number,
+    groups_of,
+};
 use crate::pixel::coverage::Part;
-use crate::pixel::hiz_updates::{is_worth_updating, pixels_of_group, update_by_small};
+use crate::pixel::hiz_updates::{SmallUpdate, is_worth_updating, pixels_of_group, update_by_small};
 use crate::raster::Shape;
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, pixels_inside};
@@ -26,8 +29,7 @@ impl Tile<'_, '_> {
     pub(super) fn hidden_of_small(
         &mut self,
         primitives: &Primitives,
-        index: u32,
-        (depths, window): (Range, [i64; 4]),
+        SmallPrimitive { index, depths, window, .. }: SmallPrimitive,
     ) -> Hidden {
         let context = self.context;
         let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) else {
@@ -47,22 +49,26 @@ impl Tile<'_, '_> {
         if self.updates > 0 && !hidden.all && context.visibility.updates_hiz && is_worth_updating(window) {
             self.updates -= 1;
             self.tests[0] += 1;
-            let triangle = primitives.triangle(index);
-            update_by_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
+            let (triangle, locations) = (&primitives.triangle(index), &*context.locations);
+            update_by_small(bounds, direction, SmallUpdate { triangle, locations, window, range }, self.counters);
         }
-        count(self.sight, Counter::HizSmallQueries, 1);
+        count(self.counters, Counter::HizSmallQueries, 1);
         hidden
     }
 
-    /// Returns the rectangle of a small primitive without the outer groups that hide it, or `None`
-    /// if all groups hide it.
+    /// Returns the window of a small primitive without the outer groups that hide it, or `None` if
+    /// all groups hide it. `all` is true if that is already known.
     #[cold]
-    pub(super) fn seen_in_part(&mut self, (window, all): ([i64; 4], bool), depths: Range) -> Option<[i64; 4]> {
+    pub(super) fn visible_window(
+        &mut self,
+        SmallPrimitive { depths, window, .. }: SmallPrimitive,
+        all: bool,
+    ) -> Option<[i64; 4]> {
         if all {
-            self.updates += if self.updates > 0 { LESSONS[1] } else { 0 };
+            self.updates += if self.updates > 0 { SMALL_UPDATES_PER_HIDDEN } else { 0 };
             self.tests[1] += 1;
-            count(self.sight, Counter::HizSmallKills, 1);
-            count_hidden(self.sight, window);
+            count(self.counters, Counter::HizSmallKills, 1);
+            count_hidden(self.counters, window);
             return None;
         }
         let (range, direction) = (as_stored(depths, self.context.depth_bits), self.context.visibility.tests?);
@@ -73,24 +79,24 @@ impl Tile<'_, '_> {
                 left = [left[0].min(x), left[1].min(y), left[2].max(x + side), left[3].max(y + side)];
             }
         }
-        let seen = within(left, window);
-        count(self.sight, Counter::HizSmallCuts, (seen != window).into());
+        let visible = within(left, window);
+        count(self.counters, Counter::HizSmallCuts, (visible != window).into());
         // The update by this primitive may have hidden all remaining groups.
-        (left[0] != i64::MAX).then_some(seen)
+        (left[0] != i64::MAX).then_some(visible)
     }
 
-    fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> Range {
-        depths_over(shape, pixels, self.context.depth_bits, self.context.multisample.samples)
+    fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> DepthRange {
+        depths_over(shape, pixels, self.context.depth_format())
     }
 
     /// Returns true if the whole tile hides a primitive.
-    pub(super) fn is_hidden_in_tile(&self, direction: Direction, shape: &Shape, window: [i64; 4]) -> bool {
+    pub(super) fn is_hidden_in_tile(&self, direction: DepthDirection, shape: &Shape, window: [i64; 4]) -> bool {
         let range = self.depths_over(shape, window);
         let hidden = self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range));
-        count(self.sight, Counter::HizTileQueries, 1);
+        count(self.counters, Counter::HizTileQueries, 1);
         if hidden {
-            count(self.sight, Counter::HizTileKills, 1);
-            count_hidden(self.sight, window);
+            count(self.counters, Counter::HizTileKills, 1);
+            count_hidden(self.counters, window);
         }
         hidden
     }
@@ -100,10 +106,10 @@ impl Tile<'_, '_> {
     #[inline]
     pub(super) fn query(
         &mut self,
-        direction: Direction,
+        direction: DepthDirection,
         shape: &Shape,
-        (group, window, full): ([i64; 2], [i64; 4], bool),
-    ) -> Option<Range> {
+        GroupWindow { group, window, full }: GroupWindow,
+    ) -> Option<DepthRange> {
         let pixels = pixels_of_group(group, window);
         let range = self.depths_over(shape, pixels);
         let bounds = self.bounds.as_deref_mut()?;
@@ -114,7 +120,7 @@ impl Tile<'_, '_> {
         if whole && !hidden && self.context.visibility.updates_hiz {
             bounds.update(direction, number, range);
         }
-        count(self.sight, Counter::HizGroupQueries, 1);
+        count(self.counters, Counter::HizGroupQueries, 1);
         if hidden {
             self.count_killed(pixels);
         }
@@ -122,26 +128,26 @@ impl Tile<'_, '_> {
     }
 
     fn count_killed(&self, pixels: [i64; 4]) {
-        count(self.sight, Counter::HizGroupKills, 1);
-        count_hidden(self.sight, pixels);
+        count(self.counters, Counter::HizGroupKills, 1);
+        count_hidden(self.counters, pixels);
     }
 
     /// Returns true if the pixels of a group hide a primitive. Otherwise the primitive updates the
     /// bounds of the group.
     ///
     /// `any` are the pixels with any covered sample, `all` those with all samples covered.
-    pub(super) fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: Range) -> bool {
+    pub(super) fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: DepthRange) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
             return false;
         };
-        let number = group_number(group);
-        let hidden = bounds.hides_pixels(direction, (number, any), range);
+        let covered = |pixels: u64| GroupCoverage { group: group_number(group), pixels };
+        let hidden = bounds.hides_pixels(direction, covered(any), range);
         if hidden {
             self.tests[1] += 1;
             self.count_killed(pixels_of_group(group, self.area));
         } else if self.context.visibility.updates_hiz {
             let outside = !pixels_inside(group[0], group[1], bounds.pixels());
-            bounds.update_part(direction, (number, all | outside), range);
+            bounds.update_part(direction, covered(all | outside), range);
         }
         hidden
     }
@@ -149,13 +155,13 @@ impl Tile<'_, '_> {
     /// Returns the pixels of quads that hide a sloped primitive of which the group as a whole may
     /// not hide all.
     #[inline]
-    pub(super) fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: Range) -> u64 {
+    pub(super) fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: DepthRange) -> u64 {
         let number = group_number(part.group);
         match (self.context.visibility.tests, self.bounds.as_deref()) {
             (Some(direction), Some(bounds))
-                if bounds.may_hide_quads(direction, number, range) && self.gains_by_quads(part.shape) =>
+                if bounds.may_hide_quads(direction, number, range) && self.gains_by_quads(part.primitive.shape) =>
             {
-                self.query_quads((direction, bounds), part, (number, covered))
+                self.query_quads((direction, bounds), part, GroupCoverage { group: number, pixels: covered })
             }
             _ => 0,
         }
@@ -172,17 +178,17 @@ impl Tile<'_, '_> {
     #[inline(never)]
     fn query_quads(
         &self,
-        (direction, bounds): (Direction, &Bounds),
+        (direction, bounds): (DepthDirection, &Bounds),
         part: &Part<'_>,
-        (number, covered): (usize, u64),
+        covered: GroupCoverage,
     ) -> u64 {
-        let depths = (self.context.depth_bits, self.context.multisample.samples);
-        let hidden = bounds.hidden_quads(direction, (number, covered), (part.shape, part.group), depths);
-        if let Some(sight) = self.sight {
-            let [blocks, quads] = blocks_and_quads(hidden, covered);
-            sight.count(Counter::HizQuadQueries, 1);
-            sight.count(Counter::HizBlockKills, blocks.into());
-            sight.count(Counter::HizQuadKills, quads.into());
+        let (shape, format) = (part.primitive.shape, self.context.depth_format());
+        let hidden = bounds.hidden_quads(direction, covered, shape, part.group, format);
+        if let Some(counters) = self.counters {
+            let [blocks, quads] = blocks_and_quads(hidden, covered.pixels);
+            counters.count(Counter::HizQuadQueries, 1);
+            counters.count(Counter::HizBlockKills, blocks.into());
+            counters.count(Counter::HizQuadKills, quads.into());
         }
         hidden
     }

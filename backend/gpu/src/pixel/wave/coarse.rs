@@ -14,10 +14,10 @@ use vitric_exec::interp::Stop;
 use super::{Waves, alpha_coverage, environment, export_samples, write};
 use crate::geometry::Words;
 use crate::pixel::PrimitiveId;
-use crate::pixel::counting::{see, see_exported};
+use crate::pixel::counting::{count_exported, count_waves};
 use crate::pixel::depths::sample_place;
 use crate::pixel::kernel::{Kernel, KernelInput};
-use crate::pixel::quad::{Own, QUADS, Quad};
+use crate::pixel::quad::{QUADS, Quad, ShaderDepthStencil};
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
 
 /// A quad of two by two fragments of a primitive.
@@ -221,14 +221,14 @@ impl Waves<'_, '_> {
             self.ok = false;
             return;
         }
-        let shaded = self.sight.map(|_| covered(&cells).count_ones());
+        let shaded = self.counters.map(|_| covered(&cells).count_ones());
         self.cut(kernel, &mut cells);
         let mut exported = Exported::default();
         for (number, cells) in cells.iter().enumerate() {
             for (mut quad, of_pixels) in cells.quads() {
                 let lanes = of_pixels.map(|cell| number * 4 + cell);
                 if !self.context.tests_early() {
-                    self.passed += quad.test(self.context, self.view, self.own(kernel, lanes));
+                    self.passed += quad.test(self.context, self.view, self.written(kernel, lanes));
                 }
                 if quad.count() > 0 {
                     self.push_exported(kernel, (quad, lanes), &mut exported);
@@ -236,17 +236,20 @@ impl Waves<'_, '_> {
             }
         }
         self.export_cells(kernel, &mut exported);
-        if let (Some(sight), Some(shaded)) = (self.sight, shaded) {
-            see_exported(sight, shaded, exported.fragments.count_ones());
+        if let (Some(counters), Some(shaded)) = (self.counters, shaded) {
+            count_exported(counters, shaded, exported.fragments.count_ones());
         }
     }
 
     /// Returns the values that the program wrote for the tests of a quad. `lanes` are those of its
     /// pixels.
-    fn own(&self, kernel: &Kernel, lanes: [usize; 4]) -> Own {
+    fn written(&self, kernel: &Kernel, lanes: [usize; 4]) -> ShaderDepthStencil {
         let shade = &self.scratch.shade.outputs;
         let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
-        Own { depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)), stencil: kernel.stencil.map(words) }
+        ShaderDepthStencil {
+            depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
+            stencil: kernel.stencil.map(words),
+        }
     }
 
     /// Runs the program. Returns false if it was interrupted.
@@ -258,9 +261,9 @@ impl Waves<'_, '_> {
         for (words, cells) in words.iter_mut().zip(cells) {
             *words = self.view.words(cells.primitive);
         }
-        count(self.sight, Counter::Fragments, covered.count_ones().into());
-        if let Some(sight) = self.sight {
-            see(sight, cells[0].place, 1, covered.count_ones());
+        count(self.counters, Counter::Fragments, covered.count_ones().into());
+        if let Some(counters) = self.counters {
+            count_waves(counters, cells[0].place, 1, covered.count_ones());
         }
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
@@ -301,7 +304,7 @@ impl Waves<'_, '_> {
 
     fn push_exported(&mut self, kernel: &Kernel, (quad, lanes): (Quad, [usize; 4]), exported: &mut Exported) {
         // Blending must see the result of the previous quad at the same place.
-        let is_there = self.combines && exported.quads.iter().any(|waiting| waiting.is_at(&quad));
+        let is_there = self.combines && exported.quads.iter().any(|queued| queued.is_at(&quad));
         if is_there || exported.quads.len() == QUADS {
             self.export_cells(kernel, exported);
         }
