@@ -15,7 +15,7 @@ use vitric_exec::texture::Routines;
 use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
 
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
-use crate::hiz::{Hiz, KeptDepths};
+use crate::hiz::{Hiz, HizCache};
 use crate::pixel::TileScratch;
 use crate::state::PipelineState;
 use crate::transfer::{self, BufferImageTransfer, CopyDirection};
@@ -125,11 +125,11 @@ struct Units {
     started: Instant,
     routines: Arc<Routines>,
     addresses: AddressSpace,
-    names: OnceLock<Arc<dyn DescriptorResolver>>,
+    descriptor_resolver: OnceLock<Arc<dyn DescriptorResolver>>,
     triangles: ObjectPool<Triangles>,
     tiles: ObjectPool<TileScratch>,
     fronts: ObjectPool<Box<FrontScratch>>,
-    depths: KeptDepths,
+    depths: HizCache,
     counters: Option<Arc<Counters>>,
     near: Option<Residency>,
     /// Number of submissions that execute.
@@ -155,12 +155,12 @@ impl Gpu {
             started: Instant::now(),
             routines: Arc::new(Routines::new(decoded.clone())),
             addresses: AddressSpace::default(),
-            names: OnceLock::new(),
+            descriptor_resolver: OnceLock::new(),
             triangles: ObjectPool::new(MAX_KEPT),
             tiles: ObjectPool::new(config.threads),
             // The command processor holds one.
             fronts: ObjectPool::new(config.threads + 1),
-            depths: KeptDepths::new(config.hiz, decoded),
+            depths: HizCache::new(config.hiz, decoded),
             counters: config.counts.then(Arc::default),
             near,
             running: AtomicUsize::new(0),
@@ -212,7 +212,7 @@ impl Gpu {
 
     /// Returns the Hi-Z structures of depth images. Writes of memory other than by commands must
     /// be reported to it.
-    pub fn depths(&self) -> &KeptDepths {
+    pub fn depths(&self) -> &HizCache {
         &self.units.depths
     }
 
@@ -247,13 +247,13 @@ impl Gpu {
     }
 
     /// Sets the resolver of descriptors. Later calls have no effect.
-    pub fn set_names(&self, names: Arc<dyn DescriptorResolver>) {
-        let _ = self.units.names.set(names);
+    pub fn set_descriptor_resolver(&self, descriptor_resolver: Arc<dyn DescriptorResolver>) {
+        let _ = self.units.descriptor_resolver.set(descriptor_resolver);
     }
 
     /// Returns the resolver of descriptors.
-    pub(crate) fn names(&self) -> &Arc<dyn DescriptorResolver> {
-        self.units.names.get_or_init(|| Arc::new(NoDescriptors))
+    pub(crate) fn descriptor_resolver(&self) -> &Arc<dyn DescriptorResolver> {
+        self.units.descriptor_resolver.get_or_init(|| Arc::new(NoDescriptors))
     }
 
     /// Returns the compiled image routines.

@@ -71,7 +71,7 @@ impl CompiledPipeline {
         }
     }
 
-    /// Returns its state.
+    /// Returns the state of the pipeline.
     #[inline]
     pub fn state(&self) -> &PipelineState {
         &self.state
@@ -86,9 +86,8 @@ impl CompiledPipeline {
         self.kernels = other.kernels.clone();
     }
 
-    /// The program whose resources are those of all before rasterization: the one that makes
-    /// vertices of what draws name, linked with the geometry program, where there is one, or the
-    /// control program.
+    /// Returns the program whose resources are those of all programs before rasterization: the
+    /// control program, the merged vertex and geometry program, or the vertex program.
     pub fn front(&self) -> &Arc<Program> {
         if let Some(kernel) = self.tessellation_kernel.get(self) {
             return kernel.program();
@@ -96,7 +95,7 @@ impl CompiledPipeline {
         self.merged_kernel.get(self).map_or(&self.vertex, MergedKernel::program)
     }
 
-    /// The pipeline that this one is with state that commands have set.
+    /// Returns the pipeline with dynamic state that commands have set.
     pub fn with(self: &Arc<Self>, state: &ExtendedState) -> Arc<Self> {
         if !self.dynamic.intersects(DynamicState::EXTENDED) {
             return self.clone();
@@ -130,8 +129,8 @@ impl CompiledPipeline {
         made
     }
 
-    /// The pipeline for draws whose fragment program finds these bindings, with the routines in
-    /// the program that it finds there; `None` where the pipeline serves as it is.
+    /// Returns the pipeline whose fragment program contains the image routines that it finds in
+    /// these bindings, or `None` if the pipeline needs no change.
     pub fn with_routines(&self, bindings: Option<&Bindings>, inlining: Inlining) -> Option<Arc<Self>> {
         let program = self.fragment.as_deref()?.inlined(bindings?, inlining)?;
         let kernels = || self.kernels.inlined.or_make(&program, || Arc::new(Kernels::default()));
@@ -145,7 +144,7 @@ impl CompiledPipeline {
         Some(self.inlined.or_make(&program, made))
     }
 
-    /// Compiles what most draws run, so that the first one does not wait for it.
+    /// Compiles the kernels that most draws run, so that the first draw does not wait for them.
     pub fn prepare(&self) {
         let is_of_patches = self.tessellation_kernel.get(self).is_some();
         if self.merged_kernel.get(self).is_none() && !is_of_patches {

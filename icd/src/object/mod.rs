@@ -364,7 +364,7 @@ impl DeviceObject {
             slots: Table::new(23),
             private: PrivateData::default(),
         };
-        object.device.gpu().set_names(Arc::new(NamedObjects::of(&object)));
+        object.device.gpu().set_descriptor_resolver(Arc::new(NamedObjects::of(&object)));
         object
     }
 

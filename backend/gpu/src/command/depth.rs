@@ -11,7 +11,7 @@ use vitric_memory::Buffer;
 use super::Command;
 use super::pass::Pass;
 use super::processor::Processor;
-use crate::hiz::{Bytes, Hiz, KeptDepths};
+use crate::hiz::{Bytes, Hiz, HizCache};
 
 /// Maximum number of tiles with visibility structures in passes with several layers.
 const MAX_TILES: usize = 1 << 14;
@@ -77,7 +77,7 @@ impl Processor<'_> {
 }
 
 /// Reports the memory that a command writes. The command is neither a draw nor a dispatch.
-pub(super) fn written_by(kept: &KeptDepths, command: &Command) {
+pub(super) fn written_by(kept: &HizCache, command: &Command) {
     if kept.is_empty() {
         return;
     }
@@ -104,7 +104,7 @@ pub(super) fn written_by(kept: &KeptDepths, command: &Command) {
     }
 }
 
-pub(super) fn wrote_buffer(kept: &KeptDepths, buffer: &Buffer) {
+pub(super) fn wrote_buffer(kept: &HizCache, buffer: &Buffer) {
     if let Some((memory, start)) = buffer.binding() {
         kept.wrote(&Bytes::new(memory, start, buffer.size()));
     }

@@ -649,7 +649,7 @@ fn primitive_contexts(
         raster,
         // Depth bias applies to polygons only.
         bias: (raster.depth_bias_enable && pipeline.corners() == 3).then_some(raster.depth_bias),
-        own_depths: has_own_depths(pipeline),
+        depths_within_corners: has_own_depths(pipeline),
         viewport: view.0,
         band,
         fragment: pipeline.fragment.clone(),

@@ -25,8 +25,8 @@ use crate::geometry::{
     VisibleBlocks,
 };
 use crate::gpu::{DeviceLost, Gpu, Stage};
-use crate::hiz::{DepthFormat, Early, Hierarchy};
-use crate::hiz::{Hiding, UpdateRules, apply_updates};
+use crate::hiz::{DepthFormat, EarlyBounds, Hierarchy};
+use crate::hiz::{OcclusionTest, UpdateRules, apply_updates};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Segment};
 use crate::raster::Grid;
@@ -71,7 +71,7 @@ pub(super) struct Waiting {
     /// Number of primitives of all draws.
     primitives: usize,
     /// Hi-Z bounds that hide primitives; kept to reuse the memory.
-    early: Early,
+    early: EarlyBounds,
 }
 
 impl Waiting {
@@ -185,7 +185,7 @@ impl Processor<'_> {
         if is_merged || pipeline.patches.is_some() || !is_plain || pipeline.reads_attachments {
             return Err(Counter::PoshNotDeferredKind);
         }
-        if !context.own_depths {
+        if !context.depths_within_corners {
             return Err(Counter::PoshNotDeferredDepth);
         }
         if pass.layers != 1 || self.pending.depth(0).is_none() {
@@ -247,7 +247,12 @@ impl Processor<'_> {
         done
     }
 
-    fn replay(&mut self, waits: &[DeferredDraw], (_, direction): Segment, early: &mut Early) -> Result<(), DeviceLost> {
+    fn replay(
+        &mut self,
+        waits: &[DeferredDraw],
+        (_, direction): Segment,
+        early: &mut EarlyBounds,
+    ) -> Result<(), DeviceLost> {
         let (gpu, deadline, counters) = (self.gpu, self.deadline.clone(), self.counters().cloned());
         let takers =
             FrontEndContext { gpu, layers: 1, counters: counters.as_deref(), is_capturing: false, captures: None };
@@ -306,8 +311,12 @@ struct Depths<'a> {
 
 impl<'a> Depths<'a> {
     /// Returns the bounds that may hide a draw's primitives.
-    fn hiding(self, early: &'a Early, (waits, draw): (&DeferredDraw, &Assembled<'_>)) -> Option<Hiding<'a>> {
-        Hiding::new(early, self.grid, waits.scissor(), (self.depth_bits, draw.depth_range()))
+    fn hiding(
+        self,
+        early: &'a EarlyBounds,
+        (waits, draw): (&DeferredDraw, &Assembled<'_>),
+    ) -> Option<OcclusionTest<'a>> {
+        OcclusionTest::new(early, self.grid, waits.scissor(), (self.depth_bits, draw.depth_range()))
     }
 }
 
@@ -347,7 +356,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
         &self,
         takers: FrontEndContext<'_>,
         deadline: &Deadline,
-        early: &mut Early,
+        early: &mut EarlyBounds,
     ) -> Result<Option<Vec<bool>>, DeviceLost> {
         let (gpu, mut updated, mut with_blocks) = (takers.gpu, 0, true);
         if gpu.config().posh == Posh::Auto {
@@ -420,7 +429,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
 
     /// Updates the Hi-Z bounds with large primitives of chunks. Returns the number of these
     /// primitives.
-    fn update_hiz(&self, early: &mut Early, numbers: &[usize]) -> usize {
+    fn update_hiz(&self, early: &mut EarlyBounds, numbers: &[usize]) -> usize {
         let mut updated = 0;
         for &number in numbers {
             let updates = self.sketches[number].get().map_or(&[][..], |sketch| &sketch.updates);
@@ -443,7 +452,7 @@ impl<'a, 'd> Lookahead<'a, 'd> {
 
     /// Tests chunks against the Hi-Z bounds and calls `hide` for each block that need not be
     /// drawn.
-    fn judge(&self, early: &Early, numbers: impl Iterator<Item = usize>, hide: &mut impl FnMut(usize)) -> Tally {
+    fn judge(&self, early: &EarlyBounds, numbers: impl Iterator<Item = usize>, hide: &mut impl FnMut(usize)) -> Tally {
         numbers.fold(Tally::default(), |tally, number| {
             let (waits, draw) = self.draw(number);
             match self.depths.hiding(early, (waits, draw)) {
@@ -475,7 +484,7 @@ enum Fate {
     Visible,
 }
 
-fn fate(extent: &Extent, hiding: &Hiding<'_>) -> Fate {
+fn fate(extent: &Extent, hiding: &OcclusionTest<'_>) -> Fate {
     match extent {
         Extent::Outside => Fate::Outside,
         Extent::Anywhere => Fate::Visible,
@@ -503,7 +512,7 @@ impl Tally {
         mut self,
         piece: &Piece,
         sketch: Option<&ChunkBounds>,
-        hiding: &Hiding<'_>,
+        hiding: &OcclusionTest<'_>,
         hide: &mut impl FnMut(usize),
     ) -> Self {
         let range = &piece.range.primitives;

@@ -133,6 +133,6 @@ fn launch(
         ..takers.open(job.prepared, VertexSource { kernel, environment: &environment, instance: 0, numbers })
     };
     let done = windows(processor, &job.drawn(), &assembled);
-    processor.count_mesh_primitives(mesh.given.load(Ordering::Relaxed));
+    processor.count_mesh_primitives(mesh.primitive_count.load(Ordering::Relaxed));
     done
 }

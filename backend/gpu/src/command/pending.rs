@@ -16,7 +16,7 @@ use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::{DeviceLost, Stage};
 use crate::hiz::UpdateRules;
-use crate::hiz::{Bounds, DepthDirection, DepthFormat, Early, Hierarchy, Visibility};
+use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, Visibility};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{self, Beside, TileClears, TilePass};
 use crate::pixel::{DrawContext, PixelContext};
@@ -140,7 +140,7 @@ pub(super) struct Pending {
 /// Depth bounds that include the effect of queued draws.
 #[derive(Default)]
 struct Known {
-    early: Early,
+    early: EarlyBounds,
     /// True if the bounds started from the result of the last tile pass.
     is_fresh: bool,
     /// Number of draws and windows whose effect is included.
@@ -244,7 +244,7 @@ impl Pending {
 
     /// Copies the depth bounds after all queued draws to `early`, for depths compared in
     /// `direction`.
-    pub(super) fn know(&mut self, direction: DepthDirection, early: &mut Early) {
+    pub(super) fn know(&mut self, direction: DepthDirection, early: &mut EarlyBounds) {
         self.close();
         match self.follow_all(direction) {
             Some(_) => early.clone_from(&self.lookahead.early),
@@ -507,7 +507,7 @@ impl Processor<'_> {
             depths,
             scoreboard,
             counters: self.counters().map(|counters| &**counters),
-            visited: &self.pending.visited,
+            processed: &self.pending.visited,
         };
         let done = pixel::run_tile_pass((self.gpu.workers(), self.gpu.tiles()), run_tile_pass, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));

@@ -191,7 +191,7 @@ impl<'g> Processor<'g> {
             shared: OfDevice {
                 routines: gpu.routines().clone(),
                 addresses: gpu.addresses().now(),
-                names: gpu.names().clone(),
+                names: gpu.descriptor_resolver().clone(),
                 in_use: gpu.begin_use(),
             },
             view_number: 0,

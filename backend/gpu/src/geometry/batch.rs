@@ -523,16 +523,16 @@ mod tests {
         #[test]
         fn triangles_are_set_up_as_defined(
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
-            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]), own_depths: bool,
+            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]), depths_within_corners: bool,
         ) {
             let (depth_range, centred) = ([0.25, 0.75], samples == 1);
-            let rules = Rules { clockwise_is_front, culls, depth_range, own_depths, samples, centred, provoking };
+            let rules = Rules { clockwise_is_front, culls, depth_range, depths_within_corners, samples, centred, provoking };
             let primitives = set_up(&corners, &rules);
-            let lives = !primitives.is_empty();
+            let survives = !primitives.is_empty();
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);
             let finite = corners.iter().all(|[x, y, ..]| x.is_finite() && y.is_finite());
             let triangle = Triangle::new(grid).filter(|_| finite);
-            let Some(triangle) = triangle else { prop_assert!(!lives); return Ok(()) };
+            let Some(triangle) = triangle else { prop_assert!(!survives); return Ok(()) };
             let pixels = if samples == 1 { triangle.centre_bounds() } else { triangle.pixel_bounds() };
             let turn = |a: [f32; 4], b: [f32; 4]| f64::from(a[0]) * f64::from(b[1]) - f64::from(b[0]) * f64::from(a[1]);
             let area = turn(corners[0], corners[1]) + turn(corners[1], corners[2]) + turn(corners[2], corners[0]);
@@ -540,8 +540,8 @@ mod tests {
             let expected = pixels[0] < pixels[2] && pixels[1] < pixels[3] && !culls[usize::from(front)];
             let edge = |to: usize, axis: usize| f64::from(corners[to][axis]) - f64::from(corners[0][axis]);
             let is_solvable = edge(1, 0) * edge(2, 1) - edge(1, 1) * edge(2, 0) != 0.0;
-            prop_assert_eq!(lives, expected && is_solvable);
-            if !lives {
+            prop_assert_eq!(survives, expected && is_solvable);
+            if !survives {
                 return Ok(());
             }
             prop_assert_eq!(primitives.triangle(0), triangle);
@@ -551,7 +551,7 @@ mod tests {
             let depths = corners.map(|corner| corner[2].clamp(0.25, 0.75));
             let least = |depths: [f32; 3]| depths.into_iter().fold(f32::INFINITY, f32::min);
             let own = [least(depths), -least(depths.map(|depth| -depth))];
-            let range = if own_depths { own } else { depth_range };
+            let range = if depths_within_corners { own } else { depth_range };
             prop_assert_eq!((shape.front, shape.depth_range, shape.id), (front, range, 7));
             prop_assert_eq!(shape.inverse_w, plane(&corners, corners.map(|corner| corner[3])));
             prop_assert_eq!(shape.depth, plane(&corners, corners.map(|corner| corner[2])));

@@ -23,14 +23,14 @@ pub(super) struct Volume {
 /// dropped later.
 pub const GUARD_BAND: f32 = 4.0;
 /// Minimum `w`. Vertices behind the eye never reach the division.
-pub(super) const SMALLEST_W: f32 = 1e-7;
+pub(super) const MIN_W: f32 = 1e-7;
 
 /// Returns the signed distance of a vertex to plane `plane`. Values that are not negative are
 /// inside.
 pub(super) fn distance(vertex: &Vertex, plane: usize, volume: &Volume) -> f32 {
     let ([x, y, z, w], band) = (vertex.position, volume.band);
     let distance = match plane {
-        0 => w - SMALLEST_W,
+        0 => w - MIN_W,
         1 if volume.is_symmetric => w + z,
         1 => z,
         2 => w - z,

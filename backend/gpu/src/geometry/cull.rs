@@ -88,7 +88,7 @@ impl CullQueue {
             rejected |= u32::from(is_rejected) << lane;
             cut |= if is_rejected { 0 } else { any };
         }
-        if cut & !outside::BESIDE != 0 {
+        if cut & !outside::SIDES_OF_VIEW != 0 {
             return None;
         }
         self.rejected = rejected;
@@ -104,18 +104,18 @@ impl CullQueue {
             return;
         }
         let Self { place, rows, facing, id, covers, pixels, packed, .. } = self;
-        let (mut lives, rules) = ([false; WAVE], out.plan().rules);
-        cull(place, facing, &rules, (&mut lives, pixels));
+        let (mut survives, rules) = ([false; WAVE], out.plan().rules);
+        cull(place, facing, &rules, (&mut survives, pixels));
         if !covers.is_empty() {
-            replace(covers, &rules, out, (&mut lives, pixels));
+            replace(covers, &rules, out, (&mut survives, pixels));
         }
         if let Some(cut) = cut {
-            cut_to(cut, (&mut lives, pixels));
+            cut_to(cut, (&mut survives, pixels));
         }
         pack(TriangleLanes { rows, facing, id }, pixels, packed);
-        lives[count..].fill(false);
-        lives.iter_mut().enumerate().for_each(|(lane, lives)| *lives &= rejected >> lane & 1 == 0);
-        out.push_lanes(packed, &lives, covers);
+        survives[count..].fill(false);
+        survives.iter_mut().enumerate().for_each(|(lane, survives)| *survives &= rejected >> lane & 1 == 0);
+        out.push_lanes(packed, &survives, covers);
         covers.clear();
     }
 }
@@ -126,7 +126,7 @@ fn replace(
     covers: &[(usize, u32)],
     rules: &Rules,
     of: &Triangles,
-    (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
+    (survives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
 ) {
     let covers = || covers.iter().map(|&(lane, number)| (lane, of.cover(number)));
     let mut grid = [[[0; WAVE]; 3]; 2];
@@ -142,19 +142,19 @@ fn replace(
             _ => touched[bound][lane].min(window[bound]),
         });
         (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
-        lives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
+        survives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
     }
 }
 
 /// Limits triangles to an area of pixels.
 #[cold]
-fn cut_to(area: [i64; 4], (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
+fn cut_to(area: [i64; 4], (survives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
     for (bound, lanes) in pixels.iter_mut().enumerate() {
         let limit = area[bound] as i32;
         *lanes = lanes.map(|pixel| if bound < 2 { pixel.max(limit) } else { pixel.min(limit) });
     }
-    for (lane, lives) in lives.iter_mut().enumerate() {
-        *lives &= pixels[0][lane] < pixels[2][lane] && pixels[1][lane] < pixels[3][lane];
+    for (lane, survives) in survives.iter_mut().enumerate() {
+        *survives &= pixels[0][lane] < pixels[2][lane] && pixels[1][lane] < pixels[3][lane];
     }
 }
 
@@ -257,7 +257,7 @@ fn cull_lanes(
     place: &Axes<Floats>,
     facing: &Lanes,
     rules: &Rules,
-    (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
+    (survives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
 ) {
     let place = two(|axis| three(|corner| &place[axis][corner]));
     let front = fronts(&place, facing, rules);
@@ -265,7 +265,7 @@ fn cull_lanes(
     *pixels = bounds(&grid, rules.centred);
     let [x, y] = edges(&place);
     let [culls_back, culls_front] = rules.culls;
-    *lives = each(|lane| {
+    *survives = each(|lane| {
         let has_pixels = (pixels[0][lane] < pixels[2][lane]) & (pixels[1][lane] < pixels[3][lane]);
         let area = area([&x, &y], lane);
         let is_solvable = (area != 0.0) & area.is_finite();
@@ -298,8 +298,8 @@ fn pack_lanes(
 }
 
 kernel!(
-    /// Packs triangles as they are stored until their tiles are drawn: rows, facing, numbers, and pixels saturated
-    /// to 16 bits.
+    /// Packs triangles as they are stored until their tiles are drawn: rows, facing, numbers, and
+    /// pixels saturated to 16 bits.
     pack, pack_lanes, (triangles: TriangleLanes<'_>, pixels: &[Ints; 4], packed: &mut [Lanes; 6])
 );
 

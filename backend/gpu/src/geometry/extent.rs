@@ -2,8 +2,8 @@
 //! tests any primitive.
 //!
 //! Bounds are computed sixteen vertices at a time from the outputs of the position kernel. Depths
-//! of fragments stay between those of corners (`Rules::own_depths`), so no part of the block is
-//! nearer than its nearest vertex.
+//! of fragments stay between those of corners (`Rules::depths_within_corners`), so no part of the
+//! block is nearer than its nearest vertex.
 //!
 //! Source: DESIGN 3.3, 3.2.
 
@@ -29,7 +29,7 @@ pub enum Extent {
 /// Minimum and maximum of vertices' x, y and depth, and the `outside` bits of any and of all
 /// vertices.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Sum {
+struct VertexBounds {
     low: [f32; 3],
     high: [f32; 3],
     any: u32,
@@ -41,11 +41,11 @@ struct Sum {
 impl Extent {
     /// Computes the bounds of vertices from their x, y, depth, and `outside` bits.
     pub(super) fn of(vertices: [&[u32]; 4]) -> Self {
-        let Sum { low, high, any, all, has_nan } = sum(vertices);
+        let VertexBounds { low, high, any, all, has_nan } = sum(vertices);
         if all & outside::REJECTED != 0 {
             return Self::Outside;
         }
-        if any & (outside::CLIPPED | 1 << outside::NOWHERE) != 0 || has_nan {
+        if any & (outside::CLIPPED | 1 << outside::NAN) != 0 || has_nan {
             return Self::Anywhere;
         }
         let pixel = |place: f32| (snap(place) >> SUBPIXEL_BITS).clamp(i16::MIN.into(), i16::MAX.into());
@@ -93,7 +93,7 @@ fn bounds(words: &[u32]) -> FloatBounds {
 }
 
 #[inline(always)]
-fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
+fn sum_lanes(vertices: [&[u32]; 4]) -> VertexBounds {
     let [x, y, z, outside] = vertices;
     let axes = [bounds(x), bounds(y), bounds(z)];
     let (mut any, mut all) = (0, u32::MAX);
@@ -102,7 +102,7 @@ fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
         all &= outside;
     }
     let has_nan = axes[0].has_nan | axes[1].has_nan | axes[2].has_nan;
-    Sum { low: axes.map(|axis| axis.low), high: axes.map(|axis| axis.high), any, all, has_nan }
+    VertexBounds { low: axes.map(|axis| axis.low), high: axes.map(|axis| axis.high), any, all, has_nan }
 }
 
 #[inline(always)]
@@ -117,7 +117,7 @@ kernel!(
 
 kernel!(
     /// Summarizes vertices, at least one.
-    sum, sum_lanes, (vertices: [&[u32]; 4]) -> Sum
+    sum, sum_lanes, (vertices: [&[u32]; 4]) -> VertexBounds
 );
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(of(&[(place, clip), (place, clip | right)]), Extent::Outside);
         assert_eq!(of(&[(place, left), (place, right)]), Extent::Anywhere, "they cross two planes");
         assert_eq!(of(&[(place, 0), (place, right)]), Extent::Anywhere);
-        assert_eq!(of(&[(place, 0), (place, 1 << outside::NOWHERE)]), Extent::Anywhere);
+        assert_eq!(of(&[(place, 0), (place, 1 << outside::NAN)]), Extent::Anywhere);
         assert_eq!(of(&[(place, 0), ([1.0, f32::NAN, 0.5], 0)]), Extent::Anywhere);
         let cull = 1 << outside::CULL;
         assert_eq!(of(&[(place, cull); 17]), Extent::Outside);

@@ -23,7 +23,7 @@ use super::shading::{PositionSource, ShadeScratch, shade};
 use super::tessellation::{PatchScratch, TessellationKernel};
 use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
-use crate::hiz::{DepthRange, Hiding};
+use crate::hiz::{DepthRange, OcclusionTest};
 use crate::state::Subdivision;
 
 /// Number of primitives in a chunk, whose vertices are shaded at once. A high number avoids
@@ -96,7 +96,7 @@ pub struct VisibleBlocks<'a> {
     /// For each block, instance by instance: true if the block may be visible.
     pub blocks: &'a [bool],
     /// Hi-Z data against which the primitives of visible blocks are tested.
-    pub hiding: Hiding<'a>,
+    pub hiding: OcclusionTest<'a>,
 }
 
 /// Strips of lines whose stipple continues from line to line.
@@ -160,7 +160,7 @@ impl Assembled<'_> {
 
     /// Returns the maximum number of primitives that one primitive may become.
     pub fn amplification(&self) -> usize {
-        let of_mesh = self.mesh.map_or(1, |mesh| mesh.most_primitives().max(1));
+        let of_mesh = self.mesh.map_or(1, |mesh| mesh.max_primitives().max(1));
         self.merged.map_or(of_mesh, |(kernel, _)| kernel.amplification())
     }
 
@@ -464,7 +464,7 @@ impl Assembled<'_> {
                 self.capture_emitted(&mut emitted, captured);
                 continue;
             };
-            let open = room((context, 0), (out, emission.most_primitives(&batch)), self.spare);
+            let open = room((context, 0), (out, emission.max_primitives(&batch)), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
             let Some(mut emitted) = emission.run(&batch, scratch, triangles) else { return false };

@@ -18,7 +18,7 @@ use vitric_ir::interface::{Builtin, OutputSlot, Slot};
 use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 
-use super::clip::SMALLEST_W;
+use super::clip::MIN_W;
 use super::cull_heuristic::CullHeuristic;
 use crate::state::{PipelineState, RasterState, VertexAttribute, VertexBinding};
 
@@ -74,7 +74,7 @@ pub(super) mod outside {
     /// First of the cull distances.
     pub const CULL: u32 = 15;
     /// Set if a coordinate of the position is NaN.
-    pub const NOWHERE: u32 = 23;
+    pub const NAN: u32 = 23;
     /// First of the four sides of the view volume itself. They lie within the sides of the guard
     /// band, which are planes.
     pub const SIDE: u32 = 24;
@@ -83,9 +83,9 @@ pub(super) mod outside {
     /// All cull distances.
     const CULLED: u32 = 0xff << CULL;
     /// All four sides.
-    pub const BESIDE: u32 = 0xf << SIDE;
+    pub const SIDES_OF_VIEW: u32 = 0xf << SIDE;
     /// Bits that reject a primitive if all of its vertices have one of them in common.
-    pub const REJECTED: u32 = CLIPPED | CULLED | BESIDE;
+    pub const REJECTED: u32 = CLIPPED | CULLED | SIDES_OF_VIEW;
 }
 
 /// Maximum number of clip distances and of cull distances.
@@ -96,7 +96,7 @@ const MAX_DISTANCES: u32 = 8;
 const LIMITS: u32 = 7;
 
 /// Byte offset that lies outside of every buffer.
-const NOWHERE: u32 = 0xffff_ff00;
+const OUTSIDE_BUFFERS: u32 = 0xffff_ff00;
 
 /// Byte offset beyond the end of every buffer, used for elements whose offset does not fit in 32
 /// bits.
@@ -305,7 +305,7 @@ impl VertexLinker<'_> {
         }
         let bytes = self.b.int(format::info(attribute.format).map_or(0, |info| info.bytes));
         let (end, limit) = (self.b.binary(B::IAdd, at, bytes), self.b.parameter(LIMITS + range, None, Type::I32));
-        let (outside, nowhere) = (self.b.binary(B::ULt, limit, end), self.b.int(NOWHERE));
+        let (outside, nowhere) = (self.b.binary(B::ULt, limit, end), self.b.int(OUTSIDE_BUFFERS));
         self.b.select(outside, nowhere, at)
     }
 
@@ -539,7 +539,7 @@ impl<'a> Results<'a> {
 
     /// Returns the signed distances to the planes of the view volume, in the order of `clip`.
     fn distances(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 7] {
-        let (smallest, band) = (self.b.float(SMALLEST_W), self.b.parameter(6, None, Type::F32));
+        let (smallest, band) = (self.b.float(MIN_W), self.b.parameter(6, None, Type::F32));
         let reach = self.b.binary(B::FMul, band, w);
         [
             self.b.binary(B::FSub, w, smallest),
@@ -576,7 +576,7 @@ impl<'a> Results<'a> {
         }
         for coordinate in position {
             let is_nan = self.b.unary(U::IsNan, coordinate);
-            bits = self.set_bit(bits, is_nan, outside::NOWHERE);
+            bits = self.set_bit(bits, is_nan, outside::NAN);
         }
         bits
     }

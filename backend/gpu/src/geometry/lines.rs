@@ -10,14 +10,14 @@
 
 use std::ops::Range;
 
-use crate::raster::{FARTHEST, UNITS};
+use crate::raster::{MAX_COORDINATE, UNITS};
 use crate::state::LineStipple;
 
 /// Minimum and maximum line width, pixels.
 pub const LINE_WIDTHS: [f32; 2] = [1.0, 256.0];
 
 /// A point on the grid, units.
-pub(super) type Place = [i64; 2];
+pub(super) type GridPoint = [i64; 2];
 
 /// Covered area of a triangle whose attributes come from other corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) struct Cover {
 
 impl Cover {
     /// Creates the cover of a polygon with the given corners and number.
-    pub(super) fn of_polygon(corners: &[Place], number: u32) -> Self {
+    pub(super) fn of_polygon(corners: &[GridPoint], number: u32) -> Self {
         let bound = |pick: fn(i64, i64) -> i64, axis: usize| {
             corners.iter().map(|corner| corner[axis]).reduce(pick).unwrap_or(0) as i32
         };
@@ -47,7 +47,7 @@ impl Cover {
 const EVERYWHERE: [i32; 4] = [i32::MIN, i32::MIN, i32::MAX, i32::MAX];
 
 /// Splits a quadrilateral, whose corners go around it, into two triangles.
-fn halves(corners: [Place; 4], window: [i32; 4]) -> [Cover; 2] {
+fn halves(corners: [GridPoint; 4], window: [i32; 4]) -> [Cover; 2] {
     let [a, b, c, d] = corners.map(|corner| corner.map(|units| units as i32));
     [[a, b, c], [a, c, d]].map(|corners| Cover { corners, window, polygon: None })
 }
@@ -66,7 +66,7 @@ fn first_pixel(units: i64) -> i64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Diamonds {
     /// Ends of the line, moved so that the first pixel across belongs to the line between them.
-    ends: [Place; 2],
+    ends: [GridPoint; 2],
     /// Major axis: the axis along which the line is longer, or x if both are equal.
     pub(super) major: usize,
     /// First pixel along the major axis.
@@ -82,7 +82,7 @@ pub(super) struct Diamonds {
 impl Diamonds {
     /// Creates a line between two points that is `width` pixels wide. Returns `None` if the line
     /// exits no diamond.
-    pub(super) fn new(mut ends: [Place; 2], width: i64) -> Option<Self> {
+    pub(super) fn new(mut ends: [GridPoint; 2], width: i64) -> Option<Self> {
         let delta = |axis: usize| ends[1][axis] - ends[0][axis];
         let major = usize::from(delta(1).abs() > delta(0).abs());
         let step = delta(major).signum();
@@ -101,7 +101,7 @@ impl Diamonds {
             let behind = (end[major] - centre(*pixel)) * step;
             (behind > 0 || behind == 0 && step < 0) && !is_in_diamond(end, major, *pixel)
         };
-        let pixel_of = |place: Place| place[major].div_euclid(UNITS);
+        let pixel_of = |place: GridPoint| place[major].div_euclid(UNITS);
         let first = (-1..=1).map(|number| pixel_of(start) + number * step).find(begins)?;
         let last = (-1..=2).map(|number| pixel_of(end) - number * step).find(ends_behind)?;
         let count = (last - first) * step + 1;
@@ -152,7 +152,7 @@ impl Diamonds {
 /// Returns true if a point lies in the diamond of a pixel, after the perturbation: very little to
 /// the left, and even less upwards. `pixel` is the pixel's number along the major axis. Its row or
 /// column is the point's.
-fn is_in_diamond(place: Place, major: usize, pixel: i64) -> bool {
+fn is_in_diamond(place: GridPoint, major: usize, pixel: i64) -> bool {
     // A point between two pixels belongs to the one before.
     let mut middle = place.map(|units| centre((units - 1).div_euclid(UNITS)));
     middle[major] = centre(pixel);
@@ -233,7 +233,7 @@ impl Rectangle {
 
 /// Snaps a coordinate in pixels to the grid.
 fn snap(pixels: f64) -> i64 {
-    (pixels * UNITS as f64).round_ties_even().clamp(-(FARTHEST as f64), FARTHEST as f64) as i64
+    (pixels * UNITS as f64).round_ties_even().clamp(-(MAX_COORDINATE as f64), MAX_COORDINATE as f64) as i64
 }
 
 /// Returns the drawn parts of a line between two values of its stipple counter, in order. Neither
@@ -289,8 +289,8 @@ mod tests {
         (0..line.count).map(at).collect()
     }
 
-    fn line(from: Place, to: Place, width: i64) -> Vec<Vec<[i64; 2]>> {
-        let half_pixels = |place: Place| place.map(|halves| halves * UNITS / 2);
+    fn line(from: GridPoint, to: GridPoint, width: i64) -> Vec<Vec<[i64; 2]>> {
+        let half_pixels = |place: GridPoint| place.map(|halves| halves * UNITS / 2);
         Diamonds::new([half_pixels(from), half_pixels(to)], width).map_or(Vec::new(), |line| pixels(&line))
     }
 

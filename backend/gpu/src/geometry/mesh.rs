@@ -17,7 +17,7 @@ use super::shading::ShadeScratch;
 use crate::state::PipelineState;
 
 /// Number of workgroups that run between two checks of the time limit, unless their program loops.
-pub(super) const RUNS_AT_ONCE: usize = 64;
+pub(super) const WORKGROUPS_PER_CHECK: usize = 64;
 
 /// Workgroups of a mesh program that are launched together.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +42,7 @@ pub struct MeshWorkgroups<'a> {
     pub(super) facts: &'a MeshFacts,
     pub(super) outputs: &'a Program,
     /// True if primitives have outputs that fragments or setup read.
-    has_own: bool,
+    has_primitive_outputs: bool,
     /// Location of the primitive's number, if the program writes it.
     primitive_id: Option<MeshWord>,
     /// Environment of the workgroups. Launches give the number of workgroups.
@@ -50,7 +50,7 @@ pub struct MeshWorkgroups<'a> {
     /// Launches in order, at least one.
     pub launches: &'a [Launch],
     /// Number of primitives output so far.
-    pub given: AtomicU64,
+    pub primitive_count: AtomicU64,
 }
 
 /// A primitive that a workgroup outputs.
@@ -86,16 +86,16 @@ impl<'a> MeshWorkgroups<'a> {
         Some(Self {
             facts,
             outputs,
-            has_own: slots().any(is_seen),
+            has_primitive_outputs: slots().any(is_seen),
             primitive_id,
             workgroups,
             launches,
-            given: AtomicU64::new(0),
+            primitive_count: AtomicU64::new(0),
         })
     }
 
     /// Returns the maximum number of primitives of a workgroup.
-    pub fn most_primitives(&self) -> usize {
+    pub fn max_primitives(&self) -> usize {
         self.facts.primitives as usize
     }
 
@@ -127,7 +127,7 @@ impl<'a> MeshWorkgroups<'a> {
         let (of_vertices, of_primitives) = self.facts.split();
         let corners = self.facts.corners as usize;
         let provoking = if provoking_last { corners - 1 } else { 0 };
-        let most = vertices + if self.has_own { primitives } else { 0 };
+        let most = vertices + if self.has_primitive_outputs { primitives } else { 0 };
         words.clear();
         words.resize((most as usize).div_ceil(WAVE) * record, [0; WAVE]);
         for (number, &place) in of_vertices.iter().enumerate() {
@@ -145,7 +145,7 @@ impl<'a> MeshWorkgroups<'a> {
             if is_culled || of_primitive[..corners].iter().any(|&corner| corner >= vertices) {
                 continue;
             }
-            if self.has_own {
+            if self.has_primitive_outputs {
                 let (from, to) = (of_primitive[provoking] as usize, count as usize);
                 for number in 0..of_vertices.len() {
                     words[to / WAVE * record + number][to % WAVE] = words[from / WAVE * record + number][from % WAVE];

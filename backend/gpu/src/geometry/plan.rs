@@ -37,7 +37,7 @@ pub struct PrimitiveContext {
     /// True if depths of fragments stay between those of the primitive's corners. This holds for
     /// filled triangles without bias that cover pixels by samples and whose depths nothing else
     /// replaces.
-    pub own_depths: bool,
+    pub depths_within_corners: bool,
     /// Number of samples of a pixel.
     pub samples: u32,
     /// Rule by which primitives cover pixels, or `None` for coverage of samples.
@@ -69,7 +69,7 @@ pub(super) struct Rules {
     pub(super) culls: [bool; 2],
     pub(super) depth_range: [f32; 2],
     /// True if depths of fragments stay between those of their primitive's corners.
-    pub(super) own_depths: bool,
+    pub(super) depths_within_corners: bool,
     pub(super) samples: u32,
     /// True if a primitive covers the pixels whose centres it contains.
     pub(super) centred: bool,
@@ -89,7 +89,7 @@ impl Rules {
                 DepthLimits::ZeroOne => [0.0, 1.0],
                 DepthLimits::Format => [f32::NEG_INFINITY, f32::INFINITY],
             },
-            own_depths: context.own_depths,
+            depths_within_corners: context.depths_within_corners,
             samples: context.samples,
             centred: context.is_centred(),
             provoking: if context.raster.provoking_last { 2 } else { 0 },
@@ -102,7 +102,7 @@ impl Rules {
     #[inline(always)]
     pub(super) fn depths_of(&self, [a, b, c]: [f32; 3]) -> [f32; 2] {
         let [near, far] = self.depth_range;
-        match self.own_depths {
+        match self.depths_within_corners {
             true => [a.min(b).min(c), a.max(b).max(c)].map(|depth| depth.max(near).min(far)),
             false => [near, far],
         }

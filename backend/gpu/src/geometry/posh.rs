@@ -17,7 +17,7 @@ use super::kernel::{outside, position};
 use super::plan::{Facing, Plan, Rules};
 use super::reuse::Reuse;
 use super::shading::{PositionSource, Positions, shade_positions};
-use crate::hiz::{DepthRange, Hiding, HizUpdate};
+use crate::hiz::{DepthRange, HizUpdate, OcclusionTest};
 use crate::raster::{Triangle, may_cover_group, snap};
 
 /// Policy that selects the draws that go through the cull pipe.
@@ -123,7 +123,7 @@ pub(super) fn cull_chunk(
 pub(super) struct CullTests<'a> {
     pub(super) rules: &'a Rules,
     /// Hi-Z data against which triangles are tested, if there is any.
-    pub(super) hiding: Option<&'a Hiding<'a>>,
+    pub(super) hiding: Option<&'a OcclusionTest<'a>>,
 }
 
 /// Consecutive vertices whose positions were shaded.
@@ -175,8 +175,8 @@ pub(super) fn bound_chunk(
     plan: &Plan,
     positions: &mut Positions,
 ) -> Result<Option<ChunkBounds>, Interrupted> {
-    let span_of_chunk = shade_span(draw, indices, positions)?;
-    let Some(VertexSpan { first, count: vertices }) = span_of_chunk else { return Ok(None) };
+    let shaded = shade_span(draw, indices, positions)?;
+    let Some(VertexSpan { first, count: vertices }) = shaded else { return Ok(None) };
     let corners = indices.vertices;
     let words = positions.words();
     let extent = |least: u32, greatest: u32| {
@@ -352,7 +352,7 @@ struct CulledWave {
 
 impl CulledWave {
     /// Returns the triangles of `all` that would be visible but that other draws hide.
-    fn hidden(&self, all: u32, wave: PositionedTriangles<'_>, hiding: &Hiding<'_>) -> u32 {
+    fn hidden(&self, all: u32, wave: PositionedTriangles<'_>, hiding: &OcclusionTest<'_>) -> u32 {
         let (mut rest, mut hidden) = (self.visible & !self.crossing & all, 0);
         let [_, _, z, _] = wave.positions.words();
         while rest != 0 {
@@ -386,10 +386,10 @@ fn cull_wave(PositionedTriangles { positions, corners, first }: PositionedTriang
     if inside == 0 {
         return CulledWave::default();
     }
-    let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
-    cull(&place, &[Facing::ByWinding as u32; WAVE], rules, (&mut lives, &mut pixels));
-    let lives = lives.iter().rev().fold(0, |bits, &lives| bits << 1 | u32::from(lives));
-    CulledWave { visible: inside & (lives | crossing), inside, crossing, pixels }
+    let (mut survives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
+    cull(&place, &[Facing::ByWinding as u32; WAVE], rules, (&mut survives, &mut pixels));
+    let survives = survives.iter().rev().fold(0, |bits, &survives| bits << 1 | u32::from(survives));
+    CulledWave { visible: inside & (survives | crossing), inside, crossing, pixels }
 }
 
 #[inline(always)]
@@ -397,8 +397,8 @@ fn volume_bits([a, b, c]: &[Lanes; 3]) -> [u32; 2] {
     let (mut rejected, mut crossing) = (0, 0);
     for (lane, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
         let (any, all) = (a | b | c, a & b & c);
-        let is_nowhere = any >> outside::NOWHERE & 1 != 0;
-        rejected |= u32::from(is_nowhere | (all & outside::REJECTED != 0)) << lane;
+        let has_nan = any >> outside::NAN & 1 != 0;
+        rejected |= u32::from(has_nan | (all & outside::REJECTED != 0)) << lane;
         crossing |= u32::from(any & outside::CLIPPED != 0) << lane;
     }
     [rejected, crossing]
@@ -419,7 +419,7 @@ mod tests {
         clockwise_is_front: true,
         culls: [true, false],
         depth_range: [0.0, 1.0],
-        own_depths: true,
+        depths_within_corners: true,
         samples: 1,
         centred: true,
         provoking: 0,
@@ -449,7 +449,7 @@ mod tests {
             ([-9.0, 0.0], left),
             ([-9.0, 9.0], left | clip),
             ([20.0, 0.0], right | clip),
-            ([f32::NAN, 0.0], 1 << outside::NOWHERE),
+            ([f32::NAN, 0.0], 1 << outside::NAN),
             ([1.0, 1.0], 1 << outside::CULL),
             ([0.2, 0.2], 0),
             ([0.3, 0.2], 0),

@@ -93,7 +93,7 @@ impl Primitives {
             self.words.resize(words + 1);
         }
         let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
-        (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
+        (0..3).for_each(|block| some(block * WAVE).for_each(|(triangles, index)| triangles.prefetch(index)));
         let [now, next, later] = &mut [const { SetUpLanes::NONE }; 3];
         let (mut now, mut next, mut later) = (now, next, later);
         let [mut batch, mut next_batch] = batches.each_mut();
@@ -103,7 +103,7 @@ impl Primitives {
         for (first, words) in (0..triangles.len()).step_by(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
             (now, next, later) = (next, later, now);
             std::mem::swap(&mut batch, &mut next_batch);
-            some(first + 3 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
+            some(first + 3 * WAVE).for_each(|(triangles, index)| triangles.prefetch(index));
             later.look_up(some(first + 2 * WAVE));
             next_batch.gather(plan, next);
             self.polygons.extend(now.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));

@@ -10,7 +10,7 @@ use std::ops::Div;
 
 use super::clip::{self, Volume};
 use super::kernel::outside;
-use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
+use super::lines::{Cover, Diamonds, GridPoint, LINE_WIDTHS, Rectangle, runs, wrapped};
 use super::plan::Facing;
 use super::plan::PrimitiveContext;
 use super::setup::{Extras, Origin, PrimitiveTag, SetUp, Window};
@@ -19,14 +19,14 @@ use crate::raster::snap;
 use crate::state::LineMode;
 
 /// `outside` bits of vertices whose window coordinates are not known.
-const NOT_KNOWN: u32 = 1 << outside::PLANE | 1 << outside::NOWHERE;
+const UNKNOWN: u32 = 1 << outside::PLANE | 1 << outside::NAN;
 
 /// Maximum distance from the origin at which window coordinates are known, pixels. Clipping leaves
 /// nothing beyond.
-const NEAR: f32 = (1 << 17) as f32;
+const MAX_KNOWN: f32 = (1 << 17) as f32;
 
 /// Maximum width and height of an attachment, pixels.
-const LARGEST: f32 = (1 << 15) as f32;
+const MAX_ATTACHMENT_SIDE: f32 = (1 << 15) as f32;
 
 /// A line in the window.
 struct Segment<'v> {
@@ -46,12 +46,12 @@ enum Clipped {
 }
 
 impl Window<'_> {
-    fn place(&self) -> Place {
+    fn place(&self) -> GridPoint {
         [self.x, self.y].map(|pixels| i64::from(snap(pixels)))
     }
 
     fn is_near(&self) -> bool {
-        self.x.abs() <= NEAR && self.y.abs() <= NEAR
+        self.x.abs() <= MAX_KNOWN && self.y.abs() <= MAX_KNOWN
     }
 }
 
@@ -79,7 +79,7 @@ impl SetUp<'_> {
         let whole = ends.map(|vertex| self.context.in_window(shaded, vertex));
         let outside = ends.map(|vertex| shaded.outside(vertex));
         // Distant positions have too little precision, and positions behind the eye are undefined.
-        let is_known = |end: usize| outside[end] & NOT_KNOWN == 0 && whole[end].is_near();
+        let is_known = |end: usize| outside[end] & UNKNOWN == 0 && whole[end].is_near();
         let known = (is_known(0) && is_known(1)).then_some(whole);
         let clipped = self.context.clipped(shaded, ends, outside);
         let left = match &clipped {
@@ -174,7 +174,7 @@ impl SetUp<'_> {
 impl PrimitiveContext {
     fn clipped(&self, shaded: &Shaded<'_>, ends: [u32; 2], outside: [u32; 2]) -> Clipped {
         let (any, all) = (outside[0] | outside[1], outside[0] & outside[1]);
-        if any >> outside::NOWHERE & 1 != 0 || all & outside::REJECTED != 0 {
+        if any >> outside::NAN & 1 != 0 || all & outside::REJECTED != 0 {
             return Clipped::Nothing;
         }
         let is_in_view = |vertex: u32| {
@@ -228,7 +228,7 @@ impl PrimitiveContext {
     /// Returns the visible area of the viewport, `[x0, y0, x1, y1]`, pixels.
     fn area(&self) -> [f64; 4] {
         let view = &self.viewport;
-        let seen = |pixels: f32| f64::from(pixels.clamp(0.0, LARGEST));
+        let seen = |pixels: f32| f64::from(pixels.clamp(0.0, MAX_ATTACHMENT_SIDE));
         let ends = |start: f32, size: f32| [start.min(start + size), start.max(start + size)].map(seen);
         let ([left, right], [top, bottom]) = (ends(view.x, view.width), ends(view.y, view.height));
         [left, top, right, bottom]

@@ -214,7 +214,7 @@ impl<'a> SetUp<'a> {
             (any | outside, all & outside)
         });
         // Clipping leaves nothing of a primitive that lies wholly outside of one plane.
-        if any >> outside::NOWHERE & 1 != 0 || all & outside::REJECTED != 0 {
+        if any >> outside::NAN & 1 != 0 || all & outside::REJECTED != 0 {
             self.gained -= 1;
             // The stipple of the next line in the strip continues from the end of this line,
             // visible or not.

@@ -273,7 +273,7 @@ impl Positions {
 }
 
 /// Prefetch distance, in vertices.
-const AHEAD: usize = 8 * WAVE;
+const PREFETCH_DISTANCE: usize = 8 * WAVE;
 
 /// Shades the positions of vertices. Returns false if the program was interrupted.
 pub(super) fn shade_positions(
@@ -298,8 +298,8 @@ pub(super) fn shade_positions(
         let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
         let start = vertices.start() + first as u32;
         for &(range, stride) in streams {
-            let ahead = (start as usize + AHEAD) * stride as usize;
-            source.environment.ranges.expect(range, ahead..ahead + WAVE * stride as usize);
+            let prefetched = (start as usize + PREFETCH_DISTANCE) * stride as usize;
+            source.environment.ranges.expect(range, prefetched..prefetched + WAVE * stride as usize);
         }
         number(next, start.wrapping_add(WAVE as u32));
         if calls.call(lanes, cast_slice(now), cast_slice_mut(&mut outputs)) == Stop::Interrupted {

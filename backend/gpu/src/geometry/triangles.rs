@@ -226,7 +226,7 @@ impl Triangles {
 
     /// Prefetches a triangle.
     #[inline]
-    pub(super) fn expect(&self, index: u32) {
+    pub(super) fn prefetch(&self, index: u32) {
         prefetch(&self.packed[index as usize]);
     }
 
@@ -301,17 +301,17 @@ impl Triangles {
     /// Adds the triangles of the lanes set in `lives`. `words` is packed by [`super::cull`], and
     /// `covers` holds the lanes that have a cover.
     #[inline]
-    pub(super) fn push_lanes(&mut self, words: &[Lanes; 6], lives: &[bool; WAVE], covers: &[(usize, u32)]) {
+    pub(super) fn push_lanes(&mut self, words: &[Lanes; 6], survives: &[bool; WAVE], covers: &[(usize, u32)]) {
         debug_assert!(words[1].iter().chain(&words[2]).all(|row| row >> FACING == 0), "a window of 2^30 vertices");
         let of_lane = |lane: usize| {
             let word = |number: usize| words[number][lane];
             Packed { rows: [word(0), word(1), word(2)], id: word(3), pixels: [word(4), word(5)] }
         };
-        if lives == &[true; WAVE] && covers.is_empty() && self.cover_of.is_empty() {
+        if survives == &[true; WAVE] && covers.is_empty() && self.cover_of.is_empty() {
             self.packed.extend((0..WAVE).map(of_lane));
             return;
         }
-        for lane in (0..WAVE).filter(|&lane| lives[lane]) {
+        for lane in (0..WAVE).filter(|&lane| survives[lane]) {
             let cover = covers.iter().find(|cover| cover.0 == lane);
             if cover.is_some() || !self.cover_of.is_empty() {
                 self.cover_of.resize(self.packed.len(), NO_COVER);
@@ -327,7 +327,7 @@ impl Triangles {
     /// Adds a triangle with corners in the window: x, y, and depth from 0 to 1. Returns false if
     /// the triangle covers nothing.
     pub fn push_corners(&mut self, corners: [[f32; 3]; 3]) -> bool {
-        (self.plan.rules.depth_range, self.plan.rules.own_depths) = ([0.0, 1.0], true);
+        (self.plan.rules.depth_range, self.plan.rules.depths_within_corners) = ([0.0, 1.0], true);
         let grid = corners.map(|[x, y, _]| [x, y].map(|pixels| i64::from(snap(pixels))));
         let Some(triangle) = Triangle::new(grid) else { return false };
         let rows = corners.map(|[x, y, z]| self.add_row([x, y, z, 1.0], |_, _| 0));

@@ -31,7 +31,7 @@ impl Tile {
 
 /// Bounds of the depths of all tiles of a pass.
 #[derive(Debug, Clone, Default)]
-pub struct Early {
+pub struct EarlyBounds {
     direction: Option<DepthDirection>,
     tiles: Vec<Tile>,
     /// Second layers of all groups, as nearness, made at the first partial update.
@@ -39,7 +39,7 @@ pub struct Early {
     nearest: f32,
 }
 
-impl Early {
+impl EarlyBounds {
     /// Returns the bounds of tiles for draws that compare in a direction.
     pub fn begin<'b, B: std::ops::Deref<Target = Bounds> + 'b>(
         &mut self,
@@ -147,8 +147,8 @@ mod tests {
         {
             let [near, middle, far] = depths.map(|depth| direction.nearness(depth));
             let hierarchy = Hierarchy::new([128, 64], Hiz::Always);
-            let mut early = Early::default();
-            let begin = |early: &mut Early| {
+            let mut early = EarlyBounds::default();
+            let begin = |early: &mut EarlyBounds| {
                 early.begin(direction, [[0, 0], [64, 0], [128, 0]].into_iter().map(|pixel| hierarchy.tile(pixel)));
             };
             begin(&mut early);

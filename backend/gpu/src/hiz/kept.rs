@@ -72,7 +72,7 @@ impl Kept {
 
 /// Structures of a device's depth images.
 #[derive(Debug, Default)]
-pub struct KeptDepths {
+pub struct HizCache {
     /// Setting of the tests.
     hiz: Hiz,
     /// Structures in the order of their last use.
@@ -84,7 +84,7 @@ pub struct KeptDepths {
     decoded: Arc<DecodedCache>,
 }
 
-impl KeptDepths {
+impl HizCache {
     /// Returns an empty set for a setting of the tests, beside a cache of decoded texels.
     pub fn new(hiz: Hiz, decoded: Arc<DecodedCache>) -> Self {
         Self { hiz, decoded, ..Self::default() }
@@ -252,7 +252,7 @@ mod tests {
     fn each_layer_finds_its_own_again() {
         let depth = view(&memory(), 0, 0);
         let (same, other) = (of_surface(&depth.surface, 0), of_surface(&depth.surface, 1));
-        let kept = KeptDepths::default();
+        let kept = HizCache::default();
         assert!(kept.is_empty());
         kept.of(&depth, 0).clear(ALL, 0.5);
         assert!(knows(&kept.of(&same, 0)) && !knows(&kept.of(&other, 0)));
@@ -268,7 +268,7 @@ mod tests {
         let depth = view(&memory, 0, 0);
         let size = depth.surface.layout().size();
         let (behind, across, far) = (view(&memory, size, 0), view(&memory, size - 256, 0), view(&elsewhere, 0, 0));
-        let kept = KeptDepths::default();
+        let kept = HizCache::default();
         for (writes, stays) in [
             (Box::new(|| kept.wrote_surface(&behind.surface)) as Box<dyn Fn()>, true),
             (Box::new(|| kept.wrote_surface(&far.surface)), true),
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn clears_are_followed() {
         let depth = view(&memory(), 0, 0);
-        let kept = KeptDepths::default();
+        let kept = HizCache::default();
         let [zeroth, first] = [0, 1].map(|layer| kept.of(&depth, layer));
         let range = |aspect_mask, base_mip_level, base_array_layer, layer_count| vk::ImageSubresourceRange {
             aspect_mask,
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn few_are_kept() {
-        let kept = KeptDepths::default();
+        let kept = HizCache::default();
         let memory = Allocation::new(&Heap::new(1 << 30), 1 << 29).unwrap();
         let views: Vec<_> = (0..MAX_TILES as u64 / 4 + 10).map(|number| view(&memory, number * 0x1_0000, 0)).collect();
         for view in &views {

@@ -34,10 +34,10 @@ use vitric_format::stored_depth;
 
 use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 
-pub use early::{Early, groups_of};
+pub use early::{EarlyBounds, groups_of};
 pub use heuristic::{Hiz, HizHeuristic};
-pub use kept::{Bytes, KeptDepths};
-pub use occlusion::{Hiding, HizUpdate, HizUpdater, UpdateRules, apply_updates};
+pub use kept::{Bytes, HizCache};
+pub use occlusion::{HizUpdate, HizUpdater, OcclusionTest, UpdateRules, apply_updates};
 use quads::GroupBounds;
 pub use quads::blocks_and_quads;
 
@@ -129,7 +129,7 @@ impl DepthDirection {
     /// comparison of this direction that also lets equal depths pass or does not.
     #[inline]
     fn passes(self, stored: DepthRange, range: DepthRange, equal_too: bool) -> bool {
-        let (stored, new) = (self.nearness(self.front(stored)), self.nearness(self.far(range)));
+        let (stored, new) = (self.nearness(self.near(stored)), self.nearness(self.far(range)));
         new < stored || equal_too && new == stored
     }
 
@@ -154,7 +154,7 @@ impl DepthDirection {
 
     /// Returns the nearest depth of a range.
     #[inline]
-    pub fn front(self, range: DepthRange) -> f32 {
+    pub fn near(self, range: DepthRange) -> f32 {
         match self {
             Self::Less => range.min,
             Self::Greater => range.max,
@@ -275,7 +275,7 @@ impl Bounds {
             let cleared_to = DepthRange::of(depth);
             self.groups[group] = if cleared == own { cleared_to } else { self.groups[group].joined(cleared_to) };
         }
-        self.sum_up();
+        self.recompute_tile();
     }
 
     /// Returns the pixels of a group that lie in the image.
@@ -288,7 +288,7 @@ impl Bounds {
 
     /// Prepares for a draw that tests and writes in a direction. Layers of the other direction are
     /// dropped.
-    pub fn turn(&mut self, direction: DepthDirection) {
+    pub fn set_direction(&mut self, direction: DepthDirection) {
         if self.direction != Some(direction) {
             self.direction = Some(direction);
             self.drop_layers();
@@ -387,7 +387,7 @@ impl Bounds {
     /// written (`writes`), loosens these groups.
     /// `depths` are the least and the greatest of the primitives' least depths, then of their
     /// greatest depths.
-    pub fn lets_pass(
+    pub fn passes_everywhere(
         &mut self,
         direction: DepthDirection,
         window: [i64; 4],
@@ -436,7 +436,7 @@ impl Bounds {
     }
 
     /// Recomputes the bounds of the tile from its groups, which were updated.
-    pub fn sum_up(&mut self) {
+    pub fn recompute_tile(&mut self) {
         let [first, ..] = self.groups;
         self.all = self.groups.iter().fold(first, |all, group| all.joined(*group));
     }

@@ -1,8 +1,8 @@
 //! Tests of primitives in front of the tiler, and updates by triangles for later primitives.
 
 use super::{
-    DepthDirection, DepthFormat, DepthRange, Early, GroupCoverage, Visibility, as_stored, depths_over, group_number,
-    groups_of,
+    DepthDirection, DepthFormat, DepthRange, EarlyBounds, GroupCoverage, Visibility, as_stored, depths_over,
+    group_number, groups_of,
 };
 use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, Triangle, UNITS, pixels_inside, within};
 
@@ -33,7 +33,7 @@ pub struct HizUpdate {
 /// Applies the updates of triangles of the first layer. Groups that a triangle covers in part are
 /// updated, too, for samples at these places in pixels, in units.
 pub fn apply_updates(
-    early: &mut Early,
+    early: &mut EarlyBounds,
     updates: &[HizUpdate],
     grid: &Grid,
     (update_rules, locations): (&UpdateRules, &[[i64; 2]]),
@@ -45,8 +45,8 @@ pub fn apply_updates(
 
 /// Test of primitives of the first layer in front of the tiler.
 #[derive(Clone, Copy)]
-pub struct Hiding<'a> {
-    early: &'a Early,
+pub struct OcclusionTest<'a> {
+    early: &'a EarlyBounds,
     grid: &'a Grid,
     direction: DepthDirection,
     /// Pixels that primitives may touch.
@@ -56,11 +56,11 @@ pub struct Hiding<'a> {
     range: DepthRange,
 }
 
-impl<'a> Hiding<'a> {
+impl<'a> OcclusionTest<'a> {
     /// Returns the test of primitives that may touch pixels of the scissor, for depths of a number
     /// of bits that are clamped to a range. Returns `None` if there are no bounds.
     pub fn new(
-        early: &'a Early,
+        early: &'a EarlyBounds,
         grid: &'a Grid,
         scissor: [i64; 4],
         (depth_bits, range): (u32, DepthRange),
@@ -81,7 +81,7 @@ impl<'a> Hiding<'a> {
     pub fn hides(&self, [x0, y0, x1, y1]: [i64; 4], depths: DepthRange) -> bool {
         let DepthRange { min, max } = self.range;
         let depths = as_stored(depths.map(|depth| depth.max(min).min(max)), self.depth_bits);
-        let nearness = self.direction.nearness(self.direction.front(depths));
+        let nearness = self.direction.nearness(self.direction.near(depths));
         if !self.early.may_hide(nearness) {
             return false;
         }
@@ -98,7 +98,7 @@ impl<'a> Hiding<'a> {
 
 /// Applier of the Hi-Z updates of a draw's triangles in one layer.
 pub struct HizUpdater<'a> {
-    early: &'a mut Early,
+    early: &'a mut EarlyBounds,
     direction: DepthDirection,
     grid: &'a Grid,
     /// Number of the layer's first tile.
@@ -117,7 +117,7 @@ impl<'a> HizUpdater<'a> {
     /// Returns the updater for triangles of a layer, or `None` if there are no bounds. Groups that
     /// a triangle covers in part are updated if `locations` is not empty.
     pub fn new(
-        early: &'a mut Early,
+        early: &'a mut EarlyBounds,
         grid: &'a Grid,
         layer: u32,
         rules: &UpdateRules,

@@ -86,14 +86,14 @@ proptest! {
             let group = group_number([8, 16]);
             let direction = DepthDirection::of(op);
             if let Some(direction) = direction {
-                bounds.turn(direction);
+                bounds.set_direction(direction);
             }
             let hides = |direction| {
                 bounds.hides_in_group(direction, group, range)
                     || bounds.hides_pixels(direction, part(group, layer.pixels), range)
             };
             let hidden = direction.is_some_and(hides);
-            bounds.sum_up();
+            bounds.recompute_tile();
             let seen = bounds.lies_behind(op, range);
             match direction.filter(|_| layer.certain && layer.writes) {
                 Some(direction) if layer.pixels == u64::MAX => bounds.update(direction, group, range),
@@ -122,7 +122,7 @@ fn parts_hide_what_lies_behind_all_of_them() {
         [(DepthDirection::Less, 0.2, 0.5, 0.8), (DepthDirection::Greater, 0.8, 0.5, 0.2)]
     {
         let mut bounds = Bounds::new(range(0.0, 1.0), TILE, Hiz::Always);
-        bounds.turn(direction);
+        bounds.set_direction(direction);
         let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
         bounds.update_part(direction, part(7, left), DepthRange::of(near));
         assert!(!bounds.hides_in_group(direction, 7, DepthRange::of(far)));
@@ -137,9 +137,9 @@ fn parts_hide_what_lies_behind_all_of_them() {
         // The other direction knows nothing of it.
         let other = if direction == DepthDirection::Less { DepthDirection::Greater } else { DepthDirection::Less };
         bounds.update_part(direction, part(7, left), DepthRange::of(near));
-        bounds.turn(other);
+        bounds.set_direction(other);
         bounds.loosen(other, 7, DepthRange::of(far));
-        bounds.turn(direction);
+        bounds.set_direction(direction);
         assert!(!bounds.hides_pixels(direction, part(7, left), DepthRange::of(middle)));
     }
 }
@@ -150,19 +150,19 @@ fn tiles_hide_what_all_their_groups_hide() {
     for group in 0..GROUPS - 1 {
         bounds.update(DepthDirection::Less, group, range(0.2, 0.3));
     }
-    bounds.sum_up();
+    bounds.recompute_tile();
     assert!(
         !bounds.hides_in_tile(DepthDirection::Less, range(0.5, 0.6))
             && bounds.hides_in_group(DepthDirection::Less, 3, range(0.5, 0.6))
     );
     bounds.update(DepthDirection::Less, GROUPS - 1, range(0.2, 0.3));
-    bounds.sum_up();
+    bounds.recompute_tile();
     assert!(
         bounds.hides_in_tile(DepthDirection::Less, range(0.5, 0.6))
             && !bounds.hides_in_tile(DepthDirection::Less, range(0.3, 0.6))
     );
     bounds.update_all(DepthDirection::Less, range(0.0, 0.1));
-    bounds.sum_up();
+    bounds.recompute_tile();
     assert!(bounds.hides_in_tile(DepthDirection::Less, range(0.15, 0.6)));
     bounds.forget(vk::CompareOp::ALWAYS);
     assert!(!bounds.hides_in_tile(DepthDirection::Less, range(2.0, 3.0)));
@@ -181,7 +181,7 @@ fn tiles_lie_behind_what_is_nearer_than_all_their_groups() {
     );
     assert!([C::NEVER, C::EQUAL, C::NOT_EQUAL, C::ALWAYS].iter().all(|&op| !behind(&bounds, op, DepthRange::of(0.5))));
     bounds.loosen(DepthDirection::Less, 5, range(0.2, 0.3));
-    bounds.sum_up();
+    bounds.recompute_tile();
     assert!(behind(&bounds, C::LESS, range(0.1, 0.15)) && !behind(&bounds, C::LESS, range(0.1, 0.3)));
     bounds.forget(C::LESS);
     assert!(!behind(&bounds, C::LESS, range(0.0, 0.0)) && behind(&bounds, C::GREATER, range(0.6, 0.6)));
@@ -227,7 +227,7 @@ fn layers_end_where_their_pixels_are_cleared() {
     for area in [[0, 0, 8, 8], TILE] {
         {
             let mut bounds = hierarchy.tile([0, 0]).unwrap();
-            bounds.turn(direction);
+            bounds.set_direction(direction);
             bounds.update_part(direction, part(0, left), DepthRange::of(0.2));
             assert!(bounds.hides_pixels(direction, part(0, left), DepthRange::of(0.5)));
         }

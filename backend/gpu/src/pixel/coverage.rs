@@ -73,7 +73,7 @@ pub(super) fn covers_group(
 
 /// Returns the pixels of a group of which a triangle covers all samples. `locations` are the
 /// sample positions in a pixel, in [`UNITS`].
-pub(super) fn covered_wholly(
+pub(super) fn fully_covered(
     triangle: &Triangle,
     [x, y]: [i64; 2],
     locations: &[[i64; 2]],

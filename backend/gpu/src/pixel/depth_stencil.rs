@@ -13,7 +13,7 @@ use crate::state::{DepthStencilState, StencilState};
 
 /// Values with which one sample of each pixel of a quad is tested.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tested {
+pub(super) struct TestValues {
     pub(super) depths: [f32; 4],
     /// True if the primitive is front-facing.
     pub(super) front: bool,
@@ -37,18 +37,18 @@ pub(super) struct QuadSample {
 pub(super) fn test(
     context: &DrawContext<'_>,
     QuadSample { place: [x, y], sample, pixels: mask }: QuadSample,
-    Tested { depths, front, references }: Tested,
+    TestValues { depths, front, references }: TestValues,
 ) -> u32 {
     let Some(state) = &context.tests else { return mask };
     let (face, bits) = (if front { &state.front } else { &state.back }, context.depth_bits);
     let stencil_plane = context.stencil.filter(|_| state.stencil_test);
-    let held = |plane: Option<PlaneRef<'_>>| plane.map(|plane| plane.read_quad(x, y, sample));
-    let (held_depths, held_stencils) = (held(context.depth), held(stencil_plane));
+    let read = |plane: Option<PlaneRef<'_>>| plane.map(|plane| plane.read_quad(x, y, sample));
+    let (stored_depths, stored_stencils) = (read(context.depth), read(stencil_plane));
     // The test compares depths after rounding to the attachment's format.
     let encoded = depths.map(|depth| encode_depth(bits, depth));
-    let (mut left, mut stencils, mut changed) = (0, held_stencils.unwrap_or_default(), 0);
+    let (mut left, mut stencils, mut changed) = (0, stored_stencils.unwrap_or_default(), 0);
     for pixel in (0..4).filter(|pixel| mask >> pixel & 1 != 0) {
-        let stored = held_depths.map(|words| decode_depth(bits, words[pixel]));
+        let stored = stored_depths.map(|words| decode_depth(bits, words[pixel]));
         let [least, greatest] = state.depth_bounds;
         if state.depth_bounds_test && stored.is_some_and(|stored| !(least <= stored && stored <= greatest)) {
             continue;
@@ -60,7 +60,7 @@ pub(super) fn test(
             _ => true,
         };
         let mut passes = depth_passes;
-        if held_stencils.is_some() {
+        if stored_stencils.is_some() {
             let reference = references.map_or(face.reference, |own| own[pixel] & 0xff);
             let (stencil_passes, updated) = stencil((face, reference), stencils[pixel], depth_passes);
             changed |= u32::from(updated != stencils[pixel]) << pixel;

@@ -24,27 +24,27 @@ const BLOCK_PIXELS: u32 = 16;
 /// Runner of a kernel, created at first use. The kernel is also compiled then.
 pub(super) enum Lazy<S, T> {
     /// Memory for the runner, which is not created yet.
-    Not(S),
-    Made(T),
+    Pending(S),
+    Ready(T),
     /// The draw has no such kernel.
-    Never,
+    Unavailable,
 }
 
 impl<S, T> Lazy<S, T> {
     #[inline]
     pub(super) fn get(&mut self, make: impl FnOnce(S) -> Option<T>) -> Option<&mut T> {
-        if let Self::Not(_) = self
-            && let Self::Not(scratch) = std::mem::replace(self, Self::Never)
+        if let Self::Pending(_) = self
+            && let Self::Pending(scratch) = std::mem::replace(self, Self::Unavailable)
         {
-            *self = make(scratch).map_or(Self::Never, Self::Made);
+            *self = make(scratch).map_or(Self::Unavailable, Self::Ready);
         }
-        self.made()
+        self.ready()
     }
 
     /// Returns the runner if it was created.
     #[inline]
-    pub(super) fn made(&mut self) -> Option<&mut T> {
-        if let Self::Made(made) = self { Some(made) } else { None }
+    pub(super) fn ready(&mut self) -> Option<&mut T> {
+        if let Self::Ready(runner) = self { Some(runner) } else { None }
     }
 }
 
@@ -69,7 +69,7 @@ fn runs<'a: 's, 's>(
 }
 
 /// Runner of a draw's group kernel, which shades and exports groups of one primitive.
-pub(super) struct Groups<'s> {
+pub(super) struct GroupRunner<'s> {
     runs: Runs<'s>,
     /// Input words that change from group to group: slot and input.
     changing: SmallVec<[(usize, KernelInput); 8]>,
@@ -82,7 +82,7 @@ pub(super) struct Groups<'s> {
     places: Option<&'s [[i64; 2]]>,
 }
 
-impl<'s> Groups<'s> {
+impl<'s> GroupRunner<'s> {
     /// Returns the runner of a draw's group kernel, or `None` if groups cannot be shaded at once.
     ///
     /// With `whole`, the kernel handles only fully covered groups. With `counts`, a late kernel
@@ -116,7 +116,7 @@ impl<'s> Groups<'s> {
 
     /// Returns true if a group's texels lie in one line of each attachment.
     #[inline]
-    pub(super) fn takes(&self, [x, y]: [u32; 2]) -> bool {
+    pub(super) fn has_lines(&self, [x, y]: [u32; 2]) -> bool {
         self.planes.iter().all(|plane| plane.is_line_at(x, y))
     }
 
@@ -164,7 +164,7 @@ const SIEVED: i64 = 16;
 
 /// Runner of a draw's primitive kernel, which draws small primitives from coverage to export. A
 /// sieve instead returns the pixels that remain after the depth test.
-pub(super) struct Small<'s> {
+pub(super) struct PrimitiveRunner<'s> {
     runs: Runs<'s>,
     pub(super) stage: &'s Stage,
     /// Input slots of the window: x and y of its first pixel, then its width and height.
@@ -174,7 +174,7 @@ pub(super) struct Small<'s> {
     is_sieve: bool,
 }
 
-impl<'s> Small<'s> {
+impl<'s> PrimitiveRunner<'s> {
     /// Returns the runner of a draw's primitive kernel in an area of a tile, or `None` if there is
     /// no such kernel.
     ///
@@ -325,7 +325,7 @@ fn count_exporting_waves(counters: &TileCounters, place: [u32; 2], [waves, lanes
     count_exported(counters, lanes, exported);
 }
 
-/// Reusable memory of a worker for a [`Mixed`] kernel.
+/// Reusable memory of a worker for a [`MixedRunner`] kernel.
 pub(super) struct MixedScratch<'s> {
     pub(super) wave: &'s mut Wave,
     pub(super) pixel_queue: &'s mut PixelQueue,
@@ -333,7 +333,7 @@ pub(super) struct MixedScratch<'s> {
 
 /// Runner of a draw's mixed kernel, which draws a full wave of queued pixels of tiny primitives at
 /// a time.
-pub(super) struct Mixed<'s> {
+pub(super) struct MixedRunner<'s> {
     runs: Runs<'s>,
     /// Input slot of the packed pixels.
     slot: usize,
@@ -344,7 +344,7 @@ pub(super) struct Mixed<'s> {
     first: PrimitiveId,
 }
 
-impl<'s> Mixed<'s> {
+impl<'s> MixedRunner<'s> {
     /// Returns the runner of a draw's mixed kernel in the tile whose first pixel is `tile`, or
     /// `None` if there is no such kernel.
     pub(super) fn new<'a: 's>(

@@ -292,7 +292,7 @@ impl<'a> PixelContext<'a> {
     }
 
     /// Returns the criterion that a cell must meet for all its pixels to be covered.
-    pub(super) fn wholly(&self) -> Criterion {
+    pub(super) fn inner_criterion(&self) -> Criterion {
         match self.criterion {
             Some(Criterion::Interior) => Criterion::Interior,
             _ => Criterion::Inner,

@@ -6,7 +6,7 @@
 use vitric_base::counters::TileCounters;
 
 use super::DrawContext;
-use super::coverage::{covered_wholly, covers_group, covers_tile};
+use super::coverage::{covers_group, covers_tile, fully_covered};
 use super::{PrimitiveRun, TileView};
 use crate::hiz::{Bounds, DepthDirection, DepthRange, GroupCoverage, depths_over, group_number, groups_of};
 use crate::raster::within;
@@ -36,7 +36,7 @@ pub(super) fn update_bounds<'w>(
         let large = segment.filter(|run| run.bin.0.primitives.has_large());
         let updated: u32 = large.map(|run| update_hiz(view, &run, bounds)).sum();
         bounds.heuristic().count_tests(updated, 0);
-        bounds.sum_up();
+        bounds.recompute_tile();
     }
     if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.updates_hiz) {
         bounds.forget(op);
@@ -64,7 +64,7 @@ fn update_hiz(view: &TileView<'_>, primitive_run: &PrimitiveRun<'_>, bounds: &mu
         if !triangle.may_cover_group() {
             continue;
         }
-        let (shape, criterion) = (primitives.shape(index), context.wholly());
+        let (shape, criterion) = (primitives.shape(index), context.inner_criterion());
         let depths = |pixels| depths_over(&shape, pixels, context.depth_format());
         let image = bounds.pixels();
         if window == image && covers_tile(&triangle, [image[0], image[1]], criterion, counters) {
@@ -108,7 +108,7 @@ pub(super) fn update_by_small(
 ) {
     let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {
-        let inside = covered_wholly(triangle, group, locations, counters) & pixels_inside(x, y, window);
+        let inside = fully_covered(triangle, group, locations, counters) & pixels_inside(x, y, window);
         let pixels = inside | !pixels_inside(x, y, image);
         bounds.update_part(direction, GroupCoverage { group: group_number(group), pixels }, range);
     }

@@ -69,7 +69,7 @@ impl WaveFragments<'_> {
     fn fully_covered(&self, lanes: &mut Lanes) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
             let covers =
-                |place| self.context.is_conservative() && self.view.covers_wholly(quad.primitive, place, [1; 2]);
+                |place| self.context.is_conservative() && self.view.covers_fully(quad.primitive, place, [1; 2]);
             *lanes = [0, 1, 2, 3].map(|pixel| u32::from(covers([quad.x + pixel % 2, quad.y + pixel / 2])));
         }
     }
@@ -121,11 +121,11 @@ impl WaveFragments<'_> {
             return;
         }
         let sample = self.sample.unwrap_or(0);
-        for (lane, held) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
+        for (lane, lane_word) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
             let (x, y) = self.quads[lane / 4].pixel(lane % 4);
             let mut bytes = [0; WAVE];
             plane.read(x, y, sample, &mut bytes[..target.bytes]);
-            *held = u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[word * 4 + byte]));
+            *lane_word = u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[word * 4 + byte]));
         }
     }
 }

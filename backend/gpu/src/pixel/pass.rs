@@ -32,7 +32,7 @@ impl TilePass<'_> {
         if now.processed == before.processed {
             return;
         }
-        let again = self.visited.get(tile).is_some_and(|visited| visited.swap(true, Ordering::Relaxed));
+        let again = self.processed.get(tile).is_some_and(|processed| processed.swap(true, Ordering::Relaxed));
         counters.count(Counter::TilesReprocessed, again.into());
         counters.count(Counter::TilesCulled, (now.covered == before.covered).into());
     }
@@ -56,7 +56,7 @@ pub fn run_tile_pass(
     }
     let mut tiles = match pass.clears {
         Some(clears) if clears.all => {
-            (0..grid.count_all()).filter(|&tile| pass.is_drawn_to(tile) || clears.wants(tile)).collect()
+            (0..grid.count_all()).filter(|&tile| pass.is_drawn_to(tile) || clears.needs_clear(tile)).collect()
         }
         _ => pass.parts.tiles(),
     };

@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::depth_group::DepthPlane;
-use super::depth_stencil::{self, QuadSample, Tested};
+use super::depth_stencil::{self, QuadSample, TestValues};
 use super::depths::{depth_in_range, depths_of_quad, sample_place};
 use super::{PrimitiveId, TileView};
 use crate::raster;
@@ -171,7 +171,7 @@ impl Quad {
             if pixels != 0 {
                 let at = sample_place(&context.locations, sample);
                 let depths = depth.unwrap_or_else(|| depths_of_quad(shape, place, at));
-                let tested = Tested { depths, front: shape.front, references: written.stencil };
+                let tested = TestValues { depths, front: shape.front, references: written.stencil };
                 let left = depth_stencil::test(context, QuadSample { place, sample, pixels }, tested);
                 self.drop_at(sample, pixels & !left);
             }

@@ -3,6 +3,7 @@
 
 mod filling;
 mod hidden;
+mod large;
 
 use std::sync::atomic::Ordering;
 
@@ -14,26 +15,20 @@ use vitric_exec::interp::{Stop, Wave};
 use self::filling::{Filling, clear};
 use self::hidden::Hidden;
 use super::DrawContext;
-use super::coverage::{Part, RasterPrimitive, count_groups, covers_group, covers_tile};
-use super::direct::{Lazy, Mixed, MixedScratch, Small};
+use super::direct::{Lazy, MixedRunner, MixedScratch, PrimitiveRunner};
 use super::draw::cuts_blocks;
 use super::edge_pairs::{around, find_edge_pairs};
-use super::group_tests::GroupTests;
 use super::hiz_updates::update_bounds;
 use super::kernel::{BatchTraits, PrimitiveBatch, SmallPrimitivePath};
 use super::pixel_queue::PixelQueue;
 use super::quad::{MAX_SAMPLES, Quad, ShaderDepthStencil};
 use super::scoreboard::{Fragments, Scoreboard};
-use super::tiny::Tinies;
+use super::tiny::TinyPrimitives;
 use super::wave::{WaveScratch, Waves};
 use super::{PrimitiveId, PrimitiveRun, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, TilePass, TileView, any_of};
 use crate::geometry::{PrimitiveBounds, Primitives, Varies, Words};
 use crate::hiz::{Bounds, DepthRange, as_stored, groups_of};
-use crate::raster::within;
-use crate::raster::{
-    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
-    pixels_inside, sample_mask,
-};
+use crate::raster::{TILE_LOG2, group_of_pixel, pixel_of_bit, sample_mask, within};
 
 /// Minimum average coverage of a tile's pixels from which on small primitives update Hi-Z.
 const DENSE: i64 = 2;
@@ -59,7 +54,7 @@ pub struct TileScratch {
     edge_pairs: Wave,
     mixed: Wave,
     pixel_queue: PixelQueue,
-    tinies: Tinies,
+    tinies: TinyPrimitives,
     board: Scoreboard,
 }
 
@@ -110,20 +105,20 @@ pub fn process_tile(
             None => Sink::Waves(Box::new(Waves::new(context, view, waves))),
         };
         let mixed = MixedScratch { wave: &mut *mixed, pixel_queue: &mut *pixel_queue };
-        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not(mixed));
+        let (small, mixed) = (Lazy::Pending(&mut *small), Lazy::Pending(mixed));
         let mut bounds = bounds.as_deref_mut().filter(|_| tests);
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
-            bounds.turn(direction);
+            bounds.set_direction(direction);
         }
         let (clip, path) = (within(context.scissor, area), context.traits().small);
         let _working = context.enter(overwrites.is_some());
         let runs_of_draw = primitive_runs.clone().take_while(|primitive_run| primitive_run.draw == draw);
         let DrawTraits { varies, are_many, has_covers } = DrawTraits::of(runs_of_draw);
         let is_cut = context.cuts || has_covers || cuts_blocks(clip);
-        let edge_pairs = if are_many && path == Some(SmallPrimitivePath::AtOnce) && !is_cut {
-            Lazy::Not(&mut *edge_pairs)
+        let edge_pairs = if are_many && path == Some(SmallPrimitivePath::OneKernel) && !is_cut {
+            Lazy::Pending(&mut *edge_pairs)
         } else {
-            Lazy::Never
+            Lazy::Unavailable
         };
         let mut tile = Tile {
             context,
@@ -251,12 +246,12 @@ struct Tile<'a, 's> {
     /// Path of small primitives, or `None` if they are drawn like large ones.
     path: Option<SmallPrimitivePath>,
     sink: Sink<'a, 's>,
-    small: Lazy<&'s mut Wave, Small<'s>>,
-    edge_pairs: Lazy<&'s mut Wave, Small<'s>>,
+    small: Lazy<&'s mut Wave, PrimitiveRunner<'s>>,
+    edge_pairs: Lazy<&'s mut Wave, PrimitiveRunner<'s>>,
     /// Values that vary within primitives of the draw.
     varies: Varies,
     /// Mixed kernel. Its queued pixels are newer than all other fragments.
-    mixed: Lazy<MixedScratch<'s>, Mixed<'s>>,
+    mixed: Lazy<MixedScratch<'s>, MixedRunner<'s>>,
     bounds: Option<&'s mut Bounds>,
     /// Remaining budget of small primitives that may update Hi-Z.
     updates: u32,
@@ -277,7 +272,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn primitive_run(
         &mut self,
         PrimitiveRun { bin: (bin, number), primitives: numbers, .. }: &PrimitiveRun<'_>,
-        tinies: &mut Tinies,
+        tinies: &mut TinyPrimitives,
     ) {
         let (mut start, first) = (numbers.start, number << 16);
         while start < numbers.end && self.ok {
@@ -294,13 +289,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
         &mut self,
         (primitives, first): (&Primitives, PrimitiveId),
         block: std::ops::Range<u32>,
-        tinies: &mut Tinies,
+        tinies: &mut TinyPrimitives,
     ) {
         let lanes = |index: u32| index % WAVE as u32;
         let (mut rest, mut tiny) = ((2 << lanes(block.end - 1)) - (1 << lanes(block.start)), 0);
-        if self.path == Some(SmallPrimitivePath::AtOnce) {
-            tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
-            rest &= u32::from(tinies.seen);
+        if self.path == Some(SmallPrimitivePath::OneKernel) {
+            tinies.examine(primitives.block(block.start), self.clip, self.context.cuts);
+            rest &= u32::from(tinies.visible);
             tiny = u32::from(tinies.tiny) & rest;
         }
         let view = self.view;
@@ -308,7 +303,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Some(mixed) => self.ok &= mixed.begin(view, first | block.start),
             None => tiny = 0,
         }
-        if tiny != 0 && !self.lets_pass(tinies, tiny) {
+        if tiny != 0 && !self.passes_everywhere(tinies, tiny) {
             tiny = self.visible_tiny(primitives, block.start - lanes(block.start), tiny);
         }
         let edge_pairs = self.edge_pairs_among(primitives, block.start, rest & !tiny);
@@ -332,7 +327,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 rest &= rest - 1;
             }
         }
-        if self.path == Some(SmallPrimitivePath::AtOnce) {
+        if self.path == Some(SmallPrimitivePath::OneKernel) {
             self.draw_packed_pixels();
         }
     }
@@ -340,12 +335,16 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Returns true if no group hides any of the tiny primitives. In that case it loosens the
     /// bounds if the draw writes depth.
     #[inline]
-    fn lets_pass(&mut self, tinies: &Tinies, tiny: u32) -> bool {
+    fn passes_everywhere(&mut self, tinies: &TinyPrimitives, tiny: u32) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
         let depths = tinies.depths().map(|depths| as_stored(depths, self.context.depth_bits));
         self.tests[0] += 1;
-        let passes =
-            bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.updates_hiz);
+        let passes = bounds.passes_everywhere(
+            direction,
+            tinies.window.map(i64::from),
+            depths,
+            self.context.visibility.updates_hiz,
+        );
         if passes {
             count(self.counters, Counter::HizSmallQueries, tiny.count_ones().into());
         }
@@ -362,7 +361,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
             let PrimitiveBounds { pixels, depths } = primitives.bounds_of(first + lane);
             let DepthRange { min, max } = as_stored(depths, self.context.depth_bits);
             let depths = [DepthRange::of(min), DepthRange::of(max)];
-            if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.updates_hiz) {
+            if bounds.passes_everywhere(
+                direction,
+                within(pixels, self.clip),
+                depths,
+                self.context.visibility.updates_hiz,
+            ) {
                 visible |= 1 << lane;
             }
         }
@@ -372,9 +376,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Queues the pixels of tiny primitives.
     #[inline]
-    fn push(&mut self, tinies: &Tinies, lanes: u32) {
+    fn push(&mut self, tinies: &TinyPrimitives, lanes: u32) {
         self.flush_sink();
-        if let Some(mixed) = self.mixed.made() {
+        if let Some(mixed) = self.mixed.ready() {
             mixed.push(tinies.batch(lanes as u16), self.counters);
         }
     }
@@ -418,17 +422,17 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws the queued pixels of tiny primitives.
     #[inline]
     fn draw_packed_pixels(&mut self) {
-        if let Some(mixed) = self.mixed.made() {
+        if let Some(mixed) = self.mixed.ready() {
             self.ok &= mixed.flush(self.view);
         }
     }
 
     /// Returns the runner of the mixed kernel, if the draw has such a kernel.
     #[inline]
-    fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
+    fn mixed(&mut self) -> Option<&mut MixedRunner<'s>> {
         let (context, counts, varies) = (self.context, self.counters.is_some(), self.varies);
         let tile = [self.area[0], self.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-        self.mixed.get(|scratch| Mixed::new(context, scratch, tile, counts, varies))
+        self.mixed.get(|scratch| MixedRunner::new(context, scratch, tile, counts, varies))
     }
 
     /// Draws a small primitive. Returns false if the draw has no kernel for small primitives.
@@ -447,7 +451,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn draws_small(&mut self) -> bool {
         let (context, area, counts) = (self.context, self.area, self.counters.is_some());
         let batch = BatchTraits { batch: PrimitiveBatch::One, varies: self.varies };
-        let is_there = self.small.get(|wave| Small::new(context, area, counts, batch, wave)).is_some();
+        let is_there = self.small.get(|wave| PrimitiveRunner::new(context, area, counts, batch, wave)).is_some();
         is_there && (self.path != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
     }
 
@@ -464,7 +468,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return self.sieve(id, primitives.words(index), window);
         }
         self.draw_packed_pixels();
-        if let Some(small) = self.small.made() {
+        if let Some(small) = self.small.ready() {
             self.ok &= small.draw(primitives.words(index), window, self.counters) != Stop::Interrupted;
         }
     }
@@ -478,7 +482,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if followed == 0 || !self.draws_small() {
             return 0;
         }
-        let Some(small) = self.edge_pairs.get(|wave| Small::new(context, area, counts, batch, wave)) else { return 0 };
+        let Some(small) = self.edge_pairs.get(|wave| PrimitiveRunner::new(context, area, counts, batch, wave)) else {
+            return 0;
+        };
         followed & u32::from(find_edge_pairs(primitives.block(first), &small.stage.common, self.clip))
     }
 
@@ -498,7 +504,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         self.flush_sink();
         self.draw_packed_pixels();
-        if let Some(edge_pairs) = self.edge_pairs.made() {
+        if let Some(edge_pairs) = self.edge_pairs.ready() {
             let words = [primitives.words(index), primitives.words(index + 1)];
             let window = around(first.window, second.window);
             self.ok &= edge_pairs.draw_both(words, window, self.counters) != Stop::Interrupted;
@@ -508,170 +514,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws the pixels of a small primitive that the sieve kernel leaves.
     #[inline]
     fn sieve(&mut self, id: PrimitiveId, words: Words<'_>, window: [i64; 4]) {
-        let (Some(small), Some(mixed)) = (self.small.made(), self.mixed.made()) else { return };
+        let (Some(small), Some(mixed)) = (self.small.ready(), self.mixed.ready()) else { return };
         let view = self.view;
         let mut ok = mixed.begin(view, id);
         small.sieve(words, window, self.counters, |block, pixels| ok &= mixed.draw_block(view, id, (block, pixels)));
         self.ok &= ok;
-    }
-
-    fn large(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32, window: [i64; 4]) {
-        let (parts, shape) = (self.polygon(primitives, index), &primitives.shape(index));
-        let (triangle, rest) = match parts {
-            [first, rest @ ..] => (first, rest),
-            [] => (&primitives.triangle(index), &[][..]),
-        };
-        let tests = self.context.visibility.tests.filter(|_| self.bounds.is_some());
-        let small = window[2] - window[0] <= 1 << GROUP_LOG2 && window[3] - window[1] <= 1 << GROUP_LOG2;
-        if let (false, Some(direction)) = (small, tests)
-            && self.is_hidden_in_tile(direction, shape, window)
-        {
-            // Each group would have been tested next.
-            self.tests[1] += groups_of(window).count() as u32;
-            return;
-        }
-        let primitive = RasterPrimitive { id, triangle, rest, shape };
-        let (is_triangle, wholly) = (rest.is_empty(), self.context.wholly());
-        let covers = |pixel| covers_tile(triangle, pixel, wholly, self.counters);
-        let whole = !small && is_triangle && window == self.area && covers([window[0], window[1]]);
-        if whole && tests.is_none() && self.whole(id, window) {
-            return;
-        }
-        for group in groups_of(window) {
-            if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.counters) {
-                continue;
-            }
-            let full = whole || !small && is_triangle && covers_group(triangle, group, wholly, self.counters);
-            let at = GroupWindow { group, window, full };
-            let range = match tests.map(|direction| self.query(direction, shape, at)) {
-                Some(None) => continue,
-                range => range.flatten(),
-            };
-            self.group(primitive, at, range);
-        }
-    }
-
-    /// Shades all groups of a tile that a primitive covers. Returns false if tests or partial
-    /// coverage prevent that.
-    fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
-        let (context, side) = (self.context, SIDE as i64);
-        let is_tested = context.tests.is_some() && !self.is_filling(id);
-        let is_plain = !is_tested && !context.masks_late() && context.rates.is_none();
-        let is_aligned = window.iter().all(|pixel| pixel % side == 0);
-        if !is_plain || !has_all_samples(&context.multisample) || !is_aligned {
-            return false;
-        }
-        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
-        match &mut self.sink {
-            Sink::Waves(waves) => {
-                if !waves.shade_groups(id, first, last) {
-                    return false;
-                }
-            }
-            Sink::Board(..) if context.fragment.is_some() => {
-                for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
-                    for sample in 0..context.multisample.samples {
-                        self.forward(Fragments { primitive: id, place, sample, pixels: u64::MAX });
-                    }
-                }
-            }
-            Sink::Board(..) => {}
-        }
-        let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
-        if context.fragment.is_some() {
-            // The scoreboard counts each sample as a fragment.
-            let is_each = matches!(self.sink, Sink::Board(..)) || context.shades_samples();
-            let each = if is_each { samples } else { 1 };
-            count(self.counters, Counter::Fragments, (pixels * each).into());
-        }
-        if let Some(counters) = self.counters {
-            (0..samples).for_each(|_| count_groups(counters, [first, last]));
-        }
-        self.pass(true, pixels * samples);
-        true
-    }
-
-    /// Returns true if a primitive overwrites all of the tile and its depths are already written.
-    fn is_filling(&self, id: PrimitiveId) -> bool {
-        self.has_filling && id == filling::ID
-    }
-
-    /// Returns the triangles of a primitive that is a polygon, else an empty slice.
-    fn polygon<'p>(&self, primitives: &'p Primitives, index: u32) -> &'p [Triangle] {
-        if self.context.criterion.is_some() { primitives.polygon(index) } else { &[] }
-    }
-
-    /// Tests and forwards one group of pixels, sample by sample, with all 64 pixels at once.
-    fn group(&mut self, primitive: RasterPrimitive<'_>, at: GroupWindow, range: Option<DepthRange>) {
-        let (context, id, GroupWindow { group, window, full }) = (self.context, primitive.id, at);
-        let (samples, late) = (context.multisample.samples, context.masks_late());
-        let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
-        let place = group.map(|pixel| pixel as u32);
-        let is_filling = self.is_filling(id);
-        let tests = if is_filling { None } else { GroupTests::of(context, place) };
-        let inside = pixels_inside(group[0], group[1], window);
-        let part = Part { primitive, group, inside, full, tests };
-        let tested = is_filling || tests.is_some() || !context.tests_early() || context.tests.is_none();
-        // The coverage that a coarse fragment sees must not depend on Hi-Z.
-        let quad_range = range.filter(|_| context.rates.is_none());
-        // A primitive that covers the whole group has already updated the bounds.
-        let range = range.filter(|_| !full || part.inside != u64::MAX);
-        if samples == 1 {
-            let at = [UNITS / 2; 2];
-            let pixels = if allowed != 0 { part.coverage(context.criterion, at, self.counters) } else { 0 };
-            if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
-                return;
-            }
-            let pixels = pixels & !quad_range.map_or(0, |range| self.hidden_quads(&part, pixels, range));
-            let pixels = part.tested(0, at, pixels);
-            return self.pixels(Fragments { primitive: id, place, sample: 0, pixels }, tested);
-        }
-        let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
-        let mut masks = [0; MAX_SAMPLES];
-        for (sample, &at) in places() {
-            masks[sample as usize] = part.coverage(context.criterion, at, self.counters);
-        }
-        let masks = &mut masks[..samples as usize];
-        let any = any_of(masks);
-        let all = masks.iter().fold(u64::MAX, |all, mask| all & mask);
-        if range.is_some_and(|range| self.is_hidden_in_pixels(group, (any, all), range)) {
-            return;
-        }
-        let hidden = quad_range.map_or(0, |range| self.hidden_quads(&part, any, range));
-        for (sample, &at) in places() {
-            masks[sample as usize] = part.tested(sample, at, masks[sample as usize] & !hidden);
-        }
-        if context.rates.is_some() {
-            return self.cells((id, place), masks, tested);
-        }
-        self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
-        if let (true, Sink::Board(..)) = (tested, &self.sink) {
-            for (sample, &mut pixels) in (0..).zip(masks) {
-                self.fragments(Fragments { primitive: id, place, sample, pixels });
-            }
-            return;
-        }
-        let mut rest = any_of(masks);
-        if tested && self.shades_at_once((id, place), masks) {
-            return count(self.counters, Counter::Fragments, self.context.fragments_of(masks).into());
-        }
-        while rest != 0 {
-            let first = rest.trailing_zeros() & !3;
-            let [dx, dy] = pixel_of_bit(first);
-            let samples = masks.iter().map(|mask| mask >> first & 15);
-            self.covered_quad(Quad::of_samples(id, [place[0] + dx, place[1] + dy], samples), tested);
-            rest &= !(15 << first);
-        }
-    }
-
-    /// Shades the samples of a group at once. Returns false if that is not possible.
-    fn shades_at_once(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) -> bool {
-        let Sink::Waves(waves) = &mut self.sink else { return false };
-        let shades = any_of(masks) != 0 && self.context.fragment.is_some() && waves.takes(at.1, masks);
-        if shades {
-            waves.shade(at, masks);
-        }
-        shades
     }
 
     /// Forwards fragments of one sample a pixel, after early tests unless they are `tested`.
@@ -752,13 +599,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Otherwise queues their pixels and returns false.
     fn shades_as_group(&mut self, fragments: &Fragments) -> bool {
         if let Sink::Waves(waves) = &mut self.sink
-            && waves.takes(fragments.place, &[fragments.pixels])
+            && waves.can_shade_group(fragments.place, &[fragments.pixels])
         {
             self.draw_packed_pixels();
             return true;
         }
         self.flush_sink();
-        if let Some(mixed) = self.mixed.made() {
+        if let Some(mixed) = self.mixed.ready() {
             self.ok &= mixed.draw_group(self.view, fragments);
         }
         false
@@ -812,7 +659,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let Some(bounds) = &mut self.bounds {
             let [tests, hidden] = self.tests;
             bounds.heuristic().count_tests(tests, hidden);
-            bounds.sum_up();
+            bounds.recompute_tile();
         }
         if let Sink::Waves(waves) = &mut self.sink {
             waves.flush();

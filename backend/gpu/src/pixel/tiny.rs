@@ -9,7 +9,7 @@ use crate::raster::Shape;
 /// Pixels of a tile that sixteen consecutive primitives may touch, lane by lane.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
-pub(super) struct Tinies {
+pub(super) struct TinyPrimitives {
     /// Covered pixels of tiny primitives in the clip area: one bit each, row by row of [`TINY`].
     pub(super) pixels: Lanes,
     /// First pixel of each of these bit masks, as a packed pixel.
@@ -20,8 +20,8 @@ pub(super) struct Tinies {
     /// encoded by [`ordered`].
     depths: [[i32; 2]; 2],
     /// Primitives that may touch any pixel.
-    pub(super) seen: Mask,
-    /// Primitives in `seen` that are tiny.
+    pub(super) visible: Mask,
+    /// Primitives in `visible` that are tiny.
     pub(super) tiny: Mask,
 }
 
@@ -31,7 +31,7 @@ fn ordered(bits: i32) -> i32 {
     bits ^ (bits >> 31 & i32::MAX)
 }
 
-impl Tinies {
+impl TinyPrimitives {
     /// Returns the range of the minimum depths of tiny primitives, and the range of their maximum
     /// depths.
     pub(super) fn depths(&self) -> [DepthRange; 2] {
@@ -51,9 +51,9 @@ impl Tinies {
     /// If set-up has clipped pixels to viewports (`cuts`), primitives whose corners are far apart
     /// are not tiny.
     #[inline]
-    pub(super) fn look(&mut self, words: &[Lanes], clip: [i64; 4], cuts: bool) {
+    pub(super) fn examine(&mut self, words: &[Lanes], clip: [i64; 4], cuts: bool) {
         let words = words.first_chunk().expect("every primitive has these words");
-        look(self, words, &clip.map(|bound| bound as i32), cuts);
+        examine(self, words, &clip.map(|bound| bound as i32), cuts);
     }
 }
 
@@ -61,9 +61,9 @@ impl Tinies {
 const PLACE: i32 = (1 << PackedPixel::PLACE_BITS) - 1;
 
 #[inline(always)]
-fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool) {
+fn examine_lanes(tinies: &mut TinyPrimitives, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool) {
     let tiny = TINY as i32;
-    let (mut seen, mut tiny_ones) = ([0; WAVE], [0; WAVE]);
+    let (mut visible, mut tiny_ones) = ([0; WAVE], [0; WAVE]);
     // Lanes without a tiny primitive must not change the minima and maxima.
     let (mut first, mut last) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
     let (mut least, mut greatest) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
@@ -78,9 +78,9 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
             a.max(b).max(c).wrapping_sub(a.min(b).min(c))
         };
         let is_wide = cuts & ((reach(0) >= Shape::WIDE as i32) | (reach(1) >= Shape::WIDE as i32));
-        let is_seen = (left < right) & (top < bottom);
-        let is_tiny = is_seen & (x1 - x0 <= tiny) & (y1 - y0 <= tiny) & !is_wide;
-        (seen[lane], tiny_ones[lane]) = (ones(is_seen), ones(is_tiny));
+        let is_visible = (left < right) & (top < bottom);
+        let is_tiny = is_visible & (x1 - x0 <= tiny) & (y1 - y0 <= tiny) & !is_wide;
+        (visible[lane], tiny_ones[lane]) = (ones(is_visible), ones(is_tiny));
 
         let skipped = (left - x0 + tiny * (top - y0)) & 15;
         let rows = (1u32 << ((tiny * (bottom - top)) & 31)).wrapping_sub(1);
@@ -89,25 +89,27 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
         tinies.packed[lane] = ((left & PLACE) << PackedPixel::X
             | (top & PLACE) << PackedPixel::Y
             | (lane as i32) << PackedPixel::OF) as u32;
-        let tells = -i32::from(is_tiny);
-        (first[0][lane], first[1][lane]) = (left & tells | i32::MAX & !tells, top & tells | i32::MAX & !tells);
-        (last[0][lane], last[1][lane]) = (right & tells | i32::MIN & !tells, bottom & tells | i32::MIN & !tells);
+        let tiny_mask = -i32::from(is_tiny);
+        (first[0][lane], first[1][lane]) =
+            (left & tiny_mask | i32::MAX & !tiny_mask, top & tiny_mask | i32::MAX & !tiny_mask);
+        (last[0][lane], last[1][lane]) =
+            (right & tiny_mask | i32::MIN & !tiny_mask, bottom & tiny_mask | i32::MIN & !tiny_mask);
         for end in 0..2 {
             let depth = ordered(word(Shape::DEPTHS + end as u32));
-            least[end][lane] = depth & tells | i32::MAX & !tells;
-            greatest[end][lane] = depth & tells | i32::MIN & !tells;
+            least[end][lane] = depth & tiny_mask | i32::MAX & !tiny_mask;
+            greatest[end][lane] = depth & tiny_mask | i32::MIN & !tiny_mask;
         }
     }
     let min = |lanes: &[i32; WAVE]| lanes.iter().fold(i32::MAX, |least, &lane| least.min(lane));
     let max = |lanes: &[i32; WAVE]| lanes.iter().fold(i32::MIN, |greatest, &lane| greatest.max(lane));
     tinies.window = [min(&first[0]), min(&first[1]), max(&last[0]), max(&last[1])];
     tinies.depths = [[min(&least[0]), max(&greatest[0])], [min(&least[1]), max(&greatest[1])]];
-    (tinies.seen, tinies.tiny) = (highest_bits(&seen), highest_bits(&tiny_ones));
+    (tinies.visible, tinies.tiny) = (highest_bits(&visible), highest_bits(&tiny_ones));
 }
 
 kernel!(
     /// Examines the pixels of a tile that sixteen primitives may touch.
-    look, look_lanes, (tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool)
+    examine, examine_lanes, (tinies: &mut TinyPrimitives, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool)
 );
 
 #[cfg(test)]
@@ -146,14 +148,14 @@ mod tests {
                 (0..2).for_each(|end| words[Shape::DEPTHS as usize + end][lane] = depths[end].to_bits());
             }
             let (mut all, mut ranges): (_, [Option<[f32; 2]>; 2]) = (None, [None; 2]);
-            let mut tinies = Tinies::default();
-            tinies.look(&words, clip, cuts);
+            let mut tinies = TinyPrimitives::default();
+            tinies.examine(&words, clip, cuts);
             for (lane, (pixels, covered, wide)) in primitives.iter().enumerate() {
                 let own: [i64; 4] = std::array::from_fn(|axis| i64::from(pixels[axis]) + tile[axis & 1]);
                 let window = crate::raster::within(own, clip);
-                let is_seen = window[0] < window[2] && window[1] < window[3];
-                let is_tiny = is_seen && own[2] - own[0] <= TINY && own[3] - own[1] <= TINY && !(cuts && *wide);
-                prop_assert_eq!(tinies.seen >> lane & 1 != 0, is_seen);
+                let is_visible = window[0] < window[2] && window[1] < window[3];
+                let is_tiny = is_visible && own[2] - own[0] <= TINY && own[3] - own[1] <= TINY && !(cuts && *wide);
+                prop_assert_eq!(tinies.visible >> lane & 1 != 0, is_visible);
                 prop_assert_eq!(tinies.tiny >> lane & 1 != 0, is_tiny);
                 if !is_tiny {
                     continue;

@@ -35,7 +35,7 @@ pub struct TilePass<'a> {
     /// Counters, if counting is on.
     pub counters: Option<&'a Counters>,
     /// For each tile, whether an earlier pass has processed it. Empty unless counting is on.
-    pub visited: &'a [AtomicBool],
+    pub processed: &'a [AtomicBool],
 }
 
 /// Planes that are cleared tile by tile, so that a tile is in the caches when its draws follow.
@@ -52,7 +52,7 @@ pub(crate) struct TileClears<'a> {
 
 impl TileClears<'_> {
     /// Returns true if a tile must be processed only to clear it.
-    pub(super) fn wants(&self, tile: usize) -> bool {
+    pub(super) fn needs_clear(&self, tile: usize) -> bool {
         self.all && !self.kept.is_empty() && !self.done[tile].load(Ordering::Relaxed)
     }
 
@@ -206,7 +206,7 @@ impl<'a> TileView<'a> {
     /// Returns true if a primitive fully covers all pixels of the rectangle at `[x, y]` with size
     /// `[width, height]`.
     #[cold]
-    pub fn covers_wholly(&self, id: PrimitiveId, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> bool {
+    pub fn covers_fully(&self, id: PrimitiveId, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> bool {
         let (primitives, index) = self.find(id);
         let (polygon, triangle) = (primitives.polygon(index), primitives.triangle(index));
         let parts = if polygon.is_empty() { std::slice::from_ref(&triangle) } else { polygon };

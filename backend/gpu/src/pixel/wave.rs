@@ -15,7 +15,7 @@ use vitric_memory::PlaneRef;
 
 use super::counting::{count_exported, count_waves};
 use super::coverage::groups_between;
-use super::direct::{Groups, Lazy};
+use super::direct::{GroupRunner, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, KernelInput, SmallPrimitivePath, Stage, Target};
 use super::quad::{MAX_SAMPLES, QUADS, Quad, ShaderDepthStencil};
@@ -49,8 +49,8 @@ pub(super) struct Waves<'a, 's> {
     pub(super) scratch: OfQuads<'s>,
     /// Runners for whole groups at once: for partially covered groups, and for fully covered
     /// groups.
-    groups: Lazy<&'s mut Wave, Groups<'s>>,
-    whole: Lazy<&'s mut Wave, Groups<'s>>,
+    groups: Lazy<&'s mut Wave, GroupRunner<'s>>,
+    whole: Lazy<&'s mut Wave, GroupRunner<'s>>,
     /// True if strips of groups with few quads are packed into waves.
     packs_sparse: bool,
     /// Counters of the tile, if counting is on.
@@ -82,11 +82,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let quads = [Quad::default(); QUADS];
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
-        let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
+        let (groups, whole) = (Lazy::Pending(group), Lazy::Pending(whole));
         // Late tests, and writes of several samples, process quads one by one, so a packed wave
         // would save nothing.
         let one_by_one = !context.tests_early() || context.multisample.samples > 1;
-        let packs_sparse = context.traits().small != Some(SmallPrimitivePath::AtOnce) && !one_by_one;
+        let packs_sparse = context.traits().small != Some(SmallPrimitivePath::OneKernel) && !one_by_one;
         Self {
             context,
             view,
@@ -121,7 +121,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Shades fragments of a primitive in a group. `masks` are the covered pixels of each sample.
     #[inline]
     pub(super) fn shade(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) {
-        if !self.takes(at.1, masks) {
+        if !self.can_shade_group(at.1, masks) {
             return self.shade_quads(at, masks);
         }
         let any = any_of(masks);
@@ -136,7 +136,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.shade_quads(at, &of(!dense));
     }
 
-    /// Shades fragments of a group at once. [`Self::takes`] must have returned true for them.
+    /// Shades fragments of a group at once. [`Self::can_shade_group`] must have returned true for
+    /// them.
     #[inline]
     fn shade_group(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
         // Queued quads may be in the same group, unless they come from the scoreboard.
@@ -161,16 +162,16 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Returns true if such fragments of the group at `place` can be shaded at once.
     #[inline]
-    pub(super) fn takes(&mut self, place: [u32; 2], masks: &[u64]) -> bool {
-        self.groups(masks).is_some_and(|groups| groups.takes(place))
+    pub(super) fn can_shade_group(&mut self, place: [u32; 2], masks: &[u64]) -> bool {
+        self.groups(masks).is_some_and(|groups| groups.has_lines(place))
     }
 
     /// Shades all pixels of the groups from `first` to `last`. Returns false if the draw cannot
     /// shade groups at once.
     pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
         let masks = &[u64::MAX; MAX_SAMPLES][..self.context.multisample.samples as usize];
-        let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
-        if !self.groups(masks).is_some_and(takes) {
+        let have_lines = |groups: &mut GroupRunner<'s>| groups.has_lines(first) && groups.has_lines(last);
+        if !self.groups(masks).is_some_and(have_lines) {
             return false;
         }
         if self.queued > 0 && !self.apart {
@@ -191,11 +192,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Returns the runner that shades fragments of a group at once. `masks` are the covered pixels
     /// of each sample.
     #[inline]
-    fn groups(&mut self, masks: &[u64]) -> Option<&mut Groups<'s>> {
+    fn groups(&mut self, masks: &[u64]) -> Option<&mut GroupRunner<'s>> {
         let (context, counts) = (self.context, self.counters.is_some());
         let is_whole = masks.iter().all(|&mask| mask == u64::MAX) && context.tests_early();
         let lazy = if is_whole { &mut self.whole } else { &mut self.groups };
-        lazy.get(|wave| Groups::new(context, (is_whole, counts), wave))
+        lazy.get(|wave| GroupRunner::new(context, (is_whole, counts), wave))
     }
 
     /// Shades one primitive's fragments in one group, with several samples a pixel.

@@ -80,11 +80,11 @@ kernel!(
 );
 
 /// Greatest length of an edge along an axis after clipping, in units. Seven steps along both axes
-/// change a value by less than [`FAR`].
-const LONGEST: i64 = 1 << 26;
+/// change a value by less than [`MAX_EDGE_VALUE`].
+const MAX_EDGE: i64 = 1 << 26;
 
 /// Absolute value beyond which an edge has the same sign in all pixels of a group.
-const FAR: i64 = 1 << 30;
+const MAX_EDGE_VALUE: i64 = 1 << 30;
 
 impl Triangle {
     /// Returns the mask of pixels of the group at pixel (`x`, `y`) whose samples are covered, as
@@ -115,8 +115,8 @@ impl Triangle {
     /// the first pixel.
     fn covers_from(&self, start: [i64; 3]) -> u64 {
         // Values change by multiples of a pixel, so lower bits do not change their signs.
-        let start = start.map(|value| (value >> SUBPIXEL_BITS).clamp(-FAR, FAR) as i32);
-        let step = |factor: i64| factor.clamp(-LONGEST, LONGEST) as i32;
+        let start = start.map(|value| (value >> SUBPIXEL_BITS).clamp(-MAX_EDGE_VALUE, MAX_EDGE_VALUE) as i32);
+        let step = |factor: i64| factor.clamp(-MAX_EDGE, MAX_EDGE) as i32;
         covered(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))])
     }
 }

@@ -32,7 +32,7 @@ pub const GROUP_LOG2: u32 = 3;
 /// Greatest absolute coordinate of a position, in units: 2^21 pixels. Viewports of valid programs
 /// reach less far, and products of
 /// edge equations fit 64 bits.
-pub const FARTHEST: i64 = 1 << 29;
+pub const MAX_COORDINATE: i64 = 1 << 29;
 
 /// Snaps a coordinate in pixels to the grid, to nearest even. Returns units, 0 for NaN.
 #[inline]
@@ -40,7 +40,7 @@ pub fn snap(pixels: f32) -> i32 {
     // Beside this number doubles are integers, with their low bits last; rounding and conversion
     // are one addition.
     const INTEGERS: f64 = (3u64 << 51) as f64;
-    let farthest = FARTHEST as f64;
+    let farthest = MAX_COORDINATE as f64;
     let units = f64::from(pixels) * UNITS as f64;
     let units = if units.is_nan() { 0.0 } else { units };
     let units = if units > -farthest { units } else { -farthest };

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::Window;
 use crate::geometry::Triangles;
-use crate::hiz::{DepthDirection, DepthFormat, Early, HizUpdate, HizUpdater, UpdateRules, depths_over};
+use crate::hiz::{DepthDirection, DepthFormat, EarlyBounds, HizUpdate, HizUpdater, UpdateRules, depths_over};
 use crate::raster::{Grid, Shape, TILE_LOG2, may_cover_group, within};
 
 /// Number of trial tests of a window, and the least share of them, as a divisor, that must hide
@@ -19,7 +19,7 @@ const TRIALS: [u32; 2] = [64, 8];
 /// Early Hi-Z test of a draw.
 #[derive(Clone, Copy)]
 pub struct EarlyHizTest<'a> {
-    early: &'a Early,
+    early: &'a EarlyBounds,
     direction: DepthDirection,
     format: DepthFormat,
 }
@@ -63,7 +63,7 @@ fn is_large(triangles: &Triangles, index: u32) -> bool {
 impl<'a> EarlyHizTest<'a> {
     /// Returns the test of draws that compare depths of a format in a direction. Returns `None` if
     /// the structure hides nothing.
-    pub fn new(early: &'a Early, direction: DepthDirection, format: DepthFormat) -> Option<Self> {
+    pub fn new(early: &'a EarlyBounds, direction: DepthDirection, format: DepthFormat) -> Option<Self> {
         let is_known = early.direction() == Some(direction) && early.may_hide(f32::INFINITY);
         is_known.then_some(Self { early, direction, format })
     }
@@ -98,7 +98,7 @@ impl<'a> EarlyHizTest<'a> {
             return false;
         }
         let range = depths_over(&candidate.shape, pixels, self.format);
-        let hidden = self.early.hides(tile, pixels, self.direction.nearness(self.direction.front(range)));
+        let hidden = self.early.hides(tile, pixels, self.direction.nearness(self.direction.near(range)));
         tests.queries += 1;
         tests.kills += u32::from(hidden);
         hidden
@@ -107,14 +107,19 @@ impl<'a> EarlyHizTest<'a> {
 
 /// Updates the structure by a window's triangles, of those draws, by number, that update it in its
 /// direction. Returns the number of triangles that did.
-pub fn update_hiz(early: &mut Early, window: &Window, grid: &Grid, update_rules: impl Fn(usize) -> UpdateRules) -> u32 {
+pub fn update_hiz(
+    early: &mut EarlyBounds,
+    window: &Window,
+    grid: &Grid,
+    update_rules: impl Fn(usize) -> UpdateRules,
+) -> u32 {
     let mut start = 0;
     let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw as usize));
     runs.map(|(range, draw)| update_by_run(early, (window, range), grid, &update_rules(draw))).sum()
 }
 
 fn update_by_run(
-    early: &mut Early,
+    early: &mut EarlyBounds,
     (window, range): (&Window, Range<u32>),
     grid: &Grid,
     update_rules: &UpdateRules,
@@ -147,7 +152,7 @@ mod tests {
 
     use super::super::{Clip, Run, Runs};
     use super::*;
-    use crate::hiz::{Bounds, DepthRange, Hiding, Hierarchy, Hiz, Visibility, apply_updates};
+    use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, Visibility, apply_updates};
     use crate::raster::UNITS;
     use ash::vk;
 
@@ -211,7 +216,7 @@ mod tests {
             let cleared = if greater { 1.0 - cleared } else { cleared };
             let (grid, hierarchy) = (Grid::new(area, 1), Hierarchy::new(SIZE, Hiz::Always));
             hierarchy.clear([0, 0, 150, 90], cleared);
-            let mut early = Early::default();
+            let mut early = EarlyBounds::default();
             early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
             let visibility = Visibility { tests: Some(direction), updates_hiz: true, looks_ahead: true, writes: Some(op) };
             let extent = SIZE.map(i64::from);
@@ -240,7 +245,7 @@ mod tests {
             // Repeat the check with updates of parts of groups, where a triangle is hidden as a
             // whole or not at all.
             apply_updates(&mut early, &updates(&first), &grid, (&update_rules, &[[UNITS / 2; 2]]));
-            let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, DepthRange { min: 0.0, max: 1.0 })).unwrap();
+            let hiding = OcclusionTest::new(&early, &grid, [0, 0, 140, 90], (32, DepthRange { min: 0.0, max: 1.0 })).unwrap();
             for index in 0..second.triangles.len() as u32 {
                 let depths = second.triangles.depths(index);
                 let (min, max) = (depths.into_iter().fold(1.0, f32::min), depths.into_iter().fold(0.0, f32::max));
@@ -259,7 +264,7 @@ mod tests {
     fn what_lies_behind_a_wall_is_put_nowhere() {
         let (grid, hierarchy) = (Grid::new([0, 0, 150, 90], 1), Hierarchy::new(SIZE, Hiz::Always));
         hierarchy.clear([0, 0, 150, 90], 1.0);
-        let mut early = Early::default();
+        let mut early = EarlyBounds::default();
         early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
         assert!(EarlyHizTest::new(&early, DepthDirection::Greater, FORMAT).is_none());
         let visibility =
@@ -279,7 +284,8 @@ mod tests {
             assert_eq!((holds(0), holds(1)), (tiles, 2));
             assert_eq!(window.tests.kills, 2 - tiles as u32);
         }
-        let hiding = Hiding::new(&early, &grid, [0, 0, 100, 90], (32, DepthRange { min: 0.0, max: 1.0 })).unwrap();
+        let hiding =
+            OcclusionTest::new(&early, &grid, [0, 0, 100, 90], (32, DepthRange { min: 0.0, max: 1.0 })).unwrap();
         assert_eq!(hiding.touchable([99, 9, 200, 200]), Some([99, 9, 100, 90]));
         assert_eq!(hiding.touchable([100, 9, 200, 200]), None);
         let hides = |pixels, min| hiding.hides(pixels, DepthRange { min, max: 0.6 });

@@ -68,8 +68,8 @@ fn made(from: &FormatInfo, to: &FormatInfo, mixes: bool) -> Option<Conversion> {
     let ty = if from.class.is_integer() { Type::I32 } else { Type::F32 };
     let mut decoded: Vec<[Value; 4]> = Vec::new();
     for texel in 0..texels {
-        let held: Vec<Value> = (0..words).map(|word| b.input((texel * words + word) as u32, Type::I32)).collect();
-        decoded.push(routines::decode(&mut b, from, &held).map(|value| b.cast(value, ty)));
+        let stored: Vec<Value> = (0..words).map(|word| b.input((texel * words + word) as u32, Type::I32)).collect();
+        decoded.push(routines::decode(&mut b, from, &stored).map(|value| b.cast(value, ty)));
     }
     let mut texel = decoded[0];
     if mixes {

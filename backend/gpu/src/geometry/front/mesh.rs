@@ -9,7 +9,7 @@ use vitric_base::counters::Counter;
 use super::Assembled;
 use crate::geometry::PrimitiveContext;
 use crate::geometry::cull::CullQueue;
-use crate::geometry::mesh::{MeshPrimitive, MeshScratch, MeshWorkgroups, RUNS_AT_ONCE};
+use crate::geometry::mesh::{MeshPrimitive, MeshScratch, MeshWorkgroups, WORKGROUPS_PER_CHECK};
 use crate::geometry::setup::{Routes, SetUp, room};
 use crate::geometry::shading::{Records, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
@@ -24,7 +24,7 @@ impl Assembled<'_> {
         out: &mut Vec<Triangles>,
     ) -> bool {
         for number in workgroups {
-            if number % RUNS_AT_ONCE == 0 && self.source.environment.deadline.expired() {
+            if number % WORKGROUPS_PER_CHECK == 0 && self.source.environment.deadline.expired() {
                 return false;
             }
             let Some(counts) = mesh.run(number, scratch) else { return false };
@@ -32,7 +32,7 @@ impl Assembled<'_> {
                 counters.count(Counter::MeshInvocations, mesh.workgroups.invocations() as u64);
                 counters.count(Counter::MeshPrimitives, u64::from(counts[1]));
             }
-            mesh.given.fetch_add(u64::from(counts[1]), Ordering::Relaxed);
+            mesh.primitive_count.fetch_add(u64::from(counts[1]), Ordering::Relaxed);
             let Some(context) = self.contexts.first() else { continue };
             let vertices = mesh.gather(counts, scratch, context.raster.provoking_last);
             let MeshScratch { words, primitives, shading, .. } = &mut *scratch;

@@ -9,13 +9,14 @@ use crate::geometry::Triangles;
 use crate::geometry::merged::{Emission, PrimitiveNumbers};
 use crate::geometry::setup::{Routes, SetUp, room};
 use crate::geometry::shading::{WaveBuffers, shade_waves, shade_words};
-use crate::geometry::tessellation::{AT_ONCE, Evaluation, PatchChunk, PatchInputs, PatchScratch, Patches};
+use crate::geometry::tessellation::{Evaluation, PATCHES_PER_BATCH, PatchChunk, PatchInputs, PatchScratch, Patches};
 
 impl Assembled<'_> {
     /// Returns the batches of patches whose control programs store their outputs in one buffer.
     pub fn patch_parts(&self) -> impl Iterator<Item = InstanceRange> + use<> {
         let count = self.per_instance();
-        let parts = move || (0..count).step_by(AT_ONCE).map(move |start| start..count.min(start + AT_ONCE));
+        let parts =
+            move || (0..count).step_by(PATCHES_PER_BATCH).map(move |start| start..count.min(start + PATCHES_PER_BATCH));
         // A draw without patches may have any number of instances, which need no iteration.
         let instances = if count == 0 { 0 } else { self.instances };
         (0..instances).flat_map(move |instance| parts().map(move |primitives| InstanceRange { instance, primitives }))

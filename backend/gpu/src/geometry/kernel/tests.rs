@@ -89,7 +89,7 @@ fn outside_of(position: [f32; 4], volume: &Volume) -> u32 {
     let [x, y, _, w] = position;
     let inside = [w - x, w + x, w - y, w + y].map(|distance| distance >= 0.0);
     let beside = (0..4).fold(0, |bits, side| bits | u32::from(!inside[side]) << (outside::SIDE as usize + side));
-    clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE | beside
+    clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NAN | beside
 }
 
 /// Returns the window coordinates of a position, and 1/w.

@@ -91,7 +91,7 @@ pub(crate) struct Emitted<'w> {
 
 impl Emission<'_> {
     fn waves(&self) -> Waves {
-        Waves { mode: self.mode, lanes: WAVE, most: self.kernel.facts.max_vertices }
+        Waves { mode: self.mode, lanes: WAVE, max_vertices: self.kernel.facts.max_vertices }
     }
 
     /// Returns the batches of all invocations.
@@ -101,7 +101,7 @@ impl Emission<'_> {
     }
 
     /// Returns the maximum number of primitives that a batch becomes.
-    pub fn most_primitives(&self, batch: &InvocationBatch) -> usize {
+    pub fn max_primitives(&self, batch: &InvocationBatch) -> usize {
         batch.items.len() * self.kernel.facts.max_vertices as usize
     }
 

@@ -65,11 +65,11 @@ mod input {
 const MAX_VERTICES: usize = 6;
 
 /// Size of a wave's emitted vertices that is assumed to fit in the caches, bytes.
-const ON_CHIP: usize = 1 << 18;
+const MAX_PLAIN_BYTES: usize = 1 << 18;
 
 /// Maximum number of vertices of an invocation up to which one lane emits all of them, however
 /// much the wave stores.
-const FEW: u32 = 4;
+const MAX_PLAIN_VERTICES: u32 = 4;
 
 /// Layout of local memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl MergedKernel {
     /// that suits the size of a wave's records.
     pub fn mode(&self, asked: Option<Mode>) -> Mode {
         let stored = self.facts.max_vertices as usize * (self.layout.record * LOCAL_WORD) as usize;
-        let fits = stored <= ON_CHIP || self.facts.max_vertices <= FEW;
+        let fits = stored <= MAX_PLAIN_BYTES || self.facts.max_vertices <= MAX_PLAIN_VERTICES;
         match asked {
             _ if !self.may_repeat => Mode::Plain,
             Some(asked) => asked,

@@ -32,7 +32,7 @@ pub struct Waves {
     /// Number of lanes of a wave.
     pub lanes: usize,
     /// Maximum number of vertices of an invocation.
-    pub most: u32,
+    pub max_vertices: u32,
 }
 
 /// Invocations, and the waves that run them.
@@ -49,7 +49,7 @@ impl Waves {
     fn lanes_of_item(self) -> usize {
         match self.mode {
             Mode::Plain => 1,
-            Mode::Replicated => self.most.max(1) as usize,
+            Mode::Replicated => self.max_vertices.max(1) as usize,
         }
     }
 
@@ -66,7 +66,7 @@ impl Waves {
         let (of_item, number) = (self.lanes_of_item(), wave * self.lanes + lane);
         let item = number / of_item;
         let share = match self.mode {
-            Mode::Plain => Share { item, first: 0, span: self.most },
+            Mode::Plain => Share { item, first: 0, span: self.max_vertices },
             Mode::Replicated => Share { item, first: (number % of_item) as u32, span: 1 },
         };
         (item < items).then_some(share)
@@ -82,7 +82,7 @@ impl Waves {
     /// lane stores.
     pub fn records(self) -> u32 {
         match self.mode {
-            Mode::Plain => self.most,
+            Mode::Plain => self.max_vertices,
             Mode::Replicated => 1,
         }
     }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn six_triangles_on_waves_of_eight_and_sixteen() {
         for (lanes, replicated) in [(8, (3, 24)), (16, (2, 24))] {
-            let waves = |mode| Waves { mode, lanes, most: 4 };
+            let waves = |mode| Waves { mode, lanes, max_vertices: 4 };
             assert_eq!(runs(waves(Mode::Replicated), 6), replicated);
             assert_eq!(runs(waves(Mode::Plain), 6), (1, 6));
             let stored = |mode| waves(mode).records() as usize * lanes;
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn every_vertex_has_one_lane_and_one_place() {
-        for (mode, most, items) in [
+        for (mode, max_vertices, items) in [
             (Mode::Plain, 3, 37),
             (Mode::Replicated, 3, 37),
             (Mode::Replicated, 16, 5),
@@ -147,7 +147,7 @@ mod tests {
             (Mode::Replicated, 0, 33),
             (Mode::Plain, 0, 33),
         ] {
-            let (waves, mut next) = (Waves { mode, lanes: 16, most }, 0);
+            let (waves, mut next) = (Waves { mode, lanes: 16, max_vertices }, 0);
             for batch in waves.batches(items) {
                 assert_eq!(batch.items.start, next);
                 next = batch.items.end;
@@ -155,15 +155,15 @@ mod tests {
                 for (wave, lane) in (0..batch.waves).flat_map(|wave| (0..16).map(move |lane| (wave, lane))) {
                     let Some(share) = waves.share(batch.items.len(), wave, lane) else { continue };
                     assert!(share.item < batch.items.len() && share.span <= waves.records());
-                    for vertex in (share.first..share.first + share.span).filter(|&vertex| vertex < most) {
+                    for vertex in (share.first..share.first + share.span).filter(|&vertex| vertex < max_vertices) {
                         let record = wave * waves.records() as usize + (vertex & waves.mask()) as usize;
                         assert_eq!(waves.place(share.item, vertex), (record, lane));
                         stored.push((share.item, vertex));
                     }
                 }
                 stored.sort_unstable();
-                let all = (0..batch.items.len()).flat_map(|item| (0..most).map(move |vertex| (item, vertex)));
-                assert!(stored.into_iter().eq(all), "{mode:?} {most}");
+                let all = (0..batch.items.len()).flat_map(|item| (0..max_vertices).map(move |vertex| (item, vertex)));
+                assert!(stored.into_iter().eq(all), "{mode:?} {max_vertices}");
             }
             assert_eq!(next, items);
         }

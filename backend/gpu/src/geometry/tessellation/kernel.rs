@@ -44,7 +44,7 @@ pub(super) mod evaluation {
 }
 
 /// Byte offset outside of memory. Loads from it return 0.
-const NOWHERE: u32 = 0x8000_0000;
+const OUTSIDE_MEMORY: u32 = 0x8000_0000;
 
 /// Size of a patch's block, in dwords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,13 +237,13 @@ impl<'a> Linked<'a> {
     /// Returns the offset of a patch component that a program reads or writes, bytes from the
     /// start of the block.
     fn of_patch(&self, facts: &PatchFacts, word: u32) -> u32 {
-        place(facts.patch.get(word as usize), &self.written.patch).map_or(NOWHERE, |place| place * 4)
+        place(facts.patch.get(word as usize), &self.written.patch).map_or(OUTSIDE_MEMORY, |place| place * 4)
     }
 
     /// Returns the offset of a component of the first vertex, bytes from the start of the block.
     fn of_vertex(&self, facts: &PatchFacts, word: u32) -> u32 {
         place(facts.vertex.get(word as usize), &self.written.vertex)
-            .map_or(NOWHERE, |place| (self.block.patch + place) * 4)
+            .map_or(OUTSIDE_MEMORY, |place| (self.block.patch + place) * 4)
     }
 }
 

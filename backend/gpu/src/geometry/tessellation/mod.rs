@@ -17,6 +17,6 @@ mod tessellator;
 
 pub(super) use kernel::{Evaluation, before_geometry};
 pub use kernel::{LazyTessellationKernel, TessellationKernel};
-pub use patches::{AT_ONCE, PatchChunk, Patches};
+pub use patches::{PATCHES_PER_BATCH, PatchChunk, Patches};
 pub(super) use patches::{PatchInputs, PatchScratch};
 pub use tessellator::{Levels, MAX_LEVEL, TessellatedPatch};

@@ -15,7 +15,7 @@ use crate::geometry::shading::{Feed, WaveBuffers, shade_words};
 use crate::state::Subdivision;
 
 /// Number of patches in a batch, whose control programs write their blocks to one buffer.
-pub const AT_ONCE: usize = 128;
+pub const PATCHES_PER_BATCH: usize = 128;
 
 /// Buffers that a worker reuses from patch to patch.
 #[derive(Default)]

@@ -56,7 +56,7 @@ pub(super) struct Pixels {
 pub enum SmallPrimitivePath {
     /// For short programs. One kernel does everything from coverage to export, with some lanes
     /// idle.
-    AtOnce,
+    OneKernel,
     /// For long programs. One kernel finds the pixels that are covered and pass their test, and a
     /// mixed kernel shades them in full waves.
     Sieved,
@@ -66,7 +66,7 @@ pub enum SmallPrimitivePath {
 /// waves of quads are necessary.
 pub(super) fn small_primitive_path(pipeline: &PipelineState, attachments: &[Attachment]) -> Option<SmallPrimitivePath> {
     if serves(pipeline, attachments) {
-        return Some(SmallPrimitivePath::AtOnce);
+        return Some(SmallPrimitivePath::OneKernel);
     }
     let is_served =
         has_one_sample(pipeline) && has_texels(pipeline, attachments) && !pipeline.multisample.alpha_to_coverage;

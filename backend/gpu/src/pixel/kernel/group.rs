@@ -9,7 +9,7 @@ use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
 use super::direct::{self, Pixels};
 use super::traits::{FragmentShading, bytes_of};
-use super::{KernelInput, Linker, Stage, Texels, wants_pair, written};
+use super::{KernelInput, Linker, Stage, Texels, runs_pairs, written};
 use crate::state::PipelineState;
 
 /// Strips of a group.
@@ -34,7 +34,7 @@ pub(super) fn link_whole(pipeline: &PipelineState) -> Option<Stage> {
         });
         linker.finish(Some(program)).with_all_lanes()
     };
-    let pair = wants_pair().then(|| linked(2).pair(Effects::Allowed)).flatten();
+    let pair = runs_pairs().then(|| linked(2).pair(Effects::Allowed)).flatten();
     Some(pair.unwrap_or_else(|| linked(1).alone()))
 }
 

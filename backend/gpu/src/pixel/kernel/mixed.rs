@@ -39,7 +39,7 @@ pub(super) fn link(
     let shaded = program.unwrap_or(&nothing);
     let shading = FragmentShading { pipeline, program: shaded };
     let path = small_primitive_path(pipeline, &attachments)?;
-    if path == SmallPrimitivePath::AtOnce && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
+    if path == SmallPrimitivePath::OneKernel && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
         return None;
     }
     if !late::serves(shading, depth_bits) {
@@ -57,7 +57,7 @@ pub(super) fn link(
         |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
     let exported = (counts && (shaded.fragment.may_discard || is_late(pipeline, shaded))).then(|| linker.count_none());
     match path {
-        SmallPrimitivePath::AtOnce => {
+        SmallPrimitivePath::OneKernel => {
             linker.shade_tested(shading, planes, pixels, &mut |linker, event, left| match event {
                 Event::Shaded => report_shaded(linker, left),
                 Event::Exported => exported.iter().for_each(|&output| linker.count_lanes(output, left)),

@@ -266,8 +266,8 @@ impl Kernels {
 
 /// Returns true if a pipeline's kernels become simpler by the knowledge that only `varies` varies
 /// within primitives.
-fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
-    let gains = |(number, input): (usize, &InputSlot)| match input.interpolation {
+fn benefits(pipeline: &PipelineState, varies: Varies) -> bool {
+    let benefits = |(number, input): (usize, &InputSlot)| match input.interpolation {
         _ if !input.slot.is_varying() => false,
         Interpolation::Smooth => !varies.w() || !varies.input(number),
         Interpolation::NoPerspective => !varies.input(number),
@@ -275,9 +275,9 @@ fn gains(pipeline: &PipelineState, varies: Varies) -> bool {
     };
     let program = pipeline.fragment.as_deref();
     let tests_depth = tested(pipeline).is_some_and(|tests| tests.depth_test);
-    let gains =
-        program.is_some_and(|program| program.inputs.iter().enumerate().any(gains)) || tests_depth && !varies.depth();
-    varies != Varies::ALL && gains
+    let benefits = program.is_some_and(|program| program.inputs.iter().enumerate().any(benefits))
+        || tests_depth && !varies.depth();
+    varies != Varies::ALL && benefits
 }
 
 /// Maximum number of kernels of one kind that are specialised to constant values. Each is
@@ -303,7 +303,7 @@ impl ByVaries {
         (pipeline, varies): (&PipelineState, Varies),
         make: impl Fn(Varies) -> Option<Stage>,
     ) -> Option<&Stage> {
-        if gains(pipeline, varies) {
+        if benefits(pipeline, varies) {
             let mut wider = None;
             for kernel in &self.specialized {
                 let (of, stage) = kernel.get_or_init(|| (varies, make(varies)));
@@ -538,9 +538,9 @@ impl Linker {
             std::array::from_fn(|component| word(component).map_or(nothing, |word| words[word]))
         };
         let colors = Colors { source: color(0), second: color(1), constants };
-        let held = if export.needs_stored() { routines::words(export.info) } else { 0 };
+        let stored_words = if export.needs_stored() { routines::words(export.info) } else { 0 };
         let mut stored = stored;
-        let stored: Vec<Value> = (0..held).map(|word| stored(self, word)).collect();
+        let stored: Vec<Value> = (0..stored_words).map(|word| stored(self, word)).collect();
         export.words(&mut self.b, colors, &stored)
     }
 
@@ -572,7 +572,7 @@ impl Linker {
 
 /// Returns true if code runs two waves at once. With AVX2 a wave already occupies two registers,
 /// so this applies only to AVX-512.
-fn wants_pair() -> bool {
+fn runs_pairs() -> bool {
     CodeTarget::chosen() == Some(CodeTarget::Avx512)
 }
 
@@ -609,7 +609,7 @@ impl Linked<'_> {
             let source = self.sources[slot as usize];
             source.variance() == LaneVariance::Uniform && source != KernelInput::Wave
         };
-        let function = wants_pair().then(|| passes::pair::run(&self.function, words, effects, same))?;
+        let function = runs_pairs().then(|| passes::pair::run(&self.function, words, effects, same))?;
         Some(self.compiled(function?, 2))
     }
 

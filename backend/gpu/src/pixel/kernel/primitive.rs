@@ -49,7 +49,8 @@ pub(super) fn link(
     }
     let mut linker = Linker { batch, varies, ..Linker::default() };
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
-    let exported = (counts && path == SmallPrimitivePath::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
+    let exported =
+        (counts && path == SmallPrimitivePath::OneKernel && is_late(pipeline, shaded)).then(|| linker.zeroed());
     let sieve = (path == SmallPrimitivePath::Sieved).then(|| linker.sieve());
     linker.texels = Texels::Block;
     let blocks = linker.begin_blocks();
@@ -85,7 +86,7 @@ pub(super) fn link(
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
-    let linked = linker.finish(program.filter(|_| path == SmallPrimitivePath::AtOnce)).with_all_lanes();
+    let linked = linker.finish(program.filter(|_| path == SmallPrimitivePath::OneKernel)).with_all_lanes();
     // Programs that can be part of a primitive kernel have no loops.
     let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
     let common = match batch {

@@ -44,7 +44,7 @@ impl<'a> Filling<'a> {
             return None;
         }
         let triangle = primitives.triangle(0);
-        if !covers_tile(&triangle, [area[0], area[1]], context.wholly(), None) {
+        if !covers_tile(&triangle, [area[0], area[1]], context.inner_criterion(), None) {
             return None;
         }
         let shape = primitives.shape(0);

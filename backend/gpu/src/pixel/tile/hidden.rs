@@ -159,7 +159,8 @@ impl Tile<'_, '_> {
         let number = group_number(part.group);
         match (self.context.visibility.tests, self.bounds.as_deref()) {
             (Some(direction), Some(bounds))
-                if bounds.may_hide_quads(direction, number, range) && self.gains_by_quads(part.primitive.shape) =>
+                if bounds.may_hide_quads(direction, number, range)
+                    && self.benefits_from_quads(part.primitive.shape) =>
             {
                 self.query_quads((direction, bounds), part, GroupCoverage { group: number, pixels: covered })
             }
@@ -171,7 +172,7 @@ impl Tile<'_, '_> {
     ///
     /// The depth test works on two rows at a time. They are seldom fully hidden if depth changes
     /// more in x than in y. Programs that run before the test save work with each hidden quad.
-    fn gains_by_quads(&self, shape: &Shape) -> bool {
+    fn benefits_from_quads(&self, shape: &Shape) -> bool {
         shape.depth.dy.abs() >= shape.depth.dx.abs() || !self.context.tests_early()
     }
 

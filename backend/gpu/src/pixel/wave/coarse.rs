@@ -273,7 +273,7 @@ impl Waves<'_, '_> {
                 }
                 KernelInput::FullyCovered => each(&mut wave.inputs[slot], cells, |cells, cell| {
                     let place = [0, 1].map(|axis| cells.first(cell, axis));
-                    let covers = || self.view.covers_wholly(cells.primitive, place, cells.rate.size());
+                    let covers = || self.view.covers_fully(cells.primitive, place, cells.rate.size());
                     u32::from(context.is_conservative() && covers())
                 }),
                 source => fill((cells, &context.locations), &words, source, &mut wave.inputs[slot]),
