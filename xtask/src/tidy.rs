@@ -94,7 +94,7 @@ const MAX_FUNCTION_LINES: usize = 90;
 /// Maximum number of columns of a line of comment.
 const MAX_COMMENT_COLUMNS: usize = 100;
 
-/// Openings of doc comments that hide what the item is.
+/// Openings of sentences that hide what the sentence is about.
 const FORBIDDEN_OPENINGS: &[&str] = &["What ", "Whether ", "The same", "So many ", "Those ", "Of ", "As so "];
 
 /// Checks the tree.
@@ -210,23 +210,33 @@ fn is_file_path(text: &str) -> bool {
     text.contains('/') && has_ending && text.chars().all(is_plain) && !text.starts_with(['.', '/'])
 }
 
-/// Reports comments that are too wide, and doc comments with a forbidden opening.
+/// Reports comments that are too wide, and sentences of comments with a forbidden opening. Comments
+/// behind code on a line are not read.
 fn check_comments(name: &str, text: &str, problems: &mut Vec<String>) {
-    let mut was_doc = false;
+    // Text of the comment line before, if its kind is `before.0`.
+    let mut before = ("", "");
     for (number, line) in text.lines().enumerate() {
+        let place = format!("{name}:{}", number + 1);
         let code = line.trim_start();
         if code.starts_with("//") && line.chars().count() > MAX_COMMENT_COLUMNS {
-            problems.push(format!("{name}:{}: a comment over {MAX_COMMENT_COLUMNS} columns: wrap it", number + 1));
+            problems.push(format!("{place}: a comment over {MAX_COMMENT_COLUMNS} columns: wrap it"));
         }
-        let doc = code.strip_prefix("/// ").filter(|_| !was_doc);
-        if let Some(opening) = doc.and_then(|doc| FORBIDDEN_OPENINGS.iter().find(|opening| doc.starts_with(**opening)))
-        {
-            let place = format!("{name}:{}", number + 1);
-            problems
-                .push(format!("{place}: a doc comment begins with {opening:?}: name the item, or begin with a verb"));
+        let kind = ["//!", "///", "//"].into_iter().find(|kind| code.starts_with(kind)).unwrap_or_default();
+        let comment = if kind.is_empty() { "" } else { code[kind.len()..].trim() };
+        let begins = before.0 != kind || ends_sentence(before.1);
+        let sentences = comment.split(". ").enumerate().filter(|(part, _)| begins || *part > 0);
+        for (_, sentence) in sentences {
+            if let Some(opening) = FORBIDDEN_OPENINGS.iter().find(|opening| sentence.starts_with(**opening)) {
+                problems.push(format!("{place}: a sentence begins with {opening:?}: begin with its subject or verb"));
+            }
         }
-        was_doc = code.starts_with("///");
+        before = (kind, comment);
     }
+}
+
+/// Returns true if the next line of the comment begins a sentence.
+fn ends_sentence(comment: &str) -> bool {
+    comment.is_empty() || comment.starts_with("# ") || comment.ends_with(['.', ':', '?', '!'])
 }
 
 fn check_unsafe(name: &str, text: &str, problems: &mut Vec<String>) {
@@ -314,14 +324,21 @@ mod tests {
 
     #[test]
     fn comments_are_checked() {
-        let mut problems = Vec::new();
-        let wide = "x".repeat(100);
-        let text = format!("/// Returns it.\n/// What follows may.\nfn f() {{}}\n/// Whether it is.\n// {wide}\n");
-        check_comments("api/src/lib.rs", &text, &mut problems);
-        let opening = "a doc comment begins with \"Whether \": name the item, or begin with a verb";
-        let expected =
-            [format!("api/src/lib.rs:4: {opening}"), "api/src/lib.rs:5: a comment over 100 columns: wrap it".into()];
-        assert_eq!(problems, expected);
+        let check = |text: &str| {
+            let mut problems = Vec::new();
+            check_comments("f.rs", text, &mut problems);
+            problems
+        };
+        let refused = |opening: &str| format!("a sentence begins with {opening:?}: begin with its subject or verb");
+        assert_eq!(check(&format!("// {}\n", "x".repeat(100))), ["f.rs:1: a comment over 100 columns: wrap it"]);
+        assert_eq!(
+            check("/// Returns it.\nfn f() {}\n/// Whether it is.\n"),
+            [format!("f.rs:3: {}", refused("Whether "))]
+        );
+        assert_eq!(check("    // What it is.\n"), [format!("f.rs:1: {}", refused("What "))]);
+        assert_eq!(check("/// # Errors\n/// Those of `f`.\n"), [format!("f.rs:2: {}", refused("Those "))]);
+        assert_eq!(check("//! Parts. Of a whole.\n"), [format!("f.rs:1: {}", refused("Of "))]);
+        assert_eq!(check("// Parts\n// Of a line, and\n/// The samples.\nlet a = 1; // What\n"), [""; 0]);
     }
 
     #[test]

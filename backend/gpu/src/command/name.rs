@@ -87,8 +87,8 @@ impl Running {
         (self.name, self.number) = (command.name(), number);
     }
 
-    /// Records the amount of work of the command that failed. Of nested commands, only the
-    /// innermost is recorded.
+    /// Records the amount of work of the command that failed. Only the innermost of
+    /// nested commands is recorded.
     pub(super) fn describe(&mut self, command: &Command) {
         if self.size.is_empty() && !matches!(command, Command::Execute(_)) {
             self.size = command.size();

@@ -75,9 +75,9 @@ impl Rate {
         self == Self::PIXEL || self.pixels() * samples <= MAX_COVERAGE
     }
 
-    /// Returns the size that replaces this one where pixels have a number of samples. Of the sizes
-    /// that fit into this one it is the
-    /// one of most pixels, then the one nearest to a square, then the wide one.
+    /// Returns the size that replaces this one where pixels have a number of samples. It
+    /// is the size with the most pixels among the sizes that fit into this one. Ties prefer the
+    /// size nearest to a square, then the wide one.
     fn clamped(self, samples: u32) -> Self {
         // A product of sizes may be larger than any size.
         let mut rate = Self { log2: self.log2.map(|log2| log2.min(MAX_LOG2)) };

@@ -85,7 +85,7 @@ fn a_group_of_1024_bytes_takes_two_pages_and_three_when_it_grows() {
     let mut lines = write(&memory, 0, [2, 1, 3, 2, 1, 4, 2, 1], 2);
     memory.flush().unwrap();
     assert_eq!((memory.pages_of(0), memory.surfaces(0)), (2, (true, false)));
-    // 1,100 bytes are 18 sub-blocks. Those behind line 1 must move.
+    // 1,100 bytes are 18 sub-blocks. The sub-blocks behind line 1 must move.
     lines[1] = sized(3, 77);
     memory.write(&codec(), 1, &lines[1]).unwrap();
     memory.flush().unwrap();
