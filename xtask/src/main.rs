@@ -3,11 +3,16 @@
 mod imports;
 mod shaders;
 mod signatures;
+mod step;
 mod test;
 mod tidy;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+const USAGE: &str =
+    "usage: cargo xtask test | tidy | tools | imports | signatures | shaders [--check] | bless [documents]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -28,9 +33,11 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
         ["imports"] => print_cycles(),
         ["signatures"] => print_signatures(),
         ["tidy"] => tidy::run(&root()),
+        ["tools"] => tools::run(&root()),
         ["test"] => test::run(&root()),
-        ["bless"] => bless(),
-        _ => Err("usage: cargo xtask test | tidy | imports | signatures | shaders [--check] | bless".to_owned()),
+        ["bless"] => bless_documents().and_then(|()| bless_pictures()),
+        ["bless", "documents"] => bless_documents(),
+        _ => Err(USAGE.to_owned()),
     }
 }
 
@@ -50,14 +57,26 @@ fn print_signatures() -> Result<(), String> {
     Ok(())
 }
 
+/// Writes the tables of documents that are made from tables of the code, and prints the documents
+/// that changed.
+fn bless_documents() -> Result<(), String> {
+    bless(&["--package", "vitric", "--test", "documents"], &["README.md", "docs"])
+}
+
 /// Replaces the gallery's reference pictures that differ from the driver's output, and prints
 /// their names. Look at them before you commit.
-fn bless() -> Result<(), String> {
-    const REFERENCES: &str = "samples/reference";
-    let arguments = ["test", "--package", "vitric-samples", "--test", "scenes", "--", "--exact", "--nocapture"];
+fn bless_pictures() -> Result<(), String> {
+    let test = ["--exact", "scenes_match_their_reference_pictures"];
+    let arguments = [&["--package", "vitric-samples", "--test", "scenes", "--"], &test[..]].concat();
+    bless(&arguments, &["samples/reference"])
+}
+
+/// Runs tests that write expected files instead of comparing them, and prints the files below
+/// `paths` that differ from the committed ones.
+fn bless(tests: &[&str], paths: &[&str]) -> Result<(), String> {
     let status = std::process::Command::new("cargo")
-        .args(arguments)
-        .arg("scenes_match_their_reference_pictures")
+        .arg("test")
+        .args(tests)
         .env("VITRIC_BLESS", "1")
         .current_dir(root())
         .status()
@@ -66,13 +85,15 @@ fn bless() -> Result<(), String> {
         return Err(format!("cargo test: {status}"));
     }
     let changed = std::process::Command::new("git")
-        .args(["status", "--short", "--", REFERENCES])
+        .args(["status", "--short", "--"])
+        .args(paths)
         .current_dir(root())
         .output()
         .map_err(|error| format!("git status: {error}"))?;
+    let paths = paths.join(", ");
     match String::from_utf8_lossy(&changed.stdout).trim_end() {
-        "" => println!("{REFERENCES}: every picture is as it was committed"),
-        files => println!("{REFERENCES}: these differ from what is committed; look at them\n{files}"),
+        "" => println!("{paths}: every file is as it was committed"),
+        files => println!("{paths}: these files differ from the committed ones; look at them\n{files}"),
     }
     Ok(())
 }

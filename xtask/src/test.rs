@@ -2,7 +2,8 @@
 //! tests.
 
 use std::path::Path;
-use std::process::Command;
+
+use crate::step::{step, step_with};
 
 /// Debian packages, each with a file that shows that it is installed.
 const PACKAGES: &[(&str, &str)] = &[
@@ -31,6 +32,7 @@ pub fn run(root: &Path) -> Result<(), String> {
     crate::tidy::run(root)?;
     step(root, "cargo", &["fmt", "--all", "--check"])?;
     step(root, "cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    crate::tools::run(root)?;
     // `RUSTDOCFLAGS` makes broken documentation links errors.
     step(root, "cargo", &["doc", "--quiet", "--workspace", "--no-deps"])?;
     // Tests start these programs and load this library.
@@ -77,25 +79,4 @@ fn install() -> Result<(), String> {
     let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
     arguments.extend(&missing);
     step(here, "apt-get", &arguments)
-}
-
-fn step(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
-    step_with(folder, program, arguments, &[])
-}
-
-fn step_with(folder: &Path, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), String> {
-    let set: String = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
-    let line = format!("{set}{program} {}", arguments.join(" "));
-    println!("==> {line}");
-    let status = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .env("RUSTDOCFLAGS", "-D warnings")
-        // Tests must compare pictures, even if the shell sets this variable.
-        .env_remove("VITRIC_BLESS")
-        .envs(variables.iter().copied())
-        .status()
-        .map_err(|error| format!("{line}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
 }
