@@ -32,6 +32,8 @@ pub struct Extension {
     /// Extensions that it depends on, unless they are part of the version of Vulkan; also
     /// [`VERSION_1_1`], if it depends on Vulkan 1.1.
     pub needs: &'static [&'static str],
+    /// Unsupported parts and notable limits, as sentences. Empty if all of it is supported.
+    pub limits: &'static str,
 }
 
 const fn row(
@@ -41,7 +43,7 @@ const fn row(
     core: Option<u32>,
     needs: &'static [&'static str],
 ) -> Extension {
-    Extension { name, version, level, core, needs }
+    Extension { name, version, level, core, needs, limits: "" }
 }
 
 use Level::{Device, Instance};
@@ -61,61 +63,76 @@ pub const VERSION_1_1: &str = "VK_VERSION_1_1";
 /// than [`API_VERSION`].
 pub const TABLE: &[Extension] = &[
     row(PROPERTIES2, 2, Instance, V1_1, &[]),
-    row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]),
-    row("VK_KHR_external_memory_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
-    row("VK_KHR_external_fence_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
-    row("VK_KHR_external_semaphore_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]).limited("A group has one device."),
+    row("VK_KHR_external_memory_capabilities", 1, Instance, V1_1, &[PROPERTIES2])
+        .limited("Handle types: opaque file descriptors, host allocations."),
+    row("VK_KHR_external_fence_capabilities", 1, Instance, V1_1, &[PROPERTIES2])
+        .limited("Handle type: opaque file descriptors."),
+    row("VK_KHR_external_semaphore_capabilities", 1, Instance, V1_1, &[PROPERTIES2])
+        .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_surface", 25, Instance, None, &[]),
     row("VK_KHR_xcb_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_xlib_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_wayland_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_get_surface_capabilities2", 1, Instance, None, &["VK_KHR_surface"]),
-    row("VK_KHR_surface_protected_capabilities", 1, Instance, None, &[VERSION_1_1, "VK_KHR_get_surface_capabilities2"]),
-    row("VK_EXT_surface_maintenance1", 1, Instance, None, &["VK_KHR_surface", "VK_KHR_get_surface_capabilities2"]),
-    row("VK_KHR_surface_maintenance1", 1, Instance, None, &["VK_KHR_surface", "VK_KHR_get_surface_capabilities2"]),
+    row("VK_KHR_surface_protected_capabilities", 1, Instance, None, &[VERSION_1_1, "VK_KHR_get_surface_capabilities2"])
+        .limited("No surface supports protected memory."),
+    row("VK_EXT_surface_maintenance1", 1, Instance, None, &["VK_KHR_surface", "VK_KHR_get_surface_capabilities2"])
+        .limited("No scaling. All present modes are compatible."),
+    row("VK_KHR_surface_maintenance1", 1, Instance, None, &["VK_KHR_surface", "VK_KHR_get_surface_capabilities2"])
+        .limited("No scaling. All present modes are compatible."),
     row("VK_GOOGLE_surfaceless_query", 2, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_debug_utils", 2, Instance, None, &[]),
-    row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),
-    row("VK_KHR_incremental_present", 2, Device, None, &["VK_KHR_swapchain"]),
+    row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"])
+        .limited("Present modes: immediate, mailbox, FIFO, FIFO relaxed."),
+    row("VK_KHR_incremental_present", 2, Device, None, &["VK_KHR_swapchain"])
+        .limited("The whole image is presented, which the extension permits."),
     row(
         "VK_EXT_swapchain_maintenance1",
         1,
         Device,
         None,
         &["VK_KHR_swapchain", "VK_EXT_surface_maintenance1", PROPERTIES2],
-    ),
+    )
+    .limited("No scaling."),
     row(
         "VK_KHR_swapchain_maintenance1",
         1,
         Device,
         None,
         &["VK_KHR_swapchain", "VK_KHR_surface_maintenance1", PROPERTIES2],
-    ),
+    )
+    .limited("No scaling."),
     row("VK_KHR_present_id", 1, Device, None, &["VK_KHR_swapchain", PROPERTIES2]),
     row("VK_KHR_present_wait", 1, Device, None, &["VK_KHR_swapchain", "VK_KHR_present_id"]),
     // Vulkan 1.1.
-    row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"])
+        .limited("Not in stage interfaces (`storageInputOutput16`)."),
     row("VK_KHR_bind_memory2", 1, Device, V1_1, &[]),
     row("VK_KHR_dedicated_allocation", 3, Device, V1_1, &["VK_KHR_get_memory_requirements2"]),
     row("VK_KHR_descriptor_update_template", 1, Device, V1_1, &[]),
-    row("VK_KHR_device_group", 4, Device, V1_1, &["VK_KHR_device_group_creation"]),
-    row("VK_KHR_external_fence", 1, Device, V1_1, &["VK_KHR_external_fence_capabilities"]),
-    row("VK_KHR_external_memory", 1, Device, V1_1, &["VK_KHR_external_memory_capabilities"]),
-    row("VK_KHR_external_semaphore", 1, Device, V1_1, &["VK_KHR_external_semaphore_capabilities"]),
+    row("VK_KHR_device_group", 4, Device, V1_1, &["VK_KHR_device_group_creation"]).limited("A group has one device."),
+    row("VK_KHR_external_fence", 1, Device, V1_1, &["VK_KHR_external_fence_capabilities"])
+        .limited("Handle type: opaque file descriptors."),
+    row("VK_KHR_external_memory", 1, Device, V1_1, &["VK_KHR_external_memory_capabilities"])
+        .limited("Handle types: opaque file descriptors, host allocations."),
+    row("VK_KHR_external_semaphore", 1, Device, V1_1, &["VK_KHR_external_semaphore_capabilities"])
+        .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_get_memory_requirements2", 1, Device, V1_1, &[]),
     row("VK_KHR_maintenance1", 2, Device, V1_1, &[]),
     row("VK_KHR_maintenance2", 1, Device, V1_1, &[]),
     row("VK_KHR_maintenance3", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_multiview", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_relaxed_block_layout", 1, Device, V1_1, &[]),
-    row("VK_KHR_sampler_ycbcr_conversion", 14, Device, V1_1, YCBCR_NEEDS),
+    row("VK_KHR_sampler_ycbcr_conversion", 14, Device, V1_1, YCBCR_NEEDS).limited("No disjoint images."),
     row("VK_KHR_shader_draw_parameters", 1, Device, V1_1, &[]),
     row("VK_KHR_storage_buffer_storage_class", 1, Device, V1_1, &[]),
     row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
     // Vulkan 1.2.
     row("VK_KHR_8bit_storage", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
-    row("VK_KHR_buffer_device_address", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_device_group"]),
+    row("VK_KHR_buffer_device_address", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_device_group"])
+        .limited("A group has one device (`bufferDeviceAddressMultiDevice` is false)."),
     row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_multiview", "VK_KHR_maintenance2"]),
     row("VK_EXT_descriptor_indexing", 2, Device, V1_2, &[PROPERTIES2, "VK_KHR_maintenance3"]),
     row("VK_EXT_host_query_reset", 1, Device, V1_2, &[PROPERTIES2]),
@@ -129,7 +146,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_sampler_mirror_clamp_to_edge", 3, Device, V1_2, &[]),
     row("VK_KHR_separate_depth_stencil_layouts", 1, Device, V1_2, &["VK_KHR_create_renderpass2"]),
     row("VK_KHR_shader_atomic_int64", 1, Device, V1_2, &[PROPERTIES2]),
-    row("VK_KHR_shader_float_controls", 4, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_shader_float_controls", 4, Device, V1_2, &[PROPERTIES2])
+        .limited("No rounding toward zero and no flushing of denormals."),
     row("VK_KHR_timeline_semaphore", 2, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_uniform_buffer_standard_layout", 1, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),
@@ -145,14 +163,15 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_pipeline_creation_feedback", 1, Device, V1_3, &[]),
     row("VK_EXT_private_data", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_shader_demote_to_helper_invocation", 1, Device, V1_3, &[PROPERTIES2]),
-    row("VK_EXT_subgroup_size_control", 2, Device, V1_3, &[VERSION_1_1]),
-    row("VK_EXT_texel_buffer_alignment", 1, Device, V1_3, &[PROPERTIES2]),
-    row("VK_EXT_tooling_info", 1, Device, V1_3, &[]),
+    row("VK_EXT_subgroup_size_control", 2, Device, V1_3, &[VERSION_1_1]).limited("The only size is 16."),
+    row("VK_EXT_texel_buffer_alignment", 1, Device, V1_3, &[PROPERTIES2])
+        .limited("Offsets are multiples of 16 bytes or of one texel."),
+    row("VK_EXT_tooling_info", 1, Device, V1_3, &[]).limited("The driver reports no tool."),
     row("VK_KHR_copy_commands2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_dynamic_rendering", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_depth_stencil_resolve"]),
     row("VK_KHR_format_feature_flags2", 2, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_maintenance4", 2, Device, V1_3, &[VERSION_1_1]),
-    row("VK_KHR_shader_integer_dot_product", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_shader_integer_dot_product", 1, Device, V1_3, &[PROPERTIES2]).limited("No product is accelerated."),
     row("VK_KHR_shader_non_semantic_info", 1, Device, V1_3, &[]),
     row("VK_KHR_shader_terminate_invocation", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
@@ -163,35 +182,48 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_shader_subgroup_partitioned", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
     row("VK_NV_shader_subgroup_partitioned", 1, Device, None, &[VERSION_1_1]),
     row("VK_KHR_shader_subgroup_rotate", 2, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2])
+        .limited("A group has one device (`bufferDeviceAddressMultiDevice` is false)."),
     row("VK_EXT_device_address_binding_report", 1, Device, None, &[PROPERTIES2, "VK_EXT_debug_utils"]),
-    row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"]),
+    row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"])
+        .limited("Pointers and sizes are multiples of 4096 bytes."),
     row("VK_EXT_queue_family_foreign", 1, Device, None, &["VK_KHR_external_memory"]),
-    row("VK_KHR_global_priority", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_global_priority", 2, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_global_priority_query", 1, Device, None, &["VK_EXT_global_priority", PROPERTIES2]),
+    row("VK_KHR_global_priority", 1, Device, None, &[PROPERTIES2])
+        .limited("Priorities: low, medium. They have an equal effect."),
+    row("VK_EXT_global_priority", 2, Device, None, &[PROPERTIES2])
+        .limited("Priorities: low, medium. They have an equal effect."),
+    row("VK_EXT_global_priority_query", 1, Device, None, &["VK_EXT_global_priority", PROPERTIES2])
+        .limited("Priorities: low, medium. They have an equal effect."),
     row("VK_EXT_memory_budget", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_sample_locations", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_fragment_shading_rate", 2, Device, None, &["VK_KHR_create_renderpass2", PROPERTIES2]),
-    row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"]),
-    row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"]),
-    row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"]),
+    row("VK_EXT_sample_locations", 1, Device, None, &[PROPERTIES2])
+        .limited("All pixels of a draw have equal locations (a grid of 1x1)."),
+    row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2])
+        .limited("Triangles only. Overestimation adds no extra size."),
+    row("VK_KHR_fragment_shading_rate", 2, Device, None, &["VK_KHR_create_renderpass2", PROPERTIES2])
+        .limited("Fragments of up to 4x4 pixels. Not together with interlock."),
+    row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"])
+        .limited("Handle type: opaque file descriptors."),
+    row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"])
+        .limited("Handle type: opaque file descriptors."),
+    row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"])
+        .limited("Handle type: opaque file descriptors."),
     // Shaders. The first three extensions only add decorations that the driver ignores.
-    row("VK_GOOGLE_decorate_string", 1, Device, None, &[]),
-    row("VK_GOOGLE_hlsl_functionality1", 1, Device, None, &[]),
-    row("VK_GOOGLE_user_type", 1, Device, None, &[]),
-    row("VK_EXT_fragment_shader_interlock", 1, Device, None, &[PROPERTIES2]),
+    row("VK_GOOGLE_decorate_string", 1, Device, None, &[]).limited("The decorations have no effect."),
+    row("VK_GOOGLE_hlsl_functionality1", 1, Device, None, &[]).limited("The decorations have no effect."),
+    row("VK_GOOGLE_user_type", 1, Device, None, &[]).limited("The decorations have no effect."),
+    row("VK_EXT_fragment_shader_interlock", 1, Device, None, &[PROPERTIES2])
+        .limited("Not for shading rates (`fragmentShaderShadingRateInterlock`)."),
     row("VK_EXT_post_depth_coverage", 1, Device, None, &[]),
-    row("VK_EXT_shader_atomic_float", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_shader_image_atomic_int64", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_shader_atomic_float2", 1, Device, None, &["VK_EXT_shader_atomic_float"]),
+    row("VK_EXT_shader_atomic_float", 1, Device, None, &[PROPERTIES2]).limited("No sparse images."),
+    row("VK_EXT_shader_image_atomic_int64", 1, Device, None, &[PROPERTIES2]).limited("No sparse images."),
+    row("VK_EXT_shader_atomic_float2", 1, Device, None, &["VK_EXT_shader_atomic_float"])
+        .limited("No 16-bit floats, no sparse images."),
     row("VK_EXT_shader_stencil_export", 1, Device, None, &[]),
     row("VK_KHR_fragment_shader_barycentric", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_clock", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_expect_assume", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_shader_replicated_composites", 1, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]).limited("Not in mesh and task shaders."),
     row("VK_NV_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_float_controls2", 1, Device, None, &[VERSION_1_1, "VK_KHR_shader_float_controls"]),
     row("VK_KHR_shader_maximal_reconvergence", 1, Device, None, &[VERSION_1_1]),
@@ -216,19 +248,24 @@ pub const TABLE: &[Extension] = &[
     ),
     row("VK_ARM_rasterization_order_attachment_access", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_rasterization_order_attachment_access", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_calibrated_timestamps", 2, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_calibrated_timestamps", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_pipeline_protected_access", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_calibrated_timestamps", 2, Device, None, &[PROPERTIES2])
+        .limited("Domains: device, monotonic clock, raw monotonic clock."),
+    row("VK_KHR_calibrated_timestamps", 1, Device, None, &[PROPERTIES2])
+        .limited("Domains: device, monotonic clock, raw monotonic clock."),
+    row("VK_EXT_pipeline_protected_access", 1, Device, None, &[PROPERTIES2])
+        .limited("Without effect: there is no protected memory."),
     row("VK_EXT_color_write_enable", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_transform_feedback", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_transform_feedback", 1, Device, None, &[PROPERTIES2]).limited("4 buffers, 4 streams."),
     row("VK_EXT_primitives_generated_query", 1, Device, None, &["VK_EXT_transform_feedback", PROPERTIES2]),
     row("VK_EXT_conditional_rendering", 2, Device, None, &[PROPERTIES2]),
     row("VK_KHR_depth_clamp_zero_one", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clamp_zero_one", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_range_unrestricted", 1, Device, None, &[]),
-    row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_extended_dynamic_state3", 2, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_graphics_pipeline_library", 1, Device, None, &[PROPERTIES2, "VK_KHR_pipeline_library"]),
+    row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2])
+        .limited("A description without addresses and vendor data."),
+    row("VK_EXT_extended_dynamic_state3", 2, Device, None, &[PROPERTIES2]).limited("No state of NVIDIA's extensions."),
+    row("VK_EXT_graphics_pipeline_library", 1, Device, None, &[PROPERTIES2, "VK_KHR_pipeline_library"])
+        .limited("Code of a linked pipeline is generated when it first draws."),
     row(
         "VK_EXT_host_image_copy",
         1,
@@ -237,7 +274,7 @@ pub const TABLE: &[Extension] = &[
         &[PROPERTIES2, "VK_KHR_copy_commands2", "VK_KHR_format_feature_flags2"],
     ),
     row("VK_EXT_load_store_op_none", 1, Device, None, &[]),
-    row("VK_EXT_memory_priority", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_memory_priority", 1, Device, None, &[PROPERTIES2]).limited("Priorities have no effect."),
     row(
         "VK_EXT_multisampled_render_to_single_sampled",
         1,
@@ -246,13 +283,14 @@ pub const TABLE: &[Extension] = &[
         &["VK_KHR_create_renderpass2", "VK_KHR_depth_stencil_resolve"],
     ),
     row("VK_EXT_mesh_shader", 1, Device, None, &["VK_KHR_spirv_1_4"]),
-    row("VK_EXT_multi_draw", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_multi_draw", 1, Device, None, &[PROPERTIES2]).limited("65,536 draws a command."),
     row("VK_EXT_mutable_descriptor_type", 1, Device, None, &["VK_KHR_maintenance3"]),
-    row("VK_EXT_nested_command_buffer", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_pageable_device_local_memory", 1, Device, None, &["VK_EXT_memory_priority"]),
+    row("VK_EXT_nested_command_buffer", 1, Device, None, &[PROPERTIES2]).limited("32 levels."),
+    row("VK_EXT_pageable_device_local_memory", 1, Device, None, &["VK_EXT_memory_priority"])
+        .limited("Priorities have no effect."),
     row("VK_EXT_pipeline_robustness", 1, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_robustness2", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_robustness2", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_robustness2", 1, Device, None, &[PROPERTIES2]).limited("Bounds are checked for each 4 bytes."),
+    row("VK_EXT_robustness2", 1, Device, None, &[PROPERTIES2]).limited("Bounds are checked for each 4 bytes."),
     row("VK_EXT_shader_module_identifier", 1, Device, None, &[PROPERTIES2, "VK_EXT_pipeline_creation_cache_control"]),
     row("VK_EXT_vertex_input_dynamic_state", 2, Device, None, &[PROPERTIES2]),
     row("VK_KHR_load_store_op_none", 1, Device, None, &[]),
@@ -260,12 +298,14 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_map_memory2", 1, Device, None, &[]),
     row("VK_KHR_maintenance5", 1, Device, None, &[VERSION_1_1, "VK_KHR_dynamic_rendering"]),
     row("VK_KHR_maintenance6", 1, Device, None, &[VERSION_1_1]),
-    row("VK_KHR_maintenance7", 1, Device, None, &[VERSION_1_1]),
+    row("VK_KHR_maintenance7", 1, Device, None, &[VERSION_1_1])
+        .limited("There is no layered implementation below the driver."),
     row("VK_KHR_maintenance8", 1, Device, None, &[VERSION_1_1]),
-    row("VK_KHR_maintenance9", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
-    row("VK_KHR_unified_image_layouts", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_maintenance9", 1, Device, None, &[PROPERTIES2, VERSION_1_1])
+        .limited("No sparse images. Missing attributes read as zeros."),
+    row("VK_KHR_unified_image_layouts", 1, Device, None, &[PROPERTIES2]).limited("No video."),
     row("VK_KHR_pipeline_library", 1, Device, None, &[]),
-    row("VK_KHR_push_descriptor", 2, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_push_descriptor", 2, Device, None, &[PROPERTIES2]).limited("32 descriptors."),
     row(
         "VK_KHR_swapchain_mutable_format",
         1,
@@ -301,6 +341,10 @@ pub const TABLE: &[Extension] = &[
 ];
 
 impl Extension {
+    const fn limited(self, limits: &'static str) -> Self {
+        Self { limits, ..self }
+    }
+
     fn is_there(&self) -> bool {
         API_VERSION >= vk::API_VERSION_1_1 || !self.needs.contains(&VERSION_1_1)
     }
