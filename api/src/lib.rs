@@ -3,6 +3,24 @@
 //! Objects are shared by `Arc`. A recorded command owns the objects that it refers to, so
 //! destroying a handle never invalidates an object that the GPU uses. The interface uses `vk::`
 //! enums, flags and plain structures. Raw handles and pointers do not reach this crate.
+//!
+//! ```
+//! use vitric_api::Error;
+//! use vitric_api::command::CommandBuffer;
+//! use vitric_gpu::command::Command;
+//! use vitric_memory::{Allocation, Buffer, Heap};
+//!
+//! let target = Buffer::new(16);
+//! target.bind(Allocation::new(&Heap::new(1 << 20), 16).unwrap(), 0);
+//! let (secondary, family) = (false, 0);
+//! let commands = CommandBuffer::new(secondary, family)?;
+//! commands.begin(false);
+//! commands.record(Command::FillBuffer { target, offset: 0, size: 16, word: 7 });
+//! assert_eq!(commands.list().unwrap_err(), Error::Unknown);
+//! commands.end()?;
+//! assert_eq!(commands.list()?.commands.len(), 1);
+//! # Ok::<(), Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -8,6 +8,21 @@
 //! Map: `gpu/` is the helper layer (the only folder with `unsafe`), and `scenes/` has one file for
 //! each scene. `geometry.rs` and `model.rs` make all meshes, textures and models, and `gallery.rs`
 //! writes the page.
+//!
+//! ```
+//! use vitric_samples::{Options, find, render};
+//!
+//! # let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+//! # // SAFETY: the function has the contract of `vkGetInstanceProcAddr`.
+//! # let entry = unsafe { ash::Entry::from_static_fn(functions) };
+//! let options = Options { width: 64, height: 48, ..Options::default() };
+//! let shot = render(&entry, find("triangle")?, &options)?;
+//! assert_eq!(shot.picture.rgba.len(), 64 * 48 * 4);
+//! // The triangle covers the middle of the picture, and not its corner.
+//! let pixel = |x: usize, y: usize| &shot.picture.rgba[(y * 64 + x) * 4..][..4];
+//! assert_ne!(pixel(32, 24), pixel(0, 0));
+//! # Ok::<(), vitric_samples::Error>(())
+//! ```
 
 pub mod error;
 pub mod gallery;

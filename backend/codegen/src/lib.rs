@@ -11,6 +11,18 @@
 //! Generated code computes the same bits as the interpreter, which is the oracle. An operation
 //! without a short instruction sequence is a call of the interpreter's routine
 //! (`runtime::native`).
+//!
+//! ```
+//! use vitric_codegen::{CodegenOptions, Target, disassemble, generate};
+//! use vitric_ir::passes::{self, LaneVariance};
+//!
+//! let mut function = vitric_ir::parse("%0: i32 = Input 0\n%1: i32 = BitNot %0\nOutput 0, %1\n").unwrap();
+//! let uniformity = passes::prepare(&mut function, |_input| LaneVariance::Divergent);
+//! let generated = generate(&function, &uniformity, CodegenOptions::default(), Target::Avx2)?;
+//! assert_eq!((generated.inputs, generated.outputs), (1, 1));
+//! assert!(disassemble(&generated.code.bytes, generated.code.entry).contains("ymm"));
+//! # Ok::<(), String>(())
+//! ```
 
 mod allocate;
 mod encode;

@@ -5,6 +5,17 @@
 //! floating-point formats, and integers for integer formats. Missing components read 0, 0, 0, 1.
 //! Source: Vulkan specification, "Formats" and "Numeric Conversion" (fixed-point data
 //! conversions); Khronos Data Format Specification for the packed floats.
+//!
+//! ```
+//! use ash::vk;
+//!
+//! let info = vitric_format::info(vk::Format::R8G8B8A8_SRGB).unwrap();
+//! let mut bytes = [0; 4];
+//! vitric_format::encode(info, [0.5, 0.0, 1.0, 0.2].map(f32::to_bits), &mut bytes);
+//! // Alpha is not converted to sRGB.
+//! assert_eq!(bytes, [188, 0, 255, 51]);
+//! assert_eq!(vitric_format::decode(info, &bytes)[2], 1.0f32.to_bits());
+//! ```
 
 #![forbid(unsafe_code)]
 

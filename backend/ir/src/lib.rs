@@ -13,6 +13,23 @@
 //! Instructions compute in all 16 lanes of a wave, active or not. Effects, and results loaded from
 //! memory, are limited to active lanes. Instructions that read other lanes (`Ballot`, `Shuffle`,
 //! derivatives) see the values that those lanes computed last.
+//!
+//! ```
+//! use vitric_ir::{parse, passes, verify};
+//!
+//! let mut function = parse(
+//!     "%0: i32 = Input 0\n\
+//!      %1: i32 = Input 0\n\
+//!      %2: i32 = IMul %0, %1\n\
+//!      %3: i32 = BitNot %1\n\
+//!      Output 0, %2\n",
+//! )?;
+//! verify(&function)?;
+//! passes::optimize(&mut function, &mut |_, _| {});
+//! let expected = "%0: i32 = Input 0\n%1: i32 = IMul %0, %0\nOutput 0, %1\n";
+//! assert_eq!(function.to_string(), expected);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

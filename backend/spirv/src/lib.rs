@@ -6,6 +6,18 @@
 //! symbolic. Modules that nest deeply are translated on a thread with a larger stack. An
 //! unsupported feature is an error that names it. Source: SPIR-V specification; Vulkan environment
 //! for SPIR-V.
+//!
+//! ```
+//! use ash::vk;
+//!
+//! # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/blocks.comp.spv"));
+//! let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+//! let module = vitric_spirv::parse(&words)?;
+//! let shader = vitric_spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new())?;
+//! assert_eq!(shader.interface.local_size, [16, 1, 1]);
+//! assert!(vitric_spirv::parse(&words[..words.len() / 2]).is_err());
+//! # Ok::<(), vitric_spirv::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
