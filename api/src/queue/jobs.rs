@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-// A fork copies the table in which `parking_lot` keeps sleeping threads, perhaps while it is locked.
+// A fork copies the table of sleeping threads of `parking_lot`, perhaps while it is locked.
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{Batch, ShowFrame};
