@@ -4,7 +4,8 @@
 
 use ash::vk;
 use smallvec::{SmallVec, smallvec};
-use vitric_exec::runtime::{DescriptorSet, SetLayout};
+use vitric_exec::bindings::DescriptorSet;
+use vitric_exec::runtime::SetLayout;
 
 use crate::{Error, Result};
 
@@ -127,7 +128,7 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
     for (from, to) in source.0.slots()[from].iter().zip(&target.0.slots()[to]) {
         to.put(from.get());
     }
-    target.0.wrote(end);
+    target.0.mark_written(end);
 }
 
 #[cfg(test)]

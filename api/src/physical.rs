@@ -4,7 +4,7 @@
 //! "Additional Capabilities".
 
 use ash::vk;
-use vitric_exec::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
+use vitric_exec::runtime::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 use vitric_format as format;
 use vitric_format::features as format_features;
 use vitric_gpu::BUILD;

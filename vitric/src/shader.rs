@@ -8,8 +8,9 @@ use ash::vk;
 use vitric_base::simd::Lanes;
 use vitric_codegen as x64;
 use vitric_exec::Program;
-use vitric_exec::interp::Wave;
-use vitric_exec::runtime::{Bindings, Deadline, Environment, SharedMemory};
+use vitric_exec::bindings::Bindings;
+use vitric_exec::interp::{Environment, Wave};
+use vitric_exec::runtime::{Deadline, SharedMemory};
 use vitric_ir::{Type, passes};
 use vitric_spirv as spirv;
 

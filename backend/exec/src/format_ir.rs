@@ -14,21 +14,21 @@ pub type Words = SmallVec<[Value; 4]>;
 
 /// 2^23. Adding it rounds a non-negative number below 2^23 to an integer, which the low mantissa
 /// bits then hold.
-const NATURAL: f32 = 8_388_608.0;
+const ROUND_NONNEGATIVE: f32 = 8_388_608.0;
 
-/// Number of top bits of a word that hold the bits of [`NATURAL`].
-const EXPONENT: u32 = 8;
+/// Number of top bits of a word that hold the bits of [`ROUND_NONNEGATIVE`].
+const ROUND_EXPONENT_BITS: u32 = 8;
 
-/// Maximum width in bits of fixed-point codes whose quotients [`over`] computes without a
+/// Maximum width in bits of fixed-point codes whose quotients [`divided`] computes without a
 /// division.
-const MAX_BITS_OVER: u8 = 16;
+const MAX_RECIPROCAL_BITS: u8 = 16;
 
 /// Returns the number of 32-bit words of a format's texel.
 pub fn words(info: &FormatInfo) -> usize {
     info.bytes.div_ceil(4) as usize
 }
 
-fn largest(bits: u8) -> u32 {
+fn max_code(bits: u8) -> u32 {
     u32::MAX >> (32 - u32::from(bits))
 }
 
@@ -78,12 +78,12 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
         Class::Unorm | Class::Srgb => {
             let code = unsigned_code(b, channel, words);
             let code = b.unary(U::SToF, code);
-            over(b, code, bits, largest(bits))
+            divided(b, code, bits, max_code(bits))
         }
         Class::Snorm => {
             let code = signed_code(b, channel, words);
             let code = b.unary(U::SToF, code);
-            let (value, low) = (over(b, code, bits, largest(bits - 1)), b.float(-1.0));
+            let (value, low) = (divided(b, code, bits, max_code(bits - 1)), b.float(-1.0));
             b.binary(B::FMax, value, low)
         }
         Class::Uscaled => {
@@ -97,7 +97,7 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
         Class::Sfloat if bits == 16 => {
             // `HalfToFloat` reads only the low 16 bits.
             let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
-            let half = if shift == 0 { word } else { by_constant(b, B::ShrLogical, word, shift) };
+            let half = if shift == 0 { word } else { with_constant(b, B::ShrLogical, word, shift) };
             b.unary(U::HalfToFloat, half)
         }
         Class::Sfloat => {
@@ -115,27 +115,27 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
 
 /// Returns the largest code of a format whose texels can be filtered as codes: unsigned fixed
 /// point with channels of equal width. Returns `None` for other formats.
-pub fn greatest_code(info: &FormatInfo) -> Option<u32> {
+pub fn filterable_max_code(info: &FormatInfo) -> Option<u32> {
     let bits = info.channels.first()?.bits;
     let equal = info.channels.iter().all(|channel| channel.bits == bits);
-    (info.class == Class::Unorm && equal && (2..=MAX_BITS_OVER).contains(&bits)).then(|| largest(bits))
+    (info.class == Class::Unorm && equal && (2..=MAX_RECIPROCAL_BITS).contains(&bits)).then(|| max_code(bits))
 }
 
-/// Decodes the code of a component, 0 to 3, as a float. The format must have a [`greatest_code`].
-/// Missing components have the codes of 0, 0, 0, 1.
+/// Decodes the code of a component, 0 to 3, as a float. The format must have a
+/// [`filterable_max_code`]. Missing components have the codes of 0, 0, 0, 1.
 pub fn decode_code(b: &mut Builder, info: &FormatInfo, words: &[Value], component: u8) -> Value {
     match channel_of(info, component) {
         Some(channel) => {
             let code = unsigned_code(b, channel, words);
             b.unary(U::SToF, code)
         }
-        None => b.float(if component == 3 { largest(info.channels[0].bits) as f32 } else { 0.0 }),
+        None => b.float(if component == 3 { max_code(info.channels[0].bits) as f32 } else { 0.0 }),
     }
 }
 
 /// Divides a code, or a number between two codes, by the largest code.
-pub fn over_code(b: &mut Builder, code: Value, greatest: u32) -> Value {
-    over(b, code, greatest.count_ones() as u8, greatest)
+pub fn normalize_code(b: &mut Builder, code: Value, max_code: u32) -> Value {
+    divided(b, code, max_code.count_ones() as u8, max_code)
 }
 
 /// Decodes a depth of `bits` bits from the word of its plane.
@@ -143,9 +143,9 @@ pub fn decode_depth(b: &mut Builder, bits: u32, word: Value) -> Value {
     if bits == 32 {
         return b.cast(word, Type::F32);
     }
-    let code = by_constant(b, B::And, word, largest(bits as u8));
+    let code = with_constant(b, B::And, word, max_code(bits as u8));
     let code = b.unary(U::SToF, code);
-    over(b, code, bits as u8, largest(bits as u8))
+    divided(b, code, bits as u8, max_code(bits as u8))
 }
 
 /// Encodes a depth as fixed point of 16 or 24 bits, as `format::depth_code` does.
@@ -153,12 +153,12 @@ pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
     let [zero, half, one] = [0.0, 0.5, 1.0].map(|value| b.float(value));
     let depth = b.binary(B::FMax, zero, depth);
     let depth = b.binary(B::FMin, one, depth);
-    let ([no, yes], greatest) = ([0, 1].map(|value| b.int(value)), largest(bits as u8));
+    let ([no, yes], max_code) = ([0, 1].map(|value| b.int(value)), max_code(bits as u8));
     if bits == 16 {
         // The fused multiply-add subtracts the midpoint between two codes from the exact product.
         // Only the sign of the result is used, which rounding preserves. Floats represent the
         // midpoint exactly.
-        let scale = b.float(greatest as f32);
+        let scale = b.float(max_code as f32);
         let scaled = b.binary(B::FMul, depth, scale);
         let below = b.unary(U::Floor, scaled);
         let middle = b.binary(B::FAdd, below, half);
@@ -170,7 +170,7 @@ pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
     }
     // The largest code is 2^24 - 1. Scaling by 2^24 instead makes the product too large by exactly
     // the depth.
-    let scale = b.float((greatest + 1) as f32);
+    let scale = b.float((max_code + 1) as f32);
     let scaled = b.binary(B::FMul, depth, scale);
     let below = b.unary(U::Floor, scaled);
     let rest = b.binary(B::FSub, scaled, below);
@@ -185,33 +185,33 @@ pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
 /// Extracts the bits of a channel, zero-extended.
 fn unsigned_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
-    let shifted = if shift == 0 { word } else { by_constant(b, B::ShrLogical, word, shift) };
+    let shifted = if shift == 0 { word } else { with_constant(b, B::ShrLogical, word, shift) };
     if u32::from(channel.bits) + shift == 32 {
         return shifted;
     }
-    by_constant(b, B::And, shifted, largest(channel.bits))
+    with_constant(b, B::And, shifted, max_code(channel.bits))
 }
 
 /// Extracts the bits of a channel, sign-extended.
 fn signed_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     let (word, first) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
     let unused = 32 - u32::from(channel.bits);
-    let upper = by_constant(b, B::Shl, word, unused - first);
-    by_constant(b, B::ShrArithmetic, upper, unused)
+    let upper = with_constant(b, B::Shl, word, unused - first);
+    with_constant(b, B::ShrArithmetic, upper, unused)
 }
 
-fn by_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
+fn with_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
     let constant = b.int(constant);
     b.binary(op, x, constant)
 }
 
-/// Computes `code / divisor`, correctly rounded. For codes of at most [`MAX_BITS_OVER`] bits it
-/// multiplies by the reciprocal and corrects the error with one step. The tests check all such
+/// Computes `code / divisor`, correctly rounded. For codes of at most [`MAX_RECIPROCAL_BITS`] bits
+/// it multiplies by the reciprocal and corrects the error with one step. The tests check all such
 /// codes.
-fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
-    let divided = b.float(divisor as f32);
-    if bits > MAX_BITS_OVER {
-        return b.binary(B::FDiv, code, divided);
+fn divided(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
+    let denominator = b.float(divisor as f32);
+    if bits > MAX_RECIPROCAL_BITS {
+        return b.binary(B::FDiv, code, denominator);
     }
     let (reciprocal, negated) = (b.float(1.0 / divisor as f32), b.float(-(divisor as f32)));
     let quotient = b.binary(B::FMul, code, reciprocal);
@@ -220,10 +220,10 @@ fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
 }
 
 fn shared_exponent(b: &mut Builder, word: Value) -> [Value; 3] {
-    let exponent = by_constant(b, B::ShrLogical, word, 27);
+    let exponent = with_constant(b, B::ShrLogical, word, 27);
     // One unit of a mantissa is 2^(exponent - 15 - 9).
-    let biased = by_constant(b, B::IAdd, exponent, 127 - 24);
-    let step = by_constant(b, B::Shl, biased, 23);
+    let biased = with_constant(b, B::IAdd, exponent, 127 - 24);
+    let step = with_constant(b, B::Shl, biased, 23);
     let step = b.cast(step, Type::F32);
     [0, 9, 18].map(|offset| {
         let mantissa = unsigned_code(b, &Channel { component: 0, offset, bits: 9 }, &[word]);
@@ -243,20 +243,20 @@ pub fn encode(b: &mut Builder, info: &FormatInfo, texel: [Value; 4]) -> Option<W
     for channel in info.channels {
         let (word, shift) = (usize::from(channel.offset) / 32, u32::from(channel.offset) % 32);
         let code = encode_channel(b, info.class, (channel, shift), texel[usize::from(channel.component)]);
-        codes[word].push(if shift == 0 { code } else { by_constant(b, B::Shl, code, shift) });
+        codes[word].push(if shift == 0 { code } else { with_constant(b, B::Shl, code, shift) });
     }
-    Some(codes.iter().map(|codes| joined(b, codes)).collect())
+    Some(codes.iter().map(|codes| or_all(b, codes)).collect())
 }
 
 /// Combines codes by bitwise or. Splitting in halves lets the two sides run in parallel and groups
 /// constant operands together.
-fn joined(b: &mut Builder, codes: &[Value]) -> Value {
+fn or_all(b: &mut Builder, codes: &[Value]) -> Value {
     match codes {
         [] => b.int(0),
         [code] => *code,
         _ => {
             let (first, rest) = codes.split_at(codes.len().div_ceil(2));
-            let (first, rest) = (joined(b, first), joined(b, rest));
+            let (first, rest) = (or_all(b, first), or_all(b, rest));
             b.binary(B::Or, first, rest)
         }
     }
@@ -268,23 +268,23 @@ fn encode_channel(b: &mut Builder, class: Class, (channel, shift): (&Channel, u3
     let bits = channel.bits;
     match class {
         Class::Uint if bits == 32 => value,
-        Class::Uint => by_constant(b, B::UMin, value, largest(bits)),
+        Class::Uint => with_constant(b, B::UMin, value, max_code(bits)),
         Class::Sint if bits == 32 => value,
         Class::Sint => {
-            let high = largest(bits - 1);
-            let value = by_constant(b, B::SMin, value, high);
-            let value = by_constant(b, B::SMax, value, !high);
-            by_constant(b, B::And, value, largest(bits))
+            let high = max_code(bits - 1);
+            let value = with_constant(b, B::SMin, value, high);
+            let value = with_constant(b, B::SMax, value, !high);
+            with_constant(b, B::And, value, max_code(bits))
         }
         Class::Srgb if channel.component != 3 => srgb_code(b, value),
-        Class::Unorm | Class::Srgb if shift >= EXPONENT => {
+        Class::Unorm | Class::Srgb if shift >= ROUND_EXPONENT_BITS => {
             let value = clamped(b, value, 0.0);
-            word_of(b, value, (largest(bits), NATURAL))
+            scaled_bits(b, value, (max_code(bits), ROUND_NONNEGATIVE))
         }
         Class::Unorm | Class::Srgb => unorm_code(b, value, bits),
         Class::Snorm => {
             let value = clamped(b, value, -1.0);
-            whole(b, value, largest(bits - 1), bits)
+            rounded_code(b, value, max_code(bits - 1), bits)
         }
         Class::Sfloat if bits == 16 => b.unary(U::FloatToHalf, value),
         Class::Ufloat => ufloat_code(b, value, u32::from(bits) - 5),
@@ -308,19 +308,19 @@ pub fn clamped(b: &mut Builder, value: Value, low: f32) -> Value {
 
 fn unorm_code(b: &mut Builder, value: Value, bits: u8) -> Value {
     let value = clamped(b, value, 0.0);
-    whole(b, value, largest(bits), bits)
+    rounded_code(b, value, max_code(bits), bits)
 }
 
 /// Returns the low `bits` bits of `value * scale`, rounded to the nearest integer with ties to
 /// even.
-fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
-    let word = word_of(b, value, (scale, WHOLE));
-    by_constant(b, B::And, word, largest(bits))
+fn rounded_code(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
+    let word = scaled_bits(b, value, (scale, WHOLE));
+    with_constant(b, B::And, word, max_code(bits))
 }
 
 /// Returns the bits of `value * scale + unit`. The low bits hold the rounded integer, and the bits
 /// above are undefined.
-fn word_of(b: &mut Builder, value: Value, (scale, unit): (u32, f32)) -> Value {
+fn scaled_bits(b: &mut Builder, value: Value, (scale, unit): (u32, f32)) -> Value {
     let (scale, unit) = (b.float(scale as f32), b.float(unit));
     let sum = b.ternary(T::Fma, value, scale, unit);
     b.cast(sum, Type::I32)
@@ -353,28 +353,28 @@ fn srgb_code(b: &mut Builder, value: Value) -> Value {
     let value = clamped(b, value, 0.0);
     let mantissa_bits = f32::MANTISSA_DIGITS - 1;
     let word = b.cast(value, Type::I32);
-    let exponent = by_constant(b, B::ShrLogical, word, mantissa_bits);
-    let exponent = by_constant(b, B::And, exponent, srgb::POWERS.len() as u32 - 1);
+    let exponent = with_constant(b, B::ShrLogical, word, mantissa_bits);
+    let exponent = with_constant(b, B::And, exponent, srgb::POWERS.len() as u32 - 1);
     let powers = b.table(srgb::POWERS.map(f32::to_bits).to_vec());
     let power = b.table_load(powers, exponent, Type::F32);
-    let mantissa = by_constant(b, B::And, word, (1 << mantissa_bits) - 1);
-    let mantissa = by_constant(b, B::Or, mantissa, 1.0f32.to_bits());
+    let mantissa = with_constant(b, B::And, word, (1 << mantissa_bits) - 1);
+    let mantissa = with_constant(b, B::Or, mantissa, 1.0f32.to_bits());
     let mantissa = b.cast(mantissa, Type::F32);
     let (root, shift) = (polynomial(b, &srgb::ROOT, mantissa), b.float(srgb::SHIFT));
     let (curve, line) = (b.ternary(T::Fma, root, power, shift), b.float(srgb::LINE_CODES));
     let (line, end) = (b.binary(B::FMul, value, line), b.float(srgb::END_OF_LINE));
     let on_line = b.binary(B::FLe, value, end);
     let code = b.select(on_line, line, curve);
-    whole(b, code, 1, 8)
+    rounded_code(b, code, 1, 8)
 }
 
 /// Encodes an unsigned float with 5 exponent bits. Excess mantissa bits are truncated.
 fn ufloat_code(b: &mut Builder, value: Value, mantissa: u32) -> Value {
     let infinity = 31 << mantissa;
     let word = b.cast(value, Type::I32);
-    let kept = by_constant(b, B::ShrLogical, word, 23 - mantissa);
-    let normal = by_constant(b, B::ISub, kept, (127 - 15) << mantissa);
-    let normal = by_constant(b, B::UMin, normal, infinity - 1);
+    let kept = with_constant(b, B::ShrLogical, word, 23 - mantissa);
+    let normal = with_constant(b, B::ISub, kept, (127 - 15) << mantissa);
+    let normal = with_constant(b, B::UMin, normal, infinity - 1);
     // One unit of a denormal is 2^-14 / 2^mantissa.
     let steps = b.float(f32::from_bits((127 + 14 + mantissa) << 23));
     let scaled = b.binary(B::FMul, value, steps);
@@ -443,7 +443,7 @@ mod tests {
             let value = depth_code(&mut b, bits, depth);
             b.push(Inst::Output { slot: 0, value });
             let function = b.finish();
-            let codes = largest(bits as u8);
+            let codes = max_code(bits as u8);
             let middles = |code: u32| {
                 let middle = (((f64::from(code) + 0.5) / f64::from(codes)) as f32).to_bits();
                 [middle.wrapping_sub(1), middle, middle + 1]
@@ -487,16 +487,16 @@ mod tests {
     fn every_code_of_16_bits_and_less_is_divided_correctly() {
         let mut b = Builder::new();
         let code = b.input(0, Type::F32);
-        for bits in 1..=MAX_BITS_OVER {
-            let value = over(&mut b, code, bits, largest(bits));
+        for bits in 1..=MAX_RECIPROCAL_BITS {
+            let value = divided(&mut b, code, bits, max_code(bits));
             b.push(Inst::Output { slot: u32::from(bits) - 1, value });
         }
         let codes: Vec<Vec<u32>> = (-32768i32..65536).map(|code| vec![(code as f32).to_bits()]).collect();
-        run_everywhere(&b.finish(), &codes, usize::from(MAX_BITS_OVER), |input, output| {
-            for bits in 1..=MAX_BITS_OVER {
+        run_everywhere(&b.finish(), &codes, usize::from(MAX_RECIPROCAL_BITS), |input, output| {
+            for bits in 1..=MAX_RECIPROCAL_BITS {
                 let code = f32::from_bits(input[0]);
-                let expected = code / largest(bits) as f32;
-                if code.abs() <= largest(bits) as f32 {
+                let expected = code / max_code(bits) as f32;
+                if code.abs() <= max_code(bits) as f32 {
                     assert_eq!(f32::from_bits(output[usize::from(bits) - 1]), expected, "{code} of {bits} bits");
                 }
             }

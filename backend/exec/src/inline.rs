@@ -12,16 +12,14 @@
 //! One inlined program thus serves all bindings that resolve its instructions to the same
 //! routines.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use parking_lot::Mutex;
 use vitric_codegen::Target;
 use vitric_ir::{Builder, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Part, Space, Token, Type, Value, passes};
 
-use super::Program;
-use super::link::{self, Linker};
-use super::runtime::Bindings;
+use crate::Program;
+use crate::bindings::Bindings;
+use crate::link::{self, Linker};
 use crate::texture::Routine;
 
 /// Policy that selects which programs get inlined routines.
@@ -35,70 +33,11 @@ pub enum Inlining {
     Always,
 }
 
-/// Number of passes that must draw with a program before it is inlined: a base, plus a count for
-/// each image instruction.
-///
-/// Compile time grows with the number of image instructions. The delay spreads the compilation of
-/// a frame's programs over several frames.
-const PASSES_BEFORE: u32 = 4;
-const PASSES_BY_IMAGE: u32 = 2;
-
-/// Maximum average number of bindings per pass of an inlined program. Each of them costs a routine
-/// lookup for every image instruction.
-const MAX_BINDINGS: u32 = 32;
-
 /// Maximum length of an inlined program, in IR instructions.
-const LONGEST: usize = 4000;
+const MAX_INLINED_INSTRUCTIONS: usize = 4000;
 
 /// Maximum number of routine combinations for which one program is inlined.
 const MAX_VARIANTS: usize = 8;
-
-/// Inlined variants of a program.
-#[derive(Debug, Default)]
-pub struct Inlined {
-    uses: Arc<Uses>,
-    /// Image instructions that routines may replace.
-    images: OnceLock<Vec<Image>>,
-    variants: Mutex<Vec<Variant>>,
-}
-
-/// Usage counts that a program and its inlined variants share.
-#[derive(Debug, Default)]
-struct Uses {
-    /// Number of passes that drew with the program, or of dispatches.
-    passes: AtomicU32,
-    /// Number of bindings the program was used with.
-    bindings: AtomicU32,
-}
-
-/// Routines by image instruction, and the program with them inlined, or `None` if inlining is not
-/// worthwhile.
-type Variant = (Vec<Option<Token>>, Option<Arc<Program>>);
-
-impl Inlined {
-    /// Returns the state of an inlined variant, which shares the usage counts.
-    pub(super) fn of_variant(&self) -> Self {
-        Self { uses: self.uses.clone(), ..Self::default() }
-    }
-
-    /// Counts a pass that draws with the program, or a dispatch of it.
-    pub fn begin_pass(&self) {
-        self.uses.passes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a change of the program's bindings.
-    pub fn bind(&self) {
-        self.uses.bindings.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Returns true if a program with `images` image instructions runs often enough and with few
-    /// enough bindings.
-    fn is_wanted(&self, images: u32) -> bool {
-        let [passes, bindings] = [&self.uses.passes, &self.uses.bindings].map(|count| count.load(Ordering::Relaxed));
-        passes >= PASSES_BY_IMAGE.saturating_mul(images).saturating_add(PASSES_BEFORE)
-            && bindings / MAX_BINDINGS <= passes
-    }
-}
 
 impl Program {
     /// Returns the program with the routines of these bindings inlined, or `None` if inlining is
@@ -106,16 +45,16 @@ impl Program {
     pub fn inlined(&self, bindings: &Bindings, inlining: Inlining) -> Option<Arc<Self>> {
         let is_wanted = || match inlining {
             Inlining::Off => false,
-            Inlining::Auto => Target::chosen().is_some() && self.inlined.is_wanted(self.images),
+            Inlining::Auto => Target::chosen().is_some() && self.inlined.is_worth_inlining(self.images),
             Inlining::Always => true,
         };
         if self.images == 0 || !is_wanted() {
             return None;
         }
-        bindings.lookups().inlined.get_or_init(|| self.find_inlined(bindings, inlining)).clone()
+        bindings.lookups().inlined.get_or_init(|| self.make_inlined(bindings, inlining)).clone()
     }
 
-    fn find_inlined(&self, bindings: &Bindings, inlining: Inlining) -> Option<Arc<Self>> {
+    fn make_inlined(&self, bindings: &Bindings, inlining: Inlining) -> Option<Arc<Self>> {
         let images = self.inlined.images.get_or_init(|| replaceable(self.code.function()));
         let routines = bindings.lookups().routines(bindings, images);
         let key: Vec<Option<Token>> =
@@ -128,14 +67,15 @@ impl Program {
             return None;
         }
         // Inlining does not speed up long routines.
-        let serves = |routine: &Arc<Routine>| {
+        let is_worthwhile = |routine: &Arc<Routine>| {
             inlining == Inlining::Always || !routine.program.code.function().insts.contains(&Inst::Loop)
         };
         let found = images.iter().map(|image| image.number).zip(routines);
-        let found = found.filter_map(|(image, routine)| Some((image, routine.filter(serves)?)));
+        let found = found.filter_map(|(image, routine)| Some((image, routine.filter(is_worthwhile)?)));
         let found: Vec<(u32, Arc<Routine>)> = found.collect();
-        let made = with_routines(self, &found)
-            .filter(|made| inlining == Inlining::Always || made.code.function().insts.len() <= LONGEST);
+        let made = with_routines(self, &found).filter(|made| {
+            inlining == Inlining::Always || made.code.function().insts.len() <= MAX_INLINED_INSTRUCTIONS
+        });
         let made = made.map(Arc::new);
         variants.push((key, made.clone()));
         made
@@ -148,14 +88,14 @@ impl Program {
 /// instruction, a call yields 0, but an inlined routine yields an undefined value. If the program
 /// reads other lanes, only instructions that all lanes run therefore qualify.
 fn replaceable(function: &Function) -> Vec<Image> {
-    let looks = function.insts.iter().any(looks_across);
+    let reads = function.insts.iter().any(reads_other_lanes);
     let (mut images, mut depth, mut all_run) = (Vec::new(), 0, true);
     for inst in &function.insts {
         match inst {
             Inst::If { .. } | Inst::Block | Inst::Loop => depth += 1,
             Inst::EndIf | Inst::EndBlock | Inst::EndLoop => depth -= 1,
             Inst::Kill => all_run = false,
-            Inst::Image(image) if is_one(image) && (!looks || depth == 0 && all_run) => {
+            Inst::Image(image) if is_single(image) && (!reads || depth == 0 && all_run) => {
                 if let (Inst::Image(image), _) = inst.numbered() {
                     images.push(*image);
                 }
@@ -167,7 +107,7 @@ fn replaceable(function: &Function) -> Vec<Image> {
 }
 
 /// Returns true if the result of an instruction depends on values of lanes that may be inactive.
-fn looks_across(inst: &Inst) -> bool {
+fn reads_other_lanes(inst: &Inst) -> bool {
     match inst {
         Inst::Unary { op, .. } => op.is_derivative(),
         Inst::Image(image) => matches!(image.op, ImageOp::Sample { lod: Lod::Implicit { .. }, .. } | ImageOp::QueryLod),
@@ -175,14 +115,14 @@ fn looks_across(inst: &Inst) -> bool {
     }
 }
 
-fn is_one(image: &Image) -> bool {
-    let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
-    is_one && !image.op.is_query()
+fn is_single(image: &Image) -> bool {
+    let is_single = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
+    is_single && !image.op.is_query()
 }
 
 /// Returns true if a routine may be inlined: it accesses no memory besides its texels and the data
 /// that locates them.
-fn may_stand(routine: &Routine) -> bool {
+fn can_inline(routine: &Routine) -> bool {
     let function = routine.program.code.function();
     let fits = |inst: &Inst| match inst {
         Inst::Image(_) | Inst::BufferLength { .. } | Inst::Kill => false,
@@ -205,26 +145,27 @@ fn part(space: Space) -> Option<Part> {
 /// Returns the program with the routines in `found` inlined, or `None` if none of them can be.
 /// Each routine is paired with the number of its image instruction.
 fn with_routines(program: &Program, found: &[(u32, Arc<Routine>)]) -> Option<Program> {
-    let found: Vec<_> = found.iter().filter(|(_, routine)| may_stand(routine)).cloned().collect();
+    let found: Vec<_> = found.iter().filter(|(_, routine)| can_inline(routine)).cloned().collect();
     if found.is_empty() || program.groups_in_wave > 1 {
         return None;
     }
-    let mut replacer =
-        Replacer { b: Builder::new(), function: program.code.function(), found: &found, firsts: Vec::new() };
-    let outputs = link::append(&mut replacer, program);
+    let mut linker =
+        InliningLinker { b: Builder::new(), function: program.code.function(), found: &found, firsts: Vec::new() };
+    let outputs = link::append(&mut linker, program);
     for (slot, value) in (0..).zip(outputs) {
-        replacer.b.push(Inst::Output { slot, value });
+        linker.b.push(Inst::Output { slot, value });
     }
-    let mut function = replacer.b.finish();
+    let mut function = linker.b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
-    let before = Some(Box::new(program.code.function().clone()));
-    let mut made = Program { before, inlined: program.inlined.of_variant(), ..program.with_function(function) };
+    let before_inlining = Some(Box::new(program.code.function().clone()));
+    let mut made =
+        Program { before_inlining, inlined: program.inlined.of_variant(), ..program.with_function(function) };
     made.generate_unshared("with routines");
     Some(made)
 }
 
 /// Linker that copies a program and inlines its routines.
-struct Replacer<'a> {
+struct InliningLinker<'a> {
     b: Builder,
     /// Function of the program.
     function: &'a Function,
@@ -233,7 +174,7 @@ struct Replacer<'a> {
     firsts: Vec<Image>,
 }
 
-impl Replacer<'_> {
+impl InliningLinker<'_> {
     /// Returns the number of the first instruction that has the image, sampler and routine of this
     /// one.
     fn first(&mut self, image: &Image, routine: &Routine) -> u32 {
@@ -251,7 +192,7 @@ impl Replacer<'_> {
     }
 }
 
-impl Linker for Replacer<'_> {
+impl Linker for InliningLinker<'_> {
     fn builder(&mut self) -> &mut Builder {
         &mut self.b
     }
@@ -270,21 +211,22 @@ impl Linker for Replacer<'_> {
         let (_, routine) = self.found.iter().find(|(number, _)| *number == image.number)?;
         let first = self.first(image, routine);
         let (_, operands) = Inst::Image(Box::new(image.clone())).numbered();
-        let words = link::append_anew(&mut InPlace { b: &mut self.b, operands, image: first }, &routine.program);
+        let words =
+            link::append_in_loop(&mut RoutineLinker { b: &mut self.b, operands, image: first }, &routine.program);
         let ty = |word: usize| self.function.types[image.result.0 as usize + word];
         Some(words.into_iter().enumerate().map(|(word, value)| self.b.cast(value, ty(word))).collect())
     }
 }
 
 /// Linker that appends a routine in place of an image instruction.
-struct InPlace<'a> {
+struct RoutineLinker<'a> {
     b: &'a mut Builder,
     operands: Vec<Value>,
     /// Number of the instruction whose image the routine accesses.
     image: u32,
 }
 
-impl Linker for InPlace<'_> {
+impl Linker for RoutineLinker<'_> {
     fn builder(&mut self) -> &mut Builder {
         self.b
     }

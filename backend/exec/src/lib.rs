@@ -1,16 +1,21 @@
 //! Execution of programs.
 //!
-//! This crate holds the wave interpreter, which is the reference for generated code, and the
-//! runtime that both use to access bound descriptors. It also links programs and writes texture
-//! and format routines as IR.
+//! A program is interpreted, which is the reference, or has generated code. Both access bound
+//! descriptors in the same way. This crate also links programs and writes texture and format
+//! routines as IR.
+//!
+//! Each of the modules uses only those before it: `runtime`, `program`, `link`, `texture`,
+//! `bindings`, `inline`, `interp`, `workgroup`. A program knows no bindings. Bindings hold the
+//! programs of texture routines.
 //!
 //! ```
 //! use std::time::Duration;
 //!
 //! use vitric_codegen::Target;
 //! use vitric_exec::Program;
-//! use vitric_exec::interp::{Deadline, Environment, Stop, Wave};
-//! use vitric_exec::runtime::Bindings;
+//! use vitric_exec::bindings::Bindings;
+//! use vitric_exec::interp::{Environment, Wave};
+//! use vitric_exec::runtime::{Deadline, Stop};
 //! use vitric_ir::passes::LaneVariance;
 //!
 //! let function = vitric_ir::parse("%0: i32 = Input 0\n%1: i32 = IMul %0, %0\nOutput 0, %1\n").unwrap();
@@ -27,6 +32,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
+pub mod bindings;
 pub mod format_ir;
 pub mod inline;
 pub mod interp;
@@ -41,5 +47,5 @@ pub mod texture;
 mod workgroup;
 
 pub use inline::Inlining;
-pub use program::Program;
+pub use program::{Executable, Inlined, Program};
 pub use workgroup::{WorkgroupScratch, Workgroups};

@@ -3,7 +3,7 @@
 
 use vitric_ir::{Builder, Image, Inst, InterpolateAt, Local, Space, Table, Type, Value};
 
-use super::Program;
+use crate::Program;
 
 /// Target that a program is appended to.
 pub trait Linker {
@@ -14,9 +14,9 @@ pub trait Linker {
     /// Returns the program's input word `slot`, interpolated at `at` rather than at its declared
     /// position.
     fn interpolated(&mut self, slot: usize, at: InterpolateAt, ty: Type) -> Value;
-    /// Returns the number of resources and image instructions of the programs appended before.
-    fn before(&self) -> Before {
-        Before::default()
+    /// Returns the number of resources and image instructions of the programs appended base.
+    fn number_base(&self) -> NumberBase {
+        NumberBase::default()
     }
     /// Returns the result words of an image instruction, if the linker replaces it.
     fn image(&mut self, _image: &Image) -> Option<Vec<Value>> {
@@ -33,9 +33,9 @@ pub trait Linker {
     }
 }
 
-/// Counts over the programs appended before. The numbers of the next program start there.
+/// Counts over the programs appended base. The numbers of the next program start there.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
+pub struct NumberBase {
     /// Number of resources.
     pub resources: u32,
     /// Number of image instructions.
@@ -51,16 +51,16 @@ pub fn append(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
 }
 
 /// Appends a program inside of a loop. Each iteration starts with all locals set to 0.
-pub fn append_anew(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
+pub fn append_in_loop(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
     let b = linker.builder();
     let zero = b.int(0);
-    let mut anew = |words: u32| {
+    let mut cleared = |words: u32| {
         let local = b.local(words);
         (0..words).for_each(|word| b.local_store(local, word, None, zero));
         local
     };
-    let locals: Vec<Local> = program.code.function().locals.iter().map(|&words| anew(words)).collect();
-    let outputs = anew(program.outputs.len() as u32);
+    let locals: Vec<Local> = program.code.function().locals.iter().map(|&words| cleared(words)).collect();
+    let outputs = cleared(program.outputs.len() as u32);
     appended(linker, program, &locals, outputs)
 }
 
@@ -68,9 +68,9 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
     let function = program.code.function();
     let tables: Vec<Table> = function.tables.iter().map(|words| linker.builder().table(words.clone())).collect();
     let mut values: Vec<Option<Value>> = vec![None; function.types.len()];
-    let before = linker.before();
+    let base = linker.number_base();
     for (image, routine) in &function.routines {
-        linker.builder().add_routine(image + before.images, routine.clone());
+        linker.builder().add_routine(image + base.images, routine.clone());
     }
     let ended = linker.ended();
     // Lanes that end break out of this block. `open` counts the enclosing regions of the program
@@ -122,8 +122,8 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
                     values[result.0 as usize] = Some(linker.builder().value(ty(&result)));
                 }
                 inst.map_results(|result| values[result.0 as usize].unwrap_or(result));
-                map_places(&mut inst, locals, &tables);
-                map_resources(&mut inst, before);
+                map_locals(&mut inst, locals, &tables);
+                map_resources(&mut inst, base);
                 if let Some(space) = inst.space_mut() {
                     *space = linker.space(*space);
                 }
@@ -140,7 +140,7 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
     (0..).zip(&program.outputs).map(load).collect()
 }
 
-fn map_places(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
+fn map_locals(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
     match inst {
         Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => *local = locals[local.0 as usize],
         Inst::TableLoad { table, .. } => *table = tables[table.0 as usize],
@@ -148,19 +148,19 @@ fn map_places(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
     }
 }
 
-fn map_resources(inst: &mut Inst, before: Before) {
+fn map_resources(inst: &mut Inst, base: NumberBase) {
     match inst.space_mut() {
-        Some(Space::Buffer { resource, .. }) => *resource += before.resources,
-        Some(Space::OfImage { image, .. }) => *image += before.images,
+        Some(Space::Buffer { resource, .. }) => *resource += base.resources,
+        Some(Space::OfImage { image, .. }) => *image += base.images,
         _ => {}
     }
     match inst {
-        Inst::BufferLength { resource, .. } => *resource += before.resources,
+        Inst::BufferLength { resource, .. } => *resource += base.resources,
         Inst::Image(image) => {
-            image.resource += before.resources;
-            image.number += before.images;
+            image.resource += base.resources;
+            image.number += base.images;
             if let Some((sampler, _)) = &mut image.sampler {
-                *sampler += before.resources;
+                *sampler += base.resources;
             }
         }
         _ => {}

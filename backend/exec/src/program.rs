@@ -1,5 +1,9 @@
 //! Programs: shaders and internal routines, ready to run.
 
+mod executable;
+mod jumps;
+mod variants;
+
 use std::ops::{Deref, DerefMut};
 
 use ash::vk;
@@ -13,8 +17,8 @@ use vitric_ir::passes::pair::{self, Effects};
 use vitric_ir::passes::sharing::may_share;
 use vitric_ir::{Effect, Function, Inst, Space, Type};
 
-use super::inline::Inlined;
-use super::interp::Executable;
+pub use executable::Executable;
+pub use variants::Inlined;
 
 /// Program of one stage, ready to run.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ pub struct Program {
     /// Variants with inlined routines.
     pub inlined: Inlined,
     /// For a program with inlined routines, the function before inlining.
-    pub before: Option<Box<Function>>,
+    pub before_inlining: Option<Box<Function>>,
 }
 
 impl PartialEq for Program {
@@ -76,7 +80,7 @@ impl Program {
     }
 
     fn with_code(interface: Interface, code: Executable) -> Self {
-        Self { interface, code, pair: None, groups_in_wave: 1, inlined: Inlined::default(), before: None }
+        Self { interface, code, pair: None, groups_in_wave: 1, inlined: Inlined::default(), before_inlining: None }
     }
 
     /// Returns the program's shader as text, which [`Shader::from_text`] reads.
@@ -108,7 +112,7 @@ impl Program {
     /// Returns true if programs of a stage run directly. Vertex and fragment programs run as part
     /// of kernels (`geometry::kernel`, `pixel::kernel`).
     #[inline]
-    pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
+    pub fn runs_directly(stage: vk::ShaderStageFlags) -> bool {
         stage
             .intersects(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT)
     }
@@ -133,7 +137,7 @@ impl Program {
     /// support the function, the program is interpreted and a warning is logged. `entry` is the
     /// name of the entry point, for tools.
     pub(super) fn generate_chosen(&mut self, entry: &str) {
-        if Self::runs_itself(self.stage) {
+        if Self::runs_directly(self.stage) {
             self.share_waves();
             self.generate_unshared(entry);
         }
@@ -141,7 +145,7 @@ impl Program {
 
     /// Generates code as [`Self::generate_chosen`] does, without letting workgroups share waves.
     pub(super) fn generate_unshared(&mut self, entry: &str) {
-        if !Self::runs_itself(self.stage) {
+        if !Self::runs_directly(self.stage) {
             return;
         }
         self.code.generate_chosen(self.stage, entry);
@@ -192,7 +196,7 @@ impl Program {
     /// written before the next one of its pixel, as if the program locked its pixel for side
     /// effects.
     #[inline]
-    pub fn in_order(&self) -> Self {
+    pub fn with_interlock(&self) -> Self {
         let facts = FragmentFacts { interlock: true, side_effects: true, ..self.fragment };
         self.as_fragment(facts, self.outputs.clone())
     }
@@ -233,7 +237,7 @@ impl Program {
     /// besides their results.
     #[inline]
     pub fn without_routines(&self) -> &Function {
-        self.before.as_deref().unwrap_or(self.code.function())
+        self.before_inlining.as_deref().unwrap_or(self.code.function())
     }
 
     /// Returns true if the program writes memory by address.
@@ -244,7 +248,7 @@ impl Program {
     }
 
     /// Returns true if the program's results depend on which invocations share its wave.
-    pub fn looks_across(&self) -> bool {
+    pub fn depends_on_wave(&self) -> bool {
         let sees = |input: &InputSlot| {
             let Slot::Builtin(builtin, _) = input.slot else { return false };
             use Builtin as B;

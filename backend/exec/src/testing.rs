@@ -6,8 +6,9 @@ use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Function, verify, verify_strictly};
 
 use super::Program;
+use super::bindings::Bindings;
 use super::interp::{Environment, Stop, Wave};
-use super::runtime::{Bindings, Deadline};
+use super::runtime::Deadline;
 
 /// Runs a function on the interpreter and on all code generators.
 ///

@@ -7,8 +7,9 @@ use vitric_base::simd::{Lanes, Mask, WAVE, each};
 use vitric_ir::interface::{Builtin, Slot};
 
 use super::Program;
+use super::bindings::Bindings;
 use super::interp::{Deadline, Environment, Stop, Wave, run_together};
-use super::runtime::{Bindings, SharedMemory};
+use super::runtime::SharedMemory;
 
 /// Workgroups of a dispatch, and the state they run with.
 #[derive(Clone, Copy)]
@@ -38,7 +39,7 @@ pub struct WorkgroupScratch {
     waves: Vec<Wave>,
     /// For each wave of a workgroup, the x, y and z positions of its invocations in the group, and
     /// their index.
-    places: Vec<[Lanes; 4]>,
+    positions: Vec<[Lanes; 4]>,
     shared: SharedMemory,
 }
 
@@ -50,21 +51,21 @@ impl WorkgroupScratch {
     }
 
     /// Sets up the memory for workgroups of a program.
-    fn suit(&mut self, program: &Program) {
+    fn prepare(&mut self, program: &Program) {
         let shape = (program.local_size, program.in_squares, program.shared_bytes, program.groups_in_wave);
         if self.shape == shape && !self.waves.is_empty() {
             return;
         }
         let invocations: u32 = program.local_size.iter().product();
-        self.places = (0..invocations.div_ceil(WAVE as u32)).map(|wave| places(program, wave)).collect();
-        self.waves.resize_with(self.places.len(), Wave::default);
+        self.positions = (0..invocations.div_ceil(WAVE as u32)).map(|wave| positions(program, wave)).collect();
+        self.waves.resize_with(self.positions.len(), Wave::default);
         self.shared = SharedMemory::new(program.shared_bytes);
         self.shape = shape;
     }
 }
 
 /// Returns the x, y and z positions of a wave's invocations in their workgroup, and their index.
-fn places(program: &Program, wave: u32) -> [Lanes; 4] {
+fn positions(program: &Program, wave: u32) -> [Lanes; 4] {
     let [width, height, _] = program.local_size;
     let invocations: u32 = program.local_size.iter().product();
     let index = |lane: usize| match (wave * WAVE as u32 + lane as u32, program.in_squares) {
@@ -111,26 +112,26 @@ impl Workgroups<'_> {
 
     /// Runs workgroups that share one wave. Returns false if they were interrupted.
     fn run_sharing(&self, scratch: &mut WorkgroupScratch, numbers: Range<usize>) -> bool {
-        scratch.suit(self.program);
-        let (WorkgroupScratch { waves, places, .. }, invocations) = (scratch, self.invocations());
-        let (wave, places) = (&mut waves[0], &places[0]);
+        scratch.prepare(self.program);
+        let (WorkgroupScratch { waves, positions, .. }, invocations) = (scratch, self.invocations());
+        let (wave, positions) = (&mut waves[0], &positions[0]);
         wave.start(self.program, ((1u32 << (numbers.len() * invocations)) - 1) as Mask, 0);
-        let (mut groups, mut group) = ([[0; WAVE]; 3], self.place(numbers.start));
+        let (mut groups, mut group) = ([[0; WAVE]; 3], self.position(numbers.start));
         for lanes in (0..WAVE).step_by(invocations).take(numbers.len()) {
             for (axis, groups) in groups.iter_mut().enumerate() {
                 groups[lanes..lanes + invocations].fill(self.base[axis].wrapping_add(group[axis]));
             }
             group = self.next(group);
         }
-        self.fill((&groups, 0), places, &mut wave.inputs);
+        self.fill((&groups, 0), positions, &mut wave.inputs);
         let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
         wave.run(self.program, &environment) != Stop::Interrupted
     }
 
     /// Returns the position of a workgroup, without the base.
-    fn place(&self, number: usize) -> [u32; 3] {
+    fn position(&self, number: usize) -> [u32; 3] {
         let [x, y, _] = self.groups.map(|count| count as usize);
-        [number % x, number / x % y, number / x / y].map(|place| place as u32)
+        [number % x, number / x % y, number / x / y].map(|position| position as u32)
     }
 
     /// Returns the position of the workgroup that follows in x, y, z order.
@@ -146,35 +147,35 @@ impl Workgroups<'_> {
     /// Runs one workgroup. Its shared memory starts with `payload`, and all other words are 0.
     /// Returns false if it was interrupted.
     pub fn run(&self, scratch: &mut WorkgroupScratch, number: usize, payload: &[u32]) -> bool {
-        scratch.suit(self.program);
-        let place = self.place(number);
-        let group = &[0, 1, 2].map(|axis| [self.base[axis].wrapping_add(place[axis]); WAVE]);
-        let WorkgroupScratch { waves, places, shared, .. } = scratch;
+        scratch.prepare(self.program);
+        let position = self.position(number);
+        let group = &[0, 1, 2].map(|axis| [self.base[axis].wrapping_add(position[axis]); WAVE]);
+        let WorkgroupScratch { waves, positions, shared, .. } = scratch;
         if let Some(pair) = &self.program.pair {
-            return self.run_pairs(pair, group, waves, places);
+            return self.run_pairs(pair, group, waves, positions);
         }
         shared.clear();
         shared.fill(payload);
         let environment =
             Environment { push: self.push, shared: Some(shared), ..Environment::new(self.bindings, self.deadline) };
         let invocations = self.invocations();
-        for (number, (wave, places)) in waves.iter_mut().zip(places).enumerate() {
+        for (number, (wave, positions)) in waves.iter_mut().zip(positions).enumerate() {
             let lanes = (invocations - number * WAVE).min(WAVE);
             wave.start(self.program, ((1u32 << lanes) - 1) as u16, 0);
-            self.fill((group, number as u32), places, &mut wave.inputs);
+            self.fill((group, number as u32), positions, &mut wave.inputs);
         }
         run_together(self.program, waves, &environment)
     }
 
     /// Runs a workgroup two waves at a time. The program has no barriers. Returns false if it was
     /// interrupted.
-    fn run_pairs(&self, pair: &Program, group: &[Lanes; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) -> bool {
+    fn run_pairs(&self, pair: &Program, group: &[Lanes; 3], waves: &mut [Wave], positions: &[[Lanes; 4]]) -> bool {
         let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
         let (wave, words) = (&mut waves[0], self.program.inputs.len());
-        for (first, both) in (0..).step_by(2).zip(places.as_chunks::<2>().0) {
+        for (first, both) in (0..).step_by(2).zip(positions.as_chunks::<2>().0) {
             wave.start(pair, Mask::MAX, 0);
-            for ((number, inputs), places) in (first..).zip(wave.inputs.chunks_exact_mut(words.max(1))).zip(both) {
-                self.fill((group, number), places, inputs);
+            for ((number, inputs), positions) in (first..).zip(wave.inputs.chunks_exact_mut(words.max(1))).zip(both) {
+                self.fill((group, number), positions, inputs);
             }
             if wave.run(pair, &environment) == Stop::Interrupted {
                 return false;
@@ -185,19 +186,19 @@ impl Workgroups<'_> {
 
     /// Writes the inputs of a wave from the workgroup of each lane and the wave's number in the
     /// group.
-    fn fill(&self, (groups, number): (&[Lanes; 3], u32), places: &[Lanes; 4], inputs: &mut [Lanes]) {
+    fn fill(&self, (groups, number): (&[Lanes; 3], u32), positions: &[Lanes; 4], inputs: &mut [Lanes]) {
         for (lanes, input) in inputs.iter_mut().zip(&self.program.inputs) {
             let Slot::Builtin(builtin, component) = input.slot else { continue };
             let axis = component as usize % 3;
             *lanes = match builtin {
                 Builtin::NumWorkgroups => [self.groups[axis]; WAVE],
                 Builtin::WorkgroupId => groups[axis],
-                Builtin::LocalInvocationId => places[axis],
+                Builtin::LocalInvocationId => positions[axis],
                 Builtin::GlobalInvocationId => {
                     let size = self.program.local_size[axis];
-                    each(|lane| groups[axis][lane].wrapping_mul(size).wrapping_add(places[axis][lane]))
+                    each(|lane| groups[axis][lane].wrapping_mul(size).wrapping_add(positions[axis][lane]))
                 }
-                Builtin::LocalInvocationIndex => places[3],
+                Builtin::LocalInvocationIndex => positions[3],
                 Builtin::SubgroupId => [number; WAVE],
                 Builtin::DrawIndex => [self.draw; WAVE],
                 _ => [0; WAVE],

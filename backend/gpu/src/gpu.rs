@@ -10,7 +10,7 @@ use vitric_base::counters::Counters;
 use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
-use vitric_exec::runtime::{DescriptorResolver, NoDescriptors};
+use vitric_exec::bindings::{DescriptorResolver, NoDescriptors};
 use vitric_exec::texture::Routines;
 use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 use parking_lot::Mutex;
-use vitric_exec::runtime::Bindings;
+use vitric_exec::bindings::Bindings;
 use vitric_exec::{Inlining, Program};
 
 use crate::geometry::tessellation::LazyTessellationKernel;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
-use vitric_exec::runtime::{Named, SetLayout};
+use vitric_exec::bindings::DescriptorName;
+use vitric_exec::runtime::SetLayout;
 use vitric_gpu::command::Command;
 use vitric_memory::BufferRange;
 
@@ -177,7 +178,7 @@ fn push(
     point: vk::PipelineBindPoint,
     layout: vk::PipelineLayout,
     set: u32,
-    describe: impl FnOnce(&SetLayout) -> Result<Vec<(u32, Named)>>,
+    describe: impl FnOnce(&SetLayout) -> Result<Vec<(u32, DescriptorName)>>,
 ) -> Result<()> {
     let layout = set_layout(recorder.device, layout, set)?;
     let writes = describe(&layout)?;

@@ -10,7 +10,8 @@ use vitric_api::descriptor::{self, DescriptorPool, Share, Shortage};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
-use vitric_exec::runtime::{DescriptorSet, Named, SetBinding, SetLayout};
+use vitric_exec::bindings::{DescriptorName, DescriptorSet};
+use vitric_exec::runtime::{SetBinding, SetLayout};
 
 use super::{
     DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, bad_handle, check, destroy, good, need,
@@ -125,7 +126,7 @@ fn retire_sets(object: &DeviceObject, pool: &mut SetPool) {
     let SetPool { pool, sets, retired, .. } = pool;
     let forget = object.has_notes();
     for set in sets.drain() {
-        retired.extend(object.sets.retire(set, |found| found.set.forget()));
+        retired.extend(object.sets.retire(set, |found| found.set.drop_resolved()));
         if forget {
             object.forget(vk::ObjectType::DESCRIPTOR_SET, set);
         }
@@ -237,7 +238,7 @@ fn insert_set(
     let handle = match retired.pop() {
         Some(slot) => object.sets.revive(slot, |found| {
             found.place = place;
-            DescriptorSet::renew(&mut found.set, layout);
+            DescriptorSet::reset(&mut found.set, layout);
         }),
         None => object.sets.insert(PoolSet { set: DescriptorSet::new(layout.clone()), place }),
     };
@@ -257,7 +258,7 @@ fn free_set(object: &DeviceObject, pool: &mut SetPool, set: vk::DescriptorSet) {
             }
         }
         sets.give_back(found.place, set.as_raw());
-        found.set.forget();
+        found.set.drop_resolved();
     });
     if let Some(slot) = slot {
         retired.push(slot);
@@ -295,7 +296,9 @@ fn update_descriptor_sets(
             for write in of_set {
                 let _ = perform(call, object, &found.set, write);
             }
-            found.set.wrote(of_set.iter().map(|write| end_of(&found.set, range_of_write(write))).max().unwrap_or(0));
+            found
+                .set
+                .mark_written(of_set.iter().map(|write| end_of(&found.set, range_of_write(write))).max().unwrap_or(0));
         });
     }
     let pair = |copy: &vk::CopyDescriptorSet<'_>| (copy.src_set, copy.dst_set);
@@ -373,7 +376,7 @@ fn describe(
     layout: &SetLayout,
     (binding, element, count): (u32, u32, u32),
     (kind, first, stride): Infos,
-    mut put: impl FnMut(usize, Named),
+    mut put: impl FnMut(usize, DescriptorName),
 ) -> Result<()> {
     let places = layout.places(binding, element, count);
     let start = places.start;
@@ -383,13 +386,16 @@ fn describe(
             for (place, info) in places {
                 let info = call.get(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
                 let object = good(object, &object.buffers, info.buffer)?;
-                put(place, Named { kind, object, other: info.offset, size: info.range });
+                put(place, DescriptorName { kind, object, other: info.offset, size: info.range });
             }
         }
         T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
             for (place, info) in places {
                 let view = *call.get(info.cast::<vk::BufferView>()).ok_or(Error::Unknown)?;
-                put(place, Named { kind, object: good(object, &object.buffer_views, view)?, other: 0, size: 0 });
+                put(
+                    place,
+                    DescriptorName { kind, object: good(object, &object.buffer_views, view)?, other: 0, size: 0 },
+                );
             }
         }
         T::SAMPLER => {
@@ -397,20 +403,31 @@ fn describe(
                 // For an immutable sampler alone, the descriptor data are ignored.
                 let object =
                     if is_fixed(layout, place) { 0 } else { sampler(object, image_info(call, info)?.sampler)? };
-                put(place, Named { kind, object, other: 0, size: 0 });
+                put(place, DescriptorName { kind, object, other: 0, size: 0 });
             }
         }
         T::COMBINED_IMAGE_SAMPLER => {
             for (place, info) in places {
                 let info = image_info(call, info)?;
                 let other = if is_fixed(layout, place) { 0 } else { sampler(object, info.sampler)? };
-                put(place, Named { kind, object: good(object, &object.image_views, info.image_view)?, other, size: 0 });
+                put(
+                    place,
+                    DescriptorName {
+                        kind,
+                        object: good(object, &object.image_views, info.image_view)?,
+                        other,
+                        size: 0,
+                    },
+                );
             }
         }
         _ => {
             for (place, info) in places {
                 let view = image_info(call, info)?.image_view;
-                put(place, Named { kind, object: good(object, &object.image_views, view)?, other: 0, size: 0 });
+                put(
+                    place,
+                    DescriptorName { kind, object: good(object, &object.image_views, view)?, other: 0, size: 0 },
+                );
             }
         }
     }
@@ -426,7 +443,7 @@ fn image_info<'c>(call: Call<'c>, info: *const c_void) -> Result<&'c vk::Descrip
 /// Returns true if the layout has an immutable sampler for a place.
 #[inline]
 fn is_fixed(layout: &SetLayout, place: usize) -> bool {
-    layout.fixes_samplers && layout.bindings.iter().any(|entry| entry.immutable_sampler(place as u32).is_some())
+    layout.has_immutable_samplers && layout.bindings.iter().any(|entry| entry.immutable_sampler(place as u32).is_some())
 }
 
 /// Returns the number of a sampler, which must not be null.
@@ -444,7 +461,7 @@ pub fn pushed(
     object: &DeviceObject,
     layout: &SetLayout,
     writes: &[vk::WriteDescriptorSet<'_>],
-) -> Result<Vec<(u32, Named)>> {
+) -> Result<Vec<(u32, DescriptorName)>> {
     let mut all = Vec::with_capacity(writes.len());
     for write in writes {
         let range = range_of_write(write);
@@ -460,7 +477,7 @@ pub fn pushed_with(
     layout: &SetLayout,
     template: &UpdateTemplate,
     data: *const c_void,
-) -> Result<Vec<(u32, Named)>> {
+) -> Result<Vec<(u32, DescriptorName)>> {
     let mut all = Vec::with_capacity(template.entries.len());
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
         let put = |place: usize, named| all.push((place as u32, named));
@@ -536,7 +553,7 @@ fn perform_all(
         let put = |place: usize, named| slots[place].put(named);
         let _ = describe(call, object, set.layout(), range, infos_of(entry, data), put);
     }
-    set.wrote(template.entries.iter().map(|entry| end_of(set, range_of(entry))).max().unwrap_or(0));
+    set.mark_written(template.entries.iter().map(|entry| end_of(set, range_of(entry))).max().unwrap_or(0));
 }
 
 #[entry(vkGetDescriptorSetLayoutSupport)]

@@ -35,8 +35,8 @@ use vitric_api::queue;
 use vitric_api::swapchain::Swapchain;
 use vitric_api::sync::{Fence, Semaphore};
 use vitric_api::{Error, Result};
-use vitric_exec::runtime::{self, DescriptorSet, SetLayout};
-use vitric_exec::texture::{Conversion, Sampler};
+use vitric_exec::bindings::{DescriptorResolver, DescriptorSet};
+use vitric_exec::runtime::{Conversion, Sampler, SetLayout};
 use vitric_gpu::command::{Event, QueryPool};
 use vitric_gpu::pipeline::CompiledPipeline;
 use vitric_gpu::state::{ComputePipeline, DepthLimits, PassDesc};
@@ -245,16 +245,16 @@ impl Debug for NamedObjects {
     }
 }
 
-impl runtime::DescriptorResolver for NamedObjects {
+impl DescriptorResolver for NamedObjects {
     fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
         self.buffers.get(name)
     }
 
-    fn texels(&self, name: u64) -> Option<Arc<BufferView>> {
+    fn buffer_view(&self, name: u64) -> Option<Arc<BufferView>> {
         self.buffer_views.get(name)
     }
 
-    fn image(&self, name: u64) -> Option<Arc<SurfaceView>> {
+    fn image_view(&self, name: u64) -> Option<Arc<SurfaceView>> {
         self.image_views.get(name)
     }
 

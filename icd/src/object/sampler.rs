@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::Result;
 use vitric_entry::entry;
-use vitric_exec::texture::{Conversion, Sampler, border};
+use vitric_exec::runtime::{Conversion, Sampler, border};
 
 use super::memory::component_mapping;
 use super::{DeviceObject, check, destroy, need};

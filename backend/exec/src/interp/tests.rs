@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use ash::vk;
+use vitric_base::simd::{Lanes, Mask};
 use vitric_ir::interface::{InputSlot, Interface, Interpolation, OutputSlot, Place, Shader, Slot};
 use vitric_ir::passes::LaneVariance;
-use vitric_ir::{BinaryOp, Builder, Type, verify};
+use vitric_ir::{BinaryOp, Builder, Function, Inst, Type, verify};
 
 use super::*;
-use crate::Program;
-use crate::runtime::Bindings;
+use crate::bindings::Bindings;
+use crate::{Executable, Program};
 
 fn program(function: Function) -> Program {
     verify(&function).unwrap();

@@ -1,23 +1,25 @@
 //! State of a wave, and its execution.
 
 use smallvec::SmallVec;
+use vitric_base::simd::{Lanes, Mask, Vectors, WAVE};
 use vitric_ir::{Image, Inst, UnaryOp, Value};
 
-use super::{Environment, Executable, Lanes, Mask, Stop, Vectors, WAVE};
-use crate::Program;
-use crate::runtime::frame::RESULTS;
-use crate::runtime::native::{FrameMemory, Launch, Session};
-use crate::runtime::{self, Access, Masks, kernels, lanes_of};
+use super::environment::{Access, Environment};
+use crate::bindings::Lookup;
+use crate::runtime::frame::{RESULTS, Reach};
+use crate::runtime::session::{CodeEnvironment, FrameMemory, Launch, LaunchEnd, Session, SiteCall};
+use crate::runtime::{Deadline, Masks, Stop, kernels, lanes_of};
+use crate::{Executable, Program};
 
 /// Number of instructions between two deadline checks, about 100 microseconds.
 const WORK_PER_CHECK: usize = 4096;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Frame {
+struct Region {
     /// Lanes that entered the region.
     entered: Mask,
     /// For `If`, the lanes that run the `Else`.
-    other: Mask,
+    else_lanes: Mask,
     /// Lanes that left for the end of this region.
     broken: Mask,
     /// Lanes that wait for the continuing part of the loop.
@@ -151,7 +153,7 @@ pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environ
                 *stop = wave.run(program, environment);
             }
         }
-        if stops.contains(&Stop::Interrupted) || environment.deadline.was_hit() {
+        if stops.contains(&Stop::Interrupted) || environment.deadline.is_stopped() {
             return false;
         }
     }
@@ -163,18 +165,19 @@ pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environ
 pub struct Wave {
     pc: usize,
     active: Mask,
-    gone: Mask,
+    /// Lanes that left a region early and wait for the end of the target region.
+    exited: Mask,
     killed: Mask,
     helpers: Mask,
     /// Number of instructions until the next deadline check, kept from run to run.
-    work: usize,
+    work_left: usize,
     /// Time of the first deadline check in this run, see `Deadline::expired_in_run`.
     since: u64,
-    frames: Vec<Frame>,
+    regions: Vec<Region>,
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
     frame: FrameMemory,
-    /// Wave that runs the routines an interpreted program calls.
+    /// Wave that runs the routines of image instructions.
     nested: Option<Box<Wave>>,
     /// Input words, which the caller writes before the wave runs.
     pub inputs: Vectors,
@@ -196,7 +199,7 @@ impl Wave {
     pub fn start_linked(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
         let code = &program.code;
         self.active = lanes;
-        self.gone = !lanes;
+        self.exited = !lanes;
         self.killed = 0;
         self.helpers = helpers;
         self.inputs.resize(program.inputs.len());
@@ -205,7 +208,7 @@ impl Wave {
             return self.frame.start(native);
         }
         self.since = 0;
-        self.frames.clear();
+        self.regions.clear();
         self.locals.clear();
         self.locals.resize(code.local_words as usize, [0; WAVE]);
         self.load_constants(code);
@@ -234,7 +237,8 @@ impl Wave {
         if let Some(native) = code.native() {
             let (active, helpers) = (self.active, self.helpers);
             let launch = Launch { active, helpers, inputs: &self.inputs, outputs: &mut self.outputs };
-            let (stop, killed, helpers) = self.frame.run(native, environment, launch);
+            let LaunchEnd { stop, killed, helpers } =
+                self.frame.run(native, environment.tables(), environment, launch, &mut self.nested);
             self.killed |= killed;
             self.helpers = helpers;
             return stop;
@@ -276,7 +280,9 @@ impl Wave {
         match program.code.native() {
             Some(native) => {
                 self.frame.start(native);
-                Calls { program, runner: Caller::Native(Session::new(&mut self.frame, native, environment)) }
+                let session =
+                    Session::new(&mut self.frame, native, environment.tables(), environment, &mut self.nested);
+                Calls { program, runner: Caller::Native(session) }
             }
             None => Calls { program, runner: Caller::Interpreter(self, environment) },
         }
@@ -300,7 +306,8 @@ impl Wave {
         let runner = match program.code.native() {
             Some(native) => {
                 self.frame.start(native);
-                Runner::Native(Session::new(&mut self.frame, native, environment))
+                let tables = environment.tables();
+                Runner::Native(Session::new(&mut self.frame, native, tables, environment, &mut self.nested))
             }
             None => Runner::Interpreter(self, program, environment),
         };
@@ -319,8 +326,8 @@ impl Wave {
             Inst::Loop => self.begin_target(),
             Inst::EndBlock => self.end_region(),
             Inst::Continuing => self.continuing(),
-            Inst::Break { depth } => self.leave(*depth, target, |frame, lanes| frame.broken |= lanes),
-            Inst::Continue { depth } => self.leave(*depth, target, |frame, lanes| frame.continued |= lanes),
+            Inst::Break { depth } => self.leave(*depth, target, |region, lanes| region.broken |= lanes),
+            Inst::Continue { depth } => self.leave(*depth, target, |region, lanes| region.continued |= lanes),
             Inst::Kill => self.kill(target),
             _ => return false,
         };
@@ -330,34 +337,34 @@ impl Wave {
 
     fn begin_if(&mut self, condition: Value, target: usize) -> usize {
         let taken = self.active & kernels::nonzero(&self.registers[condition.0 as usize]);
-        let frame = Frame { entered: self.active, other: self.active & !taken, ..Frame::default() };
-        self.frames.push(frame);
+        let region = Region { entered: self.active, else_lanes: self.active & !taken, ..Region::default() };
+        self.regions.push(region);
         self.active = taken;
         if taken == 0 { target } else { self.pc + 1 }
     }
 
     fn begin_else(&mut self, target: usize) -> usize {
-        self.active = self.frames.last().map_or(0, |frame| frame.other) & !self.gone;
+        self.active = self.regions.last().map_or(0, |region| region.else_lanes) & !self.exited;
         if self.active == 0 { target } else { self.pc + 1 }
     }
 
     fn begin_target(&mut self) -> usize {
-        self.frames.push(Frame { entered: self.active, is_target: true, ..Frame::default() });
+        self.regions.push(Region { entered: self.active, is_target: true, ..Region::default() });
         self.pc + 1
     }
 
     fn end_region(&mut self) -> usize {
-        let frame = self.frames.pop().unwrap_or_default();
-        self.gone &= !frame.broken;
-        self.active = frame.entered & !self.gone;
+        let region = self.regions.pop().unwrap_or_default();
+        self.exited &= !region.broken;
+        self.active = region.entered & !self.exited;
         self.pc + 1
     }
 
     fn continuing(&mut self) -> usize {
-        if let Some(frame) = self.frames.last_mut() {
-            self.active |= frame.continued;
-            self.gone &= !frame.continued;
-            frame.continued = 0;
+        if let Some(region) = self.regions.last_mut() {
+            self.active |= region.continued;
+            self.exited &= !region.continued;
+            region.continued = 0;
         }
         self.pc + 1
     }
@@ -377,29 +384,29 @@ impl Wave {
     /// Checks the deadline if enough instructions have run since the last check. `work` is the
     /// number of instructions that run next. Returns true if the deadline passed.
     fn is_interrupted(&mut self, work: usize, environment: &Environment<'_>) -> bool {
-        if let Some(left) = self.work.checked_sub(work + 1) {
-            self.work = left;
+        if let Some(left) = self.work_left.checked_sub(work + 1) {
+            self.work_left = left;
             return false;
         }
         let is_over = environment.deadline.expired_in_run(&mut self.since);
-        self.work = if is_over { 0 } else { WORK_PER_CHECK };
+        self.work_left = if is_over { 0 } else { WORK_PER_CHECK };
         is_over
     }
 
-    fn leave(&mut self, depth: u32, target: usize, note: impl Fn(&mut Frame, Mask)) -> usize {
+    fn leave(&mut self, depth: u32, target: usize, note: impl Fn(&mut Region, Mask)) -> usize {
         let lanes = self.active;
-        let mut frames = self.frames.iter_mut().rev().filter(|frame| frame.is_target);
-        if let Some(frame) = frames.nth(depth as usize) {
-            note(frame, lanes);
+        let mut targets = self.regions.iter_mut().rev().filter(|region| region.is_target);
+        if let Some(region) = targets.nth(depth as usize) {
+            note(region, lanes);
         }
-        self.gone |= lanes;
+        self.exited |= lanes;
         self.active = 0;
         target
     }
 
     fn kill(&mut self, target: usize) -> usize {
         self.killed |= self.active;
-        self.gone |= self.active;
+        self.exited |= self.active;
         self.active = 0;
         target
     }
@@ -463,11 +470,10 @@ impl Wave {
     }
 
     fn image(&mut self, environment: &Environment<'_>, image: &Image) {
-        let mut nested = self.nested.take().unwrap_or_default();
         let (numbered, operands) = self.numbered(image);
         let mut results = [[0; WAVE]; 4];
-        runtime::image(&operands, self.masks(), environment, &numbered, &mut nested, &mut results);
-        self.nested = Some(nested);
+        let access = Access { registers: &operands, masks: self.masks(), environment };
+        execute_image(access, &numbered, &mut results, self.nested.get_or_insert_default());
         for index in 0..image.results {
             self.set(Value(image.result.0 + index), results[index as usize]);
         }
@@ -514,20 +520,20 @@ impl Wave {
     fn local(&mut self, code: &Executable, inst: &Inst) {
         match inst {
             Inst::LocalLoad { result, local, base, index } => {
-                let (first, words) = self.local_range(code, local.0);
+                let range = LocalRange::new(code, local.0, *base);
                 let lanes = match index {
-                    None if *base < words => self.locals[(first + base) as usize],
-                    None => [0; WAVE],
-                    Some(index) => self.gather_local(first, words, *base, *index),
+                    None => range.word(0).map_or([0; WAVE], |word| self.locals[word]),
+                    Some(index) => std::array::from_fn(|lane| {
+                        range.word(self.lane(*index, lane)).map_or(0, |word| self.locals[word][lane])
+                    }),
                 };
                 self.set(*result, lanes);
             }
             Inst::LocalStore { local, base, index, value, all } => {
-                let range = self.local_range(code, local.0);
                 // After a jump of all lanes no lane is active until the region ends, and the store
                 // has no effect there.
                 let lanes = if *all && self.active != 0 { Mask::MAX } else { self.active };
-                self.local_store(range, *base, *index, (*value, lanes));
+                self.local_store(LocalRange::new(code, local.0, *base), *index, *value, lanes);
             }
             Inst::TableLoad { result, table, index } => {
                 let words = &code.function.tables[table.0 as usize];
@@ -538,38 +544,72 @@ impl Wave {
         }
     }
 
-    fn local_store(
-        &mut self,
-        (first, words): (u32, u32),
-        base: u32,
-        index: Option<Value>,
-        (value, mask): (Value, Mask),
-    ) {
+    fn local_store(&mut self, range: LocalRange, index: Option<Value>, value: Value, mask: Mask) {
         let lanes = &self.registers[value.0 as usize];
         let Some(index) = index else {
-            if base < words {
-                kernels::blend(mask, &mut self.locals[(first + base) as usize], lanes);
+            if let Some(word) = range.word(0) {
+                kernels::blend(mask, &mut self.locals[word], lanes);
             }
             return;
         };
         for lane in lanes_of(mask) {
-            let word = base.wrapping_add(self.registers[index.0 as usize][lane]);
-            if word < words {
-                self.locals[(first + word) as usize][lane] = lanes[lane];
+            if let Some(word) = range.word(self.registers[index.0 as usize][lane]) {
+                self.locals[word][lane] = lanes[lane];
             }
         }
     }
+}
 
-    fn local_range(&self, code: &Executable, local: u32) -> (u32, u32) {
-        (code.local_bases[local as usize], code.function.locals[local as usize])
+/// Words of an indexed local that an instruction accesses.
+#[derive(Clone, Copy)]
+struct LocalRange {
+    /// Position of the local's first word in the locals of a wave.
+    first: u32,
+    /// Number of words of the local.
+    words: u32,
+    /// Word that index 0 accesses.
+    base: u32,
+}
+
+impl LocalRange {
+    fn new(code: &Executable, local: u32, base: u32) -> Self {
+        Self { first: code.local_bases[local as usize], words: code.function.locals[local as usize], base }
     }
 
-    fn gather_local(&self, first: u32, words: u32, base: u32, index: Value) -> Lanes {
-        std::array::from_fn(|lane| {
-            let word = base.wrapping_add(self.lane(index, lane));
-            if word < words { self.locals[(first + word) as usize][lane] } else { 0 }
-        })
+    /// Returns the position of a word in the locals of a wave, if the index is in bounds.
+    fn word(self, index: u32) -> Option<usize> {
+        let word = self.base.wrapping_add(index);
+        (word < self.words).then(|| (self.first + word) as usize)
     }
+}
+
+impl CodeEnvironment for Environment<'_> {
+    type Nested = Wave;
+
+    #[inline]
+    fn deadline(&self) -> &Deadline {
+        self.deadline
+    }
+
+    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Wave>>) -> Option<Reach> {
+        let SiteCall { site, masks, operands, results } = call;
+        let access = Access { registers: operands, masks, environment: self };
+        if let Inst::Image(image) = &site.inst {
+            execute_image(access, image, results, nested.get_or_insert_default());
+            return None;
+        }
+        [results[0], results[1]] = access.execute(&site.inst, site.uniform);
+        site.reach.and_then(|_| access.reach(&site.inst))
+    }
+}
+
+/// Executes an image instruction. `nested` runs routines.
+fn execute_image(access: Access<'_>, image: &Image, results: &mut [Lanes; 4], nested: &mut Wave) {
+    access.image(image, results, |lookup: &Lookup, lanes, results| {
+        let deadline = access.environment.deadline;
+        let environment = Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, deadline) };
+        nested.call(&lookup.routine.program, &environment, lanes, access.registers, results);
+    });
 }
 
 /// Returns derivatives in quads, whose lanes are at (0,0), (1,0), (0,1) and (1,1). Coarse

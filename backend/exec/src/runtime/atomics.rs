@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_ir::AtomicOp;
 
-use super::access::lanes_of;
 use super::kernels::per_operation;
+use super::lanes_of;
 
 /// Performs an operation on a word and returns the old value, with one instruction if the machine
 /// has it.

@@ -4,7 +4,7 @@
 //! Source: `VK_KHR_shader_clock`; clock_gettime(2).
 
 /// Returns the current time, in nanoseconds.
-pub(super) fn now() -> u64 {
+pub fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes only to `time`, which is borrowed mutably. It fails only for clocks
     // that do not exist.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_memory::{BufferRange, BufferView, SurfaceView};
 
-use crate::texture::Sampler;
+use super::Sampler;
 
 /// One resource of a descriptor set.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,19 @@ pub enum Descriptor {
     StorageBuffer(BufferRange),
     /// Attachment of the current subpass.
     InputAttachment(Arc<SurfaceView>),
+}
+
+impl Descriptor {
+    /// Returns the image view of a descriptor that has one.
+    pub fn view(&self) -> Option<&Arc<SurfaceView>> {
+        match self {
+            Self::SampledImage(view)
+            | Self::CombinedImageSampler(view, _)
+            | Self::StorageImage(view)
+            | Self::InputAttachment(view) => Some(view),
+            _ => None,
+        }
+    }
 }
 
 /// One binding of a set layout.
@@ -89,7 +102,7 @@ pub struct SetLayout {
     /// True if each set has its own count of the last binding, at most the count of the layout.
     pub variable: bool,
     /// True if any binding has immutable samplers.
-    pub fixes_samplers: bool,
+    pub has_immutable_samplers: bool,
     /// True if commands push the descriptors and no set is allocated.
     pub pushed: bool,
 }
@@ -104,10 +117,10 @@ impl SetLayout {
             binding.first = total;
             total += binding.elements();
         }
-        let fixes_samplers = bindings.iter().any(|binding| !binding.immutable_samplers.is_empty());
+        let has_immutable_samplers = bindings.iter().any(|binding| !binding.immutable_samplers.is_empty());
         let filled = bindings.iter().filter(|binding| binding.is_inline() || !binding.immutable_samplers.is_empty());
         let filled = filled.map(|binding| binding.first + binding.elements()).max().unwrap_or(0);
-        Self { bindings, total, filled, fixes_samplers, variable: false, pushed: false }
+        Self { bindings, total, filled, has_immutable_samplers, variable: false, pushed: false }
     }
 
     /// Returns the layout of a set that has `count` descriptors in the last binding.
@@ -120,7 +133,7 @@ impl SetLayout {
     }
 
     /// Returns true if sets of both layouts have identical descriptors.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn is_identical(&self, other: &Self) -> bool {
         let of = |binding: &SetBinding| (binding.binding, binding.kind, binding.count, binding.stages);
         let samplers = |a: &SetBinding, b: &SetBinding| {
             a.immutable_samplers.len() == b.immutable_samplers.len()

@@ -1,27 +1,29 @@
-//! Runtime of programs: descriptors, buffer and image access, atomics, and shared numeric
-//! functions.
+//! Parts that programs run with and that know no program: lanes, atomics, shared memory, clocks and
+//! deadlines, descriptors, and generated code with its frames.
 
-mod access;
 mod atomics;
-mod bindings;
-mod clock;
+mod bound;
+pub(crate) mod clock;
+mod deadline;
 mod descriptor;
-mod environment;
 pub use vitric_codegen::frame;
-mod image;
 pub mod kernels;
-mod lookups;
+mod masks;
 pub mod math;
 pub mod native;
 pub mod rows;
-mod set;
+mod sampler;
+pub(crate) mod session;
+mod shared;
 pub mod symbols;
 
-pub use access::{Access, Masks, lanes_of};
+pub(crate) use atomics::Atomics;
 pub use atomics::{perform, perform_wide};
-pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory};
+pub use bound::{Bound, BoundBuffer, Ranges};
+pub use deadline::{Deadline, WorkerGuard};
 pub use descriptor::{Descriptor, SetBinding, SetLayout, is_dynamic};
-pub use environment::{Deadline, Environment, Stop, Working};
-pub use image::image;
-pub use lookups::Lookups;
-pub use set::{DescriptorResolver, DescriptorSet, Named, NoDescriptors, Slot};
+pub use masks::{Masks, lanes_of};
+pub(crate) use sampler::model_weights;
+pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
+pub use session::Stop;
+pub use shared::SharedMemory;

@@ -33,13 +33,13 @@ pub fn prefetch_at(address: *const u8) {
     }
 }
 
-fn turned(block: &Block) -> Block {
+fn transposed(block: &Block) -> Block {
     std::array::from_fn(|row| std::array::from_fn(|column| block[column][row]))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn turned_wide(block: &Block) -> Block {
+fn transposed_avx2(block: &Block) -> Block {
     use std::arch::x86_64::*;
     let [a, b, c, d, e, f, g, h]: [__m256; BLOCK] = bytemuck::must_cast(*block);
     let pairs = |a: __m256, b: __m256| {
@@ -58,14 +58,14 @@ fn turned_wide(block: &Block) -> Block {
 }
 
 #[inline(always)]
-fn gather_by(turn: impl Fn(&Block) -> Block, rows: &[&[Chunk]; WAVE], lanes: &mut [Lanes]) {
+fn gather_by(transpose: impl Fn(&Block) -> Block, rows: &[&[Chunk]; WAVE], lanes: &mut [Lanes]) {
     for (number, lanes) in lanes.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
         for (rows, first) in rows.as_chunks::<BLOCK>().0.iter().zip([0, BLOCK]) {
             let mut block = [[0; BLOCK]; BLOCK];
             for (to, row) in block.iter_mut().zip(rows) {
                 *to = row[number];
             }
-            for (lanes, words) in lanes.iter_mut().zip(turn(&block)) {
+            for (lanes, words) in lanes.iter_mut().zip(transpose(&block)) {
                 lanes[first..first + BLOCK].copy_from_slice(&words);
             }
         }
@@ -73,7 +73,7 @@ fn gather_by(turn: impl Fn(&Block) -> Block, rows: &[&[Chunk]; WAVE], lanes: &mu
 }
 
 #[inline(always)]
-fn scatter_by(turn: impl Fn(&Block) -> Block, lanes: &[Lanes], rows: &mut [Chunk]) {
+fn scatter_by(transpose: impl Fn(&Block) -> Block, lanes: &[Lanes], rows: &mut [Chunk]) {
     let chunks = lanes.len() / BLOCK;
     for (number, lanes) in lanes.as_chunks::<BLOCK>().0.iter().enumerate() {
         for first in [0, BLOCK] {
@@ -81,7 +81,7 @@ fn scatter_by(turn: impl Fn(&Block) -> Block, lanes: &[Lanes], rows: &mut [Chunk
             for (to, lanes) in block.iter_mut().zip(lanes) {
                 to.copy_from_slice(&lanes[first..first + BLOCK]);
             }
-            for (lane, words) in (first..).zip(turn(&block)) {
+            for (lane, words) in (first..).zip(transpose(&block)) {
                 rows[lane * chunks + number] = words;
             }
         }
@@ -89,12 +89,12 @@ fn scatter_by(turn: impl Fn(&Block) -> Block, lanes: &[Lanes], rows: &mut [Chunk
 }
 
 /// Declares a function that transposes blocks, and its AVX2 variant.
-macro_rules! turning {
+macro_rules! transposing {
     ($(#[$doc:meta])* $name:ident, $wide:ident, $by:ident, ($($arg:ident: $ty:ty),+)) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
         fn $wide($($arg: $ty),+) {
-            $by(|block| turned_wide(block), $($arg),+);
+            $by(|block| transposed_avx2(block), $($arg),+);
         }
 
         $(#[$doc])*
@@ -106,12 +106,12 @@ macro_rules! turning {
                 // function has no other requirement.
                 return unsafe { $wide($($arg),+) };
             }
-            $by(turned, $($arg),+);
+            $by(transposed, $($arg),+);
         }
     };
 }
 
-turning!(
+transposing!(
     /// Transposes rows to lanes: `lanes[word][lane] = rows[lane][word]`. The number of words must
     /// be a multiple of [`BLOCK`].
     ///
@@ -119,7 +119,7 @@ turning!(
     /// Panics if a row has fewer words than `lanes`.
     gather, gather_wide, gather_by, (rows: &[&[Chunk]; WAVE], lanes: &mut [Lanes])
 );
-turning!(
+transposing!(
     /// Writes the rows of all lanes one after the other. The number of words must be a multiple of
     /// [`BLOCK`].
     ///
@@ -146,11 +146,11 @@ mod tests {
             let slices: [&[Chunk]; WAVE] = std::array::from_fn(|row| &rows[row * chunks..]);
             let [mut fast, mut plain] = [0, 1].map(|_| vec![[0; WAVE]; chunks * BLOCK]);
             gather(&slices, &mut fast);
-            gather_by(turned, &slices, &mut plain);
+            gather_by(transposed, &slices, &mut plain);
             prop_assert!(fast == lanes && plain == lanes);
             let [mut fast, mut plain] = [0, 1].map(|_| vec![[0; BLOCK]; WAVE * chunks]);
             scatter(&lanes, &mut fast);
-            scatter_by(turned, &lanes, &mut plain);
+            scatter_by(transposed, &lanes, &mut plain);
             prop_assert!(fast == rows && plain == rows);
         }
     }

@@ -46,15 +46,15 @@ impl Tools {
 }
 
 /// Maximum number of characters in a name. Authors of shaders choose the names of entry points.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// Returns a name without control characters and of limited length, which fits in one line.
 fn in_one_line(name: &str) -> String {
-    name.chars().take(LONGEST_NAME).map(|c| if c.is_control() { '?' } else { c }).collect()
+    name.chars().take(MAX_NAME_CHARS).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// Tells the tools the name of the code at `address`. GDB forgets it when the result is dropped.
-pub fn announce(tools: Tools, address: usize, bytes: usize, name: &str) -> Option<Registered> {
+pub fn announce(tools: Tools, address: usize, bytes: usize, name: &str) -> Option<GdbSymbol> {
     let name = in_one_line(name);
     if tools.perf
         && let Err(problem) = append(&format!("{address:x} {bytes:x} {name}\n"))
@@ -137,7 +137,7 @@ fn elf(address: usize, bytes: usize, name: &str) -> Box<[u8]> {
     out.into_boxed_slice()
 }
 
-pub use gdb::Registered;
+pub use gdb::GdbSymbol;
 
 /// JIT interface of GDB.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -198,18 +198,18 @@ mod gdb {
 
     /// Name that GDB knows until this value is dropped.
     #[derive(Debug)]
-    pub struct Registered {
+    pub struct GdbSymbol {
         entry: *mut Entry,
         file: Box<[u8]>,
     }
 
     // SAFETY: the entry belongs to this value and is accessed only under the list's lock. The file
     // is never written.
-    unsafe impl Send for Registered {}
+    unsafe impl Send for GdbSymbol {}
     // SAFETY: a shared reference permits only reading the file, which is never written.
-    unsafe impl Sync for Registered {}
+    unsafe impl Sync for GdbSymbol {}
 
-    impl Registered {
+    impl GdbSymbol {
         /// Returns the ELF file.
         pub fn file(&self) -> &[u8] {
             &self.file
@@ -217,7 +217,7 @@ mod gdb {
     }
 
     /// Registers an ELF file with GDB.
-    pub fn register(file: Box<[u8]>) -> Registered {
+    pub fn register(file: Box<[u8]>) -> GdbSymbol {
         let _guard = LIST.lock();
         let (bytes, place) = (file.len() as u64, file.as_ptr());
         // SAFETY: the descriptor is defined above with this layout. The descriptor and the entries
@@ -230,17 +230,17 @@ mod gdb {
                 first.previous = entry;
             }
             __jit_debug_descriptor.first = entry;
-            tell(REGISTER, entry);
+            notify(REGISTER, entry);
             entry
         };
-        Registered { entry, file }
+        GdbSymbol { entry, file }
     }
 
     /// Notifies GDB of a change to an entry.
     ///
     /// # Safety
     /// The caller must hold the list's lock, and the entry must be alive.
-    unsafe fn tell(action: u32, entry: *mut Entry) {
+    unsafe fn notify(action: u32, entry: *mut Entry) {
         // SAFETY: the lock gives the caller exclusive access to the descriptor. The function is a
         // single `ret`.
         unsafe {
@@ -252,7 +252,7 @@ mod gdb {
         }
     }
 
-    impl Drop for Registered {
+    impl Drop for GdbSymbol {
         fn drop(&mut self) {
             let _guard = LIST.lock();
             // SAFETY: the lock gives exclusive access to the list. `Box::into_raw` created the
@@ -266,7 +266,7 @@ mod gdb {
                     Some(previous) => previous.next = next,
                     None => __jit_debug_descriptor.first = next,
                 }
-                tell(UNREGISTER, self.entry);
+                notify(UNREGISTER, self.entry);
                 drop(Box::from_raw(self.entry));
             }
         }
@@ -293,11 +293,9 @@ mod gdb {
 /// Replacement for other machines, which have no generated code.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod gdb {
-    /// Name that GDB knows. It has no values on this machine.
-    #[derive(Debug)]
-    pub enum Registered {}
+    pub use std::convert::Infallible as GdbSymbol;
 
-    pub fn register(_: Box<[u8]>) -> Registered {
+    pub fn register(_: Box<[u8]>) -> GdbSymbol {
         unreachable!("`announce` registers nothing on this machine")
     }
 }
@@ -305,15 +303,20 @@ mod gdb {
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::runtime::native::Native;
-    use vitric_codegen::{Encoded, Generated};
 
     fn long(file: &[u8], at: usize) -> u64 {
         u64::from_le_bytes(file[at..at + 8].try_into().unwrap())
     }
 
-    /// Returns name, address and size of an ELF file's last symbol, read like a debugger does.
-    fn symbol(file: &[u8]) -> (String, u64, u64) {
+    #[derive(Debug, PartialEq)]
+    struct Symbol {
+        name: String,
+        address: u64,
+        bytes: u64,
+    }
+
+    /// Returns the last symbol of an ELF file, read like a debugger does.
+    fn symbol(file: &[u8]) -> Symbol {
         assert_eq!((&file[..7], file[58]), (b"\x7fELF\x02\x01\x01".as_slice(), 64));
         let section = |number: usize| &file[long(file, 40) as usize + 64 * number..][..64];
         let (symbols, strings) = (section(2), section(3));
@@ -324,11 +327,11 @@ mod tests {
         let name = std::ffi::CStr::from_bytes_until_nul(&names[name..]).unwrap();
         let (address, bytes) = (long(symbol, 8), long(symbol, 16));
         assert_eq!((long(section(1), 16), long(section(1), 32)), (address, bytes), "the section is the code");
-        (name.to_str().unwrap().to_owned(), address, bytes)
+        Symbol { name: name.to_str().unwrap().to_owned(), address, bytes }
     }
 
     fn is_listed(name: &str) -> bool {
-        gdb::listed().iter().any(|file| symbol(file).0 == name)
+        gdb::listed().iter().any(|file| symbol(file).name == name)
     }
 
     #[test]
@@ -337,7 +340,8 @@ mod tests {
         let names = ["vitric::one", "vitric::two", "vitric::three"];
         let mut kept: Vec<_> =
             names.iter().map(|name| announce(tools, 0x1234_5678_9000, 0x321, name).unwrap()).collect();
-        assert_eq!(symbol(kept[1].file()), ("vitric::two".to_owned(), 0x1234_5678_9000, 0x321));
+        let two = Symbol { name: "vitric::two".to_owned(), address: 0x1234_5678_9000, bytes: 0x321 };
+        assert_eq!(symbol(kept[1].file()), two);
         assert!(names.iter().all(|name| is_listed(name)));
         drop(kept.remove(1));
         assert_eq!(names.map(is_listed), [true, false, true]);
@@ -348,38 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_written_for_perf() {
-        let tools = Tools { perf: true, gdb: false };
-        assert!(announce(tools, 0xabc0, 0x40, "vitric::fragment main (1)").is_none());
-        assert!(announce(tools, 0xabd0, 0x20, "two\nlines\0").is_none());
-        let text = std::fs::read_to_string(map_path()).unwrap();
-        assert_eq!(text, "abc0 40 vitric::fragment main (1)\nabd0 20 two?lines?\n");
-        let places = ["first", "second"].map(|name| {
-            let code = Encoded { bytes: vec![0; 0x50], entry: 0x40, spill_bytes: 0 };
-            let generated = Generated {
-                target: vitric_codegen::Target::Avx2,
-                code,
-                sites: Vec::new(),
-                local_bytes: 0,
-                parameters: 0,
-                inputs: 0,
-                outputs: 0,
-                ranges: 0,
-                pushed_bytes: 0,
-                with_all_lanes: false,
-            };
-            let mut native = Native::new(generated, Vec::new()).unwrap();
-            native.announce(tools, name);
-            format!("{:x} 10 {name}", native.bytes().as_ptr().addr() + 0x40)
-        });
-        let text = std::fs::read_to_string(map_path()).unwrap();
-        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), places);
-        assert_ne!(places[0].split(' ').next(), places[1].split(' ').next(), "the first one's place is not used again");
-        std::fs::remove_file(map_path()).unwrap();
-    }
-
-    #[test]
     fn names_are_kept_short() {
-        assert_eq!(in_one_line(&"\u{e9}".repeat(1000)), "\u{e9}".repeat(LONGEST_NAME));
+        assert_eq!(in_one_line(&"\u{e9}".repeat(1000)), "\u{e9}".repeat(MAX_NAME_CHARS));
     }
 }

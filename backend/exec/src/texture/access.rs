@@ -9,7 +9,6 @@ use vitric_ir::AtomicOp;
 use vitric_memory::{BufferView, SurfaceView};
 
 use super::texel::Reader;
-use super::view;
 use crate::runtime::{Descriptor, perform, perform_wide};
 
 /// Position of a texel in a view.
@@ -25,16 +24,25 @@ pub struct TexelPosition {
     pub sample: u32,
 }
 
+/// Position of a texel in a plane.
+struct PlanePosition {
+    x: u32,
+    y: u32,
+    /// Layer, or depth slice of 3D views.
+    slice: u32,
+}
+
 impl TexelPosition {
-    /// Returns x, y and slice in a plane, or `None` if a coordinate is negative or the slice is
-    /// out of bounds.
-    fn resolve(&self, view: &SurfaceView) -> Option<(u32, u32, u32)> {
+    /// Returns the position in a plane, or `None` if a coordinate is negative or the slice is out
+    /// of bounds.
+    fn in_plane(&self, view: &SurfaceView) -> Option<PlanePosition> {
         let volume = view.desc.kind == vk::ImageViewType::TYPE_3D;
         let slice = if volume { self.coords[2] } else { self.layer };
         let slice = u32::try_from(slice).ok()?;
         let limit = if volume { view.extent(self.level).depth } else { view.desc.layers };
         let inside = slice < limit;
-        inside.then_some((u32::try_from(self.coords[0]).ok()?, u32::try_from(self.coords[1]).ok()?, slice))
+        let (x, y) = (u32::try_from(self.coords[0]).ok()?, u32::try_from(self.coords[1]).ok()?);
+        inside.then_some(PlanePosition { x, y, slice })
     }
 }
 
@@ -50,7 +58,7 @@ pub fn read(descriptor: Option<&Descriptor>, position: TexelPosition) -> Texel {
         Some(Descriptor::UniformTexelBuffer(buffer) | Descriptor::StorageTexelBuffer(buffer)) => {
             read_buffer(buffer, position.coords[0])
         }
-        Some(descriptor) => view(descriptor).and_then(|view| read_view(view, position)).unwrap_or([0; 4]),
+        Some(descriptor) => descriptor.view().and_then(|view| read_view(view, position)).unwrap_or([0; 4]),
         None => [0; 4],
     }
 }
@@ -65,7 +73,7 @@ fn read_view(view: &SurfaceView, position: TexelPosition) -> Option<Texel> {
 
 /// Returns a texel of an existing level, or `None` if it is out of bounds.
 fn read_inside(reader: &Reader<'_>, position: TexelPosition) -> Option<Texel> {
-    let (x, y, slice) = position.resolve(reader.view)?;
+    let PlanePosition { x, y, slice } = position.in_plane(reader.view)?;
     let extent = reader.view.extent(position.level);
     let plane = reader.plane(position.level, slice)?;
     let inside = x < extent.width && y < extent.height && position.sample < plane.samples();
@@ -107,7 +115,7 @@ pub fn write(descriptor: Option<&Descriptor>, position: TexelPosition, texel: Te
         }
         Some(Descriptor::StorageImage(view)) => {
             let Some(info) = format::info(view.desc.format) else { return };
-            let Some((x, y, slice)) = position.resolve(view) else { return };
+            let Some(PlanePosition { x, y, slice }) = position.in_plane(view) else { return };
             if let Some(plane) = view.plane(vk::ImageAspectFlags::COLOR, 0, slice) {
                 format::encode(info, texel, &mut bytes);
                 plane.write(x, y, position.sample, &bytes[..info.bytes as usize]);
@@ -131,7 +139,7 @@ pub fn atomic(
             let place = buffer_texel(buffer, position.coords[0]).filter(|(_, info)| info.bytes == bytes);
             place.and_then(|(offset, _)| buffer.range.buffer.locate(offset, u64::from(bytes)))
         }
-        Some(Descriptor::StorageImage(view)) => position.resolve(view).and_then(|(x, y, slice)| {
+        Some(Descriptor::StorageImage(view)) => position.in_plane(view).and_then(|PlanePosition { x, y, slice }| {
             let plane = view.plane(vk::ImageAspectFlags::COLOR, 0, slice)?;
             plane.locate(x, y, position.sample).filter(|_| plane.bytes() == bytes as usize)
         }),
@@ -153,7 +161,9 @@ pub fn size(descriptor: Option<&Descriptor>, level: u32, arrayed: bool) -> [u32;
         let bytes = format::info(buffer.format).map_or(1, |info| info.bytes);
         return [(buffer.range.size / u64::from(bytes)) as u32, 0, 0, 0];
     }
-    let Some(view) = descriptor.and_then(view).filter(|view| level < view.desc.levels) else { return [0; 4] };
+    let Some(view) = descriptor.and_then(Descriptor::view).filter(|view| level < view.desc.levels) else {
+        return [0; 4];
+    };
     let extent = view.extent(level);
     let layers = if arrayed { view.desc.layers } else { 0 };
     match view.desc.kind {

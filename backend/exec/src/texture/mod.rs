@@ -8,20 +8,12 @@ mod access;
 #[cfg(test)]
 mod reference;
 mod routine;
-mod sampler;
 mod texel;
 
-use std::sync::Arc;
-
 use ash::vk;
-use vitric_memory::SurfaceView;
-
-use crate::runtime::Descriptor;
 
 pub use access::{TexelPosition, atomic, fetch, read, size, write};
-pub use routine::{Lookup, Routine, Routines};
-use sampler::model_weights;
-pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
+pub use routine::{BoundRoutine, Routine, Routines};
 
 /// Returns `a op b`, for depths or stencil values.
 #[inline]
@@ -35,16 +27,5 @@ pub fn compare<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> bool {
         vk::CompareOp::GREATER_OR_EQUAL => a >= b,
         vk::CompareOp::ALWAYS => true,
         _ => false,
-    }
-}
-
-/// Returns the image view of a descriptor that has one.
-pub fn view(descriptor: &Descriptor) -> Option<&Arc<SurfaceView>> {
-    match descriptor {
-        Descriptor::SampledImage(view)
-        | Descriptor::CombinedImageSampler(view, _)
-        | Descriptor::StorageImage(view)
-        | Descriptor::InputAttachment(view) => Some(view),
-        _ => None,
     }
 }

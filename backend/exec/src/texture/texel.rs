@@ -11,18 +11,18 @@ pub(super) struct Reader<'a> {
     pub(super) view: &'a SurfaceView,
     pub(super) info: &'static FormatInfo,
     aspect: vk::ImageAspectFlags,
-    quick: Option<Quick>,
+    byte_decoder: Option<ByteDecoder>,
 }
 
 /// Common formats with four bytes per texel, which are decoded by table.
 #[derive(Clone, Copy)]
-struct Quick {
+struct ByteDecoder {
     /// True if blue is the first component.
     swapped: bool,
     srgb: bool,
 }
 
-impl Quick {
+impl ByteDecoder {
     fn new(format: vk::Format) -> Option<Self> {
         let (swapped, srgb) = match format {
             vk::Format::R8G8B8A8_UNORM | vk::Format::A8B8G8R8_UNORM_PACK32 => (false, false),
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
     /// Creates a reader. Returns `None` if the view's format is not supported.
     pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
         let (info, aspect) = view.sampled()?;
-        Some(Self { view, info, aspect, quick: Quick::new(info.format) })
+        Some(Self { view, info, aspect, byte_decoder: ByteDecoder::new(info.format) })
     }
 
     /// Returns the aspect that is read.
@@ -106,10 +106,10 @@ impl<'a> Reader<'a> {
 
     #[inline(always)]
     fn color(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
-        if let Some(quick) = self.quick {
+        if let Some(decoder) = self.byte_decoder {
             let mut bytes = [0; 4];
             plane.read(x, y, sample, &mut bytes);
-            return quick.decode(bytes);
+            return decoder.decode(bytes);
         }
         if self.info.compression.is_some() {
             return format::block_texel(self.info, &self.block(plane, x, y), x, y);
@@ -163,12 +163,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quick_formats_decode_as_the_table_says() {
+    fn formats_of_four_bytes_decode_as_the_table_says() {
         for format in (0..200).map(vk::Format::from_raw) {
-            let (Some(quick), Some(info)) = (Quick::new(format), format::info(format)) else { continue };
+            let (Some(decoder), Some(info)) = (ByteDecoder::new(format), format::info(format)) else { continue };
             for code in 0..=255u8 {
                 let bytes = [code, code.wrapping_mul(3), code.wrapping_add(99), !code];
-                assert_eq!(quick.decode(bytes), format::decode(info, &bytes), "{format:?}");
+                assert_eq!(decoder.decode(bytes), format::decode(info, &bytes), "{format:?}");
             }
         }
     }

@@ -5,7 +5,7 @@
 //! date.
 
 use vitric_exec::Program;
-use vitric_exec::runtime::Bindings;
+use vitric_exec::bindings::Bindings;
 use vitric_memory::Buffer;
 
 use super::Command;

@@ -28,5 +28,5 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
         let first = index * chunk;
         !deadline.expired() && all.run_all(scratch, first..(first + chunk).min(count))
     });
-    if deadline.was_hit() { Err(DeviceLost::TimedOut(Stage::Compute)) } else { Ok(()) }
+    if deadline.is_stopped() { Err(DeviceLost::TimedOut(Stage::Compute)) } else { Ok(()) }
 }

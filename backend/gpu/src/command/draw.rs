@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, Counters};
 use vitric_base::simd::Lanes;
+use vitric_exec::bindings::Bindings;
 use vitric_exec::interp::{Deadline, Environment};
-use vitric_exec::runtime::{Bindings, Ranges};
+use vitric_exec::runtime::Ranges;
 use vitric_ir::interface::MAX_PATCH_VERTICES;
 use vitric_memory::{BufferRange, PlaneRef};
 

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use vitric_base::counters::{Counter, Counters};
+use vitric_exec::bindings::Bindings;
 use vitric_exec::interp::{Deadline, Environment};
-use vitric_exec::runtime::Bindings;
 
 use super::draw::{DrawParams, DrawState, FrontEndContext, Job, pixel_context, windows};
 use super::pending::PixelState;

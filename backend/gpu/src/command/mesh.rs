@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 use vitric_base::counters::Counter;
-use vitric_exec::runtime::Bindings;
+use vitric_exec::bindings::Bindings;
 use vitric_exec::{WorkgroupScratch, Workgroups};
 use vitric_ir::interface::MeshFacts;
 
@@ -89,7 +89,7 @@ pub(super) fn run(
                 }
             }
         });
-        if deadline.was_hit() {
+        if deadline.is_stopped() {
             return Err(DeviceLost::TimedOut(Stage::Task));
         }
         let mut before = 0;

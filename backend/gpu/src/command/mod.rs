@@ -30,7 +30,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use smallvec::SmallVec;
-use vitric_exec::runtime::{Named, SetLayout};
+use vitric_exec::bindings::DescriptorName;
+use vitric_exec::runtime::SetLayout;
 use vitric_memory::{Buffer, BufferRange, Hint, Surface, SurfaceView};
 
 use crate::pipeline::CompiledPipeline;
@@ -146,7 +147,7 @@ pub enum Command {
         point: vk::PipelineBindPoint,
         set: u32,
         layout: Arc<SetLayout>,
-        writes: Vec<(u32, Named)>,
+        writes: Vec<(u32, DescriptorName)>,
     },
     /// Binding of vertex buffers. Bindings without a buffer read zeros.
     BindVertexBuffers {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
 use smallvec::SmallVec;
-use vitric_exec::runtime::Bindings;
+use vitric_exec::bindings::Bindings;
 
 use super::draw::pixel_context;
 use super::pass::LoadClear;

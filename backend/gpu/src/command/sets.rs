@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use vitric_exec::Program;
-use vitric_exec::runtime::{
-    Bindings, Bound, DescriptorResolver, DescriptorSet, Named, NoDescriptors, ResolvedSet, SetLayout, is_dynamic,
-};
+use vitric_exec::bindings::{Bindings, DescriptorName, DescriptorResolver, DescriptorSet, NoDescriptors, ResolvedSet};
+use vitric_exec::runtime::{Bound, SetLayout, is_dynamic};
 use vitric_exec::texture::Routines;
 use vitric_ir::interface::Resource;
 use vitric_memory::{Addresses, InUse};
@@ -115,9 +114,9 @@ impl BoundSets {
 
     /// Writes descriptors of a set without an object. Descriptors pushed before are kept if their
     /// set has a like layout.
-    pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Named)]) {
+    pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, DescriptorName)]) {
         let Some(slot) = self.sets.get_mut(set as usize) else { return };
-        let before = slot.take().map(|bound| bound.set).filter(|set| set.layout().is_like(layout));
+        let before = slot.take().map(|bound| bound.set).filter(|set| set.layout().is_identical(layout));
         let target = match before {
             // No other owner exists: draws have resolved the resources that they need.
             Some(set) if Arc::strong_count(&set) == 1 => set,
@@ -131,7 +130,7 @@ impl BoundSets {
                 end = end.max(*place as usize + 1);
             }
         }
-        target.wrote(end);
+        target.mark_written(end);
         *slot = Some(BoundSet { name: 0, set: target, offsets: SmallVec::new(), resolved: None, moved: None });
         self.changed(1 << set);
     }
@@ -184,7 +183,7 @@ impl BoundSets {
 /// Returns the dynamic buffers of a set, in order, with their offsets.
 fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
     let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
-    ResolvedSet::new(set.dynamic(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
+    ResolvedSet::new(set.dynamic_buffers(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
 }
 
 #[cfg(test)]
@@ -192,8 +191,7 @@ mod tests {
     use super::*;
     use ash::vk;
 
-    use vitric_exec::runtime::SetBinding;
-    use vitric_exec::texture::Sampler;
+    use vitric_exec::runtime::{Sampler, SetBinding};
     use vitric_memory::{Allocation, Buffer, BufferView, Heap, SurfaceView};
     use vitric_spirv as spirv;
 
@@ -209,11 +207,11 @@ mod tests {
             self.buffers.get(name.checked_sub(1)? as usize).cloned()
         }
 
-        fn texels(&self, _: u64) -> Option<Arc<BufferView>> {
+        fn buffer_view(&self, _: u64) -> Option<Arc<BufferView>> {
             None
         }
 
-        fn image(&self, _: u64) -> Option<Arc<SurfaceView>> {
+        fn image_view(&self, _: u64) -> Option<Arc<SurfaceView>> {
             None
         }
 
@@ -251,13 +249,13 @@ mod tests {
         let set = DescriptorSet::new(Arc::new(SetLayout::new(vec![binding])));
         objects.buffers.push(buffer);
         let object = objects.buffers.len() as u64;
-        set.slots()[0].put(Named {
+        set.slots()[0].put(DescriptorName {
             kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
             object,
             other: 0,
             size: vk::WHOLE_SIZE,
         });
-        set.wrote(1);
+        set.mark_written(1);
         objects.sets.push(set);
     }
 
@@ -272,7 +270,7 @@ mod tests {
 
     fn first_word(bindings: &Bindings, resource: u32) -> u32 {
         let mut word = [0; 4];
-        if let Some((memory, at)) = bindings.place(resource, 0, 0, 4) {
+        if let Some((memory, at)) = bindings.locate(resource, 0, 0, 4) {
             memory.read(at, &mut word);
         }
         u32::from_le_bytes(word)
@@ -324,7 +322,8 @@ mod tests {
         let layout = Arc::new(SetLayout::new(vec![binding]));
         let mut bound = BoundSets::default();
         let words = [1, 2].map(|object| {
-            let named = Named { kind: vk::DescriptorType::STORAGE_BUFFER, object, other: 0, size: vk::WHOLE_SIZE };
+            let named =
+                DescriptorName { kind: vk::DescriptorType::STORAGE_BUFFER, object, other: 0, size: vk::WHOLE_SIZE };
             bound.push(0, &layout, &[(0, named)]);
             bound.resolve(0, &program, &device)
         });

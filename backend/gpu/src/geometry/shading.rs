@@ -299,7 +299,7 @@ pub(super) fn shade_positions(
         let start = vertices.start() + first as u32;
         for &(range, stride) in streams {
             let prefetched = (start as usize + PREFETCH_DISTANCE) * stride as usize;
-            source.environment.ranges.expect(range, prefetched..prefetched + WAVE * stride as usize);
+            source.environment.ranges.prefetch(range, prefetched..prefetched + WAVE * stride as usize);
         }
         number(next, start.wrapping_add(WAVE as u32));
         if calls.call(lanes, cast_slice(now), cast_slice_mut(&mut outputs)) == Stop::Interrupted {

@@ -5,8 +5,9 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
 use vitric_exec::Program;
-use vitric_exec::interp::{Deadline, Working};
-use vitric_exec::runtime::{Bindings, Bound, Ranges};
+use vitric_exec::bindings::Bindings;
+use vitric_exec::interp::{Deadline, WorkerGuard};
+use vitric_exec::runtime::{Bound, Ranges};
 use vitric_memory::PlaneRef;
 
 use super::kernel::{
@@ -105,7 +106,7 @@ impl<'a> PixelContext<'a> {
     /// `None` if they wait on the scoreboard.
     ///
     /// Only programs with loops may run long enough that their time matters.
-    pub(super) fn enter(&self, on_scoreboard: bool) -> Option<Working<'a>> {
+    pub(super) fn enter(&self, on_scoreboard: bool) -> Option<WorkerGuard<'a>> {
         let may_run_long = !on_scoreboard && self.fragment.is_some_and(|program| program.code.has_loop());
         may_run_long.then(|| self.deadline.enter()).flatten()
     }

@@ -153,7 +153,7 @@ impl PipelineState {
         made.depth_stencil = made.depth_stencil.map(|tests| state.tests(tests));
         let may_write = made.depth_stencil.is_some_and(|tests| tests.may_write(made.dynamic));
         if may_write && state.dynamic_state3.as_ref().is_some_and(|dynamic_state3| dynamic_state3.reads_depths()) {
-            made.fragment = made.fragment.map(|program| Arc::new(program.in_order()));
+            made.fragment = made.fragment.map(|program| Arc::new(program.with_interlock()));
         }
         for binding in &mut made.bindings {
             put(&mut binding.stride, state.strides.get(binding.binding as usize).copied().flatten());

@@ -290,7 +290,7 @@ fn program(fragment: &Fragment, output: &Output) -> Option<Arc<Program>> {
         program = Arc::new(program.with_colors_moved(locations));
     }
     if fragment.in_order || output.in_order {
-        program = Arc::new(program.in_order());
+        program = Arc::new(program.with_interlock());
     }
     Some(program)
 }

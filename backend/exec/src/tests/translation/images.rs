@@ -7,8 +7,7 @@ use ash::vk;
 use vitric_memory::{Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use super::scene::{Scene, check_lanes};
-use crate::runtime::Descriptor;
-use crate::texture::Sampler;
+use crate::runtime::{Descriptor, Sampler};
 
 /// Returns texel (x, y) of the sampled image.
 pub(super) fn texel(x: u32, y: u32) -> f32 {

@@ -9,8 +9,9 @@ use vitric_codegen::Target;
 use vitric_memory::{Addresses, Allocation, Buffer, BufferRange, Heap};
 use vitric_spirv::{Specialization, compile, parse};
 
+use crate::bindings::Bindings;
 use crate::interp::Deadline;
-use crate::runtime::{Bindings, Bound, Descriptor};
+use crate::runtime::{Bound, Descriptor};
 use crate::{Program, WorkgroupScratch, Workgroups};
 
 /// Size of every buffer, in bytes.

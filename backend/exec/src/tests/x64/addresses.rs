@@ -10,8 +10,9 @@ use vitric_ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value};
 use vitric_memory::{Addresses, Allocation, Heap};
 
 use super::{BUFFER_BYTES, Run, cases, check, lanes, program, targets};
-use crate::interp::Wave;
-use crate::runtime::{Bindings, Deadline, Environment, Stop};
+use crate::bindings::Bindings;
+use crate::interp::{Environment, Wave};
+use crate::runtime::{Deadline, Stop};
 
 /// Start addresses of the memory. The first range crosses a multiple of 2^32.
 pub(super) const PLACES: [u64; 2] = [(2 << 32) - 96, 5 << 32];

@@ -13,8 +13,9 @@ use vitric_memory::{Allocation, Heap};
 
 use super::addresses::PLACES;
 use super::{BUFFER_BYTES, Run, cases, check, program, targets, word};
-use crate::interp::Wave;
-use crate::runtime::{Bindings, Bound, Deadline, Environment, Stop};
+use crate::bindings::Bindings;
+use crate::interp::{Environment, Wave};
+use crate::runtime::{Bound, Deadline, Stop};
 
 /// Choice of the words that lanes name.
 #[derive(Debug, Clone, Copy)]

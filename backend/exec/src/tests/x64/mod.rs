@@ -25,9 +25,10 @@ use vitric_ir::{
 };
 use vitric_memory::{Addresses, Allocation, Heap};
 
-use crate::Program;
-use crate::interp::{Executable, Wave};
-use crate::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
+use crate::bindings::Bindings;
+use crate::interp::{Environment, Wave};
+use crate::runtime::{Bound, Deadline, SharedMemory, Stop};
+use crate::{Executable, Program};
 
 /// Effects of a program.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,9 @@ use vitric_ir::parse;
 use vitric_memory::{Allocation, Heap};
 
 use super::{cases, program, targets};
-use crate::interp::Wave;
-use crate::runtime::{Bindings, Bound, Deadline, Environment, Ranges};
+use crate::bindings::Bindings;
+use crate::interp::{Environment, Wave};
+use crate::runtime::{Bound, Deadline, Ranges};
 
 /// Number of quads in memory.
 const QUADS: u32 = 12;

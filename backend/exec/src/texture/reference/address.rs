@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::texture::routine::FARTHEST;
+use crate::texture::routine::MAX_COORDINATE;
 
 /// Maps `index` into `0..size`. Returns `None` for the border.
 #[inline]
@@ -29,7 +29,7 @@ pub(super) fn wrap(mode: vk::SamplerAddressMode, index: i32, size: i32) -> Optio
 #[inline]
 pub(super) fn to_texels(coordinate: f32, size: i32, unnormalized: bool) -> f32 {
     let texels = if unnormalized { coordinate } else { coordinate * size as f32 };
-    if texels.is_nan() { -FARTHEST } else { texels.clamp(-FARTHEST, FARTHEST) }
+    if texels.is_nan() { -MAX_COORDINATE } else { texels.clamp(-MAX_COORDINATE, MAX_COORDINATE) }
 }
 
 #[cfg(test)]

@@ -68,15 +68,24 @@ fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     }
 }
 
-/// Returns the face and texel that replace a texel of `face`, which may be beyond its edge.
-pub(super) fn across_edge(face: u32, x: i32, y: i32, size: i32) -> (u32, i32, i32) {
+/// Texel of a cube.
+#[derive(Debug, PartialEq)]
+pub(super) struct FaceTexel {
+    pub(super) face: u32,
+    pub(super) x: i32,
+    pub(super) y: i32,
+}
+
+/// Returns the texel that replaces a texel of a face, which may be beyond its edge.
+pub(super) fn across_edge(texel: FaceTexel, size: i32) -> FaceTexel {
+    let FaceTexel { face, x, y } = texel;
     if (0..size).contains(&x) && (0..size).contains(&y) {
-        return (face, x, y);
+        return texel;
     }
     let centre = |index: i32| (2.0 * index as f32 + 1.0) / size as f32 - 1.0;
     let met = project(direction(face, centre(x), centre(y)));
     let texel = |coordinate: f32| ((coordinate * size as f32) as i32).clamp(0, size - 1);
-    (met.face, texel(met.s), texel(met.t))
+    FaceTexel { face: met.face, x: texel(met.s), y: texel(met.t) }
 }
 
 /// Directions to the midpoints of the cube's 12 edges and to its 8 corners, with the faces that
@@ -127,11 +136,12 @@ mod tests {
 
     #[test]
     fn neighbours_share_their_edge() {
+        let texel = |face, x, y| FaceTexel { face, x, y };
         // To the left of +z is the right column of -x, with rows in equal order.
         for y in 0..4 {
-            assert_eq!(across_edge(4, -1, y, 4), (1, 3, y));
-            assert_eq!(across_edge(4, 4, y, 4), (0, 0, y));
+            assert_eq!(across_edge(texel(4, -1, y), 4), texel(1, 3, y));
+            assert_eq!(across_edge(texel(4, 4, y), 4), texel(0, 0, y));
         }
-        assert_eq!(across_edge(4, 1, -1, 4), (2, 1, 3));
+        assert_eq!(across_edge(texel(4, 1, -1), 4), texel(2, 1, 3));
     }
 }

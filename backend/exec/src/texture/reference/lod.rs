@@ -6,10 +6,9 @@
 use ash::vk;
 use vitric_memory::SurfaceView;
 
-use super::super::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 use super::{LevelOfDetail, SampleRequest, cube};
-use crate::runtime::math;
-use crate::texture::routine::ROUND;
+use crate::runtime::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, math};
+use crate::texture::routine::ANISOTROPY_TOLERANCE;
 
 /// Levels to read: the first, the second, and the weight of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,7 +50,7 @@ fn footprint(view: &SurfaceView, sampler: &Sampler, coords: [f32; 3], [dx, dy]: 
         return Footprint { lod: log(longer), samples: 1.0, axis: dx };
     };
     let ratio = math::max(1.0, math::min(longer / shorter, most * most));
-    let samples = math::max((ratio.sqrt() - ROUND).ceil(), 1.0);
+    let samples = math::max((ratio.sqrt() - ANISOTROPY_TOLERANCE).ceil(), 1.0);
     Footprint { lod: log(longer / ratio), samples, axis: if along_x > along_y { dx } else { dy } }
 }
 

@@ -11,9 +11,9 @@ use ash::vk;
 use vitric_format::{Class, Texel};
 use vitric_memory::{PlaneRef, SurfaceView};
 
-use super::Sampler;
 use super::texel::Reader;
-use crate::runtime::math;
+use crate::runtime::{Sampler, math};
+use cube::FaceTexel;
 pub(super) use cube::TIES;
 pub(super) use lod::query_lod;
 use lod::{Levels, levels, steps};
@@ -303,7 +303,7 @@ impl<'a, 's> Lookup<'a, 's> {
     /// Returns a texel, or `None` for the border.
     fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Option<Texel> {
         if let Some(face) = self.face {
-            let (face, x, y) = cube::across_edge(face, x, y, level.size[0]);
+            let FaceTexel { face, x, y } = cube::across_edge(FaceTexel { face, x, y }, level.size[0]);
             let plane = self.sampling.reader.plane(level.number, self.layer + face);
             return Some(plane.map_or([0; 4], |plane| self.sampling.reader.texel(&plane, x as u32, y as u32, 0)));
         }

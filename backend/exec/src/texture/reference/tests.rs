@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vitric_memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc, Swizzle};
 
 use super::*;
-use crate::texture::border;
+use crate::runtime::border;
 
 /// Creates a view of `levels` levels of a surface of this size. `value` returns the bytes of each
 /// texel from its level, layer and position.

@@ -5,14 +5,14 @@ use vitric_ir::{AtomicOp, BinaryOp as B, Dim, Inst, Space, Type, UnaryOp as U, V
 
 use super::address::Level;
 use super::texel::Texel;
-use super::{Unit, word};
-use crate::format_ir as routines;
+use super::{RoutineBuilder, word};
+use crate::format_ir;
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns a texel of the level that each lane names.
     pub(super) fn fetched_texel(&mut self, level: Option<Value>, sample: Option<Value>) -> Texel {
         let Some(level) = level else {
-            if self.state.hides_base {
+            if self.state.excludes_base_level {
                 return self.outside();
             }
             let base = self.b.int(0);
@@ -20,7 +20,7 @@ impl Unit<'_> {
         };
         let (level, last) = (self.operand(level, Type::I32), self.word(word::LAST_LEVEL, Type::I32));
         let mut number = self.b.binary(B::UMin, level, last);
-        if self.state.hides_base {
+        if self.state.excludes_base_level {
             let least = self.word(word::MIN_LEVEL, Type::F32);
             let least = self.b.unary(U::FToS, least);
             number = self.b.binary(B::UMax, number, least);
@@ -29,9 +29,9 @@ impl Unit<'_> {
             let base = self.b.int(0);
             self.read_level(base, sample)
         } else {
-            self.by_level(number, |unit, number, result| {
-                let texel = unit.read_level(number, sample);
-                unit.store(result, texel);
+            self.for_each_level(number, |builder, number, result| {
+                let texel = builder.read_level(number, sample);
+                builder.store(result, texel);
             })
         };
         let exists = self.b.binary(B::IEq, number, level);
@@ -40,7 +40,7 @@ impl Unit<'_> {
 
     fn read_level(&mut self, level: Value, sample: Option<Value>) -> Texel {
         let level = self.level(level);
-        let (inside, address) = self.located(&level, sample);
+        let (inside, address) = self.bounds_and_address(&level, sample);
         let texel = self.loaded(address);
         let texel = self.finished(texel);
         self.or_outside(inside, texel)
@@ -61,17 +61,17 @@ impl Unit<'_> {
     pub(super) fn write(&mut self, texel: [Value; 4], sample: Option<Value>) -> Option<()> {
         let ty = self.component_type();
         let texel = texel.map(|component| self.operand(component, ty));
-        let words = routines::encode(&mut self.b, self.info, texel)?;
-        self.where_inside(sample, |unit, space, address| {
-            let bytes = unit.texel_bytes();
+        let words = format_ir::encode(&mut self.b, self.info, texel)?;
+        self.if_inside(sample, |builder, space, address| {
+            let bytes = builder.texel_bytes();
             if bytes < 4 {
-                unit.b.push(Inst::StorePart { space, offset: address, value: words[0], bytes });
+                builder.b.push(Inst::StorePart { space, offset: address, value: words[0], bytes });
                 return;
             }
             for (index, &value) in (0..).zip(&words) {
-                let at = unit.b.int(index * 4);
-                let offset = unit.b.binary(B::IAdd, address, at);
-                unit.b.push(Inst::Store { space, offset, value });
+                let at = builder.b.int(index * 4);
+                let offset = builder.b.binary(B::IAdd, address, at);
+                builder.b.push(Inst::Store { space, offset, value });
             }
         });
         Some(())
@@ -90,15 +90,15 @@ impl Unit<'_> {
             return None;
         }
         let old = self.b.local(count);
-        self.where_inside(sample, |unit, space, offset| {
-            let [value, comparator] = operands.map(|words| unit.number(words));
+        self.if_inside(sample, |builder, space, offset| {
+            let [value, comparator] = operands.map(|words| builder.number(words));
             let value = value.unwrap_or(offset);
             let before = match count {
-                2 => unit.b.atomic64(space, offset, op, value, comparator),
-                _ => unit.b.atomic(space, offset, op, value, comparator),
+                2 => builder.b.atomic64(space, offset, op, value, comparator),
+                _ => builder.b.atomic(space, offset, op, value, comparator),
             };
-            for (word, value) in (0..count).zip(unit.b.split(before)) {
-                unit.b.local_store(old, word, None, value);
+            for (word, value) in (0..count).zip(builder.b.split(before)) {
+                builder.b.local_store(old, word, None, value);
             }
         });
         Some((0..count).map(|word| self.b.local_load(old, word, None, Type::I32)).collect())
@@ -114,17 +114,17 @@ impl Unit<'_> {
 
     /// Emits `work` for the lanes whose texel is in bounds. `work` receives the memory and the
     /// texel's address.
-    fn where_inside(&mut self, sample: Option<Value>, work: impl FnOnce(&mut Self, Space, Value)) {
+    fn if_inside(&mut self, sample: Option<Value>, work: impl FnOnce(&mut Self, Space, Value)) {
         let base = self.b.int(0);
         let level = self.level(base);
-        let (inside, address) = self.located(&level, sample);
+        let (inside, address) = self.bounds_and_address(&level, sample);
         self.b.push(Inst::If { condition: inside });
         work(self, Space::Buffer { resource: 0, element: None }, address);
         self.b.push(Inst::EndIf);
     }
 
     /// Returns a condition that the texel is in bounds, and its address.
-    fn located(&mut self, level: &Level, sample: Option<Value>) -> (Value, Value) {
+    fn bounds_and_address(&mut self, level: &Level, sample: Option<Value>) -> (Value, Value) {
         let ([x, y, slice], limits) = (self.position(), self.limits(level));
         let mut inside = self.b.binary(B::ULt, x, limits[0]);
         for (index, limit) in [(y, limits[1]), (slice, limits[2])] {

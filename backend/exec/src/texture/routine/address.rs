@@ -4,13 +4,13 @@ use ash::vk;
 use vitric_format::WHOLE;
 use vitric_ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U, Value};
 
-use super::{Layout, Unit, word};
+use super::{Layout, RoutineBuilder, word};
 
 /// Maximum magnitude of texel coordinates.
 ///
 /// In this range single-precision floats represent every half. The sum of [`WHOLE`] and the floor
 /// of a coordinate minus 1/2 is an integer.
-pub(in crate::texture) const FARTHEST: f32 = 4_194_303.0;
+pub(in crate::texture) const MAX_COORDINATE: f32 = 4_194_303.0;
 
 /// Number of texels along each side of a line.
 const SIDE: u32 = 8;
@@ -38,10 +38,10 @@ pub(super) struct Tap {
 /// Pair of texels that linear filtering reads along an axis, and the weight of the second.
 pub(super) struct Pair {
     pub(super) taps: [Tap; 2],
-    pub(super) share: Value,
+    pub(super) weight: Value,
 }
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns the level with this number.
     pub(super) fn level(&mut self, number: Value) -> Level {
         let bytes = self.b.int(word::LEVEL * 4);
@@ -77,33 +77,33 @@ impl Unit<'_> {
             let length = self.length(level, axis);
             texels = self.b.binary(B::FMul, coordinate, length);
         }
-        let (low, high) = (self.b.float(-FARTHEST), self.b.float(FARTHEST));
+        let (low, high) = (self.b.float(-MAX_COORDINATE), self.b.float(MAX_COORDINATE));
         let texels = self.b.binary(B::FMax, low, texels);
         self.b.binary(B::FMin, texels, high)
     }
 
     /// Converts an integral number of texels to an integer. The addition of [`WHOLE`] is cheaper
     /// than a conversion, which would check for NaN and for the range.
-    fn whole(&mut self, texels: Value) -> Value {
+    fn index_of(&mut self, texels: Value) -> Value {
         let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
         let sum = self.b.binary(B::FAdd, texels, whole);
         let sum = self.b.cast(sum, Type::I32);
         let index = self.b.binary(B::ISub, sum, bits);
-        self.whole.push((index, texels));
+        self.index_floats.push((index, texels));
         index
     }
 
     /// Returns an index as a float, reusing the float that it was converted from.
     fn as_float(&mut self, index: Value) -> Value {
-        match self.whole.iter().find(|(known, _)| *known == index) {
+        match self.index_floats.iter().find(|(known, _)| *known == index) {
             Some(&(_, texels)) => texels,
             None => self.b.unary(U::SToF, index),
         }
     }
 
     /// Converts an index to an integer and adds the instruction's offset.
-    fn moved(&mut self, low: Value, axis: usize) -> Value {
-        let index = self.whole(low);
+    fn with_offset(&mut self, low: Value, axis: usize) -> Value {
+        let index = self.index_of(low);
         match self.request.offset.get(axis) {
             Some(&offset) => {
                 let offset = self.operand(offset, Type::I32);
@@ -121,35 +121,35 @@ impl Unit<'_> {
     pub(super) fn nearest(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
         let texels = self.texels(coordinate, level, axis);
         let low = self.b.unary(U::Floor, texels);
-        self.moved(low, axis)
+        self.with_offset(low, axis)
     }
 
     /// Returns the lower of the two texels whose centres are on both sides of a coordinate, before
     /// wrapping, and the weight of the other texel.
-    pub(super) fn between(&mut self, coordinate: Value, level: &Level, axis: usize) -> (Value, Value) {
+    pub(super) fn linear_base(&mut self, coordinate: Value, level: &Level, axis: usize) -> (Value, Value) {
         let (texels, half) = (self.texels(coordinate, level, axis), self.b.float(0.5));
         let centred = self.b.binary(B::FSub, texels, half);
         let low = self.b.unary(U::Floor, centred);
-        let share = self.b.binary(B::FSub, centred, low);
-        (self.moved(low, axis), share)
+        let weight = self.b.binary(B::FSub, centred, low);
+        (self.with_offset(low, axis), weight)
     }
 
     /// Returns the pair of texels whose centres are on both sides of a coordinate, wrapped into
     /// the image.
     pub(super) fn pair(&mut self, coordinate: Value, level: &Level, axis: usize) -> Pair {
-        let (low, share) = self.between(coordinate, level, axis);
+        let (low, weight) = self.linear_base(coordinate, level, axis);
         let (first, one) = (self.wrapped(low, level, axis), self.b.int(1));
         let second = match self.state.address_mode[axis] {
             vk::SamplerAddressMode::REPEAT if !self.state.powers_of_two[axis] => {
                 let next = self.b.binary(B::IAdd, first.index, one);
-                Tap { index: self.turned_back(next, level.size[axis]), inside: None }
+                Tap { index: self.wrapped_once(next, level.size[axis]), inside: None }
             }
             _ => {
                 let high = self.b.binary(B::IAdd, low, one);
                 self.wrapped(high, level, axis)
             }
         };
-        Pair { taps: [first, second], share }
+        Pair { taps: [first, second], weight }
     }
 
     /// Wraps an index according to the sampler's address mode.
@@ -208,12 +208,12 @@ impl Unit<'_> {
         // subtraction needs it.
         let turns = self.b.unary(U::Ceil, quotient);
         let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
-        let rest = self.whole(rest);
-        self.turned_back(rest, size)
+        let rest = self.index_of(rest);
+        self.wrapped_once(rest, size)
     }
 
     /// Returns `index`, or 0 if it equals the size. `index` must be at most the size.
-    fn turned_back(&mut self, index: Value, size: Value) -> Value {
+    fn wrapped_once(&mut self, index: Value, size: Value) -> Value {
         // For all smaller indices the difference is negative, which is large as an unsigned
         // number.
         let before = self.b.binary(B::ISub, index, size);
@@ -240,7 +240,7 @@ impl Unit<'_> {
     /// are at bits 0, 2-3 and 6 upwards of the texel's index.
     fn column(&mut self, x: Value) -> Value {
         if self.state.layout == Layout::Lines {
-            let (place, line) = (self.place_in_line(x, |x| x & 1 | (x & 6) << 1), self.b.int(!7));
+            let (place, line) = (self.offset_in_line(x, |x| x & 1 | (x & 6) << 1), self.b.int(!7));
             let line = self.b.binary(B::And, x, line);
             let from_first = self.times(line, self.texel_bytes() << (3 + self.state.samples_log2));
             return self.b.binary(B::IAdd, place, from_first);
@@ -254,7 +254,7 @@ impl Unit<'_> {
         if self.state.layout != Layout::Lines {
             return self.b.binary(B::IMul, y, pitch);
         }
-        let (place, three) = (self.place_in_line(y, |y| (y & 1) << 1 | (y & 6) << 3), self.b.int(3));
+        let (place, three) = (self.offset_in_line(y, |y| (y & 1) << 1 | (y & 6) << 3), self.b.int(3));
         let line = self.b.binary(B::ShrLogical, y, three);
         let line = self.b.binary(B::IMul, line, pitch);
         self.b.binary(B::IAdd, place, line)
@@ -269,7 +269,7 @@ impl Unit<'_> {
 
     /// Returns the byte offset that the three low bits of a coordinate add within a line. The
     /// lookup in this table of eight words is one permutation of a register.
-    fn place_in_line(&mut self, coordinate: Value, place: impl Fn(u32) -> u32) -> Value {
+    fn offset_in_line(&mut self, coordinate: Value, place: impl Fn(u32) -> u32) -> Value {
         let (bytes, low) = (self.texel_bytes(), self.b.int(SIDE - 1));
         let table = self.b.table((0..SIDE).map(|coordinate| place(coordinate) * bytes).collect());
         let index = self.b.binary(B::And, coordinate, low);

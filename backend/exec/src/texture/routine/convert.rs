@@ -11,11 +11,10 @@ use vitric_ir::{BinaryOp as B, TernaryOp as T, Value};
 use vitric_memory::{SurfaceView, Swizzle};
 
 use super::address::Level;
-use super::filter::Place;
+use super::filter::SamplePosition;
 use super::texel::Texel;
-use super::{Unit, word};
-use crate::runtime::Bound;
-use crate::texture::{Conversion, model_weights};
+use super::{RoutineBuilder, word};
+use crate::runtime::{Bound, Conversion, model_weights};
 
 /// Returns the planes as resources, and the words of each plane in the format of a level. Returns
 /// `None` if no memory is bound, or if a plane exceeds the range of offsets.
@@ -25,39 +24,39 @@ pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound
     let mut memories = Vec::new();
     for (number, plane) in (0..).zip(info.planes()) {
         let memory = view.memory(plane.aspect).filter(|memory| memory.bytes <= super::MAX_BYTES)?;
-        let place = view.level_place(plane.aspect, 0)?;
+        let position = view.level_place(plane.aspect, 0)?;
         let (width, height) = (extent.width.div_ceil(plane.block[0]), extent.height.div_ceil(plane.block[1]));
-        super::put_level(&mut words, number, [width, height, 1], place);
+        super::put_level(&mut words, number, [width, height, 1], position);
         memories.push(Bound::Buffer(Some(memory.memory), memory.start, memory.bytes));
     }
     Some((memories, words))
 }
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns the result of a sampler with a conversion.
-    pub(super) fn converted(&mut self, place: &Place, conversion: &Conversion) -> Option<Texel> {
+    pub(super) fn converted(&mut self, position: &SamplePosition, conversion: &Conversion) -> Option<Texel> {
         // If the level of detail does not matter, both filters are equal and the condition is not
         // used.
-        let magnifies = if self.state.ignores_lod() { self.b.int(0) } else { self.chosen().magnifies };
+        let magnifies = if self.state.ignores_lod() { self.b.int(0) } else { self.select_levels().magnifies };
         let planar = self.info;
-        let [luma, ..] = self.of_plane(planar, 0, |unit, level| unit.filtered(place, level, magnifies))?;
+        let [luma, ..] = self.plane_texel(planar, 0, |builder, level| builder.filtered(position, level, magnifies))?;
         let filter = conversion.chroma_filter;
-        let chroma = |unit: &mut Self, plane: usize| {
-            unit.of_plane(planar, plane, |unit, level| {
-                let place = unit.at_chroma(place, level, conversion, planar);
-                unit.of_level(&place, level, filter)
+        let chroma = |builder: &mut Self, plane: usize| {
+            builder.plane_texel(planar, plane, |builder, level| {
+                let position = builder.chroma_position(position, level, conversion, planar);
+                builder.filtered_level(&position, level, filter)
             })
         };
         let [blue, second, ..] = chroma(self, 1)?;
         let red = if planar.planar[2].is_some() { chroma(self, 2)?[0] } else { second };
         self.info = planar;
         let one = self.b.float(1.0);
-        let texel = self.mapped([red, luma, blue, one], conversion.components);
-        Some(self.by_model(texel, conversion, u32::from(planar.channels[0].bits)))
+        let texel = self.map_components([red, luma, blue, one], conversion.components);
+        Some(self.converted_from_model(texel, conversion, u32::from(planar.channels[0].bits)))
     }
 
     /// Returns a texel of a plane, decoded from its format.
-    fn of_plane(
+    fn plane_texel(
         &mut self,
         planar: &FormatInfo,
         plane: usize,
@@ -73,9 +72,15 @@ impl Unit<'_> {
 
     /// Returns coordinates moved to the positions of the chroma samples. Nearest filtering needs
     /// no move, because it selects the same sample in either case.
-    fn at_chroma(&mut self, place: &Place, level: &Level, conversion: &Conversion, planar: &FormatInfo) -> Place {
+    fn chroma_position(
+        &mut self,
+        position: &SamplePosition,
+        level: &Level,
+        conversion: &Conversion,
+        planar: &FormatInfo,
+    ) -> SamplePosition {
         let block = planar.planes().nth(1).map_or([1; 2], |plane| plane.block);
-        let mut coords = place.coords;
+        let mut coords = position.coords;
         for axis in 0..2 {
             let even = conversion.chroma_offsets[axis] == vk::ChromaLocation::COSITED_EVEN;
             if block[axis] == 2 && even && conversion.chroma_filter == vk::Filter::LINEAR {
@@ -85,10 +90,10 @@ impl Unit<'_> {
                 coords[axis] = self.b.binary(B::FAdd, coords[axis], step);
             }
         }
-        Place { coords, ..*place }
+        SamplePosition { coords, ..*position }
     }
 
-    fn mapped(&mut self, texel: Texel, components: [Swizzle; 4]) -> Texel {
+    fn map_components(&mut self, texel: Texel, components: [Swizzle; 4]) -> Texel {
         components.map(|swizzle| match swizzle {
             Swizzle::Zero => self.b.float(0.0),
             Swizzle::One => self.b.float(1.0),
@@ -97,14 +102,14 @@ impl Unit<'_> {
     }
 
     /// Expands the range of components with `bits` bits and converts them from the model.
-    fn by_model(&mut self, [red, green, blue, alpha]: Texel, conversion: &Conversion, bits: u32) -> Texel {
+    fn converted_from_model(&mut self, [red, green, blue, alpha]: Texel, conversion: &Conversion, bits: u32) -> Texel {
         if conversion.model == Model::RGB_IDENTITY {
             return [red, green, blue, alpha];
         }
         let [luma, chroma] = conversion.expansion(bits);
-        let expanded = |unit: &mut Self, value: Value, [scale, start]: [f32; 2]| {
-            let (scale, start) = (unit.b.float(scale), unit.b.float(start));
-            unit.b.ternary(T::Fma, value, scale, start)
+        let expanded = |builder: &mut Self, value: Value, [scale, start]: [f32; 2]| {
+            let (scale, start) = (builder.b.float(scale), builder.b.float(start));
+            builder.b.ternary(T::Fma, value, scale, start)
         };
         let (y, cb, cr) = (expanded(self, green, luma), expanded(self, blue, chroma), expanded(self, red, chroma));
         let Some([r_cr, g_cb, g_cr, b_cb]) = model_weights(conversion.model) else { return [cr, y, cb, alpha] };

@@ -4,7 +4,7 @@
 
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
-use super::Unit;
+use super::RoutineBuilder;
 use super::address::Level;
 
 /// Face, in the order +x -x +y -y +z -z.
@@ -17,7 +17,7 @@ pub(super) struct Face {
     pub(super) number: Value,
 }
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns the face that a direction meets.
     fn face_of(&mut self, [x, y, z]: [Value; 3]) -> Face {
         let [ax, ay, az] = [x, y, z].map(|value| self.b.unary(U::FAbs, value));

@@ -7,20 +7,20 @@ use vitric_ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, Unary
 
 use super::address::{Level, Tap};
 use super::cube::Face;
-use super::lod::{Chosen, Steps};
-use super::texel::{At, Source, Texel};
-use super::{Layout, Unit, word};
+use super::lod::{AnisotropicSamples, LevelSelection};
+use super::texel::{FilterInput, Texel, TexelLocation};
+use super::{Layout, RoutineBuilder, word};
 
 /// Position in an image.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SamplePosition {
     pub(super) coords: [Value; 3],
     pub(super) face: Option<Face>,
     /// Layer, or first face of a cube in an array.
     pub(super) layer: Value,
 }
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns the results of the instruction.
     pub(super) fn results(&mut self) -> Option<Vec<Value>> {
         let request = self.request;
@@ -44,68 +44,74 @@ impl Unit<'_> {
         self.vector(&self.request.coords[..dimensions.min(3)])
     }
 
-    fn place(&mut self) -> Place {
+    fn sample_position(&mut self) -> SamplePosition {
         let coords = self.coordinates();
         let mut layer = match self.request.coords.last() {
             Some(&layer) if self.request.arrayed => self.layer(layer),
             _ => self.b.int(0),
         };
         if !self.state.is_cube {
-            return Place { coords, face: None, layer };
+            return SamplePosition { coords, face: None, layer };
         }
         let (face, [s, t]) = self.project(coords);
         let (faces, zero) = (self.b.int(6), self.b.float(0.0));
         layer = self.b.binary(B::IMul, layer, faces);
         if self.state.separate_faces {
             let layer = self.b.binary(B::IAdd, layer, face.number);
-            return Place { coords: [s, t, zero], face: None, layer };
+            return SamplePosition { coords: [s, t, zero], face: None, layer };
         }
-        Place { coords: [s, t, zero], face: Some(face), layer }
+        SamplePosition { coords: [s, t, zero], face: Some(face), layer }
     }
 
     fn sampled(&mut self) -> Option<Texel> {
-        let place = self.place();
+        let position = self.sample_position();
         if let Some(conversion) = &self.state.conversion {
-            return self.converted(&place, conversion);
+            return self.converted(&position, conversion);
         }
         if self.state.ignores_lod() {
             let base = self.b.int(0);
             let level = self.level(base);
-            let texel = self.of_level(&place, &level, self.state.mag_filter);
+            let texel = self.filtered_level(&position, &level, self.state.mag_filter);
             return Some(self.finished(texel));
         }
-        let chosen = self.chosen();
-        let texel = self.by_level(chosen.first, |unit, number, result| match chosen.steps {
-            None => unit.of_levels(&place, number, &chosen, result),
-            Some(steps) => unit.stepwise(&place, steps, result, |unit, place, sample| {
-                unit.of_levels(place, number, &chosen, sample);
+        let selection = self.select_levels();
+        let texel = self.for_each_level(selection.first, |builder, number, result| match selection.samples {
+            None => builder.filter_levels(&position, number, &selection, result),
+            Some(samples) => builder.average_samples(&position, samples, result, |builder, position, sample| {
+                builder.filter_levels(position, number, &selection, sample);
             }),
         });
         Some(self.finished(texel))
     }
 
     /// Stores the filtered texel of a level, mixed with that of the next level.
-    fn of_levels(&mut self, place: &Place, number: Value, chosen: &Chosen, result: Local) {
+    fn filter_levels(&mut self, position: &SamplePosition, number: Value, selection: &LevelSelection, result: Local) {
         let level = self.level(number);
-        let first = self.filtered(place, &level, chosen.magnifies);
+        let first = self.filtered(position, &level, selection.magnifies);
         self.store(result, first);
-        let Some(share) = chosen.share else { return };
+        let Some(weight) = selection.weight else { return };
         let zero = self.b.float(0.0);
-        let mixes = self.b.binary(B::FLt, zero, share);
+        let mixes = self.b.binary(B::FLt, zero, weight);
         self.b.push(Inst::If { condition: mixes });
         let (one, last) = (self.b.int(1), self.word(word::LAST_LEVEL, Type::I32));
         let next = self.b.binary(B::IAdd, number, one);
         let next = self.b.binary(B::UMin, next, last);
         let level = self.level(next);
-        let second = self.filtered(place, &level, chosen.magnifies);
-        let mixed = self.mix(first, second, share);
+        let second = self.filtered(position, &level, selection.magnifies);
+        let mixed = self.mix(first, second, weight);
         self.store(result, mixed);
         self.b.push(Inst::EndIf);
     }
 
     /// Stores the average of samples along the longer axis of a footprint, or the minimum or
     /// maximum of each component.
-    fn stepwise(&mut self, place: &Place, steps: Steps, result: Local, sample: impl FnOnce(&mut Self, &Place, Local)) {
+    fn average_samples(
+        &mut self,
+        position: &SamplePosition,
+        samples: AnisotropicSamples,
+        result: Local,
+        sample: impl FnOnce(&mut Self, &SamplePosition, Local),
+    ) {
         let (number, one_sample) = (self.b.local(1), self.b.local(4));
         let (zero, one, half) = (self.b.float(0.0), self.b.float(1.0), self.b.float(0.5));
         self.b.local_store(number, 0, None, zero);
@@ -113,23 +119,23 @@ impl Unit<'_> {
         let last = self.b.local_load(number, 0, None, Type::F32);
         let number_of_this = self.b.binary(B::FAdd, last, one);
         self.b.local_store(number, 0, None, number_of_this);
-        let spaces = self.b.binary(B::FAdd, steps.count, one);
-        let share = self.b.binary(B::FDiv, number_of_this, spaces);
-        let share = self.b.binary(B::FSub, share, half);
-        let several = self.b.binary(B::FLt, one, steps.count);
+        let intervals = self.b.binary(B::FAdd, samples.count, one);
+        let fraction = self.b.binary(B::FDiv, number_of_this, intervals);
+        let fraction = self.b.binary(B::FSub, fraction, half);
+        let several = self.b.binary(B::FLt, one, samples.count);
         let coords = [0, 1, 2].map(|axis| {
-            let moved = self.b.ternary(T::Fma, steps.axis[axis], share, place.coords[axis]);
-            self.b.select(several, moved, place.coords[axis])
+            let moved = self.b.ternary(T::Fma, samples.axis[axis], fraction, position.coords[axis]);
+            self.b.select(several, moved, position.coords[axis])
         });
-        sample(self, &Place { coords, ..*place }, one_sample);
+        sample(self, &SamplePosition { coords, ..*position }, one_sample);
         let is_first = self.b.binary(B::FEq, last, zero);
         for component in 0..4 {
             let [sum, this] = [result, one_sample].map(|local| self.b.local_load(local, component, None, Type::F32));
-            let joined = self.joined_pair(sum, this);
+            let joined = self.reduced_pair(sum, this);
             let joined = self.b.select(is_first, this, joined);
             self.b.local_store(result, component, None, joined);
         }
-        let is_last = self.b.binary(B::FLe, steps.count, number_of_this);
+        let is_last = self.b.binary(B::FLe, samples.count, number_of_this);
         self.b.push(Inst::If { condition: is_last });
         self.b.push(Inst::Break { depth: 0 });
         self.b.push(Inst::EndIf);
@@ -138,14 +144,14 @@ impl Unit<'_> {
         if self.state.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
             for component in 0..4 {
                 let sum = self.b.local_load(result, component, None, Type::F32);
-                let average = self.b.binary(B::FDiv, sum, steps.count);
+                let average = self.b.binary(B::FDiv, sum, samples.count);
                 self.b.local_store(result, component, None, average);
             }
         }
     }
 
     /// Returns the sum, minimum or maximum of two components.
-    fn joined_pair(&mut self, a: Value, b: Value) -> Value {
+    fn reduced_pair(&mut self, a: Value, b: Value) -> Value {
         match self.state.reduction {
             vk::SamplerReductionMode::MIN => elementary::min_of_numbers(&mut self.b, a, b),
             vk::SamplerReductionMode::MAX => elementary::max_of_numbers(&mut self.b, a, b),
@@ -155,7 +161,7 @@ impl Unit<'_> {
 
     /// Emits `work` once per distinct level that lanes name, and returns the texel that it stores.
     /// `work` receives the number of the level.
-    pub(super) fn by_level(&mut self, level: Value, work: impl FnOnce(&mut Self, Value, Local)) -> Texel {
+    pub(super) fn for_each_level(&mut self, level: Value, work: impl FnOnce(&mut Self, Value, Local)) -> Texel {
         let (ty, result) = (self.component_type(), self.b.local(4));
         self.b.push(Inst::Loop);
         // The loop selects the level of the first remaining lane.
@@ -180,35 +186,35 @@ impl Unit<'_> {
     }
 
     /// Returns a texel of a level, by the magnification or minification filter.
-    pub(super) fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
+    pub(super) fn filtered(&mut self, position: &SamplePosition, level: &Level, magnifies: Value) -> Texel {
         let (mag, min) = (self.state.mag_filter, self.state.min_filter);
         if mag == min {
-            return self.of_level(place, level, mag);
+            return self.filtered_level(position, level, mag);
         }
         let (ty, result) = (self.component_type(), self.b.local(4));
         self.b.push(Inst::If { condition: magnifies });
-        let texel = self.of_level(place, level, mag);
+        let texel = self.filtered_level(position, level, mag);
         self.store(result, texel);
         self.b.push(Inst::Else);
-        let texel = self.of_level(place, level, min);
+        let texel = self.filtered_level(position, level, min);
         self.store(result, texel);
         self.b.push(Inst::EndIf);
         [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty))
     }
 
-    pub(super) fn of_level(&mut self, place: &Place, level: &Level, filter: vk::Filter) -> Texel {
+    pub(super) fn filtered_level(&mut self, position: &SamplePosition, level: &Level, filter: vk::Filter) -> Texel {
         match filter {
-            vk::Filter::NEAREST => self.nearest_texel(place, level),
-            _ => self.linear(place, level),
+            vk::Filter::NEAREST => self.nearest_texel(position, level),
+            _ => self.linear(position, level),
         }
     }
 
-    fn nearest_texel(&mut self, place: &Place, level: &Level) -> Texel {
+    fn nearest_texel(&mut self, position: &SamplePosition, level: &Level) -> Texel {
         let axes = self.state.dimensions;
-        let indices: Vec<Value> = (0..axes).map(|axis| self.nearest(place.coords[axis], level, axis)).collect();
-        match &place.face {
-            Some(face) => self.nearest_on_face(face, place.layer, [indices[0], indices[1]], level),
-            None => self.unwrapped(place, level, &indices),
+        let indices: Vec<Value> = (0..axes).map(|axis| self.nearest(position.coords[axis], level, axis)).collect();
+        match &position.face {
+            Some(face) => self.nearest_on_face(face, position.layer, [indices[0], indices[1]], level),
+            None => self.unwrapped(position, level, &indices),
         }
     }
 
@@ -225,13 +231,13 @@ impl Unit<'_> {
     }
 
     /// Returns the texel at indices that are not wrapped yet.
-    fn unwrapped(&mut self, place: &Place, level: &Level, indices: &[Value]) -> Texel {
-        if let Some(face) = &place.face {
-            return self.texel_of_face(face, place.layer, [indices[0], indices[1]], level);
+    fn unwrapped(&mut self, position: &SamplePosition, level: &Level, indices: &[Value]) -> Texel {
+        if let Some(face) = &position.face {
+            return self.texel_of_face(face, position.layer, [indices[0], indices[1]], level);
         }
         let inside = |index: Value| Tap { index, inside: None };
         let zero = self.b.int(0);
-        let mut taps = [inside(zero), inside(zero), inside(place.layer)];
+        let mut taps = [inside(zero), inside(zero), inside(position.layer)];
         for (axis, &index) in indices.iter().enumerate() {
             taps[axis] = self.wrapped(index, level, axis);
         }
@@ -239,24 +245,24 @@ impl Unit<'_> {
     }
 
     fn texel_of_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> Texel {
-        let at = self.at_face(face, layer, indices, level);
-        self.texel(&at, level)
+        let location = self.face_location(face, layer, indices, level);
+        self.texel(&location, level)
     }
 
-    fn at_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> At {
+    fn face_location(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> TexelLocation {
         let [number, x, y] = self.across_edge(face, indices, level);
         let slice = self.b.binary(B::IAdd, layer, number);
-        self.at([x, y, slice].map(|index| Tap { index, inside: None }), level)
+        self.location([x, y, slice].map(|index| Tap { index, inside: None }), level)
     }
 
     fn texel_at(&mut self, taps: [Tap; 3], level: &Level) -> Texel {
-        let at = self.at(taps, level);
-        self.texel(&at, level)
+        let location = self.location(taps, level);
+        self.texel(&location, level)
     }
 
-    fn at(&mut self, [x, y, slice]: [Tap; 3], level: &Level) -> At {
+    fn location(&mut self, [x, y, slice]: [Tap; 3], level: &Level) -> TexelLocation {
         let address = self.has_addresses().then(|| self.address([x, y, slice].map(|tap| tap.index), level));
-        At { x, y, slice, address }
+        TexelLocation { x, y, slice, address }
     }
 
     fn has_addresses(&self) -> bool {
@@ -264,99 +270,99 @@ impl Unit<'_> {
     }
 
     /// Interpolates along each dimension in turn, x first.
-    fn linear(&mut self, place: &Place, level: &Level) -> Texel {
-        if let Some(face) = &place.face {
-            return self.linear_on_face(face, place, level);
+    fn linear(&mut self, position: &SamplePosition, level: &Level) -> Texel {
+        if let Some(face) = &position.face {
+            return self.linear_on_face(face, position, level);
         }
-        let x = self.pair(place.coords[0], level, 0);
+        let x = self.pair(position.coords[0], level, 0);
         let zero = self.b.int(0);
         let nothing = Tap { index: zero, inside: None };
-        let (rows, y_share) = match self.state.dimensions {
+        let (rows, y_weight) = match self.state.dimensions {
             1 => (vec![nothing], None),
             _ => {
-                let pair = self.pair(place.coords[1], level, 1);
-                (pair.taps.to_vec(), Some(pair.share))
+                let pair = self.pair(position.coords[1], level, 1);
+                (pair.taps.to_vec(), Some(pair.weight))
             }
         };
-        let (slices, z_share) = match self.state.dimensions {
+        let (slices, z_weight) = match self.state.dimensions {
             3 => {
-                let pair = self.pair(place.coords[2], level, 2);
-                (pair.taps.to_vec(), Some(pair.share))
+                let pair = self.pair(position.coords[2], level, 2);
+                (pair.taps.to_vec(), Some(pair.weight))
             }
-            _ => (vec![Tap { index: place.layer, inside: None }], None),
+            _ => (vec![Tap { index: position.layer, inside: None }], None),
         };
-        let shares: Vec<Value> = std::iter::once(x.share).chain(y_share).collect();
+        let weights: Vec<Value> = std::iter::once(x.weight).chain(y_weight).collect();
         let mut planes = Vec::new();
         for &slice in &slices {
-            let mut sources = Vec::new();
+            let mut inputs = Vec::new();
             for &row in &rows {
-                let texels = x.taps.map(|column| self.at([column, row, slice], level));
-                self.put_row(&mut sources, texels, (level, x.share));
+                let texels = x.taps.map(|column| self.location([column, row, slice], level));
+                self.put_row(&mut inputs, texels, (level, x.weight));
             }
-            planes.push(self.mixed(&sources, &shares));
+            planes.push(self.mixed(&inputs, &weights));
         }
-        self.joined(&planes, z_share)
+        self.mixed_planes(&planes, z_weight)
     }
 
     /// Adds two texels of a row. Decoded texels are mixed immediately, because they take more
     /// registers.
-    fn put_row(&mut self, sources: &mut Vec<Source>, texels: [At; 2], (level, share): (&Level, Value)) {
-        let pair = texels.map(|at| self.source(&at, level));
+    fn put_row(&mut self, inputs: &mut Vec<FilterInput>, texels: [TexelLocation; 2], (level, weight): (&Level, Value)) {
+        let pair = texels.map(|location| self.filter_input(&location, level));
         match pair {
-            [Source::Words(..), _] => sources.extend(pair),
-            _ => sources.push(Source::Decoded(self.mixed(&pair, &[share]))),
+            [FilterInput::Words(..), _] => inputs.extend(pair),
+            _ => inputs.push(FilterInput::Decoded(self.mixed(&pair, &[weight]))),
         }
     }
 
-    /// Mixes sources in pairs, and the results again, by the weights of the axes. If the first
+    /// Mixes inputs in pairs, and the results again, by the weights of the axes. If the first
     /// axes were mixed before, only the last weights apply.
-    fn mixed(&mut self, sources: &[Source], shares: &[Value]) -> Texel {
-        let shares = &shares[shares.len() - sources.len().ilog2() as usize..];
+    fn mixed(&mut self, inputs: &[FilterInput], weights: &[Value]) -> Texel {
+        let weights = &weights[weights.len() - inputs.len().ilog2() as usize..];
         [0, 1, 2, 3].map(|component| {
-            let mut values: Vec<Value> = sources.iter().map(|source| self.component_of(source, component)).collect();
-            for &share in shares {
-                values = values.chunks(2).map(|pair| self.mix_component(pair[0], pair[1], share)).collect();
+            let mut values: Vec<Value> = inputs.iter().map(|input| self.component_of(input, component)).collect();
+            for &weight in weights {
+                values = values.chunks(2).map(|pair| self.mix_component(pair[0], pair[1], weight)).collect();
             }
             values[0]
         })
     }
 
-    fn joined(&mut self, texels: &[Texel], share: Option<Value>) -> Texel {
-        match (texels, share) {
-            (&[first, second], Some(share)) => self.mix(first, second, share),
+    fn mixed_planes(&mut self, texels: &[Texel], weight: Option<Value>) -> Texel {
+        match (texels, weight) {
+            (&[first, second], Some(weight)) => self.mix(first, second, weight),
             _ => texels[0],
         }
     }
 
-    fn linear_on_face(&mut self, face: &Face, place: &Place, level: &Level) -> Texel {
-        let [x, y] = [0, 1].map(|axis| self.between(place.coords[axis], level, axis));
+    fn linear_on_face(&mut self, face: &Face, position: &SamplePosition, level: &Level) -> Texel {
+        let [x, y] = [0, 1].map(|axis| self.linear_base(position.coords[axis], level, axis));
         let one = self.b.int(1);
         let [columns, rows] = [x.0, y.0].map(|low| [low, self.b.binary(B::IAdd, low, one)]);
-        let mut sources = Vec::new();
+        let mut inputs = Vec::new();
         for row in rows {
-            let texels = columns.map(|column| self.at_face(face, place.layer, [column, row], level));
-            self.put_row(&mut sources, texels, (level, x.1));
+            let texels = columns.map(|column| self.face_location(face, position.layer, [column, row], level));
+            self.put_row(&mut inputs, texels, (level, x.1));
         }
-        self.mixed(&sources, &[x.1, y.1])
+        self.mixed(&inputs, &[x.1, y.1])
     }
 
-    fn mix(&mut self, a: Texel, b: Texel, share: Value) -> Texel {
-        std::array::from_fn(|component| self.mix_component(a[component], b[component], share))
+    fn mix(&mut self, a: Texel, b: Texel, weight: Value) -> Texel {
+        std::array::from_fn(|component| self.mix_component(a[component], b[component], weight))
     }
 
-    /// Returns `a + (b - a) * share` with one rounding of product and sum. For other reductions,
+    /// Returns `a + (b - a) * weight` with one rounding of product and sum. For other reductions,
     /// returns the minimum or maximum of those values whose weight is not 0 at 8 bits of
     /// precision.
-    fn mix_component(&mut self, a: Value, b: Value, share: Value) -> Value {
+    fn mix_component(&mut self, a: Value, b: Value, weight: Value) -> Value {
         if self.state.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
             let difference = self.b.binary(B::FSub, b, a);
-            return self.b.ternary(T::Fma, difference, share, a);
+            return self.b.ternary(T::Fma, difference, weight, a);
         }
         let [zero, all] = [0.0, 256.0].map(|bound| self.b.float(bound));
-        let steps = self.b.binary(B::FMul, share, all);
+        let steps = self.b.binary(B::FMul, weight, all);
         let steps = self.b.unary(U::RoundEven, steps);
         let (no_b, no_a) = (self.b.binary(B::FEq, steps, zero), self.b.binary(B::FEq, steps, all));
-        let joined = self.joined_pair(a, b);
+        let joined = self.reduced_pair(a, b);
         let joined = self.b.select(no_a, b, joined);
         self.b.select(no_b, a, joined)
     }
@@ -364,13 +370,13 @@ impl Unit<'_> {
     /// Gathers one component, or comparison results, of the four texels that linear filtering of
     /// level 0 would read. Their order is (0,1), (1,1), (1,0), (0,0).
     fn gathered(&mut self, component: Option<Value>, offsets: Option<[[i32; 2]; 4]>) -> Texel {
-        if self.state.hides_base {
+        if self.state.excludes_base_level {
             return [self.b.constant(0, self.component_type()); 4];
         }
-        let place = self.place();
+        let position = self.sample_position();
         let base = self.b.int(0);
         let level = self.level(base);
-        let [x, y] = [0, 1].map(|axis| self.between(place.coords[axis], &level, axis).0);
+        let [x, y] = [0, 1].map(|axis| self.linear_base(position.coords[axis], &level, axis).0);
         // Each texel is the (0,0) corner at its own offset.
         let corners = offsets.unwrap_or([[0, 1], [1, 1], [1, 0], [0, 0]]);
         let component = component.map(|component| {
@@ -382,7 +388,7 @@ impl Unit<'_> {
                 let step = self.b.int(step as u32);
                 self.b.binary(B::IAdd, index, step)
             });
-            let texel = self.unwrapped(&place, &level, &indices);
+            let texel = self.unwrapped(&position, &level, &indices);
             let texel = self.finished(texel);
             component.map_or(texel[0], |component| self.component(texel, component))
         })

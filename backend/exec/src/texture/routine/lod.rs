@@ -6,31 +6,31 @@
 use ash::vk;
 use vitric_ir::{BinaryOp as B, ImageOp, Lod, TernaryOp as T, Type, UnaryOp as U, Value, elementary};
 
-use super::{Unit, word};
-use crate::texture::MAX_LOD_BIAS;
+use super::{RoutineBuilder, word};
+use crate::runtime::MAX_LOD_BIAS;
 
 /// Level of detail if the coordinates are constant.
-const NO_CHANGE: f32 = -1000.0;
+const CONSTANT_LOD: f32 = -1000.0;
 
 /// Tolerance by which an anisotropy ratio may exceed a number of samples, so that a rounding error
 /// does not add a sample.
-pub(in crate::texture) const ROUND: f32 = 1.0 / 32.0;
+pub(in crate::texture) const ANISOTROPY_TOLERANCE: f32 = 1.0 / 32.0;
 
 /// Levels to read, in each lane.
-pub(super) struct Chosen {
+pub(super) struct LevelSelection {
     /// Number of the first level.
     pub(super) first: Value,
     /// Weight of the next level, if levels are mixed.
-    pub(super) share: Option<Value>,
+    pub(super) weight: Option<Value>,
     /// Condition that the magnification filter applies.
     pub(super) magnifies: Value,
     /// Samples to average, for anisotropic filtering.
-    pub(super) steps: Option<Steps>,
+    pub(super) samples: Option<AnisotropicSamples>,
 }
 
 /// Samples along the longer axis of a footprint.
 #[derive(Clone, Copy)]
-pub(super) struct Steps {
+pub(super) struct AnisotropicSamples {
     /// Number of samples, as a float.
     pub(super) count: Value,
     /// Axis, in coordinates.
@@ -40,10 +40,10 @@ pub(super) struct Steps {
 /// Footprint computed from gradients.
 struct Footprint {
     lod: Value,
-    steps: Option<Steps>,
+    samples: Option<AnisotropicSamples>,
 }
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns the level of detail before the sampler's clamp.
     fn biased(&mut self) -> Footprint {
         let ImageOp::Sample { lod, .. } = &self.request.op else {
@@ -53,7 +53,7 @@ impl Unit<'_> {
         match lod {
             Lod::Explicit(level) => {
                 let lod = self.operand(*level, Type::F32);
-                self.with_bias(Footprint { lod, steps: None }, None)
+                self.with_bias(Footprint { lod, samples: None }, None)
             }
             Lod::Implicit { bias } => {
                 let base = self.implicit();
@@ -108,26 +108,26 @@ impl Unit<'_> {
         let (along_x, along_y) = (self.scaled_square(dx), self.scaled_square(dy));
         let longer = elementary::max_of_numbers(&mut self.b, along_x, along_y);
         if !self.state.is_anisotropic {
-            return Footprint { lod: self.log(longer), steps: None };
+            return Footprint { lod: self.log_scale(longer), samples: None };
         }
         let shorter = elementary::min_of_numbers(&mut self.b, along_x, along_y);
         let ratio = self.anisotropy(longer, shorter);
         let square = self.b.binary(B::FDiv, longer, ratio);
         let (by_x, root) = (self.b.binary(B::FLt, along_y, along_x), self.b.unary(U::Sqrt, ratio));
-        let (round, one) = (self.b.float(ROUND), self.b.float(1.0));
+        let (round, one) = (self.b.float(ANISOTROPY_TOLERANCE), self.b.float(1.0));
         let least = self.b.binary(B::FSub, root, round);
         let count = self.b.unary(U::Ceil, least);
         let count = self.b.binary(B::FMax, count, one);
         let axis = [0, 1, 2].map(|axis| self.b.select(by_x, dx[axis], dy[axis]));
-        Footprint { lod: self.log(square), steps: Some(Steps { count, axis }) }
+        Footprint { lod: self.log_scale(square), samples: Some(AnisotropicSamples { count, axis }) }
     }
 
     /// Returns log2 of the square root of a squared scale factor.
-    fn log(&mut self, square: Value) -> Value {
+    fn log_scale(&mut self, square: Value) -> Value {
         let zero = self.b.float(0.0);
         let changes = self.b.binary(B::FLt, zero, square);
         let log = elementary::log2(&mut self.b, square);
-        let (half, none) = (self.b.float(0.5), self.b.float(NO_CHANGE));
+        let (half, none) = (self.b.float(0.5), self.b.float(CONSTANT_LOD));
         let log = self.b.binary(B::FMul, log, half);
         self.b.select(changes, log, none)
     }
@@ -173,7 +173,7 @@ impl Unit<'_> {
         let last = self.b.unary(U::SToF, last);
         let level = self.b.binary(B::FMax, zero, lod);
         let level = self.b.binary(B::FMin, last, level);
-        if !self.state.has_least_level {
+        if !self.state.has_min_level {
             return level;
         }
         let least = self.word(word::MIN_LEVEL, Type::F32);
@@ -189,19 +189,19 @@ impl Unit<'_> {
     }
 
     /// Returns the levels to read.
-    pub(super) fn chosen(&mut self) -> Chosen {
-        let Footprint { lod, steps } = self.biased();
+    pub(super) fn select_levels(&mut self) -> LevelSelection {
+        let Footprint { lod, samples } = self.biased();
         let lod = self.clamped(lod);
         let zero = self.b.float(0.0);
         let magnifies = self.b.binary(B::FLe, lod, zero);
         let level = self.within_levels(lod);
         if self.state.mipmap_mode == vk::SamplerMipmapMode::NEAREST {
             let nearest = self.nearest_level(level);
-            return Chosen { first: self.b.unary(U::FToS, nearest), share: None, magnifies, steps };
+            return LevelSelection { first: self.b.unary(U::FToS, nearest), weight: None, magnifies, samples };
         }
         let first = self.b.unary(U::Floor, level);
-        let share = self.b.binary(B::FSub, level, first);
-        Chosen { first: self.b.unary(U::FToS, first), share: Some(share), magnifies, steps }
+        let weight = self.b.binary(B::FSub, level, first);
+        LevelSelection { first: self.b.unary(U::FToS, first), weight: Some(weight), magnifies, samples }
     }
 
     /// Returns the level that would be accessed, and the level of detail before the sampler's

@@ -24,9 +24,9 @@ use foldhash::HashMap;
 use parking_lot::Mutex;
 
 #[cfg(test)]
-pub(super) use address::FARTHEST;
+pub(super) use address::MAX_COORDINATE;
 #[cfg(test)]
-pub(super) use lod::ROUND;
+pub(super) use lod::ANISOTROPY_TOLERANCE;
 
 use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Builder, Image, Inst, Space, Token, Type, Value};
@@ -36,9 +36,8 @@ use vitric_memory::{
 
 use super::access::outside_buffer;
 use super::texel::Reader;
-use super::{Conversion, MAX_ANISOTROPY, Sampler};
 use crate::Program;
-use crate::runtime::{Bindings, Bound, Descriptor};
+use crate::runtime::{Bound, Conversion, Descriptor, MAX_ANISOTROPY, Sampler};
 
 /// Maximum number of operands of an image instruction.
 const MAX_OPERANDS: usize = 32;
@@ -171,9 +170,9 @@ struct State {
     /// True if filtering does not cross the edges of cube faces.
     separate_faces: bool,
     /// True if the view's minimum LOD excludes some levels.
-    has_least_level: bool,
+    has_min_level: bool,
     /// True if the view's minimum LOD excludes the first level.
-    hides_base: bool,
+    excludes_base_level: bool,
     conversion: Option<Conversion>,
 }
 
@@ -197,13 +196,13 @@ pub struct Routine {
     pub token: Token,
 }
 
-/// Image and sampler prepared for one kind of instruction.
+/// Routine with its resources: an image and a sampler, prepared for one kind of instruction.
 #[derive(Debug)]
-pub struct Lookup {
+pub struct BoundRoutine {
     /// Routine that executes the instruction.
     pub routine: Arc<Routine>,
-    /// Resources of the routine.
-    pub bindings: Bindings,
+    /// Descriptors of each resource of the routine.
+    pub resources: Vec<Vec<Bound>>,
     /// Push constants of the routine.
     pub push: Vec<u8>,
 }
@@ -222,14 +221,14 @@ impl Routines {
     /// Prepares a view and a sampler for an instruction whose operands are numbered from 0.
     /// Returns `None` if the view's format is not supported or its memory is not bound. All
     /// results are then 0.
-    pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
+    pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<BoundRoutine> {
         let reader = Reader::new(view)?;
         if let Some(conversion) = sampler.conversion.filter(|_| reader.info.is_planar()) {
             let (planes, mut push) = convert::planes(view, reader.info)?;
             put_sampler(&mut push, sampler);
             let state = State::new(&reader, sampler, Layout::in_memory(&reader));
             let state = State { conversion: Some(conversion), ..state };
-            return self.lookup(request, state, planes.into_iter().map(|plane| vec![plane]).collect(), &push);
+            return self.bound(request, state, planes.into_iter().map(|plane| vec![plane]).collect(), &push);
         }
         let memory = view.memory(reader.aspect())?;
         let state = State::new(&reader, sampler, Layout::new(&reader, &memory));
@@ -240,12 +239,12 @@ impl Routines {
         let image = if state.layout == Layout::Blocks { as_words(view) } else { view.clone() };
         let image = Bound::Other(Descriptor::SampledImage(image));
         let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
-        self.lookup(request, state, vec![vec![memory], vec![image]], &push)
+        self.bound(request, state, vec![vec![memory], vec![image]], &push)
     }
 
     /// Prepares a view for an instruction that accesses single texels. Returns `None` if nothing
     /// is bound, or if no routine can decode or encode the texels.
-    pub fn prepare_texels(&self, request: &Image, view: &SurfaceView) -> Option<Lookup> {
+    pub fn prepare_texels(&self, request: &Image, view: &SurfaceView) -> Option<BoundRoutine> {
         let reader = Reader::new(view)?;
         let memory = view.memory(reader.aspect())?;
         let state = State::texels(&reader, Layout::new(&reader, &memory));
@@ -254,11 +253,11 @@ impl Routines {
         }
         let mut push = level_words(&reader, view.desc.layers);
         push[word::BORDER as usize..][..4].copy_from_slice(&reader.outside());
-        self.lookup(request, state, vec![vec![Bound::Buffer(Some(memory.memory), memory.start, memory.bytes)]], &push)
+        self.bound(request, state, vec![vec![Bound::Buffer(Some(memory.memory), memory.start, memory.bytes)]], &push)
     }
 
     /// Prepares a texel buffer for an instruction that accesses single texels.
-    pub fn prepare_buffer(&self, request: &Image, view: &BufferView) -> Option<Lookup> {
+    pub fn prepare_buffer(&self, request: &Image, view: &BufferView) -> Option<BoundRoutine> {
         let info = vitric_format::info(view.format)?;
         let state = State::one_level(view.format, vk::ImageAspectFlags::COLOR);
         if view.range.size > MAX_BYTES {
@@ -273,19 +272,17 @@ impl Routines {
         let BufferRange { offset, size, .. } = view.range;
         let range = BufferRange { offset: offset - before, size: size + before, ..view.range.clone() };
         let range = Bound::new(Descriptor::StorageBuffer(range), 0);
-        self.lookup(request, state, vec![vec![range]], &push)
+        self.bound(request, state, vec![vec![range]], &push)
     }
 
-    fn lookup(&self, request: &Image, state: State, resources: Vec<Vec<Bound>>, push: &[u32]) -> Option<Lookup> {
+    fn bound(&self, request: &Image, state: State, resources: Vec<Vec<Bound>>, push: &[u32]) -> Option<BoundRoutine> {
         // The number of the instruction and the sources of image and sampler do not affect the
         // routine.
         let request =
             Image { resource: 0, element: None, sampler: None, number: 0, result: Value(0), ..request.clone() };
         let routine = self.routine((request, state))?;
         let push = push.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // The routine's own image instruction fetches texels that it does not decode.
-        let bindings = Bindings::new(resources).with_routines(Arc::default(), 1);
-        Some(Lookup { routine, bindings, push })
+        Some(BoundRoutine { routine, resources, push })
     }
 
     fn routine(&self, key: Key) -> Option<Arc<Routine>> {
@@ -319,8 +316,8 @@ impl State {
             is_anisotropic: false,
             reduction: vk::SamplerReductionMode::WEIGHTED_AVERAGE,
             separate_faces: false,
-            has_least_level: false,
-            hides_base: false,
+            has_min_level: false,
+            excludes_base_level: false,
             conversion: None,
         }
     }
@@ -342,8 +339,8 @@ impl State {
             swizzle: view.desc.swizzle,
             single_level: view.desc.levels == 1,
             samples_log2: view.surface.desc().samples.ilog2(),
-            has_least_level: view.desc.min_lod > 0.0,
-            hides_base: view.desc.min_lod >= 1.0,
+            has_min_level: view.desc.min_lod > 0.0,
+            excludes_base_level: view.desc.min_lod >= 1.0,
             ..Self::one_level(info.format, aspect)
         }
     }
@@ -432,12 +429,12 @@ fn put_level(push: &mut [u32], level: u32, size: [u32; 3], place: LevelPlace) {
 
 fn compile(key: &Key) -> Option<Program> {
     let (request, state) = key;
-    let mut unit = Unit::new(request, state)?;
-    let results = unit.results()?;
+    let mut builder = RoutineBuilder::new(request, state)?;
+    let results = builder.results()?;
     for (slot, value) in (0..).zip(results) {
-        unit.b.push(Inst::Output { slot, value });
+        builder.b.push(Inst::Output { slot, value });
     }
-    let mut function = unit.b.finish();
+    let mut function = builder.b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
     let mut program = Program::routine(function, &[LaneVariance::Divergent; MAX_OPERANDS], request.results as usize);
     program.code.generate_chosen(program.stage, "image");
@@ -445,7 +442,7 @@ fn compile(key: &Key) -> Option<Program> {
 }
 
 /// Builder of a routine.
-struct Unit<'a> {
+struct RoutineBuilder<'a> {
     b: Builder,
     request: &'a Image,
     state: &'a State,
@@ -453,10 +450,10 @@ struct Unit<'a> {
     /// Index of the resource that texels are loaded from.
     resource: u32,
     /// Integer indices, with the floats that they were converted from.
-    whole: Vec<(Value, Value)>,
+    index_floats: Vec<(Value, Value)>,
 }
 
-impl<'a> Unit<'a> {
+impl<'a> RoutineBuilder<'a> {
     fn new(request: &'a Image, state: &'a State) -> Option<Self> {
         Some(Self {
             b: Builder::new(),
@@ -464,7 +461,7 @@ impl<'a> Unit<'a> {
             state,
             info: vitric_format::info(state.format)?,
             resource: 0,
-            whole: Vec::new(),
+            index_floats: Vec::new(),
         })
     }
 

@@ -11,6 +11,7 @@ use vitric_ir::{BinaryOp, Dim, ImageOp, Lod};
 use vitric_memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
 
 use super::*;
+use crate::bindings::{Bindings, Lookup};
 use crate::interp::{Environment, Stop, Wave};
 use crate::runtime::Deadline;
 use crate::texture::reference::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampling};
@@ -270,10 +271,11 @@ impl Request {
     /// Runs the routine for the lanes of a mask.
     fn run(&self, view: &Arc<SurfaceView>, sampler: &Sampler, lanes: Mask) -> [Lanes; 4] {
         let lookup = Routines::default().prepare(&self.image, view, sampler).unwrap();
-        self.run_on(&lookup, lanes)
+        self.run_on(lookup, lanes)
     }
 
-    fn run_on(&self, lookup: &Lookup, lanes: Mask) -> [Lanes; 4] {
+    fn run_on(&self, routine: BoundRoutine, lanes: Mask) -> [Lanes; 4] {
+        let lookup = Lookup::new(routine);
         let deadline = Deadline::after(std::time::Duration::from_secs(100));
         let environment = Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, &deadline) };
         let mut inputs = self.operands.clone();

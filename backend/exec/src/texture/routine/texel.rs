@@ -7,23 +7,23 @@ use vitric_ir::{BinaryOp as B, Dim, Image, ImageOp, Space, Type, UnaryOp as U, V
 use vitric_memory::Swizzle;
 
 use super::address::{Level, Tap};
-use super::{Layout, Unit, word};
-use crate::format_ir as routines;
+use super::{Layout, RoutineBuilder, word};
+use crate::format_ir;
 
 /// Four components of each lane.
 pub(super) type Texel = [Value; 4];
 
 /// Texel that filtering combines with others component by component.
-pub(super) enum Source {
+pub(super) enum FilterInput {
     /// Words of the texel, which take fewer registers than its components, and its position.
-    Words(routines::Words, At),
+    Words(format_ir::Words, TexelLocation),
     /// Components of the texel.
     Decoded(Texel),
 }
 
 /// Position of a texel.
 #[derive(Clone, Copy)]
-pub(super) struct At {
+pub(super) struct TexelLocation {
     pub(super) x: Tap,
     pub(super) y: Tap,
     /// Layer, slice or face.
@@ -32,7 +32,7 @@ pub(super) struct At {
     pub(super) address: Option<Value>,
 }
 
-impl Unit<'_> {
+impl RoutineBuilder<'_> {
     /// Returns true if components are integers.
     pub(super) fn is_integer(&self) -> bool {
         self.state.aspect == vk::ImageAspectFlags::STENCIL || self.info.class.is_integer()
@@ -53,24 +53,24 @@ impl Unit<'_> {
     /// Returns the largest code of components that are filtered as codes.
     pub(super) fn scale(&self) -> Option<u32> {
         let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.state.layout != Layout::Fetched;
-        if plain && self.reference().is_none() { routines::greatest_code(self.info) } else { None }
+        if plain && self.reference().is_none() { format_ir::filterable_max_code(self.info) } else { None }
     }
 
     /// Returns a texel in the form that filtering combines: decoded, with border and comparison
     /// applied.
-    pub(super) fn texel(&mut self, at: &At, level: &Level) -> Texel {
-        let texel = match at.address {
+    pub(super) fn texel(&mut self, location: &TexelLocation, level: &Level) -> Texel {
+        let texel = match location.address {
             Some(address) => self.loaded(address),
             None if self.state.layout == Layout::Blocks => {
-                let words = self.fetched(at, level, Type::I32);
+                let words = self.fetched(location, level, Type::I32);
                 self.decoded(&words[..self.texel_bytes().div_ceil(4) as usize])
             }
             None => {
                 let ty = self.component_type();
-                self.fetched(at, level, ty)
+                self.fetched(location, level, ty)
             }
         };
-        let texel = self.or_border(texel, at);
+        let texel = self.or_border(texel, location);
         match self.reference() {
             Some(reference) => self.compared(texel[0], reference),
             None => texel,
@@ -79,22 +79,22 @@ impl Unit<'_> {
 
     /// Returns a texel for filtering. A colour texel of at most one word is decoded later, one
     /// component at a time.
-    pub(super) fn source(&mut self, at: &At, level: &Level) -> Source {
+    pub(super) fn filter_input(&mut self, location: &TexelLocation, level: &Level) -> FilterInput {
         let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.reference().is_none();
-        let is_short = self.texel_bytes() <= 4 && routines::has_components(self.info);
-        match at.address.filter(|_| plain && is_short) {
-            Some(address) => Source::Words(self.words(address), *at),
-            None => Source::Decoded(self.texel(at, level)),
+        let is_short = self.texel_bytes() <= 4 && format_ir::has_components(self.info);
+        match location.address.filter(|_| plain && is_short) {
+            Some(address) => FilterInput::Words(self.words(address), *location),
+            None => FilterInput::Decoded(self.texel(location, level)),
         }
     }
 
     /// Returns component 0 to 3 of a texel.
-    pub(super) fn component_of(&mut self, source: &Source, component: u8) -> Value {
-        match source {
-            Source::Decoded(texel) => texel[usize::from(component)],
-            Source::Words(words, at) => {
+    pub(super) fn component_of(&mut self, input: &FilterInput, component: u8) -> Value {
+        match input {
+            FilterInput::Decoded(texel) => texel[usize::from(component)],
+            FilterInput::Words(words, location) => {
                 let value = self.decoded_component(words, component);
-                match self.is_inside(at) {
+                match self.is_inside(location) {
                     Some(inside) => {
                         let border = self.border_component(component);
                         self.b.select(inside, value, border)
@@ -110,7 +110,7 @@ impl Unit<'_> {
         self.decoded(&words)
     }
 
-    fn words(&mut self, address: Value) -> routines::Words {
+    fn words(&mut self, address: Value) -> format_ir::Words {
         let bytes = self.texel_bytes();
         let buffer = self.memory();
         match bytes {
@@ -149,7 +149,7 @@ impl Unit<'_> {
         (word, self.b.binary(B::Shl, byte, three))
     }
 
-    fn words_at(&mut self, buffer: Space, address: Value, count: u32) -> routines::Words {
+    fn words_at(&mut self, buffer: Space, address: Value, count: u32) -> format_ir::Words {
         let word = |index: u32| {
             let at = self.b.int(index * 4);
             let offset = self.b.binary(B::IAdd, address, at);
@@ -160,7 +160,7 @@ impl Unit<'_> {
 
     /// Loads a texel of three components of one or two bytes, which may start at any component and
     /// end in the next word.
-    fn straddling(&mut self, buffer: Space, address: Value, bytes: u32) -> routines::Words {
+    fn straddling(&mut self, buffer: Space, address: Value, bytes: u32) -> format_ir::Words {
         let (first, shift) = self.word_and_shift(address);
         let (words, all) = (self.words_at(buffer, first, 2), self.b.int(32));
         let back = self.b.binary(B::ISub, all, shift);
@@ -175,7 +175,7 @@ impl Unit<'_> {
         let (zero, one) = (self.b.float(0.0), self.b.float(1.0));
         match self.state.aspect {
             vk::ImageAspectFlags::DEPTH => {
-                let depth = routines::decode_depth(&mut self.b, self.info.depth_bits, words[0]);
+                let depth = format_ir::decode_depth(&mut self.b, self.info.depth_bits, words[0]);
                 [depth, zero, zero, one]
             }
             vk::ImageAspectFlags::STENCIL => {
@@ -183,7 +183,7 @@ impl Unit<'_> {
                 [self.stencil(words[0]), zero, zero, one]
             }
             _ if self.scale().is_some() => [0, 1, 2, 3].map(|component| self.decoded_component(words, component)),
-            _ => routines::decode(&mut self.b, self.info, words),
+            _ => format_ir::decode(&mut self.b, self.info, words),
         }
     }
 
@@ -197,19 +197,19 @@ impl Unit<'_> {
 
     fn decoded_component(&mut self, words: &[Value], component: u8) -> Value {
         match self.scale() {
-            Some(_) => routines::decode_code(&mut self.b, self.info, words, component),
-            None => routines::decode_component(&mut self.b, self.info, words, component),
+            Some(_) => format_ir::decode_code(&mut self.b, self.info, words, component),
+            None => format_ir::decode_component(&mut self.b, self.info, words, component),
         }
     }
 
     /// Returns a texel that the runtime reads, as components or as words.
-    fn fetched(&mut self, at: &At, level: &Level, ty: Type) -> Texel {
+    fn fetched(&mut self, location: &TexelLocation, level: &Level, ty: Type) -> Texel {
         let (dim, arrayed) = match (self.state.dimensions, self.state.is_cube) {
             (1, _) => (Dim::D1, true),
             (3, _) => (Dim::D3, false),
             _ => (Dim::D2, true),
         };
-        let mut coords = vec![at.x.index, at.y.index, at.slice.index];
+        let mut coords = vec![location.x.index, location.y.index, location.slice.index];
         if self.state.dimensions == 1 {
             coords.remove(1);
         }
@@ -232,13 +232,13 @@ impl Unit<'_> {
     }
 
     /// Returns a condition that a texel is in bounds, if it may be out of bounds.
-    fn is_inside(&mut self, at: &At) -> Option<Value> {
-        let known = [at.x.inside, at.y.inside, at.slice.inside].into_iter().flatten();
+    fn is_inside(&mut self, location: &TexelLocation) -> Option<Value> {
+        let known = [location.x.inside, location.y.inside, location.slice.inside].into_iter().flatten();
         known.reduce(|inside, known| self.b.binary(B::LogicalAnd, inside, known))
     }
 
-    fn or_border(&mut self, texel: Texel, at: &At) -> Texel {
-        let Some(inside) = self.is_inside(at) else { return texel };
+    fn or_border(&mut self, texel: Texel, location: &TexelLocation) -> Texel {
+        let Some(inside) = self.is_inside(location) else { return texel };
         let border = [0, 1, 2, 3].map(|component| self.border_component(component));
         // The runtime has applied the component mapping to fetched texels, so the border needs it
         // too.
@@ -290,7 +290,7 @@ impl Unit<'_> {
     /// Converts codes to values, if texels are filtered as codes.
     pub(super) fn values(&mut self, texel: Texel) -> Texel {
         match self.scale() {
-            Some(scale) => texel.map(|code| routines::over_code(&mut self.b, code, scale)),
+            Some(scale) => texel.map(|code| format_ir::normalize_code(&mut self.b, code, scale)),
             None => texel,
         }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use vitric_base::simd::WAVE;
+use vitric_exec::bindings::Bindings;
 use vitric_exec::interp::Environment;
-use vitric_exec::runtime::{Bindings, Bound, Deadline, Ranges};
+use vitric_exec::runtime::{Bound, Deadline, Ranges};
 use vitric_ir::Function;
 use vitric_ir::interface::{InputSlot, Interpolation, OutputSlot, Place};
 use vitric_memory::{Allocation, Heap};

@@ -26,7 +26,7 @@ pub(super) use waves::Mode as MergedMode;
 
 use vitric_base::simd::WAVE;
 use vitric_exec::Program;
-use vitric_exec::link::{self, Before, Linker};
+use vitric_exec::link::{self, Linker, NumberBase};
 use vitric_ir::interface::{Builtin, GeometryFacts, LOCAL_WORD, Slot};
 use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, Value};
@@ -141,9 +141,9 @@ impl MergedKernel {
         let layout = Layout::of(geometry, &facts);
         let program = merged(pipeline, geometry, (&facts, layout));
         let records = &geometry.outputs[..geometry.outputs.len() - 1];
-        let looks_across = geometry.looks_across() || pipeline.vertex.looks_across();
+        let depends_on_wave = geometry.depends_on_wave() || pipeline.vertex.depends_on_wave();
         Some(Self {
-            may_repeat: !program.fragment.side_effects && !looks_across,
+            may_repeat: !program.fragment.side_effects && !depends_on_wave,
             finish: VertexKernel::of_records((pipeline, geometry), records, !program.fragment.side_effects),
             #[cfg(test)]
             slots: geometry.outputs.iter().map(|output| output.slot).collect(),
@@ -236,7 +236,7 @@ fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts,
 }
 
 /// Appends geometry code for the lanes that have a primitive.
-fn run_geometry(mut b: Builder, geometry: &Program, before: Before) -> Builder {
+fn run_geometry(mut b: Builder, geometry: &Program, before: NumberBase) -> Builder {
     let (span, zero) = (b.input(input::EMIT_SPAN, Type::I32), b.int(0));
     let condition = b.binary(B::INe, span, zero);
     b.push(Inst::If { condition });
@@ -285,7 +285,7 @@ fn shade_row(
     let at = b.binary(B::IAdd, row, lane);
     let vertex = b.load(Space::Shared, at, Type::I32);
     let mut linker = VertexLinker::of(b, pipeline, Some(vertex));
-    let words = link::append_anew(&mut linker, &pipeline.vertex);
+    let words = link::append_in_loop(&mut linker, &pipeline.vertex);
     let mut b = linker.into_builder();
     let bytes = b.int(layout.slots * LOCAL_WORD);
     let row = b.binary(B::IMul, number, bytes);
@@ -306,7 +306,7 @@ fn shade_row(
 struct GeometryLinker<'a> {
     b: Builder,
     program: &'a Program,
-    before: Before,
+    before: NumberBase,
 }
 
 impl Linker for GeometryLinker<'_> {
@@ -334,7 +334,7 @@ impl Linker for GeometryLinker<'_> {
         self.input(slot, ty)
     }
 
-    fn before(&self) -> Before {
+    fn number_base(&self) -> NumberBase {
         self.before
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use ash::vk;
 use vitric_base::counters::{Counter, Counters};
+use vitric_exec::bindings::Bindings;
 use vitric_exec::interp::Environment;
-use vitric_exec::runtime::{Bindings, Deadline};
+use vitric_exec::runtime::Deadline;
 use vitric_spirv as spirv;
 
 use super::emit::{Emission, EmitScratch};

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use vitric_exec::Program;
-use vitric_exec::link::{self, Before, Linker};
+use vitric_exec::link::{self, Linker, NumberBase};
 use vitric_ir::interface::{Builtin, PatchFacts, Slot};
 use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{Builder, Inst, InterpolateAt, Type, Value};
@@ -115,17 +115,17 @@ impl LazyTessellationKernel {
 
 /// Returns the numbers of resources and image instructions of the programs before the geometry
 /// program.
-pub(crate) fn before_geometry(pipeline: &PipelineState) -> Before {
+pub(crate) fn before_geometry(pipeline: &PipelineState) -> NumberBase {
     let patches = pipeline.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
     before([&pipeline.vertex].into_iter().chain(patches).map(|program| &**program))
 }
 
-fn before<'a>(programs: impl IntoIterator<Item = &'a Program>) -> Before {
-    let add = |sum: Before, program: &Program| Before {
+fn before<'a>(programs: impl IntoIterator<Item = &'a Program>) -> NumberBase {
+    let add = |sum: NumberBase, program: &Program| NumberBase {
         resources: sum.resources + program.resources.len() as u32,
         images: sum.images + program.images,
     };
-    programs.into_iter().fold(Before::default(), add)
+    programs.into_iter().fold(NumberBase::default(), add)
 }
 
 impl TessellationKernel {
@@ -286,7 +286,7 @@ struct PatchLinker<'a> {
     b: Builder,
     linked: &'a Linked<'a>,
     program: &'a Program,
-    before: Before,
+    before: NumberBase,
 }
 
 impl PatchLinker<'_> {
@@ -353,7 +353,7 @@ impl Linker for PatchLinker<'_> {
         self.input(slot, ty)
     }
 
-    fn before(&self) -> Before {
+    fn number_base(&self) -> NumberBase {
         self.before
     }
 }

@@ -321,7 +321,7 @@ impl Linker {
         // A sample number that is unknown at compile time is an input.
         let by_sample = sample.is_none() && shades_samples(state, Some(program));
         let inputs = Inputs::new(program, Form::Alone, (by_sample, state)).of_sample(sample).that_vary(self.varies);
-        let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
+        let words = link::append_in_loop(&mut FragmentLinker { linker: self, inputs }, program);
         self.place = None;
         words
     }

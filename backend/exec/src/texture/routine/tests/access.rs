@@ -91,7 +91,7 @@ fn texels_are_fetched_as_one_lane_reads_them() {
             continue;
         };
         checked += 1;
-        let results = request.run_on(&lookup, LANES);
+        let results = request.run_on(lookup, LANES);
         let descriptor = Descriptor::SampledImage(view.clone());
         for lane in 0..WAVE {
             let position = request.position(sample, level, lane);
@@ -134,7 +134,7 @@ fn texels_are_written_as_one_lane_writes_them() {
         let Some(lookup) = Routines::default().prepare_texels(&request.image, &view) else { panic!("no routine") };
         checked += 1;
         let before = bytes_of(&view);
-        let results = request.run_on(&lookup, LANES);
+        let results = request.run_on(lookup, LANES);
         let after = bytes_of(&view);
         let (memory, start) = view.surface.binding().unwrap();
         memory.write(start, &before);
@@ -173,7 +173,7 @@ fn buffers_of_texels_end_where_their_range_ends() {
         request.image.coords.push(index);
         request.image.op = ImageOp::Read { sample: None };
         let lookup = Routines::default().prepare_buffer(&request.image, &view).unwrap();
-        let results = request.run_on(&lookup, Mask::MAX);
+        let results = request.run_on(lookup, Mask::MAX);
         let descriptor = Descriptor::StorageTexelBuffer(view);
         for lane in 0..WAVE {
             let expected = read(Some(&descriptor), request.position(None, None, lane));

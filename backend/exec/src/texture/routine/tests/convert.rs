@@ -5,7 +5,6 @@ use vitric_format::PLANE_ASPECTS;
 use vk::SamplerYcbcrModelConversion as Model;
 
 use super::*;
-use crate::texture::Conversion;
 
 const PLANAR: [vk::Format; 6] = [
     vk::Format::G8_B8_R8_3PLANE_420_UNORM,

@@ -9,58 +9,101 @@ use vitric_codegen::Target;
 use vitric_ir::{Image, ImageOp};
 use vitric_memory::{DecodedUse, SurfaceView};
 
-use super::frame::RoutineEntry;
-use super::image::is_access;
-use super::{Bindings, Descriptor, ResolvedSet, native};
+use super::{Bindings, ResolvedSet};
 use crate::Program;
-use crate::texture::{self, Lookup, Routine, Routines};
+use crate::runtime::Descriptor;
+use crate::runtime::frame::RoutineEntry;
+use crate::texture::{BoundRoutine, Routine, Routines};
+
+/// Image and sampler prepared for one kind of instruction.
+#[derive(Debug)]
+pub struct Lookup {
+    /// Routine that executes the instruction.
+    pub routine: Arc<Routine>,
+    /// Resources of the routine.
+    pub bindings: Bindings,
+    /// Push constants of the routine.
+    pub push: Vec<u8>,
+}
+
+impl Lookup {
+    /// Creates the bindings of a routine.
+    pub(crate) fn new(BoundRoutine { routine, resources, push }: BoundRoutine) -> Self {
+        // The routine's own image instruction fetches texels that it does not decode.
+        let bindings = Bindings::new(resources).with_routines(Arc::default(), 1);
+        Self { routine, bindings, push }
+    }
+
+    /// Makes the routine available to generated code. The lookup must live as long as the entry.
+    fn publish(&self, entry: &RoutineEntry) {
+        if let Some(native) = self.routine.program.code.native() {
+            native.publish(entry, &self.routine.token, &self.push, self.bindings.table());
+        }
+    }
+}
 
 /// Array elements of an instruction's image and sampler in the bindings.
-pub type Elements = (u32, u32);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct ArrayElements {
+    /// Element of the image.
+    pub image: u32,
+    /// Element of the sampler.
+    pub sampler: u32,
+}
+
+/// Image instruction of a program with the array elements that it was executed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct LookupKey {
+    /// Number of the instruction.
+    instruction: u32,
+    elements: ArrayElements,
+}
 
 /// Lookup, or `None` if there is nothing to sample.
-type Looked = Option<Arc<Lookup>>;
+type LookupResult = Option<Arc<Lookup>>;
 
 /// Lookup together with its use of decoded texels, which stay in place as long as this value
 /// lives.
 #[derive(Debug)]
-struct LookedUp {
-    lookup: Looked,
+struct LookupEntry {
+    lookup: LookupResult,
     _decoded: Option<DecodedUse>,
 }
 
-/// Key of a program's image instruction: the address of the program and the number of the
-/// instruction.
-type Instruction = (usize, u32);
+/// Key of a lookup in a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct SetKey {
+    /// Address of the program.
+    program: usize,
+    key: LookupKey,
+    /// True if the lookup uses decoded texels rather than their blocks.
+    is_decoded: bool,
+}
 
-/// Lookups in a set, by image instruction, array elements, and whether decoded texels are used.
-/// Each entry holds a weak reference to its program. Lookups that use decoded texels differ from
-/// those that use their blocks.
+/// Lookups in a set. Each entry holds a weak reference to its program.
 #[derive(Debug, Default)]
-pub struct Found(Mutex<HashMap<(Instruction, Elements, bool), Remembered>>);
-
-type Remembered = (Weak<Program>, Looked);
+pub(super) struct SetLookups(Mutex<HashMap<SetKey, (Weak<Program>, LookupResult)>>);
 
 /// Maximum number of lookups that a set caches.
-const MAX_FOUND: usize = 1 << 12;
+const MAX_SET_LOOKUPS: usize = 1 << 12;
 
-impl Found {
-    /// Returns the cached lookup of an instruction, or the result of `look`. The weak reference of
+impl SetLookups {
+    /// Returns the cached lookup of an instruction, or the result of `find`. The weak reference of
     /// the entry ensures that no other program gets the address of its program.
-    fn or_look(
+    fn get_or_find(
         &self,
         program: &Weak<Program>,
-        (number, elements): Wanted,
+        key: LookupKey,
         is_decoded: bool,
-        look: impl Fn() -> Looked,
-    ) -> Looked {
-        let key = ((program.as_ptr().addr(), number), elements, is_decoded);
+        find: impl Fn() -> LookupResult,
+    ) -> LookupResult {
+        let key = SetKey { program: program.as_ptr().addr(), key, is_decoded };
         if let Some((_, found)) = self.0.lock().get(&key) {
             return found.clone();
         }
-        let found = look();
+        let found = find();
         let mut all = self.0.lock();
-        if all.len() >= MAX_FOUND {
+        if all.len() >= MAX_SET_LOOKUPS {
             all.clear();
         }
         all.insert(key, (program.clone(), found.clone()));
@@ -75,45 +118,42 @@ pub struct Lookups {
     /// Program of the lookups, if sets cache them.
     program: Weak<Program>,
     /// First lookup of each instruction, by its number. Most instructions need no other.
-    first: Box<[OnceLock<(Elements, LookedUp)>]>,
+    first: Box<[OnceLock<(ArrayElements, LookupEntry)>]>,
     /// Routines of the first lookups, in the layout that generated code reads.
     entries: Box<[RoutineEntry]>,
-    others: Others,
+    others: LookupTables,
     /// Inlined program for the routines of these lookups, once requested. The inner option is
     /// `None` if inlining is not worthwhile.
     pub inlined: OnceLock<Option<Arc<Program>>>,
 }
 
-/// Number of an image instruction, and the array elements it was executed with.
-type Wanted = (u32, Elements);
-
-/// Number of tables in [`Others`].
+/// Number of tables in [`LookupTables`].
 const TABLES: usize = 9;
 /// Number of slots in the first table. Each following table has four times as many as the one
 /// before.
 const FIRST_SLOTS: usize = 16;
 /// Number of slots in each table that may hold a particular lookup.
-const PLACES: usize = 4;
+const PROBES: usize = 4;
 
 /// Further lookups of instructions that access several images. A slot is written once, so that
 /// readers take no lock. If a table has no room, the next one is tried.
 #[derive(Debug, Default)]
-struct Others([OnceLock<Slots>; TABLES]);
+struct LookupTables([OnceLock<Slots>; TABLES]);
 
-type Slots = Box<[OnceLock<(Wanted, LookedUp)>]>;
+type Slots = Box<[OnceLock<(LookupKey, LookupEntry)>]>;
 
-impl Others {
+impl LookupTables {
     /// Returns an existing lookup of an instruction, or stores a new one. Returns `None` if no
     /// table has room.
-    fn get(&self, wanted: Wanted, look: impl Fn() -> LookedUp) -> Option<&LookedUp> {
-        let (number, (image, sampler)) = wanted;
-        let mixed = u64::from(image) << 32 ^ u64::from(sampler) << 8 ^ u64::from(number);
+    fn get_or_find(&self, key: LookupKey, find: impl Fn() -> LookupEntry) -> Option<&LookupEntry> {
+        let LookupKey { instruction, elements } = key;
+        let mixed = u64::from(elements.image) << 32 ^ u64::from(elements.sampler) << 8 ^ u64::from(instruction);
         let start = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         self.0.iter().enumerate().find_map(|(number, table)| {
             let slots = table.get_or_init(|| (0..FIRST_SLOTS << (2 * number)).map(|_| OnceLock::new()).collect());
-            (start..start + PLACES).find_map(|place| {
-                let (of, found) = slots[place % slots.len()].get_or_init(|| (wanted, look()));
-                (*of == wanted).then_some(found)
+            (start..start + PROBES).find_map(|slot| {
+                let (known, found) = slots[slot % slots.len()].get_or_init(|| (key, find()));
+                (*known == key).then_some(found)
             })
         })
     }
@@ -138,13 +178,13 @@ impl Lookups {
 
     /// Returns the first lookup of each instruction, by its number. For an instruction that names
     /// one image and one sampler, this is the only one.
-    pub(super) fn entries(&self) -> &[RoutineEntry] {
+    pub(crate) fn entries(&self) -> &[RoutineEntry] {
         &self.entries
     }
 
     /// Returns the lookup of an instruction that names one image and one sampler, if it was done
     /// before.
-    pub(super) fn found(&self, image: u32) -> Option<&Lookup> {
+    pub(crate) fn existing(&self, image: u32) -> Option<&Lookup> {
         self.first.get(image as usize)?.get()?.1.lookup.as_deref()
     }
 
@@ -152,7 +192,8 @@ impl Lookups {
     /// if it can be inlined.
     pub fn routines(&self, bindings: &Bindings, images: &[Image]) -> Vec<Option<Arc<Routine>>> {
         let routine = |image: &Image| {
-            let found = self.with(bindings, image, (0, 0), |found| found.map(|found| found.routine.clone()))?;
+            let found =
+                self.with(bindings, image, ArrayElements::default(), |found| found.map(|found| found.routine.clone()))?;
             let entry = self.entries.get(image.number as usize)?;
             // Generated code finds the data of the access only through this entry. The interpreter
             // does not use it.
@@ -167,18 +208,18 @@ impl Lookups {
         &self,
         bindings: &Bindings,
         image: &Image,
-        elements: Elements,
+        elements: ArrayElements,
         work: impl FnOnce(Option<&Lookup>) -> R,
     ) -> R {
-        let look = || self.look(bindings, image, elements);
+        let find = || self.find(bindings, image, elements);
         if let Some(first) = self.first.get(image.number as usize) {
             let (of, found) = first.get().unwrap_or_else(|| {
                 // Threads that look up at the same time share the decoded texels.
-                let found = look();
+                let found = find();
                 first.get_or_init(|| {
                     if let Some((entry, lookup)) = self.entries.get(image.number as usize).zip(found.lookup.as_deref())
                     {
-                        native::set_entry(entry, lookup);
+                        lookup.publish(entry);
                     }
                     (elements, found)
                 })
@@ -187,26 +228,29 @@ impl Lookups {
                 return work(found.lookup.as_deref());
             }
         }
-        match self.others.get((image.number, elements), look) {
+        match self.others.get_or_find(LookupKey { instruction: image.number, elements }, find) {
             Some(found) => work(found.lookup.as_deref()),
-            None => work(look().lookup.as_deref()),
+            None => work(find().lookup.as_deref()),
         }
     }
 
     /// Looks up an instruction, in the cache of the set if that holds both image and sampler.
-    fn look(&self, bindings: &Bindings, image: &Image, elements: Elements) -> LookedUp {
-        let decoded = self.decoded(bindings, image, elements.0);
-        let look = || find(&self.routines, (bindings, decoded.as_ref()), image, elements);
+    fn find(&self, bindings: &Bindings, image: &Image, elements: ArrayElements) -> LookupEntry {
+        let decoded = self.decoded(bindings, image, elements.image);
+        let find = || prepare(&self.routines, bindings, image, elements, decoded.as_ref());
         let set = bindings.set_of(image.resource);
         let is_sampler_there = |set: &Arc<ResolvedSet>| {
             let of_sampler = image.sampler.map(|(resource, _)| bindings.set_of(resource));
             of_sampler.is_none_or(|other| other.is_some_and(|other| Arc::ptr_eq(other, set)))
         };
         let lookup = match set.filter(|set| self.program.strong_count() > 0 && is_sampler_there(set)) {
-            Some(set) => set.found.or_look(&self.program, (image.number, elements), decoded.is_some(), look),
-            None => look(),
+            Some(set) => {
+                let key = LookupKey { instruction: image.number, elements };
+                set.lookups.get_or_find(&self.program, key, decoded.is_some(), find)
+            }
+            None => find(),
         };
-        LookedUp { lookup, _decoded: decoded }
+        LookupEntry { lookup, _decoded: decoded }
     }
 
     /// Begins to use the decoded texels of an instruction's image, if its format has any and there
@@ -215,39 +259,50 @@ impl Lookups {
         if matches!(image.op, ImageOp::QueryLod) {
             return None;
         }
-        let view = texture::view(bindings.descriptor(image.resource, element)?)?;
+        let view = bindings.descriptor(image.resource, element)?.view()?;
         view.surface.use_decoded(self.routines.decoded(), &view.desc)
     }
 }
 
-fn find(
+/// Returns true if an instruction accesses single texels.
+fn is_texel_access(op: &ImageOp) -> bool {
+    matches!(op, ImageOp::Fetch { .. } | ImageOp::Read { .. } | ImageOp::Write { .. } | ImageOp::Atomic { .. })
+}
+
+/// Prepares the routine of an instruction. `decoded` is the use of decoded texels, if there are
+/// any.
+fn prepare(
     routines: &Routines,
-    (bindings, decoded): (&Bindings, Option<&DecodedUse>),
+    bindings: &Bindings,
     image: &Image,
-    (of_image, of_sampler): Elements,
-) -> Looked {
-    let descriptor = bindings.descriptor(image.resource, of_image)?;
-    let view = |descriptor| {
-        let view: &Arc<SurfaceView> = texture::view(descriptor)?;
+    elements: ArrayElements,
+    decoded: Option<&DecodedUse>,
+) -> LookupResult {
+    let descriptor = bindings.descriptor(image.resource, elements.image)?;
+    let view = |descriptor: &Descriptor| {
+        let view = descriptor.view()?;
         let of_texels =
             |decoded: &DecodedUse| Arc::new(SurfaceView { surface: decoded.surface().clone(), desc: view.desc });
         Some(decoded.map_or_else(|| view.clone(), of_texels))
     };
-    if is_access(&image.op) {
-        return match descriptor {
+    let routine = if is_texel_access(&image.op) {
+        match descriptor {
             Descriptor::UniformTexelBuffer(buffer) | Descriptor::StorageTexelBuffer(buffer) => {
                 routines.prepare_buffer(image, buffer)
             }
             descriptor => routines.prepare_texels(image, &*view(descriptor)?),
         }
-        .map(Arc::new);
-    }
-    let sampler = match image.sampler {
-        Some((resource, _)) => bindings.descriptor(resource, of_sampler)?,
-        None => descriptor,
+    } else {
+        let sampler = match image.sampler {
+            Some((resource, _)) => bindings.descriptor(resource, elements.sampler)?,
+            None => descriptor,
+        };
+        let (Descriptor::Sampler(sampler) | Descriptor::CombinedImageSampler(_, sampler)) = sampler else {
+            return None;
+        };
+        routines.prepare(image, &view(descriptor)?, sampler)
     };
-    let (Descriptor::Sampler(sampler) | Descriptor::CombinedImageSampler(_, sampler)) = sampler else { return None };
-    routines.prepare(image, &view(descriptor)?, sampler).map(Arc::new)
+    Some(Arc::new(Lookup::new(routine?)))
 }
 
 #[cfg(test)]
@@ -258,20 +313,24 @@ mod tests {
 
     #[test]
     fn what_was_looked_up_is_not_looked_up_again() {
-        let others = Others::default();
-        let looks = AtomicU32::new(0);
-        let look = || {
-            looks.fetch_add(1, Ordering::Relaxed);
-            LookedUp { lookup: None, _decoded: None }
+        let tables = LookupTables::default();
+        let searches = AtomicU32::new(0);
+        let find = || {
+            searches.fetch_add(1, Ordering::Relaxed);
+            LookupEntry { lookup: None, _decoded: None }
         };
-        let all = || (0..3).flat_map(|number| (0..2000).map(move |element| (number, (element, element / 7))));
+        let key = |instruction, elements| LookupKey { instruction, elements };
+        let all = || {
+            (0..3)
+                .flat_map(|number| (0..2000).map(move |image| key(number, ArrayElements { image, sampler: image / 7 })))
+        };
         for _ in 0..2 {
             std::thread::scope(|scope| {
                 for _ in 0..4 {
-                    scope.spawn(|| all().for_each(|wanted| assert!(others.get(wanted, look).is_some())));
+                    scope.spawn(|| all().for_each(|key| assert!(tables.get_or_find(key, find).is_some())));
                 }
             });
-            assert_eq!(looks.load(Ordering::Relaxed) as usize, all().count());
+            assert_eq!(searches.load(Ordering::Relaxed) as usize, all().count());
         }
     }
 }

@@ -8,110 +8,91 @@ use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_ir::{Dim, Image, ImageOp, Value};
 use vitric_memory::SurfaceView;
 
-use super::{Descriptor, Environment, Masks, lanes_of};
-use crate::interp::Wave;
+use super::environment::{Access, Environment};
+use crate::bindings::{ArrayElements, Lookup};
+use crate::runtime::{Descriptor, lanes_of};
 use crate::texture::{self, TexelPosition};
 
-/// Returns true if an instruction accesses single texels.
-pub(super) fn is_access(op: &ImageOp) -> bool {
-    matches!(op, ImageOp::Fetch { .. } | ImageOp::Read { .. } | ImageOp::Write { .. } | ImageOp::Atomic { .. })
-}
-
-/// Executes an image instruction for the active lanes.
-///
-/// Writes up to four results, and 0 to all other lanes. `registers` holds the operands, indexed by
-/// value number from 0. `nested` runs routines.
-pub fn image(
-    registers: &[Lanes],
-    masks: Masks,
-    environment: &Environment<'_>,
-    image: &Image,
-    nested: &mut Wave,
-    results: &mut [Lanes; 4],
-) {
-    *results = [[0; WAVE]; 4];
-    let lanes = match image.op {
-        // Queries may be uniform, so every lane gets the result.
-        ImageOp::Size { level } => return answer(registers, environment, image, level, results),
-        ImageOp::Levels | ImageOp::Samples => return answer(registers, environment, image, None, results),
-        ref op if op.has_effect() => masks.effective,
-        _ => masks.active,
-    };
-    by_routines(registers, lanes, environment, image, nested, results);
-}
-
-/// Answers a query in every lane. Runs it once if all lanes have equal operands.
-fn answer(
-    registers: &[Lanes],
-    environment: &Environment<'_>,
-    image: &Image,
-    level: Option<Value>,
-    results: &mut [Lanes; 4],
-) {
-    let is_same = |value: Value| registers[value.0 as usize] == [registers[value.0 as usize][0]; WAVE];
-    if image.element.is_none_or(is_same) && level.is_none_or(is_same) {
-        *results = Call { registers, environment, image, lane: 0 }.execute().map(|word| [word; WAVE]);
-    } else {
-        lane_by_lane(registers, Mask::MAX, environment, image, results);
+impl Access<'_> {
+    /// Executes an image instruction for the active lanes.
+    ///
+    /// Writes up to four results, and 0 to all other lanes. `run_routine` runs the routine of a
+    /// lookup for some lanes, and writes their results.
+    pub(super) fn image(
+        &self,
+        image: &Image,
+        results: &mut [Lanes; 4],
+        run_routine: impl FnMut(&Lookup, Mask, &mut [Lanes; 4]),
+    ) {
+        *results = [[0; WAVE]; 4];
+        let lanes = match image.op {
+            // Queries may be uniform, so every lane gets the result.
+            ImageOp::Size { level } => return self.query(image, level, results),
+            ImageOp::Levels | ImageOp::Samples => return self.query(image, None, results),
+            ref op if op.has_effect() => self.masks.effective,
+            _ => self.masks.active,
+        };
+        self.by_routines(image, lanes, results, run_routine);
     }
-}
 
-fn lane_by_lane(
-    registers: &[Lanes],
-    lanes: Mask,
-    environment: &Environment<'_>,
-    image: &Image,
-    results: &mut [Lanes; 4],
-) {
-    for lane in lanes_of(lanes) {
-        let words = Call { registers, environment, image, lane }.execute();
-        for (result, word) in results.iter_mut().zip(words) {
-            result[lane] = word;
+    /// Answers a query in every lane. Runs it once if all lanes have equal operands.
+    fn query(&self, image: &Image, level: Option<Value>, results: &mut [Lanes; 4]) {
+        let is_same = |value: Value| *self.lanes(value) == [self.word(value, 0); WAVE];
+        if image.element.is_none_or(is_same) && level.is_none_or(is_same) {
+            *results = LaneAccess { access: *self, image, lane: 0 }.execute().map(|word| [word; WAVE]);
+        } else {
+            self.lane_by_lane(image, Mask::MAX, results);
+        }
+    }
+
+    fn lane_by_lane(&self, image: &Image, lanes: Mask, results: &mut [Lanes; 4]) {
+        for lane in lanes_of(lanes) {
+            let words = LaneAccess { access: *self, image, lane }.execute();
+            for (result, word) in results.iter_mut().zip(words) {
+                result[lane] = word;
+            }
+        }
+    }
+
+    /// Runs the routine of each image and sampler that lanes name, for these lanes.
+    fn by_routines(
+        &self,
+        image: &Image,
+        lanes: Mask,
+        results: &mut [Lanes; 4],
+        mut run_routine: impl FnMut(&Lookup, Mask, &mut [Lanes; 4]),
+    ) {
+        let Environment { bindings, .. } = *self.environment;
+        let sampler = image.sampler.and_then(|(_, element)| element);
+        let elements = |lane: usize| ArrayElements {
+            image: self.optional(image.element, lane),
+            sampler: self.optional(sampler, lane),
+        };
+        let is_single = image.element.is_none() && sampler.is_none();
+        let mut rest = lanes;
+        while let Some(first) = lanes_of(rest).next() {
+            let wanted = elements(first);
+            let same = match is_single {
+                true => rest,
+                false => lanes_of(rest).filter(|&lane| elements(lane) == wanted).fold(0, |mask, lane| mask | 1 << lane),
+            };
+            rest &= !same;
+            bindings.lookups().with(bindings, image, wanted, |lookup| match lookup {
+                Some(lookup) => run_routine(lookup, same, results),
+                None => self.lane_by_lane(image, same, results),
+            });
         }
     }
 }
 
-/// Runs the routine of each image and sampler that lanes name, for these lanes.
-fn by_routines(
-    registers: &[Lanes],
-    lanes: Mask,
-    environment: &Environment<'_>,
-    image: &Image,
-    nested: &mut Wave,
-    results: &mut [Lanes; 4],
-) {
-    let word = |value: Option<Value>, lane: usize| value.map_or(0, |value| registers[value.0 as usize][lane]);
-    let elements =
-        |lane: usize| (word(image.element, lane), word(image.sampler.and_then(|(_, element)| element), lane));
-    let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
-    let mut rest = lanes;
-    while let Some(first) = lanes_of(rest).next() {
-        let wanted = elements(first);
-        let same = match is_one {
-            true => rest,
-            false => lanes_of(rest).filter(|&lane| elements(lane) == wanted).fold(0, |mask, lane| mask | 1 << lane),
-        };
-        rest &= !same;
-        environment.bindings.lookups().with(environment.bindings, image, wanted, |lookup| {
-            let Some(lookup) = lookup else {
-                return lane_by_lane(registers, same, environment, image, results);
-            };
-            let environment =
-                Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, environment.deadline) };
-            nested.call(&lookup.routine.program, &environment, same, registers, results);
-        });
-    }
-}
-
 /// Execution of one instruction for one lane.
-struct Call<'a> {
-    registers: &'a [Lanes],
-    environment: &'a Environment<'a>,
+struct LaneAccess<'a> {
+    access: Access<'a>,
     image: &'a Image,
     lane: usize,
 }
 
-impl<'a> Call<'a> {
+impl<'a> LaneAccess<'a> {
     fn execute(&self) -> [u32; 4] {
         match &self.image.op {
             ImageOp::Fetch { level, sample } => self.fetch(*level, *sample),
@@ -131,7 +112,7 @@ impl<'a> Call<'a> {
     }
 
     fn word(&self, value: Value) -> u32 {
-        self.registers[value.0 as usize][self.lane]
+        self.access.word(value, self.lane)
     }
 
     /// Returns a number of one or two words, or 0 for an empty slice.
@@ -140,16 +121,16 @@ impl<'a> Call<'a> {
     }
 
     fn optional(&self, value: Option<Value>) -> u32 {
-        value.map_or(0, |value| self.word(value))
+        self.access.optional(value, self.lane)
     }
 
     fn descriptor(&self) -> Option<&'a Descriptor> {
         let element = self.optional(self.image.element);
-        self.environment.bindings.descriptor(self.image.resource, element)
+        self.access.environment.bindings.descriptor(self.image.resource, element)
     }
 
     fn view(&self) -> Option<&'a Arc<SurfaceView>> {
-        self.descriptor().and_then(texture::view)
+        self.descriptor().and_then(Descriptor::view)
     }
 
     /// Returns the number of coordinate dimensions, without the layer.

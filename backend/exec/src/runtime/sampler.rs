@@ -63,7 +63,7 @@ pub struct Conversion {
 impl Conversion {
     /// Returns the range expansion of components with `bits` bits: factor and summand of luma, and
     /// of chroma.
-    pub(super) fn expansion(&self, bits: u32) -> [[f32; 2]; 2] {
+    pub(crate) fn expansion(&self, bits: u32) -> [[f32; 2]; 2] {
         let (greatest, unit) = (f64::from((1u32 << bits) - 1), f64::from(1u32 << (bits - 8)));
         let between = |zero: f64, length: f64| [greatest / (length * unit), -zero / length].map(|value| value as f32);
         match self.range {
@@ -75,7 +75,7 @@ impl Conversion {
 
 /// Returns the weights of Cr in red, of Cb and Cr in green, and of Cb in blue. Returns `None` for
 /// models without a conversion.
-pub(super) fn model_weights(model: vk::SamplerYcbcrModelConversion) -> Option<[f32; 4]> {
+pub(crate) fn model_weights(model: vk::SamplerYcbcrModelConversion) -> Option<[f32; 4]> {
     use vk::SamplerYcbcrModelConversion as Model;
     // Weights of red and blue in luma.
     let (red, blue): (f64, f64) = match model {

@@ -9,30 +9,9 @@ use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
 use vitric_memory::Allocation;
 
-use super::atomics::{Atomics, perform, perform_wide};
-use super::frame::Reach;
-use super::{Environment, SharedMemory, clock, kernels};
-
-/// Lanes that an instruction is executed for.
-#[derive(Debug, Clone, Copy)]
-pub struct Masks {
-    /// Lanes that run.
-    pub active: Mask,
-    /// Lanes that run and have side effects, which excludes helpers.
-    pub effective: Mask,
-}
-
-/// Returns the lanes of a mask in ascending order.
-pub fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        let lane = rest.trailing_zeros() as usize;
-        (rest != 0).then(|| {
-            rest &= rest - 1;
-            lane
-        })
-    })
-}
+use super::environment::{Access, Environment};
+use crate::runtime::frame::Reach;
+use crate::runtime::{Atomics, BoundBuffer, SharedMemory, clock, kernels, lanes_of, perform, perform_wide};
 
 /// Byte offset of each lane's word from the first word of a block (`Space::Block`).
 static BLOCK: Lanes = {
@@ -44,17 +23,6 @@ static BLOCK: Lanes = {
     lanes
 };
 
-/// One memory instruction over a wave.
-#[derive(Clone, Copy)]
-pub struct Access<'a> {
-    /// Operands, indexed by value number.
-    pub registers: &'a [Lanes],
-    /// Lanes to execute the instruction for.
-    pub masks: Masks,
-    /// Environment of the wave.
-    pub environment: &'a Environment<'a>,
-}
-
 impl<'a> Access<'a> {
     /// Executes an instruction that accesses memory or that generated code leaves to the runtime.
     ///
@@ -64,13 +32,13 @@ impl<'a> Access<'a> {
         let one = |lanes| [lanes, [0; WAVE]];
         match inst {
             Inst::Wide(wide) => self.wide(wide),
-            Inst::Atomic64(atomic) => self.atomics_wide(atomic),
+            Inst::Atomic64(atomic) => self.atomics64(atomic),
             Inst::Load { space, offset, .. } if uniform => one([self.load(1, *space, *offset)[0]; WAVE]),
             Inst::Load { space, offset, .. } => one(self.load(self.masks.active, *space, *offset)),
-            Inst::Store { space, offset, value } => self.store(*space, *offset, (*value, 4)),
-            Inst::StorePart { space, offset, value, bytes } => self.store(*space, *offset, (*value, *bytes as usize)),
+            Inst::Store { space, offset, value } => self.store(*space, *offset, *value, 4),
+            Inst::StorePart { space, offset, value, bytes } => self.store(*space, *offset, *value, *bytes as usize),
             Inst::Atomic { space, offset, op, value, comparator, .. } => {
-                one(self.atomics(*space, *offset, (*op, *value, *comparator)))
+                one(self.atomics(*space, *offset, *op, *value, *comparator))
             }
             Inst::BufferLength { resource, element, .. } => one(std::array::from_fn(|lane| {
                 self.environment.bindings.length(*resource, self.optional(*element, lane))
@@ -96,20 +64,8 @@ impl<'a> Access<'a> {
             .map(|(first, memory)| Reach::new(address, first, (memory.host_pointer(), memory.size())))
     }
 
-    fn word(&self, value: Value, lane: usize) -> u32 {
-        self.registers[value.0 as usize][lane]
-    }
-
-    fn lanes(&self, value: Value) -> &'a Lanes {
-        &self.registers[value.0 as usize]
-    }
-
     fn pair(&self, [low, high]: [Value; 2], lane: usize) -> u64 {
         u64::from(self.word(low, lane)) | u64::from(self.word(high, lane)) << 32
-    }
-
-    fn optional(&self, value: Option<Value>, lane: usize) -> u32 {
-        value.map_or(0, |value| self.word(value, lane))
     }
 
     /// Executes an operation on 64-bit numbers in all lanes.
@@ -131,14 +87,14 @@ impl<'a> Access<'a> {
             Space::Push => each(&|offset| push_word(self.environment.push, offset)),
             Space::Levels(behind) => each(&|offset| push_word(self.environment.push, offset.wrapping_add(behind))),
             Space::OfImage { image, part: Part::Levels(behind) } => {
-                let push = self.environment.bindings.lookups().found(image).map_or(&[][..], |found| &found.push);
+                let push = self.environment.bindings.lookups().existing(image).map_or(&[][..], |found| &found.push);
                 each(&|offset| push_word(push, offset.wrapping_add(behind)));
             }
             Space::Shared => each(&|offset| {
                 let word = self.environment.shared.and_then(|shared| shared.word(offset));
                 word.map_or(0, |word| word.load(Ordering::Relaxed))
             }),
-            _ => self.at_places(mask, space, offset, 4, |lane, memory, at| {
+            _ => self.for_each_access(mask, space, offset, 4, |lane, memory, at| {
                 let mut word = [0; 4];
                 memory.read(at, &mut word);
                 lanes[lane] = u32::from_le_bytes(word);
@@ -149,14 +105,14 @@ impl<'a> Access<'a> {
 
     /// Stores the first `bytes` bytes of each lane's word. The results are 0. Partial words at
     /// offsets that are not multiples of their size are dropped.
-    fn store(&self, space: Space, offset: Value, (value, bytes): (Value, usize)) -> [Lanes; 2] {
+    fn store(&self, space: Space, offset: Value, value: Value, bytes: usize) -> [Lanes; 2] {
         let (mut effective, words) = (self.masks.effective, self.lanes(value));
         if bytes < 4 {
             let aligned = lanes_of(effective).filter(|&lane| self.word(offset, lane).is_multiple_of(bytes as u32));
             effective = aligned.fold(0, |lanes, lane| lanes | 1 << lane);
         }
         if space != Space::Shared {
-            self.at_places(effective, space, offset, bytes as u64, |lane, memory, at| match bytes {
+            self.for_each_access(effective, space, offset, bytes as u64, |lane, memory, at| match bytes {
                 4 => memory.write(at, &words[lane].to_le_bytes()),
                 _ => memory.write(at, &words[lane].to_le_bytes()[..bytes]),
             });
@@ -177,7 +133,7 @@ impl<'a> Access<'a> {
         [[0; WAVE]; 2]
     }
 
-    fn atomics(&self, space: Space, offset: Value, (op, value, comparator): (AtomicOp, Value, Option<Value>)) -> Lanes {
+    fn atomics(&self, space: Space, offset: Value, op: AtomicOp, value: Value, comparator: Option<Value>) -> Lanes {
         let mut found = [0; WAVE];
         let atomics = Atomics {
             op,
@@ -191,19 +147,19 @@ impl<'a> Access<'a> {
                 let words = self.environment.shared.map_or(&[][..], SharedMemory::words);
                 atomics.perform_alone(words, &mut found);
             }
-            Space::Address { .. } => self.at_places(atomics.lanes, space, offset, 4, |lane, memory, at| {
+            Space::Address { .. } => self.for_each_access(atomics.lanes, space, offset, 4, |lane, memory, at| {
                 let comparator = atomics.comparators.map_or(0, |lanes| lanes[lane]);
                 let word = memory.atomic_u32(at);
                 found[lane] = word.map_or(0, |word| perform(word, op, atomics.values[lane], comparator));
             }),
-            _ => self.in_buffers(atomics.lanes, space, |lanes, (memory, start, size)| {
+            _ => self.for_each_buffer(atomics.lanes, space, |lanes, BoundBuffer { memory, start, size }| {
                 atomics.of(lanes).perform(memory.atomic_words(start, size), &mut found);
             }),
         }
         found
     }
 
-    fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {
+    fn atomics64(&self, atomic: &Atomic64) -> [Lanes; 2] {
         let (effective, mut lanes) = (self.masks.effective, [[0; WAVE]; 2]);
         let mut set = |lane: usize, old: u64| [lanes[0][lane], lanes[1][lane]] = [old as u32, (old >> 32) as u32];
         let perform = |lane, word: Option<&AtomicU64>| {
@@ -216,7 +172,7 @@ impl<'a> Access<'a> {
                 let offset = self.word(atomic.offset, lane);
                 set(lane, perform(lane, self.environment.shared.and_then(|shared| shared.wide_word(offset))));
             }),
-            space => self.at_places(effective, space, atomic.offset, 8, |lane, memory, at| {
+            space => self.for_each_access(effective, space, atomic.offset, 8, |lane, memory, at| {
                 set(lane, perform(lane, memory.atomic_u64(at)));
             }),
         }
@@ -226,7 +182,7 @@ impl<'a> Access<'a> {
     /// Calls `act` for each lane of a mask whose access of `bytes` bytes is in bounds. The access
     /// is to a buffer or by address. Memory is looked up once for all lanes that access it.
     #[inline]
-    fn at_places(
+    fn for_each_access(
         &self,
         mask: Mask,
         space: Space,
@@ -244,7 +200,9 @@ impl<'a> Access<'a> {
             _ => offsets,
         };
         let Space::Address { high } = space else {
-            return self.in_buffers(mask, space, |lanes, buffer| in_buffer(buffer, offsets, (lanes, bytes), &mut act));
+            return self.for_each_buffer(mask, space, |lanes, buffer| {
+                for_each_in_buffer(buffer, offsets, lanes, bytes, &mut act)
+            });
         };
         let highs = self.lanes(high);
         let address = |lane: usize| u64::from(offsets[lane]) | u64::from(highs[lane]) << 32;
@@ -267,30 +225,30 @@ impl<'a> Access<'a> {
     }
 
     /// Calls `act` once for each distinct buffer that lanes of a mask access. `act` receives these
-    /// lanes and the buffer's memory, first byte and size in bytes.
+    /// lanes and the buffer.
     #[inline]
-    fn in_buffers(&self, mask: Mask, space: Space, mut act: impl FnMut(Mask, (&'a Allocation, u64, u64))) {
+    fn for_each_buffer(&self, mask: Mask, space: Space, mut act: impl FnMut(Mask, BoundBuffer<'a>)) {
         let Environment { bindings, ranges, .. } = *self.environment;
-        let mut hand_on = |lanes, buffer: Option<_>| buffer.into_iter().for_each(|buffer| act(lanes, buffer));
+        let mut pass_on = |lanes, buffer: Option<_>| buffer.into_iter().for_each(|buffer| act(lanes, buffer));
         match space {
             Space::Buffer { resource, element: Some(element) } => {
                 let elements = self.lanes(element);
                 let mut rest = mask;
                 while rest != 0 {
                     let chosen = elements[rest.trailing_zeros() as usize];
-                    let alike =
+                    let same =
                         lanes_of(rest).filter(|&lane| elements[lane] == chosen).fold(0, |all, lane| all | 1 << lane);
-                    hand_on(alike, bindings.buffer(resource, chosen));
-                    rest &= !alike;
+                    pass_on(same, bindings.buffer(resource, chosen));
+                    rest &= !same;
                 }
             }
             Space::Buffer { resource, element: None } | Space::Texels(resource) => {
-                hand_on(mask, bindings.buffer(resource, 0));
+                pass_on(mask, bindings.buffer(resource, 0));
             }
             Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
-                hand_on(mask, bindings.lookups().found(image).and_then(|found| found.bindings.buffer(resource, 0)));
+                pass_on(mask, bindings.lookups().existing(image).and_then(|found| found.bindings.buffer(resource, 0)));
             }
-            Space::Range(number) | Space::Quads(number) | Space::Block(number) => hand_on(mask, ranges.buffer(number)),
+            Space::Range(number) | Space::Quads(number) | Space::Block(number) => pass_on(mask, ranges.buffer(number)),
             Space::Push | Space::Levels(_) | Space::Shared | Space::Clock | Space::Address { .. } => {}
             Space::OfImage { part: Part::Levels(_), .. } => {}
         }
@@ -300,10 +258,11 @@ impl<'a> Access<'a> {
 /// Calls `act` for each lane of a mask whose access of `bytes` bytes is inside the buffer. The
 /// size of the buffer is rounded up to whole words.
 #[inline]
-fn in_buffer<'a>(
-    (memory, start, size): (&'a Allocation, u64, u64),
+fn for_each_in_buffer<'a>(
+    BoundBuffer { memory, start, size }: BoundBuffer<'a>,
     offsets: &Lanes,
-    (mask, bytes): (Mask, u64),
+    mask: Mask,
+    bytes: u64,
     act: &mut impl FnMut(usize, &'a Allocation, u64),
 ) {
     let size = size.next_multiple_of(4);

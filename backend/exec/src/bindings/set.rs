@@ -10,18 +10,18 @@
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
-use std::alloc::Layout;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk::{self, DescriptorType as T};
+use bytemuck::Zeroable;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use vitric_memory::{Allocation, Buffer, BufferRange, BufferView, Heap, SurfaceView, SurfaceViewDesc};
 
-use super::{Bound, Descriptor, ResolvedSet, SetBinding, SetLayout};
-use crate::texture::Sampler;
+use super::ResolvedSet;
+use crate::runtime::{Bound, Descriptor, Sampler, SetBinding, SetLayout, is_dynamic};
 
 /// Resolver of the names that descriptors and commands use for objects. Objects that were
 /// destroyed or never existed have no name, and 0 names nothing.
@@ -29,9 +29,9 @@ pub trait DescriptorResolver: Debug + Send + Sync {
     /// Returns the buffer with this name.
     fn buffer(&self, name: u64) -> Option<Arc<Buffer>>;
     /// Returns the buffer view with this name.
-    fn texels(&self, name: u64) -> Option<Arc<BufferView>>;
+    fn buffer_view(&self, name: u64) -> Option<Arc<BufferView>>;
     /// Returns the image view with this name.
-    fn image(&self, name: u64) -> Option<Arc<SurfaceView>>;
+    fn image_view(&self, name: u64) -> Option<Arc<SurfaceView>>;
     /// Returns the sampler with this name.
     fn sampler(&self, name: u64) -> Option<Arc<Sampler>>;
     /// Returns the descriptor set with this name.
@@ -47,11 +47,11 @@ impl DescriptorResolver for NoDescriptors {
         None
     }
 
-    fn texels(&self, _: u64) -> Option<Arc<BufferView>> {
+    fn buffer_view(&self, _: u64) -> Option<Arc<BufferView>> {
         None
     }
 
-    fn image(&self, _: u64) -> Option<Arc<SurfaceView>> {
+    fn image_view(&self, _: u64) -> Option<Arc<SurfaceView>> {
         None
     }
 
@@ -64,9 +64,9 @@ impl DescriptorResolver for NoDescriptors {
     }
 }
 
-/// Descriptor that names its objects.
+/// Descriptor by the names of its objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct DescriptorName {
     /// Descriptor type.
     pub kind: T,
     /// Name of a buffer, a view, or a sampler without an image. 0 names nothing.
@@ -78,13 +78,13 @@ pub struct Named {
 }
 
 /// Storage of one descriptor in a set.
-#[derive(Debug, Default)]
-pub struct Slot([AtomicU64; 4]);
+#[derive(Debug, Default, Zeroable)]
+pub struct DescriptorSlot([AtomicU64; 4]);
 
-impl Slot {
+impl DescriptorSlot {
     /// Writes a descriptor.
     #[inline]
-    pub fn put(&self, named: Named) {
+    pub fn put(&self, named: DescriptorName) {
         let words = [named.object, named.other, named.size, named.kind.as_raw() as u64];
         for (slot, word) in self.0.iter().zip(words) {
             slot.store(word, Ordering::Relaxed);
@@ -93,9 +93,9 @@ impl Slot {
 
     /// Returns the descriptor that was written last.
     #[inline]
-    pub fn get(&self) -> Named {
+    pub fn get(&self) -> DescriptorName {
         let [object, other, size, kind] = self.0.each_ref().map(|word| word.load(Ordering::Relaxed));
-        Named { kind: T::from_raw(kind as i32), object, other, size }
+        DescriptorName { kind: T::from_raw(kind as i32), object, other, size }
     }
 
     fn clear(&self) {
@@ -103,23 +103,23 @@ impl Slot {
     }
 }
 
-impl Named {
+impl DescriptorName {
     /// Resolves the descriptor, with the layout's immutable sampler if there is one.
-    fn look_up(self, names: &dyn DescriptorResolver, immutable: Option<&Arc<Sampler>>) -> Descriptor {
+    fn resolve(self, names: &dyn DescriptorResolver, immutable: Option<&Arc<Sampler>>) -> Descriptor {
         let Self { kind, object, other, size } = self;
         let sampler = |name| immutable.cloned().or_else(|| names.sampler(name));
         let range = || names.buffer(object).map(|buffer| BufferRange::new(buffer, other, size));
         let found = match kind {
             T::SAMPLER => sampler(object).map(Descriptor::Sampler),
             T::COMBINED_IMAGE_SAMPLER => names
-                .image(object)
+                .image_view(object)
                 .zip(sampler(other))
-                .map(|(view, sampler)| Descriptor::CombinedImageSampler(of_all_slices(view), sampler)),
-            T::SAMPLED_IMAGE => names.image(object).map(|view| Descriptor::SampledImage(of_all_slices(view))),
-            T::STORAGE_IMAGE => names.image(object).map(Descriptor::StorageImage),
-            T::INPUT_ATTACHMENT => names.image(object).map(Descriptor::InputAttachment),
-            T::UNIFORM_TEXEL_BUFFER => names.texels(object).map(Descriptor::UniformTexelBuffer),
-            T::STORAGE_TEXEL_BUFFER => names.texels(object).map(Descriptor::StorageTexelBuffer),
+                .map(|(view, sampler)| Descriptor::CombinedImageSampler(with_all_slices(view), sampler)),
+            T::SAMPLED_IMAGE => names.image_view(object).map(|view| Descriptor::SampledImage(with_all_slices(view))),
+            T::STORAGE_IMAGE => names.image_view(object).map(Descriptor::StorageImage),
+            T::INPUT_ATTACHMENT => names.image_view(object).map(Descriptor::InputAttachment),
+            T::UNIFORM_TEXEL_BUFFER => names.buffer_view(object).map(Descriptor::UniformTexelBuffer),
+            T::STORAGE_TEXEL_BUFFER => names.buffer_view(object).map(Descriptor::StorageTexelBuffer),
             T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => range().map(Descriptor::UniformBuffer),
             T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => range().map(Descriptor::StorageBuffer),
             _ => None,
@@ -129,7 +129,7 @@ impl Named {
 }
 
 /// Returns a view for sampling. A view of some slices of a volume applies only to storage images.
-fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
+fn with_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
     match view.desc.slices {
         None => view,
         Some(_) => {
@@ -141,19 +141,11 @@ fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
 
 /// Returns `count` empty slots. Large lists use the system's zeroed pages, so that a set with a
 /// million descriptors uses memory only for those that are written.
-fn empty_slots(count: usize) -> SmallVec<[Slot; 4]> {
-    let layout = match Layout::array::<Slot>(count) {
-        Ok(layout) if count > 4 => layout,
-        _ => return (0..count).map(|_| Slot::default()).collect(),
-    };
-    // SAFETY: the layout is not empty.
-    let memory = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Slot>();
-    if memory.is_null() {
-        std::alloc::handle_alloc_error(layout);
+fn empty_slots(count: usize) -> SmallVec<[DescriptorSlot; 4]> {
+    match count {
+        ..=4 => (0..count).map(|_| DescriptorSlot::default()).collect(),
+        _ => SmallVec::from_vec(bytemuck::zeroed_vec(count)),
     }
-    // SAFETY: the global allocator returned the memory for exactly this layout, and zeros are
-    // valid values of a slot's atomic words.
-    SmallVec::from_vec(unsafe { Vec::from_raw_parts(memory, count, count) })
 }
 
 /// Creates a block of `bytes` bytes with its own memory. If the allocation fails, reads return
@@ -171,7 +163,7 @@ fn inline_block(bytes: u32) -> Arc<Buffer> {
 pub struct DescriptorSet {
     layout: Arc<SetLayout>,
     /// Slots of the descriptors. Most sets have few, which need no separate allocation.
-    slots: SmallVec<[Slot; 4]>,
+    slots: SmallVec<[DescriptorSlot; 4]>,
     /// Inline uniform blocks, with their positions.
     blocks: Vec<(u32, Arc<Buffer>)>,
     /// End of the slots that may hold a descriptor. Later slots are skipped, so that the cost of a
@@ -200,16 +192,16 @@ impl DescriptorSet {
     /// Returns the size of a set of this layout, in bytes.
     #[inline]
     pub fn bytes(layout: &SetLayout) -> usize {
-        layout.total as usize * size_of::<Slot>()
+        layout.total as usize * size_of::<DescriptorSlot>()
     }
 
     /// Resets the set to an empty one of a layout. Replaces it by a new set if it cannot be
     /// reused.
-    pub fn renew(this: &mut Arc<Self>, layout: &Arc<SetLayout>) {
+    pub fn reset(this: &mut Arc<Self>, layout: &Arc<SetLayout>) {
         if Arc::ptr_eq(&this.layout, layout) && this.blocks.is_empty() {
-            this.used_slots().iter().for_each(Slot::clear);
+            this.used_slots().iter().for_each(DescriptorSlot::clear);
             this.end.store(layout.filled, Ordering::Relaxed);
-            this.forget();
+            this.drop_resolved();
         } else {
             *this = Self::new(layout.clone());
         }
@@ -217,8 +209,8 @@ impl DescriptorSet {
 
     /// Returns a copy of the set. Both sets share their inline uniform blocks.
     pub fn copied(&self) -> Arc<Self> {
-        let copy = |slot: &Slot| {
-            let copied = Slot::default();
+        let copy = |slot: &DescriptorSlot| {
+            let copied = DescriptorSlot::default();
             copied.put(slot.get());
             copied
         };
@@ -246,20 +238,20 @@ impl DescriptorSet {
     }
 
     /// Returns the slots of the descriptors. A caller that writes to them must call
-    /// [`Self::wrote`] afterwards.
+    /// [`Self::mark_written`] afterwards.
     #[inline]
-    pub fn slots(&self) -> &[Slot] {
+    pub fn slots(&self) -> &[DescriptorSlot] {
         &self.slots
     }
 
     /// Returns the slots that may hold a descriptor.
-    fn used_slots(&self) -> &[Slot] {
+    fn used_slots(&self) -> &[DescriptorSlot] {
         &self.slots[..self.slots.len().min(self.end.load(Ordering::Relaxed) as usize)]
     }
 
     /// Records that slots before `end` were written, so that the next resolution reads them.
     #[inline]
-    pub fn wrote(&self, end: usize) {
+    pub fn mark_written(&self, end: usize) {
         if end > self.end.load(Ordering::Relaxed) as usize {
             self.end.fetch_max(end as u32, Ordering::Relaxed);
         }
@@ -268,15 +260,15 @@ impl DescriptorSet {
 
     /// Drops the resolved descriptors.
     #[inline]
-    pub fn forget(&self) {
-        self.wrote(0);
+    pub fn drop_resolved(&self) {
+        self.mark_written(0);
         if self.is_resolved.load(Ordering::Relaxed) {
             self.resolved.lock().take();
         }
     }
 
     /// Resolves descriptor `place` of a binding.
-    fn look_up(&self, names: &dyn DescriptorResolver, binding: &SetBinding, place: u32) -> Descriptor {
+    fn descriptor(&self, names: &dyn DescriptorResolver, binding: &SetBinding, place: u32) -> Descriptor {
         if binding.is_inline() {
             let block = self.blocks.iter().find(|(first, _)| *first == place);
             let range = |(_, block): &(u32, Arc<Buffer>)| BufferRange::new(block.clone(), 0, vk::WHOLE_SIZE);
@@ -285,17 +277,17 @@ impl DescriptorSet {
         let immutable = binding.immutable_sampler(place);
         match (binding.kind, immutable) {
             (T::SAMPLER, Some(sampler)) => Descriptor::Sampler(sampler.clone()),
-            _ => self.slots.get(place as usize).map_or(Descriptor::None, |slot| slot.get().look_up(names, immutable)),
+            _ => self.slots.get(place as usize).map_or(Descriptor::None, |slot| slot.get().resolve(names, immutable)),
         }
     }
 
     /// Returns the dynamic buffers, in order.
     #[inline]
-    pub fn dynamic(&self, names: &dyn DescriptorResolver) -> impl Iterator<Item = Descriptor> {
-        let dynamic = self.layout.bindings.iter().filter(|binding| super::is_dynamic(binding.kind));
+    pub fn dynamic_buffers(&self, names: &dyn DescriptorResolver) -> impl Iterator<Item = Descriptor> {
+        let dynamic = self.layout.bindings.iter().filter(|binding| is_dynamic(binding.kind));
         let places =
             dynamic.flat_map(|binding| (0..binding.count).map(move |element| (binding, binding.first + element)));
-        places.map(|(binding, place)| self.look_up(names, binding, place))
+        places.map(|(binding, place)| self.descriptor(names, binding, place))
     }
 
     /// Returns all current descriptors, resolved, up to the last one that was written. Dynamic
@@ -312,7 +304,7 @@ impl DescriptorSet {
         let places = places.flat_map(|binding| {
             (binding.first..end.min(binding.first + binding.elements())).map(move |place| (binding, place))
         });
-        let bound = |(binding, place)| Bound::new(self.look_up(names, binding, place), 0);
+        let bound = |(binding, place)| Bound::new(self.descriptor(names, binding, place), 0);
         self.is_resolved.store(true, Ordering::Relaxed);
         kept.insert(ResolvedSet::new(places.map(bound))).clone()
     }
