@@ -187,7 +187,7 @@ pub struct Frame {
     pub arguments: [Lanes; ARGUMENTS],
     /// Results of the current call.
     pub results: [Lanes; RESULTS],
-    /// Address ranges that were found, which belong to the current table of addresses (`native`).
+    /// Address ranges that were found, which belong to the current table of addresses (`session`).
     pub reaches: [Reach; REACHES],
     /// Function that executes a call site.
     pub call: extern "C" fn(*mut Frame, u32),
@@ -199,7 +199,7 @@ pub struct Frame {
     pub outputs: *mut Lanes,
     /// Parameters.
     pub parameters: *const u32,
-    /// Data of the host: see `native`.
+    /// Data of the host: see `session`.
     pub host: *const (),
     /// Offset from the entry at which the program resumes, in bytes; 0 starts it.
     pub resume: u64,
