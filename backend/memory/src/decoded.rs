@@ -10,7 +10,7 @@
 //!   may have changed), being decoded, or fresh. All threads that need a stale part decode it
 //!   together, some rows of blocks at a time.
 //! - Copies into a fresh part immediately decode the blocks that they write. Every other writer of
-//!   the image's memory makes its parts stale, by the same calls that notify `hiz/kept.rs` of
+//!   the image's memory makes its parts stale, by the same calls that notify `hiz/cache.rs` of
 //!   written memory. A checksum of the blocks shows if they really changed.
 //! - A [`DecodedUse`] keeps an image's texels in memory. The bindings of a submission own one for
 //!   each image that they look up.

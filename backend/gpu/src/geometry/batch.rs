@@ -442,8 +442,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::geometry::PrimitiveWords;
     use crate::geometry::Primitives;
-    use crate::geometry::Words;
     use crate::geometry::cull::CullQueue;
     use crate::geometry::plan::Facing;
     use crate::hiz::{DepthFormat, depths_over};
@@ -474,7 +474,7 @@ mod tests {
     }
 
     /// Returns true if the centre of a pixel lies inside all edges in `words`.
-    fn covers(words: Words<'_>, [x, y]: [i64; 2]) -> bool {
+    fn covers(words: PrimitiveWords<'_>, [x, y]: [i64; 2]) -> bool {
         [0, 3, 6].map(|edge| [0, 1, 2].map(|word| words.get(Shape::EDGES + edge + word))).iter().all(
             |&[dx, dy, origin]| {
                 let along = dx.wrapping_mul(x as u32).wrapping_add(dy.wrapping_mul(y as u32));

@@ -37,11 +37,11 @@ pub use feedback::{CapturePlan, Captured, CapturedStream};
 pub use front::{Assembled, FrontScratch, InstanceRange, LookaheadChunk, Strips, VisibleBlocks};
 pub use kernel::{LazyVertexKernel, PositionKernel, VertexKernel};
 pub use lines::LINE_WIDTHS;
-pub use merged::{LazyMergedKernel, MergedKernel, Mode as MergedMode};
+pub use merged::{LazyMergedKernel, MergedKernel, MergedMode};
 pub use mesh::{Launch, MeshScratch, MeshWorkgroups};
 pub use plan::{Plan, PrimitiveContext, SIDES};
 pub use posh::{BLOCK, ChunkBounds, MIN_POSH_PRIMITIVES, Posh};
-pub use primitives::{PrimitiveBounds, Primitives, Words};
+pub use primitives::{PrimitiveBounds, PrimitiveWords, Primitives};
 
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use stream::{AssembledChunk, Assembly, Stream};

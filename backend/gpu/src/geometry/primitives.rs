@@ -28,9 +28,9 @@ pub struct PrimitiveBounds {
 /// The dwords of a primitive, each [`WAVE`] after the one before: sixteen primitives are
 /// interleaved.
 #[derive(Debug, Clone, Copy)]
-pub struct Words<'a>(&'a [u32]);
+pub struct PrimitiveWords<'a>(&'a [u32]);
 
-impl<'a> Words<'a> {
+impl<'a> PrimitiveWords<'a> {
     /// Dwords of no primitive.
     pub const NONE: Self = Self(&[]);
 
@@ -169,9 +169,9 @@ impl Primitives {
 
     /// Returns a primitive's dwords, each followed by those of the next fifteen primitives.
     #[inline]
-    pub fn words(&self, index: u32) -> Words<'_> {
+    pub fn words(&self, index: u32) -> PrimitiveWords<'_> {
         let (block, lane) = (index as usize / WAVE * self.stride, index as usize % WAVE);
-        Words(&self.words.as_flattened()[block * WAVE + lane..][..self.stride * WAVE])
+        PrimitiveWords(&self.words.as_flattened()[block * WAVE + lane..][..self.stride * WAVE])
     }
 
     /// Returns the dwords of the block of sixteen primitives that contains a primitive, lane by

@@ -13,7 +13,7 @@ use super::kernel::outside;
 use super::lines::{Cover, Diamonds, GridPoint, LINE_WIDTHS, Rectangle, runs, wrapped};
 use super::plan::Facing;
 use super::plan::PrimitiveContext;
-use super::setup::{Extras, Origin, PrimitiveTag, SetUp, Window};
+use super::setup::{Extras, Origin, PrimitiveTag, SetUp, WindowVertex};
 use super::{Shaded, Vertex};
 use crate::raster::snap;
 use crate::state::LineMode;
@@ -29,11 +29,11 @@ const MAX_KNOWN: f32 = (1 << 17) as f32;
 const MAX_ATTACHMENT_SIDE: f32 = (1 << 15) as f32;
 
 /// A line in the window.
-struct Segment<'v> {
+struct WindowLine<'v> {
     /// The line after clipping.
-    left: Option<[Window<'v>; 2]>,
+    left: Option<[WindowVertex<'v>; 2]>,
     /// Ends of the line before clipping, if they are known.
-    known: Option<[Window<'v>; 2]>,
+    known: Option<[WindowVertex<'v>; 2]>,
     /// True for each end that clipping removed.
     cuts: [bool; 2],
 }
@@ -45,7 +45,7 @@ enum Clipped {
     Part(Box<[Vertex; 2]>),
 }
 
-impl Window<'_> {
+impl WindowVertex<'_> {
     fn place(&self) -> GridPoint {
         [self.x, self.y].map(|pixels| i64::from(snap(pixels)))
     }
@@ -89,9 +89,9 @@ impl SetUp<'_> {
         };
         let cuts = outside.map(|bits| bits & outside::CLIPPED != 0);
         if self.context.raster.line_mode == LineMode::Bresenham {
-            self.diamonds(&Segment { left, known, cuts }, tag);
+            self.diamonds(&WindowLine { left, known, cuts }, tag);
         } else {
-            self.rectangle(&Segment { left, known, cuts }, tag);
+            self.rectangle(&WindowLine { left, known, cuts }, tag);
         }
     }
 
@@ -105,10 +105,10 @@ impl SetUp<'_> {
     }
 
     /// Draws a Bresenham line. The ends before clipping determine its pixels.
-    fn diamonds(&mut self, segment: &Segment<'_>, tag: PrimitiveTag<'_>) {
+    fn diamonds(&mut self, segment: &WindowLine<'_>, tag: PrimitiveTag<'_>) {
         let width = self.context.line_width().round_ties_even();
         // Lines farther away come from viewports that cannot exist.
-        let ends = segment.known.or(segment.left).filter(|ends| ends.iter().all(Window::is_near));
+        let ends = segment.known.or(segment.left).filter(|ends| ends.iter().all(WindowVertex::is_near));
         let Some(ends) = ends else { return };
         let Some(line) = Diamonds::new(ends.map(|end| end.place()), width as i64) else { return };
         let counter = self.count(line.count as f64);
@@ -125,10 +125,10 @@ impl SetUp<'_> {
     }
 
     /// Draws a line as a rectangle of the line's width. Attributes change along the line only.
-    fn rectangle(&mut self, segment: &Segment<'_>, tag: PrimitiveTag<'_>) {
+    fn rectangle(&mut self, segment: &WindowLine<'_>, tag: PrimitiveTag<'_>) {
         let (raster, width) = (&self.context.raster, self.context.line_width());
         let (stipple, is_smooth) = (raster.line_stipple, self.context.smooth);
-        let length = |ends: [Window<'_>; 2]| Rectangle::new(ends.map(|end| [end.x, end.y]), width).length;
+        let length = |ends: [WindowVertex<'_>; 2]| Rectangle::new(ends.map(|end| [end.x, end.y]), width).length;
         let (whole, left) = (segment.known.map(length), segment.left.map(length));
         let counter = self.count(whole.or(left).unwrap_or(0.0));
         let (Some([a, b]), Some(length)) = (segment.left, left) else { return };
@@ -161,7 +161,7 @@ impl SetUp<'_> {
     /// Adds a covered area with the attributes of a rectangle.
     fn covered(
         &mut self,
-        (corners, sides): (&[Window<'_>; 4], Option<&[[f32; 4]; 4]>),
+        (corners, sides): (&[WindowVertex<'_>; 4], Option<&[[f32; 4]; 4]>),
         tag: PrimitiveTag<'_>,
         cover: Cover,
     ) {
@@ -213,11 +213,11 @@ impl PrimitiveContext {
     }
 
     /// Returns the corners of the rectangle around a line, with `offset` added to their depth.
-    fn around<'v>(&self, [a, b]: [&Window<'v>; 2], offset: f32) -> [Window<'v>; 4] {
+    fn around<'v>(&self, [a, b]: [&WindowVertex<'v>; 2], offset: f32) -> [WindowVertex<'v>; 4] {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let half = 0.5 * self.line_width() / (dx * dx + dy * dy).sqrt();
         let (nx, ny) = (-dy * half, dx * half);
-        [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign): (&Window<'_>, f32)| Window {
+        [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign): (&WindowVertex<'_>, f32)| WindowVertex {
             x: base.x + nx * sign,
             y: base.y + ny * sign,
             z: base.z + offset,

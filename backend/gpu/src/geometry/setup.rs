@@ -24,22 +24,22 @@ use crate::state::RasterState;
 
 /// A vertex in window space.
 #[derive(Clone, Copy)]
-pub(super) struct Window<'v> {
+pub(super) struct WindowVertex<'v> {
     pub(super) x: f32,
     pub(super) y: f32,
     pub(super) z: f32,
     pub(super) inverse_w: f32,
-    pub(super) source: Source<'v>,
+    pub(super) source: CornerSource<'v>,
 }
 
 /// Source of a vertex's varyings.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'v> {
+pub(super) enum CornerSource<'v> {
     Shaded(&'v Shaded<'v>, u32),
     Clipped(&'v Vertex),
 }
 
-impl Source<'_> {
+impl CornerSource<'_> {
     fn varying(&self, index: usize) -> u32 {
         match self {
             Self::Shaded(shaded, vertex) => shaded.varying(*vertex, index),
@@ -48,11 +48,11 @@ impl Source<'_> {
     }
 }
 
-impl<'v> Window<'v> {
+impl<'v> WindowVertex<'v> {
     /// Creates the window-space vertex of a shaded vertex, as the kernel transformed it.
     pub(super) fn of(shaded: &'v Shaded<'v>, vertex: u32) -> Self {
         let [x, y, z, inverse_w] = shaded.window(vertex);
-        Self { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) }
+        Self { x, y, z, inverse_w, source: CornerSource::Shaded(shaded, vertex) }
     }
 
     /// Returns input component `index` of the fragment program.
@@ -82,10 +82,10 @@ impl<'v> Origin<'v> {
 
     /// Returns the bits of the weight of a primitive's vertex at a corner. `index` is the input
     /// component that holds the weight if clipping made the corner.
-    fn weight(&self, corner: &Source<'_>, vertex: usize, index: usize) -> u32 {
+    fn weight(&self, corner: &CornerSource<'_>, vertex: usize, index: usize) -> u32 {
         match corner {
-            Source::Clipped(corner) => corner.varyings[index],
-            Source::Shaded(_, number) => {
+            CornerSource::Clipped(corner) => corner.varyings[index],
+            CornerSource::Shaded(_, number) => {
                 let found = self.vertices.iter().position(|known| known == number);
                 f32::from(u8::from(found == Some(vertex))).to_bits()
             }
@@ -325,7 +325,8 @@ impl<'a> SetUp<'a> {
         let vertices = self.context.unclipped(shaded, corners).to_vec();
         let mut clipped = clip::polygon(vertices, &self.context.volume());
         self.context.scale_linear(&mut clipped, Div::div);
-        let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
+        let window: SmallVec<[WindowVertex<'_>; 8]> =
+            clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         self.gained += window.len().max(2) as i64 - 3;
         if window.len() >= 3 {
             self.clipped_triangle(shaded, (corners, id), &window);
@@ -333,7 +334,7 @@ impl<'a> SetUp<'a> {
     }
 
     /// Sets up the polygon that clipping left of a triangle. It has at least three corners.
-    fn clipped_triangle(&mut self, shaded: &Shaded<'_>, (corners, id): ([u32; 3], u32), window: &[Window<'_>]) {
+    fn clipped_triangle(&mut self, shaded: &Shaded<'_>, (corners, id): ([u32; 3], u32), window: &[WindowVertex<'_>]) {
         let origin = Origin::new(self.context, shaded, corners);
         if self.context.draws_flat() && is_flat(window) {
             return self.flat(shaded, corners, window, PrimitiveTag { origin, id, facing: Facing::Back });
@@ -365,10 +366,10 @@ impl<'a> SetUp<'a> {
 
     /// Adds a polygon as one cover, so that pixels that several of its triangles touch are covered
     /// once. Its attributes are those of its largest triangle.
-    fn polygon(&mut self, window: &[Window<'_>], tag: PrimitiveTag<'_>) {
+    fn polygon(&mut self, window: &[WindowVertex<'_>], tag: PrimitiveTag<'_>) {
         let corners =
             hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
-        let area = |pair: &[Window<'_>]| {
+        let area = |pair: &[WindowVertex<'_>]| {
             let [to_b, to_c] = [&pair[0], &pair[1]].map(|to| [to.x - window[0].x, to.y - window[0].y].map(f64::from));
             (to_b[0] * to_c[1] - to_b[1] * to_c[0]).abs()
         };
@@ -389,7 +390,7 @@ impl<'a> SetUp<'a> {
     ///
     /// Source: Vulkan specification, `degenerateTrianglesRasterized`.
     #[cold]
-    fn flat(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], window: &[Window<'_>], tag: PrimitiveTag<'_>) {
+    fn flat(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], window: &[WindowVertex<'_>], tag: PrimitiveTag<'_>) {
         if self.context.raster.cull_mode.contains(vk::CullModeFlags::BACK) {
             return;
         }
@@ -407,7 +408,7 @@ impl<'a> SetUp<'a> {
         let extras = Extras { cover: Some(Cover::of_polygon(&around, number)), ..Extras::default() };
         // Equal values at all three corners make every attribute's plane level.
         let [right, below] =
-            [Window { x: provoking.x + 1.0, ..provoking }, Window { y: provoking.y + 1.0, ..provoking }];
+            [WindowVertex { x: provoking.x + 1.0, ..provoking }, WindowVertex { y: provoking.y + 1.0, ..provoking }];
         self.filled([&provoking, &right, &below], tag, &extras);
     }
 
@@ -420,10 +421,10 @@ impl<'a> SetUp<'a> {
         self.window_point(&window, shaded.point_size(vertex), tag);
     }
 
-    fn window_point(&mut self, centre: &Window<'_>, size: f32, tag: PrimitiveTag<'_>) {
+    fn window_point(&mut self, centre: &WindowVertex<'_>, size: f32, tag: PrimitiveTag<'_>) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
-        let corner = |x: f32, y: f32| Window {
+        let corner = |x: f32, y: f32| WindowVertex {
             x: centre.x + x * half,
             y: centre.y + y * half,
             z: centre.z + self.offset,
@@ -437,7 +438,7 @@ impl<'a> SetUp<'a> {
 
     pub(super) fn filled(
         &mut self,
-        corners: [&Window<'_>; 3],
+        corners: [&WindowVertex<'_>; 3],
         PrimitiveTag { origin, id, facing }: PrimitiveTag<'_>,
         extras: &Extras<'_>,
     ) {
@@ -479,20 +480,20 @@ impl PrimitiveContext {
 
     /// Returns a shaded vertex in window space. The kernel transforms to one viewport only, so the
     /// function transforms anew if vertices name viewports.
-    pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> Window<'v> {
+    pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> WindowVertex<'v> {
         match self.routed {
-            None => Window::of(shaded, vertex),
-            Some(_) => self.projected(shaded.position(vertex), Source::Shaded(shaded, vertex)),
+            None => WindowVertex::of(shaded, vertex),
+            Some(_) => self.projected(shaded.position(vertex), CornerSource::Shaded(shaded, vertex)),
         }
     }
 
     /// Returns a vertex that clipping made in window space.
-    pub(super) fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
-        self.projected(vertex.position, Source::Clipped(vertex))
+    pub(super) fn to_window<'v>(&self, vertex: &'v Vertex) -> WindowVertex<'v> {
+        self.projected(vertex.position, CornerSource::Clipped(vertex))
     }
 
     /// Applies the viewport transform, with the operations of the kernel.
-    fn projected<'v>(&self, [x, y, z, w]: [f32; 4], source: Source<'v>) -> Window<'v> {
+    fn projected<'v>(&self, [x, y, z, w]: [f32; 4], source: CornerSource<'v>) -> WindowVertex<'v> {
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
         let (near, range) = (view.min_depth, view.max_depth - view.min_depth);
@@ -500,7 +501,7 @@ impl PrimitiveContext {
             false => (range, near),
             true => (range * 0.5, (view.max_depth + near) * 0.5),
         };
-        Window {
+        WindowVertex {
             x: (x * inverse_w + 1.0) * 0.5 * view.width + view.x,
             y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
             z: z * inverse_w * scale + start,
@@ -579,7 +580,7 @@ impl PrimitiveContext {
     }
 
     /// Returns the facing of a polygon, or `None` if the polygon is culled.
-    fn facing(&self, window: &[Window<'_>]) -> Option<Facing> {
+    fn facing(&self, window: &[WindowVertex<'_>]) -> Option<Facing> {
         let mut area = 0.0f64;
         for index in 0..window.len() {
             let (a, b) = (&window[index], &window[(index + 1) % window.len()]);
@@ -596,7 +597,7 @@ impl PrimitiveContext {
     }
 
     /// Returns the depth bias of a polygon.
-    fn offset(&self, window: &[Window<'_>]) -> f32 {
+    fn offset(&self, window: &[WindowVertex<'_>]) -> f32 {
         let edge = |to: usize| [window[to].x - window[0].x, window[to].y - window[0].y, window[to].z - window[0].z];
         let pairs = (1..window.len() - 1).map(|to| (edge(to), edge(to + 1)));
         let wide = pairs.map(|(a, b)| (a, b, a[0] * b[1] - a[1] * b[0]));
@@ -610,13 +611,13 @@ impl PrimitiveContext {
 }
 
 /// Returns true if a polygon has no area on the grid, or its unsnapped corners define no planes.
-fn is_flat(window: &[Window<'_>]) -> bool {
-    let on_grid = |corner: &Window<'_>| [corner.x, corner.y].map(|pixels| i64::from(snap(pixels)));
-    let off_grid = |pair: &[Window<'_>]| {
+fn is_flat(window: &[WindowVertex<'_>]) -> bool {
+    let on_grid = |corner: &WindowVertex<'_>| [corner.x, corner.y].map(|pixels| i64::from(snap(pixels)));
+    let off_grid = |pair: &[WindowVertex<'_>]| {
         let [to_b, to_c] = [&pair[0], &pair[1]].map(|to| [to.x - window[0].x, to.y - window[0].y].map(f64::from));
         to_b[0] * to_c[1] - to_b[1] * to_c[0]
     };
-    let has_area = |pair: &[Window<'_>]| {
+    let has_area = |pair: &[WindowVertex<'_>]| {
         let area = off_grid(pair);
         signed_area([on_grid(&window[0]), on_grid(&pair[0]), on_grid(&pair[1])]) != 0 && area != 0.0 && area.is_finite()
     };

@@ -11,14 +11,14 @@ use crate::raster::GROUP_LOG2;
 
 /// Bounds of a tile: the nearness of the farthest pixel of the tile, and of each group.
 #[derive(Debug, Clone)]
-struct Tile {
+struct TileBounds {
     all: f32,
     groups: [f32; GROUPS],
     /// The smallest of these bounds.
     nearest: f32,
 }
 
-impl Tile {
+impl TileBounds {
     const UNKNOWN: Self = Self { all: f32::INFINITY, groups: [f32::INFINITY; GROUPS], nearest: f32::INFINITY };
 
     fn of(bounds: &Bounds, direction: DepthDirection) -> Self {
@@ -33,7 +33,7 @@ impl Tile {
 #[derive(Debug, Clone, Default)]
 pub struct EarlyBounds {
     direction: Option<DepthDirection>,
-    tiles: Vec<Tile>,
+    tiles: Vec<TileBounds>,
     /// Second layers of all groups, as nearness, made at the first partial update.
     layers: Vec<Layer>,
     nearest: f32,
@@ -49,7 +49,9 @@ impl EarlyBounds {
         self.direction = Some(direction);
         self.layers.clear();
         self.tiles.clear();
-        self.tiles.extend(tiles.map(|bounds| bounds.map_or(Tile::UNKNOWN, |bounds| Tile::of(&bounds, direction))));
+        self.tiles.extend(
+            tiles.map(|bounds| bounds.map_or(TileBounds::UNKNOWN, |bounds| TileBounds::of(&bounds, direction))),
+        );
         self.nearest = self.tiles.iter().fold(f32::INFINITY, |nearest, tile| nearest.min(tile.nearest));
     }
 

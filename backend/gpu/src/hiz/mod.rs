@@ -7,7 +7,7 @@
 //! primitives of a segment of a tile update it before the segment is rasterized, so that a later
 //! primitive may drop an earlier one that it hides. The primitives of a segment are opaque in the
 //! same attachments, compare and write depth in one direction, and have no other effect. The
-//! structure belongs to the image (`kept`): later passes find it again, and clears reset it.
+//! structure belongs to the image (`cache`): later passes find it again, and clears reset it.
 //! Source: DESIGN 3.2.
 //!
 //! A group has two layers: bounds of all its pixels, and a nearer bound of the pixels of a mask. A
@@ -19,9 +19,9 @@
 //! operation that computes depths is monotonic, so the extremes over a rectangle of pixels are at
 //! its corners.
 
+mod cache;
 mod early;
 mod heuristic;
-mod kept;
 mod occlusion;
 mod quads;
 
@@ -34,9 +34,9 @@ use vitric_format::stored_depth;
 
 use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 
+pub use cache::{Bytes, HizCache};
 pub use early::{EarlyBounds, groups_of};
 pub use heuristic::{Hiz, HizHeuristic};
-pub use kept::{Bytes, HizCache};
 pub use occlusion::{HizUpdate, HizUpdater, OcclusionTest, UpdateRules, apply_updates};
 use quads::GroupBounds;
 pub use quads::blocks_and_quads;

@@ -10,11 +10,11 @@ use vitric_memory::PlaneRef;
 use super::DrawContext;
 use super::counting::{count_exported, count_waves};
 use super::depths::sample_place;
-use super::kernel::{BatchTraits, KernelInput, SmallPrimitivePath, Stage, Tally};
+use super::kernel::{BatchTraits, KernelInput, KernelTally, SmallPrimitivePath, Stage};
 use super::pixel_queue::{PackedPixel, PixelQueue, TinyBatch, Unit};
 use super::scoreboard::Fragments;
 use super::{BLOCK, PrimitiveId, TileView};
-use crate::geometry::{Varies, Words};
+use crate::geometry::{PrimitiveWords, Varies};
 use crate::raster::Shape;
 use crate::raster::block_of_group;
 
@@ -123,7 +123,7 @@ impl<'s> GroupRunner<'s> {
     /// Shades the fragments of a primitive in the group at `place`. `masks` are the covered pixels
     /// of each sample.
     #[inline]
-    pub(super) fn shade(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
+    pub(super) fn shade(&mut self, words: PrimitiveWords<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
         match self.places {
             None => self.run(words, place, (0, masks)),
             Some(_) => self.shade_each(words, place, masks),
@@ -131,7 +131,7 @@ impl<'s> GroupRunner<'s> {
     }
 
     /// Shades the fragments with a separate run for each sample.
-    fn shade_each(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
+    fn shade_each(&mut self, words: PrimitiveWords<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
         for (sample, mask) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
             if self.run(words, place, (sample, std::slice::from_ref(mask))) == Stop::Interrupted {
                 return Stop::Interrupted;
@@ -142,7 +142,7 @@ impl<'s> GroupRunner<'s> {
 
     /// Runs the kernel for the samples from `first` on, whose covered pixels are `masks`.
     #[inline(always)]
-    fn run(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
+    fn run(&mut self, words: PrimitiveWords<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
         for &(slot, source) in &self.changing {
             let word = match source {
                 KernelInput::Corner(axis) => (place[axis] as f32).to_bits(),
@@ -200,7 +200,12 @@ impl<'s> PrimitiveRunner<'s> {
 
     /// Draws the part of a primitive that lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], counters: Option<&TileCounters>) -> Stop {
+    pub(super) fn draw(
+        &mut self,
+        words: PrimitiveWords<'_>,
+        window: [i64; 4],
+        counters: Option<&TileCounters>,
+    ) -> Stop {
         let stop = self.run(words, window);
         if let Some(counters) = counters {
             self.count(counters, window);
@@ -212,7 +217,7 @@ impl<'s> PrimitiveRunner<'s> {
     #[inline]
     pub(super) fn draw_both(
         &mut self,
-        [first, second]: [Words<'_>; 2],
+        [first, second]: [PrimitiveWords<'_>; 2],
         window: [i64; 4],
         counters: Option<&TileCounters>,
     ) -> Stop {
@@ -229,7 +234,7 @@ impl<'s> PrimitiveRunner<'s> {
     #[inline]
     pub(super) fn sieve(
         &mut self,
-        words: Words<'_>,
+        words: PrimitiveWords<'_>,
         window: [i64; 4],
         counters: Option<&TileCounters>,
         mut take: impl FnMut([i64; 2], u16),
@@ -258,7 +263,7 @@ impl<'s> PrimitiveRunner<'s> {
     }
 
     #[inline]
-    fn run(&mut self, words: Words<'_>, [x0, y0, x1, y1]: [i64; 4]) -> Stop {
+    fn run(&mut self, words: PrimitiveWords<'_>, [x0, y0, x1, y1]: [i64; 4]) -> Stop {
         for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
             self.runs.set(slot, value as u32);
         }
@@ -270,12 +275,12 @@ impl<'s> PrimitiveRunner<'s> {
     fn count(&self, counters: &TileCounters, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
-        let [covered, waves, lanes] = Tally::decode(self.samples, |word| self.runs.outputs[first + word][0]);
+        let [covered, waves, lanes] = KernelTally::decode(self.samples, |word| self.runs.outputs[first + word][0]);
         let blocks = blocks_of(window) as u32;
         count_blocks(counters, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
             // Programs that never discard have no such output.
-            let exported = self.runs.outputs.get(Tally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
+            let exported = self.runs.outputs.get(KernelTally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
             count_exporting_waves(counters, place, [waves, lanes, exported]);
         }
     }

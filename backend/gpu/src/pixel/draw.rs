@@ -154,7 +154,7 @@ impl<'a> PixelContext<'a> {
     /// Fills in the overwritten locations, the use of Hi-Z and the segment.
     pub fn with_segment(mut self) -> Self {
         self.overwrites = self.overwritten();
-        self.visibility = self.seen();
+        self.visibility = self.effective_visibility();
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
         let segment = locations.zip(self.visibility.tests);
         self.segment = segment.filter(|_| self.visibility.looks_ahead);
@@ -187,12 +187,12 @@ impl<'a> PixelContext<'a> {
     }
 
     /// Computes [`Self::visibility`].
-    fn seen(&self) -> Visibility {
+    fn effective_visibility(&self) -> Visibility {
         let tests = self.tests.as_ref().filter(|_| self.depth.is_some());
-        let seen = visibility(self.pipeline, tests);
+        let alone = visibility(self.pipeline, tests);
         let nothing_else = self.fragment.is_none() || self.overwrites.is_some();
         let nothing_else = nothing_else && self.drops;
-        Visibility { looks_ahead: seen.updates_hiz && nothing_else && self.occlusion.is_none(), ..seen }
+        Visibility { looks_ahead: alone.updates_hiz && nothing_else && self.occlusion.is_none(), ..alone }
     }
 
     /// Returns true if the fragment program runs once for each sample.

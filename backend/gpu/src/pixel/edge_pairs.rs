@@ -26,7 +26,7 @@ pub(super) fn around(a: [i64; 4], b: [i64; 4]) -> [i64; 4] {
 }
 
 /// The words of sixteen primitives, lane by lane, and one word behind them.
-type Words = [u32; Shape::WORDS * WAVE + 1];
+type BlockWords = [u32; Shape::WORDS * WAVE + 1];
 
 /// Returns a word of each lane if `next` is 0, or of each lane's successor if `next` is 1.
 #[inline(always)]
@@ -36,13 +36,13 @@ fn row(words: &[u32], word: u32, next: usize) -> &Lanes {
 
 /// Returns `N` consecutive words from `first` on, of the lanes or of their successors.
 #[inline(always)]
-fn rows<const N: usize>(words: &Words, first: u32, next: usize) -> [&Lanes; N] {
+fn rows<const N: usize>(words: &BlockWords, first: u32, next: usize) -> [&Lanes; N] {
     std::array::from_fn(|number| row(words, first + number as u32, next))
 }
 
 /// Returns ones in lanes whose primitive shares an edge with the next one.
 #[inline(always)]
-fn share_edges(words: &Words) -> Lanes {
+fn share_edges(words: &BlockWords) -> Lanes {
     let (own, next) = (rows::<9>(words, Shape::EDGES, 0), rows::<9>(words, Shape::EDGES, 1));
     let mut shared = [0; WAVE];
     for lane in 0..WAVE {
@@ -61,7 +61,7 @@ fn share_edges(words: &Words) -> Lanes {
 /// Returns ones in lanes whose primitive and next primitive are small, touch the clip area, and
 /// need fewer blocks together.
 #[inline(always)]
-fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
+fn save_blocks(words: &BlockWords, clip: &[i32; 4]) -> Lanes {
     let (own, next) = (rows::<4>(words, Shape::PIXELS, 0), rows::<4>(words, Shape::PIXELS, 1));
     let (side, pixels) = (SMALL_SIDE as i32, SMALL_PIXELS as i32);
     let mut saves = [0; WAVE];

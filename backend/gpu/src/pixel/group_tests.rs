@@ -14,7 +14,7 @@ use crate::raster::Shape;
 use crate::state::{DepthStencilState, StencilState};
 
 /// Stencils of a group, in the order of its pixels' bits.
-type Bytes = [u8; 64];
+type GroupStencils = [u8; 64];
 
 /// Tests of a group.
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ impl<'a> GroupTests<'a> {
 }
 
 #[inline(always)]
-fn passing_bytes(stored: &Bytes, face: &StencilState) -> u64 {
+fn passing_bytes(stored: &GroupStencils, face: &StencilState) -> u64 {
     let [less, equal, greater] = match face.compare {
         vk::CompareOp::LESS => [1, 0, 0],
         vk::CompareOp::EQUAL => [0, 1, 0],
@@ -101,7 +101,7 @@ fn passing_bytes(stored: &Bytes, face: &StencilState) -> u64 {
 }
 
 #[inline(always)]
-fn updated_bytes(stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilState) -> Bytes {
+fn updated_bytes(stored: &GroupStencils, pixels: u64, op: vk::StencilOp, face: &StencilState) -> GroupStencils {
     let (reference, writes) = (face.reference as u8, face.write_mask as u8);
     let all = |new: fn(u8) -> u8| stored.map(new);
     let new = match op {
@@ -125,12 +125,12 @@ fn updated_bytes(stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilS
 
 kernel!(
     /// Returns the pixels whose stencils pass.
-    passing, passing_bytes, (stored: &Bytes, face: &StencilState) -> u64
+    passing, passing_bytes, (stored: &GroupStencils, face: &StencilState) -> u64
 );
 
 kernel!(
     /// Returns the stencils after an operation on those of some pixels.
-    updated, updated_bytes, (stored: &Bytes, pixels: u64, op: vk::StencilOp, face: &StencilState) -> Bytes
+    updated, updated_bytes, (stored: &GroupStencils, pixels: u64, op: vk::StencilOp, face: &StencilState) -> GroupStencils
 );
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
                 reference: reference.into(),
             };
             let close = |byte: u8| if near { reference.wrapping_add(byte % 3).wrapping_sub(1) } else { byte };
-            let stored: Bytes = std::array::from_fn(|pixel| close(bytes[pixel]));
+            let stored: GroupStencils = std::array::from_fn(|pixel| close(bytes[pixel]));
             // The depth test passes for these pixels.
             let deep = u64::from(numbers[2]) << 16;
             let passed = passing(&stored, &face);

@@ -7,7 +7,7 @@ use super::TileView;
 use super::depths::sample_place;
 use super::kernel::{KernelInput, Target};
 use super::quad::{QUADS, Quad};
-use crate::geometry::Words;
+use crate::geometry::PrimitiveWords;
 
 /// Fragments of a wave: up to four quads, and the sample if each sample is shaded separately.
 pub(super) struct WaveFragments<'a> {
@@ -16,7 +16,7 @@ pub(super) struct WaveFragments<'a> {
     /// View of the tile that contains the primitives of the quads.
     pub(super) view: &'a TileView<'a>,
     /// Words of each quad's primitive.
-    pub(super) words: [Words<'a>; QUADS],
+    pub(super) words: [PrimitiveWords<'a>; QUADS],
     pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
     /// Quads before their tests, if the program reads that coverage. They include those of

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use vitric_exec::Program;
 use vitric_memory::PlaneRef;
 
-use crate::geometry::Words;
+use crate::geometry::PrimitiveWords;
 use crate::raster::Shape;
 use crate::raster::{Rate, RateState, SIDE};
 use crate::state::PipelineState;
@@ -57,7 +57,7 @@ impl<'a> Rates<'a> {
 
     /// Returns the fragment size of a primitive with the given words, in the group that contains a
     /// pixel.
-    pub(super) fn at(&self, words: Words<'_>, [x, y]: [u32; 2]) -> Rate {
+    pub(super) fn at(&self, words: PrimitiveWords<'_>, [x, y]: [u32; 2]) -> Rate {
         let primitive = self.primitive.map_or(Rate::PIXEL, |word| Rate::of_word(words.get(word)));
         let texel = self.attachment.as_ref().map_or(Rate::PIXEL, |(plane, log2)| {
             let mut texel = [0];

@@ -26,7 +26,7 @@ use super::scoreboard::{Fragments, Scoreboard};
 use super::tiny::TinyPrimitives;
 use super::wave::{WaveScratch, Waves};
 use super::{PrimitiveId, PrimitiveRun, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, TilePass, TileView, any_of};
-use crate::geometry::{PrimitiveBounds, Primitives, Varies, Words};
+use crate::geometry::{PrimitiveBounds, PrimitiveWords, Primitives, Varies};
 use crate::hiz::{Bounds, DepthRange, as_stored, groups_of};
 use crate::raster::{TILE_LOG2, group_of_pixel, pixel_of_bit, sample_mask, within};
 
@@ -513,7 +513,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Draws the pixels of a small primitive that the sieve kernel leaves.
     #[inline]
-    fn sieve(&mut self, id: PrimitiveId, words: Words<'_>, window: [i64; 4]) {
+    fn sieve(&mut self, id: PrimitiveId, words: PrimitiveWords<'_>, window: [i64; 4]) {
         let (Some(small), Some(mixed)) = (self.small.ready(), self.mixed.ready()) else { return };
         let view = self.view;
         let mut ok = mixed.begin(view, id);

@@ -9,7 +9,7 @@ use vitric_base::counters::{Counters, TileCounters};
 use vitric_base::workers::Workers;
 
 use super::DrawContext;
-use crate::geometry::{MAX_TRIANGLES, Primitives, TriangleBatch, Words};
+use crate::geometry::{MAX_TRIANGLES, PrimitiveWords, Primitives, TriangleBatch};
 use crate::hiz::{Bounds, Hierarchy};
 use crate::raster::{Criterion, Grid, Shape, Triangle, UNITS};
 use crate::tiling::{Run, TileParts, Window};
@@ -198,7 +198,7 @@ impl<'a> TileView<'a> {
 
     /// Returns the words of a primitive.
     #[inline]
-    pub fn words(&self, id: PrimitiveId) -> Words<'a> {
+    pub fn words(&self, id: PrimitiveId) -> PrimitiveWords<'a> {
         let (primitives, index) = self.find(id);
         primitives.words(index)
     }

@@ -22,7 +22,7 @@ use super::quad::{MAX_SAMPLES, QUADS, Quad, ShaderDepthStencil};
 use super::scoreboard::Fragments;
 use super::{DrawContext, any_of};
 use super::{PrimitiveId, TileView};
-use crate::geometry::Words;
+use crate::geometry::PrimitiveWords;
 use crate::raster::{SIDE, pixel_of_bit};
 
 /// Reusable memory of a worker for waves.
@@ -391,8 +391,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
     }
 
     /// Returns the words of each quad's primitive.
-    fn words(&self, quads: &[Quad]) -> [Words<'a>; QUADS] {
-        let mut words = [Words::NONE; QUADS];
+    fn words(&self, quads: &[Quad]) -> [PrimitiveWords<'a>; QUADS] {
+        let mut words = [PrimitiveWords::NONE; QUADS];
         for (words, quad) in words.iter_mut().zip(quads) {
             *words = self.view.words(quad.primitive);
         }
@@ -442,7 +442,7 @@ pub(super) fn export_samples(
         }
         let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
         // Exports read no words of primitives.
-        let (words, view) = ([Words::NONE; QUADS], &TileView::NONE);
+        let (words, view) = ([PrimitiveWords::NONE; QUADS], &TileView::NONE);
         let fragments = WaveFragments { context, quads, view, words, targets, sample: Some(sample), untested: &[] };
         export.start_linked(&stage.program, Mask::MAX, 0);
         for &(slot, source) in &stage.sources {
@@ -471,7 +471,7 @@ fn quads_of_sample(quads: &[Quad], sample: u32) -> ([Quad; QUADS], usize) {
 }
 
 /// Returns the environment in which a wave runs, with the words of its primitive as parameters.
-pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environment<'e> {
+pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: PrimitiveWords<'e>) -> Environment<'e> {
     Environment {
         parameters: words.parameters(),
         push: context.push,

@@ -205,7 +205,7 @@ impl AspectBlit<'_> {
         let sampler = |slice: u32| {
             let from = self.blit.source.plane(self.aspect, level, slice)?;
             let last = [extent.width as i32 - 1, extent.height as i32 - 1];
-            Some(Source { from, info: self.from_info, filter: self.blit.filter, last })
+            Some(SourceSlice { from, info: self.from_info, filter: self.blit.filter, last })
         };
         let (Some(first), Some(second)) = (sampler(slices[0]), sampler(slices[1])) else { return };
         if share == 0.0
@@ -243,14 +243,14 @@ impl AspectBlit<'_> {
 }
 
 /// One slice that a blit reads.
-struct Source<'a> {
+struct SourceSlice<'a> {
     from: PlaneRef<'a>,
     info: &'static FormatInfo,
     filter: vk::Filter,
     last: [i32; 2],
 }
 
-impl Source<'_> {
+impl SourceSlice<'_> {
     fn clamped(&self, x: i32, y: i32) -> [u32; 2] {
         [x.clamp(0, self.last[0]) as u32, y.clamp(0, self.last[1]) as u32]
     }

@@ -10,8 +10,8 @@ use vitric_exec::interp::{Environment, Stop, Wave};
 use vitric_exec::runtime::SharedMemory;
 use vitric_ir::interface::STREAMS;
 
-use super::waves::{InvocationBatch, Mode, Waves};
-use super::{Layout, MAX_VERTICES, MergedKernel, input};
+use super::waves::{InvocationBatch, MergedMode, WaveAssignment};
+use super::{MAX_VERTICES, MergedKernel, MergedLayout, input};
 use crate::geometry::assembly::assemble;
 use crate::geometry::feedback::{CapturePlan, Captured};
 use crate::geometry::kernel::input as vertex_input;
@@ -59,7 +59,7 @@ pub(crate) struct Emission<'a> {
     /// The program.
     pub kernel: &'a MergedKernel,
     /// The mode in which lanes are assigned.
-    pub mode: Mode,
+    pub mode: MergedMode,
     /// Source of the vertices.
     pub source: VertexSource<'a>,
     /// Vertex indices, a fixed number for each primitive.
@@ -76,7 +76,7 @@ pub(crate) struct Emission<'a> {
 /// Emitted vertices of a batch and their locations.
 pub(crate) struct Emitted<'w> {
     kernel: &'w MergedKernel,
-    waves: Waves,
+    waves: WaveAssignment,
     memory: &'w [Lanes],
     counts: &'w [u32],
     strip: &'w mut Vec<u32>,
@@ -90,8 +90,8 @@ pub(crate) struct Emitted<'w> {
 }
 
 impl Emission<'_> {
-    fn waves(&self) -> Waves {
-        Waves { mode: self.mode, lanes: WAVE, max_vertices: self.kernel.facts.max_vertices }
+    fn waves(&self) -> WaveAssignment {
+        WaveAssignment { mode: self.mode, lanes: WAVE, max_vertices: self.kernel.facts.max_vertices }
     }
 
     /// Returns the batches of all invocations.
@@ -114,7 +114,7 @@ impl Emission<'_> {
         triangles: &mut Triangles,
     ) -> Option<Emitted<'w>> {
         let waves = self.waves();
-        let Layout { record, .. } = self.kernel.layout;
+        let MergedLayout { record, .. } = self.kernel.layout;
         let rows = waves.records() as usize * batch.waves;
         scratch.memory.reserve(self.kernel.layout.record(rows as u32));
         scratch.counts.clear();
@@ -151,8 +151,8 @@ impl Emission<'_> {
         let (first, corners) = self.primitives(&batch.items);
         let EmitScratch { wave: runner, memory, reuse, counts, .. } = scratch;
         match self.mode {
-            Mode::Plain => reuse.number(corners),
-            Mode::Replicated => reuse.number_each(corners),
+            MergedMode::Plain => reuse.number(corners),
+            MergedMode::Replicated => reuse.number_each(corners),
         }
         self.put_vertices(&reuse.vertices, memory);
         let inputs = self.inputs(batch, wave, (first, reuse));
@@ -180,7 +180,7 @@ impl Emission<'_> {
             }
             return;
         };
-        let Layout { slots, .. } = self.kernel.layout;
+        let MergedLayout { slots, .. } = self.kernel.layout;
         let (slots, start) = (slots as usize, self.kernel.layout.words() as usize / size_of::<Lanes>());
         for (place, &vertex) in vertices.iter().enumerate() {
             let (from, to) = (vertex as usize / WAVE * slots, start + place / WAVE * slots);
@@ -228,8 +228,10 @@ impl Emission<'_> {
         let (waves, items) = (batch.waves as u64, batch.items.len() as u64);
         let (vertices, corners) = (scratch.reuse.vertices.len() as u64, scratch.reuse.places.len() as u64);
         let (runs, lanes) = match self.mode {
-            Mode::Plain => (Counter::MergedPlain, items),
-            Mode::Replicated => (Counter::MergedReplicated, items * u64::from(self.kernel.facts.max_vertices.max(1))),
+            MergedMode::Plain => (Counter::MergedPlain, items),
+            MergedMode::Replicated => {
+                (Counter::MergedReplicated, items * u64::from(self.kernel.facts.max_vertices.max(1)))
+            }
         };
         counters.count(runs, waves);
         counters.count(Counter::MergedLanes, lanes);
@@ -245,7 +247,7 @@ impl Emission<'_> {
 
 /// Gathers emitted vertices without gaps. Returns the place of each invocation's first vertex.
 fn gather(
-    waves: Waves,
+    waves: WaveAssignment,
     counts: &[u32],
     (records, record): (&[Lanes], usize),
     out: &mut Vec<Lanes>,

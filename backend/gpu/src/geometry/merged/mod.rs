@@ -5,7 +5,7 @@
 //! memory. Then each lane that has a primitive runs the geometry program. The geometry program
 //! finds its vertices in local memory by their addresses, and stores the vertices that it emits
 //! there too. The wave's inputs say which lane emits which vertices, so that one program serves
-//! both modes (see [`Mode`]).
+//! both modes (see [`MergedMode`]).
 //!
 //! Local memory stores each component for all lanes side by side. It begins with vertex indices, a
 //! row of lanes for each sixteen. The components of the shaded vertices follow, then records of
@@ -21,8 +21,7 @@ mod waves;
 use std::sync::{Arc, OnceLock};
 
 pub(super) use emit::{Emission, EmitScratch, Emitted, PrimitiveNumbers};
-pub use waves::Mode;
-pub(super) use waves::Mode as MergedMode;
+pub use waves::MergedMode;
 
 use vitric_base::simd::WAVE;
 use vitric_exec::Program;
@@ -73,7 +72,7 @@ const MAX_PLAIN_VERTICES: u32 = 4;
 
 /// Layout of local memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct MergedLayout {
     /// Number of vertices of a primitive. Local memory has room for sixteen times that many
     /// vertices.
     vertices: u32,
@@ -83,7 +82,7 @@ struct Layout {
     record: u32,
 }
 
-impl Layout {
+impl MergedLayout {
     fn of(program: &Program, facts: &GeometryFacts) -> Self {
         let record = program.outputs.len() as u32 - 1;
         Self { vertices: facts.vertices, slots: facts.inputs.len() as u32, record }
@@ -113,7 +112,7 @@ pub struct MergedKernel {
     program: Arc<Program>,
     finish: VertexKernel,
     facts: GeometryFacts,
-    layout: Layout,
+    layout: MergedLayout,
     /// Component of a record that holds the primitive's number.
     primitive_id: Option<usize>,
     /// Slots of a record's components.
@@ -138,7 +137,7 @@ impl MergedKernel {
     fn new(pipeline: &PipelineState) -> Option<Self> {
         let geometry = pipeline.geometry.as_deref()?;
         let facts = (**geometry.geometry.as_ref()?).clone();
-        let layout = Layout::of(geometry, &facts);
+        let layout = MergedLayout::of(geometry, &facts);
         let program = merged(pipeline, geometry, (&facts, layout));
         let records = &geometry.outputs[..geometry.outputs.len() - 1];
         let depends_on_wave = geometry.depends_on_wave() || pipeline.vertex.depends_on_wave();
@@ -184,21 +183,21 @@ impl MergedKernel {
 
     /// Returns the mode of waves: `asked`, unless that would change the image, or else the mode
     /// that suits the size of a wave's records.
-    pub fn mode(&self, asked: Option<Mode>) -> Mode {
+    pub fn mode(&self, asked: Option<MergedMode>) -> MergedMode {
         let stored = self.facts.max_vertices as usize * (self.layout.record * LOCAL_WORD) as usize;
         let fits = stored <= MAX_PLAIN_BYTES || self.facts.max_vertices <= MAX_PLAIN_VERTICES;
         match asked {
-            _ if !self.may_repeat => Mode::Plain,
+            _ if !self.may_repeat => MergedMode::Plain,
             Some(asked) => asked,
-            None if fits => Mode::Plain,
-            None => Mode::Replicated,
+            None if fits => MergedMode::Plain,
+            None => MergedMode::Replicated,
         }
     }
 }
 
 /// Links vertex and geometry code. Links the geometry code alone if its vertices are those of
 /// subdivided patches.
-fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&GeometryFacts, Layout)) -> Program {
+fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&GeometryFacts, MergedLayout)) -> Program {
     let vertex = &*pipeline.vertex;
     let b = match pipeline.patches {
         None => shade_vertices(Builder::new(), pipeline, (facts, layout)),
@@ -216,7 +215,7 @@ fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&Geome
 }
 
 /// Appends vertex code for all rows of sixteen vertices.
-fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts, Layout)) -> Builder {
+fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts, MergedLayout)) -> Builder {
     let row = b.local(1);
     b.push(Inst::Loop);
     let number = b.local_load(row, 0, None, Type::I32);
@@ -273,7 +272,7 @@ struct VertexRow {
 fn shade_row(
     mut b: Builder,
     pipeline: &PipelineState,
-    (facts, layout): (&GeometryFacts, Layout),
+    (facts, layout): (&GeometryFacts, MergedLayout),
     VertexRow { number, first }: VertexRow,
 ) -> Builder {
     let (lane, two, six) = (b.lane(), b.int(2), b.int(LOCAL_WORD.ilog2()));

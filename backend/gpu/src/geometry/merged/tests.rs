@@ -34,7 +34,7 @@ fn pipeline() -> PipelineState {
 
 /// Returns the components of all vertices that a strip of eight vertices becomes, and the
 /// counters.
-fn emitted(kernel: &MergedKernel, mode: Mode) -> (Vec<u32>, Vec<u64>) {
+fn emitted(kernel: &MergedKernel, mode: MergedMode) -> (Vec<u32>, Vec<u64>) {
     let (bindings, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(60)));
     let viewport = vk::Viewport { width: 8.0, height: 8.0, max_depth: 1.0, ..Default::default() };
     let parameters = vertex_parameters(&viewport, 1.0);
@@ -73,9 +73,9 @@ fn both_modes_emit_the_same_vertices() {
     let pipeline = pipeline();
     let kernels = LazyMergedKernel::default();
     let kernel = kernels.get(&pipeline).unwrap();
-    let (plain, counts) = emitted(kernel, Mode::Plain);
+    let (plain, counts) = emitted(kernel, MergedMode::Plain);
     assert_eq!(counts, [1, 0, 6, 8, 10, 6], "one wave, six runs, eight vertices");
-    let (replicated, counts) = emitted(kernel, Mode::Replicated);
+    let (replicated, counts) = emitted(kernel, MergedMode::Replicated);
     assert_eq!(counts, [0, 2, 24, 18, 0, 6], "two waves of four and of two triangles, no reuse");
     assert_eq!(plain, replicated);
     assert_eq!(plain.len(), 6 * 3 * kernel.layout.record as usize);
@@ -92,12 +92,15 @@ fn the_mode_is_chosen_by_what_a_wave_stores() {
     let pipeline = pipeline();
     let kernels = LazyMergedKernel::default();
     let kernel = kernels.get(&pipeline).unwrap();
-    assert_eq!((kernel.mode(None), kernel.mode(Some(Mode::Replicated))), (Mode::Plain, Mode::Replicated));
+    assert_eq!(
+        (kernel.mode(None), kernel.mode(Some(MergedMode::Replicated))),
+        (MergedMode::Plain, MergedMode::Replicated)
+    );
     let large = MergedKernel::new(&pipeline).map(|mut kernel| {
         kernel.facts.max_vertices = 1 << 10;
         kernel
     });
-    assert_eq!(large.unwrap().mode(None), Mode::Replicated);
+    assert_eq!(large.unwrap().mode(None), MergedMode::Replicated);
     let effects = MergedKernel::new(&pipeline).map(|kernel| MergedKernel { may_repeat: false, ..kernel });
-    assert_eq!(effects.unwrap().mode(Some(Mode::Replicated)), Mode::Plain);
+    assert_eq!(effects.unwrap().mode(Some(MergedMode::Replicated)), MergedMode::Plain);
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Assignment of invocations to lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum MergedMode {
     /// An invocation has one lane, which emits all of its vertices: "non-replicated" in DESIGN.
     /// Vertices are shaded once for all primitives of a wave.
     Plain,
@@ -26,9 +26,9 @@ pub struct Share {
 
 /// Division of invocations into batches, which run and are set up together.
 #[derive(Debug, Clone, Copy)]
-pub struct Waves {
+pub struct WaveAssignment {
     /// Assignment of invocations to lanes.
-    pub mode: Mode,
+    pub mode: MergedMode,
     /// Number of lanes of a wave.
     pub lanes: usize,
     /// Maximum number of vertices of an invocation.
@@ -44,12 +44,12 @@ pub struct InvocationBatch {
     pub waves: usize,
 }
 
-impl Waves {
+impl WaveAssignment {
     /// Returns the number of lanes of an invocation.
     fn lanes_of_item(self) -> usize {
         match self.mode {
-            Mode::Plain => 1,
-            Mode::Replicated => self.max_vertices.max(1) as usize,
+            MergedMode::Plain => 1,
+            MergedMode::Replicated => self.max_vertices.max(1) as usize,
         }
     }
 
@@ -66,8 +66,8 @@ impl Waves {
         let (of_item, number) = (self.lanes_of_item(), wave * self.lanes + lane);
         let item = number / of_item;
         let share = match self.mode {
-            Mode::Plain => Share { item, first: 0, span: self.max_vertices },
-            Mode::Replicated => Share { item, first: (number % of_item) as u32, span: 1 },
+            MergedMode::Plain => Share { item, first: 0, span: self.max_vertices },
+            MergedMode::Replicated => Share { item, first: (number % of_item) as u32, span: 1 },
         };
         (item < items).then_some(share)
     }
@@ -82,16 +82,16 @@ impl Waves {
     /// lane stores.
     pub fn records(self) -> u32 {
         match self.mode {
-            Mode::Plain => self.max_vertices,
-            Mode::Replicated => 1,
+            MergedMode::Plain => self.max_vertices,
+            MergedMode::Replicated => 1,
         }
     }
 
     /// Returns the record and lane of an invocation's vertex, by its number.
     pub fn place(self, item: usize, vertex: u32) -> (usize, usize) {
         match self.mode {
-            Mode::Plain => (vertex as usize, item),
-            Mode::Replicated => {
+            MergedMode::Plain => (vertex as usize, item),
+            MergedMode::Replicated => {
                 let number = item * self.lanes_of_item() + vertex as usize;
                 (number / self.lanes, number % self.lanes)
             }
@@ -101,8 +101,8 @@ impl Waves {
     /// Returns the mask that turns the number of a vertex into that of its record.
     pub fn mask(self) -> u32 {
         match self.mode {
-            Mode::Plain => u32::MAX,
-            Mode::Replicated => 0,
+            MergedMode::Plain => u32::MAX,
+            MergedMode::Replicated => 0,
         }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     /// Returns the numbers of waves and of runs of the geometry program for `items` invocations.
-    fn runs(waves: Waves, items: usize) -> (usize, usize) {
+    fn runs(waves: WaveAssignment, items: usize) -> (usize, usize) {
         let (mut count, mut runs) = (0, 0);
         for batch in waves.batches(items) {
             count += batch.waves;
@@ -128,26 +128,26 @@ mod tests {
     #[test]
     fn six_triangles_on_waves_of_eight_and_sixteen() {
         for (lanes, replicated) in [(8, (3, 24)), (16, (2, 24))] {
-            let waves = |mode| Waves { mode, lanes, max_vertices: 4 };
-            assert_eq!(runs(waves(Mode::Replicated), 6), replicated);
-            assert_eq!(runs(waves(Mode::Plain), 6), (1, 6));
+            let waves = |mode| WaveAssignment { mode, lanes, max_vertices: 4 };
+            assert_eq!(runs(waves(MergedMode::Replicated), 6), replicated);
+            assert_eq!(runs(waves(MergedMode::Plain), 6), (1, 6));
             let stored = |mode| waves(mode).records() as usize * lanes;
-            assert_eq!((stored(Mode::Replicated), stored(Mode::Plain)), (lanes, 4 * lanes));
+            assert_eq!((stored(MergedMode::Replicated), stored(MergedMode::Plain)), (lanes, 4 * lanes));
         }
     }
 
     #[test]
     fn every_vertex_has_one_lane_and_one_place() {
         for (mode, max_vertices, items) in [
-            (Mode::Plain, 3, 37),
-            (Mode::Replicated, 3, 37),
-            (Mode::Replicated, 16, 5),
-            (Mode::Replicated, 17, 3),
-            (Mode::Replicated, 256, 2),
-            (Mode::Replicated, 0, 33),
-            (Mode::Plain, 0, 33),
+            (MergedMode::Plain, 3, 37),
+            (MergedMode::Replicated, 3, 37),
+            (MergedMode::Replicated, 16, 5),
+            (MergedMode::Replicated, 17, 3),
+            (MergedMode::Replicated, 256, 2),
+            (MergedMode::Replicated, 0, 33),
+            (MergedMode::Plain, 0, 33),
         ] {
-            let (waves, mut next) = (Waves { mode, lanes: 16, max_vertices }, 0);
+            let (waves, mut next) = (WaveAssignment { mode, lanes: 16, max_vertices }, 0);
             for batch in waves.batches(items) {
                 assert_eq!(batch.items.start, next);
                 next = batch.items.end;

@@ -108,7 +108,7 @@ impl LazyTessellationKernel {
     /// Returns the kernel of the evaluation program that also writes the outputs of transform
     /// feedback.
     pub fn captured(&self, pipeline: &PipelineState) -> Option<&VertexKernel> {
-        let make = || Linked::new(pipeline)?.vertices(pipeline, true);
+        let make = || LinkedPatches::new(pipeline)?.vertices(pipeline, true);
         self.captured.get_or_init(make).as_ref()
     }
 }
@@ -130,7 +130,7 @@ fn before<'a>(programs: impl IntoIterator<Item = &'a Program>) -> NumberBase {
 
 impl TessellationKernel {
     fn new(pipeline: &PipelineState) -> Option<Self> {
-        let linked = Linked::new(pipeline)?;
+        let linked = LinkedPatches::new(pipeline)?;
         let level = |builtin, word| {
             let slot = Slot::Builtin(builtin, word);
             linked.written.patch.iter().position(|&known| known == slot).map(|word| word as u32)
@@ -177,7 +177,7 @@ impl TessellationKernel {
 }
 
 /// The programs of a pipeline during linking.
-struct Linked<'a> {
+struct LinkedPatches<'a> {
     control: &'a Program,
     evaluation: &'a Program,
     /// Outputs of the control program.
@@ -187,7 +187,7 @@ struct Linked<'a> {
     vertex: &'a Program,
 }
 
-impl<'a> Linked<'a> {
+impl<'a> LinkedPatches<'a> {
     fn new(pipeline: &'a PipelineState) -> Option<Self> {
         let programs = pipeline.patches.as_ref()?;
         let (control, evaluation) = (&*programs.control, &*programs.evaluation);
@@ -284,7 +284,7 @@ fn routine(b: Builder, program: &Program, variance: &[LaneVariance], outputs: us
 /// Linker that appends a tessellation program.
 struct PatchLinker<'a> {
     b: Builder,
-    linked: &'a Linked<'a>,
+    linked: &'a LinkedPatches<'a>,
     program: &'a Program,
     before: NumberBase,
 }

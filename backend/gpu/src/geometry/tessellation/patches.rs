@@ -68,7 +68,7 @@ pub struct PatchInputs<'a> {
 
 /// Byte offsets in the local memory of control programs, which holds vertex components, tables of
 /// vertex addresses, and blocks.
-struct Layout {
+struct ControlLayout {
     tables: u32,
     blocks: u32,
     end: u32,
@@ -107,10 +107,10 @@ impl TessellationKernel {
         Some(scratch.reuse.vertices.len())
     }
 
-    fn place(&self, vertices: usize, corners: usize, patches: usize) -> Layout {
+    fn place(&self, vertices: usize, corners: usize, patches: usize) -> ControlLayout {
         let tables = (vertices.div_ceil(WAVE) * self.points.outputs.len()) as u32 * LOCAL_WORD;
         let blocks = (tables + corners as u32 * 4).next_multiple_of(LOCAL_WORD);
-        Layout { tables, blocks, end: blocks + patches as u32 * self.block.words() * 4 }
+        ControlLayout { tables, blocks, end: blocks + patches as u32 * self.block.words() * 4 }
     }
 
     /// Shades the vertices of patches. Stores their components at the start of the memory, sixteen
@@ -125,7 +125,7 @@ impl TessellationKernel {
     }
 
     /// Writes the address of each corner's vertex.
-    fn fill_tables(&self, layout: &Layout, places: &[u32], memory: &mut SharedMemory) {
+    fn fill_tables(&self, layout: &ControlLayout, places: &[u32], memory: &mut SharedMemory) {
         let (slots, lanes) = (self.points.outputs.len() as u32, WAVE as u32);
         let table = &mut memory.lanes_mut().as_flattened_mut()[layout.tables as usize / 4..];
         for (entry, place) in table.iter_mut().zip(places) {
@@ -138,7 +138,7 @@ impl TessellationKernel {
     fn run_control(
         &self,
         environment: &Environment<'_>,
-        layout: &Layout,
+        layout: &ControlLayout,
         PatchInputs { first, vertices: given, .. }: PatchInputs<'_>,
         patches: Range<usize>,
         scratch: &mut PatchScratch,

@@ -41,7 +41,7 @@ pub(super) const LINE: u32 = 64;
 
 /// Sixteen pixels of one primitive in whole quads, one a lane.
 #[derive(Clone)]
-pub(super) struct Pixels {
+pub(super) struct PixelLanes {
     /// x and y of the pixels, as floats.
     pub(super) place: [Value; 2],
     /// Coverage of the pixels, sample by sample. Empty if all are covered.
@@ -282,7 +282,7 @@ impl Linker {
         &mut self,
         shading: FragmentShading<'_>,
         attachments: &[Attachment],
-        pixels: Pixels,
+        pixels: PixelLanes,
         samples: u32,
     ) {
         let words = self.run(shading, &pixels, None);
@@ -295,7 +295,7 @@ impl Linker {
         &mut self,
         shading: FragmentShading<'_>,
         attachments: &[Attachment],
-        pixels: &Pixels,
+        pixels: &PixelLanes,
         report: &mut dyn FnMut(&mut Self, Value),
     ) {
         for (sample, &covered) in (0..).zip(&pixels.covered) {
@@ -313,7 +313,7 @@ impl Linker {
     pub(super) fn run(
         &mut self,
         FragmentShading { pipeline, program }: FragmentShading<'_>,
-        Pixels { place, covered, .. }: &Pixels,
+        PixelLanes { place, covered, .. }: &PixelLanes,
         sample: Option<u32>,
     ) -> Vec<Value> {
         let state = &pipeline.multisample;
@@ -331,7 +331,7 @@ impl Linker {
         &mut self,
         (program, words): (&Program, &[Value]),
         attachments: &[Attachment],
-        Pixels { covered, texels, .. }: &Pixels,
+        PixelLanes { covered, texels, .. }: &PixelLanes,
         samples: std::ops::Range<u32>,
     ) {
         let outputs = Outputs::new(program);

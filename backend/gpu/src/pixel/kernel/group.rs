@@ -7,7 +7,7 @@
 use vitric_ir::passes::pair::Effects;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
-use super::direct::{self, Pixels};
+use super::direct::{self, PixelLanes};
 use super::traits::{FragmentShading, bytes_of};
 use super::{KernelInput, Linker, Stage, Texels, runs_pairs, written};
 use crate::state::PipelineState;
@@ -81,7 +81,7 @@ impl Linker {
         &mut self,
         samples: u32,
         planes: impl IntoIterator<Item = u32>,
-        body: impl FnOnce(&mut Self, Pixels),
+        body: impl FnOnce(&mut Self, PixelLanes),
     ) {
         self.each_strip(1, |linker, number| {
             let bits: Vec<_> = (0..samples as usize).map(|sample| linker.bits_of_strip(number, sample)).collect();
@@ -111,7 +111,7 @@ impl Linker {
     ///
     /// `bits` are the covered pixels of each sample. If `bits` is empty, all pixels are covered.
     /// `planes` are the bytes of a texel in each plane.
-    fn strip(&mut self, number: Value, bits: &[Value], planes: impl IntoIterator<Item = u32>) -> Pixels {
+    fn strip(&mut self, number: Value, bits: &[Value], planes: impl IntoIterator<Item = u32>) -> PixelLanes {
         let lane = self.b.lane();
         let [one, four, six] = [1, 4, 6].map(|word| self.b.int(word));
         // Bits 0, 2 and 3 of the lane are x, bit 1 is y.
@@ -139,6 +139,6 @@ impl Linker {
             self.b.binary(B::INe, bit, zero)
         };
         let covered = bits.iter().map(covered).collect();
-        Pixels { place, covered, texels }
+        PixelLanes { place, covered, texels }
     }
 }

@@ -12,9 +12,9 @@ use vitric_exec::format_ir::clamped;
 use vitric_ir::interface::Builtin;
 use vitric_ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 
-use super::direct::{self, Pixels};
+use super::direct::{self, PixelLanes};
 use super::traits::{
-    Depths, Event, FragmentShading, KernelOptions, KernelPlanes, bytes_of, is_late, stores_depths_apart,
+    DepthTarget, FragmentShading, KernelOptions, KernelPlanes, WaveEvent, bytes_of, is_late, stores_depths_apart,
 };
 use super::{Linker, Outputs, Stage, written};
 use crate::state::PipelineState;
@@ -36,13 +36,13 @@ pub(super) fn link(pipeline: &PipelineState, KernelOptions { depth_bits, counts 
         return None;
     }
     let mut linker = Linker::of_strips();
-    let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    let depth = DepthTarget { bits: depth_bits, plane: attachments.len() };
     let texel_bytes = bytes_of(&attachments).chain([depth.bytes()]);
     let planes = KernelPlanes { attachments: &attachments, depth: &depth };
     let exported = counts.then(|| linker.zeroed());
     linker.each_covered_strip(pipeline.multisample.samples, texel_bytes, |linker, pixels| {
         linker.shade_late(shading, planes, pixels, &mut |linker, event, left| {
-            if let (Some(exported), Event::Exported) = (exported, event) {
+            if let (Some(exported), WaveEvent::Exported) = (exported, event) {
                 let many = linker.lanes_with(left);
                 linker.add(exported, many);
             }
@@ -62,8 +62,8 @@ impl Linker {
         &mut self,
         shading: FragmentShading<'_>,
         KernelPlanes { attachments, depth }: KernelPlanes<'_>,
-        pixels: Pixels,
-        report: &mut dyn FnMut(&mut Self, Event, Value),
+        pixels: PixelLanes,
+        report: &mut dyn FnMut(&mut Self, WaveEvent, Value),
     ) {
         let FragmentShading { pipeline, program } = shading;
         let own_depth = program.output_builtin(Builtin::FragDepth, 0);
@@ -71,7 +71,7 @@ impl Linker {
         let covered = known.as_ref().map_or(&pixels.covered, |left| &left.covered);
         let (shaded, runs) = (self.some(covered), known.as_ref().map(|left| self.any(&left.covered)));
         runs.iter().for_each(|&condition| self.b.push(Inst::If { condition }));
-        report(self, Event::Shaded, shaded);
+        report(self, WaveEvent::Shaded, shaded);
         self.ended = Some(self.zeroed());
         let words = self.run(shading, &pixels, None);
         let left = match known {
@@ -80,15 +80,15 @@ impl Linker {
                 left.with(covered)
             }
             None => {
-                let pixels = Pixels { covered: self.kept(shading, &words, &pixels.covered), ..pixels.clone() };
+                let pixels = PixelLanes { covered: self.kept(shading, &words, &pixels.covered), ..pixels.clone() };
                 self.test_given_depth(shading, &pixels, depth, own_depth.map(|word| words[word]))
             }
         };
         self.ended = None;
         let exported = self.some(&left.covered);
-        report(self, Event::Exported, exported);
+        report(self, WaveEvent::Exported, exported);
         let samples = 0..pipeline.multisample.samples;
-        self.write((program, &words), attachments, &Pixels { covered: left.covered.clone(), ..pixels }, samples);
+        self.write((program, &words), attachments, &PixelLanes { covered: left.covered.clone(), ..pixels }, samples);
         self.store_depths(&left);
         runs.iter().for_each(|_| self.b.push(Inst::EndIf));
     }

@@ -16,10 +16,10 @@
 use vitric_exec::Program;
 use vitric_ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
 
-use super::direct::{self, Pixels, SmallPrimitivePath, discards_first, small_primitive_path};
+use super::direct::{self, PixelLanes, SmallPrimitivePath, discards_first, small_primitive_path};
 use super::late;
 use super::primitive::{needs_quads, uses_derivatives};
-use super::traits::{Depths, Event, FragmentShading, KernelOptions, KernelPlanes, is_late};
+use super::traits::{DepthTarget, FragmentShading, KernelOptions, KernelPlanes, WaveEvent, is_late};
 use super::{KernelInput, Linker, Stage, Texels, written};
 use crate::geometry::Varies;
 use crate::pixel::pixel_queue::PackedPixel;
@@ -46,7 +46,7 @@ pub(super) fn link(
         return None;
     }
     let mut linker = Linker { varies, ..Linker::default() };
-    let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    let depth = DepthTarget { bits: depth_bits, plane: attachments.len() };
     let has_quads = path == SmallPrimitivePath::Sieved && uses_derivatives(shaded);
     linker.texels = if has_quads { Texels::Quads } else { Texels::Apart };
     let planes = KernelPlanes { attachments: &attachments, depth: &depth };
@@ -59,8 +59,8 @@ pub(super) fn link(
     match path {
         SmallPrimitivePath::OneKernel => {
             linker.shade_tested(shading, planes, pixels, &mut |linker, event, left| match event {
-                Event::Shaded => report_shaded(linker, left),
-                Event::Exported => exported.iter().for_each(|&output| linker.count_lanes(output, left)),
+                WaveEvent::Shaded => report_shaded(linker, left),
+                WaveEvent::Exported => exported.iter().for_each(|&output| linker.count_lanes(output, left)),
             })
         }
         SmallPrimitivePath::Sieved => {
@@ -68,7 +68,7 @@ pub(super) fn link(
             let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();
             let left = covered[0];
             report_shaded(&mut linker, left);
-            linker.shade(shading, &attachments, Pixels { covered, ..pixels }, 1);
+            linker.shade(shading, &attachments, PixelLanes { covered, ..pixels }, 1);
             tested.iter().for_each(|tested| linker.store_depths(tested));
             exported.iter().for_each(|&output| linker.count_lanes(output, left));
         }
@@ -102,7 +102,7 @@ impl Linker {
     }
 
     /// Returns the pixels of a wave of packed pixels.
-    fn packed_pixels(&mut self, planes: KernelPlanes<'_>) -> Pixels {
+    fn packed_pixels(&mut self, planes: KernelPlanes<'_>) -> PixelLanes {
         let packed_pixel = self.input(KernelInput::PackedPixel, Type::I32);
         let mut field = |first: u32, bits: u32| {
             let (first, mask) = (self.b.int(first), self.b.int((1 << bits) - 1));
@@ -120,6 +120,6 @@ impl Linker {
         let zero = self.b.int(0);
         let is_some = self.b.binary(B::SLe, zero, packed_pixel);
         let texels = self.texels((pixel, None), 1, planes);
-        Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered: vec![is_some], texels }
+        PixelLanes { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered: vec![is_some], texels }
     }
 }

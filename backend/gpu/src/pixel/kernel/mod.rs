@@ -36,7 +36,7 @@ pub use by_program::ByProgram;
 pub use direct::{SmallPrimitivePath, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
-pub use primitive::Tally;
+pub use primitive::KernelTally;
 pub use traits::{BatchTraits, KernelOptions, PrimitiveBatch, tested};
 
 /// Meaning of an input word of a kernel.
@@ -563,10 +563,10 @@ impl Linker {
     }
 
     /// Optimises and returns the program, with the resources of `program`.
-    fn finish(self, program: Option<&Program>) -> Linked<'_> {
+    fn finish(self, program: Option<&Program>) -> LinkedKernel<'_> {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
-        Linked { function, sources: self.sources, outputs: self.outputs, program, with_all_lanes: false }
+        LinkedKernel { function, sources: self.sources, outputs: self.outputs, program, with_all_lanes: false }
     }
 }
 
@@ -577,7 +577,7 @@ fn runs_pairs() -> bool {
 }
 
 /// A linked program before compilation.
-struct Linked<'a> {
+struct LinkedKernel<'a> {
     function: Function,
     sources: Vec<KernelInput>,
     outputs: usize,
@@ -585,7 +585,7 @@ struct Linked<'a> {
     with_all_lanes: bool,
 }
 
-impl Linked<'_> {
+impl LinkedKernel<'_> {
     /// Compiles for [`vitric_exec::interp::Runs`], where all lanes are active.
     fn with_all_lanes(self) -> Self {
         Self { with_all_lanes: true, ..self }

@@ -16,11 +16,12 @@ use smallvec::SmallVec;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 
-use super::direct::{LINE, Pixels, SmallPrimitivePath, discards_first, small_primitive_path};
+use super::direct::{LINE, PixelLanes, SmallPrimitivePath, discards_first, small_primitive_path};
 use super::inputs::{Inputs, shared_words};
 use super::late;
 use super::traits::{
-    BatchTraits, Depths, Event, FragmentShading, KernelOptions, KernelPlanes, PrimitiveBatch, TEXEL, is_late, tested,
+    BatchTraits, DepthTarget, FragmentShading, KernelOptions, KernelPlanes, PrimitiveBatch, TEXEL, WaveEvent, is_late,
+    tested,
 };
 use super::{Attachment, Form, KernelInput, Linker, Stage, Texels, shades_samples, written};
 use crate::geometry::Varies;
@@ -31,8 +32,8 @@ use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 /// Links the primitive kernel of a pipeline, or returns `None` if primitives cannot be rasterized
 /// by one kernel, or should not.
 ///
-/// A kernel that counts has additional output words, equal in all lanes, which [`Tally::decode`]
-/// decodes.
+/// A kernel that counts has additional output words, equal in all lanes, which
+/// [`KernelTally::decode`] decodes.
 pub(super) fn link(
     pipeline: &PipelineState,
     KernelOptions { depth_bits, counts }: KernelOptions,
@@ -54,7 +55,7 @@ pub(super) fn link(
     let sieve = (path == SmallPrimitivePath::Sieved).then(|| linker.sieve());
     linker.texels = Texels::Block;
     let blocks = linker.begin_blocks();
-    let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    let depth = DepthTarget { bits: depth_bits, plane: attachments.len() };
     let planes = KernelPlanes { attachments: &attachments, depth: &depth };
     let block = linker.block(&blocks, &pipeline.multisample, planes);
     let any = linker.any(&block.covered);
@@ -69,12 +70,12 @@ pub(super) fn link(
             linker.keep(sieve, left.covered[0]);
         }
         None => linker.shade_tested(shading, planes, block, &mut |linker, event, left| match (event, exported) {
-            (Event::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
-            (Event::Exported, Some(exported)) => {
+            (WaveEvent::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
+            (WaveEvent::Exported, Some(exported)) => {
                 let many = linker.lanes_with(left);
                 linker.add(exported, many);
             }
-            (Event::Exported, None) => {}
+            (WaveEvent::Exported, None) => {}
         }),
     }
     linker.b.push(Inst::EndIf);
@@ -128,7 +129,7 @@ pub(super) fn uses_derivatives(program: &Program) -> bool {
 ///
 /// With one sample, all counts share one word, because each word that lives through the loop over
 /// blocks occupies a register.
-pub struct Tally {
+pub struct KernelTally {
     words: SmallVec<[Local; 2]>,
     /// Number of bits of a fragment count.
     bits: u32,
@@ -140,7 +141,7 @@ fn fragment_bits(samples: u32) -> u32 {
     11 + samples.ilog2()
 }
 
-impl Tally {
+impl KernelTally {
     /// Returns the number of output words of a kernel for `samples` samples.
     pub fn words(samples: u32) -> usize {
         samples.min(2) as usize
@@ -299,7 +300,7 @@ impl Linker {
 
     /// Returns the pixels of the current block, two by two quads, with their byte offsets in the
     /// planes of targets and depth.
-    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: KernelPlanes<'_>) -> Pixels {
+    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: KernelPlanes<'_>) -> PixelLanes {
         let locations = state.locations();
         let samples = (&locations[..], sample_mask(state));
         let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
@@ -322,7 +323,7 @@ impl Linker {
         });
         let pixel = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, corner[axis], blocks.steps[axis]));
         let texels = self.texels((pixel, Some(corner)), locations.len() as u32, planes);
-        Pixels { place, covered, texels }
+        PixelLanes { place, covered, texels }
     }
 
     /// Returns the pixels of a block that are in the window.
@@ -454,8 +455,11 @@ impl Linker {
         self.b.local_store(sieve.number, 0, None, number);
     }
 
-    fn tally(&mut self, samples: u32) -> Tally {
-        Tally { words: (0..Tally::words(samples)).map(|_| self.zeroed()).collect(), bits: fragment_bits(samples) }
+    fn tally(&mut self, samples: u32) -> KernelTally {
+        KernelTally {
+            words: (0..KernelTally::words(samples)).map(|_| self.zeroed()).collect(),
+            bits: fragment_bits(samples),
+        }
     }
 
     /// Returns a new local that is set to 0.
@@ -478,7 +482,7 @@ impl Linker {
     }
 
     /// Counts the covered samples of a block.
-    fn count_block(&mut self, tally: &Tally, covered: &[Value]) {
+    fn count_block(&mut self, tally: &KernelTally, covered: &[Value]) {
         for &covered in covered {
             let many = self.lanes_with(covered);
             self.add(tally.words[0], many);
@@ -486,7 +490,7 @@ impl Linker {
     }
 
     /// Counts a wave and its pixels of which any sample is left.
-    fn count_wave(&mut self, tally: &Tally, some: Value) {
+    fn count_wave(&mut self, tally: &KernelTally, some: Value) {
         let (local, above) = tally.of_waves();
         let many = self.lanes_with(some);
         let [one, above] = [1 << tally.bits << above, above].map(|number| self.b.int(number));
@@ -514,8 +518,8 @@ impl Linker {
         &mut self,
         shading: FragmentShading<'_>,
         planes: KernelPlanes<'_>,
-        pixels: Pixels,
-        report: &mut dyn FnMut(&mut Self, Event, Value),
+        pixels: PixelLanes,
+        report: &mut dyn FnMut(&mut Self, WaveEvent, Value),
     ) {
         let (FragmentShading { pipeline, program }, attachments) = (shading, planes.attachments);
         if is_late(pipeline, program) {
@@ -526,7 +530,7 @@ impl Linker {
         }
         let left = self.test_depth(shading, &pixels, planes.depth);
         self.store_depths(&left);
-        let pixels = Pixels { covered: left.covered, ..pixels };
+        let pixels = PixelLanes { covered: left.covered, ..pixels };
         let any = self.any(&pixels.covered);
         self.b.push(Inst::If { condition: any });
         self.shade_passed(shading, attachments, pixels, report);
@@ -539,16 +543,16 @@ impl Linker {
         &mut self,
         shading: FragmentShading<'_>,
         attachments: &[Attachment],
-        pixels: Pixels,
-        report: &mut dyn FnMut(&mut Self, Event, Value),
+        pixels: PixelLanes,
+        report: &mut dyn FnMut(&mut Self, WaveEvent, Value),
     ) {
         let state = &shading.pipeline.multisample;
         if shades_samples(state, Some(shading.program)) {
-            let report = &mut |linker: &mut Self, left| report(linker, Event::Shaded, left);
+            let report = &mut |linker: &mut Self, left| report(linker, WaveEvent::Shaded, left);
             return self.shade_samples(shading, attachments, &pixels, report);
         }
         let some = self.some(&pixels.covered);
-        report(self, Event::Shaded, some);
+        report(self, WaveEvent::Shaded, some);
         self.shade(shading, attachments, pixels, state.samples);
     }
 
@@ -556,8 +560,8 @@ impl Linker {
     pub(super) fn test_depth(
         &mut self,
         shading: FragmentShading<'_>,
-        pixels: &Pixels,
-        depth: &Depths,
+        pixels: &PixelLanes,
+        depth: &DepthTarget,
     ) -> DepthTestResult {
         self.test_given_depth(shading, pixels, depth, None)
     }
@@ -566,8 +570,8 @@ impl Linker {
     pub(super) fn test_given_depth(
         &mut self,
         FragmentShading { pipeline, program }: FragmentShading<'_>,
-        pixels: &Pixels,
-        depth: &Depths,
+        pixels: &PixelLanes,
+        depth: &DepthTarget,
         own: Option<Value>,
     ) -> DepthTestResult {
         let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample)).that_vary(self.varies);
@@ -596,8 +600,8 @@ impl Linker {
     fn tested(
         &mut self,
         tests: &DepthStencilState,
-        pixels: &Pixels,
-        (inputs, depths): (Inputs<'_>, &Depths),
+        pixels: &PixelLanes,
+        (inputs, depths): (Inputs<'_>, &DepthTarget),
         own: Option<Value>,
     ) -> DepthTestResult {
         self.place = Some(pixels.place);

@@ -52,12 +52,12 @@ pub(super) struct FragmentShading<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct KernelPlanes<'a> {
     pub(super) attachments: &'a [Attachment],
-    pub(super) depth: &'a Depths,
+    pub(super) depth: &'a DepthTarget,
 }
 
 /// Event that is reported for the pixels of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum WaveEvent {
     /// The program runs for the pixels.
     Shaded,
     /// The pixels are written. Reported only if they may be fewer than the shaded pixels.
@@ -87,12 +87,12 @@ pub fn tested(pipeline: &PipelineState) -> Option<DepthStencilState> {
 
 /// Depth plane of a kernel: bits of a depth, and number of the plane, which follows those of the
 /// targets.
-pub(super) struct Depths {
+pub(super) struct DepthTarget {
     pub(super) bits: u32,
     pub(super) plane: usize,
 }
 
-impl Depths {
+impl DepthTarget {
     pub(super) fn bytes(&self) -> u32 {
         if self.bits == 16 { 2 } else { TEXEL }
     }

@@ -12,7 +12,7 @@ use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_exec::interp::Stop;
 
 use super::{Waves, alpha_coverage, environment, export_samples, write};
-use crate::geometry::Words;
+use crate::geometry::PrimitiveWords;
 use crate::pixel::PrimitiveId;
 use crate::pixel::counting::{count_exported, count_waves};
 use crate::pixel::depths::sample_place;
@@ -139,7 +139,7 @@ impl Cells {
 /// Fills an input word of a wave of cells. `locations` are the sample locations of a pixel.
 fn fill(
     (cells, locations): (&[Cells], &[[i64; 2]]),
-    words: &[Words<'_>; QUADS],
+    words: &[PrimitiveWords<'_>; QUADS],
     source: KernelInput,
     lanes: &mut Lanes,
 ) {
@@ -257,7 +257,7 @@ impl Waves<'_, '_> {
         let (context, program, wave) = (self.context, &kernel.shade.program, &mut *self.scratch.shade);
         let lanes = (1u32 << (cells.len() * 4)) - 1;
         let covered = covered(cells);
-        let mut words = [Words::NONE; QUADS];
+        let mut words = [PrimitiveWords::NONE; QUADS];
         for (words, cells) in words.iter_mut().zip(cells) {
             *words = self.view.words(cells.primitive);
         }

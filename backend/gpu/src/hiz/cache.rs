@@ -50,14 +50,14 @@ impl<'a> Bytes<'a> {
 
 /// Structure of one level and layer of an image.
 #[derive(Debug)]
-struct Kept {
+struct CachedHierarchy {
     surface: Weak<Surface>,
     level: u32,
     layer: u32,
     hierarchy: Arc<Hierarchy>,
 }
 
-impl Kept {
+impl CachedHierarchy {
     fn is_of(&self, surface: &Arc<Surface>) -> bool {
         std::ptr::eq(self.surface.as_ptr(), Arc::as_ptr(surface))
     }
@@ -76,7 +76,7 @@ pub struct HizCache {
     /// Setting of the tests.
     hiz: Hiz,
     /// Structures in the order of their last use.
-    kept: Mutex<Vec<Kept>>,
+    cached: Mutex<Vec<CachedHierarchy>>,
     /// Number of structures, read without the lock by writers that need not report if there are
     /// none.
     count: AtomicUsize,
@@ -90,17 +90,17 @@ impl HizCache {
         Self { hiz, decoded, ..Self::default() }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> T {
-        let mut kept = self.kept.lock();
-        let result = change(&mut kept);
-        self.count.store(kept.len(), Ordering::Relaxed);
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<CachedHierarchy>) -> T) -> T {
+        let mut cached = self.cached.lock();
+        let result = change(&mut cached);
+        self.count.store(cached.len(), Ordering::Relaxed);
         result
     }
 
     /// Drops the structures for which a predicate holds.
-    fn retain(&self, stays: impl Fn(&Kept) -> bool) {
+    fn retain(&self, stays: impl Fn(&CachedHierarchy) -> bool) {
         if self.count.load(Ordering::Relaxed) > 0 {
-            self.change(|kept| kept.retain(stays));
+            self.change(|cached| cached.retain(stays));
         }
     }
 
@@ -113,25 +113,25 @@ impl HizCache {
     /// layer. A new structure has no bounds.
     pub fn of(&self, view: &SurfaceView, layer: u32) -> Arc<Hierarchy> {
         let (level, layer) = (view.desc.base_level, view.desc.base_layer.saturating_add(layer));
-        self.change(|kept| {
-            let is_it = |one: &Kept| one.is_of(&view.surface) && (one.level, one.layer) == (level, layer);
-            let found = kept.iter().position(is_it).map(|number| kept.remove(number));
+        self.change(|cached| {
+            let is_it = |one: &CachedHierarchy| one.is_of(&view.surface) && (one.level, one.layer) == (level, layer);
+            let found = cached.iter().position(is_it).map(|number| cached.remove(number));
             let one = found.unwrap_or_else(|| {
-                kept.retain(|one| one.surface.strong_count() > 0);
+                cached.retain(|one| one.surface.strong_count() > 0);
                 let vk::Extent3D { width, height, .. } = view.surface.level_extent(level);
                 let hierarchy = Arc::new(Hierarchy::new([width, height], self.hiz));
-                Kept { surface: Arc::downgrade(&view.surface), level, layer, hierarchy }
+                CachedHierarchy { surface: Arc::downgrade(&view.surface), level, layer, hierarchy }
             });
             let hierarchy = one.hierarchy.clone();
             let mut room = MAX_TILES.saturating_sub(hierarchy.tiles());
-            let fits = kept.iter().rev().take_while(|one| {
+            let fits = cached.iter().rev().take_while(|one| {
                 let fits = one.hierarchy.tiles() <= room;
                 room = room.saturating_sub(one.hierarchy.tiles());
                 fits
             });
-            let too_many = kept.len() - fits.count();
-            kept.drain(..too_many);
-            kept.push(one);
+            let too_many = cached.len() - fits.count();
+            cached.drain(..too_many);
+            cached.push(one);
             hierarchy
         })
     }
@@ -178,12 +178,12 @@ impl HizCache {
         let Some(info) = format::info(surface.desc().format) else { return };
         let depth = format::stored_depth(info.depth_bits, depth);
         let has = |first: u32, count: u32, number: u32| number >= first && number - first < count;
-        let is_in = |one: &Kept, range: &vk::ImageSubresourceRange| {
+        let is_in = |one: &CachedHierarchy, range: &vk::ImageSubresourceRange| {
             range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH)
                 && has(range.base_mip_level, range.level_count, one.level)
                 && has(range.base_array_layer, range.layer_count, one.layer)
         };
-        for one in self.kept.lock().iter().filter(|one| one.is_of(surface)) {
+        for one in self.cached.lock().iter().filter(|one| one.is_of(surface)) {
             if ranges.iter().any(|range| is_in(one, range)) {
                 one.hierarchy.clear([0, 0, i64::MAX, i64::MAX], depth);
             }
@@ -252,14 +252,14 @@ mod tests {
     fn each_layer_finds_its_own_again() {
         let depth = view(&memory(), 0, 0);
         let (same, other) = (of_surface(&depth.surface, 0), of_surface(&depth.surface, 1));
-        let kept = HizCache::default();
-        assert!(kept.is_empty());
-        kept.of(&depth, 0).clear(ALL, 0.5);
-        assert!(knows(&kept.of(&same, 0)) && !knows(&kept.of(&other, 0)));
-        assert!(Arc::ptr_eq(&kept.of(&same, 1), &kept.of(&other, 0)));
+        let cache = HizCache::default();
+        assert!(cache.is_empty());
+        cache.of(&depth, 0).clear(ALL, 0.5);
+        assert!(knows(&cache.of(&same, 0)) && !knows(&cache.of(&other, 0)));
+        assert!(Arc::ptr_eq(&cache.of(&same, 1), &cache.of(&other, 0)));
         drop((depth, same, other));
-        kept.wrote_any(|_| false);
-        assert!(kept.is_empty(), "images that are gone take theirs along");
+        cache.wrote_any(|_| false);
+        assert!(cache.is_empty(), "images that are gone take theirs along");
     }
 
     #[test]
@@ -268,31 +268,31 @@ mod tests {
         let depth = view(&memory, 0, 0);
         let size = depth.surface.layout().size();
         let (behind, across, far) = (view(&memory, size, 0), view(&memory, size - 256, 0), view(&elsewhere, 0, 0));
-        let kept = HizCache::default();
+        let cache = HizCache::default();
         for (writes, stays) in [
-            (Box::new(|| kept.wrote_surface(&behind.surface)) as Box<dyn Fn()>, true),
-            (Box::new(|| kept.wrote_surface(&far.surface)), true),
-            (Box::new(|| kept.wrote_surface(&across.surface)), false),
-            (Box::new(|| kept.wrote_knowingly(&across.surface)), false),
-            (Box::new(|| kept.wrote_knowingly(&depth.surface)), true),
-            (Box::new(|| kept.wrote_surface(&depth.surface)), false),
-            (Box::new(|| kept.wrote(&Bytes::new(&memory, size - 1, 1))), false),
-            (Box::new(|| kept.wrote(&Bytes::new(&memory, size, u64::MAX))), true),
-            (Box::new(|| kept.wrote_any(|written| Arc::ptr_eq(written, &memory))), false),
-            (Box::new(|| kept.wrote_any(|written| Arc::ptr_eq(written, &elsewhere))), true),
-            (Box::new(|| kept.forget()), false),
+            (Box::new(|| cache.wrote_surface(&behind.surface)) as Box<dyn Fn()>, true),
+            (Box::new(|| cache.wrote_surface(&far.surface)), true),
+            (Box::new(|| cache.wrote_surface(&across.surface)), false),
+            (Box::new(|| cache.wrote_knowingly(&across.surface)), false),
+            (Box::new(|| cache.wrote_knowingly(&depth.surface)), true),
+            (Box::new(|| cache.wrote_surface(&depth.surface)), false),
+            (Box::new(|| cache.wrote(&Bytes::new(&memory, size - 1, 1))), false),
+            (Box::new(|| cache.wrote(&Bytes::new(&memory, size, u64::MAX))), true),
+            (Box::new(|| cache.wrote_any(|written| Arc::ptr_eq(written, &memory))), false),
+            (Box::new(|| cache.wrote_any(|written| Arc::ptr_eq(written, &elsewhere))), true),
+            (Box::new(|| cache.forget()), false),
         ] {
-            kept.of(&depth, 0).clear(ALL, 0.5);
+            cache.of(&depth, 0).clear(ALL, 0.5);
             writes();
-            assert_eq!(knows(&kept.of(&depth, 0)), stays);
+            assert_eq!(knows(&cache.of(&depth, 0)), stays);
         }
     }
 
     #[test]
     fn clears_are_followed() {
         let depth = view(&memory(), 0, 0);
-        let kept = HizCache::default();
-        let [zeroth, first] = [0, 1].map(|layer| kept.of(&depth, layer));
+        let cache = HizCache::default();
+        let [zeroth, first] = [0, 1].map(|layer| cache.of(&depth, layer));
         let range = |aspect_mask, base_mip_level, base_array_layer, layer_count| vk::ImageSubresourceRange {
             aspect_mask,
             base_mip_level,
@@ -301,9 +301,9 @@ mod tests {
             layer_count,
         };
         let (depths, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
-        kept.cleared(&depth.surface, &[range(stencil, 0, 0, 2), range(depths, 1, 0, 2)], 0.5);
+        cache.cleared(&depth.surface, &[range(stencil, 0, 0, 2), range(depths, 1, 0, 2)], 0.5);
         assert!(!knows(&zeroth) && !knows(&first));
-        kept.cleared(&depth.surface, &[range(depths, 0, 1, vk::REMAINING_ARRAY_LAYERS)], 0.5);
+        cache.cleared(&depth.surface, &[range(depths, 0, 1, vk::REMAINING_ARRAY_LAYERS)], 0.5);
         assert!(!knows(&zeroth) && knows(&first));
         let exact = format::stored_depth(16, 0.5);
         assert!(
@@ -313,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn few_are_kept() {
-        let kept = HizCache::default();
+    fn few_are_cached() {
+        let cache = HizCache::default();
         let memory = Allocation::new(&Heap::new(1 << 30), 1 << 29).unwrap();
         let views: Vec<_> = (0..MAX_TILES as u64 / 4 + 10).map(|number| view(&memory, number * 0x1_0000, 0)).collect();
         for view in &views {
-            kept.of(view, 0).clear(ALL, 0.5);
+            cache.of(view, 0).clear(ALL, 0.5);
         }
-        assert_eq!(kept.kept.lock().len(), MAX_TILES / 4);
-        assert!(knows(&kept.of(&views[views.len() - 1], 0)) && !knows(&kept.of(&views[0], 0)));
+        assert_eq!(cache.cached.lock().len(), MAX_TILES / 4);
+        assert!(knows(&cache.of(&views[views.len() - 1], 0)) && !knows(&cache.of(&views[0], 0)));
     }
 }
