@@ -21,7 +21,7 @@ const STACK: usize = 4;
 const RAX: PReg = PReg::new(0, SCALAR);
 
 /// Numbers of the allocatable general registers that a call preserves: rbx, rbp, r12, r13 and r14.
-const KEPT_BY_CALLS: [usize; 5] = [3, 5, 12, 13, 14];
+const CALLEE_SAVED: [usize; 5] = [3, 5, 12, 13, 14];
 
 /// Machine IR with the tables that regalloc2 queries.
 pub struct Allocatable<'a> {
@@ -107,7 +107,7 @@ impl<'a> Allocatable<'a> {
         let operands = insts.iter().map(|kind| alloc_operands(kind)).collect();
         let all = allocatable(target);
         let mut call = all;
-        KEPT_BY_CALLS.iter().for_each(|&kept| call.remove(PReg::new(kept, SCALAR)));
+        CALLEE_SAVED.iter().for_each(|&kept| call.remove(PReg::new(kept, SCALAR)));
         Self { function, target, insts, ranges, operands, successors, predecessors, all, call }
     }
 
@@ -130,7 +130,7 @@ impl<'a> Allocatable<'a> {
         let mut preferred = [SCALAR, MASK, VECTOR].map(|class| class_registers(self.target, class));
         let mut others = [PRegSet::empty(); 3];
         if !self.insts.iter().any(|kind| matches!(kind, MachineInst::Call { .. })) {
-            for kept in KEPT_BY_CALLS.map(|kept| PReg::new(kept, SCALAR)) {
+            for kept in CALLEE_SAVED.map(|kept| PReg::new(kept, SCALAR)) {
                 preferred[0].remove(kept);
                 others[0].add(kept);
             }

@@ -20,11 +20,11 @@ const ALIGN: usize = 64;
 /// Position of a jump's 32-bit displacement and the jump's target.
 struct Fixup {
     at: usize,
-    to: Place,
+    to: JumpTarget,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum JumpTarget {
     Block(Block),
     Epilogue,
     /// The out-of-line part of a back edge, by number.
@@ -107,7 +107,7 @@ pub fn encode(
     }
     let epilogue = emitter.epilogue()?;
     let save_all = emitter.back_edges()?;
-    emitter.fix(epilogue, save_all);
+    emitter.apply_fixups(epilogue, save_all);
     let mut bytes = function.pool.clone();
     bytes.resize(start, 0);
     bytes.extend_from_slice(&emitter.code);
@@ -128,7 +128,7 @@ fn is_used(output: &Output, register: Register) -> bool {
 }
 
 /// General registers that a call may overwrite.
-const LOST: [Register; 9] = [
+const CALLER_SAVED: [Register; 9] = [
     Register::RAX,
     Register::RCX,
     Register::RDX,
@@ -156,11 +156,11 @@ impl Emitter<'_> {
         self.emit(&inst.map_err(|error| error.to_string())?)
     }
 
-    fn jump(&mut self, code: Code, to: Place) -> Result<()> {
-        // `fix` sets the displacement once all positions are known; until then it targets the next
-        // instruction.
-        let here = (self.start + self.code.len()) as u64;
-        self.with(Instruction::with_branch(code, here))?;
+    fn jump(&mut self, code: Code, to: JumpTarget) -> Result<()> {
+        // `apply_fixups` sets the displacement once all positions are known. Until then the target is
+        // this position.
+        let position = (self.start + self.code.len()) as u64;
+        self.with(Instruction::with_branch(code, position))?;
         self.fixups.push(Fixup { at: self.code.len() - 4, to });
         Ok(())
     }
@@ -178,7 +178,7 @@ impl Emitter<'_> {
             // `resume` is the offset from the entry; 0 starts the program.
             self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RAX, frame_memory(Frame::RESUME)))?;
             self.with(Instruction::with2(Code::Test_rm64_r64, Register::RAX, Register::RAX))?;
-            self.jump(Code::Je_rel32_64, Place::Block(Block::new(0)))?;
+            self.jump(Code::Je_rel32_64, JumpTarget::Block(Block::new(0)))?;
             let entry = MemoryOperand::with_base_displ(Register::RIP, self.start as i64);
             self.with(Instruction::with2(Code::Lea_r64_m, Register::RCX, entry))?;
             self.with(Instruction::with2(Code::Add_r64_rm64, Register::RAX, Register::RCX))?;
@@ -227,21 +227,21 @@ impl Emitter<'_> {
             MachineInst::Call { site, routine } => self.call(*site, *routine),
             MachineInst::BackEdge { work } => self.back_edge(*work),
             MachineInst::Barrier => self.barrier(),
-            MachineInst::Jump { to, .. } => self.go(block, *to),
+            MachineInst::Jump { to, .. } => self.emit_jump(block, *to),
             MachineInst::Branch { code, then, otherwise } => {
-                let then = self.threaded(*then);
-                self.jump(*code, Place::Block(then))?;
-                self.go(block, *otherwise)
+                let then = self.final_target(*then);
+                self.jump(*code, JumpTarget::Block(then))?;
+                self.emit_jump(block, *otherwise)
             }
             MachineInst::Return => {
                 self.stop(STOP_DONE)?;
-                self.jump(Code::Jmp_rel32_64, Place::Epilogue)
+                self.jump(Code::Jmp_rel32_64, JumpTarget::Epilogue)
             }
         }
     }
 
     /// Returns the target of a block that consists of a single jump.
-    fn only_jumps(&self, block: Block) -> Option<Block> {
+    fn single_jump_target(&self, block: Block) -> Option<Block> {
         let Some(InstOrEdit::Inst(inst)) = self.output.block_insts_and_edits(self.input, block).next() else {
             return None;
         };
@@ -249,9 +249,9 @@ impl Emitter<'_> {
     }
 
     /// Returns the final target of a jump to `to`, following blocks that consist of a single jump.
-    fn threaded(&self, mut to: Block) -> Block {
+    fn final_target(&self, mut to: Block) -> Block {
         for _ in 0..self.blocks.len() {
-            match self.only_jumps(to) {
+            match self.single_jump_target(to) {
                 Some(next) => to = next,
                 None => break,
             }
@@ -263,15 +263,17 @@ impl Emitter<'_> {
     /// that is not part of a cycle. The first block is never omitted, because the prologue falls
     /// through to it.
     fn is_skipped(&self, block: Block) -> bool {
-        block.index() > 0 && self.only_jumps(block).is_some() && self.only_jumps(self.threaded(block)).is_none()
+        block.index() > 0
+            && self.single_jump_target(block).is_some()
+            && self.single_jump_target(self.final_target(block)).is_none()
     }
 
     /// Emits a jump from `from` to `to`, unless the code falls through to the target.
-    fn go(&mut self, from: Block, to: Block) -> Result<()> {
-        let to = self.threaded(to);
+    fn emit_jump(&mut self, from: Block, to: Block) -> Result<()> {
+        let to = self.final_target(to);
         let follows = to.index() > from.index()
             && (from.index() + 1..to.index()).all(|between| self.is_skipped(Block::new(between)));
-        if follows { Ok(()) } else { self.jump(Code::Jmp_rel32_64, Place::Block(to)) }
+        if follows { Ok(()) } else { self.jump(Code::Jmp_rel32_64, JumpTarget::Block(to)) }
     }
 
     fn stop(&mut self, how: u32) -> Result<()> {
@@ -279,24 +281,24 @@ impl Emitter<'_> {
     }
 
     fn call(&mut self, site: u32, routine: Option<u32>) -> Result<()> {
-        let [by_runtime, end] = [0, 1].map(|label| Place::Label(self.labels.len() + label));
+        let [by_runtime, end] = [0, 1].map(|label| JumpTarget::Label(self.labels.len() + label));
         self.labels.extend([0; 2]);
         if let Some(routine) = routine {
             self.enter_routine(routine, by_runtime)?;
             self.jump(Code::Jmp_rel32_64, end)?;
-            self.here(by_runtime);
+            self.bind_label(by_runtime);
         }
         self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
         self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15))?;
         self.with(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, site))?;
         self.with(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CALL)))?;
-        self.here(end);
+        self.bind_label(end);
         Ok(())
     }
 
     /// Enters the routine of an image instruction, or jumps to `otherwise` if it has not been
     /// found yet. The routine's frame already holds its active lanes.
-    fn enter_routine(&mut self, number: u32, otherwise: Place) -> Result<()> {
+    fn enter_routine(&mut self, number: u32, otherwise: JumpTarget) -> Result<()> {
         use Register::{R15, RAX, RCX, RDI, XMM0};
         let at = |base, offset: usize| MemoryOperand::with_base_displ(base, offset as i64);
         let entry = |field: usize| at(RAX, number as usize * RoutineEntry::BYTES + field);
@@ -314,8 +316,8 @@ impl Emitter<'_> {
     }
 
     /// Binds a label to the current position.
-    fn here(&mut self, label: Place) {
-        if let Place::Label(number) = label {
+    fn bind_label(&mut self, label: JumpTarget) {
+        if let JumpTarget::Label(number) = label {
             self.labels[number] = self.code.len();
         }
     }
@@ -323,7 +325,7 @@ impl Emitter<'_> {
     fn back_edge(&mut self, work: u32) -> Result<()> {
         let code = if work < 128 { Code::Sub_rm32_imm8 } else { Code::Sub_rm32_imm32 };
         self.with(Instruction::with2(code, frame_memory(Frame::EDGES), work as i32))?;
-        self.jump(Code::Js_rel32_64, Place::Expired(self.behind.len()))?;
+        self.jump(Code::Js_rel32_64, JumpTarget::Expired(self.behind.len()))?;
         self.behind.push(self.code.len());
         Ok(())
     }
@@ -332,7 +334,7 @@ impl Emitter<'_> {
         self.with(Instruction::with2(Code::Mov_rm64_imm32, frame_memory(Frame::RESUME), 0))?;
         self.resumes.push((self.code.len() - 4, self.barriers.len()));
         self.stop(STOP_BARRIER)?;
-        self.jump(Code::Jmp_rel32_64, Place::Epilogue)?;
+        self.jump(Code::Jmp_rel32_64, JumpTarget::Epilogue)?;
         self.barriers.push(self.code.len());
         Ok(())
     }
@@ -342,10 +344,10 @@ impl Emitter<'_> {
     fn back_edges(&mut self) -> Result<usize> {
         for number in 0..self.behind.len() {
             self.expired.push(self.code.len());
-            self.jump(Code::Call_rel32_64, Place::SaveAll)?;
+            self.jump(Code::Call_rel32_64, JumpTarget::SaveAll)?;
             self.with(Instruction::with2(Code::Cmp_rm32_imm8, frame_memory(Frame::EXPIRED), 0))?;
-            self.jump(Code::Je_rel32_64, Place::Behind(number))?;
-            self.jump(Code::Jmp_rel32_64, Place::Epilogue)?;
+            self.jump(Code::Je_rel32_64, JumpTarget::Behind(number))?;
+            self.jump(Code::Jmp_rel32_64, JumpTarget::Epilogue)?;
         }
         let stub = self.code.len();
         if !self.behind.is_empty() {
@@ -365,7 +367,7 @@ impl Emitter<'_> {
             |index: usize| MemoryOperand::with_base_displ(Register::RSP, (vectors * bytes + index * SLOT) as i64);
         let (load, store) = (self.target.load(), self.target.store());
         let mut insts = Vec::new();
-        insts.extend(LOST.map(|register| Instruction::with1(Code::Push_r64, register)));
+        insts.extend(CALLER_SAVED.map(|register| Instruction::with1(Code::Push_r64, register)));
         insts.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, area));
         insts.extend((0..vectors).map(|index| Instruction::with2(store, slot(index), vector(index))));
         insts
@@ -382,20 +384,20 @@ impl Emitter<'_> {
             }),
         );
         insts.push(Instruction::with2(Code::Add_rm64_imm32, Register::RSP, area));
-        insts.extend(LOST.into_iter().rev().map(|register| Instruction::with1(Code::Pop_r64, register)));
+        insts.extend(CALLER_SAVED.into_iter().rev().map(|register| Instruction::with1(Code::Pop_r64, register)));
         insts.push(Ok(Instruction::with(Code::Retnq)));
         insts.into_iter().try_for_each(|inst| self.with(inst))
     }
 
-    fn fix(&mut self, epilogue: usize, save_all: usize) {
+    fn apply_fixups(&mut self, epilogue: usize, save_all: usize) {
         for fixup in &self.fixups {
             let to = match fixup.to {
-                Place::Block(block) => self.blocks[block.index()],
-                Place::Epilogue => epilogue,
-                Place::Expired(number) => self.expired[number],
-                Place::Behind(number) => self.behind[number],
-                Place::SaveAll => save_all,
-                Place::Label(number) => self.labels[number],
+                JumpTarget::Block(block) => self.blocks[block.index()],
+                JumpTarget::Epilogue => epilogue,
+                JumpTarget::Expired(number) => self.expired[number],
+                JumpTarget::Behind(number) => self.behind[number],
+                JumpTarget::SaveAll => save_all,
+                JumpTarget::Label(number) => self.labels[number],
             };
             let distance = to as i64 - (fixup.at as i64 + 4);
             self.code[fixup.at..fixup.at + 4].copy_from_slice(&(distance as i32).to_le_bytes());

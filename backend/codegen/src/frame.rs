@@ -16,7 +16,7 @@ pub const ARGUMENTS: usize = 32;
 pub const LANES_BYTES: usize = WAVE * 4;
 
 /// Minimum number of instructions that one loop iteration counts for.
-pub const MIN_TURN: u32 = 16;
+pub const MIN_ITERATION_WORK: u32 = 16;
 
 /// Value of [`Frame::stopped`]: the program ended.
 pub const STOP_DONE: u32 = 0;
@@ -59,13 +59,13 @@ impl BufferEntry {
 const FAR: u64 = (1 << 30) - 1;
 
 /// Number of address ranges that a frame records.
-pub const REACHES: usize = 16;
+pub const CACHED_RANGES: usize = 16;
 
 /// Address range in which generated code has found memory. Its addresses have equal high dwords,
 /// and its offsets fit the signed indices of gathers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct Reach {
+pub struct CachedRange {
     /// First address.
     first: u64,
     /// Exclusive bound of the offsets of dwords inside the range, from `first`.
@@ -75,14 +75,14 @@ pub struct Reach {
 }
 
 #[expect(missing_docs, reason = "offsets of the fields they are named after, bytes")]
-impl Reach {
+impl CachedRange {
     pub const FIRST: usize = offset_of!(Self, first);
     pub const LIMIT: usize = offset_of!(Self, limit);
     pub const BASE: usize = offset_of!(Self, base);
     pub const BYTES: usize = size_of::<Self>();
 }
 
-impl Reach {
+impl CachedRange {
     /// Range without addresses.
     pub const EMPTY: Self = Self { first: 0, limit: 0, base: std::ptr::null_mut() };
 
@@ -188,7 +188,7 @@ pub struct Frame {
     /// Results of the current call.
     pub results: [Lanes; RESULTS],
     /// Address ranges that were found, which belong to the current table of addresses (`session`).
-    pub reaches: [Reach; REACHES],
+    pub cached_ranges: [CachedRange; CACHED_RANGES],
     /// Function that executes a call site.
     pub call: extern "C" fn(*mut Frame, u32),
     /// Function that checks the time limit.
@@ -243,7 +243,7 @@ impl Frame {
     pub const REAL_LANES: usize = offset_of!(Self, real_lanes);
     pub const ARGUMENT: usize = offset_of!(Self, arguments);
     pub const RESULT: usize = offset_of!(Self, results);
-    pub const REACHES: usize = offset_of!(Self, reaches);
+    pub const CACHED_RANGES: usize = offset_of!(Self, cached_ranges);
     pub const CALL: usize = offset_of!(Self, call);
     pub const CHECK: usize = offset_of!(Self, check);
     pub const INPUTS: usize = offset_of!(Self, inputs);

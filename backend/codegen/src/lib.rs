@@ -49,7 +49,7 @@ pub use listing::disassemble;
 /// `Fastalloc`.
 const MAX_FOR_ION: usize = 6000;
 /// Largest number of IR instructions that compile without a check of the host's free memory.
-const FEW: usize = 2000;
+const MAX_UNCHECKED: usize = 2000;
 /// Upper bound of the memory that code generation uses per IR instruction, in bytes.
 const GENERATED_BYTES: usize = 2 << 10;
 
@@ -184,8 +184,8 @@ pub struct Site {
     /// Number of an image instruction if all lanes use one image and one sampler. Generated code
     /// may enter its routine directly.
     pub one_image: Option<u32>,
-    /// Index into `Frame::reaches` where the runtime records the address range that it found.
-    pub reach: Option<u32>,
+    /// Index into `Frame::cached_ranges` where the runtime records the address range that it found.
+    pub cached_range: Option<u32>,
 }
 
 impl Site {
@@ -197,7 +197,7 @@ impl Site {
             }
             _ => None,
         };
-        Self { inst, uniform, one_image, reach: None }
+        Self { inst, uniform, one_image, cached_range: None }
     }
 }
 
@@ -261,7 +261,7 @@ pub fn generate(
     // `Ion` allocates better than `Fastalloc`, but its time grows faster than linearly with many
     // spills.
     let algorithm = if function.insts.len() > MAX_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
-    if function.insts.len() > FEW && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
+    if function.insts.len() > MAX_UNCHECKED && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
         return Err("the host has too little memory to generate code".into());
     }
     generate_with(function, uniformity, options, target, algorithm)
@@ -324,9 +324,8 @@ fn outputs(inst: &Inst) -> usize {
 
 /// Returns the number of memory ranges that an instruction requires.
 fn ranges(inst: &Inst) -> usize {
-    let (Inst::Load { space, .. } | Inst::Store { space, .. }) = inst else { return 0 };
-    match space {
-        Space::Range(number) | Space::Quads(number) | Space::Block(number) => *number as usize + 1,
+    match inst.space() {
+        Some(Space::Range(number) | Space::Quads(number) | Space::Block(number)) => *number as usize + 1,
         _ => 0,
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! An instruction is an encoding (iced's `Code`) with its operands in the encoding's order.
 //! Lowering chooses the encodings, so allocation and encoding need no instruction table. A
-//! sequence of machine instructions that must stay together is a separate variant of [`MachineInst`].
+//! sequence of machine instructions that must stay together is a separate variant of
+//! [`MachineInst`].
 
 use iced_x86::Code;
 use regalloc2::{Block, RegClass, VReg};

@@ -39,7 +39,7 @@ fn both_allocators_pass_regalloc_s_checker() {
 }
 
 #[test]
-fn what_is_encoded_decodes_without_an_invalid_instruction() {
+fn encoded_code_decodes_without_invalid_instructions() {
     for seed in 0..60 {
         let mut function = random::function(seed);
         let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
@@ -72,7 +72,7 @@ fn counts(op: BinaryOp, swapped: bool, target: Target) -> [usize; 3] {
 }
 
 #[test]
-fn the_least_of_numbers_is_under_a_mask_where_the_second_operand_is_older() {
+fn minima_of_numbers_need_a_mask_if_the_second_operand_is_older() {
     for target in TARGETS {
         for swapped in [false, true] {
             let [plain, of_numbers] = [BinaryOp::FMin, BinaryOp::FMinNum].map(|op| counts(op, swapped, target));

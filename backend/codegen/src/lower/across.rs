@@ -14,16 +14,16 @@ impl Lower<'_> {
         match inst {
             Inst::Lane { result } => {
                 let parts = self.numbers_of_lanes();
-                self.hold(*result, ValueLocation::Vector(parts));
+                self.set_location(*result, ValueLocation::Vector(parts));
             }
             Inst::IsActive { result } => {
                 let active = self.active_mask();
-                self.hold(*result, ValueLocation::Mask(active));
+                self.set_location(*result, ValueLocation::Mask(active));
             }
             Inst::Ballot { result, a } => {
                 let mask = self.mask(*a);
                 let bits = self.mask_bits(mask);
-                self.hold(*result, ValueLocation::Scalar(bits));
+                self.set_location(*result, ValueLocation::Scalar(bits));
             }
             Inst::Shuffle { result, a, index } => self.shuffle(*result, *a, *index),
             _ => {}
@@ -39,7 +39,7 @@ impl Lower<'_> {
     fn shuffle(&mut self, result: Value, a: Value, index: Value) {
         let words = self.vector(a);
         if self.target == Target::Avx2 && words.count == 1 {
-            return self.hold(result, ValueLocation::Vector(words));
+            return self.set_location(result, ValueLocation::Vector(words));
         }
         self.pick(result, [0, 1].map(|half| Operand::Use(words.at(half))), index);
     }
@@ -67,7 +67,7 @@ impl Lower<'_> {
                 })
             }
         };
-        self.hold(result, ValueLocation::Vector(parts));
+        self.set_location(result, ValueLocation::Vector(parts));
     }
 
     /// Demotes the active lanes: they continue without side effects and count as killed.

@@ -14,7 +14,7 @@ use super::emit::Source;
 use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
-use crate::frame::{Frame, REACHES, Reach};
+use crate::frame::{CACHED_RANGES, CachedRange, Frame};
 
 /// Distance from the low to the high dword of a 64-bit number in memory, in bytes.
 const HIGH: i32 = 4;
@@ -33,69 +33,69 @@ pub(super) struct RangeOffsets {
 impl Lower<'_> {
     /// Loads a dword per lane from an address, passed as its low and high dwords.
     pub(super) fn load_at_address(&mut self, inst: &Inst, result: Value, address: [Value; 2]) -> Result<()> {
-        let reach = self.next_reach();
+        let cached_range = self.next_cached_range();
         if self.is_uniform(result) {
-            let (base, offset) = self.uniform_reach(reach, address);
+            let (base, offset) = self.uniform_in_range(cached_range, address);
             let load = |lower: &mut Self| lower.load_uniform(result, Mem::at(base, 0).indexed(offset, 1));
-            return self.call_unless(Code::Jb_rel32_64, inst, Some(reach), load);
+            return self.call_unless(Code::Jb_rel32_64, inst, Some(cached_range), load);
         }
         let active = self.active_mask();
-        let (range, offsets) = self.lanes_in_reach(reach, address, active);
+        let (range, offsets) = self.lanes_in_range(cached_range, address, active);
         let follow = self.follows(address[0]);
         let load = |lower: &mut Self| {
             let parts = lower.load_lanes_of(range, (offsets, follow), active);
-            lower.hold(result, ValueLocation::Vector(parts));
+            lower.set_location(result, ValueLocation::Vector(parts));
         };
-        self.call_unless(Code::Je_rel32_64, inst, Some(reach), load)
+        self.call_unless(Code::Je_rel32_64, inst, Some(cached_range), load)
     }
 
     /// Stores a dword of each lane that is not a helper.
     pub(super) fn store_at_address(&mut self, inst: &Inst, address: [Value; 2], value: Value) -> Result<()> {
-        let reach = self.next_reach();
+        let cached_range = self.next_cached_range();
         let (words, effective) = (self.vector(value), self.effective());
-        let (range, offsets) = self.lanes_in_reach(reach, address, effective);
+        let (range, offsets) = self.lanes_in_range(cached_range, address, effective);
         let follow = self.follows(address[0]);
         let store = |lower: &mut Self| lower.store_lanes_of(range, (offsets, follow), (words, effective));
-        self.call_unless(Code::Je_rel32_64, inst, Some(reach), store)
+        self.call_unless(Code::Je_rel32_64, inst, Some(cached_range), store)
     }
 
-    pub(super) fn next_reach(&mut self) -> u32 {
-        self.reaches += 1;
-        (self.reaches - 1) % REACHES as u32
+    pub(super) fn next_cached_range(&mut self) -> u32 {
+        self.cached_ranges += 1;
+        (self.cached_ranges - 1) % CACHED_RANGES as u32
     }
 
-    fn reach_field(reach: u32, field: usize) -> Mem {
-        Mem::frame(Frame::REACHES + reach as usize * Reach::BYTES + field)
+    fn cached_range_field(cached_range: u32, field: usize) -> Mem {
+        Mem::frame(Frame::CACHED_RANGES + cached_range as usize * CachedRange::BYTES + field)
     }
 
     /// Returns the base of a range and the offset of an address in it. Sets the flags to "below"
     /// if the offset is inside the range.
-    fn uniform_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (regalloc2::VReg, regalloc2::VReg) {
+    fn uniform_in_range(&mut self, cached_range: u32, [low, high]: [Value; 2]) -> (regalloc2::VReg, regalloc2::VReg) {
         let (low, high) = (self.scalar(low), self.scalar(high));
         let [low, high] = [low, high].map(|word| self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(word)]));
         let high = self.change(Code::Shl_rm64_imm8, high, &[Operand::Imm(32)]);
         let address = self.change(Code::Add_r64_rm64, high, &[Operand::Use(low)]);
-        let first = Operand::Mem(Self::reach_field(reach, Reach::FIRST));
+        let first = Operand::Mem(Self::cached_range_field(cached_range, CachedRange::FIRST));
         let offset = self.change(Code::Sub_r64_rm64, address, &[first]);
-        let base = self.load_pointer(Self::reach_field(reach, Reach::BASE));
-        let limit = Operand::Mem(Self::reach_field(reach, Reach::LIMIT));
+        let base = self.load_pointer(Self::cached_range_field(cached_range, CachedRange::BASE));
+        let limit = Operand::Mem(Self::cached_range_field(cached_range, CachedRange::LIMIT));
         self.plain(Code::Cmp_r64_rm64, &[Operand::Use(offset), limit]);
         (base, offset)
     }
 
     /// Returns a range and the offsets of the lanes' addresses in it. Sets the flags to "equal" if
     /// the offsets of all lanes of the mask `lanes` are inside.
-    fn lanes_in_reach(&mut self, reach: u32, address: [Value; 2], lanes: WaveRegs) -> (Range, WaveRegs) {
-        let RangeOffsets { range, offsets, inside } = self.in_reach(reach, address);
+    fn lanes_in_range(&mut self, cached_range: u32, address: [Value; 2], lanes: WaveRegs) -> (Range, WaveRegs) {
+        let RangeOffsets { range, offsets, inside } = self.in_cached_range(cached_range, address);
         let outside = self.mask_and_not(inside, lanes);
         self.test_mask(outside);
         (range, offsets)
     }
 
     /// Returns the offsets of the lanes' addresses in a range.
-    pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> RangeOffsets {
+    pub(super) fn in_cached_range(&mut self, cached_range: u32, [low, high]: [Value; 2]) -> RangeOffsets {
         let (low, high) = (self.vector(low), self.vector(high));
-        let first = Self::reach_field(reach, Reach::FIRST);
+        let first = Self::cached_range_field(cached_range, CachedRange::FIRST);
         let [first_low, first_high] = [0, HIGH].map(|behind| {
             let memory = Mem { displacement: first.displacement + behind, ..first };
             match self.target {
@@ -103,8 +103,8 @@ impl Lower<'_> {
                 Target::Avx2 => Source::WaveRegs(WaveRegs::one(self.load_broadcast(memory))),
             }
         });
-        let base = self.load_pointer(Self::reach_field(reach, Reach::BASE));
-        let range = Range { base, limit: Self::reach_field(reach, Reach::LIMIT) };
+        let base = self.load_pointer(Self::cached_range_field(cached_range, CachedRange::BASE));
+        let range = Range { base, limit: Self::cached_range_field(cached_range, CachedRange::LIMIT) };
         let offsets = self.vector2(V::SubI, low, first_low);
         let alike = self.compare(Compare::Signed(Order::Equal), high, first_high);
         let inside = self.inside(range, offsets, alike);

@@ -25,8 +25,8 @@ impl Lower<'_> {
         self.forms.values[result.0 as usize] == Form::Scalar
     }
 
-    fn hold_vector(&mut self, result: Value, parts: WaveRegs) {
-        self.hold(result, ValueLocation::Vector(parts));
+    fn set_vector(&mut self, result: Value, parts: WaveRegs) {
+        self.set_location(result, ValueLocation::Vector(parts));
     }
 
     pub(super) fn unary(&mut self, result: Value, op: UnaryOp, a: Value) -> Result<()> {
@@ -39,17 +39,17 @@ impl Lower<'_> {
             UnaryOp::AsBool => {
                 let words = self.vector(a);
                 let mask = self.words_to_mask(words);
-                self.hold(result, ValueLocation::Mask(mask));
+                self.set_location(result, ValueLocation::Mask(mask));
             }
             UnaryOp::LogicalNot => {
                 let mask = self.mask(a);
                 let mask = if self.forms.uses.opposite[a.0 as usize] { mask } else { self.mask_not(mask) };
-                self.hold(result, ValueLocation::Mask(mask));
+                self.set_location(result, ValueLocation::Mask(mask));
             }
             UnaryOp::IsNan => {
                 let a = self.vector(a);
                 let mask = self.compare(Compare::Float(table::UNORDERED), a, a.into());
-                self.hold(result, ValueLocation::Mask(mask));
+                self.set_location(result, ValueLocation::Mask(mask));
             }
             UnaryOp::Sqrt if self.is_uniform(result) => {
                 let root = match self.target {
@@ -61,7 +61,7 @@ impl Lower<'_> {
             _ => {
                 let a = self.vector(a);
                 match self.vector_unary(op, a) {
-                    Some(parts) => self.hold_vector(result, parts),
+                    Some(parts) => self.set_vector(result, parts),
                     None => return Err(format!("{op:?}")),
                 }
             }
@@ -80,18 +80,18 @@ impl Lower<'_> {
             Target::Avx2 => Code::VEX_Vbroadcastss_ymm_xmm,
         };
         let all = self.define(VECTOR, to_all, &[Operand::Use(few)]);
-        self.hold_vector(result, WaveRegs::one(all));
+        self.set_vector(result, WaveRegs::one(all));
     }
 
     /// Defines `result` as the bits of `a` with another type.
     fn copy(&mut self, result: Value, a: Value) {
-        let held = match self.values[a.0 as usize] {
+        let location = match self.values[a.0 as usize] {
             ValueLocation::Mask(_) | ValueLocation::Scalar(_) | ValueLocation::Nowhere => {
                 ValueLocation::Vector(self.vector(a))
             }
             same => same,
         };
-        self.hold(result, held);
+        self.set_location(result, location);
     }
 
     fn vector_unary(&mut self, op: UnaryOp, a: WaveRegs) -> Option<WaveRegs> {
@@ -236,7 +236,7 @@ impl Lower<'_> {
             let compare = if self.forms.uses.opposite[result.0 as usize] { compare.opposite() } else { compare };
             let (a, b) = (self.vector(a), self.source(b));
             let mask = self.compare(compare, a, b);
-            self.hold(result, ValueLocation::Mask(mask));
+            self.set_location(result, ValueLocation::Mask(mask));
             return Ok(());
         }
         match op {
@@ -246,13 +246,13 @@ impl Lower<'_> {
             BinaryOp::UMulHi | BinaryOp::SMulHi => {
                 let (a, b) = (self.vector(a), self.vector(b));
                 let parts = self.multiply_high(if op == BinaryOp::UMulHi { V::MulEvenU } else { V::MulEvenS }, a, b);
-                self.hold_vector(result, parts);
+                self.set_vector(result, parts);
             }
             BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::UMod => {
                 let may_be_zero = self.constant(b).is_none_or(|divisor| divisor == 0);
                 let (a, b) = (self.vector(a), self.vector(b));
                 let parts = self.divide(op, (a, b), may_be_zero);
-                self.hold_vector(result, parts);
+                self.set_vector(result, parts);
             }
             BinaryOp::FMinNum => self.extremum_of_numbers(result, V::MinF, (a, b)),
             BinaryOp::FMaxNum => self.extremum_of_numbers(result, V::MaxF, (a, b)),
@@ -289,7 +289,7 @@ impl Lower<'_> {
                 self.vector2(op, first, second)
             }
         };
-        self.hold_vector(result, parts);
+        self.set_vector(result, parts);
     }
 
     /// Appends `op(a, b)` with the result `a` in lanes where `b` is NaN. The processor's
@@ -316,7 +316,7 @@ impl Lower<'_> {
                 self.blend(mask, chosen, a.into())
             }
         };
-        self.hold_vector(result, parts);
+        self.set_vector(result, parts);
     }
 
     fn logical(&mut self, result: Value, op: BinaryOp, a: Value, b: Value) {
@@ -330,7 +330,7 @@ impl Lower<'_> {
                 self.mask_not(different)
             }
         };
-        self.hold(result, ValueLocation::Mask(mask));
+        self.set_location(result, ValueLocation::Mask(mask));
     }
 
     /// Returns the high dwords of products. Odd lanes are shifted to even lanes for a second
@@ -459,12 +459,12 @@ impl Lower<'_> {
                 let taken = self.mask_and(condition, b);
                 let other = self.mask_and_not(condition, c);
                 let mask = self.mask_or(taken, other);
-                self.hold(result, ValueLocation::Mask(mask));
+                self.set_location(result, ValueLocation::Mask(mask));
             }
             _ => {
                 let (mask, old, new) = (self.mask(a), self.vector(c), self.source(b));
                 let parts = self.blend(mask, old, new);
-                self.hold_vector(result, parts);
+                self.set_vector(result, parts);
             }
         }
     }
@@ -484,7 +484,7 @@ impl Lower<'_> {
             let (second, first, addend) = (self.vector(a), self.vector(b), self.source(c));
             self.fused(V::Fma213, first, second, addend)
         };
-        self.hold_vector(result, parts);
+        self.set_vector(result, parts);
     }
 
     /// Appends an AVX-512 instruction that also writes its mask.

@@ -30,16 +30,16 @@ enum AtomicLowering {
     /// One locked instruction, which returns the old dword in a register.
     Locked(Code),
     /// A loop that computes a new dword, until no other thread has changed the old one meanwhile.
-    Computed(New),
+    Computed(NewDword),
     /// A store of the operand if the dword equals the comparator.
     Compared,
 }
 
 /// Computation of the new dword.
 #[derive(Clone, Copy)]
-enum New {
+enum NewDword {
     /// The result of an instruction on the old dword and the operand.
-    Of(Code),
+    Computed(Code),
     /// The operand or the old dword, selected by a comparison and this conditional move.
     Chosen(Code),
     /// The operand.
@@ -47,24 +47,24 @@ enum New {
 }
 
 impl AtomicLowering {
-    /// Returns the lowering of an operation, if it has one. `is_alone` is true if no other thread
+    /// Returns the lowering of an operation, if it has one. `is_private` is true if no other thread
     /// can access the dword.
-    fn of(op: AtomicOp, is_alone: bool) -> Option<Self> {
+    fn of(op: AtomicOp, is_private: bool) -> Option<Self> {
         use AtomicOp as A;
         Some(match op {
             // `atomic` has negated the operand of a subtraction.
-            A::Add | A::Sub if !is_alone => Self::Locked(Code::Xadd_rm32_r32),
-            A::Store | A::Exchange if !is_alone => Self::Locked(Code::Xchg_rm32_r32),
-            A::Add => Self::Computed(New::Of(Code::Add_r32_rm32)),
-            A::Sub => Self::Computed(New::Of(Code::Sub_r32_rm32)),
-            A::And => Self::Computed(New::Of(Code::And_r32_rm32)),
-            A::Or => Self::Computed(New::Of(Code::Or_r32_rm32)),
-            A::Xor => Self::Computed(New::Of(Code::Xor_r32_rm32)),
-            A::SMin => Self::Computed(New::Chosen(Code::Cmovg_r32_rm32)),
-            A::UMin => Self::Computed(New::Chosen(Code::Cmova_r32_rm32)),
-            A::SMax => Self::Computed(New::Chosen(Code::Cmovl_r32_rm32)),
-            A::UMax => Self::Computed(New::Chosen(Code::Cmovb_r32_rm32)),
-            A::Store | A::Exchange => Self::Computed(New::Operand),
+            A::Add | A::Sub if !is_private => Self::Locked(Code::Xadd_rm32_r32),
+            A::Store | A::Exchange if !is_private => Self::Locked(Code::Xchg_rm32_r32),
+            A::Add => Self::Computed(NewDword::Computed(Code::Add_r32_rm32)),
+            A::Sub => Self::Computed(NewDword::Computed(Code::Sub_r32_rm32)),
+            A::And => Self::Computed(NewDword::Computed(Code::And_r32_rm32)),
+            A::Or => Self::Computed(NewDword::Computed(Code::Or_r32_rm32)),
+            A::Xor => Self::Computed(NewDword::Computed(Code::Xor_r32_rm32)),
+            A::SMin => Self::Computed(NewDword::Chosen(Code::Cmovg_r32_rm32)),
+            A::UMin => Self::Computed(NewDword::Chosen(Code::Cmova_r32_rm32)),
+            A::SMax => Self::Computed(NewDword::Chosen(Code::Cmovl_r32_rm32)),
+            A::UMax => Self::Computed(NewDword::Chosen(Code::Cmovb_r32_rm32)),
+            A::Store | A::Exchange => Self::Computed(NewDword::Operand),
             A::CompareExchange => Self::Compared,
             A::Load | A::FAdd | A::FMin | A::FMax => return None,
         })
@@ -73,7 +73,7 @@ impl AtomicLowering {
 
 /// Dwords that lanes operate on.
 #[derive(Clone, Copy)]
-struct Places {
+struct AtomicTargets {
     /// First byte of the range.
     base: VReg,
     /// Offsets from `base` in bytes.
@@ -81,7 +81,7 @@ struct Places {
     /// Lanes whose dwords are in the range.
     lanes: WaveRegs,
     /// True if no other thread can access the dwords.
-    is_alone: bool,
+    is_private: bool,
     /// Bits of the lanes that the runtime must handle; `None` if there cannot be such lanes.
     outside: Option<VReg>,
 }
@@ -116,16 +116,19 @@ impl Lower<'_> {
             self.atomic_load(result, space, offset);
             return Ok(());
         }
-        let is_alone = space == Space::Shared;
-        let Some(way) = AtomicLowering::of(op, is_alone) else { return self.call(inst, false) };
-        let (places, reach) = match space {
+        let is_private = space == Space::Shared;
+        let Some(lowering) = AtomicLowering::of(op, is_private) else { return self.call(inst, false) };
+        let (targets, cached_range) = match space {
             Space::Address { high } => {
-                let (reach, effective) = (self.next_reach(), self.effective());
-                let RangeOffsets { range, offsets, inside } = self.in_reach(reach, [offset, high]);
+                let (cached_range, effective) = (self.next_cached_range(), self.effective());
+                let RangeOffsets { range, offsets, inside } = self.in_cached_range(cached_range, [offset, high]);
                 let outside = self.mask_and_not(inside, effective);
                 let outside = self.mask_bits(outside);
                 let lanes = self.aligned(offsets, effective);
-                (Places { base: range.base, offsets, lanes, is_alone, outside: Some(outside) }, Some(reach))
+                (
+                    AtomicTargets { base: range.base, offsets, lanes, is_private, outside: Some(outside) },
+                    Some(cached_range),
+                )
             }
             _ if self.is_uniform(offset) => {
                 return match op {
@@ -135,32 +138,32 @@ impl Lower<'_> {
             }
             _ => {
                 let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
-                let lanes = self.fitting(range, offsets, effective);
-                (Places { base: range.base, offsets, lanes, is_alone, outside: None }, None)
+                let lanes = self.aligned_inside(range, offsets, effective);
+                (AtomicTargets { base: range.base, offsets, lanes, is_private, outside: None }, None)
             }
         };
         let mut operands = [Some(value), comparator].map(|operand| operand.map(|operand| self.vector(operand)));
-        if let ([Some(value), _], AtomicOp::Sub, AtomicLowering::Locked(_)) = (&mut operands, op, way) {
+        if let ([Some(value), _], AtomicOp::Sub, AtomicLowering::Locked(_)) = (&mut operands, op, lowering) {
             let zero = self.zero_vector();
             *value = self.vector2(V::SubI, zero, Source::WaveRegs(*value));
         }
-        let arguments = [Some(places.offsets), operands[0], operands[1]];
+        let arguments = [Some(targets.offsets), operands[0], operands[1]];
         for (number, argument) in arguments.into_iter().enumerate() {
             argument.into_iter().for_each(|words| self.store_argument(number, words));
         }
-        let bits = self.test_apart(&places);
+        let bits = self.test_distinct(&targets);
         let each = |lower: &mut Self| {
-            lower.atomic_of_lanes(way, &places, bits);
+            lower.atomic_of_lanes(lowering, &targets, bits);
             let found = lower.load_lanes(Mem::frame(Frame::RESULT), lower.target.parts());
             // Lanes outside the mask return 0.
-            let found = lower.keep(places.lanes, found);
-            lower.hold(result, ValueLocation::Vector(found));
+            let found = lower.keep(targets.lanes, found);
+            lower.set_location(result, ValueLocation::Vector(found));
         };
-        self.call_unless(Code::Jne_rel32_64, inst, reach, each)
+        self.call_unless(Code::Jne_rel32_64, inst, cached_range, each)
     }
 
     /// Returns the lanes of a mask whose offsets are of aligned dwords inside a range.
-    fn fitting(&mut self, range: Range, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
+    fn aligned_inside(&mut self, range: Range, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
         let inside = self.inside(range, offsets, lanes);
         self.aligned(offsets, inside)
     }
@@ -176,9 +179,9 @@ impl Lower<'_> {
     /// loads an aligned dword atomically and in order.
     fn atomic_load(&mut self, result: Value, space: Space, offset: Value) {
         let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
-        let lanes = self.fitting(range, offsets, effective);
+        let lanes = self.aligned_inside(range, offsets, effective);
         let words = self.load_lanes_of(range, (offsets, false), lanes);
-        self.hold(result, ValueLocation::Vector(words));
+        self.set_location(result, ValueLocation::Vector(words));
     }
 
     /// Adds a uniform number to one dword, or subtracts it, once per active lane. Each lane
@@ -222,7 +225,7 @@ impl Lower<'_> {
                 lower.vector2(if op == AtomicOp::Add { V::AddI } else { V::SubI }, old, Source::WaveRegs(before));
             // Helpers return 0.
             let found = lower.keep(effective, found);
-            lower.hold(result, ValueLocation::Vector(found));
+            lower.set_location(result, ValueLocation::Vector(found));
         };
         self.call_unless(Code::Jb_rel32_64, inst, None, add)
     }
@@ -246,9 +249,9 @@ impl Lower<'_> {
     /// This requires that at least one lane is active and that the runtime need not handle any.
     /// Unless the memory is private to the thread, the base must be aligned, and several lanes
     /// must not all address one dword.
-    fn test_apart(&mut self, places: &Places) -> VReg {
-        let bits = self.mask_bits(places.lanes);
-        if places.is_alone {
+    fn test_distinct(&mut self, targets: &AtomicTargets) -> VReg {
+        let bits = self.mask_bits(targets.lanes);
+        if targets.is_private {
             self.plain(Code::Test_rm32_r32, &[Operand::Use(bits), Operand::Use(bits)]);
             return bits;
         }
@@ -256,34 +259,35 @@ impl Lower<'_> {
         let first = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(bits)]);
         let first = self.define(SCALAR, Code::Mov_r32_rm32, &[Lane::Of(first).argument(0)]);
         let first = WaveRegs::one(self.broadcast(first));
-        let others = self.compare(Compare::Signed(Order::NotEqual), places.offsets, Source::WaveRegs(first));
-        let others = self.mask_and(others, places.lanes);
+        let others = self.compare(Compare::Signed(Order::NotEqual), targets.offsets, Source::WaveRegs(first));
+        let others = self.mask_and(others, targets.lanes);
         let others = self.mask_bits(others);
         self.plain(Code::Test_rm32_r32, &[Operand::Use(rest), Operand::Use(rest)]);
-        let mut apart = self.change(Code::Cmove_r32_rm32, others, &[Operand::Use(bits)]);
+        let mut distinct = self.change(Code::Cmove_r32_rm32, others, &[Operand::Use(bits)]);
         let nothing = Operand::Use(self.scalar_constant(0));
-        self.plain(Code::Test_rm32_imm32, &[Operand::Use(places.base), Operand::Imm(3)]);
-        apart = self.change(Code::Cmovne_r32_rm32, apart, &[nothing]);
-        if let Some(outside) = places.outside {
+        self.plain(Code::Test_rm32_imm32, &[Operand::Use(targets.base), Operand::Imm(3)]);
+        distinct = self.change(Code::Cmovne_r32_rm32, distinct, &[nothing]);
+        if let Some(outside) = targets.outside {
             self.plain(Code::Test_rm32_r32, &[Operand::Use(outside), Operand::Use(outside)]);
-            apart = self.change(Code::Cmovne_r32_rm32, apart, &[nothing]);
+            distinct = self.change(Code::Cmovne_r32_rm32, distinct, &[nothing]);
         }
-        self.plain(Code::Test_rm32_r32, &[Operand::Use(apart), Operand::Use(apart)]);
+        self.plain(Code::Test_rm32_r32, &[Operand::Use(distinct), Operand::Use(distinct)]);
         bits
     }
 
     /// Executes the operation of each lane in `bits` and stores the results to the frame. If all
     /// lanes are active and the operation is a single instruction, they run without a loop.
-    fn atomic_of_lanes(&mut self, way: AtomicLowering, places: &Places, bits: VReg) {
-        let each = |lower: &mut Self| lower.each_lane(bits, |lower, lane| lower.atomic_of_lane(way, places, lane));
-        if !matches!(way, AtomicLowering::Locked(_)) {
+    fn atomic_of_lanes(&mut self, lowering: AtomicLowering, targets: &AtomicTargets, bits: VReg) {
+        let each =
+            |lower: &mut Self| lower.each_lane(bits, |lower, lane| lower.atomic_of_lane(lowering, targets, lane));
+        if !matches!(lowering, AtomicLowering::Locked(_)) {
             return each(self);
         }
         let [all, some] = [0; 2].map(|_| self.out.block());
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(ALL)]);
         self.push(MachineInst::Branch { code: Code::Jne_rel32_64, then: some, otherwise: all });
         self.block = Some(all);
-        (0..WAVE).for_each(|lane| self.atomic_of_lane(way, places, Lane::Known(lane)));
+        (0..WAVE).for_each(|lane| self.atomic_of_lane(lowering, targets, Lane::Known(lane)));
         let all = self.block.replace(some);
         each(self);
         let join = self.out.block();
@@ -311,11 +315,11 @@ impl Lower<'_> {
     }
 
     /// Executes the operation of a lane. Its operands are in the frame, and its result goes there.
-    fn atomic_of_lane(&mut self, way: AtomicLowering, places: &Places, lane: Lane) {
+    fn atomic_of_lane(&mut self, lowering: AtomicLowering, targets: &AtomicTargets, lane: Lane) {
         let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(0)]);
         let value = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(1)]);
-        let word = Operand::Mem(Mem::at(places.base, 0).indexed(offset, 1));
-        let old = match way {
+        let word = Operand::Mem(Mem::at(targets.base, 0).indexed(offset, 1));
+        let old = match lowering {
             AtomicLowering::Locked(code) => {
                 let old = self.scalar_register();
                 self.plain(code, &[word, Operand::Change { from: value, to: old }]);
@@ -325,7 +329,7 @@ impl Lower<'_> {
                 let comparator = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(2)]);
                 self.exchange_if(word, comparator, value)
             }
-            AtomicLowering::Computed(new) if places.is_alone => {
+            AtomicLowering::Computed(new) if targets.is_private => {
                 let old = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
                 let new = self.new_word(new, old, value);
                 self.plain(Code::Mov_rm32_r32, &[word, Operand::Use(new)]);
@@ -337,23 +341,23 @@ impl Lower<'_> {
     }
 
     /// Returns the new dword.
-    fn new_word(&mut self, new: New, old: VReg, value: VReg) -> VReg {
+    fn new_word(&mut self, new: NewDword, old: VReg, value: VReg) -> VReg {
         match new {
-            New::Of(code) => {
+            NewDword::Computed(code) => {
                 let copy = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(old)]);
                 self.change(code, copy, &[Operand::Use(value)])
             }
-            New::Chosen(code) => {
+            NewDword::Chosen(code) => {
                 self.plain(Code::Cmp_r32_rm32, &[Operand::Use(value), Operand::Use(old)]);
                 self.change(code, value, &[Operand::Use(old)])
             }
-            New::Operand => value,
+            NewDword::Operand => value,
         }
     }
 
     /// Stores the new dword, and computes it again if another thread has changed the dword
     /// meanwhile. Returns the old dword.
-    fn exchange(&mut self, word: Operand, new: New, value: VReg) -> VReg {
+    fn exchange(&mut self, word: Operand, new: NewDword, value: VReg) -> VReg {
         let (retry, old) = (self.out.block(), self.scalar_register());
         self.out.blocks[retry.index()].parameters = vec![old];
         let seen = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);

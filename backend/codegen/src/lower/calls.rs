@@ -40,12 +40,13 @@ impl Lower<'_> {
     }
 
     /// Runs `inside` where the conditional jump `code` is taken, and calls the runtime elsewhere.
-    /// `inside` computes the result of the instruction, if it has one. The runtime may record the address range of memory that it finds at index `reach`.
+    /// `inside` computes the result of the instruction, if it has one. The runtime may record the
+    /// address range that it finds at index `cached_range`.
     pub(super) fn call_unless(
         &mut self,
         code: Code,
         inst: &Inst,
-        reach: Option<u32>,
+        cached_range: Option<u32>,
         inside: impl FnOnce(&mut Self),
     ) -> Result<()> {
         let result = inst.results().next();
@@ -62,7 +63,7 @@ impl Lower<'_> {
         self.block = Some(otherwise);
         self.call(inst, uniform)?;
         if let Some(site) = self.sites.last_mut() {
-            site.reach = reach;
+            site.cached_range = cached_range;
         }
         self.leave_for(join, form);
         self.converted.forget(mark);
@@ -70,9 +71,9 @@ impl Lower<'_> {
         if let (Some(found), Some((result, form))) = (found, form) {
             let parts = self.parts(found.count, |lower, part| lower.out.register(found.at(part).class()));
             self.out.blocks[join.index()].parameters = (0..parts.count).map(|part| parts.at(part)).collect();
-            let held =
+            let location =
                 if form == Form::Scalar { ValueLocation::Scalar(parts.at(0)) } else { ValueLocation::Vector(parts) };
-            self.hold(result, held);
+            self.set_location(result, location);
         }
         Ok(())
     }
@@ -121,7 +122,7 @@ impl Lower<'_> {
                 }
             }
         });
-        self.hold(result, ValueLocation::Vector(parts));
+        self.set_location(result, ValueLocation::Vector(parts));
     }
 
     pub(super) fn load_result(&mut self, result: Value, index: usize) {
@@ -130,11 +131,11 @@ impl Lower<'_> {
             return self.load_uniform(result, memory);
         }
         let parts = self.load_lanes(memory, self.target.parts());
-        let held = if self.ir.types[result.0 as usize] == Type::Bool {
+        let location = if self.ir.types[result.0 as usize] == Type::Bool {
             ValueLocation::Mask(self.words_to_mask(parts))
         } else {
             ValueLocation::Vector(parts)
         };
-        self.hold(result, held);
+        self.set_location(result, location);
     }
 }

@@ -43,7 +43,7 @@ pub enum Key {
     /// The lanes of a mask that are not helpers.
     Effective(VReg),
     /// 64-bit numbers with a low and a high dword, for one half of the lanes.
-    Whole([Value; 2], usize),
+    Wide([Value; 2], usize),
     /// The offset of a quad's first lane, by register and by the quad's index in it.
     QuadOffset(VReg, i32),
 }

@@ -18,16 +18,16 @@ use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
-use crate::frame::{Frame, MIN_TURN};
+use crate::frame::{Frame, MIN_ITERATION_WORK};
 
 /// Approximate work of an image access, in instructions.
-const WORK_OF_IMAGE: u32 = 64;
+const IMAGE_WORK: u32 = 64;
 
 /// Maximum work that one loop iteration counts for, in instructions.
-const WORK_OF_LONGEST_TURN: u32 = 1 << 24;
+const MAX_ITERATION_WORK: u32 = 1 << 24;
 
 /// Maximum number of instructions of a divergent half that runs without a branch over it.
-const SHORT: u32 = 10;
+const MAX_BRANCHLESS: u32 = 10;
 
 /// Edge to a label.
 #[derive(Debug)]
@@ -120,8 +120,8 @@ impl Lower<'_> {
 
     /// Returns true if some lanes of a region may leave for a target outside of it while others
     /// stay.
-    fn leaks(&self, region: u32) -> bool {
-        self.facts.leaks[region as usize]
+    fn loses_lanes(&self, region: u32) -> bool {
+        self.facts.loses_lanes[region as usize]
     }
 
     fn splits(&self, region: u32) -> bool {
@@ -380,10 +380,10 @@ impl Lower<'_> {
         let &Region { start, middle, end, .. } = self.regions.get(region);
         // The lanes of the second half matter only if the `If` has one, or if lanes can leave the
         // first half.
-        let is_asked = middle != end || self.leaks(region);
+        let is_asked = middle != end || self.loses_lanes(region);
         self.open[open].other = Some(if is_asked { self.mask_and_not(condition, active) } else { active });
-        if self.leaks(region) {
-            self.variables.set(self.variables.away(region), Some(taken));
+        if self.loses_lanes(region) {
+            self.variables.set(self.variables.left_lanes(region), Some(taken));
         }
         if !self.is_short(start, middle) {
             self.test_mask(taken);
@@ -426,7 +426,7 @@ impl Lower<'_> {
                     | Inst::Continue { .. }
             )
         };
-        end - start <= SHORT && self.ir.insts[start as usize + 1..end as usize].iter().all(cheap)
+        end - start <= MAX_BRANCHLESS && self.ir.insts[start as usize + 1..end as usize].iter().all(cheap)
     }
 
     /// Ends the first half of an `If`.
@@ -435,9 +435,9 @@ impl Lower<'_> {
         let (region, other, entered) = (self.open[open].region, self.open[open].other, self.open[open].entered);
         let divergent = other.is_some();
         if self.block.is_some() && divergent {
-            if self.leaks(region) {
+            if self.loses_lanes(region) {
                 // The lanes that remain in the first half wait for the end of the region.
-                self.variables.set(self.variables.away(region), self.active());
+                self.variables.set(self.variables.left_lanes(region), self.active());
             }
             self.set_active(entered);
         }
@@ -465,9 +465,9 @@ impl Lower<'_> {
 
     /// Activates the lanes of both halves.
     fn rejoin(&mut self, region: u32, entered: Content) {
-        let lanes = if self.leaks(region) {
-            let away = self.variables.get(self.variables.away(region));
-            self.union(away, self.active())
+        let lanes = if self.loses_lanes(region) {
+            let left_lanes = self.variables.get(self.variables.left_lanes(region));
+            self.union(left_lanes, self.active())
         } else {
             entered
         };
@@ -491,24 +491,24 @@ impl Lower<'_> {
 
     fn begin_block(&mut self) {
         let open = self.open();
-        let away = self.variables.away(self.open[open].region);
-        self.variables.set(away, None);
+        let left_lanes = self.variables.left_lanes(self.open[open].region);
+        self.variables.set(left_lanes, None);
     }
 
     fn end_block(&mut self) {
         let number = self.open.len() - 1;
-        self.gather_leavers(number);
+        self.activate_left_lanes(number);
         self.jump_label(number, false);
         let Some(open) = self.open.pop() else { return };
         self.close(open);
     }
 
     /// Activates the lanes that left for a region's end, in addition to the active lanes.
-    fn gather_leavers(&mut self, open: usize) {
+    fn activate_left_lanes(&mut self, open: usize) {
         let region = self.open[open].region;
         if self.block.is_some() && self.splits(region) {
-            let away = self.variables.get(self.variables.away(region));
-            let lanes = self.union(away, self.active());
+            let left_lanes = self.variables.get(self.variables.left_lanes(region));
+            let lanes = self.union(left_lanes, self.active());
             self.set_active(lanes);
         }
     }
@@ -517,7 +517,7 @@ impl Lower<'_> {
     /// continue.
     fn close(&mut self, open: Open) {
         self.bind(open.end, open.region, (open.written, open.converted));
-        if self.block.is_some() && !self.leaks(open.region) {
+        if self.block.is_some() && !self.loses_lanes(open.region) {
             self.set_active(open.entered);
         }
     }
@@ -525,7 +525,7 @@ impl Lower<'_> {
     fn begin_loop(&mut self) {
         let open = self.open();
         let region = self.open[open].region;
-        self.variables.set(self.variables.away(region), None);
+        self.variables.set(self.variables.left_lanes(region), None);
         if self.block.is_none() {
             return;
         }
@@ -545,7 +545,7 @@ impl Lower<'_> {
             self.variables.set(variable, Some(parts));
         }
         self.block = Some(header);
-        self.variables.set(self.variables.waiting(region), None);
+        self.variables.set(self.variables.continued_lanes(region), None);
         let (written, converted) = (self.variables.mark(), self.converted.mark());
         let open = &mut self.open[open];
         open.header = Some((header, carried));
@@ -564,11 +564,11 @@ impl Lower<'_> {
 
     /// Returns the work that one iteration of a loop counts for, in instructions. Inner loops also
     /// count their own iterations.
-    fn turn(&self, region: u32) -> u32 {
+    fn iteration_work(&self, region: u32) -> u32 {
         let (start, end) = (self.regions.get(region).start, self.regions.get(region).end);
-        let of = |inst: &Inst| if matches!(inst, Inst::Image(_)) { WORK_OF_IMAGE } else { 1 };
+        let of = |inst: &Inst| if matches!(inst, Inst::Image(_)) { IMAGE_WORK } else { 1 };
         let work = self.ir.insts[start as usize..end as usize].iter().map(of).sum::<u32>();
-        work.clamp(MIN_TURN, WORK_OF_LONGEST_TURN)
+        work.clamp(MIN_ITERATION_WORK, MAX_ITERATION_WORK)
     }
 
     /// Returns the variables that a loop carries from one iteration to the next.
@@ -585,14 +585,14 @@ impl Lower<'_> {
                 Inst::Break { depth } => {
                     let target = self.regions.target(inner, *depth).filter(|&target| self.splits(target));
                     let outside = target.filter(|&target| target == region || !self.is_within(target, region));
-                    carried.extend(outside.map(|target| self.variables.away(target)));
+                    carried.extend(outside.map(|target| self.variables.left_lanes(target)));
                 }
                 Inst::Continue { depth } => {
                     let target = self.regions.target(inner, *depth);
                     let outside = target.filter(|&target| {
                         self.facts.continues[target as usize] && target != region && !self.is_within(target, region)
                     });
-                    carried.extend(outside.map(|target| self.variables.waiting(target)));
+                    carried.extend(outside.map(|target| self.variables.continued_lanes(target)));
                 }
                 _ => {}
             }
@@ -611,7 +611,7 @@ impl Lower<'_> {
 
     /// Returns true if lanes may leave a loop between iterations.
     fn changes_active(&self, region: u32) -> bool {
-        self.splits(region) || self.facts.continues[region as usize] || self.leaks(region)
+        self.splits(region) || self.facts.continues[region as usize] || self.loses_lanes(region)
     }
 
     fn continuing(&mut self) {
@@ -625,8 +625,8 @@ impl Lower<'_> {
         let region = open.region;
         self.bind(label, region, marks);
         if self.block.is_some() && self.facts.continues[region as usize] {
-            let waiting = self.variables.get(self.variables.waiting(region));
-            let lanes = self.union(waiting, self.active());
+            let continued_lanes = self.variables.get(self.variables.continued_lanes(region));
+            let lanes = self.union(continued_lanes, self.active());
             self.set_active(lanes);
         }
     }
@@ -635,7 +635,7 @@ impl Lower<'_> {
         let number = self.open.len() - 1;
         let region = self.innermost().region;
         if let (Some(_), Some((header, carried))) = (self.block, self.innermost().header.clone()) {
-            let work = self.turn(region);
+            let work = self.iteration_work(region);
             self.push(MachineInst::BackEdge { work });
             let leaves = self.changes_active(region).then(|| {
                 let active = self.active_mask();
@@ -652,8 +652,8 @@ impl Lower<'_> {
             }
             self.block = leaves;
             if leaves.is_some() {
-                let away = self.variables.get(self.variables.away(region));
-                self.set_active(away);
+                let left_lanes = self.variables.get(self.variables.left_lanes(region));
+                self.set_active(left_lanes);
                 self.jump_label(number, false);
             }
         }
@@ -668,14 +668,15 @@ impl Lower<'_> {
         }
         let Some(target) = self.regions.target(self.regions.of[self.at], depth) else { return };
         let Some(open) = self.open.iter().position(|open| open.region == target) else { return };
-        if self.facts.is_whole(&self.regions, self.regions.of[self.at], target, continues) {
+        if self.facts.is_taken_by_all(&self.regions, self.regions.of[self.at], target, continues) {
             if !continues {
-                self.gather_leavers(open);
+                self.activate_left_lanes(open);
             }
             self.jump_label(open, continues);
             return;
         }
-        let variable = if continues { self.variables.waiting(target) } else { self.variables.away(target) };
+        let variable =
+            if continues { self.variables.continued_lanes(target) } else { self.variables.left_lanes(target) };
         let lanes = self.union(self.variables.get(variable), self.active());
         self.variables.set(variable, lanes);
         self.set_active(None);

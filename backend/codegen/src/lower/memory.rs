@@ -78,13 +78,13 @@ impl Lower<'_> {
     /// it is used.
     fn load_word(&mut self, result: Value, word: u32) {
         let form = self.forms.words[word as usize];
-        let held = match (self.variables.get(Variables::word(word)), form) {
+        let location = match (self.variables.get(Variables::word(word)), form) {
             (None, _) => ValueLocation::Constant(0),
             (Some(parts), Form::Scalar) => ValueLocation::Scalar(parts.at(0)),
             (Some(parts), Form::Vector) => ValueLocation::Vector(parts),
             (Some(parts), Form::Mask) => ValueLocation::Mask(parts),
         };
-        self.hold(result, held);
+        self.set_location(result, location);
     }
 
     fn store_word(&mut self, word: u32, value: Value, all: bool) {
@@ -156,27 +156,27 @@ impl Lower<'_> {
         let Inst::LocalLoad { result, local, base, index } = inst else { return Ok(()) };
         let words = self.ir.locals[local.0 as usize];
         if index.is_none() {
-            let held = if *base < words {
+            let location = if *base < words {
                 let at = self.locals[local.0 as usize] + *base as usize * LANES_BYTES;
                 ValueLocation::Vector(self.load_lanes(Mem::frame(at), self.target.parts()))
             } else {
                 ValueLocation::Constant(0)
             };
-            self.hold(*result, held);
+            self.set_location(*result, location);
             return Ok(());
         }
         if let Some(index) = index.filter(|index| self.is_uniform(*index)) {
             let zeros = self.pooled(vec![0; LANES_BYTES]);
             let lanes = self.lanes_of_word(*local, *base, index, Mem::pool(zeros, false));
             let parts = self.load_lanes(lanes, self.target.parts());
-            self.hold(*result, ValueLocation::Vector(parts));
+            self.set_location(*result, ValueLocation::Vector(parts));
             return Ok(());
         }
         let (word, inside) = self.word_index(*local, *base, *index);
         let offsets = self.lane_offsets(word);
         let base = self.local_base(*local);
         let parts = self.gather(base, offsets, inside);
-        self.hold(*result, ValueLocation::Vector(parts));
+        self.set_location(*result, ValueLocation::Vector(parts));
         Ok(())
     }
 
@@ -364,12 +364,12 @@ impl Lower<'_> {
 
     /// Loads a uniform dword in the form that `classify` chose for the value.
     pub(super) fn load_uniform(&mut self, result: Value, memory: Mem) {
-        let held = if self.forms.values[result.0 as usize] == Form::Scalar {
+        let location = if self.forms.values[result.0 as usize] == Form::Scalar {
             ValueLocation::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
         } else {
             ValueLocation::Vector(WaveRegs::one(self.load_broadcast(memory)))
         };
-        self.hold(result, held);
+        self.set_location(result, location);
     }
 
     // ---- interface -----------------------------------------------------------------------------
@@ -382,10 +382,10 @@ impl Lower<'_> {
         let inputs = self.cached(Key::Inputs, |lower| WaveRegs::one(lower.pointer(Frame::INPUTS))).at(0);
         let memory = Mem::at(inputs, slot as usize * LANES_BYTES);
         if self.is_uniform(result) {
-            return self.hold(result, ValueLocation::Memory(memory));
+            return self.set_location(result, ValueLocation::Memory(memory));
         }
         let parts = self.load_lanes(memory, self.target.parts());
-        self.hold(result, ValueLocation::Vector(parts));
+        self.set_location(result, ValueLocation::Vector(parts));
     }
 
     pub(super) fn parameter(&mut self, result: Value, word: u32, of: Option<Value>) {
@@ -394,7 +394,7 @@ impl Lower<'_> {
         match of.map_or(Ok(0), |of| self.constant(of).ok_or(of)) {
             Ok(one) => {
                 let lane = one as usize % WAVE * LANE_BYTES as usize;
-                self.hold(result, ValueLocation::Memory(Mem::at(parameters, words + lane)));
+                self.set_location(result, ValueLocation::Memory(Mem::at(parameters, words + lane)));
             }
             Err(of) => {
                 let rows = [0, LANES_BYTES / 2].map(|half| Operand::Mem(Mem::at(parameters, words + half)));
@@ -419,7 +419,7 @@ impl Lower<'_> {
     pub(super) fn is_helper(&mut self, result: Value) {
         let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
         let mask = self.mask_not(real);
-        self.hold(result, ValueLocation::Mask(mask));
+        self.set_location(result, ValueLocation::Mask(mask));
     }
 
     /// Returns the active lanes that are not helpers, whose side effects count.
@@ -636,7 +636,7 @@ impl Lower<'_> {
             return;
         }
         if let Some(memory) = self.known_word(space, offset) {
-            return self.hold(result, ValueLocation::Memory(memory));
+            return self.set_location(result, ValueLocation::Memory(memory));
         }
         let known = match space {
             Space::Levels(behind) => Some(self.levels(None, behind)),
@@ -651,12 +651,12 @@ impl Lower<'_> {
                 true => self.load_by_lane(base, offsets, active),
                 false => self.gather(base, offsets, active),
             };
-            return self.hold(result, ValueLocation::Vector(parts));
+            return self.set_location(result, ValueLocation::Vector(parts));
         }
         let range = self.range(space);
         if let Space::Block(_) = space {
             let parts = self.load_block(range, offset);
-            return self.hold(result, ValueLocation::Vector(parts));
+            return self.set_location(result, ValueLocation::Vector(parts));
         }
         if self.is_uniform(offset) {
             let address = self.uniform_address(range, offset);
@@ -665,12 +665,12 @@ impl Lower<'_> {
         let offsets = self.vector(offset);
         if let Space::Quads(_) = space {
             let parts = self.load_quads(range, offsets);
-            return self.hold(result, ValueLocation::Vector(parts));
+            return self.set_location(result, ValueLocation::Vector(parts));
         }
         let active = self.active_mask();
         let lanes = self.inside(range, offsets, active);
         let parts = self.load_lanes_of(range, (offsets, self.follows(offset)), lanes);
-        self.hold(result, ValueLocation::Vector(parts));
+        self.set_location(result, ValueLocation::Vector(parts));
     }
 
     /// Loads dwords of a range. The offsets are inside it in the lanes of a mask. `follow` is true

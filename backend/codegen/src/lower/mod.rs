@@ -122,14 +122,14 @@ struct Lower<'a> {
     /// Current block; `None` in unreachable code.
     block: Option<Block>,
     values: Vec<ValueLocation>,
-    wholes: Vec<wide::Whole>,
+    wholes: Vec<wide::WideRegs>,
     variables: Variables,
     open: Vec<Open>,
     pool: HashMap<Vec<u8>, u32>,
     converted: convert::Cache,
     sites: Vec<Site>,
     /// Number of memory accesses by address so far.
-    reaches: u32,
+    cached_ranges: u32,
     /// Offsets of the indexed locals from the start of the frame, in bytes.
     locals: Vec<usize>,
     local_bytes: usize,
@@ -167,7 +167,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target:
         pool: HashMap::default(),
         converted: convert::Cache::default(),
         sites: Vec::new(),
-        reaches: 0,
+        cached_ranges: 0,
         locals: Vec::new(),
         local_bytes: 0,
         pushed_bytes: 0,
@@ -204,7 +204,7 @@ impl Lower<'_> {
             return Ok(());
         }
         match inst {
-            Inst::Const { result, word } => self.hold(*result, ValueLocation::Constant(*word)),
+            Inst::Const { result, word } => self.set_location(*result, ValueLocation::Constant(*word)),
             Inst::Unary { result, op, a } => self.unary(*result, *op, *a)?,
             Inst::Binary { result, op, a, b } => self.binary(*result, *op, *a, *b)?,
             Inst::Ternary { result, op, a, b, c } => self.ternary(*result, *op, [*a, *b, *c]),
@@ -224,8 +224,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn hold(&mut self, value: Value, held: ValueLocation) {
-        self.values[value.0 as usize] = held;
+    fn set_location(&mut self, value: Value, location: ValueLocation) {
+        self.values[value.0 as usize] = location;
     }
 
     fn is_uniform(&self, value: Value) -> bool {

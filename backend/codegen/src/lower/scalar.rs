@@ -22,7 +22,7 @@ impl Lower<'_> {
             }
             _ => register,
         };
-        self.hold(result, ValueLocation::Scalar(register));
+        self.set_location(result, ValueLocation::Scalar(register));
     }
 
     /// Returns 1 or 0 depending on the flags.
@@ -43,10 +43,10 @@ impl Lower<'_> {
     pub(super) fn scalar_binary(&mut self, result: Value, op: BinaryOp, a: Value, b: Value) {
         if let Some(compare) = table::comparison(op) {
             if self.forms.uses.only_branches[result.0 as usize] {
-                return self.hold(result, ValueLocation::Flags(compare, a, b));
+                return self.set_location(result, ValueLocation::Flags(compare, a, b));
             }
             let register = self.scalar_compare(compare, a, b);
-            return self.hold(result, ValueLocation::Scalar(register));
+            return self.set_location(result, ValueLocation::Scalar(register));
         }
         let register = match op {
             BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => self.scalar_shift(op, a, b),
@@ -65,7 +65,7 @@ impl Lower<'_> {
                 self.change(code, first, &[second])
             }
         };
-        self.hold(result, ValueLocation::Scalar(register));
+        self.set_location(result, ValueLocation::Scalar(register));
     }
 
     fn scalar_compare(&mut self, compare: Compare, a: Value, b: Value) -> VReg {
@@ -111,6 +111,6 @@ impl Lower<'_> {
         let condition = Operand::Use(self.scalar(condition));
         self.plain(Code::Test_rm32_r32, &[condition, condition]);
         let register = self.change(Code::Cmovne_r32_rm32, c, &[Operand::Use(b)]);
-        self.hold(result, ValueLocation::Scalar(register));
+        self.set_location(result, ValueLocation::Scalar(register));
     }
 }

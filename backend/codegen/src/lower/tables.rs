@@ -25,14 +25,14 @@ const PAIR: usize = 32;
 const MAX_PICKED: usize = 256;
 
 /// Number of instructions to search backwards for the definition of an index.
-const BACK: usize = 16;
+const MAX_SEARCHED: usize = 16;
 
 impl Lower<'_> {
     /// Loads a table entry per lane. Lanes whose index is out of bounds get 0.
     pub(super) fn load_table(&mut self, result: Value, table: Table, index: Value) -> Result<()> {
         let words = self.ir.tables[table.0 as usize].clone();
         if words.is_empty() {
-            self.hold(result, ValueLocation::Constant(0));
+            self.set_location(result, ValueLocation::Constant(0));
             return Ok(());
         }
         if self.is_uniform(index) {
@@ -49,7 +49,7 @@ impl Lower<'_> {
                 self.gather(base, offsets, inside)
             }
         };
-        self.hold(result, ValueLocation::Vector(parts));
+        self.set_location(result, ValueLocation::Vector(parts));
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl Lower<'_> {
     /// Returns true if the definition of an index proves that it is less than `limit`. The
     /// definition must be a mask or a shift right.
     fn is_below(&self, index: Value, limit: u32) -> bool {
-        let before = self.ir.insts[..self.at].iter().rev().take(BACK);
+        let before = self.ir.insts[..self.at].iter().rev().take(MAX_SEARCHED);
         let mut made = before.filter_map(|inst| match *inst {
             Inst::Binary { result, op, a, b } if result == index => Some((op, [a, b])),
             _ => None,

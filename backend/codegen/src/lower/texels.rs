@@ -25,7 +25,7 @@ const WORDS: usize = 4;
 const WORD: usize = 4;
 
 /// Number of instructions to search for loads of a texel's other dwords.
-const AHEAD: usize = 16;
+const MAX_SEARCHED: usize = 16;
 
 /// Number of lanes in half a wave.
 const HALF: usize = 8;
@@ -50,7 +50,7 @@ impl Lower<'_> {
         let offsets = self.vector2(V::And, offsets, active);
         let loaded = load(self, (base, offsets));
         for (result, parts) in words.into_iter().flatten().zip(loaded) {
-            self.hold(result, ValueLocation::Vector(parts));
+            self.set_location(result, ValueLocation::Vector(parts));
         }
         true
     }
@@ -60,7 +60,7 @@ impl Lower<'_> {
     fn words_of_texel(&self, space: Space, first: Value) -> [Option<Value>; WORDS] {
         let (mut words, mut constants) = ([None; WORDS], SmallVec::<[(Value, u32); 4]>::new());
         let mut places = SmallVec::<[(Value, u32); 4]>::from_slice(&[(first, 0)]);
-        for inst in self.ir.insts[self.at..].iter().take(AHEAD) {
+        for inst in self.ir.insts[self.at..].iter().take(MAX_SEARCHED) {
             match *inst {
                 Inst::Const { result, word } => constants.push((result, word)),
                 Inst::Binary { result, op: BinaryOp::IAdd, a, b } if a == first => {
@@ -98,7 +98,7 @@ impl Lower<'_> {
             _ => {}
         }
         for (result, parts) in words.into_iter().flatten().zip(loaded) {
-            self.hold(result, ValueLocation::Vector(parts));
+            self.set_location(result, ValueLocation::Vector(parts));
         }
         true
     }

@@ -37,12 +37,12 @@ impl Variables {
     }
 
     /// Returns the variable of the lanes that have left for a region's end.
-    pub fn away(&self, region: u32) -> Variable {
+    pub fn left_lanes(&self, region: u32) -> Variable {
         Variable(self.words + 1 + 2 * region)
     }
 
     /// Returns the variable of the lanes that wait for a loop's continue block.
-    pub fn waiting(&self, region: u32) -> Variable {
+    pub fn continued_lanes(&self, region: u32) -> Variable {
         Variable(self.words + 2 + 2 * region)
     }
 

@@ -16,17 +16,17 @@ use super::{Lower, ValueLocation, WaveRegs};
 use crate::Target;
 
 /// 64-bit numbers of a wave: the first two lanes of each group of four, and the last two.
-pub(super) type Whole = [WaveRegs; 2];
+pub(super) type WideRegs = [WaveRegs; 2];
 
 /// 2^63 in double precision.
 const TWO_TO_63: u64 = 0x43e0_0000_0000_0000;
 
 /// Order of 64-bit elements of a register of dwords in which its halves have the lanes of two
 /// registers of whole numbers.
-const APART: [u64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
+const DEINTERLEAVE: [u64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 
-/// Inverse of `APART`.
-const TOGETHER: [u64; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
+/// Inverse of `DEINTERLEAVE`.
+const INTERLEAVE: [u64; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 impl Lower<'_> {
     /// Lowers an operation that the target supports with a few instructions. Returns false for
@@ -74,7 +74,7 @@ impl Lower<'_> {
     }
 
     /// Returns the numbers of the low and high dwords in `words`.
-    pub(super) fn whole(&mut self, words: &[Value]) -> Whole {
+    pub(super) fn whole(&mut self, words: &[Value]) -> WideRegs {
         let [low, high] = [words[0], words[1]];
         if let (ValueLocation::Half { of, high: false }, ValueLocation::Half { of: same, high: true }) =
             (self.values[low.0 as usize], self.values[high.0 as usize])
@@ -86,20 +86,20 @@ impl Lower<'_> {
             let (low, high) = (lower.vector(low), lower.vector(high));
             lower.vector2(op, low, high)
         };
-        let first = self.cached(Key::Whole([low, high], 0), |lower| interleaved(lower, V::InterleaveLow));
+        let first = self.cached(Key::Wide([low, high], 0), |lower| interleaved(lower, V::InterleaveLow));
         if first.count == 1 && self.is_uniform(low) && self.is_uniform(high) {
             return [first; 2];
         }
-        [first, self.cached(Key::Whole([low, high], 1), |lower| interleaved(lower, V::InterleaveHigh))]
+        [first, self.cached(Key::Wide([low, high], 1), |lower| interleaved(lower, V::InterleaveHigh))]
     }
 
     /// Defines numbers as two values: `result` for the low dword and the next value for the high
     /// one.
-    pub(super) fn hold_whole(&mut self, result: Value, whole: Whole) {
+    pub(super) fn set_wide(&mut self, result: Value, whole: WideRegs) {
         let of = self.wholes.len() as u32;
         self.wholes.push(whole);
-        self.hold(result, ValueLocation::Half { of, high: false });
-        self.hold(Value(result.0 + 1), ValueLocation::Half { of, high: true });
+        self.set_location(result, ValueLocation::Half { of, high: false });
+        self.set_location(Value(result.0 + 1), ValueLocation::Half { of, high: true });
     }
 
     /// Returns the low or high dwords of numbers.
@@ -109,7 +109,7 @@ impl Lower<'_> {
     }
 
     /// Returns the low or high dwords of two registers with 64-bit elements.
-    fn words_of(&mut self, [first, second]: Whole, high: bool) -> WaveRegs {
+    fn words_of(&mut self, [first, second]: WideRegs, high: bool) -> WaveRegs {
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8,
             Target::Avx2 => Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8,
@@ -121,7 +121,11 @@ impl Lower<'_> {
     }
 
     /// Applies `op` to both halves of numbers, or once if each operand is equal in both halves.
-    pub(super) fn each_half(&mut self, operands: &[Whole], mut op: impl FnMut(&mut Self, usize) -> WaveRegs) -> Whole {
+    pub(super) fn each_half(
+        &mut self,
+        operands: &[WideRegs],
+        mut op: impl FnMut(&mut Self, usize) -> WaveRegs,
+    ) -> WideRegs {
         let first = op(self, 0);
         if operands.iter().all(|[first, second]| first == second) {
             return [first; 2];
@@ -132,21 +136,21 @@ impl Lower<'_> {
     fn wide_unary(&mut self, result: Value, code: Code, words: &[Value]) {
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| lower.vector1(code, a[half]));
-        self.hold_whole(result, whole);
+        self.set_wide(result, whole);
     }
 
     fn wide_binary(&mut self, result: Value, op: V, words: &[Value], swapped: bool) {
         let (a, b) = (self.whole(&words[..2]), self.whole(&words[2..]));
         let (a, b) = if swapped { (b, a) } else { (a, b) };
         let whole = self.each_half(&[a, b], |lower, half| lower.vector2(op, a[half], b[half]));
-        self.hold_whole(result, whole);
+        self.set_wide(result, whole);
     }
 
     fn wide_fma(&mut self, result: Value, words: &[Value]) {
         let [a, b, c] = [0, 2, 4].map(|word| self.whole(&words[word..]));
         let fused = |lower: &mut Self, half: usize| lower.fused(V::Fma213D, a[half], b[half], c[half].into());
         let whole = self.each_half(&[a, b, c], fused);
-        self.hold_whole(result, whole);
+        self.set_wide(result, whole);
     }
 
     fn wide_round(&mut self, result: Value, words: &[Value], mode: i32) {
@@ -156,7 +160,7 @@ impl Lower<'_> {
         };
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| lower.vector_immediate(code, a[half], mode | 8));
-        self.hold_whole(result, whole);
+        self.set_wide(result, whole);
     }
 
     fn wide_compare(&mut self, result: Value, predicate: i32, words: &[Value]) {
@@ -169,7 +173,7 @@ impl Lower<'_> {
             }
             Target::Avx2 => lanes,
         };
-        self.hold(result, ValueLocation::Mask(mask));
+        self.set_location(result, ValueLocation::Mask(mask));
     }
 
     /// Returns 64-bit elements of all ones where a comparison holds, and zero elsewhere.
@@ -193,7 +197,7 @@ impl Lower<'_> {
     /// Converts single-precision floats to doubles.
     fn widen(&mut self, result: Value, word: Value) {
         let words = self.vector(word);
-        let apart = self.moved(words, APART);
+        let apart = self.moved(words, DEINTERLEAVE);
         let (extract, convert) = match self.target {
             Target::Avx512 => {
                 (Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae)
@@ -203,7 +207,7 @@ impl Lower<'_> {
         let first = self.vector1(convert, apart);
         let second = self.vector_immediate(extract, apart, 1);
         let second = self.vector1(convert, second);
-        self.hold_whole(result, [first, second]);
+        self.set_wide(result, [first, second]);
     }
 
     /// Converts numbers to single-precision floats, with `code` for each register.
@@ -218,11 +222,11 @@ impl Lower<'_> {
             let sources = [Operand::Use(first.at(part)), Operand::Use(second.at(part)), Operand::Imm(1)];
             lower.define(VECTOR, insert, &sources)
         });
-        let together = self.moved(both, TOGETHER);
-        self.hold(result, ValueLocation::Vector(together));
+        let together = self.moved(both, INTERLEAVE);
+        self.set_location(result, ValueLocation::Vector(together));
     }
 
-    /// Permutes the 64-bit elements of registers by `order`, which is `APART` or `TOGETHER`.
+    /// Permutes the 64-bit elements of registers by `order`, which is `DEINTERLEAVE` or `INTERLEAVE`.
     fn moved(&mut self, words: WaveRegs, order: [u64; 8]) -> WaveRegs {
         if self.target == Target::Avx2 {
             // For four elements the permutation is its own inverse.
@@ -238,10 +242,10 @@ impl Lower<'_> {
     fn doubles_to_signed(&mut self, result: Value, words: &[Value]) {
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| {
-            let limit = lower.everywhere(TWO_TO_63);
+            let limit = lower.broadcast64(TWO_TO_63);
             let over = lower.compare_doubles(table::GREATER_OR_EQUAL, a[half], limit);
             let number = lower.compare_doubles(table::ORDERED, a[half], Operand::Use(a[half].at(0)));
-            let most = lower.everywhere(i64::MAX as u64);
+            let most = lower.broadcast64(i64::MAX as u64);
             let (converted, clamped) = (lower.vector_register(), lower.vector_register());
             let source = Operand::Use(a[half].at(0));
             let code = Code::EVEX_Vcvttpd2qq_zmm_k1z_zmmm512b64_sae;
@@ -250,7 +254,7 @@ impl Lower<'_> {
             lower.masked(Code::EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64, &operands, over.at(0), false);
             WaveRegs::one(clamped)
         });
-        self.hold_whole(result, whole);
+        self.set_wide(result, whole);
     }
 
     /// Converts doubles to unsigned integers: truncates and saturates, and converts NaN to 0.
@@ -262,11 +266,11 @@ impl Lower<'_> {
             let positive = lower.vector2(V::MaxD, a[half], zero);
             lower.vector1(Code::EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae, positive)
         });
-        self.hold_whole(result, whole);
+        self.set_wide(result, whole);
     }
 
     /// Returns a number in all lanes as the last source of an instruction (AVX-512 only).
-    pub(super) fn everywhere(&mut self, bits: u64) -> Operand {
+    pub(super) fn broadcast64(&mut self, bits: u64) -> Operand {
         let at = self.pooled(bits.to_le_bytes().to_vec());
         Operand::Mem(Mem::pool(at, true))
     }

@@ -70,16 +70,16 @@ impl Lower<'_> {
             let result = lower.quotient_or_rest(wide.op, a[half].at(0), &divisors[half]);
             WaveRegs::one(lower.with_zero(wide.op, result, &divisors[half]))
         });
-        self.hold_whole(wide.result, whole);
+        self.set_wide(wide.result, whole);
     }
 
     fn known_divisor(&mut self, number: u64, signed: bool) -> Divisor {
         let is_negative = signed && (number as i64) < 0;
         let number = if is_negative { number.wrapping_neg() } else { number };
         Divisor {
-            number: self.everywhere(number),
-            per: self.everywhere((LESS_THAN_ONE / number as f64).to_bits()),
-            sign: is_negative.then(|| self.everywhere(u64::MAX)),
+            number: self.broadcast64(number),
+            per: self.broadcast64((LESS_THAN_ONE / number as f64).to_bits()),
+            sign: is_negative.then(|| self.broadcast64(u64::MAX)),
             is_zero: None,
         }
     }
@@ -87,7 +87,7 @@ impl Lower<'_> {
     fn divisor(&mut self, number: VReg, signed: bool) -> Divisor {
         let is_zero = self.define(MASK, TEST_ZERO, &[Operand::Use(number), Operand::Use(number)]);
         let (number, sign) = if signed { self.without_sign(number) } else { (number, None) };
-        let one = self.everywhere(1);
+        let one = self.broadcast64(1);
         let number = self.define(VECTOR, MAX, &[Operand::Use(number), one]);
         let double = self.define(VECTOR, TO_DOUBLE, &[Operand::Use(number)]);
         let less = Mem::pool(self.pooled(LESS_THAN_ONE.to_le_bytes().to_vec()), false);
@@ -130,7 +130,7 @@ impl Lower<'_> {
     /// Replaces the result in lanes with a divisor of 0.
     fn with_zero(&mut self, op: WideOp, result: VReg, divisor: &Divisor) -> VReg {
         let Some(is_zero) = divisor.is_zero else { return result };
-        let of_zero = self.everywhere(if op == WideOp::SDiv { 0 } else { u64::MAX });
+        let of_zero = self.broadcast64(if op == WideOp::SDiv { 0 } else { u64::MAX });
         let replaced = self.vector_register();
         self.masked(BLEND, &[Operand::Def(replaced), Operand::Use(result), of_zero], is_zero, false);
         replaced

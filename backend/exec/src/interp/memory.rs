@@ -10,7 +10,7 @@ use vitric_ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
 use vitric_memory::Allocation;
 
 use super::environment::{Access, Environment};
-use crate::runtime::frame::Reach;
+use crate::runtime::frame::CachedRange;
 use crate::runtime::{Atomics, BoundBuffer, SharedMemory, clock, kernels, lanes_of, perform, perform_wide};
 
 /// Byte offset of each lane's word from the first word of a block (`Space::Block`).
@@ -49,7 +49,7 @@ impl<'a> Access<'a> {
 
     /// Returns the memory that the first lane of a load or store by address accesses, if the
     /// address is valid.
-    pub fn reach(&self, inst: &Inst) -> Option<Reach> {
+    pub fn cached_range(&self, inst: &Inst) -> Option<CachedRange> {
         let (space, offset, lanes) = match inst {
             Inst::Load { space, offset, .. } => (space, offset, self.masks.active),
             Inst::Store { space, offset, .. } => (space, offset, self.masks.effective),
@@ -61,7 +61,7 @@ impl<'a> Access<'a> {
             .bindings
             .addresses()
             .range(address)
-            .map(|(first, memory)| Reach::new(address, first, (memory.host_pointer(), memory.size())))
+            .map(|(first, memory)| CachedRange::new(address, first, (memory.host_pointer(), memory.size())))
     }
 
     fn pair(&self, [low, high]: [Value; 2], lane: usize) -> u64 {

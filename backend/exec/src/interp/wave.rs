@@ -6,7 +6,7 @@ use vitric_ir::{Image, Inst, UnaryOp, Value};
 
 use super::environment::{Access, Environment};
 use crate::bindings::Lookup;
-use crate::runtime::frame::{RESULTS, Reach};
+use crate::runtime::frame::{RESULTS, CachedRange};
 use crate::runtime::session::{CodeEnvironment, FrameMemory, Launch, LaunchEnd, Session, SiteCall};
 use crate::runtime::{Deadline, Masks, Stop, kernels, lanes_of};
 use crate::{Executable, Program};
@@ -591,7 +591,7 @@ impl CodeEnvironment for Environment<'_> {
         self.deadline
     }
 
-    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Wave>>) -> Option<Reach> {
+    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Wave>>) -> Option<CachedRange> {
         let SiteCall { site, masks, operands, results } = call;
         let access = Access { registers: operands, masks, environment: self };
         if let Inst::Image(image) = &site.inst {
@@ -599,7 +599,7 @@ impl CodeEnvironment for Environment<'_> {
             return None;
         }
         [results[0], results[1]] = access.execute(&site.inst, site.uniform);
-        site.reach.and_then(|_| access.reach(&site.inst))
+        site.cached_range.and_then(|_| access.cached_range(&site.inst))
     }
 }
 

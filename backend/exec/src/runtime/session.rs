@@ -14,7 +14,7 @@ use vitric_codegen::{Site, Target};
 use vitric_ir::Token;
 
 use super::frame::{
-    ARGUMENTS, BufferEntry, Frame, MIN_TURN, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, ResourceEntry,
+    ARGUMENTS, BufferEntry, Frame, MIN_ITERATION_WORK, NOTHING, CACHED_RANGES, RESULTS, ROUTINE_FRAME_BYTES, CachedRange, ResourceEntry,
     RoutineEntry, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED,
 };
 use super::native::Native;
@@ -22,7 +22,7 @@ use super::{Deadline, Masks, SharedMemory};
 
 /// Number of instructions in loops between two deadline checks. This is about 4,000 iterations of
 /// the shortest loops, which take microseconds to milliseconds.
-const WORK_PER_CHECK: i32 = 4096 * MIN_TURN as i32;
+const WORK_PER_CHECK: i32 = 4096 * MIN_ITERATION_WORK as i32;
 
 /// Reason why a wave stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub trait CodeEnvironment {
 
     /// Executes the instruction of a call site. `nested` is kept from call to call. For a load or
     /// store by address, returns the memory that its first lane accesses.
-    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Self::Nested>>) -> Option<Reach>;
+    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Self::Nested>>) -> Option<CachedRange>;
 }
 
 impl<E: CodeEnvironment> CodeEnvironment for &E {
@@ -57,7 +57,7 @@ impl<E: CodeEnvironment> CodeEnvironment for &E {
     }
 
     #[inline]
-    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Self::Nested>>) -> Option<Reach> {
+    fn execute(&self, call: SiteCall<'_>, nested: &mut Option<Box<Self::Nested>>) -> Option<CachedRange> {
         (**self).execute(call, nested)
     }
 }
@@ -264,7 +264,7 @@ impl<'a, E: CodeEnvironment> Session<'a, E> {
         if std::mem::replace(&mut memory.address_table, tables.address_table) != tables.address_table {
             // SAFETY: the frame has room for the header (`start`), is aligned to 64 bytes, and
             // belongs to this session alone.
-            unsafe { (&raw mut (*frame).reaches).write([Reach::EMPTY; REACHES]) };
+            unsafe { (&raw mut (*frame).cached_ranges).write([CachedRange::EMPTY; CACHED_RANGES]) };
         }
         // SAFETY: the frame has room for the header and the data after it (`start`), is aligned to
         // 64 bytes, and belongs to this session alone. This block or `enter` writes every field
@@ -370,8 +370,8 @@ fn execute<E: CodeEnvironment>(frame: &mut Frame, host: &Host<'_, E>, number: us
     let masks = Masks { active: frame.call_active, effective: frame.call_active & frame.real };
     let Frame { arguments: operands, results, .. } = &mut *frame;
     let reached = host.environment.execute(SiteCall { site, masks, operands, results }, &mut host.nested.borrow_mut());
-    if let Some((number, reach)) = site.reach.zip(reached) {
-        frame.reaches[number as usize % REACHES] = reach;
+    if let Some((number, range)) = site.cached_range.zip(reached) {
+        frame.cached_ranges[number as usize % CACHED_RANGES] = range;
     }
 }
 

@@ -16,8 +16,8 @@ pub fn run(function: &mut Function) {
         inst.map_operands(|value| replaced.get(&value).copied().unwrap_or(value));
         match inst {
             Inst::If { .. } | Inst::Block | Inst::Loop => marks.push(made.len()),
-            Inst::Else | Inst::Continuing => forget(&mut first, &mut made, marks.last().copied()),
-            Inst::EndIf | Inst::EndBlock | Inst::EndLoop => forget(&mut first, &mut made, marks.pop()),
+            Inst::Else | Inst::Continuing => remove_since(&mut first, &mut made, marks.last().copied()),
+            Inst::EndIf | Inst::EndBlock | Inst::EndLoop => remove_since(&mut first, &mut made, marks.pop()),
             _ => {}
         }
         let (Some(result), Some(key)) = (inst.results().next(), key(inst, facts)) else { return true };
@@ -48,7 +48,7 @@ struct Facts {
 /// Instruction with its result cleared.
 type Key = Inst;
 
-fn forget(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usize>) {
+fn remove_since(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usize>) {
     for key in made.drain(mark.unwrap_or(0)..) {
         first.remove(&key);
     }

@@ -19,7 +19,7 @@ const MANY_STORES: usize = 64;
 /// Removes dead code and renumbers values.
 pub fn run(function: &mut Function) {
     let regions = Regions::new(function);
-    let loops = lasting_loops(function, &regions);
+    let loops = required_loops(function, &regions);
     let mut needed = needed(function, &regions, &loops).into_iter();
     function.insts.retain(|_| needed.next() == Some(true));
     drop_empty(function);
@@ -27,13 +27,13 @@ pub fn run(function: &mut Function) {
 }
 
 /// Returns the loops that must stay even if no effect needs them.
-fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
+fn required_loops(function: &Function, regions: &Regions) -> Vec<u32> {
     let numbers = 1..regions.list.len() as u32;
     let mut loops: Vec<u32> = numbers.filter(|&region| regions.get(region).kind == RegionKind::Loop).collect();
     if loops.is_empty() {
         return loops;
     }
-    let [mut is_left, mut changes, mut looks] = [(); 3].map(|()| vec![false; regions.list.len()]);
+    let [mut has_exit, mut changes, mut reads_memory] = [(); 3].map(|()| vec![false; regions.list.len()]);
     let needed = needed(function, regions, &loops);
     for (at, inst) in function.insts.iter().enumerate().filter(|&(at, _)| needed[at]) {
         let around = regions.chain(regions.of[at]);
@@ -41,17 +41,17 @@ fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
             Inst::Break { depth } => {
                 // A region's number is greater than those of the regions around it.
                 let target = regions.target(regions.of[at], *depth).unwrap_or(0);
-                around.filter(|&region| region >= target).for_each(|region| is_left[region as usize] = true);
+                around.filter(|&region| region >= target).for_each(|region| has_exit[region as usize] = true);
             }
             Inst::LocalStore { .. } => around.for_each(|region| changes[region as usize] = true),
             Inst::Load { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Image(_) => {
-                around.for_each(|region| looks[region as usize] = true);
+                around.for_each(|region| reads_memory[region as usize] = true);
             }
             _ => {}
         }
     }
-    let lasts = |region: usize| looks[region] || !is_left[region] || !changes[region];
-    loops.retain(|&region| lasts(region as usize));
+    let is_required = |region: usize| reads_memory[region] || !has_exit[region] || !changes[region];
+    loops.retain(|&region| is_required(region as usize));
     loops
 }
 

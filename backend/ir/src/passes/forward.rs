@@ -89,16 +89,16 @@ impl Pass {
                 self.load(function, (*local, *base), *result);
             }
             Inst::LocalStore { local: Local(local), base, index: None, value, .. } => {
-                self.note(|stored| stored.add(*local, *base, false));
-                self.learn((*local, *base), *value);
+                self.record(|stored| stored.add(*local, *base, false));
+                self.set_fact((*local, *base), *value);
             }
             Inst::LocalStore { local: Local(local), .. } => {
-                self.note(|stored| stored.add(*local, 0, true));
+                self.record(|stored| stored.add(*local, 0, true));
                 self.facts.retain(|(of, _), _| of != local);
             }
             Inst::If { .. } | Inst::Block => self.enter(),
             Inst::Loop => {
-                drop_stored(&mut self.facts, &stored.unwrap_or_default());
+                remove_stored(&mut self.facts, &stored.unwrap_or_default());
                 self.enter();
             }
             Inst::Else => self.facts = self.open.last().map(|region| region.before.clone()).unwrap_or_default(),
@@ -113,20 +113,20 @@ impl Pass {
         match self.facts.get(&word) {
             Some(&value) if type_of(value) == type_of(result) => drop(self.replaced.insert(result, value)),
             Some(_) => {}
-            None => self.learn(word, result),
+            None => self.set_fact(word, result),
         }
     }
 
-    fn learn(&mut self, word: Word, value: Value) {
+    fn set_fact(&mut self, word: Word, value: Value) {
         if self.facts.len() >= LIMIT {
             self.facts.clear();
         }
         self.facts.insert(word, value);
     }
 
-    fn note(&mut self, note: impl Fn(&mut Stored)) {
+    fn record(&mut self, record: impl Fn(&mut Stored)) {
         if let Some(region) = self.open.last_mut() {
-            note(&mut region.stored);
+            record(&mut region.stored);
         }
     }
 
@@ -143,17 +143,17 @@ impl Pass {
     fn join(&mut self) {
         let Some(region) = self.open.last() else { return };
         self.facts = region.before.clone();
-        drop_stored(&mut self.facts, &region.stored);
+        remove_stored(&mut self.facts, &region.stored);
     }
 
     fn leave(&mut self) {
         self.join();
         let Some(region) = self.open.pop() else { return };
-        self.note(|stored| stored.merge(&region.stored));
+        self.record(|stored| stored.merge(&region.stored));
     }
 }
 
-fn drop_stored(facts: &mut Facts, stored: &Stored) {
+fn remove_stored(facts: &mut Facts, stored: &Stored) {
     if stored.everything {
         facts.clear();
     }

@@ -46,12 +46,12 @@ pub fn run(
     if function.insts.len() < MIN_PAIRED && !function.insts.contains(&Inst::Loop) {
         return None;
     }
-    let hinders = |inst| parts_waves(inst) || effects == Effects::Refused && has_effect(inst);
+    let hinders = |inst| depends_on_wave(inst) || effects == Effects::Refused && has_effect(inst);
     if function.insts.iter().any(hinders) {
         return None;
     }
     let shared = Shared::new(function, same_input)?;
-    if most_live(function, &shared) > MAX_LIVE {
+    if max_live(function, &shared) > MAX_LIVE {
         return None;
     }
     Some(paired(function, &shared, (inputs, outputs)))
@@ -59,7 +59,7 @@ pub fn run(
 
 /// Returns true if an instruction waits for other waves, or distinguishes active lanes from
 /// inactive ones.
-pub fn parts_waves(inst: &Inst) -> bool {
+pub fn depends_on_wave(inst: &Inst) -> bool {
     matches!(inst, Inst::IsHelper { .. } | Inst::IsActive { .. } | Inst::Interpolate { .. })
         || matches!(inst.effect(), Effect::Lane | Effect::Barrier)
 }
@@ -112,7 +112,7 @@ impl Shared {
 
 /// Returns the maximum number of simultaneously live values of one wave, plus the words of its
 /// locals.
-fn most_live(function: &Function, shared: &Shared) -> usize {
+fn max_live(function: &Function, shared: &Shared) -> usize {
     let differs = |value: Value| !shared.values[value.0 as usize] && function.types[value.0 as usize] != Type::Bool;
     let loops = loops(function);
     let mut defined = vec![0; function.types.len()];

@@ -5,7 +5,7 @@
 //! another. A loop that waits for a store that another lane executes after the loop would never
 //! end in that lane's wave. Loops must therefore not read memory that the program writes.
 
-use super::pair::{has_effect, parts_waves};
+use super::pair::{depends_on_wave, has_effect};
 use crate::{Inst, Space, Value};
 
 /// Memory that an instruction accesses.
@@ -22,7 +22,7 @@ pub fn may_share(insts: &[Inst]) -> bool {
     let constants: Vec<Value> = insts.iter().filter_map(constant).collect();
     let is_known = |element: Option<Value>| element.is_none_or(|element| constants.contains(&element));
     // A program may rely on all lanes of its workgroup accessing the same array element.
-    if insts.iter().any(tells_lanes_apart) || !insts.iter().flat_map(elements).all(is_known) {
+    if insts.iter().any(distinguishes_lanes) || !insts.iter().flat_map(elements).all(is_known) {
         return false;
     }
     let written: Vec<Memory> = insts.iter().filter(|inst| has_effect(inst)).filter_map(memory).collect();
@@ -33,7 +33,7 @@ pub fn may_share(insts: &[Inst]) -> bool {
             Inst::EndLoop => depth -= 1,
             _ => {}
         }
-        depth == 0 || !looks(inst) || !memory(inst).is_some_and(|memory| written.contains(&memory))
+        depth == 0 || !may_read_stores(inst) || !memory(inst).is_some_and(|memory| written.contains(&memory))
     })
 }
 
@@ -41,8 +41,8 @@ fn constant(inst: &Inst) -> Option<Value> {
     if let Inst::Const { result, .. } = inst { Some(*result) } else { None }
 }
 
-fn tells_lanes_apart(inst: &Inst) -> bool {
-    parts_waves(inst) || matches!(inst, Inst::Lane { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. })
+fn distinguishes_lanes(inst: &Inst) -> bool {
+    depends_on_wave(inst) || matches!(inst, Inst::Lane { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. })
 }
 
 /// Returns the array elements of bindings that an instruction accesses.
@@ -58,7 +58,7 @@ fn elements(inst: &Inst) -> [Option<Value>; 2] {
 }
 
 /// Returns true if an instruction may return a value that another lane stored.
-fn looks(inst: &Inst) -> bool {
+fn may_read_stores(inst: &Inst) -> bool {
     !matches!(inst, Inst::Store { .. } | Inst::StorePart { .. })
 }
 

@@ -29,7 +29,7 @@ pub struct Uniformity {
     /// For each region, true if a `Continue` to it is divergent.
     pub continues: Vec<bool>,
     /// For each region, true if some of its lanes may jump out of it or end, while others stay.
-    pub leaks: Vec<bool>,
+    pub loses_lanes: Vec<bool>,
     /// True if the program may execute instructions without any active lane.
     pub may_be_empty: bool,
     accesses: Vec<Accesses>,
@@ -64,7 +64,7 @@ impl Uniformity {
 
     /// Returns true if a `Break` or `Continue` in `region` is taken by all lanes that are in the
     /// target region.
-    pub fn is_whole(&self, regions: &Regions, region: u32, target: u32, continues: bool) -> bool {
+    pub fn is_taken_by_all(&self, regions: &Regions, region: u32, target: u32, continues: bool) -> bool {
         let splits = |region: u32| self.splits[region as usize] || self.continues[region as usize];
         let mut between = regions.chain(region).take_while(|&region| region != target);
         !(between.any(splits) || (!continues && self.continues[target as usize]))
@@ -161,7 +161,7 @@ pub fn run(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Unif
         words: vec![true; words.count as usize],
         splits: vec![false; regions.list.len()],
         continues: vec![false; regions.list.len()],
-        leaks: vec![false; regions.list.len()],
+        loses_lanes: vec![false; regions.list.len()],
         may_be_empty: false,
         accesses: accesses(function, &regions, &words),
     };
@@ -172,7 +172,7 @@ pub fn run(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Unif
         }
     }
     let marks = analysis.marks();
-    analysis.find_leaks();
+    analysis.find_lost_lanes();
     let facts = analysis.facts;
     for (inst, mark) in function.insts.iter_mut().zip(marks) {
         if let Inst::LocalStore { all, .. } = inst {
@@ -232,7 +232,7 @@ impl Analysis<'_> {
     fn leave(&mut self, at: usize, depth: u32) {
         let Some(target) = self.regions.target(self.regions.of[at], depth) else { return };
         let is_continue = matches!(self.function.insts[at], Inst::Continue { .. });
-        let divergent = !self.facts.is_whole(self.regions, self.regions.of[at], target, is_continue);
+        let divergent = !self.facts.is_taken_by_all(self.regions, self.regions.of[at], target, is_continue);
         if divergent {
             let flags = if is_continue { &mut self.facts.continues } else { &mut self.facts.splits };
             self.changed |= !std::mem::replace(&mut flags[target as usize], true);
@@ -248,10 +248,10 @@ impl Analysis<'_> {
         inside.into_iter().any(|number| {
             let region = self.regions.get(number);
             let back = if region.kind == RegionKind::If && at < region.middle { region.middle } else { region.end };
-            let comes_back = self.facts.splits[number as usize] && self.sees(accesses, number, back, false);
+            let comes_back = self.facts.splits[number as usize] && self.may_load(accesses, number, back, false);
             let continues = self.facts.continues[number as usize]
                 && at < region.middle
-                && self.sees(accesses, number, region.middle, true);
+                && self.may_load(accesses, number, region.middle, true);
             comes_back || continues
         }) || self.home_continues(at, accesses)
     }
@@ -268,7 +268,7 @@ impl Analysis<'_> {
     /// Returns true if lanes that become active again at `back` may load the word before the home
     /// region restarts. `back` is the end or the middle of `region`. The load may come later, or
     /// earlier in an enclosing loop that iterates again.
-    fn sees(&self, accesses: &Accesses, region: u32, back: u32, stays: bool) -> bool {
+    fn may_load(&self, accesses: &Accesses, region: u32, back: u32, stays: bool) -> bool {
         if accesses.loaded_after(back) {
             return true;
         }
@@ -281,7 +281,7 @@ impl Analysis<'_> {
         })
     }
 
-    fn find_leaks(&mut self) {
+    fn find_lost_lanes(&mut self) {
         for (at, inst) in self.function.insts.iter().enumerate() {
             let region = self.regions.of[at];
             let target = match inst {
@@ -289,7 +289,7 @@ impl Analysis<'_> {
                 Inst::Break { depth } | Inst::Continue { depth } => {
                     let Some(target) = self.regions.target(region, *depth) else { continue };
                     let continues = matches!(inst, Inst::Continue { .. });
-                    if self.facts.is_whole(self.regions, region, target, continues) {
+                    if self.facts.is_taken_by_all(self.regions, region, target, continues) {
                         continue;
                     }
                     Some(target)
@@ -298,7 +298,7 @@ impl Analysis<'_> {
             };
             self.facts.may_be_empty = true;
             for around in self.regions.chain(region).take_while(|&around| Some(around) != target) {
-                self.facts.leaks[around as usize] = true;
+                self.facts.loses_lanes[around as usize] = true;
             }
         }
     }

@@ -175,7 +175,7 @@ fn is_plain(program: &Program, effects: Effects) -> bool {
     let hinders = |inst: &Inst| match inst {
         Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
         Inst::Interpolate { .. } | Inst::Load { .. } | Inst::Kill | Inst::Demote => false,
-        inst => pair::parts_waves(inst) || pair::has_effect(inst),
+        inst => pair::depends_on_wave(inst) || pair::has_effect(inst),
     };
     !changes
         && !program.inputs.iter().any(|input| sees_coverage(input.slot))
