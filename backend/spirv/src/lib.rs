@@ -58,6 +58,17 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Values of specialization constants: constant id and value of up to 64 bits, zero-extended.
 pub type Specialization = Vec<(u32, u64)>;
 
+/// Entry point of a module and its use in a pipeline.
+#[derive(Clone, Copy)]
+pub(crate) struct ShaderStage<'a> {
+    /// Name of the entry point.
+    pub entry: &'a str,
+    /// Stage of the pipeline.
+    pub stage: vk::ShaderStageFlags,
+    /// Values of specialization constants.
+    pub specialization: &'a Specialization,
+}
+
 /// Parses a module.
 ///
 /// # Errors
@@ -93,7 +104,7 @@ pub fn compile_observed(
     specialization: &Specialization,
     observe: Observer<'_>,
 ) -> Result<Shader> {
-    translate::program(module, entry, stage, specialization, observe)
+    translate::program(module, ShaderStage { entry, stage, specialization }, observe)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ impl Instruction {
 }
 
 /// Newest accepted version of SPIR-V: 1.6. Later versions may change the meaning of words.
-const NEWEST: u32 = 0x0001_0600;
+const MAX_VERSION: u32 = 0x0001_0600;
 
 /// Splits a binary into instructions.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
@@ -54,7 +54,7 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
     if *magic != spirv::MAGIC_NUMBER {
         return Err(Error::Malformed("wrong magic number"));
     }
-    if !(0x0001_0000..=NEWEST).contains(version) {
+    if !(0x0001_0000..=MAX_VERSION).contains(version) {
         return Err(Error::Unsupported(format!("version {}.{}", version >> 16, version >> 8 & 0xff)));
     }
     if *bound > MAX_BOUND {

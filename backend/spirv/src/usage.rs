@@ -61,11 +61,11 @@ impl Extracts {
     /// Collects the extractions in all functions reachable from `function`.
     pub(super) fn new(module: &Module, function: u32) -> Self {
         let mut extracts = Self::default();
-        each_reachable(module, function, |inst| extracts.note(inst));
+        each_reachable(module, function, |inst| extracts.record(inst));
         extracts
     }
 
-    fn note(&mut self, inst: &Instruction) {
+    fn record(&mut self, inst: &Instruction) {
         let others = match (inst.op, inst.words.as_slice()) {
             (Op::CompositeExtract, [_, _, composite, path @ ..]) => {
                 self.paths.entry(*composite).or_default().push(path.to_vec());
@@ -109,11 +109,11 @@ impl Usage {
     /// Collects the uses in all functions reachable from `function`.
     pub(super) fn new(module: &Module, function: u32) -> Self {
         let mut usage = Self::default();
-        each_reachable(module, function, |inst| usage.note(inst));
+        each_reachable(module, function, |inst| usage.record(inst));
         usage
     }
 
-    fn note(&mut self, inst: &Instruction) {
+    fn record(&mut self, inst: &Instruction) {
         let (ids, more) = operands(inst);
         self.mentioned.extend(ids.iter().chain(more));
         match (inst.op, inst.words.as_slice()) {
@@ -130,21 +130,21 @@ impl Usage {
                 self.whole.insert(pointer);
             }
             (Op::Variable, _) => {}
-            (Op::Store, &[pointer, object, ..]) => self.note_store(pointer, object),
-            (_, words) => words.iter().for_each(|&word| self.note_other(word)),
+            (Op::Store, &[pointer, object, ..]) => self.record_store(pointer, object),
+            (_, words) => words.iter().for_each(|&word| self.record_other(word)),
         }
     }
 
-    fn note_store(&mut self, pointer: u32, object: u32) {
+    fn record_store(&mut self, pointer: u32, object: u32) {
         self.whole.insert(pointer);
         match self.roots.get(&pointer) {
             Some(&root) => drop(self.changing.insert(root)),
             None => self.stores.entry(pointer).or_default().push(object),
         }
-        self.note_other(object);
+        self.record_other(object);
     }
 
-    fn note_other(&mut self, id: u32) {
+    fn record_other(&mut self, id: u32) {
         let root = self.root(id);
         self.whole.insert(id);
         self.changing.insert(root);

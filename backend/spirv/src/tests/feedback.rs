@@ -59,7 +59,7 @@ fn patched(decoration: Decoration, from: u32, to: u32) -> Vec<u32> {
 }
 
 #[test]
-fn what_there_is_no_room_for_is_refused() {
+fn captures_outside_of_their_buffer_are_refused() {
     for module in [
         patched(Decoration::Offset, 20, 22),
         patched(Decoration::Offset, 20, 32),
@@ -75,7 +75,7 @@ fn what_there_is_no_room_for_is_refused() {
 }
 
 #[test]
-fn what_has_doubles_begins_and_ends_at_whole_ones() {
+fn captured_blocks_with_doubles_are_aligned_to_8_bytes() {
     let bytes = words(include_bytes!("../../../../cts/shaders/captured_doubles.vert.spv"));
     let program = compiled(&bytes, vk::ShaderStageFlags::VERTEX).unwrap();
     let offsets = captured(&program).into_iter().map(|(.., feedback)| feedback.offset);

@@ -226,7 +226,7 @@ fn interfaces_of_many_words_are_refused() {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_features_are_named() {
     let kernel = assemble(&[(spirv::Op::Capability, &[spirv::Capability::Kernel as u32])]);
     assert_eq!(parse(&kernel).unwrap_err().to_string(), "unsupported SPIR-V: capability Kernel");
 }

@@ -33,7 +33,7 @@ fn programs_come_back_as_they_were() {
 }
 
 #[test]
-fn what_goes_beyond_the_interface_is_refused() {
+fn texts_beyond_their_interface_are_refused() {
     let facts = FragmentFacts::default().flags().map(|_| "0").join(" ");
     let interface = format!("stage 32\nsize 16 1 1 0\nshared 0\nfacts {facts}\nresource 0 0\nir\n");
     let restores = |ir: &str| Shader::from_text(&format!("{interface}{ir}")).is_some();

@@ -114,7 +114,7 @@ EndLoop
 }
 
 #[test]
-fn what_is_no_instruction_is_refused_by_line() {
+fn lines_without_an_instruction_are_refused() {
     for (line, problem) in [
         ("%0: i32 = Const", "the line ends early"),
         ("%0: i64 = Const 0", "no such type"),

@@ -139,8 +139,8 @@ impl Translator<'_> {
             }
             Op::VectorTimesScalar | Op::MatrixTimesScalar => {
                 let (words, factor) = (self.words(a)?, self.word(b)?);
-                if let Some(loose) = self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
-                    return Ok(words.iter().map(|&word| self.loose_product(loose, word, factor)).collect());
+                if let Some(relaxed) = self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
+                    return Ok(words.iter().map(|&word| self.relaxed_product(relaxed, word, factor)).collect());
                 }
                 Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())
             }

@@ -31,7 +31,7 @@ const ONLY_NUMBERS: u32 = FPFastMathMode::NOT_NAN.bits() | FPFastMathMode::NOT_I
 
 /// Permitted simplifications of a product, a sum or a difference.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Loose {
+pub(super) struct Relaxations {
     /// True if operands are neither NaN nor infinite and the sign of zeros is insignificant.
     /// Products with 0 are then 0, and adding 0 has no effect.
     only_numbers: bool,
@@ -40,7 +40,7 @@ pub(super) struct Loose {
 impl Translator<'_> {
     /// Returns how the result of an instruction may be contracted with another one, or `None` if
     /// it may not. Half-precision results are never contracted.
-    pub(super) fn may_contract(&self, inst: &Instruction, number: Number) -> Option<Loose> {
+    pub(super) fn may_contract(&self, inst: &Instruction, number: Number) -> Option<Relaxations> {
         let is_one = matches!(inst.op, Op::FMul | Op::VectorTimesScalar | Op::MatrixTimesScalar | Op::FAdd | Op::FSub);
         let &id = inst.words.get(1).filter(|_| is_one && number != Number::Float(16))?;
         let modes = self.fast_math_of(id, number);
@@ -50,7 +50,7 @@ impl Translator<'_> {
             Some(modes) => modes & ONLY_NUMBERS == ONLY_NUMBERS || modes & FPFastMathMode::FAST.bits() != 0,
             None => !self.preserved.contains(&number),
         };
-        may.then_some(Loose { only_numbers: only_numbers && number == Number::Float(32) })
+        may.then_some(Relaxations { only_numbers: only_numbers && number == Number::Float(32) })
     }
 
     /// Returns true if the result of an instruction distinguishes -0 from 0. Only explicit modes
@@ -96,8 +96,8 @@ impl Translator<'_> {
     }
 
     /// Appends a product, which later additions may contract.
-    pub(super) fn loose_product(&mut self, loose: Loose, x: Value, y: Value) -> Value {
-        if loose.only_numbers && (self.is_zero(x) || self.is_zero(y)) {
+    pub(super) fn relaxed_product(&mut self, relaxed: Relaxations, x: Value, y: Value) -> Value {
+        if relaxed.only_numbers && (self.is_zero(x) || self.is_zero(y)) {
             return self.builder.float(0.0);
         }
         let product = self.builder.binary(BinaryOp::FMul, x, y);
@@ -106,10 +106,10 @@ impl Translator<'_> {
     }
 
     /// Appends `x op y` for an operation that may contract.
-    pub(super) fn contracted(&mut self, loose: Loose, op: Op, x: Value, y: Value) -> Value {
+    pub(super) fn contracted(&mut self, relaxed: Relaxations, op: Op, x: Value, y: Value) -> Value {
         match op {
-            Op::FAdd | Op::FSub if loose.only_numbers && self.is_zero(y) => return x,
-            Op::FAdd if loose.only_numbers && self.is_zero(x) => return y,
+            Op::FAdd | Op::FSub if relaxed.only_numbers && self.is_zero(y) => return x,
+            Op::FAdd if relaxed.only_numbers && self.is_zero(x) => return y,
             _ => {}
         }
         let (left, right) = (self.products.get(&x).copied(), self.products.get(&y).copied());
@@ -127,7 +127,7 @@ impl Translator<'_> {
                 b.ternary(TernaryOp::Fma, negated, q, x)
             }
             (Op::FSub, ..) => b.binary(BinaryOp::FSub, x, y),
-            _ => self.loose_product(loose, x, y),
+            _ => self.relaxed_product(relaxed, x, y),
         }
     }
 }

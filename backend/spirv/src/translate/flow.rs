@@ -74,14 +74,14 @@ impl<'a> Translator<'a> {
     fn declare_phis(&mut self, body: &mut Body<'_>) -> Result<()> {
         // Each call of a function walks it once, so the walk counts as work for small and large
         // functions.
-        self.spend(body.function.blocks.iter().map(|block| 1 + block.insts.len()).sum())?;
+        self.charge_work(body.function.blocks.iter().map(|block| 1 + block.insts.len()).sum())?;
         for inst in body.function.blocks.iter().flat_map(|block| &block.insts) {
             if inst.op == Op::Phi {
                 let (words, id) = (self.words_of(inst.word(0)?)?, inst.word(1)?);
                 body.phis.insert(id, self.local_for(id, words)?);
                 let pairs = inst.rest(2).as_chunks::<2>().0;
                 if pairs.len() > MANY_PREDECESSORS {
-                    self.spend(pairs.len())?;
+                    self.charge_work(pairs.len())?;
                     body.incoming.extend(pairs.iter().map(|&[object, from]| ((id, from), object)));
                 }
             }
@@ -123,7 +123,7 @@ impl<'a> Translator<'a> {
                 op if is_terminator(op) => return Ok(()),
                 _ => self.instruction(inst)?,
             }
-            self.spend(1)?;
+            self.charge_work(1)?;
         }
         Ok(())
     }
@@ -136,7 +136,7 @@ impl<'a> Translator<'a> {
     /// Stores the objects of the phis in `to` for the predecessor `from`.
     fn store_phis(&mut self, body: &Body<'a>, from: &Block, to: u32) -> Result<()> {
         for inst in block(body.function, to)?.insts.iter().take_while(|inst| inst.op == Op::Phi) {
-            self.spend(1)?;
+            self.charge_work(1)?;
             let (pairs, id) = (inst.rest(2).as_chunks::<2>().0, inst.word(1)?);
             let object = match pairs.len() > MANY_PREDECESSORS {
                 true => body.incoming.get(&(id, from.label)).copied(),
@@ -332,7 +332,7 @@ impl<'a> Translator<'a> {
                 continue;
             }
             let next = block(function, label)?.successors(function);
-            self.spend(1 + next.len())?;
+            self.charge_work(1 + next.len())?;
             open.extend(next);
         }
         Ok(seen)
@@ -387,7 +387,7 @@ impl<'a> Translator<'a> {
         let (selector_type, words) = self.typed_words(inst.word(0)?)?;
         let selector = *words.first().ok_or(Error::Malformed("an empty value"))?;
         let cases = cases(body.function, inst, Number::of(self.module, selector_type)?)?;
-        self.spend(cases.len())?;
+        self.charge_work(cases.len())?;
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
         let cases = self.in_order_of_falling(body.function, cases)?;
@@ -441,7 +441,7 @@ impl<'a> Translator<'a> {
         let mut open = vec![start];
         while let Some(label) = open.pop() {
             let successors = block(function, label)?.successors(function);
-            self.spend(1 + successors.len())?;
+            self.charge_work(1 + successors.len())?;
             for next in successors {
                 if let Some(&case) = labels.get(&next).filter(|_| next != start) {
                     return Ok(Some(case));

@@ -73,7 +73,7 @@ impl Translator<'_> {
         let addresses = (0..facts.vertices).map(|vertex| (Builtin::VertexAddress, vertex));
         let emit =
             [Builtin::EmitBase, Builtin::EmitMask, Builtin::EmitFirst, Builtin::EmitSpan].map(|builtin| (builtin, 0));
-        self.inputs.extend(addresses.chain(emit).map(|(builtin, word)| own_word(builtin, word)));
+        self.inputs.extend(addresses.chain(emit).map(|(builtin, word)| undeclared_word(builtin, word)));
         let local = self.new_local(facts.vertices)?;
         for vertex in 0..facts.vertices {
             let address = self.builder.input(first + vertex, Type::I32);
@@ -151,7 +151,7 @@ impl Translator<'_> {
         }
         let mut places = Vec::new();
         self.places(pointer, &mut places)?;
-        self.spend(places.len())?;
+        self.charge_work(places.len())?;
         let load = |(place, number): (u32, Number)| self.vertex_word(address, first.wrapping_add(place), number.ir());
         places.into_iter().map(load).collect()
     }
@@ -188,7 +188,7 @@ impl Translator<'_> {
             self.builder.local_store(continues, stream, None, zero);
             return Ok(());
         }
-        self.spend(self.outputs.len())?;
+        self.charge_work(self.outputs.len())?;
         let number = self.builder.local_load(emitted, 0, None, Type::I32);
         let [_, _, first, span] = emit.map(|slot| self.builder.input(slot, Type::I32));
         let b = &mut self.builder;
@@ -236,7 +236,7 @@ impl Translator<'_> {
     pub(super) fn end_geometry(&mut self) -> Result<()> {
         let Some(geometry) = &self.geometry else { return Ok(()) };
         let (emitted, most) = (geometry.emitted, geometry.facts.max_vertices);
-        self.outputs.extend([Builtin::StripStart, Builtin::EmitCount].map(|builtin| own_word(builtin, 0)));
+        self.outputs.extend([Builtin::StripStart, Builtin::EmitCount].map(|builtin| undeclared_word(builtin, 0)));
         if !geometry.facts.is_possible(self.outputs.len()) {
             return Err(Error::Unsupported("this many vertices of a geometry program".into()));
         }
@@ -256,7 +256,7 @@ impl Geometry {
 }
 
 /// Returns an interface component that no variable of the program declares.
-pub(super) fn own_word(builtin: Builtin, word: u32) -> Word {
+pub(super) fn undeclared_word(builtin: Builtin, word: u32) -> Word {
     let slot = Slot::Builtin(builtin, word);
     Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center, feedback: None }
 }

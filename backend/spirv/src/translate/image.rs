@@ -21,7 +21,7 @@ pub(super) fn is_image(op: Op) -> bool {
 
 /// Optional operands of an image instruction.
 #[derive(Default)]
-struct Extra {
+struct OptionalOperands {
     bias: Option<Value>,
     level: Option<Value>,
     gradient: Option<(Vec<Value>, Vec<Value>)>,
@@ -147,8 +147,8 @@ impl Translator<'_> {
         words.get(..count).map(<[Value]>::to_vec).ok_or(Error::Malformed("too few coordinates"))
     }
 
-    fn extra(&mut self, inst: &Instruction, at: usize) -> Result<Extra> {
-        let mut extra = Extra::default();
+    fn extra(&mut self, inst: &Instruction, at: usize) -> Result<OptionalOperands> {
+        let mut extra = OptionalOperands::default();
         let Some(&mask) = inst.words.get(at) else { return Ok(extra) };
         let mask = ImageOperands::from_bits_truncate(mask);
         let mut next = at + 1;
@@ -225,7 +225,7 @@ impl Translator<'_> {
 
     /// Returns the level of detail. In programs without derivatives an implicit level is the base
     /// level.
-    fn lod(&mut self, extra: &Extra) -> Lod {
+    fn lod(&mut self, extra: &OptionalOperands) -> Lod {
         match (&extra.gradient, extra.level) {
             (Some((dx, dy)), _) => Lod::Gradient { dx: dx.clone(), dy: dy.clone() },
             (None, Some(level)) => Lod::Explicit(level),

@@ -258,7 +258,7 @@ impl Translator<'_> {
             let operands = operands.ok_or(Error::Malformed("an operation on nothing"))?;
             let second = returns_two(inst.op) && index >= count;
             let value = match (&operands[..], contracts) {
-                (&[x, y], Some(loose)) => self.contracted(loose, inst.op, x, y),
+                (&[x, y], Some(relaxed)) => self.contracted(relaxed, inst.op, x, y),
                 _ => number::component(&mut self.builder, inst.op, &operands, types, second)?,
             };
             words.push(self.builder.cast(value, ty));

@@ -92,7 +92,7 @@ impl Translator<'_> {
             let (first, _) = self.constants.part(self.module, ty, path)?;
             let part = self.part_of(pointer, path)?;
             let words = self.load(&part)?;
-            self.spend(words.len())?;
+            self.charge_work(words.len())?;
             parts.extend((first..).zip(words));
         }
         Ok(Some(parts))
@@ -162,7 +162,7 @@ impl Translator<'_> {
         if matches!(target.base, Base::Table(..)) {
             return Ok(());
         }
-        self.spend(1)?;
+        self.charge_work(1)?;
         let in_memory = words > UNROLLED_WORDS && target.is_plain() && source.is_plain();
         let module = self.module;
         match (module.ty(source.ty)?, module.ty(target.ty)?) {
@@ -181,7 +181,7 @@ impl Translator<'_> {
             }
             _ => {
                 let words = self.load(source)?;
-                self.spend(words.len())?;
+                self.charge_work(words.len())?;
                 self.store(target, &words)
             }
         }
@@ -271,7 +271,7 @@ impl Translator<'_> {
             return Err(Error::Malformed("a composite of another type"));
         }
         for (index, &part) in inst.rest(2).iter().enumerate() {
-            self.spend(1)?;
+            self.charge_work(1)?;
             let target = self.part_of(target, &[index as u32])?;
             self.store_operand(&target, part)?;
         }

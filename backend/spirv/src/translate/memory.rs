@@ -460,7 +460,7 @@ impl Translator<'_> {
             _ => {
                 let is_part = pointer.is_explicit() && number.bytes() < 4;
                 let load = |this: &mut Self, space, offset| Ok(Some(this.load_scalar(space, offset, number, is_part)));
-                let value = self.at_place(pointer, offset, ty, load)?;
+                let value = self.for_each_space(pointer, offset, ty, load)?;
                 Ok(value.unwrap_or_else(|| self.zero(ty)))
             }
         }
@@ -614,7 +614,7 @@ impl Translator<'_> {
             }
             _ => {
                 let is_part = pointer.is_explicit() && number.bytes() < 4;
-                self.at_place(pointer, offset, Type::I32, |this, space, offset| {
+                self.for_each_space(pointer, offset, Type::I32, |this, space, offset| {
                     this.facts.side_effects |= space != Space::Shared;
                     this.store_scalar(space, offset, value, number, is_part);
                     Ok(None)
@@ -651,7 +651,7 @@ impl Translator<'_> {
     /// Calls `act` with the space and byte offset for constant offset `offset` of a pointer. For a
     /// buffer selected at run time, `act` is called for each candidate, and the result has type
     /// `ty`.
-    pub(super) fn at_place(
+    pub(super) fn for_each_space(
         &mut self,
         pointer: &Pointer,
         offset: u32,
@@ -674,7 +674,7 @@ impl Translator<'_> {
                 let [low, high] = self.builder.split(address);
                 return act(self, Space::Address { high }, low);
             }
-            Base::Chosen(value, class) => return self.at_chosen((value, class), offset, ty, act),
+            Base::Chosen(value, class) => return self.for_each_candidate((value, class), offset, ty, act),
             Base::Local(_) | Base::Table(..) | Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. } => {
                 return Err(Error::Malformed("not in memory"));
             }
@@ -682,7 +682,7 @@ impl Translator<'_> {
         act(self, space, offset)
     }
 
-    fn at_chosen(
+    fn for_each_candidate(
         &mut self,
         (pointer, class): (Value, StorageClass),
         offset: Value,

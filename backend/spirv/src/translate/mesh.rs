@@ -9,7 +9,7 @@ use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass
 use vitric_ir::interface::{Builtin, MeshFacts, MeshWord, Slot};
 use vitric_ir::{BinaryOp as B, Inst, Space, Type};
 
-use super::geometry::own_word;
+use super::geometry::undeclared_word;
 use super::memory::Pointer;
 use super::{Operand, Translator};
 use crate::interface::{self, Word};
@@ -58,7 +58,7 @@ impl Translator<'_> {
             self.mesh_modes(point, &mut facts)?;
         }
         let invocation = self.inputs.len() as u32;
-        self.inputs.push(own_word(Builtin::LocalInvocationIndex, 0));
+        self.inputs.push(undeclared_word(Builtin::LocalInvocationIndex, 0));
         self.mesh = Some(Mesh { facts, invocation, of_primitives: Vec::new() });
         Ok(())
     }

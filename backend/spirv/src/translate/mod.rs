@@ -40,7 +40,7 @@ use super::constants::Constants;
 use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, Module, Ty};
 use super::usage::{Extracts, Usage};
-use super::{Error, Result, Specialization};
+use super::{Error, Result, ShaderStage, Specialization};
 use crate::number::Number;
 
 /// Maximum number of instructions of a translated program.
@@ -175,24 +175,8 @@ struct Translator<'a> {
 
 /// Translates an entry point of a module. A module that nests deeply is translated on a thread
 /// with a larger stack.
-pub(super) fn program(
-    module: &Module,
-    entry: &str,
-    stage: vk::ShaderStageFlags,
-    specialization: &Specialization,
-    observe: passes::Observer<'_>,
-) -> Result<Shader> {
-    let stage = ShaderStage { entry, stage, specialization };
+pub(super) fn program(module: &Module, stage: ShaderStage<'_>, observe: passes::Observer<'_>) -> Result<Shader> {
     nesting::with_stack(|nesting| program_within(module, stage, nesting, observe))
-}
-
-/// Entry point of a module and its use in a pipeline.
-#[derive(Clone, Copy)]
-struct ShaderStage<'a> {
-    /// Name of the entry point.
-    entry: &'a str,
-    stage: vk::ShaderStageFlags,
-    specialization: &'a Specialization,
 }
 
 fn program_within(
@@ -578,7 +562,7 @@ impl<'a> Translator<'a> {
         if function.parameters.len() != arguments.len() {
             return Err(Error::Malformed("a call with the wrong number of arguments"));
         }
-        self.spend(arguments.len() + self.calls.len() / 64)?;
+        self.charge_work(arguments.len() + self.calls.len() / 64)?;
         self.calls.push(id);
         self.frames.push(function.parameters.iter().copied().zip(arguments.iter().cloned()).collect());
         let words = result.map_or(Ok(0), |ty| self.words_of(ty))?;
@@ -597,7 +581,7 @@ impl<'a> Translator<'a> {
         if self.blocks > MAX_BLOCKS {
             return Err(Error::Unsupported("a program this long".into()));
         }
-        self.spend(1)
+        self.charge_work(1)
     }
 
     /// Returns the local of variable, phi or function `id`.
@@ -622,7 +606,7 @@ impl<'a> Translator<'a> {
 
     /// Bounds the work for every instruction and every value of `work` scalars. Each check of the
     /// host's free memory doubles the number of instructions until the next check.
-    fn spend(&mut self, work: usize) -> Result<()> {
+    fn charge_work(&mut self, work: usize) -> Result<()> {
         self.work += work;
         if self.builder.len() > self.room {
             self.room = self.builder.len() * 2;
@@ -648,7 +632,7 @@ impl<'a> Translator<'a> {
         if words.len() != self.words_of(ty)? as usize {
             return Err(Error::Malformed("a result of another type"));
         }
-        self.spend(words.len())?;
+        self.charge_work(words.len())?;
         self.define(id, ty, Operand::Words(words.into()))
     }
 

@@ -74,7 +74,7 @@ impl Translator<'_> {
             return Err(Error::Unsupported("an atomic of fewer than 32 bits".into()));
         }
         let ty = if number.bytes() == 8 { Type::I64 } else { Type::I32 };
-        let result = self.at_place(pointer, pointer.constant, ty, |this, space, offset| {
+        let result = self.for_each_space(pointer, pointer.constant, ty, |this, space, offset| {
             this.facts.side_effects |= op != AtomicOp::Load && space != Space::Shared;
             let b = &mut this.builder;
             if ty == Type::I64 {

@@ -22,7 +22,7 @@ use crate::parse::Instruction;
 use crate::{Error, Result};
 
 /// Links between the lanes of each subset of a partition.
-struct Chain {
+struct SubsetLinks {
     /// For each step, the lane that a lane is combined with, and true if there is none. In the
     /// first step it is the next lower lane of the subset.
     links: SmallVec<[(Value, Value); 4]>,
@@ -39,11 +39,11 @@ pub(super) fn is_subgroup(op: Op) -> bool {
     (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&number)
         || matches!(op, Op::GroupNonUniformQuadAllKHR | Op::GroupNonUniformQuadAnyKHR | Op::GroupNonUniformRotateKHR)
         || op == Op::GroupNonUniformPartitionEXT
-        || is_older(op)
+        || is_without_scope(op)
 }
 
 /// Returns true for operations of extensions before Vulkan 1.1, which have no scope operand.
-fn is_older(op: Op) -> bool {
+fn is_without_scope(op: Op) -> bool {
     use Op as O;
     matches!(
         op,
@@ -61,7 +61,7 @@ impl Translator<'_> {
         // Operands follow the scope. Quad votes and the operations of older extensions have no
         // scope.
         let quad = matches!(inst.op, Op::GroupNonUniformQuadAllKHR | Op::GroupNonUniformQuadAnyKHR);
-        let at = if is_older(inst.op) || quad { 2 } else { 3 };
+        let at = if is_without_scope(inst.op) || quad { 2 } else { 3 };
         let words = match inst.op {
             Op::GroupNonUniformElect => {
                 let (lane, first) = (self.builder.lane(), self.first_active());
@@ -100,7 +100,7 @@ impl Translator<'_> {
 
     /// Returns true in the active lanes. They include the helper lanes of partly covered quads, as
     /// on other devices.
-    fn takes_part(&mut self) -> Value {
+    fn participates(&mut self) -> Value {
         self.builder.is_active()
     }
 
@@ -109,7 +109,7 @@ impl Translator<'_> {
     /// In fragment programs, helper lanes are excluded unless all active lanes are helpers. The
     /// elected lane usually stores to memory, which helper lanes cannot do. Maximal reconvergence
     /// requires the lowest active lane.
-    fn takes_the_lead(&mut self) -> Value {
+    fn may_be_elected(&mut self) -> Value {
         let active = self.builder.is_active();
         if self.model != ExecutionModel::Fragment || self.is_maximal {
             return active;
@@ -124,7 +124,7 @@ impl Translator<'_> {
     }
 
     fn ballot(&mut self, condition: Value) -> Value {
-        let active = self.takes_part();
+        let active = self.participates();
         let counted = self.builder.binary(B::LogicalAnd, active, condition);
         self.builder.ballot(counted)
     }
@@ -142,7 +142,7 @@ impl Translator<'_> {
     }
 
     fn first_active(&mut self) -> Value {
-        let leading = self.takes_the_lead();
+        let leading = self.may_be_elected();
         let bits = self.builder.ballot(leading);
         elementary::find_lsb(&mut self.builder, bits)
     }
@@ -180,7 +180,7 @@ impl Translator<'_> {
             let bit = self.builder.select(equal, bit, zero);
             same = self.builder.binary(B::Or, same, bit);
         }
-        let active = self.takes_part();
+        let active = self.participates();
         let active = self.builder.ballot(active);
         Ok(self.builder.binary(B::And, same, active))
     }
@@ -294,7 +294,7 @@ impl Translator<'_> {
     }
 
     fn active_or(&mut self, value: Value, identity: Value) -> Value {
-        let active = self.takes_part();
+        let active = self.participates();
         self.builder.select(active, value, identity)
     }
 
@@ -327,7 +327,7 @@ impl Translator<'_> {
                 GroupOperation::InclusiveScan => this.scan(op, own),
                 GroupOperation::ExclusiveScan => {
                     let inclusive = this.scan(op, own);
-                    this.one_below(inclusive, identity)
+                    this.value_of_lane_below(inclusive, identity)
                 }
                 _ => match &chain {
                     Some(chain) => this.combine_chain(op, (own, identity), chain, scan),
@@ -372,7 +372,7 @@ impl Translator<'_> {
     }
 
     /// Returns the value of the lane below, or `first` in the first lane.
-    fn one_below(&mut self, value: Value, first: Value) -> Value {
+    fn value_of_lane_below(&mut self, value: Value, first: Value) -> Value {
         let (lane, one) = (self.builder.lane(), self.builder.int(1));
         let index = self.builder.binary(B::ISub, lane, one);
         let below = self.builder.shuffle(value, index);
@@ -382,10 +382,10 @@ impl Translator<'_> {
 
     /// Returns the chain of the lanes of each subset of a partition. `ballot` is the result of
     /// `OpGroupNonUniformPartition`.
-    fn subset_links(&mut self, ballot: u32) -> Result<Chain> {
+    fn subset_links(&mut self, ballot: u32) -> Result<SubsetLinks> {
         let words = self.words(ballot)?;
         let &[first, ..] = &words[..] else { return Err(Error::Malformed("a ballot of four words")) };
-        let active = self.takes_part();
+        let active = self.participates();
         let active = self.builder.ballot(active);
         let subset = self.builder.binary(B::And, first, active);
         let (below, zero) = (self.lanes_below(false), self.builder.int(0));
@@ -398,12 +398,18 @@ impl Translator<'_> {
             let next = self.builder.shuffle(link, link);
             link = self.builder.select(ends, link, next);
         }
-        Ok(Chain { links, last: elementary::find_msb_unsigned(&mut self.builder, subset) })
+        Ok(SubsetLinks { links, last: elementary::find_msb_unsigned(&mut self.builder, subset) })
     }
 
     /// Combines the lanes of subsets. Each step combines a lane with the value of the lane at the
     /// end of its link. Each step doubles the number of lanes that a value covers.
-    fn combine_chain(&mut self, op: B, (own, identity): (Value, Value), chain: &Chain, scan: GroupOperation) -> Value {
+    fn combine_chain(
+        &mut self,
+        op: B,
+        (own, identity): (Value, Value),
+        chain: &SubsetLinks,
+        scan: GroupOperation,
+    ) -> Value {
         let mut value = own;
         for &(link, ends) in &chain.links {
             let below = self.builder.shuffle(value, link);

@@ -11,7 +11,7 @@ use vitric_ir::interface::{
 use vitric_ir::{BinaryOp as B, Inst, Space, Type, Value};
 
 use super::Translator;
-use super::geometry::{is_of_vertices, own_word};
+use super::geometry::{is_of_vertices, undeclared_word};
 use super::memory::{Base, Pointer};
 use crate::module::{EntryPoint, Module, Ty};
 use crate::{Error, Result, interface};
@@ -57,7 +57,7 @@ impl Translator<'_> {
         let facts = facts(self.module, point);
         let first = self.inputs.len() as u32;
         let own = [Builtin::PatchBase, Builtin::VertexBytes, Builtin::VertexTable];
-        self.inputs.extend(own.map(|builtin| own_word(builtin, 0)));
+        self.inputs.extend(own.map(|builtin| undeclared_word(builtin, 0)));
         let places = [first, first + 1, first + 2];
         self.tessellation = Some(Tessellation { facts, places, initializes: false });
         Ok(())
@@ -111,7 +111,7 @@ impl Translator<'_> {
         };
         let first = self.inputs.len() as u32;
         let mut add = |slot: Slot| {
-            self.inputs.push(own_word(builtin, known.len() as u32));
+            self.inputs.push(undeclared_word(builtin, known.len() as u32));
             known.push(slot);
         };
         for word in &words {
