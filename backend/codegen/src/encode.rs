@@ -157,8 +157,8 @@ impl Emitter<'_> {
     }
 
     fn jump(&mut self, code: Code, to: JumpTarget) -> Result<()> {
-        // `apply_fixups` sets the displacement once all positions are known. Until then the target is
-        // this position.
+        // `apply_fixups` sets the displacement when all positions are known. Until then the target
+        // is this position.
         let position = (self.start + self.code.len()) as u64;
         self.with(Instruction::with_branch(code, position))?;
         self.fixups.push(Fixup { at: self.code.len() - 4, to });

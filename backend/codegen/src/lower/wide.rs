@@ -226,7 +226,7 @@ impl Lower<'_> {
         self.set_location(result, ValueLocation::Vector(together));
     }
 
-    /// Permutes the 64-bit elements of registers by `order`, which is `DEINTERLEAVE` or `INTERLEAVE`.
+    /// Permutes the 64-bit elements of registers by `order`: `DEINTERLEAVE` or `INTERLEAVE`.
     fn moved(&mut self, words: WaveRegs, order: [u64; 8]) -> WaveRegs {
         if self.target == Target::Avx2 {
             // For four elements the permutation is its own inverse.
