@@ -119,11 +119,9 @@ fn bit(value: i32, number: u32) -> i32 {
     value >> number & 1
 }
 
-/// Returns the bits that a mode moves, combined with bitwise OR.
-///
-/// Each move has a bit mask of the modes, the bit, and its new position.
-fn placed(mode: u32, moves: &[(u32, i32, u32)]) -> i32 {
-    moves.iter().filter(|(modes, ..)| modes >> mode & 1 == 1).fold(0, |sum, (_, bit, place)| sum | bit << place)
+/// Returns a bit moved to a position if `mode` is in the mask `modes`, and 0 otherwise.
+fn moved(mode: u32, modes: u32, bit: i32, position: u32) -> i32 {
+    if modes >> mode & 1 == 1 { bit << position } else { 0 }
 }
 
 /// Exchanges red with the major component.
@@ -149,12 +147,14 @@ fn high_scaled(v: &[i32]) -> [[i32; 4]; 2] {
         _ => (bits >> 2, (bits & 3) as u32),
     };
     let x = [bit(v[1], 6), bit(v[1], 5), bit(v[2], 6), bit(v[2], 5), bit(v[3], 7), bit(v[3], 6), bit(v[3], 5)];
-    let green = v[1] & 0x1f | placed(mode, &[(0x30, x[0], 6), (0x3a, x[1], 5)]);
-    let blue = v[2] & 0x1f | placed(mode, &[(0x30, x[2], 6), (0x3a, x[3], 5)]);
-    let scale = v[3] & 0x1f | placed(mode, &[(0x3d, x[6], 5), (0x2d, x[5], 6), (0x04, x[4], 7)]);
-    let low = [(0x3b, x[4], 6), (0x04, x[3], 6), (0x10, x[5], 7), (0x0f, x[2], 7), (0x05, x[1], 8), (0x0a, x[0], 8)];
-    let top = [(0x05, x[0], 9), (0x02, x[6], 9), (0x01, x[3], 10), (0x02, x[5], 10)];
-    let red = v[0] & 0x3f | placed(mode, &low) | placed(mode, &top);
+    let at = |modes, bit, position| moved(mode, modes, bit, position);
+    let green = v[1] & 0x1f | at(0x30, x[0], 6) | at(0x3a, x[1], 5);
+    let blue = v[2] & 0x1f | at(0x30, x[2], 6) | at(0x3a, x[3], 5);
+    let scale = v[3] & 0x1f | at(0x3d, x[6], 5) | at(0x2d, x[5], 6) | at(0x04, x[4], 7);
+    let low = at(0x3b, x[4], 6) | at(0x04, x[3], 6) | at(0x10, x[5], 7) | at(0x0f, x[2], 7);
+    let middle = at(0x05, x[1], 8) | at(0x0a, x[0], 8) | at(0x05, x[0], 9) | at(0x02, x[6], 9);
+    let high_bits = at(0x01, x[3], 10) | at(0x02, x[5], 10);
+    let red = v[0] & 0x3f | low | middle | high_bits;
     let shift = [1, 1, 2, 3, 4, 5][mode as usize];
     let [red, green, blue, scale] = [red, green, blue, scale].map(|value| value << shift);
     let color = if mode == 5 { [red, green, blue] } else { [red, red - green, red - blue] };
@@ -171,12 +171,13 @@ fn high_rgb(v: &[i32], alpha: [i32; 2]) -> [[i32; 4]; 2] {
     }
     let mode = (bit(v[1], 7) | bit(v[2], 7) << 1 | bit(v[3], 7) << 2) as u32;
     let x = [bit(v[2], 6), bit(v[3], 6), bit(v[4], 6), bit(v[5], 6), bit(v[4], 5), bit(v[5], 5)];
-    let a_low = [(0xa4, x[0], 9), (0x08, x[2], 9), (0x50, x[4], 9)];
-    let a_top = [(0x50, x[5], 10), (0xa0, x[1], 10), (0xc0, x[2], 11)];
-    let a = v[0] | (v[1] & 0x40) << 2 | placed(mode, &a_low) | placed(mode, &a_top);
-    let c = v[1] & 0x3f | placed(mode, &[(0x04, x[1], 6), (0xe8, x[3], 6), (0x20, x[2], 7)]);
-    let b0 = v[2] & 0x3f | placed(mode, &[(0x5b, x[0], 6), (0x12, x[2], 7)]);
-    let b1 = v[3] & 0x3f | placed(mode, &[(0x5b, x[1], 6), (0x12, x[3], 7)]);
+    let at = |modes, bit, position| moved(mode, modes, bit, position);
+    let a_low = at(0xa4, x[0], 9) | at(0x08, x[2], 9) | at(0x50, x[4], 9);
+    let a_top = at(0x50, x[5], 10) | at(0xa0, x[1], 10) | at(0xc0, x[2], 11);
+    let a = v[0] | (v[1] & 0x40) << 2 | a_low | a_top;
+    let c = v[1] & 0x3f | at(0x04, x[1], 6) | at(0xe8, x[3], 6) | at(0x20, x[2], 7);
+    let b0 = v[2] & 0x3f | at(0x5b, x[0], 6) | at(0x12, x[2], 7);
+    let b1 = v[3] & 0x3f | at(0x5b, x[1], 6) | at(0x12, x[3], 7);
     let unused = 32 - [7, 6, 7, 6, 5, 6, 5, 6][mode as usize];
     let [d0, d1] = [v[4], v[5]].map(|value| value << unused >> unused);
     // The shift moves the major component's top bit to bit 11.

@@ -179,8 +179,8 @@ impl Parsed {
             return None;
         }
         let mut end = 128 - grid.bits();
-        let (modes, start, more) = endpoint_modes(&field, count, end);
-        end = end.checked_sub(more)?;
+        let EndpointModes { modes, start, extra_bits } = EndpointModes::new(&field, count, end);
+        end = end.checked_sub(extra_bits)?;
         let mut second = usize::MAX;
         if grid.planes == 2 {
             end -= 2;
@@ -211,25 +211,35 @@ impl Parsed {
     }
 }
 
-/// Decodes the modes of `count` colour pairs.
-///
-/// Also returns the first bit of the pairs, and the number of mode bits below the weights, which
-/// begin at bit `end`.
-fn endpoint_modes(field: &impl Fn(u32, u32) -> u32, count: usize, end: u32) -> ([u32; 4], u32, u32) {
-    if count == 1 {
-        return ([field(13, 4); 4], 17, 0);
+/// Modes of the colour pairs of a block, and places of the pairs' bits.
+struct EndpointModes {
+    /// Modes, as many as there are pairs.
+    modes: [u32; 4],
+    /// First bit of the pairs.
+    start: u32,
+    /// Number of mode bits directly below the weights.
+    extra_bits: u32,
+}
+
+impl EndpointModes {
+    /// Decodes the modes of `count` pairs. The weights begin at bit `end`.
+    fn new(field: &impl Fn(u32, u32) -> u32, count: usize, end: u32) -> Self {
+        if count == 1 {
+            return Self { modes: [field(13, 4); 4], start: 17, extra_bits: 0 };
+        }
+        let class = field(23, 2);
+        if class == 0 {
+            return Self { modes: [field(25, 4); 4], start: 29, extra_bits: 0 };
+        }
+        let extra_bits = 3 * count as u32 - 4;
+        let bits = field(25, 4) | field(end.saturating_sub(extra_bits), extra_bits) << 4;
+        let mode = |pair: u32| {
+            let (class_step, low) = (bits >> pair & 1, bits >> (count as u32 + 2 * pair) & 3);
+            (class - 1 + class_step) << 2 | low
+        };
+        let modes = [0, 1, 2, 3].map(|pair| if pair < count as u32 { mode(pair) } else { 0 });
+        Self { modes, start: 29, extra_bits }
     }
-    let class = field(23, 2);
-    if class == 0 {
-        return ([field(25, 4); 4], 29, 0);
-    }
-    let more = 3 * count as u32 - 4;
-    let bits = field(25, 4) | field(end.saturating_sub(more), more) << 4;
-    let mode = |pair: u32| {
-        let (class_step, low) = (bits >> pair & 1, bits >> (count as u32 + 2 * pair) & 3);
-        (class - 1 + class_step) << 2 | low
-    };
-    ([0, 1, 2, 3].map(|pair| if pair < count as u32 { mode(pair) } else { 0 }), 29, more)
 }
 
 /// Decodes the colour pairs of `modes` from the lowest `available` bits.
