@@ -156,34 +156,40 @@ macro_rules! kernel {
     };
 }
 
+/// Dwords that lanes append to a queue: for each lane in `lanes`, one dword for each bit of the
+/// lane's mask, in order. The dword is the lane's entry of `firsts` plus the entry of `steps` at
+/// that bit.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneSteps<'a> {
+    /// Lanes that append dwords.
+    pub lanes: Mask,
+    /// First dword of each lane.
+    pub firsts: &'a Lanes,
+    /// Mask of the steps of each lane.
+    pub masks: &'a Lanes,
+    /// Differences of dwords from the first.
+    pub steps: &'a Lanes,
+}
+
 /// Appends dwords to the first `end` dwords of `out`, and returns the new end.
 ///
-/// For each lane in `lanes`, the function appends one dword for each bit of the lane's mask, in
-/// order. The dword is the lane's entry of `firsts` plus the entry of `steps` at that bit. The
-/// function may overwrite up to 16 dwords after the new end.
+/// The function may overwrite up to 16 dwords after the new end.
 ///
 /// # Panics
 /// May panic if `out` has no room for 16 dwords after the new end.
 #[inline]
-pub fn append_steps(
-    (out, end): (&mut [u32], usize),
-    (firsts, masks, lanes): (&Lanes, &Lanes, Mask),
-    steps: &Lanes,
-) -> usize {
+pub fn append_steps(out: &mut [u32], end: usize, appended: LaneSteps<'_>) -> usize {
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {
         // SAFETY: `has_avx512` has checked every feature that `append_widest` is compiled for, and
         // `append_widest` has no other precondition.
-        return unsafe { append_widest((out, end), (firsts, masks, lanes), steps) };
+        return unsafe { append_widest(out, end, appended) };
     }
-    append_lanes((out, end), (firsts, masks, lanes), steps)
+    append_lanes(out, end, appended)
 }
 
-fn append_lanes(
-    (out, mut end): (&mut [u32], usize),
-    (firsts, masks, lanes): (&Lanes, &Lanes, Mask),
-    steps: &Lanes,
-) -> usize {
+fn append_lanes(out: &mut [u32], mut end: usize, appended: LaneSteps<'_>) -> usize {
+    let LaneSteps { lanes, firsts, masks, steps } = appended;
     for lane in (0..WAVE).filter(|&lane| lanes >> lane & 1 != 0) {
         for step in (0..WAVE).filter(|&step| masks[lane] >> step & 1 != 0) {
             out[end] = firsts[lane].wrapping_add(steps[step]);
@@ -196,12 +202,9 @@ fn append_lanes(
 /// Appends like [`append_lanes`], with a few AVX-512 instructions per lane.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-fn append_widest(
-    (out, mut end): (&mut [u32], usize),
-    (firsts, masks, mut lanes): (&Lanes, &Lanes, Mask),
-    steps: &Lanes,
-) -> usize {
+fn append_widest(out: &mut [u32], mut end: usize, appended: LaneSteps<'_>) -> usize {
     use std::arch::x86_64::*;
+    let LaneSteps { mut lanes, firsts, masks, steps } = appended;
     let steps = bytemuck::must_cast(*steps);
     while lanes != 0 {
         let lane = lanes.trailing_zeros() as usize;
@@ -289,8 +292,9 @@ mod tests {
             };
             let expected: Vec<u32> = (0..WAVE).filter(|lane| lanes >> lane & 1 != 0).flat_map(of_lane).collect();
             let mut out = [7; WAVE * WAVE + 2 * WAVE];
+            let appended = LaneSteps { lanes, firsts: &firsts, masks: &masks, steps: &steps };
             for append in [append_steps, append_lanes] {
-                let behind = append((&mut out, end), (&firsts, &masks, lanes), &steps);
+                let behind = append(&mut out, end, appended);
                 prop_assert_eq!(&out[end..behind], &expected[..]);
                 prop_assert!(out[..end].iter().all(|&word| word == 7));
             }

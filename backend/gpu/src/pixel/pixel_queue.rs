@@ -4,7 +4,7 @@
 //! later ones wait for the next wave. So packed pixels of one place keep their order. Pixels of
 //! different places need none.
 
-use vitric_base::simd::{Lanes, Mask, WAVE, append_steps, kernel};
+use vitric_base::simd::{LaneSteps, Lanes, Mask, WAVE, append_steps, kernel};
 
 use crate::raster::Shape;
 use crate::raster::TILE_LOG2;
@@ -197,7 +197,8 @@ impl PixelQueue {
     /// The queue must contain less than a wave.
     #[inline]
     pub fn push_batch(&mut self, TinyBatch { firsts, pixels, lanes }: TinyBatch<'_>) {
-        self.end = append_steps((&mut self.packed, self.end), (firsts, pixels, lanes), &PIXELS);
+        let appended = LaneSteps { lanes, firsts, masks: pixels, steps: &PIXELS };
+        self.end = append_steps(&mut self.packed, self.end, appended);
     }
 
     /// Appends the pixels of one primitive. `first` is its first pixel.
