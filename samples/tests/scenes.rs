@@ -194,8 +194,8 @@ fn far_memory_has_its_limits() {
 
 /// Idle targets are compacted to less memory, and keep their contents.
 #[test]
-fn idle_targets_rest() {
-    let folder = std::env::temp_dir().join(format!("vitric-rest-{}", std::process::id()));
+fn idle_targets_are_compacted() {
+    let folder = std::env::temp_dir().join(format!("vitric-idle-{}", std::process::id()));
     let manifest = manifest(&folder);
     let run = |near: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_near-memory"))
@@ -221,8 +221,8 @@ fn idle_targets_rest() {
     assert!(all > 120 && idle - start > all / 2, "{start} {drawn} {idle}");
     assert!(told[0] > 120 && told[1] >= told[0], "{told:?}");
     // The first targets may be compacted while the last ones are drawn.
-    let ((start, drawn, idle), [_, rests]) = run("on");
+    let ((start, drawn, idle), [_, compacted]) = run("on");
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     assert!(idle - start < all * 2 / 3, "{start} {drawn} {idle}, without {all}");
-    assert!(rests < told[1] * 2 / 3, "{rests}, without {}", told[1]);
+    assert!(compacted < told[1] * 2 / 3, "{compacted}, without {}", told[1]);
 }

@@ -8,7 +8,7 @@ use ash::vk;
 use std::process::ExitCode;
 use vitric_samples::GpuOptions;
 use vitric_samples::gpu::Gpu;
-use vitric_samples::scenes::rest::{Footprint, RestOptions, RestReport, rest};
+use vitric_samples::scenes::idle::{self, Footprint, IdleOptions, IdleReport};
 
 fn main() -> ExitCode {
     match parse().and_then(|options| run(&options).map(|report| (options, report))) {
@@ -23,9 +23,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse() -> Result<RestOptions, String> {
+fn parse() -> Result<IdleOptions, String> {
     let size = vk::Extent2D { width: 3840, height: 2160 };
-    let mut options = RestOptions { size, count: 16, samples: vk::SampleCountFlags::TYPE_4 };
+    let mut options = IdleOptions { size, count: 16, samples: vk::SampleCountFlags::TYPE_4 };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -47,12 +47,12 @@ fn parse() -> Result<RestOptions, String> {
     Ok(options)
 }
 
-fn run(options: &RestOptions) -> Result<RestReport, String> {
+fn run(options: &IdleOptions) -> Result<IdleReport, String> {
     // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the entry.
     let entry = unsafe { ash::Entry::load() }.map_err(|e| format!("the Vulkan loader could not be opened: {e}"))?;
     let gpu = Gpu::new(&entry, &GpuOptions::default()).map_err(|e| e.to_string())?;
     let budget = Budget::new(&entry).map_err(|e| format!("the memory budget cannot be asked for: {e}"))?;
-    rest(&gpu, options, || budget.usage()).map_err(|e| e.to_string())
+    idle::measure(&gpu, options, || budget.usage()).map_err(|e| e.to_string())
 }
 
 /// An instance for queries of the first device's memory budget, which is that of the process.
@@ -84,7 +84,7 @@ impl Budget {
     }
 }
 
-fn show(options: &RestOptions, report: &RestReport) {
+fn show(options: &IdleOptions, report: &IdleReport) {
     let vk::Extent2D { width, height } = options.size;
     println!("{} targets of {width}x{height}, {} samples", options.count, options.samples.as_raw());
     let mib = |bytes: u64| bytes >> 20;

@@ -18,11 +18,11 @@ use glam::{Vec3, Vec4};
 use vk::{ImageLayout, ImageUsageFlags as ImageUse};
 
 /// Time without a change after which resident memory is expected to be constant.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// Render targets to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct RestOptions {
+pub struct IdleOptions {
     /// Pixels of a target.
     pub size: vk::Extent2D,
     /// Number of targets.
@@ -42,7 +42,7 @@ pub struct Footprint {
 
 /// Memory sizes, and times of the uses of a target.
 #[derive(Clone, Copy, Debug)]
-pub struct RestReport {
+pub struct IdleReport {
     /// Before anything was drawn.
     pub start: Footprint,
     /// When all was drawn.
@@ -67,7 +67,7 @@ pub fn resident() -> u64 {
 /// Waits until resident memory falls no further.
 fn settle() {
     let (mut least, mut since) = (resident(), Instant::now());
-    while since.elapsed() < PATIENCE {
+    while since.elapsed() < SETTLED {
         std::thread::sleep(Duration::from_millis(50));
         let now = resident();
         if now < least - least / 100 {
@@ -104,8 +104,8 @@ fn passes(gpu: &Gpu, size: vk::Extent2D, [color, depth, output]: [&Image; 3]) ->
 ///
 /// # Errors
 /// A Vulkan call fails.
-pub fn rest(gpu: &Gpu, options: &RestOptions, told: impl Fn() -> u64) -> Result<RestReport> {
-    let RestOptions { size, count, samples } = *options;
+pub fn measure(gpu: &Gpu, options: &IdleOptions, told: impl Fn() -> u64) -> Result<IdleReport> {
+    let IdleOptions { size, count, samples } = *options;
     let footprint = || Footprint { resident: resident(), told: told() };
     let start = footprint();
     let image =
@@ -142,7 +142,7 @@ pub fn rest(gpu: &Gpu, options: &RestOptions, told: impl Fn() -> u64) -> Result<
     let idle = footprint();
     let (after, used, again) = (show()?, footprint(), show()?);
     let is_same = before.1 == after.1 && after.1 == again.1;
-    Ok(RestReport { start, drawn, idle, used, use_ms: [before.0, after.0, again.0], is_same })
+    Ok(IdleReport { start, drawn, idle, used, use_ms: [before.0, after.0, again.0], is_same })
 }
 
 /// Draws a planet over a gradient, from another side for each target.
