@@ -151,7 +151,7 @@ impl Device {
     /// See [`Self::allocate`].
     pub fn allocate_unseen(&self, size: u64) -> Result<Arc<Allocation>> {
         match self.gpu.near() {
-            Some(near) => self.allocated(Allocation::resting(&self.heap, size, near)),
+            Some(near) => self.allocated(Allocation::new_compactable(&self.heap, size, near)),
             None => self.allocate(size),
         }
     }

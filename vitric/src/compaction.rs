@@ -23,17 +23,17 @@ type Bytes = [f64; 3];
 /// discarded otherwise.
 pub fn table(scenes: &[&SceneInfo], options: &Options) -> Result<Vec<String>, Failure> {
     let row = |scene: &str, kind: &str, columns: [String; 4]| {
-        let [raw, void, coded, all] = columns;
-        format!("{scene:<12} {kind:<24} {raw:>9} {void:>7} {coded:>9} {all:>9}")
+        let [raw, uniform, coded, all] = columns;
+        format!("{scene:<12} {kind:<24} {raw:>9} {uniform:>7} {coded:>9} {all:>9}")
     };
-    let head = ["MiB", "void", "the rest", "all"].map(str::to_owned);
+    let head = ["MiB", "uniform", "others", "all"].map(str::to_owned);
     let mut lines = vec![row("scene", "kind", head)];
     let mut sums = [[0.0; 3]; KINDS.len()];
     let options = Options { gpu: GpuOptions { stores_all: true, ..options.gpu }, ..*options };
     for scene in scenes {
         let (_, report) = heatmaps::counted(scene, &options, &[("VITRIC_NEARMEM", "always")])?;
         for ((name, kind), sum) in KINDS.iter().zip(&mut sums) {
-            let bytes = ["raw", "void", "took"].map(|what| value(&report, &format!("{what}_{name}")));
+            let bytes = ["raw", "uniform", "coded"].map(|what| value(&report, &format!("{what}_{name}")));
             sum.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);
             lines.extend(columns(bytes).map(|columns| row(scene.name, kind, columns)));
         }
@@ -48,10 +48,14 @@ fn value(report: &Value, name: &str) -> f64 {
 }
 
 /// Returns the columns of a row, if there are counts.
-fn columns([raw, void, took]: Bytes) -> Option<[String; 4]> {
-    let ratio = |bytes: f64| if took > 0.0 { format!("{:.2} : 1", bytes / took) } else { "-".into() };
-    let columns =
-        [format!("{:.1}", raw / 1_048_576.0), format!("{:.0} %", 100.0 * void / raw), ratio(raw - void), ratio(raw)];
+fn columns([raw, uniform, coded]: Bytes) -> Option<[String; 4]> {
+    let ratio = |bytes: f64| if coded > 0.0 { format!("{:.2} : 1", bytes / coded) } else { "-".into() };
+    let columns = [
+        format!("{:.1}", raw / 1_048_576.0),
+        format!("{:.0} %", 100.0 * uniform / raw),
+        ratio(raw - uniform),
+        ratio(raw),
+    ];
     (raw > 0.0).then_some(columns)
 }
 
@@ -66,7 +70,7 @@ mod tests {
         assert_eq!(columns([mib, mib, 0.0]).unwrap(), ["1.0", "100 %", "-", "-"]);
         assert!(columns([0.0; 3]).is_none());
         let report =
-            serde_json::json!({"counters": [{"name": "raw_hdr", "value": 7}, {"name": "took_hdr", "value": 3}]});
-        assert_eq!((value(&report, "raw_hdr"), value(&report, "void_hdr")), (7.0, 0.0));
+            serde_json::json!({"counters": [{"name": "raw_hdr", "value": 7}, {"name": "coded_hdr", "value": 3}]});
+        assert_eq!((value(&report, "raw_hdr"), value(&report, "uniform_hdr")), (7.0, 0.0));
     }
 }

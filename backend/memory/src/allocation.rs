@@ -7,69 +7,19 @@
 //! specification, "Memory Allocation".
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use super::rest::{Residency, Rest};
+use memmap2::MmapRaw;
+
+use super::heap::{Heap, OutOfMemory, Reservation};
+use super::near::{CompactableMemory, Residency};
 use super::shared::{SharedFile, Shares};
 
 /// Bytes of a huge page on most hosts.
-const HUGE: usize = 2 << 20;
-
-/// Error: an allocation of this many bytes does not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum OutOfMemory {
-    /// The heap or the host has too little free memory.
-    #[error("the heap cannot hold another {0} bytes")]
-    Heap(u64),
-    /// The disk that holds the far-memory file has too little free space.
-    #[error("the disk of far memory cannot hold another {0} bytes")]
-    Far(u64),
-}
-
-/// Memory heap: its size and the bytes in use.
-#[derive(Debug)]
-pub struct Heap {
-    size: u64,
-    used: AtomicU64,
-    /// Bytes that compaction of idle images saves in the process.
-    saved: AtomicI64,
-}
-
-impl Heap {
-    /// Creates a heap of `size` bytes, all of them free.
-    pub fn new(size: u64) -> Arc<Self> {
-        Arc::new(Self { size, used: AtomicU64::new(0), saved: AtomicI64::new(0) })
-    }
-
-    /// Returns the size of the heap in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// Returns the bytes in use.
-    pub fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    /// Returns the bytes in use minus the bytes saved by compaction of idle images.
-    pub fn resident(&self) -> u64 {
-        let saved = self.saved.load(Ordering::Relaxed).max(0) as u64;
-        self.used().saturating_sub(saved)
-    }
-
-    /// Adds `saved` bytes to the bytes that compaction saves. A negative number removes bytes.
-    pub(super) fn rests(&self, saved: i64) {
-        self.saved.fetch_add(saved, Ordering::Relaxed);
-    }
-
-    fn reserve(&self, size: u64) -> Result<(), OutOfMemory> {
-        let fits = |used: u64| used.checked_add(size).filter(|&total| total <= self.size);
-        let reserved = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
-        reserved.map(drop).map_err(|_| OutOfMemory::Heap(size))
-    }
-}
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Reason why external memory could not be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -88,16 +38,15 @@ pub enum ImportFailed {
 pub struct Allocation {
     storage: Storage,
     /// First byte, and length in bytes (a multiple of 4).
-    pub(super) pointer: *mut u8,
-    pub(super) length: usize,
-    size: u64,
-    heap: Arc<Heap>,
+    pointer: *mut u8,
+    length: usize,
     /// True while the host has the allocation mapped and may write to it.
     mapped: AtomicBool,
     /// True once texels of blocks in the allocation were decoded.
     decoded: AtomicBool,
-    /// Compaction state, on devices that compact idle images.
-    pub(super) rest: Option<Rest>,
+    /// Bytes of the heap. The last field, because the heap gets its bytes back after the storage is
+    /// released.
+    reservation: Reservation,
 }
 
 // SAFETY: the memory behind the pointer lives as long as the allocation. Only the functions below
@@ -113,7 +62,9 @@ unsafe impl Sync for Allocation {}
 #[derive(Debug)]
 enum Storage {
     /// Private memory of this process.
-    Own(#[expect(dead_code, reason = "what is dropped with it counts")] memmap2::MmapRaw),
+    Private(#[expect(dead_code, reason = "its drop unmaps the memory")] MmapRaw),
+    /// Private memory of this process whose idle images are compacted.
+    Compactable(Arc<CompactableMemory>),
     /// Memory that other processes may map.
     Shared(SharedFile),
     /// Memory of the application, which keeps it valid as long as the allocation lives.
@@ -123,7 +74,7 @@ enum Storage {
 impl Allocation {
     /// Returns the heap from which the allocation was reserved.
     pub fn heap(&self) -> &Arc<Heap> {
-        &self.heap
+        self.reservation.heap()
     }
 
     /// Allocates `size` bytes (at least 1) from `heap`.
@@ -131,7 +82,7 @@ impl Allocation {
     /// # Errors
     /// [`OutOfMemory`] if the heap or the host has no room.
     pub fn new(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
-        Self::own(heap, size, None).map(Arc::new)
+        Self::private(heap, size, None)
     }
 
     /// Allocates `size` bytes from `heap` on a device that compacts idle images. The host must not
@@ -140,30 +91,42 @@ impl Allocation {
     /// # Errors
     /// [`OutOfMemory`] as for [`Allocation::new`], and if the far-memory file cannot grow enough
     /// to hold the whole compacted allocation.
-    pub fn resting(heap: &Arc<Heap>, size: u64, near: &Residency) -> Result<Arc<Self>, OutOfMemory> {
-        Self::own(heap, size, Some(near)).map(Arc::new)
+    pub fn new_compactable(heap: &Arc<Heap>, size: u64, near: &Residency) -> Result<Arc<Self>, OutOfMemory> {
+        Self::private(heap, size, Some(near))
     }
 
-    fn own(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Self, OutOfMemory> {
+    fn private(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Arc<Self>, OutOfMemory> {
         let out_of_memory = OutOfMemory::Heap(size);
         // The length is a multiple of 4 bytes, so that the last bytes of a range can be accessed
         // as part of a 32-bit word.
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(out_of_memory)?;
-        let taken = Taken::from(heap, size)?;
+        let reservation = heap.reserve(size)?;
         let map = memmap2::MmapOptions::new().len(length).map_anon().map_err(|_| out_of_memory)?;
         // Huge pages make the first touches of large images rare. On a host without huge pages the
         // call has no effect.
         #[cfg(target_os = "linux")]
-        if length >= HUGE {
+        if length >= HUGE_PAGE_BYTES {
             let _ = map.advise(memmap2::Advice::HugePage);
         }
-        let map = memmap2::MmapRaw::from(map);
+        let map = MmapRaw::from(map);
         let pointer = map.as_mut_ptr();
-        let mut made = taken.made(Storage::Own(map), pointer, length);
-        let rest = near.and_then(|near| near.shared(length)).map(|shared| Rest::new(shared, length));
-        made.rest = rest.transpose().map_err(|_| OutOfMemory::Far(size))?;
-        Ok(made)
+        let storage = match near.and_then(|near| near.state_for(length)) {
+            Some(state) => CompactableMemory::new(state, map).map(Storage::Compactable),
+            None => Ok(Storage::Private(map)),
+        };
+        let storage = storage.map_err(|_| OutOfMemory::Far(size))?;
+        Ok(Self::made(storage, pointer, length, reservation))
+    }
+
+    fn in_file(file: SharedFile, reservation: Reservation) -> Arc<Self> {
+        let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
+        Self::made(Storage::Shared(file), pointer, length, reservation)
+    }
+
+    fn made(storage: Storage, pointer: *mut u8, length: usize, reservation: Reservation) -> Arc<Self> {
+        let (mapped, decoded) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Self { storage, pointer, length, mapped, decoded, reservation })
     }
 
     /// Allocates `size` bytes from `heap` that other processes can import.
@@ -171,9 +134,9 @@ impl Allocation {
     /// # Errors
     /// [`OutOfMemory`] as for [`Allocation::new`].
     pub fn shared(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
-        let taken = Taken::from(heap, size)?;
+        let reservation = heap.reserve(size)?;
         let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory::Heap(size))?;
-        Ok(taken.in_file(file))
+        Ok(Self::in_file(file, reservation))
     }
 
     /// Imports the memory of `size` bytes behind a descriptor. The caller keeps the descriptor.
@@ -182,9 +145,9 @@ impl Allocation {
     /// # Errors
     /// [`ImportFailed`].
     pub fn open(heap: &Arc<Heap>, size: u64, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>, ImportFailed> {
-        let taken = Taken::from(heap, size)?;
+        let reservation = heap.reserve(size)?;
         let file = SharedFile::open(descriptor, Shares::Memory, size).map_err(|_| ImportFailed::Foreign)?;
-        Ok(taken.in_file(file))
+        Ok(Self::in_file(file, reservation))
     }
 
     /// Imports memory of the application: `size` bytes (a multiple of 8) at `pointer`, which must
@@ -196,12 +159,12 @@ impl Allocation {
     /// # Errors
     /// [`ImportFailed`].
     pub unsafe fn of_application(heap: &Arc<Heap>, size: u64, pointer: *mut u8) -> Result<Arc<Self>, ImportFailed> {
-        let taken = Taken::from(heap, size)?;
+        let reservation = heap.reserve(size)?;
         let length = usize::try_from(size).map_err(|_| ImportFailed::Foreign)?;
         if pointer.is_null() || !pointer.addr().is_multiple_of(8) || !length.is_multiple_of(8) {
             return Err(ImportFailed::Foreign);
         }
-        Ok(Arc::new(taken.made(Storage::Application, pointer, length)))
+        Ok(Self::made(Storage::Application, pointer, length, reservation))
     }
 
     /// Returns a descriptor for other processes, or `None` if the memory cannot be shared.
@@ -211,13 +174,29 @@ impl Allocation {
     pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
         match &self.storage {
             Storage::Shared(file) => Some(file.descriptor()),
-            Storage::Own(_) | Storage::Application => None,
+            Storage::Private(_) | Storage::Compactable(_) | Storage::Application => None,
         }
     }
 
     /// Returns the size of the allocation in bytes.
     pub fn size(&self) -> u64 {
-        self.size
+        self.reservation.size()
+    }
+
+    /// Returns the memory that compaction works on, or `None` if the allocation is never compacted.
+    pub(super) fn compactable(&self) -> Option<&Arc<CompactableMemory>> {
+        match &self.storage {
+            Storage::Compactable(memory) => Some(memory),
+            Storage::Private(_) | Storage::Shared(_) | Storage::Application => None,
+        }
+    }
+
+    /// Keeps these bytes resident for ever, because their uses are not tracked. Compacted bytes
+    /// become resident.
+    pub fn keep_resident(&self, range: Range<u64>) {
+        if let Some(memory) = self.compactable() {
+            memory.keep_resident(range);
+        }
     }
 
     /// Returns the bytes of the allocation in pages that are resident in the process. Returns the
@@ -229,7 +208,7 @@ impl Allocation {
         // pages. The call neither reads nor writes the mapping.
         let is_known = unsafe { libc::mincore(self.pointer.cast(), self.length, pages.as_mut_ptr()) } == 0;
         let count = pages.iter().filter(|page| *page & 1 != 0).count() as u64;
-        if is_known { (count * page as u64).min(self.size) } else { self.size }
+        if is_known { (count * page as u64).min(self.size()) } else { self.size() }
     }
 
     /// Returns the host address of the storage, which stays valid as long as the allocation lives.
@@ -249,7 +228,7 @@ impl Allocation {
 
     /// Returns true if another allocation may contain the same bytes.
     pub fn is_foreign(&self) -> bool {
-        !matches!(self.storage, Storage::Own(_))
+        matches!(self.storage, Storage::Shared(_) | Storage::Application)
     }
 
     /// Records that texels of blocks in the allocation are decoded from now on.
@@ -364,49 +343,6 @@ impl Allocation {
         // SAFETY: the word is in range, is aligned because mappings start on a page boundary, and
         // lives as long as `self`.
         Some(unsafe { AtomicU64::from_ptr(self.host_pointer().add(offset as usize).cast()) })
-    }
-}
-
-/// Bytes reserved from a heap for an allocation under construction. They return to the heap on
-/// drop.
-struct Taken<'h> {
-    heap: &'h Arc<Heap>,
-    size: u64,
-}
-
-impl<'h> Taken<'h> {
-    fn from(heap: &'h Arc<Heap>, size: u64) -> Result<Self, OutOfMemory> {
-        heap.reserve(size)?;
-        Ok(Self { heap, size })
-    }
-
-    fn in_file(self, file: SharedFile) -> Arc<Allocation> {
-        let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
-        Arc::new(self.made(Storage::Shared(file), pointer, length))
-    }
-
-    fn made(self, storage: Storage, pointer: *mut u8, length: usize) -> Allocation {
-        let (mapped, decoded) = (AtomicBool::new(false), AtomicBool::new(false));
-        let (size, heap) = (self.size, self.heap.clone());
-        let made = Allocation { storage, pointer, length, size, heap, mapped, decoded, rest: None };
-        // From here on the allocation owns the reserved bytes.
-        std::mem::forget(self);
-        made
-    }
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        self.heap.used.fetch_sub(self.size, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        if let Some(rest) = &mut self.rest {
-            rest.release(self.length);
-        }
-        self.heap.used.fetch_sub(self.size, Ordering::Relaxed);
     }
 }
 

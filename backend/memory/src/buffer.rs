@@ -51,7 +51,7 @@ impl Buffer {
     /// Binds the buffer to `memory` at `offset`. Returns true if the buffer was unbound before.
     pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
         // The driver does not track uses of buffers, so their memory must stay resident.
-        memory.keep_awake(offset..offset.saturating_add(self.size));
+        memory.keep_resident(offset..offset.saturating_add(self.size));
         self.binding.set((memory, offset)).is_ok()
     }
 

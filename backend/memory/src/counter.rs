@@ -13,10 +13,10 @@ use std::time::Instant;
 
 use super::shared::{SharedFile, Shares};
 
-/// Fields of a counter, as they lie in a shared file.
+/// CounterFields of a counter, as they lie in a shared file.
 #[derive(Debug, Default)]
 #[repr(C)]
-struct Words {
+struct CounterFields {
     value: AtomicU64,
     /// Number of changes. Waiting threads sleep on this word.
     changes: AtomicU32,
@@ -25,22 +25,26 @@ struct Words {
     sleepers: AtomicU32,
 }
 
-const BYTES: u64 = size_of::<Words>() as u64;
+const BYTES: u64 = size_of::<CounterFields>() as u64;
 
+/// CounterOwner of the fields.
 #[derive(Debug)]
-enum Place {
-    Own(Box<Words>),
+enum CounterStorage {
+    Private(Box<CounterFields>),
     Shared(SharedFile),
 }
 
 /// 64-bit number whose changes threads can wait for.
 #[derive(Debug)]
-pub struct Counter(Place);
+pub struct Counter(CounterStorage);
 
 impl Counter {
     /// Creates a counter that is private to this process.
     pub fn new(value: u64) -> Self {
-        Self(Place::Own(Box::new(Words { value: AtomicU64::new(value), ..Words::default() })))
+        Self(CounterStorage::Private(Box::new(CounterFields {
+            value: AtomicU64::new(value),
+            ..CounterFields::default()
+        })))
     }
 
     /// Creates a counter that other processes can open.
@@ -48,8 +52,8 @@ impl Counter {
     /// # Errors
     /// An error of the system.
     pub fn shared(shares: Shares, value: u64) -> io::Result<Self> {
-        let made = Self(Place::Shared(SharedFile::create(shares, BYTES)?));
-        made.words().value.store(value, Ordering::SeqCst);
+        let made = Self(CounterStorage::Shared(SharedFile::create(shares, BYTES)?));
+        made.fields().value.store(value, Ordering::SeqCst);
         Ok(made)
     }
 
@@ -58,7 +62,7 @@ impl Counter {
     /// # Errors
     /// An error of the system, or a descriptor that is not a counter of this type.
     pub fn open(shares: Shares, descriptor: BorrowedFd<'_>) -> io::Result<Self> {
-        Ok(Self(Place::Shared(SharedFile::open(descriptor, shares, BYTES)?)))
+        Ok(Self(CounterStorage::Shared(SharedFile::open(descriptor, shares, BYTES)?)))
     }
 
     /// Returns a descriptor of the counter, or `None` if the counter is private to this process.
@@ -67,47 +71,47 @@ impl Counter {
     /// The process has too many open files.
     pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
         match &self.0 {
-            Place::Own(_) => None,
-            Place::Shared(file) => Some(file.descriptor()),
+            CounterStorage::Private(_) => None,
+            CounterStorage::Shared(file) => Some(file.descriptor()),
         }
     }
 
-    fn words(&self) -> &Words {
+    fn fields(&self) -> &CounterFields {
         match &self.0 {
-            Place::Own(words) => words,
+            CounterStorage::Private(fields) => fields,
             // SAFETY: the mapping consists of whole pages, so it is aligned, and it lives as long
             // as `self`. The type consists of atomics, for which any bits are valid, whichever
             // process writes them.
-            Place::Shared(file) => unsafe { &*file.bytes().as_ptr().cast::<Words>() },
+            CounterStorage::Shared(file) => unsafe { &*file.bytes().as_ptr().cast::<CounterFields>() },
         }
     }
 
     /// Returns the current number.
     pub fn get(&self) -> u64 {
-        self.words().value.load(Ordering::SeqCst)
+        self.fields().value.load(Ordering::SeqCst)
     }
 
     /// Sets the number.
     pub fn set(&self, value: u64) {
-        self.words().value.store(value, Ordering::SeqCst);
-        self.announce();
+        self.fields().value.store(value, Ordering::SeqCst);
+        self.wake_sleepers();
     }
 
     /// Raises the number to at least `value`.
     pub fn raise(&self, value: u64) {
-        self.words().value.fetch_max(value, Ordering::SeqCst);
-        self.announce();
+        self.fields().value.fetch_max(value, Ordering::SeqCst);
+        self.wake_sleepers();
     }
 
     /// Sets the number to 0 if it is 1. Returns true if it was 1.
     pub fn take(&self) -> bool {
-        self.words().value.compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.fields().value.compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    fn announce(&self) {
-        let words = self.words();
-        words.changes.fetch_add(1, Ordering::SeqCst);
-        if words.sleepers.load(Ordering::SeqCst) > 0 {
+    fn wake_sleepers(&self) {
+        let fields = self.fields();
+        fields.changes.fetch_add(1, Ordering::SeqCst);
+        if fields.sleepers.load(Ordering::SeqCst) > 0 {
             self.call(libc::FUTEX_WAKE, i32::MAX as u32, None);
         }
     }
@@ -118,10 +122,10 @@ impl Counter {
         if ready(self) {
             return true;
         }
-        let words = self.words();
-        words.sleepers.fetch_add(1, Ordering::SeqCst);
+        let fields = self.fields();
+        fields.sleepers.fetch_add(1, Ordering::SeqCst);
         let is_ready = loop {
-            let seen = words.changes.load(Ordering::SeqCst);
+            let seen = fields.changes.load(Ordering::SeqCst);
             if ready(self) {
                 break true;
             }
@@ -135,7 +139,7 @@ impl Counter {
             });
             self.call(libc::FUTEX_WAIT, seen, left.as_ref());
         };
-        words.sleepers.fetch_sub(1, Ordering::SeqCst);
+        fields.sleepers.fetch_sub(1, Ordering::SeqCst);
         is_ready
     }
 
@@ -143,13 +147,13 @@ impl Counter {
     /// waiting thread always checks the number again.
     fn call(&self, operation: i32, value: u32, timeout: Option<&libc::timespec>) {
         let operation = match self.0 {
-            Place::Own(_) => operation | libc::FUTEX_PRIVATE_FLAG,
-            Place::Shared(_) => operation,
+            CounterStorage::Private(_) => operation | libc::FUTEX_PRIVATE_FLAG,
+            CounterStorage::Shared(_) => operation,
         };
         let timeout = timeout.map_or(std::ptr::null(), |timeout| timeout as *const libc::timespec);
         // SAFETY: the word lives as long as `self`. The timeout, if there is one, lives as long as
         // the call.
-        unsafe { libc::syscall(libc::SYS_futex, self.words().changes.as_ptr(), operation, value, timeout) };
+        unsafe { libc::syscall(libc::SYS_futex, self.fields().changes.as_ptr(), operation, value, timeout) };
     }
 }
 

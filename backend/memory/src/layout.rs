@@ -293,7 +293,7 @@ impl Part {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::{Allocation, Heap, PlaneRef, Surface};
+    use super::super::{Allocation, Heap, PlaneRef, Surface, TexelSample};
     use super::*;
 
     fn desc(kind: vk::ImageType, format: vk::Format, size: [u32; 3], levels: u32, layers: u32) -> SurfaceDesc {
@@ -422,7 +422,7 @@ mod tests {
             let run = part.run(x);
             assert!(run >= 1 && x + run <= part.width());
             let mut next = 0;
-            for (address, piece) in part.pieces((x, y, sample), run as usize * part.bytes()) {
+            for (address, piece) in part.contiguous_parts(TexelSample { x, y, sample }, run as usize * part.bytes()) {
                 assert_eq!(piece.start, next);
                 for byte in piece.clone() {
                     let texel = (byte / part.bytes()) as u32;

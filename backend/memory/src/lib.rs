@@ -31,23 +31,24 @@ mod address;
 mod allocation;
 mod buffer;
 mod counter;
-mod decoded;
+mod heap;
 mod layout;
 pub mod near;
 mod plane;
-mod rest;
 mod rows;
 mod shared;
 mod surface;
 
 pub use address::{AddressKind, AddressSpace, Addresses};
-pub use allocation::{Allocation, Heap, ImportFailed, OutOfMemory};
+pub use allocation::{Allocation, ImportFailed};
 pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
 pub use counter::Counter;
-pub use decoded::{DecodedCache, DecodedTexels, DecodedUse};
+pub use heap::{Heap, OutOfMemory};
 pub use layout::{SubresourceLayout, SurfaceDesc, SurfaceLayout, level_extent};
-pub use near::FarFile;
-pub use plane::PlaneRef;
-pub use rest::{Hint, InUse, NearConfig, Reading, Residency};
+pub use near::{FarFile, Hint, InUse, NearConfig, Reading, Residency};
+pub use plane::{PlaneRef, TexelSample};
 pub use shared::Shares;
-pub use surface::{DECODED, LevelPlace, Surface, SurfaceView, SurfaceViewDesc, Swizzle, ViewMemory};
+pub use surface::{
+    DECODED, DecodedCache, DecodedTexels, DecodedUse, LevelPlace, Surface, SurfaceView, SurfaceViewDesc, Swizzle,
+    ViewMemory,
+};

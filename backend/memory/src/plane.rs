@@ -10,6 +10,17 @@ use std::sync::Arc;
 use super::Allocation;
 use super::layout::{Grid, Part, Share};
 
+/// Position of one sample of a texel.
+#[derive(Debug, Clone, Copy)]
+pub struct TexelSample {
+    /// Column of the texel.
+    pub x: u32,
+    /// Row of the texel.
+    pub y: u32,
+    /// Number of the sample.
+    pub sample: u32,
+}
+
 /// One slice of one level of one plane of a bound surface, with access to texels by position.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaneRef<'a> {
@@ -136,15 +147,15 @@ impl<'a> PlaneRef<'a> {
     /// Reads whole texels from `x` on, at most as many as [`Self::run`] returns. Fills `out` with
     /// zeros if it is longer.
     pub fn read_run(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
-        self.read_run_by((x, y, sample), out, |address, out| self.memory.read(address, out));
+        self.read_run_by(TexelSample { x, y, sample }, out, |address, out| self.memory.read(address, out));
     }
 
     /// Reads texels like [`Self::read_run`], by a function that reads the plane's memory at an
     /// address.
-    pub fn read_run_by(&self, (x, y, sample): (u32, u32, u32), out: &mut [u8], mut read: impl FnMut(u64, &mut [u8])) {
-        if self.holds_run(x, y, sample, out.len()) {
-            for (address, piece) in self.pieces((x, y, sample), out.len()) {
-                read(address, &mut out[piece]);
+    pub(super) fn read_run_by(&self, first: TexelSample, out: &mut [u8], mut read: impl FnMut(u64, &mut [u8])) {
+        if self.holds_run(first, out.len()) {
+            for (address, part) in self.contiguous_parts(first, out.len()) {
+                read(address, &mut out[part]);
             }
             self.clear_other_bits(out);
         } else {
@@ -155,21 +166,23 @@ impl<'a> PlaneRef<'a> {
     /// Writes whole texels from `x` on, at most as many as [`Self::run`] returns. Does nothing if
     /// `data` is longer.
     pub fn write_run(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
-        if self.holds_run(x, y, sample, data.len()) {
-            for (address, piece) in self.pieces((x, y, sample), data.len()) {
-                let written = self.part.share.written(piece.len());
-                self.memory.write(address, &data[piece][..written]);
+        let first = TexelSample { x, y, sample };
+        if self.holds_run(first, data.len()) {
+            for (address, part) in self.contiguous_parts(first, data.len()) {
+                let written = self.part.share.written(part.len());
+                self.memory.write(address, &data[part][..written]);
             }
         }
     }
 
-    /// Returns the contiguous pieces of a run: the address of each piece, and the bytes of the run
+    /// Returns the contiguous parts of a run: the address of each part, and the bytes of the run
     /// that it holds.
-    pub(super) fn pieces(
+    pub(super) fn contiguous_parts(
         &self,
-        (x, y, sample): (u32, u32, u32),
+        first: TexelSample,
         bytes: usize,
     ) -> impl Iterator<Item = (u64, Range<usize>)> {
+        let TexelSample { x, y, sample } = first;
         let texel = self.bytes();
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -179,13 +192,14 @@ impl<'a> PlaneRef<'a> {
                 true => 2 - (x as usize & 1),
                 false => usize::MAX / texel,
             };
-            let piece = at..bytes.min(at.saturating_add(texels * texel));
-            at = piece.end;
-            (!piece.is_empty()).then(|| (self.address(x, y, sample), piece))
+            let part = at..bytes.min(at.saturating_add(texels * texel));
+            at = part.end;
+            (!part.is_empty()).then(|| (self.address(x, y, sample), part))
         })
     }
 
-    fn holds_run(&self, x: u32, y: u32, sample: u32, bytes: usize) -> bool {
+    fn holds_run(&self, first: TexelSample, bytes: usize) -> bool {
+        let TexelSample { x, y, sample } = first;
         self.contains(x, y) && sample < self.samples() && bytes <= self.run(x) as usize * self.bytes()
     }
 
@@ -286,16 +300,11 @@ impl<'a> PlaneRef<'a> {
         self.bytes() == 1 && self.is_line_at(x, y)
     }
 
-    /// Reads a sample of the line of 8x8 texels that begins at (`x`, `y`) by `read`, which reads
+    /// Reads a sample of the line of 8x8 texels that begins at `first` by `read`, which reads
     /// memory at an address. `texels` has the length of the line.
     #[inline]
-    pub(super) fn read_line_by(
-        &self,
-        (x, y, sample): (u32, u32, u32),
-        texels: &mut [u8],
-        mut read: impl FnMut(u64, &mut [u8]),
-    ) {
-        let (address, share) = (self.word_address(x, y, sample), self.part.share);
+    pub(super) fn read_line_by(&self, first: TexelSample, texels: &mut [u8], mut read: impl FnMut(u64, &mut [u8])) {
+        let (address, share) = (self.word_address(first.x, first.y, first.sample), self.part.share);
         if share != Share::Stencil {
             read(address, texels);
             return self.clear_other_bits(texels);
@@ -305,10 +314,10 @@ impl<'a> PlaneRef<'a> {
         texels.iter_mut().zip(words).for_each(|(texel, word)| *texel = (u32::from_le(word) >> share.shift()) as u8);
     }
 
-    /// Writes a sample of the line of 8x8 texels that begins at (`x`, `y`).
+    /// Writes a sample of the line of 8x8 texels that begins at `first`.
     #[inline]
-    pub(super) fn write_line(&self, (x, y, sample): (u32, u32, u32), texels: &[u8]) {
-        let address = self.word_address(x, y, sample);
+    pub(super) fn write_line(&self, first: TexelSample, texels: &[u8]) {
+        let address = self.word_address(first.x, first.y, first.sample);
         if !self.is_shared() {
             return self.memory.write(address, texels);
         }
@@ -326,14 +335,14 @@ impl<'a> PlaneRef<'a> {
     #[inline]
     pub fn read_byte_line(&self, x: u32, y: u32, sample: u32) -> [u8; 64] {
         let mut bytes = [0; 64];
-        self.read_line_by((x, y, sample), &mut bytes, |address, out| self.memory.read(address, out));
+        self.read_line_by(TexelSample { x, y, sample }, &mut bytes, |address, out| self.memory.read(address, out));
         bytes
     }
 
     /// Writes a sample of the line of one-byte texels that begins at (`x`, `y`).
     #[inline]
     pub fn write_byte_line(&self, x: u32, y: u32, sample: u32, bytes: &[u8; 64]) {
-        self.write_line((x, y, sample), bytes);
+        self.write_line(TexelSample { x, y, sample }, bytes);
     }
 
     /// Returns true if (`x`, `y`) is the first texel of a line whose texels are `stride` bytes

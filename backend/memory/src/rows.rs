@@ -1,7 +1,8 @@
 //! Row-by-row access to texels of planes that store lines of 8x8 texels, for buffer copies and
 //! blits.
 
-use super::PlaneRef;
+use super::near::Reading;
+use super::plane::{PlaneRef, TexelSample};
 
 /// Width and height of a line, in texels.
 const SIDE: u32 = 8;
@@ -70,24 +71,19 @@ impl PlaneRef<'_> {
 
     /// Reads a sample of a rectangle like [`Self::read_rows`], by a function that reads the
     /// plane's memory at an address.
-    pub(super) fn read_rows_by(
-        &self,
-        rect: [u32; 4],
-        sample: u32,
-        out: &mut [u8],
-        mut read: impl FnMut(u64, &mut [u8]),
-    ) {
+    fn read_rows_by(&self, rect: [u32; 4], sample: u32, out: &mut [u8], mut read: impl FnMut(u64, &mut [u8])) {
         let (pitch, mover) = (self.pitch_of(rect), movers(self.bytes()));
         let mut line = [0; MAX_LINE_BYTES];
         self.each_piece(rect, |[x, y], at, piece| match (piece, mover) {
             (Piece::Line, Some((from_line, _))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];
-                self.read_line_by((x, y, sample), line, &mut read);
+                self.read_line_by(TexelSample { x, y, sample }, line, &mut read);
                 from_line(line, &mut out[at..], pitch);
             }
             (Piece::Line, None) => {}
             (Piece::Run(count), _) => {
-                self.read_run_by((x, y, sample), &mut out[at..at + count as usize * self.bytes()], &mut read);
+                let out = &mut out[at..at + count as usize * self.bytes()];
+                self.read_run_by(TexelSample { x, y, sample }, out, &mut read);
             }
         });
     }
@@ -101,7 +97,7 @@ impl PlaneRef<'_> {
             (Piece::Line, Some((_, to_line))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];
                 to_line(line, &data[at..], pitch);
-                self.write_line((x, y, sample), line);
+                self.write_line(TexelSample { x, y, sample }, line);
             }
             (Piece::Line, None) => {}
             (Piece::Run(count), _) => {
@@ -151,6 +147,13 @@ impl PlaneRef<'_> {
             }
             top = bottom;
         }
+    }
+}
+
+impl Reading<'_> {
+    /// Reads a rectangle of texels of a plane of the image, as [`PlaneRef::read_rows`] does.
+    pub fn read_rows(&mut self, plane: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
+        plane.read_rows_by(rect, sample, out, |address, out| self.read(address, out));
     }
 }
 

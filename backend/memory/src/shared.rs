@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_opened_as_what_it_is_only() {
+    fn files_are_opened_only_by_their_type_and_size() {
         let made = SharedFile::create(Shares::Memory, 5000).unwrap();
         let descriptor = made.descriptor().unwrap();
         let open = |shares, size| SharedFile::open(descriptor.as_fd(), shares, size);

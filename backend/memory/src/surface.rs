@@ -1,20 +1,25 @@
 //! Surfaces: images as the GPU stores them, and views of them.
 //!
-//! Source: Vulkan specification, "Resource Creation" (Images, Image Views); DESIGN 2 (lines).
+//! `decoded` caches the texels of surfaces of compressed formats. Source: Vulkan specification,
+//! "Resource Creation" (Images, Image Views); DESIGN 2 (lines).
 
+mod decoded;
+
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_format::{self as format, Class, FormatInfo, PLANE_ASPECTS};
 
-use super::decoded::DecodedTexels;
+use super::Allocation;
 use super::layout::{SurfaceDesc, SurfaceLayout, level_extent};
 use super::near::codec::{Codec, LINE, Line};
+use super::near::{CompactableMemory, Hint, ImageClass, ImageHints, InUse, Reading};
 use super::plane::PlaneRef;
-use super::rest::{Hints, Kind, Reading};
-use super::{Allocation, Hint, InUse};
+
+pub use self::decoded::{DecodedCache, DecodedTexels, DecodedUse};
 
 /// Aspect of the texels decoded from blocks, as words of the uncompressed format. Only views that
 /// the driver creates internally use it.
@@ -29,11 +34,11 @@ pub struct Surface {
     /// Greatest number of a submission that made the whole surface resident.
     used: AtomicU64,
     /// Number of clears noted in its memory when a submission last made the surface resident.
-    seen: AtomicU64,
+    known_clears: AtomicU64,
     /// Surface that was rendered to in place of this one, kept for reuse.
     stand_in: Mutex<Option<Arc<Surface>>>,
     /// Facts about the contents that commands have stated.
-    hints: Arc<Hints>,
+    hints: Arc<ImageHints>,
     is_transient: bool,
     /// Decoded texels, once an image instruction has requested them.
     decoded: OnceLock<Option<Arc<DecodedTexels>>>,
@@ -55,22 +60,23 @@ impl Surface {
     fn made(desc: SurfaceDesc, is_transient: bool) -> Option<Arc<Self>> {
         let (layout, binding) = (SurfaceLayout::new(&desc)?, OnceLock::new());
         let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
-        let seen = AtomicU64::new(0);
+        let known_clears = AtomicU64::new(0);
         let decoded = OnceLock::new();
-        Some(Arc::new(Self { desc, layout, binding, used, seen, stand_in, hints, is_transient, decoded }))
+        Some(Arc::new(Self { desc, layout, binding, used, known_clears, stand_in, hints, is_transient, decoded }))
     }
 
     /// Returns the decoded texels, if an image instruction has requested them.
-    pub(super) fn decoded(&self) -> Option<&Arc<DecodedTexels>> {
+    fn decoded(&self) -> Option<&Arc<DecodedTexels>> {
         self.decoded.get()?.as_ref()
     }
 
     /// Returns the decoded texels. Calls `make` if nobody has requested them yet.
-    pub(super) fn decoded_or_init(
-        &self,
-        make: impl FnOnce() -> Option<Arc<DecodedTexels>>,
-    ) -> Option<&Arc<DecodedTexels>> {
-        let make = || make().inspect(|texels| self.hints.set_decoded(texels));
+    fn decoded_or_init(&self, make: impl FnOnce() -> Option<Arc<DecodedTexels>>) -> Option<&Arc<DecodedTexels>> {
+        let hint = |texels: &Arc<DecodedTexels>| {
+            let texels: Weak<DecodedTexels> = Arc::downgrade(texels);
+            self.hints.set_decoded(texels);
+        };
+        let make = || make().inspect(hint);
         self.decoded.get_or_init(make).as_ref()
     }
 
@@ -110,9 +116,10 @@ impl Surface {
         if self.binding.set((memory.clone(), offset)).is_err() {
             return false;
         }
-        match self.desc.linear {
-            true => memory.keep_awake(range),
-            false => memory.adopt(range, self.codecs(offset), self.codec_kind(), &self.hints),
+        match memory.compactable() {
+            Some(memory) if self.desc.linear => memory.keep_resident(range),
+            Some(memory) => memory.bind_image(&range, self.codecs(offset), self.class(), &self.hints),
+            None => {}
         }
         true
     }
@@ -130,7 +137,7 @@ impl Surface {
     }
 
     /// Returns the codec for the lines of each plane, with the bytes of the plane in memory.
-    fn codecs(&self, offset: u64) -> impl Iterator<Item = (std::ops::Range<u64>, Codec)> {
+    fn codecs(&self, offset: u64) -> impl Iterator<Item = (Range<u64>, Codec)> {
         let stored = format::info(self.desc.format);
         let codec = move |aspect: vk::ImageAspectFlags| match stored {
             Some(info) if aspect == vk::ImageAspectFlags::COLOR => Codec::of_color(info),
@@ -141,41 +148,44 @@ impl Surface {
         self.layout.planes().map(move |(aspect, bytes)| (at(bytes.start)..at(bytes.end), codec(aspect)))
     }
 
-    /// Returns the kind under which the work of its codecs is counted.
-    fn codec_kind(&self) -> Kind {
+    /// Returns the class under which the compression ratio is counted.
+    fn class(&self) -> ImageClass {
         let is_float = |info: &FormatInfo| matches!(info.class, Class::Sfloat | Class::Ufloat);
         match format::info(self.desc.format) {
-            Some(info) if info.is_depth_stencil() => Kind::Depth,
-            _ if self.desc.samples > 1 => Kind::Samples,
-            Some(info) if is_float(info) => Kind::Hdr,
-            _ => Kind::Color,
+            Some(info) if info.is_depth_stencil() => ImageClass::Depth,
+            _ if self.desc.samples > 1 => ImageClass::Samples,
+            Some(info) if is_float(info) => ImageClass::Hdr,
+            _ => ImageClass::Color,
         }
     }
 
     /// Returns true if the memory of the surface may be compacted while it is idle.
-    pub fn may_rest(&self) -> bool {
-        !self.desc.linear && self.binding().is_some_and(|(memory, _)| memory.rest.is_some())
+    pub fn is_compactable(&self) -> bool {
+        self.compactable().is_some()
+    }
+
+    /// Returns the memory of the surface, if it may be compacted, and the bytes of the surface in
+    /// it.
+    fn compactable(&self) -> Option<(&Arc<CompactableMemory>, Range<u64>)> {
+        let (memory, start) = self.binding().filter(|_| !self.desc.linear)?;
+        Some((memory.compactable()?, start..start.saturating_add(self.layout.size())))
     }
 
     /// Makes the surface resident while a submission uses it. `overwritten` means that the
     /// submission overwrites all of it. Contents written from then on are not lost.
     pub fn begin_use(&self, in_use: &InUse<'_>, overwritten: bool) {
-        let Some((memory, start)) = self.binding() else { return };
-        if !self.may_rest() {
-            return;
-        }
-        let noted = memory.noted();
+        let Some((memory, range)) = self.compactable() else { return };
+        let clears = memory.noted_clears();
         // A use noted by a later submission also covers this one while it runs.
         let is_known =
-            self.used.load(Ordering::Acquire) >= in_use.number() && self.seen.load(Ordering::Acquire) == noted;
+            self.used.load(Ordering::Acquire) >= in_use.number() && self.known_clears.load(Ordering::Acquire) == clears;
         if is_known && !self.hints.is_lost() {
             return;
         }
-        let range = start..start.saturating_add(self.layout.size());
-        let is_lost = self.hints.begin_use() && !memory.holds_for_others(&range, &self.hints);
-        in_use.wake(memory, range, is_lost || overwritten);
+        let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
+        in_use.make_resident(memory, range, is_lost || overwritten);
         self.used.fetch_max(in_use.number(), Ordering::Release);
-        self.seen.fetch_max(noted, Ordering::Release);
+        self.known_clears.fetch_max(clears, Ordering::Release);
     }
 
     /// Notes that a plane is cleared at all levels and layers. The texels are written when an
@@ -183,13 +193,13 @@ impl Surface {
     /// repeat the texel for at least one line. `in_use` must have begun to use the surface.
     /// Returns false and does nothing if the clear cannot be noted.
     pub fn note_clear(&self, in_use: &InUse<'_>, aspect: vk::ImageAspectFlags, copies: &[u8]) -> bool {
-        let Some((memory, start)) = self.binding().filter(|_| self.may_rest()) else { return false };
+        let Some((memory, Range { start, .. })) = self.compactable() else { return false };
         let plane = self.layout.planes().find(|(plane, _)| *plane == aspect);
         let texel = self.layout.part(aspect, 0, 0).map_or(0, |part| part.texel_bytes());
         let line = copies.first_chunk().filter(|_| texel > 0 && LINE.is_multiple_of(texel)).map(Line::of_bytes);
         let (Some((_, bytes)), Some(line)) = (plane, line) else { return false };
         let bytes = start.saturating_add(bytes.start)..start.saturating_add(bytes.end);
-        let is_noted = in_use.note_clear(memory, bytes, &line);
+        let is_noted = in_use.note_clear(memory, &bytes, &line);
         if is_noted {
             // The increased loss count makes other users look at the surface again.
             in_use.count_loss();
@@ -201,10 +211,8 @@ impl Surface {
     /// The reader makes nothing resident. Returns `None` if all of the surface is resident. It
     /// then stays resident as long as `in_use` lives.
     pub fn reading<'a>(&'a self, in_use: Option<&'a InUse<'a>>) -> Option<Reading<'a>> {
-        let (in_use, (memory, start)) = (in_use?, self.binding()?);
-        let rests =
-            self.may_rest() && memory.rests_for(start..start.saturating_add(self.layout.size()), in_use.number());
-        rests.then(|| Reading::new(in_use, memory))
+        let (in_use, (memory, range)) = (in_use?, self.compactable()?);
+        memory.has_compacted(&range, in_use.number()).then(|| Reading::new(in_use, memory))
     }
 
     /// Records a hint of a command that a submission executes.

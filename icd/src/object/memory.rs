@@ -68,7 +68,7 @@ fn map_memory(
     }
     memory.set_mapped(true);
     // Valid usage forbids this for memory of a type that is not host-visible.
-    memory.keep_awake(0..memory.size());
+    memory.keep_resident(0..memory.size());
     *out = memory.host_pointer().wrapping_add(offset as usize).cast();
     Ok(vk::Result::SUCCESS)
 }

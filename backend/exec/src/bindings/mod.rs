@@ -48,7 +48,7 @@ impl ResolvedSet {
     pub fn new(bounds: impl IntoIterator<Item = Bound>) -> Arc<Self> {
         let bounds: Box<[Bound]> = bounds.into_iter().collect();
         let entries = bounds.iter().map(Bound::entry).collect();
-        let is_compactable = |bound: &Bound| bound.surface().is_some_and(Surface::may_rest);
+        let is_compactable = |bound: &Bound| bound.surface().is_some_and(Surface::is_compactable);
         let compactable = (0..).zip(&bounds).filter(|(_, bound)| is_compactable(bound));
         let compactable = compactable.map(|(number, _)| number).collect();
         Arc::new(Self { bounds, entries, compactable, used: Default::default(), lookups: SetLookups::default() })

@@ -6,7 +6,7 @@ use vitric_ir::{Image, Inst, UnaryOp, Value};
 
 use super::environment::{Access, Environment};
 use crate::bindings::Lookup;
-use crate::runtime::frame::{RESULTS, CachedRange};
+use crate::runtime::frame::{CachedRange, RESULTS};
 use crate::runtime::session::{CodeEnvironment, FrameMemory, Launch, LaunchEnd, Session, SiteCall};
 use crate::runtime::{Deadline, Masks, Stop, kernels, lanes_of};
 use crate::{Executable, Program};

@@ -14,8 +14,8 @@ use vitric_codegen::{Site, Target};
 use vitric_ir::Token;
 
 use super::frame::{
-    ARGUMENTS, BufferEntry, Frame, MIN_ITERATION_WORK, NOTHING, CACHED_RANGES, RESULTS, ROUTINE_FRAME_BYTES, CachedRange, ResourceEntry,
-    RoutineEntry, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED,
+    ARGUMENTS, BufferEntry, CACHED_RANGES, CachedRange, Frame, MIN_ITERATION_WORK, NOTHING, RESULTS,
+    ROUTINE_FRAME_BYTES, ResourceEntry, RoutineEntry, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED,
 };
 use super::native::Native;
 use super::{Deadline, Masks, SharedMemory};

@@ -501,7 +501,7 @@ impl<'g> Processor<'g> {
         self.statistics = StatisticsQueries::default();
         let in_use = self.shared.in_use.as_ref();
         if let (Some(sampler), Some(all)) = (self.sampler.take(), self.gpu.counters()) {
-            sampler.counters.count(Counter::SpansWoken, in_use.map_or(0, InUse::woken));
+            sampler.counters.count(Counter::SpansRestored, in_use.map_or(0, InUse::restored));
             sampler.finish(self.gpu.now(), all);
         }
         if in_use.is_some_and(InUse::has_failed) { Err(DeviceLost::OutOfMemory) } else { Ok(()) }

@@ -13,19 +13,19 @@ use std::thread::JoinHandle;
 
 use vitric_base::host_thread;
 
-use super::table::{PAGES, Place, State};
+use super::table::{GroupState, MAX_PAGES, Place};
 use super::{NearMemory, SUB_BLOCK, Stat, pages_for, words};
 
 /// Number of groups per selection. The daemon selects anew after this many.
-const BATCH: usize = 256;
+const MAX_BATCH_GROUPS: usize = 256;
 
 /// Requests to the daemon.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub struct Requests {
     /// Free pages are few.
-    work: bool,
+    low_pages: bool,
     /// All groups are to be packed.
-    all: bool,
+    pack_all: bool,
     stop: bool,
 }
 
@@ -42,70 +42,70 @@ impl Daemon {
     /// # Errors
     /// The system cannot create a thread.
     pub fn start(memory: &Arc<NearMemory>) -> std::io::Result<Self> {
-        memory.reserve.store(PAGES - 1, Ordering::Relaxed);
+        memory.reserved_pages.store(MAX_PAGES - 1, Ordering::Relaxed);
         let other = memory.clone();
-        let thread = host_thread::spawn("vitric-compaction", move || other.serve())?;
+        let thread = host_thread::spawn("vitric-compaction", move || other.run_daemon())?;
         Ok(Self { memory: memory.clone(), thread: Some(thread) })
     }
 
     /// Requests packing of all groups, regardless of the free pages.
-    pub fn call(&self) {
-        self.memory.wanted.0.lock().all = true;
-        self.memory.wanted.1.notify_one();
+    pub fn pack_all(&self) {
+        self.memory.requests.0.lock().pack_all = true;
+        self.memory.requests.1.notify_one();
     }
 }
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        self.memory.wanted.0.lock().stop = true;
-        self.memory.wanted.1.notify_one();
+        self.memory.requests.0.lock().stop = true;
+        self.memory.requests.1.notify_one();
         if let Some(thread) = self.thread.take() {
             // An error means that the thread panicked. Its panic message has already reported
             // this.
             let _ = thread.join();
         }
-        self.memory.reserve.store(0, Ordering::Relaxed);
+        self.memory.reserved_pages.store(0, Ordering::Relaxed);
     }
 }
 
 impl NearMemory {
     /// Notifies the daemon, if there is one, when free pages are few.
-    pub(super) fn call_daemon(&self) {
-        if self.pages.free_count() < self.low {
-            self.wanted.0.lock().work = true;
-            self.wanted.1.notify_one();
+    pub(super) fn notify_daemon(&self) {
+        if self.pages.free_count() < self.low_pages {
+            self.requests.0.lock().low_pages = true;
+            self.requests.1.notify_one();
         }
     }
 
-    fn serve(&self) {
+    fn run_daemon(&self) {
         loop {
-            let mut wanted = self.wanted.0.lock();
-            while !wanted.work && !wanted.all && !wanted.stop {
-                self.wanted.1.wait(&mut wanted);
+            let mut requests = self.requests.0.lock();
+            while !requests.low_pages && !requests.pack_all && !requests.stop {
+                self.requests.1.wait(&mut requests);
             }
-            if wanted.stop {
-                wanted.stop = false;
+            if requests.stop {
+                requests.stop = false;
                 return;
             }
-            let all = std::mem::take(&mut *wanted).all;
-            drop(wanted);
-            self.packing.store(true, Ordering::Relaxed);
+            let all = std::mem::take(&mut *requests).pack_all;
+            drop(requests);
+            self.is_packing.store(true, Ordering::Relaxed);
             // The goal is twice the threshold, so that the daemon is not needed again immediately.
-            let has_enough = || !all && self.pages.free_count() >= 2 * self.low;
-            while !has_enough() && self.pack(BATCH) > 0 && !self.wanted.0.lock().stop {}
-            self.packing.store(false, Ordering::Relaxed);
+            let has_enough = || !all && self.pages.free_count() >= 2 * self.low_pages;
+            while !has_enough() && self.pack(MAX_BATCH_GROUPS) > 0 && !self.requests.0.lock().stop {}
+            self.is_packing.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Packs up to `most` groups, and returns the number of packed groups.
-    pub fn pack(&self, most: usize) -> usize {
-        self.choice().into_iter().take(most).filter(|&group| self.pack_group(group)).count()
+    /// Packs up to `max_groups` groups, and returns the number of packed groups.
+    pub fn pack(&self, max_groups: usize) -> usize {
+        self.candidates().into_iter().take(max_groups).filter(|&group| self.pack_group(group)).count()
     }
 
     /// Returns the groups that packing makes smaller, in the daemon's order.
-    fn choice(&self) -> Vec<usize> {
-        let can = |state: State| {
-            state.place() == Place::Near && !state.is_contiguous() && pages_for(state.sub_blocks()) < PAGES
+    fn candidates(&self) -> Vec<usize> {
+        let can = |state: GroupState| {
+            state.place() == Place::Near && !state.is_contiguous() && pages_for(state.sub_blocks()) < MAX_PAGES
         };
         let mut chosen: Vec<_> = self
             .groups
@@ -127,12 +127,12 @@ impl NearMemory {
         let group = &self.groups[number];
         let old = group.snapshot();
         let state = old.state.with_surfaces(false, true);
-        if old.state.place() != Place::Near || old.state.is_contiguous() || state.pages() >= PAGES {
+        if old.state.place() != Place::Near || old.state.is_contiguous() || state.pages() >= MAX_PAGES {
             return false;
         }
         let Ok(contents) = self.contents(number, &old) else { return false };
-        let (mut pages, needs) = ([0; PAGES], state.pages());
-        if !group.still_holds(&old) || !self.pages.take(&mut pages[..needs], 0) {
+        let (mut pages, needs) = ([0; MAX_PAGES], state.pages());
+        if !group.still_holds(&old) || !self.pages.allocate(&mut pages[..needs], 0) {
             return false;
         }
         for (line, coded) in contents.lines.iter().enumerate() {
@@ -140,14 +140,14 @@ impl NearMemory {
         }
         let Some(locked) = group.lock_if(&old) else {
             self.stats.count(Stat::PacksAbandoned, 1);
-            self.pages.give(&pages[..needs]);
+            self.pages.free(&pages[..needs]);
             return false;
         };
         self.stats.count(Stat::GroupsPacked, 1);
         self.stats.count(Stat::NearIn, state.sub_blocks() * SUB_BLOCK);
-        self.note(&old, state);
+        self.count_change(&old, state);
         locked.switch(state, pages);
-        self.pages.give(&old.pages);
+        self.pages.free(&old.pages);
         true
     }
 }

@@ -16,16 +16,16 @@ use parking_lot::Mutex;
 
 use super::GROUP;
 use super::codec::SUB_BLOCK;
-use super::pages::{WORDS, Words};
+use super::pages::{SUB_BLOCK_WORDS, WordMemory};
 
 /// Words of a slot.
-const SLOT: usize = GROUP / 8;
+const SLOT_WORDS: usize = GROUP / 8;
 
 /// Far memory with a fixed number of slots.
 #[derive(Debug)]
 pub enum Far {
     /// Anonymous memory of the process, whose pages are allocated on the first write.
-    Anonymous(Words),
+    Anonymous(WordMemory),
     /// File.
     File(Arc<FarFile>),
 }
@@ -143,7 +143,7 @@ impl Far {
     /// # Errors
     /// The system has no memory.
     pub fn anonymous(slots: usize) -> io::Result<Self> {
-        Words::new(slots.checked_mul(SLOT).ok_or(io::ErrorKind::OutOfMemory)?).map(Self::Anonymous)
+        WordMemory::new(slots.checked_mul(SLOT_WORDS).ok_or(io::ErrorKind::OutOfMemory)?).map(Self::Anonymous)
     }
 
     /// Reads sub-blocks of a slot from sub-block `start` on.
@@ -152,7 +152,7 @@ impl Far {
     /// An error of the file.
     pub fn read(&self, slot: usize, start: usize, out: &mut [u64]) -> io::Result<()> {
         match self {
-            Self::Anonymous(words) => words.read(slot * SLOT + start * WORDS, out),
+            Self::Anonymous(words) => words.read(slot * SLOT_WORDS + start * SUB_BLOCK_WORDS, out),
             Self::File(file) => file.read(slot * GROUP + start * SUB_BLOCK, out)?,
         }
         Ok(())
@@ -164,7 +164,7 @@ impl Far {
     /// An error of the file, such as a full disk.
     pub fn write(&self, slot: usize, start: usize, words: &[u64]) -> io::Result<()> {
         match self {
-            Self::Anonymous(memory) => memory.write(slot * SLOT + start * WORDS, words),
+            Self::Anonymous(memory) => memory.write(slot * SLOT_WORDS + start * SUB_BLOCK_WORDS, words),
             Self::File(file) => file.write(slot * GROUP + start * SUB_BLOCK, words)?,
         }
         Ok(())
@@ -173,7 +173,7 @@ impl Far {
     /// Discards the contents of slots.
     pub fn discard(&self, slots: std::ops::Range<usize>) {
         match self {
-            Self::Anonymous(words) => words.discard(slots.start * SLOT, slots.end * SLOT),
+            Self::Anonymous(words) => words.discard(slots.start * SLOT_WORDS, slots.end * SLOT_WORDS),
             Self::File(file) => file.discard(slots.start * GROUP..slots.end * GROUP),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::table::Group;
 
 /// Number of groups that are allocated together.
-const CHUNK: usize = 1 << 12;
+const CHUNK_GROUPS: usize = 1 << 12;
 
 /// Group, and the tick of the last write to it.
 #[derive(Debug, Default)]
@@ -23,14 +23,14 @@ pub struct Groups {
     chunks: Box<[OnceLock<Box<[Entry]>>]>,
     count: usize,
     /// Upper bound of the numbers of allocated groups.
-    reach: AtomicUsize,
+    end: AtomicUsize,
 }
 
 impl Groups {
     /// Creates a table of `count` groups, none of them allocated.
     pub fn new(count: usize) -> Self {
-        let chunks = (0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
-        Self { chunks, count, reach: AtomicUsize::new(0) }
+        let chunks = (0..count.div_ceil(CHUNK_GROUPS)).map(|_| OnceLock::new()).collect();
+        Self { chunks, count, end: AtomicUsize::new(0) }
     }
 
     /// Returns the number of groups.
@@ -39,14 +39,14 @@ impl Groups {
     }
 
     /// Returns a number above the numbers of all accessed groups.
-    pub fn reach(&self) -> usize {
-        self.reach.load(Ordering::Relaxed).min(self.count)
+    pub fn end(&self) -> usize {
+        self.end.load(Ordering::Relaxed).min(self.count)
     }
 
     /// Returns the allocated groups with their numbers. They include all accessed groups.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Group)> {
-        let named = self.chunks.iter().enumerate().filter_map(|(chunk, entries)| Some((chunk, entries.get()?)));
-        named.flat_map(|(chunk, entries)| (chunk * CHUNK..).zip(entries.iter().map(|entry| &entry.group)))
+        let allocated = self.chunks.iter().enumerate().filter_map(|(chunk, entries)| Some((chunk, entries.get()?)));
+        allocated.flat_map(|(chunk, entries)| (chunk * CHUNK_GROUPS..).zip(entries.iter().map(|entry| &entry.group)))
     }
 
     /// Returns the tick of the last write to a group.
@@ -55,13 +55,13 @@ impl Groups {
     }
 
     fn entry(&self, number: usize) -> &Entry {
-        let chunk = number / CHUNK;
+        let chunk = number / CHUNK_GROUPS;
         let entries = self.chunks[chunk].get_or_init(|| {
-            let end = self.count.min((chunk + 1) * CHUNK);
-            self.reach.fetch_max(end, Ordering::Relaxed);
-            (chunk * CHUNK..end).map(|_| Entry::default()).collect()
+            let chunk_end = self.count.min((chunk + 1) * CHUNK_GROUPS);
+            self.end.fetch_max(chunk_end, Ordering::Relaxed);
+            (chunk * CHUNK_GROUPS..chunk_end).map(|_| Entry::default()).collect()
         });
-        &entries[number % CHUNK]
+        &entries[number % CHUNK_GROUPS]
     }
 }
 
@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_come_when_they_are_named() {
-        let groups = Groups::new(3 * CHUNK + 5);
-        assert_eq!((groups.len(), groups.reach(), groups.iter().count()), (3 * CHUNK + 5, 0, 0));
-        groups.written(CHUNK + 1).store(7, Ordering::Relaxed);
-        assert_eq!((groups.reach(), groups.iter().next().unwrap().0), (2 * CHUNK, CHUNK));
-        drop(groups[3 * CHUNK + 4].try_lock().unwrap());
-        assert_eq!((groups.reach(), groups.iter().count()), (3 * CHUNK + 5, CHUNK + 5));
-        assert_eq!(groups.written(CHUNK + 1).load(Ordering::Relaxed), 7);
+    fn groups_are_allocated_on_first_access() {
+        let groups = Groups::new(3 * CHUNK_GROUPS + 5);
+        assert_eq!((groups.len(), groups.end(), groups.iter().count()), (3 * CHUNK_GROUPS + 5, 0, 0));
+        groups.written(CHUNK_GROUPS + 1).store(7, Ordering::Relaxed);
+        assert_eq!((groups.end(), groups.iter().next().unwrap().0), (2 * CHUNK_GROUPS, CHUNK_GROUPS));
+        drop(groups[3 * CHUNK_GROUPS + 4].try_lock().unwrap());
+        assert_eq!((groups.end(), groups.iter().count()), (3 * CHUNK_GROUPS + 5, CHUNK_GROUPS + 5));
+        assert_eq!(groups.written(CHUNK_GROUPS + 1).load(Ordering::Relaxed), 7);
     }
 }

@@ -1,8 +1,8 @@
 //! Near memory: coded lines of surfaces, in a bounded memory of pages in front of a larger far
 //! memory.
 //!
-//! The driver stores compacted images here (`memory/rest`), whole page groups at a time. Only
-//! tests use the compaction buffer and the compaction daemon, which serve writers of single lines.
+//! The driver stores idle images here (`compaction`), whole page groups at a time. Only tests use
+//! the compaction buffer and the compaction daemon, which serve writers of single lines.
 //!
 //! Conventions: a *line* is 256 bytes, and a *sub-block* is 64 bytes. Eight consecutive lines are
 //! a *page group* of 2 KiB. Near memory consists of *pages* of 512 bytes. A group whose lines lie
@@ -12,21 +12,23 @@
 //!
 //! - `codec`: conversion of lines to sub-blocks and back. The sizes in sub-blocks form the *render
 //!   control surface* (RCS), two bits a line.
-//! - `buffer`: the compaction buffer, technique one. It gathers the lines of a group. An evicted
-//!   group occupies as few pages as possible. A group with fewer than four pages has its bit set
-//!   in the *compaction control surface* (CCS).
+//! - `compaction_buffer`: the compaction buffer, technique one. It gathers the lines of a group.
+//!   An evicted group occupies as few pages as possible. A group with fewer than four pages has
+//!   its bit set in the *compaction control surface* (CCS).
 //! - `daemon`: technique two, a thread that packs groups when free pages become few. Packed groups
 //!   have bits in the *page group control surface* (PGCS).
 //! - `table`: the translation table, which contains the three surfaces and the places of groups,
 //!   and defines the concurrent accesses.
+//! - `compaction`: spans of images that no submission uses, coded in near memory by the driver.
 //! - `pages`, `far`: storage. A group without pages is void (all lines have a clear value), or
 //!   lies in far memory.
 //!
 //! Lock order: the compaction buffer, then one group. While a group is locked, other groups are
 //! only locked if they are free. Source: DESIGN 3.6.
 
-mod buffer;
 pub mod codec;
+mod compaction;
+mod compaction_buffer;
 mod daemon;
 mod far;
 mod groups;
@@ -41,16 +43,19 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
 
-use self::buffer::{Buffer, Gathered};
 use self::codec::{Codec, Control, LINE, Line, SUB_BLOCK};
-pub use self::daemon::Daemon;
+use self::compaction_buffer::{BufferedGroup, CompactionBuffer};
 use self::far::Far;
-pub use self::far::FarFile;
 use self::groups::Groups;
-use self::pages::{Pages, WORDS};
+use self::pages::{Pages, SUB_BLOCK_WORDS};
+use self::table::{GroupState, Locked, MAX_CLEARS, MAX_PAGES, Place, Snapshot};
+
+pub(crate) use self::compaction::{CompactableMemory, Evict, ImageClass, ImageHints};
+pub use self::compaction::{Hint, InUse, NearConfig, Reading, Residency};
+pub use self::daemon::Daemon;
+pub use self::far::FarFile;
 pub use self::stats::{Stat, Stats};
 pub use self::table::LINES;
-use self::table::{CLEARS, Locked, PAGES, Place, Snapshot, State};
 
 /// Bytes of a page.
 pub const PAGE: usize = 512;
@@ -75,12 +80,12 @@ pub struct Config {
     /// immediately.
     pub buffer: usize,
     /// Number of free pages below which the daemon is notified.
-    pub low: usize,
+    pub low_pages: usize,
 }
 
 /// Value of the lines of whole groups without pages.
 #[derive(Debug)]
-struct Clear {
+struct ClearValue {
     line: Line,
     control: Control,
     coded: Line,
@@ -88,7 +93,7 @@ struct Clear {
 
 /// Coded lines of a group.
 #[derive(Debug, Clone)]
-struct Contents {
+struct GroupContents {
     lines: [Line; LINES],
     controls: [Control; LINES],
 }
@@ -99,29 +104,30 @@ pub struct NearMemory {
     groups: Groups,
     pages: Pages,
     far: Far,
-    clears: [OnceLock<Clear>; CLEARS],
-    buffer: Mutex<Buffer>,
+    clears: [OnceLock<ClearValue>; MAX_CLEARS],
+    buffer: Mutex<CompactionBuffer>,
     tick: AtomicU64,
-    low: usize,
+    low_pages: usize,
     /// Number of the group that eviction checks next.
-    hand: AtomicUsize,
+    next_evicted: AtomicUsize,
     /// Free pages that only the daemon may use: the number that it needs for one group.
-    reserve: AtomicUsize,
+    reserved_pages: AtomicUsize,
     /// True while the daemon is packing.
-    packing: AtomicBool,
-    wanted: (Mutex<daemon::Wanted>, Condvar),
+    is_packing: AtomicBool,
+    requests: (Mutex<daemon::Requests>, Condvar),
     /// Sub-blocks of lines in near and far memory.
     sub_blocks: AtomicUsize,
-    somewhere: AtomicUsize,
+    /// Number of groups with lines in near or far memory.
+    stored_groups: AtomicUsize,
     stats: Stats,
 }
 
 fn words(line: &Line, control: Control) -> &[u64] {
-    &bytemuck::cast_slice(&line.0)[..control.sub_blocks() * WORDS]
+    &bytemuck::cast_slice(&line.0)[..control.sub_blocks() * SUB_BLOCK_WORDS]
 }
 
 fn words_mut(line: &mut Line, control: Control) -> &mut [u64] {
-    &mut bytemuck::cast_slice_mut(&mut line.0)[..control.sub_blocks() * WORDS]
+    &mut bytemuck::cast_slice_mut(&mut line.0)[..control.sub_blocks() * SUB_BLOCK_WORDS]
 }
 
 impl NearMemory {
@@ -134,25 +140,25 @@ impl NearMemory {
             Some(file) => Far::File(file.clone()),
             None => Far::anonymous(config.groups)?,
         };
-        let clears: [OnceLock<Clear>; CLEARS] = std::array::from_fn(|_| OnceLock::new());
+        let clears: [OnceLock<ClearValue>; MAX_CLEARS] = std::array::from_fn(|_| OnceLock::new());
         // Every codec codes zeros identically: as offsets without planes, with bases of zero.
         let mut coded = Line::ZERO;
         let control = Codec::of_bytes().encode(&Line::ZERO, &mut coded);
-        let _ = clears[0].set(Clear { line: Line::ZERO, control, coded });
+        let _ = clears[0].set(ClearValue { line: Line::ZERO, control, coded });
         Ok(Self {
             groups: Groups::new(config.groups),
-            pages: Pages::new(config.pages.max(PAGES))?,
+            pages: Pages::new(config.pages.max(MAX_PAGES))?,
             far,
             clears,
-            buffer: Mutex::new(Buffer::new(config.buffer)),
+            buffer: Mutex::new(CompactionBuffer::new(config.buffer)),
             tick: AtomicU64::new(0),
-            low: config.low,
-            hand: AtomicUsize::new(0),
-            reserve: AtomicUsize::new(0),
-            packing: AtomicBool::new(false),
-            wanted: Default::default(),
+            low_pages: config.low_pages,
+            next_evicted: AtomicUsize::new(0),
+            reserved_pages: AtomicUsize::new(0),
+            is_packing: AtomicBool::new(false),
+            requests: Default::default(),
             sub_blocks: AtomicUsize::new(0),
-            somewhere: AtomicUsize::new(0),
+            stored_groups: AtomicUsize::new(0),
             stats: Stats::default(),
         })
     }
@@ -265,8 +271,8 @@ impl NearMemory {
         Ok(control)
     }
 
-    fn contents(&self, group: usize, snapshot: &Snapshot) -> io::Result<Contents> {
-        let mut contents = Contents { lines: [Line::ZERO; LINES], controls: [Control::Raw; LINES] };
+    fn contents(&self, group: usize, snapshot: &Snapshot) -> io::Result<GroupContents> {
+        let mut contents = GroupContents { lines: [Line::ZERO; LINES], controls: [Control::Raw; LINES] };
         for (line, (coded, control)) in contents.lines.iter_mut().zip(&mut contents.controls).enumerate() {
             *control = self.read_coded(group, snapshot, line, coded)?;
             self.count_line(snapshot, *control);
@@ -287,9 +293,9 @@ impl NearMemory {
         let (group, line) = (line / LINES, line % LINES);
         self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
         let mut buffer = self.buffer.lock();
-        if !buffer.is_used() {
+        if !buffer.is_enabled() {
             drop(buffer);
-            return self.store(&Gathered::one(group, line, control, &coded), false);
+            return self.store(&BufferedGroup::one(group, line, control, &coded), false);
         }
         while !buffer.put(group, line, control, &coded) {
             self.evict_next(&mut buffer)?;
@@ -310,41 +316,41 @@ impl NearMemory {
     }
 
     /// Evicts a group from the compaction buffer. Returns false if there is none.
-    fn evict_next(&self, buffer: &mut Buffer) -> io::Result<bool> {
-        let Some(gathered) = buffer.next() else { return Ok(false) };
-        let stored = self.store(&gathered, true);
+    fn evict_next(&self, buffer: &mut CompactionBuffer) -> io::Result<bool> {
+        let Some(buffered) = buffer.take_next() else { return Ok(false) };
+        let stored = self.store(&buffered, true);
         if stored.is_err() {
-            buffer.restore(gathered);
+            buffer.restore(buffered);
         }
         stored.map(|()| true)
     }
 
     /// Stores lines of a group. `compact` is true for groups from the compaction buffer, which are
     /// stored in as few pages as possible.
-    fn store(&self, gathered: &Gathered, compact: bool) -> io::Result<()> {
-        let mut locked = self.groups[gathered.group].lock();
+    fn store(&self, buffered: &BufferedGroup, compact: bool) -> io::Result<()> {
+        let mut locked = self.groups[buffered.group].lock();
         let old = locked.snapshot();
         locked.written(compact);
         if !compact && old.state.place() == Place::Near && !old.state.is_contiguous() {
-            self.store_in_place(locked, gathered);
+            self.store_in_place(locked, buffered);
             return Ok(());
         }
-        let mut contents = self.contents(gathered.group, &old)?;
-        for (line, new) in gathered.lines.iter().enumerate() {
+        let mut contents = self.contents(buffered.group, &old)?;
+        for (line, new) in buffered.lines.iter().enumerate() {
             if let Some((control, coded)) = new {
                 (contents.controls[line], contents.lines[line]) = (*control, *coded);
             }
         }
-        let state = self.arranged(&old, &contents, compact);
-        self.move_to_near(locked, gathered.group, &contents, state)
+        let state = self.state_in_near(&old, &contents, compact);
+        self.move_to_near(locked, buffered.group, &contents, state)
     }
 
     /// Overwrites lines that lie 256 bytes apart in near memory.
-    fn store_in_place(&self, mut locked: Locked<'_>, gathered: &Gathered) {
+    fn store_in_place(&self, mut locked: Locked<'_>, buffered: &BufferedGroup) {
         let old = locked.snapshot();
         locked.change();
         let mut controls: [Control; LINES] = std::array::from_fn(|line| old.state.control(line));
-        for (line, new) in gathered.lines.iter().enumerate() {
+        for (line, new) in buffered.lines.iter().enumerate() {
             if let Some((control, coded)) = new {
                 self.pages.write(&old.pages, old.state.start(line), words(coded, *control));
                 self.stats.count(Stat::NearIn, control.bytes());
@@ -352,39 +358,45 @@ impl NearMemory {
             }
         }
         let state = old.state.with_controls(&controls);
-        self.note(&old, state);
+        self.count_change(&old, state);
         locked.switch(state, old.pages);
     }
 
     /// Returns the new state in near memory of a group with new contents.
-    fn arranged(&self, old: &Snapshot, contents: &Contents, compact: bool) -> State {
+    fn state_in_near(&self, old: &Snapshot, contents: &GroupContents, compact: bool) -> GroupState {
         let state = old.state.at(Place::Near).with_controls(&contents.controls);
         let pages = pages_for(state.sub_blocks());
         let was_contiguous = old.state.is_contiguous();
         let before = pages_for(old.state.sub_blocks());
-        let arranged = if compact {
-            state.with_surfaces(pages < PAGES, false)
+        let new = if compact {
+            state.with_surfaces(pages < MAX_PAGES, false)
         } else if was_contiguous && pages <= before {
             // A packed group stays packed while it fits its pages.
             state
         } else {
             state.with_surfaces(false, false)
         };
-        if was_contiguous && arranged.pages() > before {
+        if was_contiguous && new.pages() > before {
             self.stats.count(Stat::GroupsExpanded, 1);
         }
-        if old.state.is_packed() && !arranged.is_contiguous() {
+        if old.state.is_packed() && !new.is_contiguous() {
             self.stats.count(Stat::GroupsUnpacked, 1);
         }
-        if compact && arranged.is_compacted() {
+        if compact && new.is_compacted() {
             self.stats.count(Stat::GroupsCompacted, 1);
         }
-        arranged
+        new
     }
 
     /// Writes a group's contents to near memory, in its pages and additional ones. Writes them to
     /// far memory if near memory has no room.
-    fn move_to_near(&self, mut locked: Locked<'_>, group: usize, contents: &Contents, state: State) -> io::Result<()> {
+    fn move_to_near(
+        &self,
+        mut locked: Locked<'_>,
+        group: usize,
+        contents: &GroupContents,
+        state: GroupState,
+    ) -> io::Result<()> {
         let old = locked.snapshot();
         let (had, needs) = (old.state.pages(), state.pages());
         let mut pages = old.pages;
@@ -396,15 +408,21 @@ impl NearMemory {
             self.pages.write(&pages, state.start(line), words(coded, state.control(line)));
         }
         self.stats.count(Stat::NearIn, state.sub_blocks() * SUB_BLOCK);
-        self.note(&old, state);
+        self.count_change(&old, state);
         locked.switch(state, pages);
-        self.pages.give(&pages[needs..had.max(needs)]);
-        self.call_daemon();
+        self.pages.free(&pages[needs..had.max(needs)]);
+        self.notify_daemon();
         Ok(())
     }
 
     /// Writes a group's contents to far memory, and frees its pages.
-    fn move_to_far(&self, mut locked: Locked<'_>, group: usize, contents: &Contents, state: State) -> io::Result<()> {
+    fn move_to_far(
+        &self,
+        mut locked: Locked<'_>,
+        group: usize,
+        contents: &GroupContents,
+        state: GroupState,
+    ) -> io::Result<()> {
         let old = locked.snapshot();
         let before = if old.state.place() == Place::Far { Some(self.contents(group, &old)?) } else { None };
         if before.is_some() {
@@ -419,18 +437,18 @@ impl NearMemory {
             return Err(error);
         }
         self.stats.count(Stat::FarIn, state.sub_blocks() * SUB_BLOCK);
-        self.note(&old, state);
+        self.count_change(&old, state);
         locked.switch(state, old.pages);
-        self.pages.give(&old.pages[..old.state.pages()]);
+        self.pages.free(&old.pages[..old.state.pages()]);
         Ok(())
     }
 
     /// Writes a group to far memory in one write. Gaps between lines are zeros.
-    fn write_far(&self, group: usize, contents: &Contents, state: State) -> io::Result<()> {
+    fn write_far(&self, group: usize, contents: &GroupContents, state: GroupState) -> io::Result<()> {
         let mut all = [0; GROUP / 8];
         let mut end = 0;
         for (line, coded) in contents.lines.iter().enumerate() {
-            let (coded, start) = (words(coded, state.control(line)), state.start(line) * WORDS);
+            let (coded, start) = (words(coded, state.control(line)), state.start(line) * SUB_BLOCK_WORDS);
             end = start + coded.len();
             all[start..end].copy_from_slice(coded);
         }
@@ -440,21 +458,21 @@ impl NearMemory {
     /// Allocates pages, and evicts groups to far memory if too few are free. Returns false if
     /// eviction frees too few pages.
     fn make_room(&self, pages: &mut [u32]) -> bool {
-        let leave = self.reserve.load(Ordering::Relaxed);
+        let leave = self.reserved_pages.load(Ordering::Relaxed);
         // The daemon may be about to free pages, which is cheaper than eviction.
         for _ in 0..16 {
-            if self.pages.take(pages, leave) {
+            if self.pages.allocate(pages, leave) {
                 return true;
             }
-            if !self.packing.load(Ordering::Relaxed) {
+            if !self.is_packing.load(Ordering::Relaxed) {
                 break;
             }
             std::thread::yield_now();
         }
-        let reach = self.groups.reach();
-        for _ in 0..reach {
-            let number = self.hand.fetch_add(1, Ordering::Relaxed) % reach;
-            if self.evict(number) && self.pages.take(pages, leave) {
+        let end = self.groups.end();
+        for _ in 0..end {
+            let number = self.next_evicted.fetch_add(1, Ordering::Relaxed) % end;
+            if self.evict(number) && self.pages.allocate(pages, leave) {
                 return true;
             }
         }
@@ -480,17 +498,17 @@ impl NearMemory {
     }
 
     /// Updates the statistics for a change of a group's state.
-    fn note(&self, old: &Snapshot, new: State) {
-        let size = |state: State| match state.place() {
+    fn count_change(&self, old: &Snapshot, new: GroupState) {
+        let size = |state: GroupState| match state.place() {
             Place::Void(_) => 0,
             Place::Near | Place::Far => state.sub_blocks(),
         };
         let (before, after) = (size(old.state), size(new));
         let sub_blocks = self.sub_blocks.fetch_add(after.wrapping_sub(before), Ordering::Relaxed);
         let more = usize::from(after > 0).wrapping_sub(usize::from(before > 0));
-        let somewhere = self.somewhere.fetch_add(more, Ordering::Relaxed);
+        let stored = self.stored_groups.fetch_add(more, Ordering::Relaxed);
         self.stats.peak(Stat::PeakCompressed, sub_blocks.wrapping_add(after).wrapping_sub(before) * SUB_BLOCK);
-        self.stats.peak(Stat::PeakRaw, somewhere.wrapping_add(more) * GROUP);
+        self.stats.peak(Stat::PeakRaw, stored.wrapping_add(more) * GROUP);
         self.stats.peak(Stat::PeakCompacted, (self.pages.count() - self.pages.free_count()) * PAGE);
     }
 
@@ -527,16 +545,16 @@ impl NearMemory {
     /// # Errors
     /// Neither near nor far memory has room. The group is then unchanged.
     pub fn put(&self, codec: &Codec, group: usize, lines: &[Line; LINES]) -> io::Result<()> {
-        let mut gathered = Gathered::one(group, 0, Control::Raw, &Line::ZERO);
+        let mut buffered = BufferedGroup::one(group, 0, Control::Raw, &Line::ZERO);
         let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
-        for (line, stored) in lines.iter().zip(&mut gathered.lines) {
+        for (line, stored) in lines.iter().zip(&mut buffered.lines) {
             let mut coded = Line::ZERO;
             let control = codec.encode(line, &mut coded);
             self.stats.count(sizes[control as usize], 1);
             *stored = Some((control, coded));
         }
         self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.store(&gathered, true)
+        self.store(&buffered, true)
     }
 
     /// Reads all lines of a group.
@@ -558,7 +576,7 @@ impl NearMemory {
             let value = clear.get_or_init(|| {
                 let mut coded = Line::ZERO;
                 let control = codec.encode(line, &mut coded);
-                Clear { line: *line, control, coded }
+                ClearValue { line: *line, control, coded }
             });
             // A clear value coded by another codec is unusable where lines of a group are stored.
             let mut back = Line::ZERO;
@@ -576,9 +594,9 @@ impl NearMemory {
         drop(buffer);
         let old = locked.snapshot();
         let state = old.state.at(Place::Void(clear)).with_surfaces(false, false);
-        self.note(&old, state);
+        self.count_change(&old, state);
         locked.switch(state, old.pages);
-        self.pages.give(&old.pages[..old.state.pages()]);
+        self.pages.free(&old.pages[..old.state.pages()]);
         old.state.place()
     }
 

@@ -11,18 +11,18 @@ use super::PAGE;
 use super::codec::SUB_BLOCK;
 
 /// Words of a sub-block.
-pub const WORDS: usize = SUB_BLOCK / 8;
+pub const SUB_BLOCK_WORDS: usize = SUB_BLOCK / 8;
 /// Sub-blocks of a page.
-pub const SUB_BLOCKS: usize = PAGE / SUB_BLOCK;
+const PAGE_SUB_BLOCKS: usize = PAGE / SUB_BLOCK;
 
 /// Zero-initialized memory whose pages are allocated on the first write.
 #[derive(Debug)]
-pub struct Words {
+pub struct WordMemory {
     map: MmapRaw,
     count: usize,
 }
 
-impl Words {
+impl WordMemory {
     /// Creates a memory of `count` words (at least 1).
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Words {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast::<AtomicU64>(), self.count) }
     }
 
-    /// Reads words from `start` on. Words behind the end are 0.
+    /// Reads words from `start` on. WordMemory behind the end are 0.
     pub fn read(&self, start: usize, out: &mut [u64]) {
         out.fill(0);
         for (out, word) in out.iter_mut().zip(self.all().get(start..).unwrap_or_default()) {
@@ -46,7 +46,7 @@ impl Words {
         }
     }
 
-    /// Writes words from `start` on. Words behind the end are dropped.
+    /// Writes words from `start` on. WordMemory behind the end are dropped.
     pub fn write(&self, start: usize, words: &[u64]) {
         // A thread that sees one of these stores must also see the change that freed the words.
         fence(Ordering::Release);
@@ -72,12 +72,12 @@ impl Words {
 }
 
 /// Pages of near memory per page of the system (4096 bytes).
-const OF_SYSTEM: u32 = (4096 / PAGE) as u32;
+const SYSTEM_PAGE_PAGES: u32 = (4096 / PAGE) as u32;
 
 /// Pages of near memory.
 #[derive(Debug)]
 pub struct Pages {
-    words: Words,
+    words: WordMemory,
     free: Mutex<Free>,
     count: usize,
     free_count: AtomicUsize,
@@ -101,7 +101,7 @@ impl Pages {
     /// The system has no memory.
     pub fn new(count: usize) -> io::Result<Self> {
         u32::try_from(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let words = Words::new(count * WORDS * SUB_BLOCKS)?;
+        let words = WordMemory::new(count * SUB_BLOCK_WORDS * PAGE_SUB_BLOCKS)?;
         Ok(Self { words, free: Mutex::default(), count, free_count: AtomicUsize::new(count) })
     }
 
@@ -117,7 +117,7 @@ impl Pages {
 
     /// Allocates `pages.len()` pages. Returns false and allocates nothing if fewer than `leave`
     /// pages would stay free.
-    pub fn take(&self, pages: &mut [u32], leave: usize) -> bool {
+    pub fn allocate(&self, pages: &mut [u32], leave: usize) -> bool {
         let mut free = self.free.lock();
         let all = free.returned.len() + self.count - free.fresh as usize;
         let Some(left) = all.checked_sub(pages.len()).filter(|&left| left >= leave) else { return false };
@@ -132,7 +132,7 @@ impl Pages {
     }
 
     /// Frees pages.
-    pub fn give(&self, pages: &[u32]) {
+    pub fn free(&self, pages: &[u32]) {
         if pages.is_empty() {
             return;
         }
@@ -156,9 +156,9 @@ impl Pages {
             last += 1;
         }
         free.returned.drain(..last);
-        let words = |page: u32| page as usize * WORDS * SUB_BLOCKS;
+        let words = |page: u32| page as usize * SUB_BLOCK_WORDS * PAGE_SUB_BLOCKS;
         // Pages behind the last one that was ever allocated have no owner.
-        let mut run = free.fresh..end.next_multiple_of(OF_SYSTEM);
+        let mut run = free.fresh..end.next_multiple_of(SYSTEM_PAGE_PAGES);
         for &page in free.returned.iter().chain(&[u32::MAX]) {
             if page.checked_add(1) == Some(run.start) {
                 run.start = page;
@@ -170,20 +170,21 @@ impl Pages {
     }
 
     fn word(pages: &[u32], sub_block: usize) -> usize {
-        let page = pages.get(sub_block / SUB_BLOCKS).copied().unwrap_or(u32::MAX) as usize;
-        page.saturating_mul(WORDS * SUB_BLOCKS).saturating_add(sub_block % SUB_BLOCKS * WORDS)
+        let page = pages.get(sub_block / PAGE_SUB_BLOCKS).copied().unwrap_or(u32::MAX) as usize;
+        page.saturating_mul(SUB_BLOCK_WORDS * PAGE_SUB_BLOCKS)
+            .saturating_add(sub_block % PAGE_SUB_BLOCKS * SUB_BLOCK_WORDS)
     }
 
     /// Reads sub-blocks of a group in these pages, from sub-block `start` on.
     pub fn read(&self, pages: &[u32], start: usize, out: &mut [u64]) {
-        for (number, out) in out.chunks_mut(WORDS).enumerate() {
+        for (number, out) in out.chunks_mut(SUB_BLOCK_WORDS).enumerate() {
             self.words.read(Self::word(pages, start + number), out);
         }
     }
 
     /// Writes sub-blocks of a group in these pages, from sub-block `start` on.
     pub fn write(&self, pages: &[u32], start: usize, words: &[u64]) {
-        for (number, words) in words.chunks(WORDS).enumerate() {
+        for (number, words) in words.chunks(SUB_BLOCK_WORDS).enumerate() {
             self.words.write(Self::word(pages, start + number), words);
         }
     }

@@ -8,7 +8,7 @@ use vitric_base::counters::COUNT;
 pub use vitric_base::counters::Counter as Stat;
 
 /// First of the counters that this crate stores.
-const FIRST: usize = Stat::SpansRested as usize;
+const FIRST: usize = Stat::SpansCompacted as usize;
 
 /// Values of the counters.
 #[derive(Debug)]

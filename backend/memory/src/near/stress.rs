@@ -127,7 +127,7 @@ fn run(config: &Config, has_daemon: bool, time: Duration) {
         while let Some(daemon) = &daemon
             && Instant::now() < end
         {
-            daemon.call();
+            daemon.pack_all();
             std::thread::sleep(Duration::from_millis(1));
         }
     });
@@ -155,8 +155,8 @@ fn run(config: &Config, has_daemon: bool, time: Duration) {
 }
 
 #[test]
-fn everybody_at_once() {
-    let config = |pages, buffer| Config { pages, groups: GROUPS, far: None, buffer, low: pages / 4 };
+fn concurrent_accesses_find_the_last_written_lines() {
+    let config = |pages, buffer| Config { pages, groups: GROUPS, far: None, buffer, low_pages: pages / 4 };
     // Room for all groups, room for a few, and 64 KiB. Each technique alone, and both.
     let runs = [
         (config(1024, 0), true),

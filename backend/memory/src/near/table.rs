@@ -27,7 +27,7 @@ use super::codec::Control;
 /// Lines of a group.
 pub const LINES: usize = 8;
 /// Maximum number of pages of a group.
-pub const PAGES: usize = 4;
+pub const MAX_PAGES: usize = 4;
 
 /// Place of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +40,9 @@ pub enum Place {
     Far,
 }
 
-/// State of a group. A switch replaces it.
+/// GroupState of a group. A switch replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State(u64);
+pub struct GroupState(u64);
 
 const RCS: u64 = 0xffff;
 const CLEAR: u32 = 16;
@@ -62,10 +62,10 @@ const VERSION: u64 = 1 << 32;
 /// Bits that do not affect the place of lines.
 const HINTS: u64 = LOCKED | READ_ONLY | BUFFERED;
 
-/// Number of clear values that a table can distinguish.
-pub const CLEARS: usize = 16;
+/// Maximum number of clear values of a table.
+pub const MAX_CLEARS: usize = 16;
 
-impl State {
+impl GroupState {
     /// Returns the render control surface's value of a line.
     pub fn control(self, line: usize) -> Control {
         Control::of_bits(self.0 >> (2 * line))
@@ -80,7 +80,7 @@ impl State {
     /// Returns the place of the group.
     pub fn place(self) -> Place {
         match self.0 >> PLACE & 3 {
-            0 => Place::Void((self.0 >> CLEAR) as usize % CLEARS),
+            0 => Place::Void((self.0 >> CLEAR) as usize % MAX_CLEARS),
             1 => Place::Near,
             _ => Place::Far,
         }
@@ -89,11 +89,11 @@ impl State {
     /// Returns the state with another place.
     pub fn at(self, place: Place) -> Self {
         let (number, clear) = match place {
-            Place::Void(clear) => (0, (clear % CLEARS) as u64),
+            Place::Void(clear) => (0, (clear % MAX_CLEARS) as u64),
             Place::Near => (1, 0),
             Place::Far => (2, 0),
         };
-        Self(self.0 & !(3 << PLACE | (CLEARS as u64 - 1) << CLEAR) | number << PLACE | clear << CLEAR)
+        Self(self.0 & !(3 << PLACE | (MAX_CLEARS as u64 - 1) << CLEAR) | number << PLACE | clear << CLEAR)
     }
 
     /// Returns the group's bit of the compaction control surface: the compaction buffer made its
@@ -146,19 +146,19 @@ impl State {
     pub fn pages(self) -> usize {
         match self.place() {
             Place::Near if self.is_contiguous() => super::pages_for(self.sub_blocks()),
-            Place::Near => PAGES,
+            Place::Near => MAX_PAGES,
             Place::Void(_) | Place::Far => 0,
         }
     }
 }
 
-/// State and pages of a group at one moment.
+/// GroupState and pages of a group at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
-    /// State.
-    pub state: State,
-    /// Numbers of its pages. The first [`State::pages`] elements are valid.
-    pub pages: [u32; PAGES],
+    /// GroupState.
+    pub state: GroupState,
+    /// Numbers of its pages. The first [`GroupState::pages`] elements are valid.
+    pub pages: [u32; MAX_PAGES],
 }
 
 /// Group of the table.
@@ -180,7 +180,7 @@ impl<W: World> Group<W> {
     fn at(&self, state: u64) -> Snapshot {
         let set = &self.sets[usize::from(state & SET != 0)];
         let [low, high] = [0, 1].map(|word: usize| set[word].load(Ordering::Relaxed));
-        Snapshot { state: State(state), pages: [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32] }
+        Snapshot { state: GroupState(state), pages: [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32] }
     }
 
     /// Returns the current state and pages, for readers. Waits while lines change in place.
@@ -202,8 +202,8 @@ impl<W: World> Group<W> {
     }
 
     /// Returns the current state without waiting for writers, for statistics and selection.
-    pub fn state(&self) -> State {
-        State(self.state.load(Ordering::Relaxed))
+    pub fn state(&self) -> GroupState {
+        GroupState(self.state.load(Ordering::Relaxed))
     }
 
     /// Locks the group against other writers. Returns `None` if another writer has locked it.
@@ -238,7 +238,7 @@ impl<W: World> Group<W> {
 #[derive(Debug)]
 pub struct Locked<'g, W: World = Machine> {
     group: &'g Group<W>,
-    /// State without the lock bit.
+    /// GroupState without the lock bit.
     state: u64,
     /// Hint bits that a switch clears.
     ended: u64,
@@ -278,16 +278,16 @@ impl<W: World> Locked<'_, W> {
 
     /// Ends the lock with a new place or new lines. `state` must be derived from the group's
     /// state.
-    pub fn switch(mut self, state: State, pages: [u32; PAGES]) {
+    pub fn switch(mut self, state: GroupState, pages: [u32; MAX_PAGES]) {
         let old = self.state;
         let set = &self.group.sets[usize::from(old & SET == 0)];
         let [a, b, c, d] = pages.map(u64::from);
         set[0].store(a | b << 32, Ordering::Relaxed);
         set[1].store(c | d << 32, Ordering::Relaxed);
         let kept = old & (READ_ONLY | BUFFERED) & !self.ended;
-        let said = state.0 & (RCS | CCS | PGCS | 3 << PLACE | (CLEARS as u64 - 1) << CLEAR);
+        let stored = state.0 & (RCS | CCS | PGCS | 3 << PLACE | (MAX_CLEARS as u64 - 1) << CLEAR);
         let version = (old & !(VERSION - 1)).wrapping_add(VERSION);
-        self.state = version | said | kept | old & SET ^ SET;
+        self.state = version | stored | kept | old & SET ^ SET;
     }
 }
 

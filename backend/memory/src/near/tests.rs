@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 
 fn config(pages: usize, groups: usize, buffer: usize) -> Config {
-    Config { pages, groups, far: None, buffer, low: 0 }
+    Config { pages, groups, far: None, buffer, low_pages: 0 }
 }
 
 fn memory(pages: usize, groups: usize, buffer: usize) -> NearMemory {
@@ -103,7 +103,7 @@ fn a_group_of_1024_bytes_takes_two_pages_and_three_when_it_grows() {
 }
 
 #[test]
-fn groups_that_pack_no_better_lie_apart() {
+fn groups_that_need_all_pages_are_not_contiguous() {
     let memory = memory(64, 8, 1);
     let lines = write(&memory, 1, [4, 4, 4, 4, 3, 3, 2, 1], 3);
     memory.flush().unwrap();
@@ -159,7 +159,7 @@ fn without_the_buffer_the_daemon_packs() {
 }
 
 #[test]
-fn the_daemon_takes_what_is_read_only_then_old_then_what_packs_best() {
+fn the_daemon_packs_read_only_groups_first_then_old_ones_then_small_ones() {
     let memory = memory(256, 8, 0);
     let sizes = |size| [size; LINES];
     write(&memory, 0, sizes(2), 1);
@@ -182,8 +182,8 @@ fn the_daemon_takes_what_is_read_only_then_old_then_what_packs_best() {
 }
 
 #[test]
-fn a_daemon_works_when_pages_are_few_or_when_it_is_called() {
-    let memory = Arc::new(NearMemory::new(&Config { low: 16, ..config(64, 32, 0) }).unwrap());
+fn the_daemon_packs_when_pages_are_few_or_on_request() {
+    let memory = Arc::new(NearMemory::new(&Config { low_pages: 16, ..config(64, 32, 0) }).unwrap());
     let daemon = Daemon::start(&memory).unwrap();
     let lines: Vec<_> = (0..16).map(|group| write(&memory, group, [1; LINES], group as u32)).collect();
     let until = |done: &dyn Fn() -> bool| {
@@ -194,14 +194,14 @@ fn a_daemon_works_when_pages_are_few_or_when_it_is_called() {
         }
     };
     until(&|| memory.free_pages().0 >= 16);
-    daemon.call();
+    daemon.pack_all();
     until(&|| (0..16).all(|group| memory.pages_of(group) <= 1));
     drop(daemon);
     lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
 }
 
 #[test]
-fn what_does_not_fit_goes_to_far_memory() {
+fn groups_without_room_go_to_far_memory() {
     for (buffer, file) in [(0, false), (4, false), (0, true), (4, true)] {
         let far = file.then(|| FarFile::create(&std::env::temp_dir()).unwrap());
         // 128 pages are 64 KiB.
@@ -266,7 +266,7 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
 
 /// The buffer keeps groups that cannot be evicted.
 #[test]
-fn a_full_disk_leaves_the_buffer_as_it_is() {
+fn a_full_disk_keeps_groups_in_the_compaction_buffer() {
     let Ok(file) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full") else { return };
     let mut memory = memory(4, 16, 1);
     memory.far = Far::File(Arc::new(FarFile::of(file)));

@@ -132,7 +132,7 @@ fn edges_between_two_colours_take_one_sub_block() {
 }
 
 #[test]
-fn noise_stays_as_it_is() {
+fn noise_is_stored_raw() {
     for codec in codecs() {
         let line = Line(std::array::from_fn(|word| hashed(word as u32 + 99)));
         let mut coded = Line::ZERO;

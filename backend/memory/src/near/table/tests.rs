@@ -15,14 +15,14 @@ struct Memory {
     pages: [Modelled; 3],
 }
 
-const APART: [u32; PAGES] = [0, 1, 0, 0];
+const APART: [u32; MAX_PAGES] = [0, 1, 0, 0];
 
 impl Memory {
     /// Creates a memory whose lines are both 1.
     fn new() -> Arc<Self> {
         let memory = Self { group: Group::default(), pages: [1, 1, 0].map(Modelled::new) };
         let locked = memory.group.try_lock().unwrap();
-        locked.switch(State(0).at(Place::Near), APART);
+        locked.switch(GroupState(0).at(Place::Near), APART);
         Arc::new(memory)
     }
 
@@ -101,7 +101,7 @@ fn readers_see_a_group_before_or_after_it_is_packed() {
 }
 
 #[test]
-fn what_is_written_while_a_group_is_packed_is_not_lost() {
+fn lines_written_while_a_group_is_packed_are_kept() {
     model(3, || {
         let memory = Memory::new();
         let daemon = thread::spawn({
@@ -115,7 +115,7 @@ fn what_is_written_while_a_group_is_packed_is_not_lost() {
 }
 
 #[test]
-fn readers_see_no_halves_of_writes_packed_or_not() {
+fn readers_see_whole_writes_of_packed_and_unpacked_groups() {
     model(2, || {
         let memory = Memory::new();
         let daemon = thread::spawn({
@@ -159,7 +159,7 @@ fn writers_wait_for_each_other() {
 /// A group is emptied, and another owner writes its page. Readers find the old lines, or void
 /// ones.
 #[test]
-fn readers_of_freed_pages_find_out() {
+fn readers_detect_freed_pages() {
     model(3, || {
         let memory = Memory::new();
         let other = thread::spawn({
@@ -182,16 +182,16 @@ fn readers_of_freed_pages_find_out() {
 }
 
 #[test]
-fn states_say_what_was_put_in() {
+fn states_return_their_fields() {
     let controls: [Control; LINES] = std::array::from_fn(|line| Control::ALL[line % 4]);
-    let state = State(0).at(Place::Near).with_controls(&controls);
+    let state = GroupState(0).at(Place::Near).with_controls(&controls);
     assert_eq!((state.sub_blocks(), state.pages()), (20, 4), "apart");
     assert_eq!((state.start(1), state.start(7)), (4, 28));
     let packed = state.with_surfaces(false, true);
     assert_eq!((packed.pages(), packed.start(1), packed.start(7)), (3, 1, 16));
     assert!(packed.is_packed() && !packed.is_compacted() && packed.is_contiguous());
     assert!((0..LINES).all(|line| packed.control(line) == controls[line]));
-    for clear in [0, 5, CLEARS - 1] {
+    for clear in [0, 5, MAX_CLEARS - 1] {
         let void = packed.at(Place::Void(clear));
         assert_eq!((void.place(), void.pages()), (Place::Void(clear), 0));
         assert_eq!(void.at(Place::Far).place(), Place::Far);

@@ -31,14 +31,16 @@ use vitric_base::counters::Counter;
 use vitric_base::workers::Workers;
 use vitric_format::{self as format, FormatInfo, MAX_DECODED};
 
-use super::{Allocation, Heap, PlaneRef, Surface, SurfaceDesc, SurfaceViewDesc};
+use super::{Surface, SurfaceViewDesc};
+use crate::near::Evict;
+use crate::{Allocation, Heap, PlaneRef, SurfaceDesc};
 
 /// Minimum number of blocks that a thread decodes at a time.
 const MIN_BLOCKS: u32 = 256;
 /// Divisor of the budget that gives the part kept by the cache when the heap is full.
-const KEPT_SHARE: u64 = 8;
+const MIN_LIMIT_DIVISOR: u64 = 8;
 /// Bytes that a checksum reads at a time.
-const PIECE_BYTES: usize = 4096;
+const CHECKSUM_CHUNK_BYTES: usize = 4096;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
@@ -111,10 +113,10 @@ impl DecodedCache {
     }
 
     /// Returns the maximum bytes of texels: the budget, limited by the free bytes of the heap. At
-    /// least the kept share of the budget is allowed.
+    /// least a part of the budget is allowed.
     fn limit(&self, heap: &Heap) -> u64 {
         let free = heap.size().saturating_sub(heap.used());
-        self.budget.min(free.max(self.budget / KEPT_SHARE))
+        self.budget.min(free.max(self.budget / MIN_LIMIT_DIVISOR))
     }
 
     /// Drops unused texels until the cache fits its limit for the heap.
@@ -217,7 +219,7 @@ impl DecodedCache {
 /// State of one level of one layer. The checksum, if known, is the checksum of the blocks from
 /// which the texels were decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum PartState {
     Absent,
     Stale(Option<u64>),
     Decoding,
@@ -235,7 +237,7 @@ struct Parts {
 struct State {
     /// Number of uses.
     users: u32,
-    parts: Box<[Part]>,
+    parts: Box<[PartState]>,
     job: Option<Arc<Job>>,
 }
 
@@ -261,13 +263,13 @@ struct Job {
     left: AtomicUsize,
 }
 
-/// Rows of blocks of a level and slice.
-#[derive(Debug, Clone, Copy)]
+/// Rectangle of blocks of a level and slice, which one thread decodes.
+#[derive(Debug, Clone)]
 struct Chunk {
     level: u32,
     slice: u32,
-    first: u32,
-    end: u32,
+    rows: Range<u32>,
+    columns: Range<u32>,
 }
 
 impl Job {
@@ -288,7 +290,7 @@ fn chunks_of(blocks: &Surface, (level, slice): (u32, u32)) -> impl Iterator<Item
     let (width, height) = blocks.plane(COLOR, level, slice).map_or((1, 0), |plane| (plane.width(), plane.height()));
     let rows = rows_at_once(width);
     let firsts = (0..height).step_by(rows as usize);
-    firsts.map(move |first| Chunk { level, slice, first, end: (first + rows).min(height) })
+    firsts.map(move |first| Chunk { level, slice, rows: first..(first + rows).min(height), columns: 0..width })
 }
 
 /// Returns the number of rows of blocks that a thread decodes at a time.
@@ -299,9 +301,9 @@ fn rows_at_once(columns: u32) -> u32 {
 /// Result of checking the wanted parts.
 enum Step {
     Fresh,
-    Again,
+    Retry,
     NoRoom,
-    Help(Arc<Job>),
+    Join(Arc<Job>),
 }
 
 impl DecodedTexels {
@@ -316,7 +318,7 @@ impl DecodedTexels {
             return None;
         }
         surface.bind(Allocation::new(&Heap::new(size), size).ok()?, 0);
-        let parts = vec![Part::Absent; (desc.levels * desc.layers) as usize].into();
+        let parts = vec![PartState::Absent; (desc.levels * desc.layers) as usize].into();
         let state = Mutex::new(State { users: 0, parts, job: None });
         let (last_use, ended) = (AtomicU64::new(0), Condvar::new());
         let texels = Arc::new(Self { cache: cache.clone(), surface, last_use, state, ended });
@@ -337,7 +339,7 @@ impl DecodedTexels {
     }
 
     /// Returns the levels and layers of the wanted parts whose state satisfies `has`.
-    fn parts_where(&self, state: &State, wanted: &Parts, has: impl Fn(Part) -> bool) -> Vec<(u32, u32)> {
+    fn parts_in_state(&self, state: &State, wanted: &Parts, has: impl Fn(PartState) -> bool) -> Vec<(u32, u32)> {
         let all = wanted.levels.clone().flat_map(|level| wanted.layers.clone().map(move |layer| (level, layer)));
         let is_one = |&part: &(u32, u32)| state.parts.get(self.number(part)).is_some_and(|&part| has(part));
         all.filter(is_one).collect()
@@ -349,36 +351,21 @@ impl DecodedTexels {
 
     /// Returns the bytes of the wanted parts that have no memory.
     fn missing(&self, state: &State, wanted: &Parts) -> u64 {
-        let absent = self.parts_where(state, wanted, |part| part == Part::Absent);
+        let absent = self.parts_in_state(state, wanted, |part| part == PartState::Absent);
         absent.into_iter().map(|part| self.bytes_of(part)).sum()
     }
 
     fn claim(&self, wanted: &Parts) {
         let mut state = self.state.lock();
-        for part in self.parts_where(&state, wanted, |part| part == Part::Absent) {
-            state.parts[self.number(part)] = Part::Stale(None);
+        for part in self.parts_in_state(&state, wanted, |part| part == PartState::Absent) {
+            state.parts[self.number(part)] = PartState::Stale(None);
         }
     }
 
     /// Returns the bytes of all parts that have memory.
     fn resident(&self, state: &State) -> u64 {
-        let present = self.parts_where(state, &self.all(), |part| part != Part::Absent);
+        let present = self.parts_in_state(state, &self.all(), |part| part != PartState::Absent);
         present.into_iter().map(|part| self.bytes_of(part)).sum()
-    }
-
-    /// Releases the memory of all parts if the image is not in use.
-    pub(super) fn evict(&self) {
-        let mut state = self.state.lock();
-        let bytes = self.resident(&state);
-        if state.users > 0 || state.job.is_some() || bytes == 0 {
-            return;
-        }
-        state.parts.fill(Part::Absent);
-        if let Some((memory, _)) = self.surface.binding() {
-            memory.discard();
-        }
-        self.cache.used.fetch_sub(bytes, Ordering::Relaxed);
-        self.cache.count(Stat::Dropped, 1);
     }
 
     /// Marks all parts stale, because their blocks may have changed. Returns true if a fresh part
@@ -387,10 +374,10 @@ impl DecodedTexels {
         let mut state = self.state.lock();
         let mut was_fresh = false;
         for part in &mut state.parts {
-            was_fresh |= matches!(part, Part::Fresh(_));
+            was_fresh |= matches!(part, PartState::Fresh(_));
             *part = match *part {
-                Part::Fresh(checksum) => Part::Stale(checksum),
-                Part::Decoding => Part::Stale(None),
+                PartState::Fresh(checksum) => PartState::Stale(checksum),
+                PartState::Decoding => PartState::Stale(None),
                 other => other,
             };
         }
@@ -404,8 +391,8 @@ impl DecodedTexels {
             match self.step(blocks, wanted) {
                 Step::Fresh => return true,
                 Step::NoRoom => return false,
-                Step::Again => {}
-                Step::Help(job) => self.help(&job, blocks),
+                Step::Retry => {}
+                Step::Join(job) => self.join(&job, blocks),
             }
         }
     }
@@ -416,23 +403,23 @@ impl DecodedTexels {
             return Step::Fresh;
         }
         if let Some(job) = &state.job {
-            return Step::Help(job.clone());
+            return Step::Join(job.clone());
         }
         if self.missing(&state, wanted) > 0 {
             drop(state);
             let heap = blocks.binding().map(|(memory, _)| memory.heap());
             let has_room = heap.is_some_and(|heap| self.cache.make_room(self, heap, wanted));
-            return if has_room { Step::Again } else { Step::NoRoom };
+            return if has_room { Step::Retry } else { Step::NoRoom };
         }
         let mut changed = Vec::new();
-        for part in self.parts_where(&state, wanted, |part| matches!(part, Part::Stale(_))) {
+        for part in self.parts_in_state(&state, wanted, |part| matches!(part, PartState::Stale(_))) {
             let number = self.number(part);
             let known = match state.parts[number] {
-                Part::Stale(known) => known,
+                PartState::Stale(known) => known,
                 _ => None,
             };
             let is_same = known.is_some() && known == checksum(blocks, part);
-            state.parts[number] = if is_same { Part::Fresh(known) } else { Part::Decoding };
+            state.parts[number] = if is_same { PartState::Fresh(known) } else { PartState::Decoding };
             changed.extend((!is_same).then_some(part));
         }
         self.begin(&mut state, Job::new(blocks, changed))
@@ -442,29 +429,29 @@ impl DecodedTexels {
         wanted.levels.clone().any(|level| {
             let first = self.number((level, 0));
             let parts = first + wanted.layers.start as usize..first + wanted.layers.end as usize;
-            state.parts.get(parts).is_some_and(|parts| parts.iter().any(|part| !matches!(part, Part::Fresh(_))))
+            state.parts.get(parts).is_some_and(|parts| parts.iter().any(|part| !matches!(part, PartState::Fresh(_))))
         })
     }
 
     fn begin(&self, state: &mut MutexGuard<'_, State>, job: Job) -> Step {
         if job.chunks.is_empty() {
             for &part in &job.parts {
-                state.parts[self.number(part)] = Part::Fresh(None);
+                state.parts[self.number(part)] = PartState::Fresh(None);
             }
-            return Step::Again;
+            return Step::Retry;
         }
         let job = Arc::new(job);
         state.job = Some(job.clone());
-        Step::Help(job)
+        Step::Join(job)
     }
 
     /// Decodes chunks of a job until none are left, and waits until all threads have finished
     /// theirs.
-    fn help(&self, job: &Arc<Job>, blocks: &Surface) {
+    fn join(&self, job: &Arc<Job>, blocks: &Surface) {
         let mut scratch = [0; MAX_DECODED];
-        while let Some(&chunk) = job.chunks.get(job.next.fetch_add(1, Ordering::Relaxed)) {
-            let _share = Share { texels: self, job, blocks };
-            self.decode(blocks, chunk, None, &mut scratch);
+        while let Some(chunk) = job.chunks.get(job.next.fetch_add(1, Ordering::Relaxed)) {
+            let _guard = ChunkGuard { texels: self, job, blocks };
+            self.decode(blocks, chunk, &mut scratch);
         }
         let mut state = self.state.lock();
         while state.job.as_ref().is_some_and(|running| Arc::ptr_eq(running, job)) {
@@ -472,15 +459,15 @@ impl DecodedTexels {
         }
     }
 
-    /// Decodes rows of blocks, or some columns of them.
-    fn decode(&self, blocks: &Surface, chunk: Chunk, columns: Option<Range<u32>>, scratch: &mut [u8]) {
+    /// Decodes a rectangle of blocks.
+    fn decode(&self, blocks: &Surface, chunk: &Chunk, scratch: &mut [u8]) {
         let info = format::info(blocks.desc().format);
-        let from = blocks.plane(COLOR, chunk.level, chunk.slice);
-        let to = self.surface.plane(COLOR, chunk.level, chunk.slice);
-        let (Some(info), Some(from), Some(to)) = (info, from, to) else { return };
-        let columns = columns.unwrap_or(0..from.width());
-        for y in chunk.first..chunk.end {
-            decode_row(info, (&from, &to), (y, columns.clone()), scratch);
+        let blocks = blocks.plane(COLOR, chunk.level, chunk.slice);
+        let texels = self.surface.plane(COLOR, chunk.level, chunk.slice);
+        let (Some(info), Some(blocks), Some(texels)) = (info, blocks, texels) else { return };
+        let decoder = BlockDecoder { info, blocks, texels };
+        for y in chunk.rows.clone() {
+            decoder.decode_row(y, chunk.columns.clone(), scratch);
         }
     }
 
@@ -491,8 +478,8 @@ impl DecodedTexels {
         for (&part, sum) in job.parts.iter().zip(sums) {
             let state = &mut state.parts[self.number(part)];
             // A writer may have changed blocks meanwhile.
-            if *state == Part::Decoding {
-                *state = Part::Fresh(sum);
+            if *state == PartState::Decoding {
+                *state = PartState::Fresh(sum);
             }
             self.cache.count(Stat::Decoded, self.bytes_of(part));
         }
@@ -503,18 +490,18 @@ impl DecodedTexels {
 
     /// Decodes written blocks of a level and slice again if the part is fresh. `area` is the
     /// origin and the size of the written area, in blocks.
-    fn update(&self, workers: &Workers, blocks: &Surface, (level, slice): (u32, u32), area: [[u32; 2]; 2]) {
+    fn decode_again(&self, workers: &Workers, blocks: &Surface, (level, slice): (u32, u32), area: [[u32; 2]; 2]) {
         let layer = if blocks.desc().kind == vk::ImageType::TYPE_3D { 0 } else { slice };
         let number = self.number((level, layer));
         let mut state = self.state.lock();
         let Some(part) = state.parts.get_mut(number) else { return };
         match *part {
-            Part::Fresh(_) => *part = Part::Fresh(None),
-            Part::Decoding => {
-                *part = Part::Stale(None);
+            PartState::Fresh(_) => *part = PartState::Fresh(None),
+            PartState::Decoding => {
+                *part = PartState::Stale(None);
                 return;
             }
-            Part::Absent | Part::Stale(_) => return,
+            PartState::Absent | PartState::Stale(_) => return,
         }
         state.users += 1;
         drop(state);
@@ -529,8 +516,8 @@ impl DecodedTexels {
             || [0; MAX_DECODED],
             |scratch, number| {
                 let first = top + number as u32 * rows;
-                let chunk = Chunk { level, slice, first, end: (first + rows).min(bottom) };
-                self.decode(blocks, chunk, Some(left..right), scratch);
+                let rows = first..(first + rows).min(bottom);
+                self.decode(blocks, &Chunk { level, slice, rows, columns: left..right }, scratch);
             },
         );
         self.end_use();
@@ -538,6 +525,22 @@ impl DecodedTexels {
 
     fn end_use(&self) {
         self.state.lock().users -= 1;
+    }
+}
+
+impl Evict for DecodedTexels {
+    fn evict(&self) {
+        let mut state = self.state.lock();
+        let bytes = self.resident(&state);
+        if state.users > 0 || state.job.is_some() || bytes == 0 {
+            return;
+        }
+        state.parts.fill(PartState::Absent);
+        if let Some((memory, _)) = self.surface.binding() {
+            memory.discard();
+        }
+        self.cache.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.cache.count(Stat::Dropped, 1);
     }
 }
 
@@ -553,13 +556,13 @@ impl Drop for DecodedTexels {
 }
 
 /// Chunk that a thread decodes. It counts as decoded on drop.
-struct Share<'a> {
+struct ChunkGuard<'a> {
     texels: &'a DecodedTexels,
     job: &'a Arc<Job>,
     blocks: &'a Surface,
 }
 
-impl Drop for Share<'_> {
+impl Drop for ChunkGuard<'_> {
     fn drop(&mut self) {
         if self.job.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.texels.end(self.job, self.blocks);
@@ -618,7 +621,7 @@ impl Surface {
     /// the written area, in blocks.
     pub fn wrote_blocks(&self, workers: &Workers, part: (u32, u32), area: [[u32; 2]; 2]) {
         if let Some(texels) = self.decoded() {
-            texels.update(workers, self, part, area);
+            texels.decode_again(workers, self, part, area);
         }
     }
 }
@@ -629,29 +632,33 @@ fn checksum(blocks: &Surface, (level, layer): (u32, u32)) -> Option<u64> {
     let (memory, start) = blocks.binding()?;
     let part = blocks.layout().subresource(COLOR, level, layer)?;
     let mut hasher = foldhash::quality::FixedState::default().build_hasher();
-    let mut piece = [0; PIECE_BYTES];
-    for at in (0..part.size).step_by(PIECE_BYTES) {
-        let piece = &mut piece[..(part.size - at).min(PIECE_BYTES as u64) as usize];
-        memory.read(start + part.offset + at, piece);
-        hasher.write(piece);
+    let mut bytes = [0; CHECKSUM_CHUNK_BYTES];
+    for at in (0..part.size).step_by(CHECKSUM_CHUNK_BYTES) {
+        let bytes = &mut bytes[..(part.size - at).min(CHECKSUM_CHUNK_BYTES as u64) as usize];
+        memory.read(start + part.offset + at, bytes);
+        hasher.write(bytes);
     }
     Some(hasher.finish())
 }
 
-/// Decodes some blocks of a row.
-fn decode_row(
-    info: &FormatInfo,
-    (blocks, texels): (&PlaneRef<'_>, &PlaneRef<'_>),
-    (y, columns): (u32, Range<u32>),
-    scratch: &mut [u8],
-) {
-    let [width, height] = info.block_extent();
-    let mut block = [0; 16];
-    let block = &mut block[..info.bytes as usize];
-    for x in columns {
-        blocks.read(x, y, 0, block);
-        format::decode_block(info, block, scratch);
-        put(texels, [x * width, y * height], [width, height], scratch);
+/// Planes of blocks and of their decoded texels.
+struct BlockDecoder<'a> {
+    info: &'a FormatInfo,
+    blocks: PlaneRef<'a>,
+    texels: PlaneRef<'a>,
+}
+
+impl BlockDecoder<'_> {
+    /// Decodes some blocks of a row.
+    fn decode_row(&self, y: u32, columns: Range<u32>, scratch: &mut [u8]) {
+        let [width, height] = self.info.block_extent();
+        let mut block = [0; 16];
+        let block = &mut block[..self.info.bytes as usize];
+        for x in columns {
+            self.blocks.read(x, y, 0, block);
+            format::decode_block(self.info, block, scratch);
+            put(&self.texels, [x * width, y * height], [width, height], scratch);
+        }
     }
 }
 

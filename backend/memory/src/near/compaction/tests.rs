@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 
-use super::super::near::FarFile;
 use super::*;
-use crate::{Buffer, Heap, OutOfMemory, Surface, SurfaceDesc};
+use crate::{Allocation, Buffer, FarFile, Heap, OutOfMemory, Surface, SurfaceDesc};
 
 const HEAP: u64 = 64 << 20;
 
@@ -25,7 +24,7 @@ fn surface(format: vk::Format, side: u32, samples: u32) -> Arc<Surface> {
 
 /// Binds a surface at the start of a new allocation that is `more` bytes larger than the surface.
 fn bound(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64) -> Arc<Allocation> {
-    let memory = Allocation::resting(heap, surface.layout().size() + more, near).unwrap();
+    let memory = Allocation::new_compactable(heap, surface.layout().size() + more, near).unwrap();
     assert!(surface.bind(memory.clone(), 0));
     memory
 }
@@ -66,12 +65,17 @@ fn check(memory: &Allocation, range: Range<u64>, kind: usize, seed: u32) {
     assert_eq!(wrong, None, "of {kind}");
 }
 
-fn states(memory: &Allocation) -> Vec<State> {
-    memory.rest.as_ref().unwrap().spans.iter().map(|span| span.get().state()).collect()
+/// Returns the part of an allocation that compaction works on.
+fn compactable(memory: &Allocation) -> &Arc<CompactableMemory> {
+    memory.compactable().unwrap()
+}
+
+fn states(memory: &Allocation) -> Vec<SpanState> {
+    compactable(memory).spans.iter().map(|span| span.get().state()).collect()
 }
 
 #[test]
-fn what_wakes_is_what_went_to_rest() {
+fn compacted_spans_keep_their_bytes() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
     let near = residency(&heap, 8 << 20, true);
     let kinds = [
@@ -93,20 +97,24 @@ fn what_wakes_is_what_went_to_rest() {
                 check(&memory, all.clone(), kind, 1);
                 drop(in_use);
                 // Spans behind the image may contain no image.
-                assert!(!states(&memory).contains(&State::Awake), "{format:?} {kind}");
+                assert!(!states(&memory).contains(&SpanState::Resident), "{format:?} {kind}");
             }
             assert!(heap.resident() < heap.used() || kind == 1, "{format:?} {kind}: nothing is saved");
         }
     }
-    assert_eq!((heap.used(), heap.resident()), (0, 0), "what is freed takes nothing");
+    assert_eq!((heap.used(), heap.resident()), (0, 0), "freed memory takes nothing");
     let of = |stat| counted(&near, stat);
-    assert!(of(Stat::SpansVoid) > 0 && of(Stat::SpansRested) > of(Stat::SpansVoid) && of(Stat::PeakResting) > 0);
+    assert!(
+        of(Stat::SpansUniform) > 0
+            && of(Stat::SpansCompacted) > of(Stat::SpansUniform)
+            && of(Stat::PeakCompactedImages) > 0
+    );
     assert!(of(Stat::LinesOne) > 0 && of(Stat::LinesRaw) > 0);
 }
 
 /// All supported formats, with levels, layers, slices and samples, survive compaction unchanged.
 #[test]
-fn all_optimal_images_rest() {
+fn all_optimal_images_are_compacted() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
     let near = residency(&heap, HEAP, true);
     let extent = |width, height, depth| vk::Extent3D { width, height, depth };
@@ -118,22 +126,22 @@ fn all_optimal_images_rest() {
         (vk::ImageType::TYPE_3D, extent(33, 20, 9), 6, 1, 1),
     ];
     let formats: Vec<_> = vitric_format::all().collect();
-    let mut rested = 0;
+    let mut compacted = 0;
     for (seed, info) in formats.iter().enumerate() {
         for (kind, extent, levels, layers, samples) in kinds {
             let format = info.format;
             let desc = SurfaceDesc { kind, format, extent, levels, layers, samples, linear: false, decoded: false };
             let surface = Surface::new(desc).unwrap();
             let memory = filled(&heap, &near, &surface, 0, seed % 4, seed as u32);
-            assert!(states(&memory).iter().all(|state| *state == State::Resting), "{desc:?}");
+            assert!(states(&memory).iter().all(|state| *state == SpanState::Compacted), "{desc:?}");
             let in_use = near.begin(&workers);
             surface.begin_use(&in_use, false);
             check(&memory, 0..surface.layout().size(), seed % 4, seed as u32);
-            rested += 1;
+            compacted += 1;
         }
     }
-    assert_eq!(rested, 5 * formats.len());
-    assert!(formats.len() > 100 && counted(&near, Stat::SpansRested) > rested as u64);
+    assert_eq!(compacted, 5 * formats.len());
+    assert!(formats.len() > 100 && counted(&near, Stat::SpansCompacted) > compacted as u64);
 }
 
 /// A clear of a whole image is noted, and the first access that needs the bytes writes them. Bytes
@@ -143,7 +151,7 @@ fn clears_are_noted() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
     let near = residency(&heap, HEAP, false);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
-    let memory = Allocation::resting(&heap, image.layout().size() + 3 * SPAN as u64, &near).unwrap();
+    let memory = Allocation::new_compactable(&heap, image.layout().size() + 3 * SPAN as u64, &near).unwrap();
     // The image begins and ends in the middle of a span.
     let start = SPAN as u64 / 2;
     assert!(image.bind(memory.clone(), start));
@@ -162,8 +170,8 @@ fn clears_are_noted() {
     fill(&memory, 0..memory.size(), 1, 5);
     let losses = in_use.losses();
     clear(&in_use, 0xff12_3456);
-    assert_eq!((states(&memory)[0], &states(&memory)[1..6]), (State::Awake, &[State::Cleared; 5][..]));
-    assert!(in_use.losses() > losses, "sets look at it again");
+    assert_eq!((states(&memory)[0], &states(&memory)[1..6]), (SpanState::Resident, &[SpanState::Cleared; 5][..]));
+    assert!(in_use.losses() > losses, "sets look at the image again");
     check(&memory, 0..range.start, 1, 5);
     check(&memory, SPAN as u64..6 * SPAN as u64, 1, 5);
     // Copies read the clear, and nothing is written.
@@ -191,10 +199,12 @@ fn clears_are_noted() {
     clear(&in_use, 9);
     drop(in_use);
     // When the image is idle, its pages are discarded without being read.
-    let (rested, raw) = (counted(&near, Stat::SpansRested), counted(&near, Stat::NearIn));
-    assert_eq!(idle::rest(std::slice::from_ref(&memory), |_| u64::MAX, 1, usize::MAX), idle::Outcome::All);
-    assert!(states(&memory)[1..6].iter().all(|state| *state == State::Resting));
-    assert!(counted(&near, Stat::SpansRested) >= rested + 5 && heap.resident() < heap.used());
+    let (compacted, raw) = (counted(&near, Stat::SpansCompacted), counted(&near, Stat::NearIn));
+    let listed = std::slice::from_ref(compactable(&memory));
+    let outcome = idle::compact_idle(listed, |_| u64::MAX, 1, usize::MAX);
+    assert_eq!(outcome, idle::Outcome::AllCompacted);
+    assert!(states(&memory)[1..6].iter().all(|state| *state == SpanState::Compacted));
+    assert!(counted(&near, Stat::SpansCompacted) >= compacted + 5 && heap.resident() < heap.used());
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, false);
     assert!(all_are(9) && counted(&near, Stat::NearIn) >= raw);
@@ -204,11 +214,11 @@ fn clears_are_noted() {
     assert!(Buffer::new(100).bind(memory.clone(), 2 * SPAN as u64));
     let mut texel = [0; 4];
     memory.read(2 * SPAN as u64 + 96, &mut texel);
-    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (State::Never, 10));
+    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (SpanState::Pinned, 10));
     image.begin_use(&in_use, true);
     clear(&in_use, 11);
     memory.read(2 * SPAN as u64 + 96, &mut texel);
-    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (State::Never, 11));
+    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (SpanState::Pinned, 11));
     image.begin_use(&in_use, false);
     assert!(all_are(11));
 }
@@ -229,7 +239,7 @@ fn some_clears_are_not_noted() {
         let memory = bound(&heap, &near, &image, 0);
         image.begin_use(&in_use, true);
         assert!(!image.note_clear(&in_use, color, &vec![1; 1024 * bytes]), "{format:?}");
-        assert!(!states(&memory).contains(&State::Cleared));
+        assert!(!states(&memory).contains(&SpanState::Cleared));
     }
     let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
     assert!(!image.note_clear(&in_use, color, &[1; 4096]), "nothing is bound");
@@ -250,40 +260,40 @@ fn some_clears_are_not_noted() {
 }
 
 #[test]
-fn buffers_and_what_is_beside_images_stay_awake() {
+fn buffers_and_bytes_beside_images_stay_resident() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, true);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let size = image.layout().size();
     let memory = filled(&heap, &near, &image, 2 * SPAN as u64, 0, 3);
     drop(near.begin(&workers));
-    assert_eq!(states(&memory), [[State::Resting; 4].as_slice(), &[State::Never; 2]].concat());
+    assert_eq!(states(&memory), [[SpanState::Compacted; 4].as_slice(), &[SpanState::Pinned; 2]].concat());
     // A buffer is bound over the end of the image. The compacted spans there become resident and
     // stay resident.
     let buffer = Buffer::new(SPAN as u64);
     assert!(buffer.bind(memory.clone(), size - 5));
     check(&memory, size - 5..memory.size(), 0, 3);
     drop(near.begin(&workers));
-    assert_eq!(states(&memory)[2..], [State::Resting, State::Never, State::Never, State::Never]);
-    memory.keep_awake(0..memory.size());
+    assert_eq!(states(&memory)[2..], [SpanState::Compacted, SpanState::Pinned, SpanState::Pinned, SpanState::Pinned]);
+    memory.keep_resident(0..memory.size());
     check(&memory, 0..memory.size(), 0, 3);
-    assert_eq!((states(&memory), heap.resident()), (vec![State::Never; 6], heap.used()));
+    assert_eq!((states(&memory), heap.resident()), (vec![SpanState::Pinned; 6], heap.used()));
     // Memory that the host maps or other processes share has no compaction state.
     let other = Allocation::new(&heap, 1 << 20).unwrap();
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
-    assert!(image.bind(other.clone(), 0) && !image.may_rest());
-    other.keep_awake(0..1 << 20);
+    assert!(image.bind(other.clone(), 0) && !image.is_compactable());
+    other.keep_resident(0..1 << 20);
 }
 
 #[test]
-fn what_is_overwritten_is_not_read() {
+fn overwritten_spans_are_not_decoded() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, true);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let memory = filled(&heap, &near, &image, 0, 1, 3);
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, true);
-    assert_eq!((states(&memory), in_use.woken()), (vec![State::Awake; 4], 0));
+    assert_eq!((states(&memory), in_use.restored()), (vec![SpanState::Resident; 4], 0));
     let mut bytes = vec![1; 1 << 18];
     memory.read(0, &mut bytes);
     assert!(bytes.iter().all(|byte| *byte == 0), "it is fresh memory");
@@ -291,15 +301,15 @@ fn what_is_overwritten_is_not_read() {
     fill(&memory, 0..memory.size(), 1, 4);
     drop(in_use);
     let in_use = near.begin(&workers);
-    in_use.wake(&memory, 0..100, true);
+    in_use.make_resident(compactable(&memory), 0..100, true);
     check(&memory, 100..SPAN as u64, 1, 4);
-    assert_eq!((in_use.woken(), states(&memory)[1]), (1, State::Resting));
+    assert_eq!((in_use.restored(), states(&memory)[1]), (1, SpanState::Compacted));
 }
 
 /// Copies read compacted lines bit-exactly and make nothing resident. They keep resident spans
 /// resident.
 #[test]
-fn copies_read_what_rests() {
+fn copies_read_compacted_lines() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, 1 << 20, true);
     for (format, samples) in [
@@ -329,17 +339,17 @@ fn copies_read_what_rests() {
             let (before, resident) = (counted(&near, Stat::LinesRead), memory.resident());
             let in_use = near.begin(&workers);
             let mut reading = image.reading(Some(&in_use));
-            assert!(reading.is_some(), "all of it rests");
-            let at_rest = texels(&mut reading);
-            assert_eq!((in_use.woken(), memory.resident()), (0, resident), "{format:?} {kind}");
-            assert!(!states(&memory).contains(&State::Awake));
+            assert!(reading.is_some(), "all of it is compacted");
+            let compacted = texels(&mut reading);
+            assert_eq!((in_use.restored(), memory.resident()), (0, resident), "{format:?} {kind}");
+            assert!(!states(&memory).contains(&SpanState::Resident));
             assert!(counted(&near, Stat::LinesRead) > before);
             // First a part of the image is resident, then all of it.
-            in_use.wake(&memory, 0..1, false);
-            assert!(texels(&mut image.reading(Some(&in_use))) == at_rest, "{format:?} {kind}");
+            in_use.make_resident(compactable(&memory), 0..1, false);
+            assert!(texels(&mut image.reading(Some(&in_use))) == compacted, "{format:?} {kind}");
             image.begin_use(&in_use, false);
             assert!(image.reading(Some(&in_use)).is_none());
-            assert!(texels(&mut None) == at_rest, "{format:?} {kind}");
+            assert!(texels(&mut None) == compacted, "{format:?} {kind}");
         }
     }
     // Resident spans are not compacted while a submission reads them.
@@ -351,15 +361,15 @@ fn copies_read_what_rests() {
     assert!(image.reading(Some(&second)).is_none());
     drop(first);
     check(&memory, 0..memory.size(), 1, 3);
-    assert_eq!(states(&memory), [State::Awake; 4]);
+    assert_eq!(states(&memory), [SpanState::Resident; 4]);
     drop(second);
-    assert_eq!(states(&memory), [State::Resting; 4]);
+    assert_eq!(states(&memory), [SpanState::Compacted; 4]);
 }
 
 /// Near memory has room for a span or two, then for none. Spans that do not fit go to far memory
 /// or stay raw.
 #[test]
-fn little_room_changes_nothing() {
+fn contents_survive_if_near_memory_is_small() {
     let workers = Workers::new(2);
     for (bytes, size) in [(64 << 10, HEAP), (4 << 10, 256 << 10)] {
         let heap = Heap::new(size);
@@ -377,13 +387,17 @@ fn little_room_changes_nothing() {
 
 /// Lost contents are not coded: their pages are discarded, and later reads are unspecified.
 #[test]
-fn what_is_lost_is_not_kept() {
+fn lost_contents_are_not_coded() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, true);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let memory = bound(&heap, &near, &image, 0);
     drop(near.begin(&workers));
-    assert_eq!((counted(&near, Stat::SpansLost), memory.resident()), (4, 0), "what was never used has no contents");
+    assert_eq!(
+        (counted(&near, Stat::SpansLost), memory.resident()),
+        (4, 0),
+        "memory that was never used has no contents"
+    );
     for round in 0..2 {
         let in_use = near.begin(&workers);
         image.begin_use(&in_use, false);
@@ -400,7 +414,7 @@ fn what_is_lost_is_not_kept() {
     image.begin_use(&in_use, false);
     fill(&memory, 0..memory.size(), 1, 5);
     drop(in_use);
-    assert_eq!(states(&memory), [State::Resting; 4]);
+    assert_eq!(states(&memory), [SpanState::Compacted; 4]);
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, false);
     check(&memory, 0..memory.size(), 1, 5);
@@ -419,13 +433,13 @@ fn what_is_lost_is_not_kept() {
     check(&memory, 0..memory.size(), 1, 6);
     drop((image, alias));
     drop(in_use);
-    assert_eq!((memory.resident(), heap.resident()), (0, 0), "nobody can name what was there");
+    assert_eq!((memory.resident(), heap.resident()), (0, 0), "the contents of destroyed images are lost");
 }
 
 /// A use of an image whose contents are lost finds the contents of another image in the same
 /// memory.
 #[test]
-fn images_that_are_alike_share_what_they_hold() {
+fn identical_images_share_their_contents() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
     let near = residency(&heap, 8 << 20, true);
     let images = [(); 2].map(|()| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
@@ -438,7 +452,7 @@ fn images_that_are_alike_share_what_they_hold() {
         writer.begin_use(&in_use, false);
         fill(&memory, 0..memory.size(), 3, seed);
         drop(in_use);
-        assert!(!states(&memory).contains(&State::Awake));
+        assert!(!states(&memory).contains(&SpanState::Resident));
         let in_use = near.begin(&workers);
         reader.begin_use(&in_use, false);
         check(&memory, 0..memory.size(), 3, seed);
@@ -448,7 +462,7 @@ fn images_that_are_alike_share_what_they_hold() {
 /// The order of compaction: first lost contents, then images that are only read, then the least
 /// recently used images, then the fewest coded bytes.
 #[test]
-fn what_rests_first() {
+fn images_are_compacted_in_order_of_priority() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, false);
     // While this submission runs, the residency thread compacts none of the later ones.
@@ -474,15 +488,16 @@ fn what_rests_first() {
     let in_use = use_of(&images[0], &memories[0], 1);
     images[0].hint(&in_use, Hint::Lost);
     drop(in_use);
-    memories[4].rest.as_ref().unwrap().moved.lock().took.fill(1000);
+    compactable(&memories[4]).table.lock().last_bytes.fill(1000);
     let mut order = Vec::new();
-    let is_awake = |number: usize| states(&memories[number]).contains(&State::Awake);
-    let mut left = idle::Outcome::Some;
-    while left == idle::Outcome::Some {
+    let is_resident = |number: usize| states(&memories[number]).contains(&SpanState::Resident);
+    let listed = memories.each_ref().map(|memory| compactable(memory).clone());
+    let mut outcome = idle::Outcome::SomeResident;
+    while outcome == idle::Outcome::SomeResident {
         // One group of spans at a time. Spans with lost contents cost nothing.
-        left = idle::rest(&memories, |_| 100, 1, 1);
-        let rested: Vec<usize> = (0..5).filter(|number| !order.contains(number) && !is_awake(*number)).collect();
-        order.extend(rested);
+        outcome = idle::compact_idle(&listed, |_| 100, 1, 1);
+        let compacted: Vec<usize> = (0..5).filter(|number| !order.contains(number) && !is_resident(*number)).collect();
+        order.extend(compacted);
     }
     assert_eq!(order, [0, 1, 2, 4, 3]);
     drop(first);
@@ -492,8 +507,8 @@ fn what_rests_first() {
 /// test runs in a separate process with a file size limit of 4 MiB, which acts like a full disk.
 /// The signal for exceeding the limit would end the process.
 #[test]
-fn a_full_disk_is_found_when_memory_is_allocated() {
-    let test = "rest::tests::on_a_full_disk";
+fn allocations_fail_if_the_disk_of_far_memory_is_full() {
+    let test = "near::compaction::tests::on_a_full_disk";
     let output = std::process::Command::new("sh")
         .args(["-c", "ulimit -f 8192; exec \"$0\" --exact \"$1\" --ignored --nocapture"])
         .arg(std::env::current_exe().unwrap())
@@ -514,25 +529,25 @@ fn on_a_full_disk() {
     let memory = filled(&heap, &near, &image, 2 << 20, 1, 3);
     let used = heap.used();
     for _ in 0..2 {
-        assert_eq!(Allocation::resting(&heap, 2 << 20, &near).unwrap_err(), OutOfMemory::Far(2 << 20));
-        assert_eq!(heap.used(), used, "what failed takes nothing");
+        assert_eq!(Allocation::new_compactable(&heap, 2 << 20, &near).unwrap_err(), OutOfMemory::Far(2 << 20));
+        assert_eq!(heap.used(), used, "a failed allocation reserves nothing");
     }
     // Smaller allocations still succeed, and earlier contents are unchanged.
-    let other = Allocation::resting(&heap, 1 << 20, &near).unwrap();
+    let other = Allocation::new_compactable(&heap, 1 << 20, &near).unwrap();
     assert!(counted(&near, Stat::GroupsEvicted) > 0 && counted(&near, Stat::FarIn) > 0);
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, false);
     check(&memory, 0..1 << 20, 1, 3);
     drop(in_use);
     drop((image, memory, other));
-    let all = Allocation::resting(&heap, 4 << 20, &near).unwrap();
-    assert_eq!(Allocation::resting(&heap, SPAN as u64, &near).unwrap_err(), OutOfMemory::Far(SPAN as u64));
+    let all = Allocation::new_compactable(&heap, 4 << 20, &near).unwrap();
+    assert_eq!(Allocation::new_compactable(&heap, SPAN as u64, &near).unwrap_err(), OutOfMemory::Far(SPAN as u64));
     drop(all);
 }
 
 /// The residency thread compacts spans after an idle period, and no span that a submission uses.
 #[test]
-fn what_is_idle_rests_by_itself() {
+fn the_residency_thread_compacts_idle_images() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, false);
     let images = [0, 1].map(|_| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
@@ -542,21 +557,21 @@ fn what_is_idle_rests_by_itself() {
     // Another submission has ended meanwhile.
     drop(near.begin(&workers));
     let begin = Instant::now();
-    while states(&memories[0]).contains(&State::Awake) {
-        assert!(begin.elapsed() < Duration::from_secs(60), "nothing rests");
+    while states(&memories[0]).contains(&SpanState::Resident) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nothing is compacted");
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(states(&memories[1]), [State::Awake; 4]);
+    assert_eq!(states(&memories[1]), [SpanState::Resident; 4]);
     drop(in_use);
-    while states(&memories[1]).contains(&State::Awake) {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the other one does not rest");
+    while states(&memories[1]).contains(&SpanState::Resident) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the other image is not compacted");
         std::thread::sleep(Duration::from_millis(10));
     }
     // The residency thread then sleeps until a submission uses an image.
-    std::thread::sleep(2 * device::LOOK);
-    let look = near.shared(SPAN).unwrap().look();
-    std::thread::sleep(5 * device::LOOK);
-    assert_eq!(near.shared(SPAN).unwrap().look(), look, "it looks where nothing is awake");
+    std::thread::sleep(2 * residency::INTERVAL);
+    let interval = near.state_for(SPAN).unwrap().interval();
+    std::thread::sleep(5 * residency::INTERVAL);
+    assert_eq!(near.state_for(SPAN).unwrap().interval(), interval, "the thread sleeps while nothing is resident");
     let in_use = near.begin(&workers);
     images.iter().for_each(|image| image.begin_use(&in_use, false));
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
@@ -564,7 +579,7 @@ fn what_is_idle_rests_by_itself() {
 
 /// Submissions of several queues use, rewrite and free images while all idle spans are compacted.
 #[test]
-fn everybody_at_the_same_time() {
+fn concurrent_submissions_find_their_bytes() {
     let seconds = std::env::var("VITRIC_STRESS").ok().and_then(|value| value.parse().ok()).unwrap_or(3);
     let (heap, end) = (Heap::new(HEAP), Instant::now() + Duration::from_secs(seconds));
     let near = residency(&heap, 1 << 20, true);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{self, Arc, OnceLock, PoisonError};
+use std::sync::{self, Arc, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use parking_lot::Mutex;
 use vitric_base::host_thread;
 use vitric_base::workers::Workers;
 
-use super::super::near::codec::{Codec, Line};
-use super::super::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
-use super::super::{Allocation, Heap};
-use super::idle::{self, Outcome};
-use super::span::{Numbers, Running};
-use super::{GROUPS, Held, LOOKS, Lines, Listed, SPAN};
+use super::idle::{Outcome, compact_idle};
+use super::span::{Submission, Submissions};
+use super::{CompactableMemory, GROUPS, Lines, MAX_IDLE_INTERVALS, SPAN, SpanStorage};
+use crate::heap::Heap;
+use crate::near::codec::{Codec, Line};
+use crate::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
 
 /// Interval of the residency thread.
-pub(super) const LOOK: Duration = Duration::from_millis(100);
+pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 /// Number of submissions for which a span must be unused while others run. A frame may last longer
 /// than the residency thread's intervals.
-const SUBMISSIONS: u64 = 4;
+const MIN_IDLE_SUBMISSIONS: u64 = 4;
 /// Approximate limit of bytes that the residency thread codes in one interval. It leaves most of a
 /// processor to the program and keeps the order of compaction effective.
-const AT_ONCE: usize = 256 << 20;
+const MAX_INTERVAL_BYTES: usize = 256 << 20;
 
 /// Configuration of the compaction of a device's images.
 #[derive(Debug, Clone)]
@@ -44,47 +44,55 @@ pub struct NearConfig {
 /// Near memory of a device's images, with the residency thread, which ends on drop.
 #[derive(Debug)]
 pub struct Residency {
-    shared: Arc<Shared>,
+    state: Arc<ResidencyState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// State shared by the allocations of a device.
+/// State shared by the compactable memories of a device.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ResidencyState {
     config: NearConfig,
     heap: Arc<Heap>,
     /// Near memory, created at the first compaction. `None` if the system cannot provide it.
     memory: OnceLock<Option<NearMemory>>,
-    slots: Mutex<Slots>,
-    /// Number of spans of all allocations that may be compacted.
+    slots: Mutex<SlotAllocator>,
+    /// Number of spans of all memories that may be compacted.
     capacity: Mutex<usize>,
-    submissions: Numbers,
+    submissions: Submissions,
     /// Number of times that contents of images were lost or cleared.
     losses: AtomicU64,
-    listed: Mutex<Vec<Listed>>,
+    listed: Mutex<Vec<Weak<CompactableMemory>>>,
     /// True once `listed` had an element.
     has_listed: AtomicBool,
     /// Number of the residency thread's intervals so far.
-    look: AtomicU64,
+    interval: AtomicU64,
     /// True if spans may become idle and the residency thread runs or was notified.
     is_active: AtomicBool,
     /// Stop flag of the residency thread. It uses the standard library's locks: see `Calls::came`
     /// in `workers.rs`.
     stop: (sync::Mutex<bool>, sync::Condvar),
     /// Bytes of compacted spans.
-    resting: AtomicU64,
+    compacted_bytes: AtomicU64,
     stats: Stats,
+}
+
+/// Slot of near memory that holds a span.
+pub(super) struct Slot {
+    /// Number of the slot.
+    pub(super) number: u32,
+    /// Bytes of the process's memory that the coded span occupies.
+    pub(super) bytes: u32,
 }
 
 /// Allocator of slots for spans in near memory.
 #[derive(Debug, Default)]
-struct Slots {
+struct SlotAllocator {
     free: Vec<u32>,
     /// First slot that was never allocated. All later slots are unused, too.
     fresh: u32,
 }
 
-impl Shared {
+impl ResidencyState {
     fn lock_stop(&self) -> sync::MutexGuard<'_, bool> {
         self.stop.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,9 +101,9 @@ impl Shared {
         let make = || {
             let groups = usize::try_from(self.heap.size()).ok()?.div_ceil(SPAN) * GROUPS;
             let pages = usize::try_from(self.config.bytes).ok()? / PAGE;
-            let config = Config { pages, groups, far: self.config.far.clone(), buffer: 0, low: 0 };
+            let config = Config { pages, groups, far: self.config.far.clone(), buffer: 0, low_pages: 0 };
             NearMemory::new(&config)
-                .inspect_err(|error| log::warn!("no near memory, all images stay as they are: {error}"))
+                .inspect_err(|error| log::warn!("no near memory, all images stay resident: {error}"))
                 .ok()
         };
         self.memory.get_or_init(make).as_ref()
@@ -105,7 +113,7 @@ impl Shared {
         slot as usize * GROUPS..(slot as usize + 1) * GROUPS
     }
 
-    fn take_slot(&self, memory: &NearMemory) -> Option<u32> {
+    fn allocate_slot(&self, memory: &NearMemory) -> Option<u32> {
         let mut slots = self.slots.lock();
         slots.free.pop().or_else(|| {
             let slot = slots.fresh;
@@ -115,21 +123,21 @@ impl Shared {
         })
     }
 
-    /// Codes a span. Returns its slot and its size in bytes, or `None` if near memory has no room.
-    pub(super) fn put(&self, codec: &Codec, lines: &Lines) -> Option<(u32, u32)> {
+    /// Codes a span. Returns its slot, or `None` if near memory has no room.
+    pub(super) fn put(&self, codec: &Codec, lines: &Lines) -> Option<Slot> {
         let memory = self.memory()?;
-        let slot = self.take_slot(memory)?;
-        let mut groups = Self::groups(slot).zip(lines);
+        let number = self.allocate_slot(memory)?;
+        let mut groups = Self::groups(number).zip(lines);
         match groups.try_for_each(|(group, lines)| memory.put(codec, group, lines)) {
             Ok(()) => {
-                let bytes = Self::groups(slot).map(|group| memory.bytes_of(group)).sum::<usize>() as u32;
-                self.heap.rests(-i64::from(bytes));
-                Some((slot, bytes))
+                let bytes = Self::groups(number).map(|group| memory.bytes_of(group)).sum::<usize>() as u32;
+                self.heap.add_saved(-i64::from(bytes));
+                Some(Slot { number, bytes })
             }
             Err(error) => {
-                log::debug!("a span stays as it is, there is no room: {error}");
-                memory.discard(Self::groups(slot));
-                self.slots.lock().free.push(slot);
+                log::debug!("a span stays resident, near memory has no room: {error}");
+                memory.discard(Self::groups(number));
+                self.slots.lock().free.push(number);
                 None
             }
         }
@@ -154,44 +162,44 @@ impl Shared {
     }
 
     /// Releases the near memory of a span of `bytes` bytes that is no longer compacted.
-    pub(super) fn release(&self, held: Held, bytes: usize) {
-        if matches!(held, Held::Raw | Held::Cleared(_)) {
+    pub(super) fn release(&self, storage: SpanStorage, bytes: usize) {
+        if matches!(storage, SpanStorage::Raw | SpanStorage::Cleared(_)) {
             return;
         }
-        self.resting.fetch_sub(bytes as u64, Ordering::Relaxed);
-        self.heap.rests(-(bytes as i64));
-        if let (Held::Coded { slot, bytes, .. }, Some(memory)) = (held, self.memory()) {
-            self.heap.rests(i64::from(bytes));
+        self.compacted_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.heap.add_saved(-(bytes as i64));
+        if let (SpanStorage::Coded { slot, bytes, .. }, Some(memory)) = (storage, self.memory()) {
+            self.heap.add_saved(i64::from(bytes));
             memory.discard(Self::groups(slot));
             self.slots.lock().free.push(slot);
         }
     }
 
     /// Counts a span of `bytes` bytes as compacted, unless it is raw.
-    pub(super) fn count_rested(&self, held: &Held, bytes: usize) {
-        if matches!(held, Held::Raw) {
+    pub(super) fn count_compacted(&self, storage: &SpanStorage, bytes: usize) {
+        if matches!(storage, SpanStorage::Raw) {
             return;
         }
-        self.stats.count(Stat::SpansRested, 1);
-        self.stats.count(Stat::SpansVoid, usize::from(!matches!(held, Held::Coded { .. })));
-        let resting = self.resting.fetch_add(bytes as u64, Ordering::Relaxed) as usize + bytes;
-        self.stats.peak(Stat::PeakResting, resting);
-        self.heap.rests(bytes as i64);
+        self.stats.count(Stat::SpansCompacted, 1);
+        self.stats.count(Stat::SpansUniform, usize::from(!matches!(storage, SpanStorage::Coded { .. })));
+        let compacted = self.compacted_bytes.fetch_add(bytes as u64, Ordering::Relaxed) as usize + bytes;
+        self.stats.peak(Stat::PeakCompactedImages, compacted);
+        self.heap.add_saved(bytes as i64);
     }
 
     pub(super) fn count(&self, stat: Stat, many: usize) {
         self.stats.count(stat, many);
     }
 
-    /// Adds an allocation to the allocations that the residency thread visits.
-    pub(super) fn list(&self, allocation: Listed) {
-        self.listed.lock().push(allocation);
+    /// Adds a memory to the memories whose idle spans the residency thread compacts.
+    pub(super) fn list(&self, memory: Weak<CompactableMemory>) {
+        self.listed.lock().push(memory);
         self.has_listed.store(true, Ordering::Release);
     }
 
     /// Returns the number of the residency thread's intervals so far.
-    pub(super) fn look(&self) -> u64 {
-        self.look.load(Ordering::Relaxed)
+    pub(super) fn interval(&self) -> u64 {
+        self.interval.load(Ordering::Relaxed)
     }
 
     /// Reserves room for `spans` more spans. If near memory cannot hold all spans, a far-memory
@@ -215,42 +223,42 @@ impl Shared {
         let mut capacity = self.capacity.lock();
         *capacity -= spans;
         if let Some(far) = self.config.far.as_ref().filter(|_| *capacity == 0) {
-            *self.slots.lock() = Slots::default();
+            *self.slots.lock() = SlotAllocator::default();
             far.clear();
         }
     }
 
     /// Compacts idle spans. `before` returns the submission since which a span must be idle, by
-    /// the allocation's idle period in intervals.
-    fn rest(&self, before: impl Fn(usize) -> u64, most: usize) -> Outcome {
-        let listed: Vec<Arc<Allocation>> = {
+    /// the memory's idle period in intervals.
+    fn compact(&self, before: impl Fn(usize) -> u64, max_bytes: usize) -> Outcome {
+        let listed: Vec<Arc<CompactableMemory>> = {
             let mut listed = self.listed.lock();
-            listed.retain(|allocation| allocation.strong_count() > 0);
-            listed.iter().filter_map(Listed::upgrade).collect()
+            listed.retain(|memory| memory.strong_count() > 0);
+            listed.iter().filter_map(Weak::upgrade).collect()
         };
-        idle::rest(&listed, before, self.look(), most)
+        compact_idle(&listed, before, self.interval(), max_bytes)
     }
 
     /// Runs the residency thread until it is stopped.
-    fn serve(&self) {
+    fn run(&self) {
         // Oldest submissions at the last intervals, the latest first.
-        let mut looks: VecDeque<u64> = VecDeque::with_capacity(LOOKS);
+        let mut oldest: VecDeque<u64> = VecDeque::with_capacity(MAX_IDLE_INTERVALS);
         loop {
             let mut stop = self.lock_stop();
             while !*stop && !self.is_active.load(Ordering::Acquire) {
                 stop = self.stop.1.wait(stop).unwrap_or_else(PoisonError::into_inner);
             }
-            looks.truncate(LOOKS - 1);
-            looks.push_front(self.submissions.oldest());
-            let waited = self.stop.1.wait_timeout_while(stop, LOOK, |stop| !*stop);
+            oldest.truncate(MAX_IDLE_INTERVALS - 1);
+            oldest.push_front(self.submissions.oldest());
+            let waited = self.stop.1.wait_timeout_while(stop, INTERVAL, |stop| !*stop);
             if *waited.unwrap_or_else(PoisonError::into_inner).0 {
                 return;
             }
-            self.look.fetch_add(1, Ordering::Relaxed);
+            self.interval.fetch_add(1, Ordering::Relaxed);
             // From here on, submissions that make spans resident set the flag again.
             self.is_active.store(false, Ordering::Release);
             let now = self.submissions.oldest();
-            if self.rest(|patience| before(&looks, now, patience), AT_ONCE) == Outcome::Some {
+            if self.compact(|intervals| before(&oldest, now, intervals), MAX_INTERVAL_BYTES) == Outcome::SomeResident {
                 self.is_active.store(true, Ordering::Release);
             }
             if let Some(Some(memory)) = self.memory.get() {
@@ -261,49 +269,49 @@ impl Shared {
 }
 
 /// Returns the submission since which a span must be idle to be compacted. This is the oldest
-/// running submission `patience` intervals ago, from `looks`, the latest first. It is an older one
-/// if other submissions have run since. Returns 0 if there were fewer intervals.
-fn before(looks: &VecDeque<u64>, now: u64, patience: usize) -> u64 {
-    let Some(&then) = looks.get(patience - 1) else { return 0 };
-    if then == now { then } else { then.min(now.saturating_sub(SUBMISSIONS)) }
+/// running submission `intervals` intervals ago, from `oldest`, the latest first. It is an older
+/// one if other submissions have run since. Returns 0 if there were fewer intervals.
+fn before(oldest: &VecDeque<u64>, now: u64, intervals: usize) -> u64 {
+    let Some(&then) = oldest.get(intervals - 1) else { return 0 };
+    if then == now { then } else { then.min(now.saturating_sub(MIN_IDLE_SUBMISSIONS)) }
 }
 
 impl Residency {
     /// Creates the near memory of the images of a heap. The memory is allocated at the first
     /// compaction.
     pub fn new(config: NearConfig, heap: Arc<Heap>) -> Self {
-        let shared = Shared {
+        let state = ResidencyState {
             config,
             heap,
             memory: OnceLock::new(),
             slots: Mutex::default(),
             capacity: Mutex::default(),
-            submissions: Numbers::default(),
+            submissions: Submissions::default(),
             losses: AtomicU64::new(0),
             listed: Mutex::default(),
             has_listed: AtomicBool::new(false),
-            look: AtomicU64::new(0),
+            interval: AtomicU64::new(0),
             is_active: AtomicBool::new(false),
             stop: Default::default(),
-            resting: AtomicU64::new(0),
+            compacted_bytes: AtomicU64::new(0),
             stats: Stats::default(),
         };
-        Self { shared: Arc::new(shared), thread: Mutex::default() }
+        Self { state: Arc::new(state), thread: Mutex::default() }
     }
 
     /// Returns the shared state for an allocation of `bytes` bytes, or `None` if it is too small
     /// to benefit from compaction.
-    pub(crate) fn shared(&self, bytes: usize) -> Option<&Arc<Shared>> {
-        (bytes >= SPAN || self.shared.config.always).then_some(&self.shared)
+    pub(crate) fn state_for(&self, bytes: usize) -> Option<&Arc<ResidencyState>> {
+        (bytes >= SPAN || self.state.config.always).then_some(&self.state)
     }
 
     /// Returns the indices of near memory's counters in the counter table, with their values.
     pub fn counted(&self) -> Vec<(usize, u64)> {
         let none = Stats::default();
-        let of_memory = self.shared.memory.get().and_then(Option::as_ref).map_or(&none, NearMemory::stats);
-        let pages = self.shared.config.bytes / PAGE as u64;
+        let of_memory = self.state.memory.get().and_then(Option::as_ref).map_or(&none, NearMemory::stats);
+        let pages = self.state.config.bytes / PAGE as u64;
         let free = pages.saturating_sub(of_memory.get(Stat::PeakCompacted) / PAGE as u64);
-        let all = self.shared.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| match number {
+        let all = self.state.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| match number {
             // No code counts free pages. They are computed here.
             number if number == Stat::PagesFree as usize => (number, free),
             number => (number, own + other),
@@ -313,41 +321,42 @@ impl Residency {
 
     /// Begins a submission, or another use of images, that ends when the result is dropped.
     pub fn begin<'r>(&'r self, workers: &'r Workers) -> InUse<'r> {
-        let running = self.shared.submissions.begin();
-        InUse { residency: self, workers, running, woken: AtomicU64::new(0), has_failed: AtomicBool::new(false) }
+        let submission = self.state.submissions.begin();
+        let (restored, has_failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        InUse { residency: self, workers, submission, restored, has_failed }
     }
 
-    fn end(&self, running: Running) {
-        let shared = &self.shared;
-        shared.submissions.end(running);
-        if shared.config.always {
-            let oldest = shared.submissions.oldest();
-            shared.rest(|_| oldest, usize::MAX);
-        } else if shared.has_listed.load(Ordering::Acquire)
-            && !shared.is_active.load(Ordering::Acquire)
-            && !shared.is_active.swap(true, Ordering::AcqRel)
+    fn end(&self, submission: Submission) {
+        let state = &self.state;
+        state.submissions.end(submission);
+        if state.config.always {
+            let oldest = state.submissions.oldest();
+            state.compact(|_| oldest, usize::MAX);
+        } else if state.has_listed.load(Ordering::Acquire)
+            && !state.is_active.load(Ordering::Acquire)
+            && !state.is_active.swap(true, Ordering::AcqRel)
         {
-            self.call();
+            self.notify_thread();
         }
     }
 
     /// Notifies the residency thread, and starts it at the first call.
-    fn call(&self) {
+    fn notify_thread(&self) {
         let mut thread = self.thread.lock();
         if thread.is_none() {
-            let shared = self.shared.clone();
-            let started = host_thread::spawn("vitric-near", move || shared.serve());
-            *thread = started.inspect_err(|error| log::warn!("no thread, images do not rest: {error}")).ok();
+            let state = self.state.clone();
+            let started = host_thread::spawn("vitric-near", move || state.run());
+            *thread = started.inspect_err(|error| log::warn!("no thread compacts idle images: {error}")).ok();
         }
-        let _stop = self.shared.lock_stop();
-        self.shared.stop.1.notify_one();
+        let _stop = self.state.lock_stop();
+        self.state.stop.1.notify_one();
     }
 }
 
 impl Drop for Residency {
     fn drop(&mut self) {
-        *self.shared.lock_stop() = true;
-        self.shared.stop.1.notify_one();
+        *self.state.lock_stop() = true;
+        self.state.stop.1.notify_one();
         if let Some(thread) = self.thread.get_mut().take() {
             // An error means that the thread panicked. Its panic message has already reported
             // this.
@@ -362,31 +371,31 @@ impl Drop for Residency {
 pub struct InUse<'r> {
     residency: &'r Residency,
     workers: &'r Workers,
-    running: Running,
-    woken: AtomicU64,
+    submission: Submission,
+    restored: AtomicU64,
     has_failed: AtomicBool,
 }
 
 impl InUse<'_> {
     /// Returns the number of the submission.
     pub fn number(&self) -> u64 {
-        self.running.number
+        self.submission.number
     }
 
     /// Returns how often contents of images were lost or cleared so far. A caller must begin the
     /// use of an image again if the number has grown since.
     pub fn losses(&self) -> u64 {
-        self.residency.shared.losses.load(Ordering::Acquire)
+        self.residency.state.losses.load(Ordering::Acquire)
     }
 
     /// Records that the contents of an image are lost or cleared.
     pub fn count_loss(&self) {
-        self.residency.shared.losses.fetch_add(1, Ordering::AcqRel);
+        self.residency.state.losses.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Returns the number of spans that the submission has made resident.
-    pub fn woken(&self) -> u64 {
-        self.woken.load(Ordering::Relaxed)
+    pub fn restored(&self) -> u64 {
+        self.restored.load(Ordering::Relaxed)
     }
 
     /// Returns true if a compacted span could not be restored, because the far-memory file cannot
@@ -395,24 +404,24 @@ impl InUse<'_> {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Makes bytes of an allocation resident. `overwritten` means that the submission overwrites
-    /// all of them.
-    pub(crate) fn wake(&self, allocation: &Allocation, range: Range<u64>, overwritten: bool) {
-        let woken = match overwritten {
-            true => allocation.claim(range, self.number(), self.workers),
-            false => allocation.wake(range, self.number(), self.workers),
+    /// Makes bytes of a memory resident. `overwritten` means that the submission overwrites all of
+    /// them.
+    pub(crate) fn make_resident(&self, memory: &CompactableMemory, range: Range<u64>, overwritten: bool) {
+        let restored = match overwritten {
+            true => memory.make_overwritable(range, self.number(), self.workers),
+            false => memory.make_resident(range, self.number(), self.workers),
         };
-        match woken {
+        match restored {
             Ok(spans) => {
-                self.woken.fetch_add(spans as u64, Ordering::Relaxed);
+                self.restored.fetch_add(spans as u64, Ordering::Relaxed);
             }
             Err(error) => self.fail(&error),
         }
     }
 
-    /// Notes that bytes of an allocation are cleared, see [`Allocation::note_clear`].
-    pub(crate) fn note_clear(&self, allocation: &Allocation, range: Range<u64>, line: &Line) -> bool {
-        allocation.note_clear(range, self.number(), line)
+    /// Notes that bytes of a memory are cleared, see [`CompactableMemory::note_clear`].
+    pub(crate) fn note_clear(&self, memory: &CompactableMemory, range: &Range<u64>, line: &Line) -> bool {
+        memory.note_clear(range, self.number(), line)
     }
 
     /// Records and logs that a compacted span cannot be read.
@@ -424,6 +433,6 @@ impl InUse<'_> {
 
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
-        self.residency.end(self.running);
+        self.residency.end(self.submission);
     }
 }

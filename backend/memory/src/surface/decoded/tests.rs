@@ -228,7 +228,7 @@ fn a_full_heap_leaves_little() {
 }
 
 #[test]
-fn nothing_is_decoded_that_may_not_be() {
+fn surfaces_without_a_cache_are_not_decoded() {
     let heap = heap();
     let surface = bound(&heap, desc(BC1));
     assert!(surface.use_decoded(&DecodedCache::new(0), &view(&surface)).is_none());

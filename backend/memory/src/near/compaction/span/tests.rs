@@ -12,10 +12,10 @@ use super::*;
 /// Model of a span of one word whose bytes loom tracks. Unordered reads and writes fail the test.
 struct Memory {
     span: Span<Model>,
-    numbers: Numbers<Model>,
+    submissions: Submissions<Model>,
     raw: UnsafeCell<u64>,
-    /// Compacted value, protected by the allocation's lock.
-    held: Mutex<Option<u64>>,
+    /// Compacted value, protected by the memory's lock.
+    compacted: Mutex<Option<u64>>,
     /// 1 if the contents are lost.
     is_lost: Modelled,
 }
@@ -32,11 +32,11 @@ const FRESH: u64 = 0;
 
 impl Memory {
     /// Creates a resident span with value 1 that no submission uses.
-    fn new(places: usize) -> Arc<Self> {
-        let (span, numbers) = (Span::default(), Numbers::with_places(places));
-        span.set(State::Awake, 0);
-        let held = Mutex::new(None);
-        Arc::new(Self { span, numbers, raw: UnsafeCell::new(1), held, is_lost: Modelled::new(0) })
+    fn new(entries: usize) -> Arc<Self> {
+        let (span, submissions) = (Span::default(), Submissions::with_entries(entries));
+        span.set(SpanState::Resident, 0);
+        let compacted = Mutex::new(None);
+        Arc::new(Self { span, submissions, raw: UnsafeCell::new(1), compacted, is_lost: Modelled::new(0) })
     }
 
     fn read(&self) -> u64 {
@@ -49,69 +49,69 @@ impl Memory {
         self.raw.with_mut(|raw| unsafe { *raw = value });
     }
 
-    /// Models `Allocation::wake`.
-    fn wake(&self, number: u64) {
+    /// Models `CompactableMemory::make_resident`.
+    fn make_resident(&self, number: u64) {
         self.is_lost.store(0, Ordering::Release);
         if self.span.mark(number) {
             return;
         }
-        let mut held = self.held.lock().unwrap();
+        let mut compacted = self.compacted.lock().unwrap();
         if !self.span.mark(number) {
-            self.write(held.take().unwrap());
+            self.write(compacted.take().unwrap());
             let before = self.span.get().used();
-            self.span.set(State::Awake, before.max(number));
+            self.span.set(SpanState::Resident, before.max(number));
         }
     }
 
-    /// Models `Allocation::claim` of a span that is overwritten wholly.
-    fn claim(&self, number: u64) {
+    /// Models `CompactableMemory::make_overwritable` of a span that is overwritten wholly.
+    fn make_overwritable(&self, number: u64) {
         self.is_lost.store(0, Ordering::Release);
         if self.span.mark(number) {
             return;
         }
-        let mut held = self.held.lock().unwrap();
+        let mut compacted = self.compacted.lock().unwrap();
         if !self.span.mark(number) {
-            held.take();
+            compacted.take();
             let before = self.span.get().used();
-            self.span.set(State::Awake, before.max(number));
+            self.span.set(SpanState::Resident, before.max(number));
         }
     }
 
-    /// Models `Allocation::note_clear` by a submission that has claimed the span.
+    /// Models `CompactableMemory::note_clear` by a submission that uses the span.
     fn clear(&self, number: u64, value: u64) {
-        let mut held = self.held.lock().unwrap();
-        assert!(self.span.clear(number), "it is awake as long as the submission runs");
-        *held = Some(value);
+        let mut compacted = self.compacted.lock().unwrap();
+        assert!(self.span.clear(number), "it is resident as long as the submission runs");
+        *compacted = Some(value);
     }
 
-    /// Models `Allocation::read_line`.
-    fn peek(&self, number: u64) -> u64 {
+    /// Models `CompactableMemory::read_line`.
+    fn read_line(&self, number: u64) -> u64 {
         if !self.span.mark(number) {
-            let held = self.held.lock().unwrap();
-            if matches!(self.span.get().state(), State::Resting | State::Cleared) {
-                return held.unwrap();
+            let compacted = self.compacted.lock().unwrap();
+            if matches!(self.span.get().state(), SpanState::Compacted | SpanState::Cleared) {
+                return compacted.unwrap();
             }
             self.span.mark(number);
         }
         self.read()
     }
 
-    /// Models `Allocation::rest_together`.
-    fn rest(&self) {
-        let before = self.numbers.oldest();
-        let mut held = self.held.lock().unwrap();
-        let Some(used) = self.span.begin_to_rest(before) else { return };
+    /// Models `CompactableMemory::compact_spans`.
+    fn compact(&self) {
+        let before = self.submissions.oldest();
+        let mut compacted = self.compacted.lock().unwrap();
+        let Some(used) = self.span.begin_compaction(before) else { return };
         let is_lost = self.is_lost.load(Ordering::Acquire) != 0;
-        let cleared = held.take();
-        *held = Some(if is_lost { FRESH } else { cleared.unwrap_or_else(|| self.read()) });
-        self.span.set(State::Resting, used);
+        let cleared = compacted.take();
+        *compacted = Some(if is_lost { FRESH } else { cleared.unwrap_or_else(|| self.read()) });
+        self.span.set(SpanState::Compacted, used);
         self.write(FRESH);
     }
 
     /// Runs `work` as a submission that has made the span resident.
     fn use_it<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
         self.submit(|number| {
-            self.wake(number);
+            self.make_resident(number);
             work(self)
         })
     }
@@ -123,26 +123,26 @@ impl Memory {
 
     /// Runs `work` as a submission.
     fn submit<R>(&self, work: impl FnOnce(u64) -> R) -> R {
-        let running = self.numbers.begin();
+        let running = self.submissions.begin();
         let result = work(running.number);
-        self.numbers.end(running);
+        self.submissions.end(running);
         result
     }
 }
 
-/// Explores a scene beside a thread that compacts the span `rests` times, and then checks the
-/// final state.
-fn explore_with_rests(
+/// Explores a scene beside a thread that compacts the span `compactions` times, and then checks
+/// the final state.
+fn explore_with_compactions(
     preemptions: usize,
-    rests: usize,
+    compactions: usize,
     scene: impl Fn(&Arc<Memory>) + Send + Sync + 'static,
     end: impl Fn(&Memory) + Send + Sync + 'static,
 ) {
     explore(preemptions, move || {
         let memory = Memory::new(1);
-        let rester = beside(&memory, move |memory| (0..rests).for_each(|_| memory.rest()));
+        let compactor = beside(&memory, move |memory| (0..compactions).for_each(|_| memory.compact()));
         scene(&memory);
-        rester.join().unwrap();
+        compactor.join().unwrap();
         end(&memory);
     });
 }
@@ -153,7 +153,7 @@ fn beside(memory: &Arc<Memory>, work: impl FnOnce(&Memory) + 'static) -> thread:
 }
 
 #[test]
-fn a_submission_finds_what_was_there_and_keeps_what_it_wrote() {
+fn a_submission_finds_earlier_bytes_and_keeps_its_own() {
     let scene = |memory: &Arc<Memory>| {
         memory.use_it(|memory| {
             assert_eq!(memory.read(), 1);
@@ -162,32 +162,32 @@ fn a_submission_finds_what_was_there_and_keeps_what_it_wrote() {
             assert_eq!(memory.read(), 2);
         });
     };
-    explore_with_rests(3, 2, scene, |memory| memory.expect(2));
+    explore_with_compactions(3, 2, scene, |memory| memory.expect(2));
 }
 
 #[test]
-fn two_readers_wake_it_once() {
+fn two_readers_restore_a_span_once() {
     explore(2, || {
         let memory = Memory::new(2);
-        memory.rest();
+        memory.compact();
         let other = beside(&memory, |memory| memory.expect(1));
-        let rester = beside(&memory, Memory::rest);
+        let compactor = beside(&memory, Memory::compact);
         memory.expect(1);
         other.join().unwrap();
-        rester.join().unwrap();
+        compactor.join().unwrap();
     });
 }
 
 #[test]
-fn what_is_overwritten_is_what_was_written() {
+fn an_overwritten_span_has_the_new_bytes() {
     let scene = |memory: &Arc<Memory>| {
         memory.submit(|number| {
-            memory.claim(number);
+            memory.make_overwritable(number);
             memory.write(3);
         });
     };
-    explore_with_rests(3, 1, scene, |memory| {
-        memory.rest();
+    explore_with_compactions(3, 1, scene, |memory| {
+        memory.compact();
         memory.expect(3);
     });
 }
@@ -195,35 +195,35 @@ fn what_is_overwritten_is_what_was_written() {
 /// All later accesses observe a noted clear: by the same submission, by a copy, and by a
 /// submission that makes the span resident.
 #[test]
-fn what_was_cleared_is_found() {
+fn a_noted_clear_is_read() {
     let scene = |memory: &Arc<Memory>| {
         memory.submit(|number| {
-            memory.claim(number);
+            memory.make_overwritable(number);
             memory.clear(number, 6);
-            assert_eq!(memory.peek(number), 6);
+            assert_eq!(memory.read_line(number), 6);
         });
-        memory.submit(|number| assert_eq!(memory.peek(number), 6));
+        memory.submit(|number| assert_eq!(memory.read_line(number), 6));
         memory.expect(6);
     };
-    explore_with_rests(3, 2, scene, |memory| memory.expect(6));
+    explore_with_compactions(3, 2, scene, |memory| memory.expect(6));
 }
 
 /// One submission uses the span without knowledge of the clear, as a submission does whose
 /// programs never read it. Another reads the clear.
 #[test]
-fn what_was_cleared_is_woken_once() {
+fn a_noted_clear_is_written_once() {
     explore(2, || {
         let memory = Memory::new(2);
-        let first = memory.numbers.begin();
-        memory.claim(first.number);
+        let first = memory.submissions.begin();
+        memory.make_overwritable(first.number);
         memory.clear(first.number, 6);
         let other = beside(&memory, |memory| memory.expect(6));
-        let rester = beside(&memory, Memory::rest);
-        memory.wake(first.number);
+        let compactor = beside(&memory, Memory::compact);
+        memory.make_resident(first.number);
         assert_eq!(memory.read(), 6);
         other.join().unwrap();
-        rester.join().unwrap();
-        memory.numbers.end(first);
+        compactor.join().unwrap();
+        memory.submissions.end(first);
         memory.expect(6);
     });
 }
@@ -231,18 +231,18 @@ fn what_was_cleared_is_woken_once() {
 /// A copy reads the span, compacted or resident, without making it resident. Another submission
 /// writes it afterwards.
 #[test]
-fn a_copy_reads_what_is_there() {
+fn a_copy_reads_compacted_and_resident_spans() {
     let scene = |memory: &Arc<Memory>| {
-        memory.submit(|number| assert_eq!(memory.peek(number), 1));
+        memory.submit(|number| assert_eq!(memory.read_line(number), 1));
         memory.use_it(|memory| memory.write(2));
-        memory.submit(|number| assert_eq!(memory.peek(number), 2));
+        memory.submit(|number| assert_eq!(memory.read_line(number), 2));
     };
-    explore_with_rests(3, 2, scene, |memory| memory.expect(2));
+    explore_with_compactions(3, 2, scene, |memory| memory.expect(2));
 }
 
 /// A pass loses the contents. The next submission writes new contents, which are kept.
 #[test]
-fn what_is_written_behind_a_loss_stays() {
+fn bytes_written_after_a_loss_are_kept() {
     let scene = |memory: &Arc<Memory>| {
         memory.use_it(|memory| {
             memory.write(2);
@@ -254,36 +254,36 @@ fn what_is_written_behind_a_loss_stays() {
             memory.write(4);
         });
     };
-    explore_with_rests(3, 2, scene, |memory| {
-        memory.rest();
+    explore_with_compactions(3, 2, scene, |memory| {
+        memory.compact();
         memory.expect(4);
     });
 }
 
 /// A buffer is bound to the span, which becomes resident and stays resident.
 #[test]
-fn what_is_excluded_stays_awake() {
+fn a_pinned_span_stays_resident() {
     let scene = |memory: &Arc<Memory>| {
-        let mut held = memory.held.lock().unwrap();
-        if let Some(value) = held.take() {
+        let mut compacted = memory.compacted.lock().unwrap();
+        if let Some(value) = compacted.take() {
             memory.write(value);
         }
-        memory.span.set(State::Never, 0);
-        drop(held);
+        memory.span.set(SpanState::Pinned, 0);
+        drop(compacted);
         assert_eq!(memory.read(), 1);
         memory.write(5);
     };
-    explore_with_rests(3, 2, scene, |memory| {
-        assert_eq!((memory.span.get().state(), memory.read()), (State::Never, 5));
+    explore_with_compactions(3, 2, scene, |memory| {
+        assert_eq!((memory.span.get().state(), memory.read()), (SpanState::Pinned, 5));
     });
 }
 
-/// More submissions than places: no span that one of them uses is compacted.
+/// More submissions than entries: no span that one of them uses is compacted.
 #[test]
-fn submissions_without_a_place_count() {
+fn untracked_submissions_prevent_compaction() {
     explore(2, || {
         let memory = Memory::new(1);
-        let first = memory.numbers.begin();
+        let first = memory.submissions.begin();
         let other = beside(&memory, |memory| {
             memory.use_it(|memory| {
                 assert_eq!(memory.read(), 1);
@@ -291,24 +291,24 @@ fn submissions_without_a_place_count() {
                 assert_eq!(memory.read(), 2);
             });
         });
-        memory.rest();
-        memory.numbers.end(first);
-        memory.rest();
+        memory.compact();
+        memory.submissions.end(first);
+        memory.compact();
         other.join().unwrap();
         memory.expect(2);
     });
 }
 
 #[test]
-fn numbers_are_told_apart() {
-    let numbers = Numbers::<Machine>::with_places(2);
-    assert_eq!(numbers.oldest(), 1);
-    let [a, b, c] = [(); 3].map(|()| numbers.begin());
-    assert_eq!([a.number, b.number, c.number, numbers.oldest()], [1, 2, 3, 0]);
-    numbers.end(c);
-    assert_eq!(numbers.oldest(), 1);
-    numbers.end(a);
-    assert_eq!(numbers.oldest(), 2);
-    numbers.end(b);
-    assert_eq!(numbers.oldest(), 4);
+fn oldest_is_the_least_running_number() {
+    let submissions = Submissions::<Machine>::with_entries(2);
+    assert_eq!(submissions.oldest(), 1);
+    let [a, b, c] = [(); 3].map(|()| submissions.begin());
+    assert_eq!([a.number, b.number, c.number, submissions.oldest()], [1, 2, 3, 0]);
+    submissions.end(c);
+    assert_eq!(submissions.oldest(), 1);
+    submissions.end(a);
+    assert_eq!(submissions.oldest(), 2);
+    submissions.end(b);
+    assert_eq!(submissions.oldest(), 4);
 }

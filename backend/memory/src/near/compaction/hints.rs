@@ -1,12 +1,11 @@
 //! Hints from commands about images: lost contents, and images that are only read from now on.
 //! Users of the images need not know them.
 
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{OnceLock, Weak};
 
 use ash::vk::ImageLayout as L;
-
-use crate::DecodedTexels;
 
 /// Statement of a command about an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,16 +39,22 @@ impl Hint {
     }
 }
 
+/// Data derived from an image, which can be made again.
+pub(crate) trait Evict: Debug + Send + Sync {
+    /// Releases the data unless it is in use.
+    fn evict(&self);
+}
+
 /// Latest hints about an image.
 #[derive(Debug, Default)]
-pub(crate) struct Hints {
+pub(crate) struct ImageHints {
     is_lost: AtomicBool,
     is_read_only: AtomicBool,
     /// Decoded texels of the image's blocks, if there are any.
-    decoded: OnceLock<Weak<DecodedTexels>>,
+    decoded: OnceLock<Weak<dyn Evict>>,
 }
 
-impl Hints {
+impl ImageHints {
     /// Records a hint.
     pub fn take(&self, hint: Hint) {
         match hint {
@@ -60,12 +65,12 @@ impl Hints {
     }
 
     /// Records that the image has decoded texels.
-    pub fn set_decoded(&self, texels: &Arc<DecodedTexels>) {
-        let _ = self.decoded.set(Arc::downgrade(texels));
+    pub fn set_decoded(&self, texels: Weak<dyn Evict>) {
+        let _ = self.decoded.set(texels);
     }
 
     /// Drops the decoded texels unless they are in use.
-    pub fn drop_decoded(&self) {
+    pub fn evict_decoded(&self) {
         if let Some(texels) = self.decoded.get().and_then(Weak::upgrade) {
             texels.evict();
         }

@@ -8,9 +8,9 @@
 use super::codec::{Control, Line};
 use super::table::LINES;
 
-/// Gathered lines of a group.
+/// Lines of a group in the compaction buffer.
 #[derive(Debug, Clone)]
-pub struct Gathered {
+pub struct BufferedGroup {
     /// Number of the group.
     pub group: usize,
     /// Coded lines.
@@ -18,7 +18,7 @@ pub struct Gathered {
     since: u64,
 }
 
-impl Gathered {
+impl BufferedGroup {
     /// Creates a group with one line.
     pub fn one(group: usize, line: usize, control: Control, coded: &Line) -> Self {
         let mut lines = [None; LINES];
@@ -31,23 +31,23 @@ impl Gathered {
     }
 }
 
-/// Buffer.
+/// Compaction buffer.
 #[derive(Debug)]
-pub struct Buffer {
-    groups: Vec<Gathered>,
-    room: usize,
+pub struct CompactionBuffer {
+    groups: Vec<BufferedGroup>,
+    capacity: usize,
     tick: u64,
 }
 
-impl Buffer {
-    /// Creates a buffer of `room` groups; 0 disables it, and lines are written immediately.
-    pub fn new(room: usize) -> Self {
-        Self { groups: Vec::with_capacity(room), room, tick: 0 }
+impl CompactionBuffer {
+    /// Creates a buffer of `capacity` groups; 0 disables it, and lines are written immediately.
+    pub fn new(capacity: usize) -> Self {
+        Self { groups: Vec::with_capacity(capacity), capacity, tick: 0 }
     }
 
     /// Returns true if the buffer has room for at least one group.
-    pub fn is_used(&self) -> bool {
-        self.room > 0
+    pub fn is_enabled(&self) -> bool {
+        self.capacity > 0
     }
 
     /// Advances the age counter: later lines are younger than the present ones.
@@ -58,40 +58,40 @@ impl Buffer {
     /// Stores a line if its group is present or there is room for a new group. Returns false
     /// otherwise.
     pub fn put(&mut self, group: usize, line: usize, control: Control, coded: &Line) -> bool {
-        if let Some(gathered) = self.groups.iter_mut().find(|gathered| gathered.group == group) {
-            gathered.lines[line] = Some((control, *coded));
+        if let Some(buffered) = self.groups.iter_mut().find(|buffered| buffered.group == group) {
+            buffered.lines[line] = Some((control, *coded));
             return true;
         }
-        let has_room = self.groups.len() < self.room;
+        let has_room = self.groups.len() < self.capacity;
         if has_room {
-            self.groups.push(Gathered { since: self.tick, ..Gathered::one(group, line, control, coded) });
+            self.groups.push(BufferedGroup { since: self.tick, ..BufferedGroup::one(group, line, control, coded) });
         }
         has_room
     }
 
     /// Returns a line, if it is in the buffer.
     pub fn find(&self, group: usize, line: usize) -> Option<&(Control, Line)> {
-        self.groups.iter().find(|gathered| gathered.group == group)?.lines[line].as_ref()
+        self.groups.iter().find(|buffered| buffered.group == group)?.lines[line].as_ref()
     }
 
     /// Removes and returns the group to evict next.
-    pub fn next(&mut self) -> Option<Gathered> {
-        let key = |gathered: &Gathered| {
-            let count = gathered.count();
-            (count < LINES, gathered.since, std::cmp::Reverse(count))
+    pub fn take_next(&mut self) -> Option<BufferedGroup> {
+        let key = |buffered: &BufferedGroup| {
+            let count = buffered.count();
+            (count < LINES, buffered.since, std::cmp::Reverse(count))
         };
         let first = (0..self.groups.len()).min_by_key(|&number| key(&self.groups[number]))?;
         Some(self.groups.remove(first))
     }
 
     /// Puts a group back that could not be evicted.
-    pub fn restore(&mut self, gathered: Gathered) {
-        self.groups.push(gathered);
+    pub fn restore(&mut self, buffered: BufferedGroup) {
+        self.groups.push(buffered);
     }
 
     /// Discards the lines of a group.
     pub fn discard(&mut self, group: usize) {
-        self.groups.retain(|gathered| gathered.group != group);
+        self.groups.retain(|buffered| buffered.group != group);
     }
 }
 
@@ -99,13 +99,13 @@ impl Buffer {
 mod tests {
     use super::*;
 
-    fn fill(buffer: &mut Buffer, group: usize, lines: usize) {
+    fn fill(buffer: &mut CompactionBuffer, group: usize, lines: usize) {
         assert!((0..lines).all(|line| buffer.put(group, line, Control::One, &Line::ZERO)));
     }
 
     #[test]
-    fn full_groups_leave_first_then_old_ones_then_those_with_most_lines() {
-        let mut buffer = Buffer::new(5);
+    fn full_groups_are_evicted_first_then_old_ones_then_those_with_most_lines() {
+        let mut buffer = CompactionBuffer::new(5);
         fill(&mut buffer, 10, 2);
         buffer.tick();
         fill(&mut buffer, 11, 3);
@@ -114,19 +114,19 @@ mod tests {
         fill(&mut buffer, 13, 7);
         fill(&mut buffer, 14, 8);
         assert!(!buffer.put(15, 0, Control::One, &Line::ZERO), "there is no room");
-        assert!(buffer.put(13, 2, Control::Raw, &Line::ZERO), "but for lines of what is there");
-        let order: Vec<usize> = std::iter::from_fn(|| buffer.next()).map(|gathered| gathered.group).collect();
+        assert!(buffer.put(13, 2, Control::Raw, &Line::ZERO), "but for lines of groups that are there");
+        let order: Vec<usize> = std::iter::from_fn(|| buffer.take_next()).map(|buffered| buffered.group).collect();
         assert_eq!(order, [14, 10, 12, 11, 13]);
     }
 
     #[test]
     fn the_newest_line_is_kept() {
-        let mut buffer = Buffer::new(2);
+        let mut buffer = CompactionBuffer::new(2);
         let newer = Line([7; 64]);
         assert!(buffer.put(3, 1, Control::One, &Line::ZERO) && buffer.put(3, 1, Control::Raw, &newer));
         assert_eq!(buffer.find(3, 1), Some(&(Control::Raw, newer)));
         assert_eq!((buffer.find(3, 2), buffer.find(4, 1)), (None, None));
         buffer.discard(3);
-        assert!(buffer.next().is_none());
+        assert!(buffer.take_next().is_none());
     }
 }
