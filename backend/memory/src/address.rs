@@ -94,7 +94,7 @@ impl Default for AddressSpace {
 }
 
 /// Returns the number of addresses that an allocation occupies, a multiple of [`STEP`].
-fn room(allocation: &Allocation) -> u64 {
+fn address_count(allocation: &Allocation) -> u64 {
     // At least one unassigned byte follows each allocation, so that the end of an allocation is
     // never the start of another.
     allocation.size().saturating_add(1).checked_next_multiple_of(STEP).unwrap_or(u64::MAX)
@@ -104,13 +104,14 @@ impl Space {
     /// Returns the greatest end of the assigned ranges that overlap a range, or `None` if it is
     /// free.
     fn obstacle(&self, start: u64, length: u64) -> Option<u64> {
-        let ranges = self.now.ranges.iter().map(|(first, allocation)| (*first, first.saturating_add(room(allocation))));
+        let ranges =
+            self.now.ranges.iter().map(|(first, allocation)| (*first, first.saturating_add(address_count(allocation))));
         ranges.filter(|&(first, end)| first < start.saturating_add(length) && start < end).map(|(_, end)| end).max()
     }
 
     /// Returns the start of a free range of `length` addresses, or `None` if no range of this kind
     /// is free.
-    fn place(&mut self, kind: AddressKind, length: u64) -> Option<u64> {
+    fn find_free(&mut self, kind: AddressKind, length: u64) -> Option<u64> {
         let slot = match kind {
             AddressKind::At(start) => {
                 let fits = start >= FIRST && start.is_multiple_of(STEP) && start.checked_add(length)? <= END;
@@ -137,7 +138,7 @@ impl AddressSpace {
         if let Some(address) = space.now.of(allocation) {
             return !matches!(kind, AddressKind::At(other) if other != address);
         }
-        let Some(address) = space.place(kind, room(allocation)) else { return false };
+        let Some(address) = space.find_free(kind, address_count(allocation)) else { return false };
         let mut ranges = space.now.ranges.clone();
         ranges.push((address, allocation.clone()));
         space.now = Arc::new(Addresses::new(ranges));

@@ -115,7 +115,7 @@ impl Grid {
 
     /// Returns the index of a texel in its line.
     #[inline]
-    pub(super) fn place(self, x: u32, y: u32) -> u32 {
+    pub(super) fn texel_index(self, x: u32, y: u32) -> u32 {
         let (in_x, in_y) = (x & ((1 << self.width_log2) - 1), y & ((1 << self.height_log2) - 1));
         match self.height_log2 {
             0 => in_x,

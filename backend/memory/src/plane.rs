@@ -74,7 +74,7 @@ impl<'a> PlaneRef<'a> {
         let Part { grid, stride, .. } = self.part;
         let line = u64::from(y >> grid.height_log2) * self.part.row_bytes
             + u64::from(x >> grid.width_log2) * self.part.line_bytes;
-        let in_line = (sample << (grid.width_log2 + grid.height_log2)) + grid.place(x, y);
+        let in_line = (sample << (grid.width_log2 + grid.height_log2)) + grid.texel_index(x, y);
         self.base + line + u64::from(in_line * stride)
     }
 

@@ -21,13 +21,13 @@ type ToLine = fn(&mut [u8], &[u8], usize);
 /// Returns the byte offset, in rows, of the upper two texels of a quad of a line. The lower two
 /// texels lie one row further.
 #[inline]
-fn place<const TEXEL: usize>(quad: usize, pitch: usize) -> usize {
+fn quad_offset<const TEXEL: usize>(quad: usize, pitch: usize) -> usize {
     quad / 4 * 2 * pitch + quad % 4 * 2 * TEXEL
 }
 
 fn from_line<const TEXEL: usize>(line: &[u8], rows: &mut [u8], pitch: usize) {
     for (number, quad) in line.chunks_exact(4 * TEXEL).enumerate() {
-        let (at, (upper, lower)) = (place::<TEXEL>(number, pitch), quad.split_at(2 * TEXEL));
+        let (at, (upper, lower)) = (quad_offset::<TEXEL>(number, pitch), quad.split_at(2 * TEXEL));
         rows[at..at + 2 * TEXEL].copy_from_slice(upper);
         rows[at + pitch..at + pitch + 2 * TEXEL].copy_from_slice(lower);
     }
@@ -35,7 +35,7 @@ fn from_line<const TEXEL: usize>(line: &[u8], rows: &mut [u8], pitch: usize) {
 
 fn to_line<const TEXEL: usize>(line: &mut [u8], rows: &[u8], pitch: usize) {
     for (number, quad) in line.chunks_exact_mut(4 * TEXEL).enumerate() {
-        let (at, (upper, lower)) = (place::<TEXEL>(number, pitch), quad.split_at_mut(2 * TEXEL));
+        let (at, (upper, lower)) = (quad_offset::<TEXEL>(number, pitch), quad.split_at_mut(2 * TEXEL));
         upper.copy_from_slice(&rows[at..at + 2 * TEXEL]);
         lower.copy_from_slice(&rows[at + pitch..at + pitch + 2 * TEXEL]);
     }

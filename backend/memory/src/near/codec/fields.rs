@@ -17,7 +17,7 @@ const HEADER_BITS: u32 = 24;
 
 /// Arithmetic for the fields of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// Four fields of 8 bits.
     Bytes,
     /// Two fields of 16 bits.
@@ -31,7 +31,7 @@ pub enum Kind {
 /// Fields of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fields {
-    pub(super) kind: Kind,
+    pub(super) kind: FieldKind,
     packed: Packed,
 }
 
@@ -74,7 +74,7 @@ const fn above(list: &[(u8, u8)]) -> Above {
 
 impl Fields {
     /// Returns fields of equal widths: 8, 16 or 32 bits.
-    fn equal(kind: Kind, bits: u8) -> Self {
+    fn equal(kind: FieldKind, bits: u8) -> Self {
         let numbers: SmallVec<[(u8, u8); MAX_FIELDS]> = (0..32 / bits).map(|number| (number * bits, bits)).collect();
         Self { kind, ..Self::packed(&numbers) }
     }
@@ -93,17 +93,17 @@ impl Fields {
             above: above(numbers),
             steps: above(numbers).iter().take_while(|above| **above != 0).count(),
         };
-        Self { kind: Kind::Packed, packed }
+        Self { kind: FieldKind::Packed, packed }
     }
 
     /// Returns fields of 8 bits, for formats without known structure.
     pub fn bytes() -> Self {
-        Self::equal(Kind::Bytes, 8)
+        Self::equal(FieldKind::Bytes, 8)
     }
 
     /// Returns the fields of depths of `bits` bits, as planes store them.
     pub fn of_depth(bits: u32) -> Self {
-        if bits == 16 { Self::equal(Kind::Halves, 16) } else { Self::equal(Kind::Words, 32) }
+        if bits == 16 { Self::equal(FieldKind::Halves, 16) } else { Self::equal(FieldKind::Words, 32) }
     }
 
     /// Returns the fields of a colour format's words: components, gaps between components, and the
@@ -129,10 +129,10 @@ impl Fields {
         widths.dedup();
         match widths[..] {
             [8] => Self::bytes(),
-            [16] => Self::equal(Kind::Halves, 16),
+            [16] => Self::equal(FieldKind::Halves, 16),
             // A component of fewer than 16 bits at the upper end of a 16-bit texel.
-            [4, 12] | [6, 10] if info.bytes >= 2 && info.channels[0].offset > 0 => Self::equal(Kind::Halves, 16),
-            [32] => Self::equal(Kind::Words, 32),
+            [4, 12] | [6, 10] if info.bytes >= 2 && info.channels[0].offset > 0 => Self::equal(FieldKind::Halves, 16),
+            [32] => Self::equal(FieldKind::Words, 32),
             _ if numbers.len() <= MAX_FIELDS => Self::packed(&numbers),
             _ => Self::bytes(),
         }
@@ -153,24 +153,24 @@ pub trait Arithmetic: Copy {
     /// Subtracts fields.
     fn sub<L: Lanes>(self, a: L, b: L) -> L;
     /// Separates the fields of residuals, so that no field contains a borrow of another.
-    fn apart<L: Lanes>(self, value: L) -> L;
+    fn without_borrows<L: Lanes>(self, value: L) -> L;
     /// Returns the bits of each field that differ from the next lower bit, with a zero below the
     /// lowest bit. The highest such bit of a field is its highest significant bit.
     fn changes<L: Lanes>(self, value: L) -> L;
-    /// Sign-extends residuals of which only the significant low bits are set. `tops` is the
+    /// Sign-extends residuals of which only the significant low bits are set. `signs` is the
     /// highest significant bit of each field, its sign.
     #[inline(always)]
-    fn whole<L: Lanes>(self, value: L, tops: u32) -> L {
-        let tops = L::splat(tops);
-        self.sub(value.xor(tops), tops)
+    fn sign_extend<L: Lanes>(self, value: L, signs: u32) -> L {
+        let signs = L::splat(signs);
+        self.sub(value.xor(signs), signs)
     }
     /// Returns the significant bits of each field for the bits that [`Self::changes`] returned:
     /// the highest of them and all lower bits of the field.
-    fn below(self, any: u32) -> u32;
+    fn significant_bits(self, any: u32) -> u32;
     /// Returns a lower bound of the number of bits that offsets need if slopes need the bits of a
     /// mask. A word is predicted from three others, so the range of its residuals is at most four
     /// times the range of the words.
-    fn least_of_offsets(self, used: u32) -> u32;
+    fn min_offset_bits(self, used: u32) -> u32;
     /// Returns true if fields are so narrow that slopes gain little over offsets. Offsets are then
     /// tried first, and used if they save half of the line.
     #[inline(always)]
@@ -178,17 +178,17 @@ pub trait Arithmetic: Copy {
         false
     }
     /// Returns the highest bit of each field in a mask of significant bits.
-    fn tops(self, used: u32) -> u32;
+    fn sign_bits(self, used: u32) -> u32;
     /// Returns the header for a mask of significant bits: the number of bits of each field.
-    fn code(self, used: u32) -> u32;
+    fn header(self, used: u32) -> u32;
     /// Returns the mask of significant bits for a header. Numbers beyond a field's width mean the
     /// whole field.
     fn used(self, code: u32) -> u32;
 }
 
-/// Implements [`Arithmetic::below`].
+/// Implements [`Arithmetic::significant_bits`].
 #[inline(always)]
-fn below_of(above: &[u32], any: u32) -> u32 {
+fn significant_bits_of(above: &[u32], any: u32) -> u32 {
     let mut used = any;
     for (step, above) in above.iter().enumerate() {
         used |= (used & above) >> (1 << step);
@@ -196,21 +196,21 @@ fn below_of(above: &[u32], any: u32) -> u32 {
     used
 }
 
-/// Implements [`Arithmetic::tops`].
+/// Implements [`Arithmetic::sign_bits`].
 #[inline(always)]
-fn tops_of(above: &Above, used: u32) -> u32 {
+fn sign_bits_of(above: &Above, used: u32) -> u32 {
     used & !((used & above[0]) >> 1)
 }
 
-/// Implements [`Arithmetic::least_of_offsets`].
+/// Implements [`Arithmetic::min_offset_bits`].
 #[inline(always)]
-fn least_of(above: &Above, used: u32) -> u32 {
+fn min_offset_bits_of(above: &Above, used: u32) -> u32 {
     (used & above[1]).count_ones()
 }
 
-/// Implements [`Arithmetic::code`], with `width_bits` bits for each field in the header.
+/// Implements [`Arithmetic::header`], with `width_bits` bits for each field in the header.
 #[inline(always)]
-fn code_of(list: &[(u8, u8)], width_bits: u32, used: u32) -> u32 {
+fn header_of(list: &[(u8, u8)], width_bits: u32, used: u32) -> u32 {
     let mut code = 0;
     for (number, &(offset, bits)) in list.iter().enumerate() {
         code |= (used >> offset & (u32::MAX >> (32 - bits))).count_ones() << (number as u32 * width_bits);
@@ -229,13 +229,13 @@ fn used_of(list: &[(u8, u8)], width_bits: u32, code: u32) -> u32 {
     used
 }
 
-/// Arithmetic of [`Kind::Bytes`].
+/// Arithmetic of [`FieldKind::Bytes`].
 #[derive(Debug, Clone, Copy)]
 pub struct Bytes;
-/// Arithmetic of [`Kind::Halves`].
+/// Arithmetic of [`FieldKind::Halves`].
 #[derive(Debug, Clone, Copy)]
 pub struct Halves;
-/// Arithmetic of [`Kind::Words`].
+/// Arithmetic of [`FieldKind::Words`].
 #[derive(Debug, Clone, Copy)]
 pub struct Words;
 
@@ -254,7 +254,7 @@ macro_rules! equal {
                 a.$sub(b)
             }
             #[inline(always)]
-            fn apart<L: Lanes>(self, value: L) -> L {
+            fn without_borrows<L: Lanes>(self, value: L) -> L {
                 value
             }
             #[inline(always)]
@@ -262,20 +262,20 @@ macro_rules! equal {
                 value.xor(value.$add(value))
             }
             #[inline(always)]
-            fn below(self, any: u32) -> u32 {
-                below_of(&const { above(&$list) }, any)
+            fn significant_bits(self, any: u32) -> u32 {
+                significant_bits_of(&const { above(&$list) }, any)
             }
             #[inline(always)]
-            fn least_of_offsets(self, used: u32) -> u32 {
-                least_of(&const { above(&$list) }, used)
+            fn min_offset_bits(self, used: u32) -> u32 {
+                min_offset_bits_of(&const { above(&$list) }, used)
             }
             #[inline(always)]
-            fn tops(self, used: u32) -> u32 {
-                tops_of(&const { above(&$list) }, used)
+            fn sign_bits(self, used: u32) -> u32 {
+                sign_bits_of(&const { above(&$list) }, used)
             }
             #[inline(always)]
-            fn code(self, used: u32) -> u32 {
-                code_of(&$list, HEADER_BITS / $list.len() as u32, used)
+            fn header(self, used: u32) -> u32 {
+                header_of(&$list, HEADER_BITS / $list.len() as u32, used)
             }
             #[inline(always)]
             fn used(self, code: u32) -> u32 {
@@ -301,7 +301,7 @@ impl Arithmetic for Packed {
         a.sub32(b)
     }
     #[inline(always)]
-    fn apart<L: Lanes>(self, value: L) -> L {
+    fn without_borrows<L: Lanes>(self, value: L) -> L {
         // Adding half of each field's range cancels the borrow that a negative field took from the
         // next field.
         let halves = L::splat(self.high);
@@ -312,12 +312,12 @@ impl Arithmetic for Packed {
         value.xor(value.add32(value).and(L::splat(!self.low)))
     }
     #[inline(always)]
-    fn below(self, any: u32) -> u32 {
-        below_of(&self.above[..self.steps], any)
+    fn significant_bits(self, any: u32) -> u32 {
+        significant_bits_of(&self.above[..self.steps], any)
     }
     #[inline(always)]
-    fn least_of_offsets(self, used: u32) -> u32 {
-        least_of(&self.above, used)
+    fn min_offset_bits(self, used: u32) -> u32 {
+        min_offset_bits_of(&self.above, used)
     }
     #[inline(always)]
     fn is_coarse(self) -> bool {
@@ -325,12 +325,12 @@ impl Arithmetic for Packed {
         self.count > 4
     }
     #[inline(always)]
-    fn tops(self, used: u32) -> u32 {
-        tops_of(&self.above, used)
+    fn sign_bits(self, used: u32) -> u32 {
+        sign_bits_of(&self.above, used)
     }
     #[inline(always)]
-    fn code(self, used: u32) -> u32 {
-        code_of(&self.list[..self.count], self.width_bits, used)
+    fn header(self, used: u32) -> u32 {
+        header_of(&self.list[..self.count], self.width_bits, used)
     }
     #[inline(always)]
     fn used(self, code: u32) -> u32 {
@@ -362,14 +362,14 @@ mod tests {
             "two texels"
         );
         for (format, kind) in [
-            (vk::Format::R8_UNORM, Kind::Bytes),
-            (vk::Format::B8G8R8A8_SRGB, Kind::Bytes),
-            (vk::Format::R8G8B8_UNORM, Kind::Bytes),
-            (vk::Format::R16G16B16A16_SFLOAT, Kind::Halves),
-            (vk::Format::R10X6_UNORM_PACK16, Kind::Halves),
-            (vk::Format::R32G32_SFLOAT, Kind::Words),
-            (vk::Format::R4G4_UNORM_PACK8, Kind::Packed),
-            (vk::Format::BC1_RGB_UNORM_BLOCK, Kind::Bytes),
+            (vk::Format::R8_UNORM, FieldKind::Bytes),
+            (vk::Format::B8G8R8A8_SRGB, FieldKind::Bytes),
+            (vk::Format::R8G8B8_UNORM, FieldKind::Bytes),
+            (vk::Format::R16G16B16A16_SFLOAT, FieldKind::Halves),
+            (vk::Format::R10X6_UNORM_PACK16, FieldKind::Halves),
+            (vk::Format::R32G32_SFLOAT, FieldKind::Words),
+            (vk::Format::R4G4_UNORM_PACK8, FieldKind::Packed),
+            (vk::Format::BC1_RGB_UNORM_BLOCK, FieldKind::Bytes),
         ] {
             assert_eq!(of(format).kind, kind, "{format:?}");
         }
@@ -387,7 +387,7 @@ mod tests {
                 next = offset + bits;
             }
             assert_eq!(next, 32, "{:?}", info.format);
-            assert_eq!(fields.packed.used(fields.packed.code(fields.packed.below(u32::MAX))), u32::MAX);
+            assert_eq!(fields.packed.used(fields.packed.header(fields.packed.significant_bits(u32::MAX))), u32::MAX);
         }
     }
 
@@ -401,25 +401,25 @@ mod tests {
             let fields = of(formats[format]);
             let (masks, one) = (fields.masks(), |lanes: Portable| lanes.store()[3]);
             let [x, y] = [a, b].map(Portable::splat);
-            let difference = masks.apart(masks.sub(x, y));
-            let used = masks.below(one(masks.changes(difference)));
+            let difference = masks.without_borrows(masks.sub(x, y));
+            let used = masks.significant_bits(one(masks.changes(difference)));
             let kept = one(difference) & used;
-            let whole = masks.whole(Portable::splat(kept), masks.tops(used));
+            let whole = masks.sign_extend(Portable::splat(kept), masks.sign_bits(used));
             proptest::prop_assert_eq!(one(masks.add(whole, y)), a);
             for &(offset, bits) in &fields.packed.list[..fields.packed.count] {
                 let mask = u32::MAX >> (32 - bits);
                 let part = |word: u32| word >> offset & mask;
                 // A field contains exactly the difference if it and all lower fields differ by
                 // less than half of their range.
-                let apart = |offset: u8, bits: u8| {
+                let difference_of = |offset: u8, bits: u8| {
                     let [a, b] = [a, b].map(|word| i64::from(word >> offset & (u32::MAX >> (32 - bits))));
                     a - b
                 };
-                let expected = apart(offset, bits);
+                let expected = difference_of(offset, bits);
                 let half = 1i64 << (bits - 1);
                 let list = &fields.packed.list[..fields.packed.count];
                 let below = list.iter().filter(|other| other.0 <= offset);
-                if below.into_iter().all(|&(offset, bits)| (-(1 << (bits - 1))..1 << (bits - 1)).contains(&apart(offset, bits))) {
+                if below.into_iter().all(|&(offset, bits)| (-(1 << (bits - 1))..1 << (bits - 1)).contains(&difference_of(offset, bits))) {
                     proptest::prop_assert!((-half..half).contains(&expected));
                     proptest::prop_assert_eq!(i64::from(part(one(difference))), expected & i64::from(mask));
                     // The magnitude's bits plus a sign bit are needed.
@@ -435,15 +435,15 @@ mod tests {
             let value = (a as i32 >> shift) as u32;
             let bits = |arithmetic: &dyn Fn(Portable) -> [u32; 3]| arithmetic(Portable::splat(value));
             fn of<A: Arithmetic>(arithmetic: A, value: Portable) -> [u32; 3] {
-                let used = arithmetic.below(arithmetic.changes(value).store()[0]);
+                let used = arithmetic.significant_bits(arithmetic.changes(value).store()[0]);
                 let kept = Portable::splat(value.store()[0] & used);
-                [used, arithmetic.tops(used), arithmetic.whole(kept, arithmetic.tops(used)).store()[0]]
+                [used, arithmetic.sign_bits(used), arithmetic.sign_extend(kept, arithmetic.sign_bits(used)).store()[0]]
             }
-            let [used, tops, back] = bits(&|value| of(Words, value));
+            let [used, signs, back] = bits(&|value| of(Words, value));
             let magnitude = value ^ (value as i32 >> 31) as u32;
             let needed = if value == 0 { 0 } else { 33 - magnitude.leading_zeros() };
             proptest::prop_assert_eq!((used.count_ones(), used.trailing_ones(), back), (needed, needed, value));
-            proptest::prop_assert_eq!(tops, used & !(used >> 1));
+            proptest::prop_assert_eq!(signs, used & !(used >> 1));
             proptest::prop_assert_eq!(bits(&|value| of(Halves, value))[2], value);
             proptest::prop_assert_eq!(bits(&|value| of(Bytes, value))[2], value);
         }

@@ -25,7 +25,7 @@ pub trait Lanes: Copy {
     /// Returns the bitwise XOR.
     fn xor(self, other: Self) -> Self;
     /// Selects bits of `self` where the mask is set, and bits of `other` elsewhere.
-    fn chosen(self, mask: Self, other: Self) -> Self;
+    fn select(self, mask: Self, other: Self) -> Self;
     /// Adds modulo 2^8, in four fields a word.
     fn add8(self, other: Self) -> Self;
     /// Subtracts modulo 2^8, in four fields a word.
@@ -104,7 +104,7 @@ impl Lanes for Portable {
     fn xor(self, other: Self) -> Self {
         self.zip(other, |a, b| a ^ b)
     }
-    fn chosen(self, mask: Self, other: Self) -> Self {
+    fn select(self, mask: Self, other: Self) -> Self {
         self.and(mask).or(other.and(Self(mask.0.map(|word| !word))))
     }
     fn add8(self, other: Self) -> Self {
@@ -246,12 +246,12 @@ mod wide {
     }
 
     #[inline(always)]
-    fn fronts(a: __m256i, b: __m256i) -> __m256i {
+    fn low_halves(a: __m256i, b: __m256i) -> __m256i {
         wide!(_mm256_permute2x128_si256::<0x20>(a, b))
     }
 
     #[inline(always)]
-    fn backs(a: __m256i, b: __m256i) -> __m256i {
+    fn high_halves(a: __m256i, b: __m256i) -> __m256i {
         wide!(_mm256_permute2x128_si256::<0x31>(a, b))
     }
 
@@ -269,7 +269,7 @@ mod wide {
 
     /// Transposes the 4x4 words of four registers in each half.
     #[inline(always)]
-    fn turned(a: __m256i, b: __m256i, c: __m256i, d: __m256i) -> [__m256i; 4] {
+    fn transposed(a: __m256i, b: __m256i, c: __m256i, d: __m256i) -> [__m256i; 4] {
         let (low, high) = (low_words(a, b), high_words(a, b));
         let (other_low, other_high) = (low_words(c, d), high_words(c, d));
         [
@@ -312,8 +312,8 @@ mod wide {
             let (block, y) = (number / 4, number % 4);
             let first = y / 2 * 4;
             let (a, b) = match y & 1 {
-                0 => (fronts(p[first], p[first + 1]), fronts(p[first + 2], p[first + 3])),
-                _ => (backs(p[first], p[first + 1]), backs(p[first + 2], p[first + 3])),
+                0 => (low_halves(p[first], p[first + 1]), low_halves(p[first + 2], p[first + 3])),
+                _ => (high_halves(p[first], p[first + 1]), high_halves(p[first + 2], p[first + 3])),
             };
             *row = crossed(if block == 0 { even(a, b) } else { odd(a, b) });
         }
@@ -332,7 +332,7 @@ mod wide {
                 0 => (low_words(a, b), low_words(c, d)),
                 _ => (high_words(a, b), high_words(c, d)),
             };
-            *part = if quad & 1 == 0 { fronts(upper, lower) } else { backs(upper, lower) };
+            *part = if quad & 1 == 0 { low_halves(upper, lower) } else { high_halves(upper, lower) };
         }
         p
     }
@@ -340,7 +340,7 @@ mod wide {
     #[inline(always)]
     fn quadruples_to_rows(p: &Line) -> Line {
         let order = wide!(_mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        let (upper, lower) = (turned(p[0], p[2], p[4], p[6]), turned(p[1], p[3], p[5], p[7]));
+        let (upper, lower) = (transposed(p[0], p[2], p[4], p[6]), transposed(p[1], p[3], p[5], p[7]));
         let mut rows = *p;
         for (number, row) in rows.iter_mut().enumerate() {
             let texels = if number & 1 == 0 { upper[number / 2] } else { lower[number / 2] };
@@ -357,7 +357,7 @@ mod wide {
             *row = wide!(_mm256_permutevar8x32_epi32(*row, order));
         }
         let [a, b, c, d, e, f, g, h] = apart;
-        let (upper, lower) = (turned(a, c, e, g), turned(b, d, f, h));
+        let (upper, lower) = (transposed(a, c, e, g), transposed(b, d, f, h));
         [upper[0], lower[0], upper[1], lower[1], upper[2], lower[2], upper[3], lower[3]]
     }
 
@@ -378,7 +378,7 @@ mod wide {
             let (block, strip) = (number / 4, number % 4);
             let (upper, lower) = (rows[strip * 2], rows[strip * 2 + 1]);
             let (front, back) = (low_words(upper, lower), high_words(upper, lower));
-            *part = if block == 0 { fronts(front, back) } else { backs(front, back) };
+            *part = if block == 0 { low_halves(front, back) } else { high_halves(front, back) };
         }
         p
     }
@@ -389,7 +389,7 @@ mod wide {
         for (number, row) in rows.iter_mut().enumerate() {
             let (pair, y) = (number / 4, number % 4);
             let (a, b) = (p[pair * 4 + y / 2], p[pair * 4 + 2 + y / 2]);
-            *row = if y & 1 == 0 { fronts(a, b) } else { backs(a, b) };
+            *row = if y & 1 == 0 { low_halves(a, b) } else { high_halves(a, b) };
         }
         rows
     }
@@ -400,7 +400,7 @@ mod wide {
         for (number, part) in p.iter_mut().enumerate() {
             let (pair, block, half) = (number / 4, (number / 2) & 1, number & 1);
             let (a, b) = (rows[pair * 4 + half * 2], rows[pair * 4 + half * 2 + 1]);
-            *part = if block == 0 { fronts(a, b) } else { backs(a, b) };
+            *part = if block == 0 { low_halves(a, b) } else { high_halves(a, b) };
         }
         p
     }
@@ -408,7 +408,7 @@ mod wide {
     /// Orders the bytes of words by their index in the word, in each half. The operation is its
     /// own inverse.
     #[inline(always)]
-    fn apart(row: __m256i) -> __m256i {
+    fn split_bytes(row: __m256i) -> __m256i {
         wide!(_mm256_shuffle_epi8(
             row,
             _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15))
@@ -418,25 +418,25 @@ mod wide {
     /// Returns the bytes of words, of four rows each: `[byte][rows]`.
     #[inline(always)]
     fn bytes_of(rows: &Line) -> [[__m256i; 2]; 4] {
-        let front = turned(apart(rows[0]), apart(rows[1]), apart(rows[2]), apart(rows[3]));
-        let back = turned(apart(rows[4]), apart(rows[5]), apart(rows[6]), apart(rows[7]));
+        let front = transposed(split_bytes(rows[0]), split_bytes(rows[1]), split_bytes(rows[2]), split_bytes(rows[3]));
+        let back = transposed(split_bytes(rows[4]), split_bytes(rows[5]), split_bytes(rows[6]), split_bytes(rows[7]));
         [[front[0], back[0]], [front[1], back[1]], [front[2], back[2]], [front[3], back[3]]]
     }
 
     /// Returns the rows of words from their bytes, the inverse of [`bytes_of`].
     #[inline(always)]
     fn of_bytes([a, b, c, d]: &[[__m256i; 2]; 4]) -> Line {
-        let front = turned(a[0], b[0], c[0], d[0]);
-        let back = turned(a[1], b[1], c[1], d[1]);
+        let front = transposed(a[0], b[0], c[0], d[0]);
+        let back = transposed(a[1], b[1], c[1], d[1]);
         [
-            apart(front[0]),
-            apart(front[1]),
-            apart(front[2]),
-            apart(front[3]),
-            apart(back[0]),
-            apart(back[1]),
-            apart(back[2]),
-            apart(back[3]),
+            split_bytes(front[0]),
+            split_bytes(front[1]),
+            split_bytes(front[2]),
+            split_bytes(front[3]),
+            split_bytes(back[0]),
+            split_bytes(back[1]),
+            split_bytes(back[2]),
+            split_bytes(back[3]),
         ]
     }
 
@@ -489,19 +489,19 @@ mod wide {
 
     /// Number of planes of a byte from which the code transposes eight planes instead of adding
     /// the planes one by one.
-    const MANY: usize = 4;
+    const MIN_TRANSPOSED: usize = 4;
 
     /// Returns the index of the plane for each bit of a byte, if the bits in `used` have planes.
     #[inline(always)]
-    fn places<const LOW: bool>(used: u32) -> [usize; 8] {
-        let (mut places, mut next) = ([0, 1, 2, 3, 4, 5, 6, 7], 0);
+    fn plane_indices<const LOW: bool>(used: u32) -> [usize; 8] {
+        let (mut indices, mut next) = ([0, 1, 2, 3, 4, 5, 6, 7], 0);
         if !LOW {
-            for (bit, place) in places.iter_mut().enumerate() {
-                *place = next & 7;
+            for (bit, index) in indices.iter_mut().enumerate() {
+                *index = next & 7;
                 next += (used >> bit & 1) as usize;
             }
         }
-        places
+        indices
     }
 
     /// Returns bytes from a few planes of the bits in `used`.
@@ -538,8 +538,8 @@ mod wide {
     /// Returns bytes from many planes of the bits in `used`, all at once.
     #[inline(always)]
     fn of_planes<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Halves {
-        let planes = planes.first_chunk::<{ SPARE + 1 }>().expect("there are spare ones behind the last");
-        let [a, b, c, d, e, f, g, h] = places::<LOW>(used);
+        let planes = planes.first_chunk::<{ SPARE + 1 }>().expect("spare elements follow the planes");
+        let [a, b, c, d, e, f, g, h] = plane_indices::<LOW>(used);
         wide!({
             let [ab, cd, ef, gh]: [__m128i; 4] = if LOW {
                 bytemuck::must_cast(*planes)
@@ -618,7 +618,7 @@ mod wide {
     /// Implements [`Lanes::gather`] for all planes of a byte at once.
     #[inline(always)]
     fn gather_widest(rows: &Line, used: u32, planes: &mut [[u8; 8]]) {
-        assert!(planes.len() >= used.count_ones() as usize, "there is a place for each");
+        assert!(planes.len() >= used.count_ones() as usize, "each plane has an element");
         let mut next = planes.as_mut_ptr();
         for (byte, [front, back]) in bytes_of(rows).into_iter().enumerate() {
             let used = (used >> (8 * byte)) as u8;
@@ -679,7 +679,7 @@ mod wide {
             Self(wide!(_mm256_xor_si256(self.0, other.0)))
         }
         #[inline(always)]
-        fn chosen(self, mask: Self, other: Self) -> Self {
+        fn select(self, mask: Self, other: Self) -> Self {
             Self(wide!(_mm256_blendv_epi8(other.0, self.0, mask.0)))
         }
         #[inline(always)]
@@ -787,7 +787,7 @@ mod wide {
             for (byte, halves) in bytes.iter_mut().enumerate() {
                 let used = used >> (8 * byte) & 0xff;
                 let count = used.count_ones() as usize;
-                *halves = if count < MANY {
+                *halves = if count < MIN_TRANSPOSED {
                     of_few_planes(used, &planes[next..][..count])
                 } else {
                     of_planes::<LOW>(used, &planes[next..])

@@ -24,7 +24,7 @@ mod shape;
 
 use vitric_format::FormatInfo;
 
-use self::fields::{Arithmetic, Bytes, Fields, Halves, Kind, Words};
+use self::fields::{Arithmetic, Bytes, FieldKind, Fields, Halves, Words};
 use self::lanes::{Lanes, Portable, Rows};
 use self::shape::{ROW, Shape};
 
@@ -154,7 +154,7 @@ impl Codec {
         let fields = Fields::of_color(info);
         // Formats of more than four bytes with byte fields are compressed blocks. Their bytes
         // cannot be predicted from neighbours, so their lines are plain rows of words.
-        let is_known = info.bytes <= 4 || matches!(fields.kind, Kind::Halves | Kind::Words);
+        let is_known = info.bytes <= 4 || matches!(fields.kind, FieldKind::Halves | FieldKind::Words);
         Self::new(if is_known { Shape::of(info.bytes) } else { Shape::Rows }, fields)
     }
 
@@ -233,14 +233,14 @@ macro_rules! with_known {
     ($codec:expr, $function:ident::<$lanes:ty>($($arg:expr),*)) => {
         match ($codec.shape, $codec.fields.kind) {
             (Shape::Singles, _) => $function::<$lanes, _>(Bytes, Shape::Singles, $($arg),*),
-            (Shape::Pairs, Kind::Bytes) => $function::<$lanes, _>(Bytes, Shape::Pairs, $($arg),*),
-            (Shape::Pairs, Kind::Packed) => $function::<$lanes, _>($codec.fields.masks(), Shape::Pairs, $($arg),*),
+            (Shape::Pairs, FieldKind::Bytes) => $function::<$lanes, _>(Bytes, Shape::Pairs, $($arg),*),
+            (Shape::Pairs, FieldKind::Packed) => $function::<$lanes, _>($codec.fields.masks(), Shape::Pairs, $($arg),*),
             (Shape::Pairs, _) => $function::<$lanes, _>(Halves, Shape::Pairs, $($arg),*),
-            (Shape::Words, Kind::Bytes) => $function::<$lanes, _>(Bytes, Shape::Words, $($arg),*),
-            (Shape::Words, Kind::Halves) => $function::<$lanes, _>(Halves, Shape::Words, $($arg),*),
-            (Shape::Words, Kind::Packed) => $function::<$lanes, _>($codec.fields.masks(), Shape::Words, $($arg),*),
-            (Shape::Words, Kind::Words) => $function::<$lanes, _>(Words, Shape::Words, $($arg),*),
-            (Shape::Doubles, Kind::Words) => $function::<$lanes, _>(Words, Shape::Doubles, $($arg),*),
+            (Shape::Words, FieldKind::Bytes) => $function::<$lanes, _>(Bytes, Shape::Words, $($arg),*),
+            (Shape::Words, FieldKind::Halves) => $function::<$lanes, _>(Halves, Shape::Words, $($arg),*),
+            (Shape::Words, FieldKind::Packed) => $function::<$lanes, _>($codec.fields.masks(), Shape::Words, $($arg),*),
+            (Shape::Words, FieldKind::Words) => $function::<$lanes, _>(Words, Shape::Words, $($arg),*),
+            (Shape::Doubles, FieldKind::Words) => $function::<$lanes, _>(Words, Shape::Doubles, $($arg),*),
             (Shape::Doubles, _) => $function::<$lanes, _>(Halves, Shape::Doubles, $($arg),*),
             (Shape::Quadruples, _) => $function::<$lanes, _>(Words, Shape::Quadruples, $($arg),*),
             (Shape::Rows, _) => $function::<$lanes, _>(Bytes, Shape::Rows, $($arg),*),
@@ -312,7 +312,7 @@ impl<L: Lanes> Residuals<L> {
         let mut residuals = Self { rows, parameters, mode, used: 0 };
         let mut changes = L::splat(0);
         for y in 0..ROW {
-            let row = arithmetic.apart(residuals.rows[y]);
+            let row = arithmetic.without_borrows(residuals.rows[y]);
             residuals.rows[y] = row;
             changes = changes.or(arithmetic.changes(row));
             if y == ROW / 2 - 1 {
@@ -324,7 +324,7 @@ impl<L: Lanes> Residuals<L> {
                 }
             }
         }
-        residuals.used = arithmetic.below(changes.any());
+        residuals.used = arithmetic.significant_bits(changes.any());
         residuals
     }
 
@@ -346,7 +346,7 @@ impl<L: Lanes> Residuals<L> {
         // words, which are zero behind the last parameter.
         let blocks: &mut [[u32; SUB_BLOCK / 4]; 4] = bytemuck::must_cast_mut(&mut out.0);
         blocks[..control.sub_blocks()].iter_mut().for_each(|block| *block = [0; SUB_BLOCK / 4]);
-        out.0[0] = self.mode as u32 | arithmetic.code(self.used) << 8;
+        out.0[0] = self.mode as u32 | arithmetic.header(self.used) << 8;
         out.0[1..13].copy_from_slice(&self.parameters.words);
         let end = 1 + self.parameters.count;
         if self.used != 0 {
@@ -393,7 +393,7 @@ fn encode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, line: &Line
     if may_be_two_values(line) && encode_two_values::<L>(shape, line, out) {
         return Control::One;
     }
-    if Control::of_bytes(least_by_offsets(arithmetic, shape, slopes.used)) < by_slopes {
+    if Control::of_bytes(min_offset_bytes(arithmetic, shape, slopes.used)) < by_slopes {
         let offsets = offset_residuals(arithmetic, shape, &rows, bases);
         if Control::of_bytes(offsets.bytes()) < by_slopes {
             return offsets.write(arithmetic, out);
@@ -408,8 +408,8 @@ fn encode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, line: &Line
 
 /// Returns a lower bound of the bytes of offset residuals if slope residuals need these bits.
 #[inline(always)]
-fn least_by_offsets(arithmetic: impl Arithmetic, shape: Shape, used: u32) -> usize {
-    bytes_of(shape.blocks(), arithmetic.least_of_offsets(used))
+fn min_offset_bytes(arithmetic: impl Arithmetic, shape: Shape, used: u32) -> usize {
+    bytes_of(shape.blocks(), arithmetic.min_offset_bits(used))
 }
 
 #[inline(always)]
@@ -435,9 +435,9 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
     let mut rows = [L::splat(0); ROW];
     if used != 0 {
         rows = if A::IS_LOW { L::scatter::<true>(used, planes) } else { L::scatter::<false>(used, planes) };
-        let tops = arithmetic.tops(used);
+        let signs = arithmetic.sign_bits(used);
         for row in &mut rows {
-            *row = arithmetic.whole(*row, tops);
+            *row = arithmetic.sign_extend(*row, signs);
         }
     }
     if is_slope {
@@ -461,7 +461,7 @@ fn base<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
 #[inline(always)]
 fn across_blocks<L: Lanes>(shape: Shape, left: u32, right: u32) -> L {
     const LEFT: [u32; ROW] = [u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0];
-    if shape.is_split() { L::splat(left).chosen(L::load(&LEFT), L::splat(right)) } else { L::splat(left) }
+    if shape.is_split() { L::splat(left).select(L::load(&LEFT), L::splat(right)) } else { L::splat(left) }
 }
 
 #[inline(always)]
@@ -505,7 +505,7 @@ fn expected<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
     let first_column = L::load(&first_column);
     if y.is_multiple_of(shape.height()) {
         let bases = across_blocks::<L>(shape, base, other_base);
-        bases.chosen(first_column, across_blocks(shape, along, other_along))
+        bases.select(first_column, across_blocks(shape, along, other_along))
     } else {
         across_blocks::<L>(shape, down, other_down).and(first_column)
     }
