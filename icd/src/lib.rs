@@ -8,9 +8,11 @@
 //! Programs use the driver through the Vulkan loader, or link it:
 //!
 //! ```
-//! let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-//! // SAFETY: the function has the contract of `vkGetInstanceProcAddr`, and the instance is destroyed
-//! // after its last use.
+//! use vulkan_vitric::vk_icdGetInstanceProcAddr;
+//!
+//! let functions = ash::StaticFn { get_instance_proc_addr: vk_icdGetInstanceProcAddr };
+//! // SAFETY: the function has the contract of `vkGetInstanceProcAddr`, and the instance is
+//! // destroyed after its last use.
 //! unsafe {
 //!     let entry = ash::Entry::from_static_fn(functions);
 //!     let instance = entry.create_instance(&ash::vk::InstanceCreateInfo::default(), None)?;

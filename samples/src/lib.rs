@@ -12,7 +12,8 @@
 //! ```
 //! use vitric_samples::{Options, find, render};
 //!
-//! # let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+//! # use vulkan_vitric::vk_icdGetInstanceProcAddr;
+//! # let functions = ash::StaticFn { get_instance_proc_addr: vk_icdGetInstanceProcAddr };
 //! # // SAFETY: the function has the contract of `vkGetInstanceProcAddr`.
 //! # let entry = unsafe { ash::Entry::from_static_fn(functions) };
 //! let options = Options { width: 64, height: 48, ..Options::default() };

@@ -16,7 +16,8 @@
 //! use vitric_codegen::{CodegenOptions, Target, disassemble, generate};
 //! use vitric_ir::passes::{self, LaneVariance};
 //!
-//! let mut function = vitric_ir::parse("%0: i32 = Input 0\n%1: i32 = BitNot %0\nOutput 0, %1\n").unwrap();
+//! let text = "%0: i32 = Input 0\n%1: i32 = BitNot %0\nOutput 0, %1\n";
+//! let mut function = vitric_ir::parse(text).unwrap();
 //! let uniformity = passes::prepare(&mut function, |_input| LaneVariance::Divergent);
 //! let generated = generate(&function, &uniformity, CodegenOptions::default(), Target::Avx2)?;
 //! assert_eq!((generated.inputs, generated.outputs), (1, 1));

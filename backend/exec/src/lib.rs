@@ -18,7 +18,8 @@
 //! use vitric_exec::runtime::{Deadline, Stop};
 //! use vitric_ir::passes::LaneVariance;
 //!
-//! let function = vitric_ir::parse("%0: i32 = Input 0\n%1: i32 = IMul %0, %0\nOutput 0, %1\n").unwrap();
+//! let text = "%0: i32 = Input 0\n%1: i32 = IMul %0, %0\nOutput 0, %1\n";
+//! let function = vitric_ir::parse(text).unwrap();
 //! let mut program = Program::routine(function, &[LaneVariance::Divergent], 1);
 //! // Without a target the interpreter runs the program.
 //! program.code.generate(Target::best())?;

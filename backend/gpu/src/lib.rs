@@ -30,7 +30,8 @@
 //! };
 //! let target = Buffer::new(16);
 //! target.bind(Allocation::new(&Heap::new(1 << 20), 16).unwrap(), 0);
-//! let fill = Command::FillBuffer { target: target.clone(), offset: 4, size: 8, word: 0x0102_0304 };
+//! let (offset, size, word) = (4, 8, 0x0102_0304);
+//! let fill = Command::FillBuffer { target: target.clone(), offset, size, word };
 //! let list = CommandList { commands: vec![fill], bytes: Vec::new() };
 //! Gpu::new(config).execute(&[Arc::new(list)]).unwrap();
 //! let mut bytes = [0; 16];

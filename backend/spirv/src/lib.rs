@@ -10,10 +10,13 @@
 //! ```
 //! use ash::vk;
 //!
-//! # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/blocks.comp.spv"));
-//! let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/blocks.comp.spv");
+//! # let bytes = std::fs::read(path).unwrap();
+//! let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+//! let words: Vec<u32> = bytes.chunks_exact(4).map(word).collect();
 //! let module = vitric_spirv::parse(&words)?;
-//! let shader = vitric_spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new())?;
+//! let stage = vk::ShaderStageFlags::COMPUTE;
+//! let shader = vitric_spirv::compile(&module, "main", stage, &Vec::new())?;
 //! assert_eq!(shader.interface.local_size, [16, 1, 1]);
 //! assert!(vitric_spirv::parse(&words[..words.len() / 2]).is_err());
 //! # Ok::<(), vitric_spirv::Error>(())
