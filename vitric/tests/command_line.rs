@@ -373,7 +373,12 @@ fn dispatches_have_samples() {
     let report = counters_of(&Home::new("dispatches"), "compute");
     let samples = report["devices"][0]["samples"].as_array().expect("samples");
     let dispatches: Vec<_> = samples.iter().filter(|sample| sample["kind"] == "dispatch").collect();
-    assert!(!dispatches.is_empty() && dispatches.iter().all(|of| of["values"]["invocations"].as_u64() > Some(0)));
+    assert!(!dispatches.is_empty());
+    for dispatch in dispatches {
+        let [invocations, groups] = ["invocations", "workgroups"].map(|name| dispatch["values"][name].as_u64());
+        // A workgroup of the scene has 8x8 invocations.
+        assert!(groups > Some(0) && invocations == groups.map(|groups| groups * 64), "{dispatch}");
+    }
 }
 
 #[test]

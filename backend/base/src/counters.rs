@@ -117,6 +117,7 @@ counters! {
     Exported "exported" "pixel" "Fragments that were exported."
     Discarded "discarded" "pixel" "Fragments that were shaded but not exported, because of discard or late tests."
     Invocations "invocations" "compute" "Invocations of compute programs."
+    Workgroups "workgroups" "compute" "Workgroups of compute programs."
     DecodedBytes "decoded_bytes" "decoded" "Bytes of texels that were decoded from blocks of compressed images, to be sampled."
     DecodedPeak "decoded_peak" "decoded" "Most bytes of decoded texels at a time."
     DecodedDropped "decoded_dropped" "decoded" "Images whose decoded texels were dropped: for other images, for the heap, or because the image was idle."

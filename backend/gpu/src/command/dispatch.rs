@@ -22,6 +22,7 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
     let (count, invocations) = (all.count(), all.invocations());
     if let Some(counters) = processor.counters() {
         counters.count(Counter::Invocations, (count as u64).saturating_mul(invocations as u64));
+        counters.count(Counter::Workgroups, count as u64);
     }
     let chunk = (INVOCATIONS_AT_ONCE / invocations.max(1)).max(1);
     processor.gpu.workers().parallel_while(count.div_ceil(chunk), WorkgroupScratch::default, |scratch, index| {
