@@ -151,7 +151,9 @@ fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x6
             let found = versions.iter().find(|(name, _)| name == pass);
             Ok(found.map_or(String::new(), |(_, text)| text.clone()))
         }
-        Dump::Machine => x64::machine_text(function, uniformity, target()?).map_err(Failure::new),
+        Dump::Machine => {
+            x64::machine_text(function, uniformity, x64::CodegenOptions::default(), target()?).map_err(Failure::new)
+        }
         Dump::Assembly => {
             let code = x64::generate(function, uniformity, x64::CodegenOptions::default(), target()?)
                 .map_err(Failure::new)?

@@ -281,7 +281,7 @@ impl Lower<'_> {
 
     /// Loads dwords at byte offsets from an address in the lanes of a mask. Other lanes get 0.
     pub(super) fn gather(&mut self, base: VReg, offsets: WaveRegs, lanes: WaveRegs) -> WaveRegs {
-        if self.target.loads_by_lane() {
+        if self.loads_by_lane() {
             let words = self.load_by_lane(base, offsets, lanes);
             return self.keep(lanes, words);
         }
@@ -295,7 +295,7 @@ impl Lower<'_> {
     /// Returns the first byte of a range, or the address of a dword in the frame if the range is
     /// empty.
     fn any_word(&mut self, range: Range) -> VReg {
-        if !self.target.loads_by_lane() {
+        if !self.loads_by_lane() {
             return range.base;
         }
         let nothing = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
@@ -647,7 +647,7 @@ impl Lower<'_> {
         };
         if let Some(base) = known {
             let (offsets, active) = (self.vector(offset), self.active_mask());
-            let parts = match self.target.loads_by_lane() {
+            let parts = match self.loads_by_lane() {
                 true => self.load_by_lane(base, offsets, active),
                 false => self.gather(base, offsets, active),
             };

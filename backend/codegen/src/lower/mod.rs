@@ -36,7 +36,7 @@ use vitric_ir::{Function, Inst, Regions, Value};
 
 use super::machine::{self, MachineInst, Mem};
 use super::table::Compare;
-use super::{CodegenOptions, Site, Target};
+use super::{CodegenOptions, ScatteredLoads, Site, Target};
 use crate::frame::{Frame, LANES_BYTES};
 
 /// Maximum number of IR instructions; larger functions are interpreted.
@@ -226,6 +226,15 @@ impl Lower<'_> {
 
     fn set_location(&mut self, value: Value, location: ValueLocation) {
         self.values[value.0 as usize] = location;
+    }
+
+    /// Returns true if scattered dwords are loaded one by one instead of with a gather instruction.
+    fn loads_by_lane(&self) -> bool {
+        match self.options.scattered {
+            ScatteredLoads::OfMachine => self.target.loads_by_lane(),
+            ScatteredLoads::Gather => self.target == Target::Avx2,
+            ScatteredLoads::ByLane => true,
+        }
     }
 
     fn is_uniform(&self, value: Value) -> bool {

@@ -13,10 +13,11 @@
 //! last write. That took most of the test's time.
 //!
 //! A second target makes modules that are valid by construction (`generate`) and must compile. A
-//! failing module is shrunk.
+//! failing module is shrunk. Others damage the text form of functions (`text`).
 
 mod generate;
 mod mutate;
+mod text;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! unless something else may have written the image's memory. All writers other than depth tests
 //! report here: transfers, programs with side effects, attachments of other images in the same
 //! memory, and the host. Clears update the structure exactly. Programs, the host and copies drop
-//! it. The same calls tell the cache of decoded texels (`surface/decoded.rs` of `backend/memory`)
+//! it. These calls also tell the cache of decoded texels (`surface/decoded.rs` of `backend/memory`)
 //! that blocks may have changed. Source: DESIGN 3.2, "the pyramid belongs to the depth image".
 
 use std::ops::Range;

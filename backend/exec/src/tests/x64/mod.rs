@@ -4,7 +4,6 @@
 
 mod addresses;
 mod atomics;
-mod files;
 mod places;
 mod quads;
 mod routines;

@@ -210,3 +210,58 @@ proptest! {
         }
     }
 }
+
+/// Default number of units of work, as of the other fuzz targets.
+const UNITS: u32 = 150_000;
+
+/// Units of work for each round of adversarial lines.
+const SHARE: u32 = 500;
+
+fn number(variable: &str, default: u32) -> u32 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Returns lines at the limits of what the codec's modes can hold, made from a seed: residuals of
+/// every number of bits, of which one or all have the extreme value; values that wrap; two or three
+/// values of which one is at a few places; and halves of different kinds.
+fn adversarial(seed: u32) -> Vec<Line> {
+    let word = |number: u32| hashed(seed.wrapping_mul(131).wrapping_add(number));
+    let (base, across, down) = (word(0), word(1) >> (word(2) % 32), word(3) >> (word(4) % 32));
+    let plane = |x: u32, y: u32| base.wrapping_add(across.wrapping_mul(x)).wrapping_add(down.wrapping_mul(y));
+    let bits = word(5) % 33;
+    let extreme = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
+    let alone = word(6) % 64;
+    let mut lines = vec![
+        of_texels(|x, y| plane(x, y) ^ if x + 8 * y == alone { extreme } else { 0 }),
+        of_texels(|x, y| plane(x, y).wrapping_add(if word(7 + x + 8 * y) & 1 == 0 { extreme } else { 0 })),
+        of_texels(|x, y| plane(x, y).wrapping_sub(word(7 + x + 8 * y) & extreme)),
+        // One byte of each texel is noise.
+        of_texels(|x, y| {
+            plane(x, y) & !(0xff << (word(5) % 4 * 8)) | (word(80 + x * 8 + y) & 0xff) << (word(5) % 4 * 8)
+        }),
+        // The least and greatest numbers alternate.
+        of_texels(|x, y| if (x ^ y) & 1 == 0 { 0x7fff_ffff } else { 0x8000_0000u32.wrapping_add(extreme) }),
+    ];
+    let values = [base, base ^ extreme, word(90)];
+    let few = |word_of: usize| values[(word(100 + word_of as u32) as usize >> (seed % 7)) % (2 + (seed % 2) as usize)];
+    lines.push(Line(std::array::from_fn(few)));
+    let halves = [lines[(word(91) % 5) as usize], lines[(word(92) % 6) as usize]];
+    lines.push(Line(std::array::from_fn(|at| halves[at * 2 / LINE_WORDS].0[at])));
+    let mut shifted = lines[(word(93) % 6) as usize];
+    shifted.bytes_mut().rotate_left((word(94) % 8) as usize);
+    lines.push(shifted);
+    lines
+}
+
+/// Fuzz target of the codec. `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER` select longer and
+/// other runs.
+#[test]
+fn adversarial_lines_come_back() {
+    let (first, rounds) = (number("VITRIC_FUZZ_SEED", 1) << 20, number("VITRIC_FUZZ", UNITS).div_ceil(SHARE));
+    let codecs = codecs();
+    let mut seen = [0u32; Control::ALL.len()];
+    for line in (first..first + rounds).flat_map(adversarial) {
+        codecs.iter().for_each(|codec| seen[check(codec, &line) as usize] += 1);
+    }
+    assert!(seen.iter().all(|&count| count > 0), "lines of too few sizes: {seen:?}");
+}
