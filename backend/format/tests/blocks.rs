@@ -15,7 +15,7 @@ use vitric_format::{
 const UNITS: u64 = 150_000;
 
 /// Units of work for each block of each format.
-const SHARE: u64 = 300;
+const SHARE: u64 = 30;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -64,10 +64,9 @@ fn any_block_of_any_format_decodes() {
         for _ in 0..count.div_ceil(SHARE) {
             let mut block = numbers.block();
             block[format.bytes as usize..].fill(0);
-            let mut out = [0xa5; MAX_DECODED + 1];
+            let mut out = vec![0xa5; (width * height) as usize * bytes];
+            assert!(out.len() <= MAX_DECODED);
             decode_block(format, &block[..format.bytes as usize], &mut out);
-            let end = (width * height) as usize * bytes;
-            assert!(out[end..].iter().all(|&byte| byte == 0xa5), "{:?} writes behind its texels", format.format);
             let number = numbers.next() as u32;
             let (x, y) = (number % width, number / width % height);
             let texel = &out[(y * width + x) as usize * bytes..][..bytes];
@@ -79,8 +78,11 @@ fn any_block_of_any_format_decodes() {
     }
 }
 
+/// Function of the crate `texture2ddecoder` that decodes a block.
+type Decoder = fn(&[u8], &mut [u32]);
+
 /// Returns the texels of a block by the crate `texture2ddecoder`: red to alpha, row by row.
-fn by_other(block: &[u8; 16], decode: fn(&[u8], &mut [u32])) -> [[u8; 4]; 16] {
+fn by_other(block: &[u8; 16], decode: Decoder) -> [[u8; 4]; 16] {
     let mut out = [0xff00_0000; 16];
     decode(block, &mut out);
     out.map(|word| {
@@ -109,7 +111,7 @@ fn blocks_of_bc_formats_are_those_of_another_decoder() {
     let mut numbers = Numbers(number("VITRIC_FUZZ_SEED", 1) | 1 << 43);
     // Decoders may round colours between the end points of BC1 to BC3 in different ways. BC7 is
     // exact.
-    let formats: [(vk::Format, fn(&[u8], &mut [u32]), u8); 4] = [
+    let formats: [(vk::Format, Decoder, u8); 4] = [
         (vk::Format::BC1_RGBA_UNORM_BLOCK, texture2ddecoder::decode_bc1a_block, 1),
         (vk::Format::BC2_UNORM_BLOCK, texture2ddecoder::decode_bc2_block, 1),
         (vk::Format::BC3_UNORM_BLOCK, texture2ddecoder::decode_bc3_block, 1),
@@ -121,6 +123,12 @@ fn blocks_of_bc_formats_are_those_of_another_decoder() {
             // A block of BC7 without a mode is black and transparent.
             if format == vk::Format::BC7_UNORM_BLOCK && block[0] == 0 {
                 assert_eq!(codes(format, &block), [[0; 4]; 16]);
+                continue;
+            }
+            // The other decoder reads the colours of BC2 and BC3 like those of BC1, which are three
+            // and black unless the first end point is greater.
+            let is_of_bc1 = u16::from_le_bytes([block[8], block[9]]) <= u16::from_le_bytes([block[10], block[11]]);
+            if is_of_bc1 && matches!(format, vk::Format::BC2_UNORM_BLOCK | vk::Format::BC3_UNORM_BLOCK) {
                 continue;
             }
             assert_near(codes(format, &block), by_other(&block, decode), distance, (format, &block));

@@ -18,7 +18,7 @@ use vitric_spirv as spirv;
 use super::{MUTANTS, folder, modules, number};
 
 /// Mutants of SPIR-V for each damaged text in a run.
-const SHARE: u64 = 12;
+const SHARE: u64 = 4;
 /// Number of values above which code of a damaged text is not generated.
 const LARGE: usize = 3000;
 
@@ -75,8 +75,14 @@ fn damaged(numbers: &mut Numbers, text: &str, others: &[String]) -> String {
         let Some(line) = lines.get(at).cloned() else { return String::new() };
         match numbers.below(8) {
             0 => drop(lines.remove(at)),
-            1 => lines.insert(numbers.below(lines.len()), line),
-            2 => lines.swap(at, numbers.below(text.lines().count().min(lines.len()))),
+            1 => {
+                let to = numbers.below(lines.len());
+                lines.insert(to, line);
+            }
+            2 => {
+                let other = numbers.below(lines.len());
+                lines.swap(at, other);
+            }
             3 if !line.is_empty() => {
                 let mut bytes = line.into_bytes();
                 let byte = numbers.below(bytes.len());
@@ -150,7 +156,8 @@ fn functions_come_back_and_damaged_ones_are_survived() {
     }
     let (mut numbers, mut valid) = (Numbers(number("VITRIC_FUZZ_SEED", 1) | 1 << 40), 0);
     for _ in 0..count {
-        let text = damaged(&mut numbers, &functions[numbers.below(functions.len())], &functions);
+        let from = numbers.below(functions.len());
+        let text = damaged(&mut numbers, &functions[from], &functions);
         valid += usize::from(survive(&text, try_function));
     }
     println!("{valid} of {count} damaged functions are valid");
@@ -162,7 +169,8 @@ fn damaged_shaders_of_a_cache_are_survived() {
     let (shaders, count) = (shaders(), number("VITRIC_FUZZ", MUTANTS).div_ceil(2 * SHARE));
     let mut numbers = Numbers(number("VITRIC_FUZZ_SEED", 1) | 1 << 41);
     for _ in 0..count {
-        let text = damaged(&mut numbers, &shaders[numbers.below(shaders.len())], &shaders);
+        let from = numbers.below(shaders.len());
+        let text = damaged(&mut numbers, &shaders[from], &shaders);
         survive(&text, |text| {
             let Some(shader) = Shader::from_text(text) else { return false };
             if shader.function.types.len() < LARGE {

@@ -5,8 +5,8 @@ const NAMES: &[&str] = &[
     // Lanes that run, and lanes that are helpers, as bit masks.
     "lanes",
     "helpers",
-    // Words of an input slot by lane. A second argument, `uniform` or `consecutive`, is its declared
-    // variance.
+    // Words of an input slot by lane. A second argument, `uniform` or `consecutive`, is its
+    // declared variance.
     "input",
     // Words of memory: a buffer, a numbered range, push constants, shared memory, and memory by
     // address.

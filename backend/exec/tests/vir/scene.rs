@@ -134,8 +134,8 @@ pub fn runs(function: &Function) -> bool {
 }
 
 impl Scene {
-    /// Creates the environment that directives describe. Memory and inputs that they do not describe
-    /// have a pattern.
+    /// Creates the environment that directives describe. Memory and inputs that they do not
+    /// describe have a pattern.
     pub fn new(function: &Function, directives: &[Directive]) -> Self {
         let buffer = |inst: &Inst| match space(inst) {
             Some(Space::Buffer { resource, .. }) => Some(resource),
@@ -202,8 +202,8 @@ impl Scene {
         self.variances.get(slot as usize).copied().unwrap_or(LaneVariance::Divergent)
     }
 
-    /// Returns this environment with the input words of two waves, where the second wave's are moved
-    /// by a lane.
+    /// Returns the environment of a second wave, whose inputs are moved by a lane, and one with
+    /// the inputs of both waves. Slots in `same` are equal for both.
     pub fn twice(&self, same: &[u32]) -> (Self, Self) {
         let mut second = self.clone();
         for (slot, lanes) in second.inputs.iter_mut().enumerate() {

@@ -215,7 +215,7 @@ proptest! {
 const UNITS: u32 = 150_000;
 
 /// Units of work for each round of adversarial lines.
-const SHARE: u32 = 500;
+const SHARE: u32 = 40;
 
 fn number(variable: &str, default: u32) -> u32 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
