@@ -1,6 +1,7 @@
-//! Fuzz target of command streams: random sequences of commands, most of them valid, through the
-//! driver's entry points. No stream may panic, hang or lose the device. Images, depths and buffers
-//! are equal whatever executes the programs, and with one worker thread or several.
+//! Fuzz target of command streams: random sequences of commands through the driver's entry points.
+//! One stream in four has commands in the wrong place, and counts and offsets that are too large.
+//! No stream may panic, hang or lose the device. Images, depths and buffers are equal whatever
+//! executes the programs, and with one worker thread or several.
 //!
 //! The number of streams and the seed are fixed. `VITRIC_FUZZ=COUNT` scales the number, of which a
 //! run takes one in [`SHARE`], and `VITRIC_FUZZ_SEED=NUMBER` selects other streams. Seeds in
@@ -93,6 +94,8 @@ struct Objects<'a> {
     passes: [vk::RenderPass; 2],
     framebuffer: vk::Framebuffer,
     queries: vk::QueryPool,
+    /// True if some commands are in the wrong place, and some counts and offsets are too large.
+    errs: bool,
 }
 
 impl<'a> Objects<'a> {
@@ -164,6 +167,7 @@ impl<'a> Objects<'a> {
                 passes,
                 framebuffer,
                 queries,
+                errs: numbers.one_in(4),
             };
             for _ in 0..3 {
                 let pipeline = objects.pipeline(numbers)?;
@@ -265,8 +269,7 @@ impl<'a> Objects<'a> {
 
     /// Records a random command. `in_pass` says if a render pass is open, and is kept.
     fn record(&self, numbers: &mut Numbers, commands: vk::CommandBuffer, in_pass: &mut bool) {
-        // A command in the wrong place is recorded now and then.
-        let inside = *in_pass != numbers.one_in(60);
+        let inside = *in_pass != (self.errs && numbers.one_in(40));
         if inside {
             self.record_inside(numbers, commands, in_pass)
         } else {
@@ -277,10 +280,11 @@ impl<'a> Objects<'a> {
     fn record_inside(&self, numbers: &mut Numbers, commands: vk::CommandBuffer, in_pass: &mut bool) {
         let device = &self.driver.device;
         let point = vk::PipelineBindPoint::GRAPHICS;
-        // Some counts and offsets are too large for the buffers.
-        let count = |numbers: &mut Numbers| if numbers.one_in(20) { numbers.below(1500) } else { numbers.below(60) };
+        let count = |numbers: &mut Numbers| {
+            if self.errs && numbers.one_in(20) { numbers.below(1500) } else { numbers.below(60) }
+        };
         let offset = |numbers: &mut Numbers| {
-            let limit = if numbers.one_in(20) { 1 << 15 } else { 256 };
+            let limit = if self.errs && numbers.one_in(20) { 1 << 15 } else { 256 };
             u64::from(numbers.below(limit)) * 4
         };
         // SAFETY: the driver checks what the specification leaves undefined here.
