@@ -24,7 +24,7 @@ use crate::transfer::{self, BufferImageTransfer, CopyDirection};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceLost {
     /// A command exceeded the time limit while programs of a stage ran.
-    TimedOut(Stage),
+    TimedOut(PipelineStage),
     /// An event for which a command waits was not set in time.
     EventNotSet,
     /// Secondary command buffers are nested deeper than `maxCommandBufferNestingLevel`.
@@ -35,7 +35,7 @@ pub enum DeviceLost {
 
 /// Stages whose programs run together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum PipelineStage {
     /// Compute programs.
     Compute,
     /// Vertex programs.
@@ -54,7 +54,7 @@ pub enum Stage {
     Transfer,
 }
 
-impl Stage {
+impl PipelineStage {
     /// Returns the stages before rasterization that a pipeline has.
     pub(crate) fn before_rasterization(pipeline: &PipelineState) -> Self {
         match () {

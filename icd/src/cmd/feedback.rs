@@ -75,7 +75,7 @@ fn draw_indirect_byte_count(
     instances: u32,
     first_instance: u32,
     counter: vk::Buffer,
-    counter_place: vk::DeviceSize,
+    counter_buffer_offset: vk::DeviceSize,
     counter_offset: u32,
     stride: u32,
 ) -> Result<()> {
@@ -85,7 +85,7 @@ fn draw_indirect_byte_count(
         instances,
         first_instance,
         counter,
-        counter_place,
+        counter_buffer_offset,
         counter_offset,
         stride,
     })

@@ -4,7 +4,7 @@
 use ash::vk;
 use vitric_api::Result;
 use vitric_entry::entry;
-use vitric_gpu::command::{AttachmentsClear, Command};
+use vitric_gpu::command::{AttachmentClear, AttachmentsClear, Command};
 use vitric_gpu::state::ClearValue;
 
 use super::Recorder;
@@ -285,9 +285,11 @@ fn clear_attachments(
     #[len] rect_count: u32,
     rects: Array<'_, vk::ClearRect>,
 ) -> Result<()> {
-    let attachments = attachments.get().iter();
-    let attachments =
-        attachments.map(|clear| (clear.aspect_mask, clear.color_attachment, clear_value(&clear.clear_value)));
+    let attachments = attachments.get().iter().map(|clear| AttachmentClear {
+        aspects: clear.aspect_mask,
+        color: clear.color_attachment,
+        value: clear_value(&clear.clear_value),
+    });
     let clear = AttachmentsClear { attachments: attachments.collect(), rects: rects.get().into() };
     recorder.record(Command::ClearAttachments(Box::new(clear)))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 /// Interval between two checks of `give_up` during a wait.
-const TURN: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// An event, initially unsignaled.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Event {
         let until = Instant::now() + timeout;
         let mut signaled = self.signaled.lock();
         while !*signaled && !give_up() && Instant::now() < until {
-            self.changed.wait_until(&mut signaled, until.min(Instant::now() + TURN));
+            self.changed.wait_until(&mut signaled, until.min(Instant::now() + CHECK_INTERVAL));
         }
         *signaled
     }

@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CommandList, MAX_NESTED, Processor, Running};
+use super::CommandList;
+use super::name::RunningCommand;
+use super::processor::{MAX_NESTED, Processor};
 use crate::gpu::{DeviceLost, Gpu};
 
 /// A message that says which command stopped the GPU and why.
@@ -15,7 +17,7 @@ pub struct LossReport(String);
 
 impl LossReport {
     /// Reports a command that did not end.
-    fn new(lost: DeviceLost, running: &Running, limit: Duration) -> Self {
+    fn new(lost: DeviceLost, running: &RunningCommand, limit: Duration) -> Self {
         let why = match lost {
             DeviceLost::TimedOut(stage) => format!(
                 "timed out in the {}: a command may take {} ms (VITRIC_TIMEOUT_MS)",
@@ -32,7 +34,7 @@ impl LossReport {
     }
 
     /// Reports a panic.
-    fn of_panic(panic: &(dyn Any + Send), running: &Running) -> Self {
+    fn of_panic(panic: &(dyn Any + Send), running: &RunningCommand) -> Self {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         Self(format!("{running}: the emulation failed, which is a fault of Vitric: panic: {message}"))
@@ -46,7 +48,7 @@ impl Gpu {
     /// # Errors
     /// A [`LossReport`] if the device is lost: a program was interrupted, or the emulation failed.
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), LossReport> {
-        let mut running = Running::default();
+        let mut running = RunningCommand::default();
         let run = || {
             let mut processor = Processor::new(self);
             // The host may have written mapped memory.

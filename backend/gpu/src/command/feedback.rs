@@ -4,16 +4,13 @@
 //! order of primitives. Source: Vulkan specification, "Transform Feedback", "Transform Feedback
 //! Queries".
 
-use std::sync::Arc;
-
 use vitric_ir::interface::{FEEDBACK_BUFFERS, Feedback};
 use vitric_memory::BufferRange;
 
-use super::processor::{Processor, words};
-use super::{Command, CounterBuffer, QueryKind, QueryPool};
+use super::Command;
+use super::indirect::read_dwords;
+use super::query::{StreamPrimitives, StreamQueries};
 use crate::geometry::{CapturePlan, Captured, CapturedStream};
-use crate::hiz::Bytes;
-use crate::pipeline::CompiledPipeline;
 
 const BUFFERS: usize = FEEDBACK_BUFFERS as usize;
 
@@ -25,22 +22,21 @@ pub(super) struct FeedbackState {
     next: Option<[u64; BUFFERS]>,
 }
 
-/// An active query of a stream.
-pub(super) struct StreamQuery {
-    pool: Arc<QueryPool>,
-    query: u32,
-    stream: u32,
-    /// Primitives that were written, and primitives that would have been written with sufficient
-    /// space.
-    counts: [u64; 2],
-}
-
 /// Captured dwords of a vertex that are contiguous in a buffer.
 struct Span {
     /// Offset from the start of the vertex, in bytes.
     offset: u32,
     /// Indices of the dwords among all captured ones.
-    words: Vec<usize>,
+    dwords: Vec<usize>,
+}
+
+/// Place in a buffer where captured vertices are written.
+struct CaptureTarget<'a> {
+    range: &'a BufferRange,
+    /// Offset of the first vertex in the range, in bytes.
+    start: u64,
+    /// Bytes from one vertex to the next.
+    stride: u32,
 }
 
 impl FeedbackState {
@@ -60,7 +56,8 @@ impl FeedbackState {
             Command::BeginFeedback { first, counters } => {
                 let mut next = [0; BUFFERS];
                 for (next, counter) in next.iter_mut().skip(*first as usize).zip(counters) {
-                    *next = counter.as_ref().map_or(0, |(buffer, offset)| u64::from(words::<1>(buffer, *offset)[0]));
+                    *next =
+                        counter.as_ref().map_or(0, |(buffer, offset)| u64::from(read_dwords::<1>(buffer, *offset)[0]));
                 }
                 self.next = Some(next);
             }
@@ -77,6 +74,21 @@ impl FeedbackState {
         true
     }
 
+    /// Returns the bound buffers, which draws write while transform feedback is active.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = &BufferRange> {
+        self.buffers.iter().flatten()
+    }
+
+    /// Writes the captured vertices of a chunk of a draw behind those of all earlier chunks, and
+    /// counts them in queries.
+    pub(super) fn write_captured(&mut self, streams: &mut StreamQueries, plan: &CapturePlan, captured: &Captured) {
+        let is_capturing = self.is_active();
+        for (stream, captured) in captured.streams.iter().enumerate().filter(|(_, stream)| stream.primitives > 0) {
+            let written = self.write(plan, stream, captured);
+            streams.count(stream, StreamPrimitives { written, needed: captured.primitives, is_capturing });
+        }
+    }
+
     /// Returns the number of a stream's primitives that fit in all of its buffers; `u64::MAX` if
     /// no buffer limits them.
     fn room(&self, strides: &[Option<u32>; BUFFERS], corners: usize) -> u64 {
@@ -89,16 +101,16 @@ impl FeedbackState {
     }
 
     /// Writes primitives of a stream. Returns the number of primitives that fit.
-    fn write(&mut self, (plan, stream): (&CapturePlan, usize), captured: &CapturedStream) -> u64 {
+    fn write(&mut self, plan: &CapturePlan, stream: usize, captured: &CapturedStream) -> u64 {
         let strides = plan.strides(stream);
         let written = captured.primitives.min(self.room(&strides, plan.corners));
-        let (vertices, of_vertex) = (written as usize * plan.corners, plan.words(stream));
+        let (vertices, captured_dwords) = (written as usize * plan.corners, plan.words(stream));
         let Some(next) = &mut self.next else { return 0 };
         for (buffer, (range, stride)) in self.buffers.iter().zip(strides).enumerate() {
             let (Some(range), Some(stride)) = (range, stride) else { continue };
-            let spans = spans(of_vertex, buffer as u32);
-            let words = captured.words.chunks_exact(of_vertex.len()).take(vertices);
-            write_spans((range, next[buffer], stride), &spans, words);
+            let spans = spans(captured_dwords, buffer as u32);
+            let captured = captured.words.chunks_exact(captured_dwords.len()).take(vertices);
+            write_spans(CaptureTarget { range, start: next[buffer], stride }, &spans, captured);
             next[buffer] += vertices as u64 * u64::from(stride);
         }
         written
@@ -106,8 +118,8 @@ impl FeedbackState {
 }
 
 /// Returns the dwords of a vertex that go to a buffer, in as few spans as possible.
-fn spans(of_vertex: &[(usize, Feedback)], buffer: u32) -> Vec<Span> {
-    let mut placed: Vec<(u32, usize)> = of_vertex
+fn spans(captured: &[(usize, Feedback)], buffer: u32) -> Vec<Span> {
+    let mut placed: Vec<(u32, usize)> = captured
         .iter()
         .enumerate()
         .filter(|(_, (_, feedback))| feedback.buffer == buffer)
@@ -117,27 +129,24 @@ fn spans(of_vertex: &[(usize, Feedback)], buffer: u32) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for (offset, number) in placed {
         match spans.last_mut() {
-            Some(span) if span.offset + 4 * span.words.len() as u32 == offset => span.words.push(number),
-            _ => spans.push(Span { offset, words: vec![number] }),
+            Some(span) if span.offset + 4 * span.dwords.len() as u32 == offset => span.dwords.push(number),
+            _ => spans.push(Span { offset, dwords: vec![number] }),
         }
     }
     spans
 }
 
-/// Writes vertices from a byte of a buffer's range on. Bytes between the spans are unchanged.
-fn write_spans<'w>(
-    (range, start, stride): (&BufferRange, u64, u32),
-    spans: &[Span],
-    vertices: impl Iterator<Item = &'w [u32]>,
-) {
+/// Writes vertices to a buffer. Bytes between the spans are unchanged.
+fn write_spans<'w>(target: CaptureTarget<'_>, spans: &[Span], vertices: impl Iterator<Item = &'w [u32]>) {
+    let CaptureTarget { range, start, stride } = target;
     let start = range.offset + start;
     let bytes = |span: &Span, vertex: &[u32], out: &mut Vec<u8>| {
-        span.words.iter().for_each(|&word| out.extend_from_slice(&vertex[word].to_le_bytes()));
+        span.dwords.iter().for_each(|&dword| out.extend_from_slice(&vertex[dword].to_le_bytes()));
     };
     let mut out = Vec::new();
     match spans {
         // There are no gaps between vertices.
-        [span] if span.words.len() as u32 * 4 == stride => {
+        [span] if span.dwords.len() as u32 * 4 == stride => {
             vertices.for_each(|vertex| bytes(span, vertex, &mut out));
             range.buffer.write(start, &out);
         }
@@ -153,102 +162,23 @@ fn write_spans<'w>(
     }
 }
 
-impl Processor<'_> {
-    /// Writes the captured vertices of a chunk of a draw behind those of all earlier chunks, and
-    /// counts them.
-    pub(super) fn write_captured(&mut self, plan: &CapturePlan, captured: &Captured) {
-        let is_active = self.state.feedback.is_active();
-        for (stream, captured) in captured.streams.iter().enumerate().filter(|(_, stream)| stream.primitives > 0) {
-            let written = self.state.feedback.write((plan, stream), captured);
-            for query in self.streams.iter_mut().filter(|query| query.stream as usize == stream) {
-                let [of_written, of_needed] = &mut query.counts;
-                *of_written += written;
-                // Queries of transform feedback count only while it is active.
-                if is_active || query.pool.kind() == QueryKind::Generated {
-                    *of_needed += captured.primitives;
-                }
-            }
-        }
-    }
-
-    /// Counts primitives that mesh programs have produced.
-    pub(super) fn count_mesh_primitives(&mut self, primitives: u64) {
-        let counting = self.streams.iter_mut().filter(|query| query.pool.kind() == QueryKind::MeshPrimitives);
-        counting.for_each(|query| query.counts[1] += primitives);
-    }
-
-    /// Begins a query that counts primitives of a stream.
-    pub(super) fn begin_stream(&mut self, (pool, query): (Arc<QueryPool>, u32), stream: u32) {
-        self.streams.push(StreamQuery { pool, query, stream, counts: [0; 2] });
-    }
-
-    /// Ends a query that counts primitives of a stream.
-    pub(super) fn end_stream(&mut self, (pool, query): (&Arc<QueryPool>, u32), stream: u32) {
-        let query = query.saturating_add(self.view_number);
-        let is_ended = |active: &mut StreamQuery| {
-            Arc::ptr_eq(&active.pool, pool) && (active.query, active.stream) == (query, stream)
-        };
-        for StreamQuery { pool, query, counts, .. } in self.streams.extract_if(.., is_ended) {
-            match pool.kind() {
-                QueryKind::Generated | QueryKind::MeshPrimitives => pool.write(query, &counts[1..]),
-                _ => pool.write(query, &counts),
-            }
-        }
-    }
-
-    /// Returns the plan of the vertex data to capture for a pipeline. If only a query is active,
-    /// the plan counts primitives and captures nothing.
-    pub(super) fn capture_plan(&self, pipeline: &CompiledPipeline) -> Option<CapturePlan> {
-        let (corners, last) = (pipeline.corners(), pipeline.raster.provoking_last);
-        if self.state.feedback.is_active() {
-            return Some(CapturePlan::new(pipeline.last(), corners, last));
-        }
-        let counts = self.streams.iter().any(|query| query.pool.kind() == QueryKind::Generated);
-        counts.then(|| CapturePlan::counting(corners, last))
-    }
-
-    /// Returns true if all vertices must be processed, including those of invisible primitives.
-    pub(super) fn counts_vertices(&self) -> bool {
-        self.statistics.counters().is_some() || self.state.feedback.is_active() || !self.streams.is_empty()
-    }
-
-    /// Reports the buffers that draws may write now to the visibility structures.
-    pub(super) fn wrote_feedback(&self) {
-        let (kept, state) = (self.gpu.depths(), &self.state.feedback);
-        if !state.is_active() || kept.is_empty() {
-            return;
-        }
-        for range in state.buffers.iter().flatten() {
-            if let Some((memory, start)) = range.buffer.binding() {
-                kept.wrote(&Bytes::new(memory, start, range.buffer.size()));
-            }
-        }
-    }
-
-    /// Reports the counter buffers that the end of transform feedback writes to the visibility
-    /// structures.
-    pub(super) fn wrote_counters(&self, counters: &[CounterBuffer]) {
-        counters.iter().flatten().for_each(|(buffer, _)| super::depth::wrote_buffer(self.gpu.depths(), buffer));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn words_side_by_side_are_one_span() {
+    fn contiguous_dwords_are_one_span() {
         let place = |buffer, offset| Feedback { buffer, stride: 64, offset, stream: 0 };
-        let of_vertex = [(9, place(0, 20)), (1, place(1, 0)), (4, place(0, 4)), (5, place(0, 8)), (7, place(0, 24))];
+        let captured = [(9, place(0, 20)), (1, place(1, 0)), (4, place(0, 4)), (5, place(0, 8)), (7, place(0, 24))];
         let found =
-            |buffer| spans(&of_vertex, buffer).into_iter().map(|span| (span.offset, span.words)).collect::<Vec<_>>();
+            |buffer| spans(&captured, buffer).into_iter().map(|span| (span.offset, span.dwords)).collect::<Vec<_>>();
         assert_eq!(found(0), [(4, vec![2, 3]), (20, vec![0, 4])]);
         assert_eq!(found(1), [(0, vec![1])]);
         assert!(found(2).is_empty());
     }
 
     #[test]
-    fn without_buffers_there_is_room_for_all() {
+    fn without_buffers_all_primitives_fit() {
         let state = FeedbackState { next: Some([0; BUFFERS]), ..FeedbackState::default() };
         assert_eq!(state.room(&[Some(4), None, Some(8), None], 3), u64::MAX);
     }

@@ -12,27 +12,28 @@ use vitric_memory::{Allocation, Surface, SurfaceDesc, SurfaceView, SurfaceViewDe
 /// The image has its own memory from the same heap. An image kept by [`keep`] is reused if its
 /// description fits. The texels are undefined. Returns `None` if no memory is left, or the
 /// attachment has no memory.
-pub(super) fn view(of: &SurfaceView, samples: u32) -> Option<SurfaceView> {
-    let vk::Extent3D { width, height, .. } = of.extent(0);
+pub(super) fn create_view(attachment: &SurfaceView, samples: u32) -> Option<SurfaceView> {
+    let vk::Extent3D { width, height, .. } = attachment.extent(0);
     let desc = SurfaceDesc {
         kind: vk::ImageType::TYPE_2D,
-        format: of.desc.format,
+        format: attachment.desc.format,
         extent: vk::Extent3D { width, height, depth: 1 },
         levels: 1,
-        layers: of.desc.layers,
+        layers: attachment.desc.layers,
         samples,
         linear: false,
         decoded: false,
     };
-    let kept = of.surface.take_stand_in().filter(|kept| *kept.desc() == desc);
-    let surface = kept.or_else(|| with_memory(desc, &of.surface))?;
-    let desc = SurfaceViewDesc { base_level: 0, levels: 1, base_layer: 0, swizzle: Swizzle::IDENTITY, ..of.desc };
+    let kept = attachment.surface.take_stand_in().filter(|kept| *kept.desc() == desc);
+    let surface = kept.or_else(|| with_memory(desc, &attachment.surface))?;
+    let desc =
+        SurfaceViewDesc { base_level: 0, levels: 1, base_layer: 0, swizzle: Swizzle::IDENTITY, ..attachment.desc };
     Some(SurfaceView { surface, desc })
 }
 
 /// Keeps an attachment's implicit image for the next subpass that renders to the attachment.
-pub(super) fn keep(of: &SurfaceView, made: &SurfaceView) {
-    of.surface.keep_stand_in(Arc::clone(&made.surface));
+pub(super) fn keep(attachment: &SurfaceView, implicit: &SurfaceView) {
+    attachment.surface.keep_stand_in(Arc::clone(&implicit.surface));
 }
 
 fn with_memory(desc: SurfaceDesc, like: &Surface) -> Option<Arc<Surface>> {

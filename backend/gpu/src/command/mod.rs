@@ -4,27 +4,29 @@
 //! again, by several queues, or be executed from other lists. Source: Vulkan specification,
 //! "Command Buffers".
 
+mod context;
 mod depth;
 mod dispatch;
 mod draw;
+mod dynamic;
 mod event;
 mod execute;
 mod feedback;
 mod implicit;
-mod lookahead;
-mod mesh;
+mod indirect;
 mod name;
 mod pass;
-mod patches;
 mod pending;
+mod pixel_state;
 mod processor;
 mod query;
 mod residency;
 mod sets;
-mod streams;
+mod state;
+mod tile_pass;
 mod time;
+mod transfers;
 mod viewports;
-mod views;
 
 use std::sync::Arc;
 
@@ -40,8 +42,7 @@ use crate::state::{ClearValue, ComputePipeline, DepthBias, LineStipple, PassDesc
 
 pub use event::Event;
 pub use execute::LossReport;
-pub(crate) use name::Running;
-pub use processor::{MAX_NESTED, Processor};
+pub use processor::MAX_NESTED;
 pub use query::{QueryKind, QueryPool, QueryResult};
 pub use sets::MAX_SETS;
 
@@ -79,11 +80,22 @@ impl InlineData {
     }
 }
 
-/// A clear of attachments inside a pass.
+/// A clear of an attachment inside a pass.
+#[derive(Debug, Clone, Copy)]
+pub struct AttachmentClear {
+    /// Aspects to clear.
+    pub aspects: vk::ImageAspectFlags,
+    /// Index of the colour attachment, if the aspect is colour.
+    pub color: u32,
+    /// The value.
+    pub value: ClearValue,
+}
+
+/// A clear of attachments inside a pass, in several rectangles.
 #[derive(Debug)]
 pub struct AttachmentsClear {
-    /// `(aspects, colour attachment index, value)`.
-    pub attachments: SmallVec<[(vk::ImageAspectFlags, u32, ClearValue); 1]>,
+    /// Clears of attachments.
+    pub attachments: SmallVec<[AttachmentClear; 1]>,
     /// Rectangles and layers to clear.
     pub rects: SmallVec<[vk::ClearRect; 1]>,
 }
@@ -98,7 +110,7 @@ pub struct PassBegin {
     pub pass: Arc<PassDesc>,
     /// One view per attachment.
     pub views: Vec<Arc<SurfaceView>>,
-    /// Pixels that loads, clears, stores and resolves touch.
+    /// Pixels that loads, clears, stores and resolves apply to.
     pub area: vk::Rect2D,
     /// Number of layers rendered to.
     pub layers: u32,
@@ -249,7 +261,7 @@ pub enum Command {
         instances: u32,
         first_instance: u32,
         counter: Arc<Buffer>,
-        counter_place: u64,
+        counter_buffer_offset: u64,
         counter_offset: u32,
         stride: u32,
     },

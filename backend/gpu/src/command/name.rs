@@ -71,7 +71,7 @@ impl Command {
 
 /// The running command: its name, and its position in the submission.
 #[derive(Debug, Clone, Default)]
-pub struct Running {
+pub struct RunningCommand {
     /// Number of the command buffer in its batch, from 1 on; 0 before the first.
     pub(super) list: usize,
     /// Number of the command in its command buffer, primary or secondary, from 0 on. Recorded
@@ -81,7 +81,7 @@ pub struct Running {
     size: String,
 }
 
-impl Running {
+impl RunningCommand {
     /// Records the command that begins.
     pub(super) fn begin(&mut self, command: &Command, number: usize) {
         (self.name, self.number) = (command.name(), number);
@@ -96,7 +96,7 @@ impl Running {
     }
 }
 
-impl fmt::Display for Running {
+impl fmt::Display for RunningCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { list, number, name, size } = self;
         match list {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_innermost_command_is_named_with_its_size() {
-        let mut running = Running::default();
+        let mut running = RunningCommand::default();
         assert_eq!(running.to_string(), "before the first command");
         let dispatch = Command::Dispatch { base: [0; 3], groups: [65535, 2, 1] };
         running.list = 1;

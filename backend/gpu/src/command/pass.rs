@@ -13,8 +13,8 @@ use vitric_format as format;
 use vitric_format::DEPTH_STENCIL;
 use vitric_memory::{InUse, SurfaceView};
 
-use super::viewports::rect as pixels;
-use super::{PassBegin, implicit};
+use super::viewports::pixel_area;
+use super::{AttachmentClear, PassBegin, implicit};
 use crate::gpu::DeviceLost;
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
@@ -28,8 +28,8 @@ pub(super) struct LoadClear {
     view: Arc<SurfaceView>,
     aspects: vk::ImageAspectFlags,
     value: ClearValue,
-    /// Aspects that are needed only in tiles that are drawn to.
-    lost: vk::ImageAspectFlags,
+    /// Aspects that are needed only in tiles that are drawn to, because the pass discards them.
+    discarded: vk::ImageAspectFlags,
 }
 
 impl LoadClear {
@@ -40,7 +40,7 @@ impl LoadClear {
 
     /// Returns the planes that must be cleared even where nothing is drawn.
     pub(super) fn kept_planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
-        PlaneClear::of_view(&self.view, self.aspects & !self.lost, 0, self.value)
+        PlaneClear::of_view(&self.view, self.aspects & !self.discarded, 0, self.value)
     }
 
     /// Returns the attachment's number.
@@ -55,25 +55,34 @@ impl LoadClear {
 
     /// Records that the whole image is cleared, for each plane that supports this. Recorded planes
     /// are removed from the planes to clear. Nothing must have been drawn to the image.
-    pub(super) fn note(&mut self, in_use: &InUse<'_>) {
-        let noted = self.kept_planes().filter(|plane| plane.note(in_use, &self.view.surface));
-        let noted = noted.fold(vk::ImageAspectFlags::empty(), |noted, plane| noted | plane.aspect());
-        self.aspects &= !(noted | self.lost);
+    pub(super) fn record(&mut self, in_use: &InUse<'_>) {
+        let recorded = self.kept_planes().filter(|plane| plane.note(in_use, &self.view.surface));
+        let recorded = recorded.fold(vk::ImageAspectFlags::empty(), |recorded, plane| recorded | plane.aspect());
+        self.aspects &= !(recorded | self.discarded);
     }
 
-    /// Sets the aspects that are needed only in tiles that are drawn to. `lost` returns them for
-    /// an attachment.
-    pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
-        let lost = lost(self.attachment);
-        // Aspects that share words are lost only together.
-        let is_kept = is_packed(&self.view) && !lost.contains(DEPTH_STENCIL);
-        self.lost = if is_kept { vk::ImageAspectFlags::empty() } else { lost };
+    /// Sets the aspects that are needed only in tiles that are drawn to. `discarded` returns them
+    /// for an attachment.
+    pub(super) fn set_discarded(&mut self, discarded: impl Fn(u32) -> vk::ImageAspectFlags) {
+        let discarded = discarded(self.attachment);
+        // Aspects that share words are discarded only together.
+        let is_kept = is_packed(&self.view) && !discarded.contains(DEPTH_STENCIL);
+        self.discarded = if is_kept { vk::ImageAspectFlags::empty() } else { discarded };
     }
 }
 
 /// Returns true if depth and stencil of an attachment share words.
 fn is_packed(view: &SurfaceView) -> bool {
     format::info(view.desc.format).is_some_and(|info| info.is_packed())
+}
+
+/// Depths of a layer that were cleared inside a pass.
+pub(super) struct ClearedDepth {
+    pub(super) layer: u32,
+    /// The pixels: `[x0, y0, x1, y1]` with exclusive ends.
+    pub(super) area: [i64; 4],
+    /// The stored depth.
+    pub(super) depth: f32,
 }
 
 /// A running render pass.
@@ -83,9 +92,9 @@ pub struct Pass {
     /// Views that implicit images replace during the subpass, with the numbers of their
     /// attachments.
     replaced: Vec<(u32, Arc<SurfaceView>)>,
-    /// Pixels that the pass touches.
+    /// Pixels that the pass renders to.
     pub area: vk::Rect2D,
-    /// Number of layers that the pass touches.
+    /// Number of layers that the pass renders to.
     pub layers: u32,
     clears: Vec<ClearValue>,
     /// For each attachment, the mask of views in which it was used; all bits without multiview.
@@ -94,7 +103,7 @@ pub struct Pass {
     /// The current view of the subpass.
     view: u32,
     /// Attachments that this subpass was the first to use, and the masks of views of that use.
-    fresh: Vec<(u32, u32)>,
+    first_used: Vec<(u32, u32)>,
     /// Clears that [`Self::take_clears`] has not returned yet.
     load_clears: Vec<LoadClear>,
 }
@@ -106,18 +115,18 @@ impl Pass {
     /// [`DeviceLost::OutOfMemory`] if there is no memory for implicit images.
     pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Result<Self, DeviceLost> {
         // Limits the layers to those that exist.
-        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MAX_LAYERS);
+        let max_layers = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MAX_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),
             replaced: Vec::new(),
             area: begin.area,
-            layers: begin.layers.min(most),
+            layers: begin.layers.min(max_layers),
             clears: begin.clears.clone(),
             used: vec![0; begin.pass.attachments.len()],
             subpass: 0,
             view: 0,
-            fresh: Vec::new(),
+            first_used: Vec::new(),
             load_clears: Vec::new(),
         };
         pass.load(workers)?;
@@ -135,7 +144,7 @@ impl Pass {
     }
 
     /// Returns the application's view of an attachment, even if an implicit image replaces it.
-    pub(super) fn own_view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
+    pub(super) fn application_view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
         let replaced = self.replaced.iter().find(|(replaced, _)| *replaced == attachment);
         replaced.map(|(_, view)| view).or_else(|| self.view(attachment))
     }
@@ -149,17 +158,19 @@ impl Pass {
     /// subpass.
     ///
     /// These aspects are not stored, and nothing is resolved from them.
-    pub(super) fn lost(&self, attachment: u32) -> vk::ImageAspectFlags {
-        let mut lost = vk::ImageAspectFlags::empty();
+    pub(super) fn discarded(&self, attachment: u32) -> vk::ImageAspectFlags {
+        let mut discarded = vk::ImageAspectFlags::empty();
         let is_source = self.is_resolved(attachment);
-        let Some(desc) = self.desc.attachments.get(attachment as usize).filter(|_| !is_source) else { return lost };
+        let Some(desc) = self.desc.attachments.get(attachment as usize).filter(|_| !is_source) else {
+            return discarded;
+        };
         if desc.store == vk::AttachmentStoreOp::DONT_CARE {
-            lost |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
+            discarded |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
         }
         if desc.stencil_store == vk::AttachmentStoreOp::DONT_CARE {
-            lost |= vk::ImageAspectFlags::STENCIL;
+            discarded |= vk::ImageAspectFlags::STENCIL;
         }
-        lost
+        discarded
     }
 
     /// Returns true if an attachment is resolved when the subpass ends.
@@ -171,14 +182,14 @@ impl Pass {
             || self.replaced.iter().any(|(replaced, _)| *replaced == attachment)
     }
 
-    /// Returns true if the contents of an attachment are lost when the pass ends: the attachment
-    /// was used, and no aspect is stored.
-    pub(super) fn loses(&self, attachment: usize, desc: &AttachmentDesc, view: &SurfaceView) -> bool {
+    /// Returns true if the contents of an attachment are discarded when the pass ends: the
+    /// attachment was used, and no aspect is stored.
+    pub(super) fn discards(&self, attachment: usize, desc: &AttachmentDesc, view: &SurfaceView) -> bool {
         let is_used = self.used.get(attachment).is_some_and(|views| *views != 0);
         let Some(info) = format::info(view.surface.desc().format).filter(|_| is_used) else { return false };
-        let lost = vk::AttachmentStoreOp::DONT_CARE;
+        let discard = vk::AttachmentStoreOp::DONT_CARE;
         let has_others = !info.stencil || info.depth_bits > 0;
-        (desc.store == lost || !has_others) && (desc.stencil_store == lost || !info.stencil)
+        (desc.store == discard || !has_others) && (desc.stencil_store == discard || !info.stencil)
     }
 
     /// Returns the views of all attachments.
@@ -270,21 +281,21 @@ impl Pass {
 
     /// Returns the attachments that this subpass was the first to use, except its depth
     /// attachment. They may have been cleared.
-    pub fn fresh_others(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+    pub fn first_used_others(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
         let depth = self.subpass().depth_stencil.filter(|_| self.has_depth());
-        self.fresh.iter().filter(move |(fresh, _)| Some(*fresh) != depth).filter_map(|(fresh, _)| self.view(*fresh))
+        self.first_used.iter().filter(move |(used, _)| Some(*used) != depth).filter_map(|(used, _)| self.view(*used))
     }
 
     /// Returns the stored depth of the pixels of the render area in a layer that was cleared on
     /// load.
     pub fn cleared_depth(&self, layer: u32) -> Option<f32> {
         let attachment = self.subpass().depth_stencil?;
-        let &(_, views) = self.fresh.iter().find(|(fresh, _)| *fresh == attachment)?;
+        let &(_, views) = self.first_used.iter().find(|(used, _)| *used == attachment)?;
         let desc = self.desc.attachments.get(attachment as usize)?;
-        let is_fresh = self.subpass().view_mask == 0 || views >> layer & 1 != 0;
+        let is_first_use = self.subpass().view_mask == 0 || views >> layer & 1 != 0;
         let depth = self.clears.get(attachment as usize)?.depth();
         let stored = format::stored_depth(self.depth_bits(), depth);
-        (desc.load == vk::AttachmentLoadOp::CLEAR && is_fresh).then_some(stored)
+        (desc.load == vk::AttachmentLoadOp::CLEAR && is_first_use).then_some(stored)
     }
 
     /// Returns the number of bits of the subpass's depths; 0 without depth.
@@ -294,17 +305,17 @@ impl Pass {
 
     /// Clears attachments that this subpass is the first to use.
     fn load(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
-        self.fresh.clear();
+        self.first_used.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
         let views = self.view_mask();
-        self.replace(&subpass, workers)?;
+        self.replace_by_implicit(&subpass, workers)?;
         for attachment in subpass.attachments() {
             let used = &mut self.used[attachment as usize];
-            let fresh = views & !*used;
+            let new_views = views & !*used;
             *used |= views;
-            self.load_attachment(attachment, fresh, workers);
-            if fresh != 0 {
-                self.fresh.push((attachment, fresh));
+            self.load_attachment(attachment, new_views, workers);
+            if new_views != 0 {
+                self.first_used.push((attachment, new_views));
             }
         }
         Ok(())
@@ -312,36 +323,36 @@ impl Pass {
 
     /// Replaces single-sampled attachments that are rendered to with several samples by implicit
     /// images.
-    fn replace(&mut self, subpass: &SubpassDesc, workers: &Workers) -> Result<(), DeviceLost> {
+    fn replace_by_implicit(&mut self, subpass: &SubpassDesc, workers: &Workers) -> Result<(), DeviceLost> {
         let Some(implicit) = subpass.implicit else { return Ok(()) };
         for attachment in subpass.colors.iter().chain([&subpass.depth_stencil]).copied().flatten() {
             let is_replaced = self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
             let view = self.view(attachment).filter(|view| view.surface.desc().samples == 1 && !is_replaced).cloned();
             let Some(view) = view.filter(|_| implicit.samples > 1) else { continue };
-            let made = implicit::view(&view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
+            let image = implicit::create_view(&view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
             for layer in self.layers(self.view_mask()) {
                 // Cleared and undefined contents need no copy. Finding those layers and aspects
                 // would save little.
-                transfer::replicate(workers, (&view, &made), layer, self.area);
+                transfer::replicate(workers, (&view, &image), layer, self.area);
             }
-            self.views[attachment as usize] = Arc::new(made);
+            self.views[attachment as usize] = Arc::new(image);
             self.replaced.push((attachment, view));
         }
         Ok(())
     }
 
     /// Resolves implicit images to the attachments that they replaced.
-    fn put_back(&mut self, workers: &Workers) {
+    fn resolve_implicit(&mut self, workers: &Workers) {
         let Some(implicit) = self.subpass().implicit else { return };
         for (attachment, view) in std::mem::take(&mut self.replaced) {
-            let made = std::mem::replace(&mut self.views[attachment as usize], view.clone());
+            let image = std::mem::replace(&mut self.views[attachment as usize], view.clone());
             let (depth, stencil) = (implicit.depth, implicit.stencil);
             for layer in self.layers(self.view_mask()) {
-                transfer::resolve_view(workers, (&made, &view), layer, self.area);
+                transfer::resolve_view(workers, (&image, &view), layer, self.area);
                 let how = DepthResolve { attachment, depth, stencil };
-                transfer::resolve_depth_stencil((&made, &view), layer, self.area, how);
+                transfer::resolve_depth_stencil((&image, &view), layer, self.area, how);
             }
-            implicit::keep(&view, &made);
+            implicit::keep(&view, &image);
         }
     }
 
@@ -364,25 +375,24 @@ impl Pass {
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         if self.has_one_layer() {
-            let (view, lost) = (view.clone(), vk::ImageAspectFlags::empty());
-            return self.load_clears.push(LoadClear { attachment, view, aspects, value, lost });
+            let (view, discarded) = (view.clone(), vk::ImageAspectFlags::empty());
+            return self.load_clears.push(LoadClear { attachment, view, aspects, value, discarded });
         }
         for layer in self.layers(views) {
             let planes = PlaneClear::of_view(view, aspects, layer, value);
-            planes.for_each(|plane| plane.clear_on(workers, pixels(self.area)));
+            planes.for_each(|plane| plane.clear_on(workers, pixel_area(self.area)));
         }
     }
 
-    /// Clears parts of the subpass's attachments. Calls `cleared` for each cleared depth with the
-    /// layer, the pixels and the stored depth.
-    pub(crate) fn clear_attachments(
+    /// Clears parts of the subpass's attachments. Calls `cleared` for each cleared depth.
+    pub(super) fn clear_attachments(
         &self,
-        attachments: &[(vk::ImageAspectFlags, u32, ClearValue)],
+        clears: &[AttachmentClear],
         rects: &[vk::ClearRect],
         workers: &Workers,
-        mut cleared: impl FnMut(u32, [i64; 4], f32),
+        mut cleared: impl FnMut(ClearedDepth),
     ) {
-        for &(aspects, color, value) in attachments {
+        for &AttachmentClear { aspects, color, value } in clears {
             let is_color = aspects.contains(vk::ImageAspectFlags::COLOR);
             let attachment = match is_color {
                 true => self.subpass().colors.get(color as usize).copied().flatten(),
@@ -394,7 +404,8 @@ impl Pass {
                 let planes = PlaneClear::of_view(view, aspects, layer, value);
                 planes.for_each(|plane| plane.clear_on(workers, area));
                 if aspects.contains(vk::ImageAspectFlags::DEPTH) {
-                    cleared(layer, area, format::stored_depth(self.depth_bits(), value.depth()));
+                    let depth = format::stored_depth(self.depth_bits(), value.depth());
+                    cleared(ClearedDepth { layer, area, depth });
                 }
             }
         }
@@ -404,14 +415,14 @@ impl Pass {
     fn cleared_layers(&self, rect: &vk::ClearRect) -> impl Iterator<Item = (u32, [i64; 4])> + use<> {
         // With multiview, layer 0 of the rectangle is the current view.
         let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
-        let (area, count, view) = (pixels(intersect(rect.rect, self.area)), self.layers, self.view);
+        let (area, count, view) = (pixel_area(intersect(rect.rect, self.area)), self.layers, self.view);
         layers.filter(move |&layer| layer < count).map(move |layer| (view + layer, area))
     }
 
     /// Resolves attachments with resolve targets, and implicit images.
     fn resolve(&mut self, workers: &Workers) {
         self.resolve_attachments(workers);
-        self.put_back(workers);
+        self.resolve_implicit(workers);
     }
 
     fn resolve_attachments(&self, workers: &Workers) {

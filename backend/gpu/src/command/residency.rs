@@ -8,72 +8,58 @@ use std::sync::Arc;
 
 use ash::vk::{AttachmentLoadOp as Load, Extent3D, ImageType, Rect2D};
 use vitric_format as format;
-use vitric_memory::{Hint, Surface, SurfaceView};
+use vitric_memory::{Hint, InUse, Surface, SurfaceView};
 
 use super::pass::Pass;
-use super::processor::Processor;
+use super::pending::PendingDraws;
 use super::{Command, PassBegin};
 use crate::transfer;
 
-impl Processor<'_> {
-    fn begin_use(&self, surface: &Surface, overwritten: bool) {
-        if let Some(in_use) = &self.shared.in_use {
-            surface.begin_use(in_use, overwritten);
-        }
-    }
+/// Marks the attachments of a pass as in use when the pass begins.
+///
+/// Attachments that the pass clears completely need not be restored. They are marked last, because
+/// other attachments may share their memory.
+pub(super) fn use_attachments(in_use: &InUse<'_>, begin: &PassBegin) {
+    let (overwritten, kept): (Vec<_>, Vec<_>) = (0..begin.views.len()).partition(|&number| overwrites(begin, number));
+    kept.into_iter().for_each(|number| begin.views[number].surface.begin_use(in_use, false));
+    overwritten.into_iter().for_each(|number| begin.views[number].surface.begin_use(in_use, true));
+}
 
-    /// Marks the attachments of a pass as in use when the pass begins.
-    ///
-    /// Attachments that the pass clears completely need not be restored. They are marked last,
-    /// because other attachments may share their memory.
-    pub(super) fn use_attachments(&self, begin: &PassBegin) {
-        if self.shared.in_use.is_none() {
-            return;
+/// Records clears of whole images when a pass ends, instead of writing them, if nothing was drawn
+/// to any tile.
+pub(super) fn record_clears(in_use: &InUse<'_>, pass: &Pass, pending: &mut PendingDraws) {
+    pending.record_clears(|clear| {
+        let is_read = pass.is_resolved(clear.attachment());
+        if !is_read && covers(pass.area, clear.view()) {
+            clear.record(in_use);
         }
-        let (lost, kept): (Vec<_>, Vec<_>) = (0..begin.views.len()).partition(|&number| overwrites(begin, number));
-        kept.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, false));
-        lost.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, true));
-    }
+    });
+}
 
-    /// Records clears of whole images when a pass ends, instead of writing them, if nothing was
-    /// drawn to any tile.
-    pub(super) fn note_clears(&mut self) {
-        let (Some(in_use), Some(pass)) = (&self.shared.in_use, &self.pass) else { return };
-        self.pending.note_clears(|clear| {
-            let is_read = pass.is_resolved(clear.attachment());
-            if !is_read && covers(pass.area, clear.view()) {
-                clear.note(in_use);
-            }
-        });
+/// Reports the attachments whose contents are discarded when a pass ends, and those that their
+/// final layout makes read-only.
+pub(super) fn hint_attachments(in_use: &InUse<'_>, pass: &Pass) {
+    for (number, desc) in pass.desc().attachments.iter().enumerate() {
+        let Some(view) = pass.application_view(number as u32) else { continue };
+        let is_discarded = !pass.has_views() && pass.discards(number, desc, view) && covers(pass.area, view);
+        let hint = if is_discarded { Some(Hint::Lost) } else { Hint::of_layout(desc.final_layout) };
+        hint.into_iter().for_each(|hint| view.surface.hint(in_use, hint));
     }
+}
 
-    /// Reports the attachments whose contents are lost when a pass ends, and those that their
-    /// final layout makes read-only.
-    pub(super) fn hint_attachments(&self, pass: &Pass) {
-        let Some(in_use) = &self.shared.in_use else { return };
-        for (number, desc) in pass.desc().attachments.iter().enumerate() {
-            let Some(view) = pass.own_view(number as u32) else { continue };
-            let is_lost = !pass.has_views() && pass.loses(number, desc, view) && covers(pass.area, view);
-            let hint = if is_lost { Some(Hint::Lost) } else { Hint::of_layout(desc.final_layout) };
-            hint.into_iter().for_each(|hint| view.surface.hint(in_use, hint));
+/// Marks the images of a command as in use, if the command is neither a draw nor a dispatch.
+pub(super) fn use_images(in_use: &InUse<'_>, command: &Command) {
+    let uses = |surfaces: &[&Arc<Surface>]| surfaces.iter().for_each(|surface| surface.begin_use(in_use, false));
+    match command {
+        Command::BlitImage { source, target, .. } | Command::ResolveImage { source, target, .. } => {
+            uses(&[source, target]);
         }
-    }
-
-    /// Marks the images of a command as in use, if the command is neither a draw nor a dispatch.
-    pub(super) fn use_named(&self, command: &Command) {
-        let uses = |surfaces: &[&Arc<Surface>]| surfaces.iter().for_each(|surface| self.begin_use(surface, false));
-        match command {
-            Command::BlitImage { source, target, .. } | Command::ResolveImage { source, target, .. } => {
-                uses(&[source, target]);
-            }
-            // Sources of copies may stay compacted, see `transfer`.
-            Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => uses(&[target]),
-            Command::ClearColorImage { target, ranges, .. }
-            | Command::ClearDepthStencilImage { target, ranges, .. } => {
-                self.begin_use(target, transfer::clears_all(target, ranges));
-            }
-            _ => {}
+        // Sources of copies may stay compacted, see `transfer`.
+        Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => uses(&[target]),
+        Command::ClearColorImage { target, ranges, .. } | Command::ClearDepthStencilImage { target, ranges, .. } => {
+            target.begin_use(in_use, transfer::clears_all(target, ranges));
         }
+        _ => {}
     }
 }
 
@@ -84,12 +70,12 @@ fn overwrites(begin: &PassBegin, number: usize) -> bool {
     let (Some(desc), Some(first)) = (pass.attachments.get(number), pass.subpasses.first()) else { return false };
     let Some(info) = format::info(view.surface.desc().format) else { return false };
     let load = if info.stencil { desc.stencil_load } else { desc.load };
-    let is_lost = [Load::CLEAR, Load::DONT_CARE].contains(&load);
+    let is_undefined = [Load::CLEAR, Load::DONT_CARE].contains(&load);
     // A pass may render depth without using the stencil in the same image. The stencil is then
     // kept.
     let is_one = !info.is_planar() && info.planes().count() == 1;
     let is_used = first.attachments().any(|used| used as usize == number);
-    is_lost && is_one && first.view_mask == 0 && is_used && covers(begin.area, view)
+    is_undefined && is_one && first.view_mask == 0 && is_used && covers(begin.area, view)
 }
 
 /// Returns true if an area covers a view that shows all of its surface.

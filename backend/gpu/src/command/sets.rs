@@ -1,4 +1,4 @@
-//! The descriptor sets of a bind point, and the resources that programs find in them.
+//! The descriptor sets of a bind point, and the resources of programs.
 //!
 //! Resources are resolved at the first draw or dispatch after a bind, and stay resolved until the
 //! next bind. A bound set must therefore not be updated until the commands are done. The resources
@@ -22,19 +22,19 @@ pub const MAX_SETS: usize = 8;
 const MAX_PROGRAMS: usize = 5;
 
 /// State that all programs of a device share.
-pub(super) struct OfDevice<'g> {
+pub(super) struct DeviceContext<'g> {
     pub(super) routines: Arc<Routines>,
     pub(super) addresses: Arc<Addresses>,
     /// Resolver of the names in descriptor sets.
-    pub(super) names: Arc<dyn DescriptorResolver>,
+    pub(super) resolver: Arc<dyn DescriptorResolver>,
     /// Keeps images resident, if images may be compacted.
     pub(super) in_use: Option<InUse<'g>>,
 }
 
-impl Default for OfDevice<'_> {
+impl Default for DeviceContext<'_> {
     fn default() -> Self {
         let (routines, addresses, in_use) = Default::default();
-        Self { routines, addresses, names: Arc::new(NoDescriptors), in_use }
+        Self { routines, addresses, resolver: Arc::new(NoDescriptors), in_use }
     }
 }
 
@@ -48,12 +48,12 @@ struct BoundSet {
     /// Contents of the set when it was first resolved.
     resolved: Option<Arc<ResolvedSet>>,
     /// Dynamic buffers of the set, in order, with their offsets.
-    moved: Option<Arc<ResolvedSet>>,
+    with_offsets: Option<Arc<ResolvedSet>>,
 }
 
-/// Resources that a program found.
+/// Resources of a program.
 #[derive(Clone)]
-struct Found {
+struct ResolvedProgram {
     program: Arc<Program>,
     bindings: Arc<Bindings>,
     /// Sets that were bound since the resources were resolved, one bit per set.
@@ -64,12 +64,12 @@ struct Found {
     decoded_losses: u64,
 }
 
-/// The sets of a bind point, and the resources that the bound pipeline's programs find in them.
+/// The sets of a bind point, and the resources of the bound pipeline's programs.
 #[derive(Clone, Default)]
 pub(super) struct BoundSets {
     sets: [Option<BoundSet>; MAX_SETS],
     /// Resources by stage.
-    found: [Option<Found>; MAX_PROGRAMS],
+    programs: [Option<ResolvedProgram>; MAX_PROGRAMS],
 }
 
 impl BoundSets {
@@ -80,36 +80,36 @@ impl BoundSets {
         first: u32,
         sets: &[u64],
         mut offsets: &[u32],
-        names: &dyn DescriptorResolver,
+        resolver: &dyn DescriptorResolver,
     ) -> bool {
         let mut changed = 0;
         for (slot, &name) in (first as usize..MAX_SETS).zip(sets) {
             let set = match &self.sets[slot] {
                 Some(bound) if name != 0 && bound.name == name => Some(bound.set.clone()),
-                _ => names.set(name),
+                _ => resolver.set(name),
             };
             let count = set.as_ref().map_or(0, |set| set.layout().dynamic_count() as usize);
-            let (own, rest) = offsets.split_at(count.min(offsets.len()));
-            offsets = rest;
+            let (set_offsets, remaining) = offsets.split_at(count.min(offsets.len()));
+            offsets = remaining;
             let is_bound = match (&self.sets[slot], &set) {
                 (Some(bound), Some(set)) => {
-                    Arc::ptr_eq(&bound.set, set) && bound.name == name && *bound.offsets == *own
+                    Arc::ptr_eq(&bound.set, set) && bound.name == name && *bound.offsets == *set_offsets
                 }
                 (None, None) => true,
                 _ => false,
             };
             if !is_bound {
-                let offsets = SmallVec::from_slice(own);
-                self.sets[slot] = set.map(|set| BoundSet { name, set, offsets, resolved: None, moved: None });
+                let offsets = SmallVec::from_slice(set_offsets);
+                self.sets[slot] = set.map(|set| BoundSet { name, set, offsets, resolved: None, with_offsets: None });
                 changed |= 1 << slot;
             }
         }
-        self.changed(changed);
+        self.mark_changed(changed);
         changed != 0
     }
 
-    fn changed(&mut self, slots: u32) {
-        self.found.iter_mut().flatten().for_each(|found| found.changed |= slots);
+    fn mark_changed(&mut self, slots: u32) {
+        self.programs.iter_mut().flatten().for_each(|program| program.changed |= slots);
     }
 
     /// Writes descriptors of a set without an object. Descriptors pushed before are kept if their
@@ -124,66 +124,71 @@ impl BoundSets {
             None => DescriptorSet::new(layout.clone()),
         };
         let mut end = 0;
-        for (place, named) in writes {
-            if let Some(slot) = target.slots().get(*place as usize) {
+        for (index, named) in writes {
+            if let Some(slot) = target.slots().get(*index as usize) {
                 slot.put(*named);
-                end = end.max(*place as usize + 1);
+                end = end.max(*index as usize + 1);
             }
         }
         target.mark_written(end);
-        *slot = Some(BoundSet { name: 0, set: target, offsets: SmallVec::new(), resolved: None, moved: None });
-        self.changed(1 << set);
+        *slot = Some(BoundSet { name: 0, set: target, offsets: SmallVec::new(), resolved: None, with_offsets: None });
+        self.mark_changed(1 << set);
     }
 
     /// Returns the resources of the program of a stage of the bound pipeline. Stages are numbered
     /// from 0.
-    pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice<'_>) -> Arc<Bindings> {
+    pub(super) fn resolve(
+        &mut self,
+        stage: usize,
+        program: &Arc<Program>,
+        device: &DeviceContext<'_>,
+    ) -> Arc<Bindings> {
         let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
         let decoded_losses = device.routines.decoded().losses();
-        if let Some(found) = &mut self.found[stage]
-            && Arc::ptr_eq(&found.program, program)
-            && !used(found.changed)
-            && found.decoded_losses == decoded_losses
+        if let Some(resolved) = &mut self.programs[stage]
+            && Arc::ptr_eq(&resolved.program, program)
+            && !used(resolved.changed)
+            && resolved.decoded_losses == decoded_losses
         {
-            if let Some(in_use) = device.in_use.as_ref().filter(|in_use| in_use.losses() != found.losses) {
-                found.losses = in_use.losses();
-                found.bindings.begin_use(in_use);
+            if let Some(in_use) = device.in_use.as_ref().filter(|in_use| in_use.losses() != resolved.losses) {
+                resolved.losses = in_use.losses();
+                resolved.bindings.begin_use(in_use);
             }
-            return found.bindings.clone();
+            return resolved.bindings.clone();
         }
         let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
-        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource, &*device.names));
+        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource, &*device.resolver));
         let losses = device.in_use.as_ref().map_or(0, InUse::losses);
         if let Some(in_use) = &device.in_use {
             bindings.begin_use(in_use);
         }
         let bindings = Arc::new(bindings);
         let (program, kept) = (program.clone(), bindings.clone());
-        self.found[stage] = Some(Found { program, bindings: kept, changed: 0, losses, decoded_losses });
+        self.programs[stage] = Some(ResolvedProgram { program, bindings: kept, changed: 0, losses, decoded_losses });
         bindings
     }
 
     /// Adds the objects that a resource is bound to.
-    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, names: &dyn DescriptorResolver) {
+    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, resolver: &dyn DescriptorResolver) {
         let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
-        let BoundSet { set, offsets, resolved, moved, .. } = bound;
+        let BoundSet { set, offsets, resolved, with_offsets, .. } = bound;
         let Some(entry) = set.layout().find(binding) else { return bindings.add_nothing() };
         let count = entry.elements() as usize;
         if is_dynamic(entry.kind) {
-            let moved = moved.get_or_insert_with(|| with_offsets(set, offsets, names));
+            let buffers = with_offsets.get_or_insert_with(|| resolve_dynamic(set, offsets, resolver));
             let before = set.layout().bindings.iter().take_while(|other| other.binding < binding);
             let before = before.filter(|other| is_dynamic(other.kind)).map(|other| other.count as usize).sum();
-            return bindings.add(moved, before..before + count);
+            return bindings.add(buffers, before..before + count);
         }
-        let resolved = resolved.get_or_insert_with(|| set.resolved(names));
+        let resolved = resolved.get_or_insert_with(|| set.resolved(resolver));
         bindings.add(resolved, entry.first as usize..entry.first as usize + count);
     }
 }
 
 /// Returns the dynamic buffers of a set, in order, with their offsets.
-fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
+fn resolve_dynamic(set: &DescriptorSet, offsets: &[u32], resolver: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
     let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
-    ResolvedSet::new(set.dynamic_buffers(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
+    ResolvedSet::new(set.dynamic_buffers(resolver).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
 }
 
 #[cfg(test)]
@@ -225,10 +230,10 @@ mod tests {
     }
 
     /// Creates a device with two sets.
-    fn device(heap: &Arc<Heap>, words: [[u32; 2]; 2]) -> OfDevice<'static> {
+    fn device(heap: &Arc<Heap>, words: [[u32; 2]; 2]) -> DeviceContext<'static> {
         let mut objects = Objects::default();
         words.into_iter().for_each(|words| add(heap, words, &mut objects));
-        OfDevice { names: Arc::new(objects), ..OfDevice::default() }
+        DeviceContext { resolver: Arc::new(objects), ..DeviceContext::default() }
     }
 
     /// Adds a set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
@@ -285,7 +290,7 @@ mod tests {
         let mut bound = BoundSets::default();
         let mut word = |bind: Option<(usize, u32)>| {
             if let Some((number, offset)) = bind {
-                bound.bind(0, &[101 + number as u64], &[offset], &*device.names);
+                bound.bind(0, &[101 + number as u64], &[offset], &*device.resolver);
             }
             let bindings = bound.resolve(0, &program, &device);
             (first_word(&bindings, resource), bindings)
@@ -296,11 +301,11 @@ mod tests {
         assert_eq!(first, 11);
         assert!(!Arc::ptr_eq(&bindings, &unbound));
         assert!(Arc::ptr_eq(&bindings, &word(None).1), "a second draw resolves nothing");
-        assert!(Arc::ptr_eq(&bindings, &word(Some((0, 0))).1), "what is bound again is the same");
+        assert!(Arc::ptr_eq(&bindings, &word(Some((0, 0))).1), "binding the bound set again changes nothing");
         assert_eq!(word(Some((0, 16))).0, 12, "another dynamic offset");
         assert_eq!(word(Some((1, 0))).0, 21, "another set");
         let last = word(None).1;
-        bound.bind(1, &[101], &[0], &*device.names);
+        bound.bind(1, &[101], &[0], &*device.resolver);
         assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &device)), "a set that it does not use");
         let again = bound.resolve(1, &program, &device);
         assert!(!Arc::ptr_eq(&last, &again), "another stage");
@@ -308,16 +313,16 @@ mod tests {
         let again = bound.resolve(0, &other, &device);
         assert!(!Arc::ptr_eq(&last, &again), "another program");
         assert_eq!(first_word(&again, resource), 21);
-        bound.bind(0, &[103], &[0], &*device.names);
-        assert_eq!(first_word(&bound.resolve(0, &program, &device), resource), 0, "what is gone is not bound");
+        bound.bind(0, &[103], &[0], &*device.resolver);
+        assert_eq!(first_word(&bound.resolve(0, &program, &device), resource), 0, "a destroyed set is not bound");
     }
 
     #[test]
-    fn what_is_pushed_replaces_what_was() {
+    fn pushed_descriptors_replace_earlier_ones() {
         let heap = Heap::new(1 << 16);
         let (program, device) = (program(), device(&heap, [[11, 0], [21, 0]]));
         let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
-        let binding = device.names.set(101).unwrap().layout().bindings[0].clone();
+        let binding = device.resolver.set(101).unwrap().layout().bindings[0].clone();
         let binding = SetBinding { kind: vk::DescriptorType::STORAGE_BUFFER, ..binding };
         let layout = Arc::new(SetLayout::new(vec![binding]));
         let mut bound = BoundSets::default();

@@ -4,11 +4,9 @@
 //! Vulkan specification, "Queries".
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex};
-use vitric_base::counters::{Counter, Counters, Counts};
 
 /// Maximum number of queries in a pool.
 const MAX_QUERIES: u32 = 1 << 22;
@@ -41,36 +39,6 @@ impl QueryKind {
             Self::Statistics(flags) => flags.as_raw().count_ones() as usize,
         }
     }
-}
-
-/// Returns the counter of a statistic; `None` for statistics of stages that are not supported.
-fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
-    type Flags = vk::QueryPipelineStatisticFlags;
-    Some(match statistic {
-        Flags::INPUT_ASSEMBLY_VERTICES => Counter::InputVertices,
-        Flags::INPUT_ASSEMBLY_PRIMITIVES => Counter::InputPrimitives,
-        Flags::VERTEX_SHADER_INVOCATIONS => Counter::Vertices,
-        Flags::GEOMETRY_SHADER_INVOCATIONS => Counter::GeometryInvocations,
-        Flags::GEOMETRY_SHADER_PRIMITIVES => Counter::GeometryPrimitives,
-        Flags::TASK_SHADER_INVOCATIONS_EXT => Counter::TaskInvocations,
-        Flags::MESH_SHADER_INVOCATIONS_EXT => Counter::MeshInvocations,
-        Flags::TESSELLATION_CONTROL_SHADER_PATCHES => Counter::Patches,
-        Flags::TESSELLATION_EVALUATION_SHADER_INVOCATIONS => Counter::EvaluatedVertices,
-        Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
-        Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
-        Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,
-        Flags::COMPUTE_SHADER_INVOCATIONS => Counter::Invocations,
-        _ => return None,
-    })
-}
-
-/// Returns the named statistics from `counts`, in the order of their bits. Source: Vulkan
-/// specification, "Pipeline Statistics Queries".
-fn statistics(named: vk::QueryPipelineStatisticFlags, counts: &Counts) -> Vec<u64> {
-    let bits = (0..u32::BITS).map(|bit| vk::QueryPipelineStatisticFlags::from_raw(1 << bit));
-    bits.filter(|&bit| named.contains(bit))
-        .map(|bit| counter(bit).map_or(0, |counter| counts[counter as usize]))
-        .collect()
 }
 
 #[derive(Debug, Clone, Default)]
@@ -175,74 +143,6 @@ impl QueryPool {
     }
 }
 
-/// An active query, and the count when it began.
-type Active<C> = (Arc<QueryPool>, u32, C);
-
-/// Removes a query from the active queries and returns the count when it began.
-fn take<C>(active: &mut Vec<Active<C>>, pool: &Arc<QueryPool>, query: u32) -> Option<C> {
-    let at = active.iter().position(|(of, number, _)| Arc::ptr_eq(of, pool) && *number == query)?;
-    Some(active.swap_remove(at).2)
-}
-
-/// Active occlusion queries. Vulkan allows one, but layers begin several and GPUs support them.
-#[derive(Debug, Default)]
-pub(super) struct OcclusionQueries {
-    samples: AtomicU64,
-    active: Vec<Active<u64>>,
-}
-
-impl OcclusionQueries {
-    /// Returns the counter of samples that pass if a query is active.
-    pub(super) fn counter(&self) -> Option<&AtomicU64> {
-        (!self.active.is_empty()).then_some(&self.samples)
-    }
-
-    /// Begins a query. An active query is restarted.
-    pub(super) fn begin(&mut self, pool: Arc<QueryPool>, query: u32) {
-        take(&mut self.active, &pool, query);
-        self.active.push((pool, query, *self.samples.get_mut()));
-    }
-
-    /// Ends a query. Does nothing if the query is not active.
-    pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) {
-        if let Some(begin) = take(&mut self.active, pool, query) {
-            pool.write(query, &[*self.samples.get_mut() - begin]);
-        }
-    }
-}
-
-/// Active queries of pipeline statistics. Several may be active, as with occlusion queries.
-#[derive(Debug, Default)]
-pub(super) struct StatisticsQueries {
-    counters: Option<Arc<Counters>>,
-    active: Vec<Active<Counts>>,
-}
-
-impl StatisticsQueries {
-    /// Returns the counters of the active queries, if there are any.
-    pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
-        self.counters.as_ref()
-    }
-
-    /// Begins a query. An active query is restarted. The first active query uses new counters.
-    pub(super) fn begin(&mut self, (pool, query): (Arc<QueryPool>, u32), new: impl FnOnce() -> Counters) {
-        take(&mut self.active, &pool, query);
-        let counters = self.counters.get_or_insert_with(|| Arc::new(new()));
-        self.active.push((pool, query, counters.values()));
-    }
-
-    /// Ends a query. Returns the counters if no query is active any more.
-    pub(super) fn end(&mut self, pool: &Arc<QueryPool>, query: u32) -> Option<Arc<Counters>> {
-        let begin = take(&mut self.active, pool, query)?;
-        let mut counts = self.counters.as_ref()?.values();
-        counts.iter_mut().zip(begin).for_each(|(count, begin)| *count = count.saturating_sub(begin));
-        if let QueryKind::Statistics(named) = pool.kind() {
-            pool.write(query, &statistics(named, &counts));
-        }
-        self.counters.take_if(|_| self.active.is_empty())
-    }
-}
-
 /// The bytes to write for one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryResult {
@@ -260,45 +160,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-
-    #[test]
-    fn queries_of_a_kind_count_side_by_side() {
-        let pool = QueryPool::new(QueryKind::Occlusion, 3).unwrap();
-        let mut queries = OcclusionQueries::default();
-        assert!(queries.counter().is_none());
-        let pass = |queries: &OcclusionQueries, samples| {
-            queries.counter().unwrap().fetch_add(samples, std::sync::atomic::Ordering::Relaxed);
-        };
-        queries.begin(pool.clone(), 0);
-        queries.begin(pool.clone(), 1);
-        pass(&queries, 5);
-        queries.end(&pool, 1);
-        queries.begin(pool.clone(), 2);
-        pass(&queries, 7);
-        queries.end(&pool, 0);
-        queries.end(&pool, 2);
-        queries.end(&pool, 2);
-        assert!(queries.counter().is_none());
-        let counted = [0, 1, 2].map(|query| pool.read(query).unwrap());
-        assert_eq!(counted, [12, 5, 7].map(|samples| (vec![samples], true)));
-    }
-
-    #[test]
-    fn statistics_count_side_by_side() {
-        let named = vk::QueryPipelineStatisticFlags::CLIPPING_INVOCATIONS;
-        let pool = QueryPool::new(QueryKind::Statistics(named), 2).unwrap();
-        let mut queries = StatisticsQueries::default();
-        let count = |queries: &StatisticsQueries, many| queries.counters().unwrap().count(Counter::ClipInputs, many);
-        queries.begin((pool.clone(), 0), Counters::without_maps);
-        count(&queries, 2);
-        queries.begin((pool.clone(), 1), Counters::without_maps);
-        count(&queries, 3);
-        assert!(queries.end(&pool, 0).is_none(), "another one counts");
-        count(&queries, 4);
-        assert!(queries.end(&pool, 1).is_some());
-        assert!(queries.counters().is_none());
-        assert_eq!([0, 1].map(|query| pool.read(query).unwrap()), [5, 7].map(|count| (vec![count], true)));
-    }
 
     #[test]
     fn results_and_their_availability_are_of_one_moment() {

@@ -3,60 +3,65 @@
 //! Such draws are assembled in memory, so long ones are not assembled at once.
 
 use ash::vk;
+use vitric_ir::interface::MAX_PATCH_VERTICES;
 
-use super::draw::{DrawParams, of_each};
-use crate::geometry::{AssembledChunk, Assembly, Indices, Stream};
+use super::indices::IndexSource;
+use super::params::DrawParams;
+use crate::geometry::{AssembledChunk, Assembly, Stream};
 use crate::pipeline::CompiledPipeline;
+use crate::state::{corners, vertices};
 
 /// Maximum number of vertices in a chunk.
-const MAX_PART_VERTICES: usize = 1 << 20;
+const MAX_CHUNK_VERTICES: usize = 1 << 20;
 
 /// The chunks of one instance of a draw.
-pub(super) struct Parts<'s> {
+pub(super) struct StripChunks<'s> {
     stream: Stream,
-    /// Indices of the draw: `None` without indexing, `Some(None)` without an index buffer.
-    indices: Option<Option<Indices<'s>>>,
+    source: IndexSource<'s>,
     /// The index that ends a strip.
     restart: Option<u32>,
     base: u32,
-    /// Vertices or indices in the chunks returned so far, and in all chunks.
+    /// Number of vertices or indices in the chunks returned so far.
     taken: usize,
+    /// Number of vertices or indices in all chunks.
     count: usize,
     is_done: bool,
 }
 
-impl<'s> Parts<'s> {
+impl<'s> StripChunks<'s> {
     /// Creates the chunks of a draw. `restart` is the index that ends strips, if it is not the
     /// maximum of the index type.
     pub(super) fn new(
         pipeline: &CompiledPipeline,
-        call: &DrawParams,
-        (indices, restart): (Option<Option<Indices<'s>>>, Option<u32>),
+        params: &DrawParams,
+        source: IndexSource<'s>,
+        restart: Option<u32>,
     ) -> Self {
         let assembly = Assembly {
             topology: pipeline.topology,
-            of_each: of_each(pipeline),
+            of_each: primitive_vertices(pipeline),
             adjacent: pipeline.patches.is_none() && pipeline.geometry.is_some(),
             last: pipeline.raster.provoking_last,
         };
-        let size = indices.flatten().map(|indices| indices.size).filter(|_| pipeline.primitive_restart);
+        let size = source.indices().map(|indices| indices.size).filter(|_| pipeline.primitive_restart);
         Self {
             stream: Stream::new(assembly),
             restart: size.map(|size| restart.unwrap_or(u32::MAX >> (32 - 8 * size))),
-            base: call.numbers.base_vertex,
+            base: params.numbers.base_vertex,
             taken: 0,
-            count: match &indices {
-                None => call.count as usize,
-                Some(indices) => indices.map_or(0, |indices| indices.count),
+            count: match &source {
+                IndexSource::Sequence => params.count as usize,
+                IndexSource::Unbound => 0,
+                IndexSource::Buffer(indices) => indices.count,
             },
-            indices,
+            source,
             is_done: false,
         }
     }
 
     /// Returns true if there is more than one chunk.
-    pub(super) fn are_several(&self) -> bool {
-        self.count > MAX_PART_VERTICES
+    pub(super) fn has_several(&self) -> bool {
+        self.count > MAX_CHUNK_VERTICES
     }
 
     /// Returns the next chunk and its number of vertices. The first chunk always exists.
@@ -64,10 +69,10 @@ impl<'s> Parts<'s> {
         if self.is_done {
             return None;
         }
-        let range = self.taken..self.count.min(self.taken + MAX_PART_VERTICES);
+        let range = self.taken..self.count.min(self.taken + MAX_CHUNK_VERTICES);
         let (base, mut vertices) = (self.base, range.len());
         self.taken = range.end;
-        match self.indices.flatten() {
+        match self.source.indices() {
             None => self.stream.extend(range.map(|index| base.wrapping_add(index as u32))),
             Some(indices) => {
                 let mut read = Vec::with_capacity(vertices);
@@ -86,6 +91,16 @@ impl<'s> Parts<'s> {
             self.stream.restart();
         }
         Some((self.stream.take(), vertices))
+    }
+}
+
+/// Returns the number of vertices of an assembled primitive. Geometry programs also get adjacent
+/// vertices.
+pub(super) fn primitive_vertices(pipeline: &CompiledPipeline) -> usize {
+    match pipeline.geometry {
+        _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MAX_PATCH_VERTICES) as usize,
+        None => corners(pipeline.topology),
+        Some(_) => vertices(pipeline.topology),
     }
 }
 

@@ -1,0 +1,200 @@
+//! Windows of primitives: chunks of an assembled draw are set up, in order or on all threads, and
+//! are queued for the tile pass.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use super::super::context::PassContext;
+use super::super::pending::MAX_PENDING;
+use super::super::pixel_state::FragmentState;
+use super::super::tile_pass;
+use super::super::viewports::fragment_area;
+use crate::geometry::{Assembled, Captured, FrontScratch, Triangles};
+use crate::gpu::{DeviceLost, Gpu, PipelineStage};
+use crate::tiling::{Clip, Window};
+
+/// Maximum number of primitives that the front end processes for one window.
+pub(super) const MAX_PRIMITIVES: usize = 1 << 14;
+
+/// Minimum number of primitives for distributing a draw over threads.
+const MIN_PARALLEL_PRIMITIVES: usize = 1 << 12;
+
+/// A thread's share of a draw is a multiple of this number of primitives.
+const SHARE_PRIMITIVES: usize = 1 << 10;
+
+/// Maximum number of stippled lines, or polygons with stippled edges, that the front end processes
+/// at once.
+const MAX_STIPPLED: usize = 16;
+
+/// A draw after primitive assembly, with the state that its fragments depend on.
+#[derive(Clone, Copy)]
+pub(super) struct AssembledDraw<'a> {
+    pub(super) fragments: &'a FragmentState<'a>,
+    pub(super) assembled: &'a Assembled<'a>,
+}
+
+impl AssembledDraw<'_> {
+    /// Returns the maximum number of input primitives that are processed at once.
+    ///
+    /// Limits count output primitives. A line with a stipple becomes as many primitives as the
+    /// pattern has parts.
+    pub(super) fn max_at_once(&self) -> usize {
+        let max = if self.fragments.pipeline.stipples_lines() { MAX_STIPPLED } else { MAX_PENDING };
+        max / self.assembled.amplification()
+    }
+
+    /// Returns true if chunks with this number of output primitives are set up on all threads.
+    pub(super) fn is_parallel(&self, gpu: &Gpu, primitives: usize) -> bool {
+        primitives >= MIN_PARALLEL_PRIMITIVES.min(window_size(gpu))
+            && self.assembled.is_pure()
+            && !self.fragments.pipeline.stipples_lines()
+    }
+
+    /// Returns the error of a draw that exceeded its time limit.
+    pub(super) fn timed_out(&self) -> DeviceLost {
+        DeviceLost::TimedOut(PipelineStage::before_rasterization(self.fragments.pipeline))
+    }
+
+    fn clip(&self) -> [Clip; 1] {
+        let FragmentState { dynamic, pipeline, .. } = self.fragments;
+        [Clip::of_all(fragment_area(dynamic.first_viewport, pipeline))]
+    }
+}
+
+/// Chunks of a draw.
+pub(super) struct Chunks<'a> {
+    pub(super) count: usize,
+    /// Sets up the primitives of a chunk, selected by number. Returns false if a program was
+    /// interrupted.
+    pub(super) set_up: &'a SetUp<'a>,
+}
+
+/// A function that sets up the primitives of a chunk.
+type SetUp<'a> = dyn Fn(&mut FrontScratch, usize, &mut Vec<Triangles>) -> bool + Sync + 'a;
+
+/// Returns the size of a full window in primitives.
+pub(super) fn window_size(gpu: &Gpu) -> usize {
+    gpu.config().window.min(MAX_PRIMITIVES)
+}
+
+/// Adds the primitives of a draw to windows. Draws with many primitives use all threads. If the
+/// queue is full, a tile pass runs at the same time.
+///
+/// # Errors
+/// [`DeviceLost`] when a program was interrupted.
+pub(super) fn add(context: &mut PassContext<'_>, draw: AssembledDraw<'_>) -> Result<(), DeviceLost> {
+    let (gpu, assembled) = (context.gpu, draw.assembled);
+    let (count, mut start) = (assembled.count(), 0);
+    let (amplification, max_at_once) = (assembled.amplification(), draw.max_at_once().max(1));
+    let max_chunk = (window_size(gpu) / amplification).max(1);
+    while start < count {
+        let range = start..count.min(start + max_at_once);
+        if start > 0 && assembled.source.environment.deadline.expired() {
+            return Err(draw.timed_out());
+        }
+        start = range.end;
+        let is_full = context.pending.is_full(range.len().saturating_mul(amplification));
+        if draw.is_parallel(gpu, range.len().saturating_mul(amplification)) {
+            // Distributes the primitives over all threads.
+            let share = range.len().div_ceil(gpu.config().threads);
+            let size = max_chunk.min(share.next_multiple_of(SHARE_PRIMITIVES.div_ceil(amplification)));
+            let set_up = |front: &mut FrontScratch, index: usize, out: &mut Vec<Triangles>| {
+                let start = range.start + index * size;
+                assembled.process(front, start..range.end.min(start + size), out)
+            };
+            let chunks = Chunks { count: range.len().div_ceil(size), set_up: &set_up };
+            add_in_parallel(context, draw, chunks, is_full)?;
+            continue;
+        }
+        if is_full {
+            tile_pass::run_beside(context, tile_pass::NO_WORK)?;
+        }
+        add_in_order(context, draw, range.len(), |front, out| assembled.process(front, range, out))?;
+    }
+    Ok(())
+}
+
+/// Adds primitives of a draw that `set_up` sets up to windows, behind all earlier primitives.
+/// `primitives` is their approximate number.
+///
+/// # Errors
+/// [`DeviceLost`] when a program was interrupted.
+pub(super) fn add_in_order(
+    context: &mut PassContext<'_>,
+    draw: AssembledDraw<'_>,
+    primitives: usize,
+    set_up: impl FnOnce(&mut FrontScratch, &mut Vec<Triangles>) -> bool,
+) -> Result<(), DeviceLost> {
+    let AssembledDraw { fragments, assembled } = draw;
+    let done = if fragments.pipeline.last().routes() {
+        let mut triangles = Vec::new();
+        let done = set_up(context.front, &mut triangles);
+        let (grid, clip) = (*context.pending.grid(), draw.clip());
+        let filled = triangles.into_iter().filter(|triangles| !triangles.is_empty());
+        let windows = filled.map(|triangles| Window::new(triangles, &grid, &clip, None));
+        context.pending.extend_layers(fragments, windows);
+        done
+    } else {
+        let number = context.pending.draw(fragments, 0);
+        let mut open = context.pending.open(number, primitives);
+        let done = set_up(context.front, &mut open);
+        context.pending.close_full(number, open, window_size(context.gpu));
+        done
+    };
+    if !done {
+        return Err(draw.timed_out());
+    }
+    if let Some(plan) = assembled.captures {
+        let captured = std::mem::take(&mut context.front.captured);
+        context.write_captured(plan, &captured);
+    }
+    Ok(())
+}
+
+/// Adds chunks of a draw to windows, on all threads. With `is_full`, a tile pass runs at the same
+/// time.
+///
+/// # Errors
+/// [`DeviceLost`] when a program was interrupted.
+pub(super) fn add_in_parallel(
+    context: &mut PassContext<'_>,
+    draw: AssembledDraw<'_>,
+    chunks: Chunks<'_>,
+    is_full: bool,
+) -> Result<(), DeviceLost> {
+    let AssembledDraw { fragments, assembled } = draw;
+    let Chunks { count, set_up } = chunks;
+    let results: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
+    let (grid, clip) = (*context.pending.grid(), draw.clip());
+    let (gpu, ok) = (context.gpu, AtomicBool::new(true));
+    let set_up_chunk = |index: usize| {
+        let mut triangles = Vec::new();
+        let mut front = gpu.fronts().acquire();
+        if !ok.load(Ordering::Relaxed) || !set_up(&mut front, index, &mut triangles) {
+            ok.store(false, Ordering::Relaxed);
+        }
+        let captured = std::mem::take(&mut front.captured);
+        let (filled, empty): (Vec<_>, Vec<_>) = triangles.into_iter().partition(|triangles| !triangles.is_empty());
+        empty.into_iter().for_each(|triangles| gpu.triangles().put(triangles));
+        // These windows are small, so they are tested only in their tiles.
+        let windows = filled.into_iter().map(|triangles| Window::new(triangles, &grid, &clip, None));
+        *results[index].lock() = (windows.collect(), captured);
+    };
+    if is_full {
+        tile_pass::run_beside(context, (count, &set_up_chunk))?;
+    } else {
+        gpu.workers().parallel(count, || (), |(), index| set_up_chunk(index));
+    }
+    if !ok.into_inner() {
+        return Err(draw.timed_out());
+    }
+    context.pending.close();
+    for (windows, captured) in results.into_iter().map(Mutex::into_inner) {
+        context.pending.extend_layers(fragments, windows.into_iter());
+        if let Some(plan) = assembled.captures {
+            context.write_captured(plan, &captured);
+        }
+    }
+    Ok(())
+}
