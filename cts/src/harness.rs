@@ -350,24 +350,37 @@ impl Gpu {
             .samples(desc.samples)
             .usage(desc.usage);
         let range = range(desc.aspects, 0, desc.levels);
-        // SAFETY: valid infos; memory is bound once.
+        let handle = self.bound_image(&info)?;
+        let needs_view = desc.usage.intersects(
+            vk::ImageUsageFlags::SAMPLED
+                | vk::ImageUsageFlags::COLOR_ATTACHMENT
+                | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
+                | vk::ImageUsageFlags::INPUT_ATTACHMENT,
+        );
+        let info = vk::ImageViewCreateInfo::default()
+            .image(handle)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(desc.format)
+            .subresource_range(range);
+        // SAFETY: the info is valid.
+        let view = if needs_view { unsafe { self.device.create_image_view(&info, None) }? } else { Default::default() };
+        Ok(Image { handle, view, extent, aspects: desc.aspects, levels: desc.levels })
+    }
+
+    /// Creates an image and binds it to memory of its own.
+    pub fn bound_image(&self, info: &vk::ImageCreateInfo<'_>) -> Result<vk::Image, Outcome> {
+        // SAFETY: the caller's info is valid.
+        let image = unsafe { self.device.create_image(info, None) }?;
+        self.bind_image(image)?;
+        Ok(image)
+    }
+
+    /// Binds an image to memory of its own.
+    pub fn bind_image(&self, image: vk::Image) -> Case {
+        // SAFETY: callers bind each image once.
         unsafe {
-            let handle = self.device.create_image(&info, None)?;
-            let memory = self.allocate(self.device.get_image_memory_requirements(handle), false)?;
-            self.device.bind_image_memory(handle, memory, 0)?;
-            let needs_view = desc.usage.intersects(
-                vk::ImageUsageFlags::SAMPLED
-                    | vk::ImageUsageFlags::COLOR_ATTACHMENT
-                    | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
-                    | vk::ImageUsageFlags::INPUT_ATTACHMENT,
-            );
-            let info = vk::ImageViewCreateInfo::default()
-                .image(handle)
-                .view_type(vk::ImageViewType::TYPE_2D)
-                .format(desc.format)
-                .subresource_range(range);
-            let view = if needs_view { self.device.create_image_view(&info, None)? } else { vk::ImageView::null() };
-            Ok(Image { handle, view, extent, aspects: desc.aspects, levels: desc.levels })
+            let memory = self.allocate(self.device.get_image_memory_requirements(image), false)?;
+            Ok(self.device.bind_image_memory(image, memory, 0)?)
         }
     }
 
@@ -491,13 +504,15 @@ impl Gpu {
     /// and push constants.
     pub fn compute(&self, code: &[u8], constant: i32, push: &[u8], buffers: &[Buffer], groups: [u32; 3]) -> Case {
         let buffers: Vec<_> = buffers.iter().map(|&buffer| (STORAGE, buffer)).collect();
-        let compute = self.compute_pipeline(code, constant, &buffers)?;
+        self.dispatch(&self.compute_pipeline(code, constant, &buffers)?, push, groups)
+    }
+
+    /// Runs a compute pipeline once, with push constants.
+    pub fn dispatch(&self, compute: &Compute, push: &[u8], groups: [u32; 3]) -> Case {
         self.run(|commands| {
+            self.bind_compute(commands, compute, push);
             // SAFETY: the command buffer is recording, and everything named is alive.
-            unsafe {
-                self.bind_compute(commands, &compute, push);
-                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
-            }
+            unsafe { self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]) };
             self.barrier(commands, None);
         })
     }
@@ -512,7 +527,6 @@ impl Gpu {
     ) -> Result<Compute, Outcome> {
         let kinds: Vec<_> = buffers.iter().map(|(kind, _)| *kind).collect();
         let (set_layout, set) = self.set(&kinds)?;
-        let layout = self.layout(&[set_layout])?;
         let infos: Vec<[vk::DescriptorBufferInfo; 1]> = buffers
             .iter()
             .map(|(_, buffer)| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
@@ -526,25 +540,37 @@ impl Gpu {
                 write.descriptor_type(kind).buffer_info(info)
             })
             .collect();
+        // SAFETY: the set is new.
+        unsafe { self.device.update_descriptor_sets(&writes, &[]) };
+        self.compute_with(code, Some(constant), (set_layout, set))
+    }
+
+    /// Creates a compute pipeline for a set, with a value of specialization constant 0.
+    pub fn compute_with(
+        &self,
+        code: &[u8],
+        constant: Option<i32>,
+        (set_layout, set): (vk::DescriptorSetLayout, vk::DescriptorSet),
+    ) -> Result<Compute, Outcome> {
+        let layout = self.layout(&[set_layout])?;
         let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
-        let data = constant.to_le_bytes();
+        let data = constant.unwrap_or_default().to_le_bytes();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.module(code)?)
-            .name(c"main")
-            .specialization_info(&specialization);
+            .name(c"main");
+        if constant.is_some() {
+            stage = stage.specialization_info(&specialization);
+        }
         let flags = match self.has(vk::KHR_DEVICE_GROUP_NAME) {
             true => vk::PipelineCreateFlags::DISPATCH_BASE,
             false => vk::PipelineCreateFlags::empty(),
         };
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).flags(flags)];
-        // SAFETY: valid infos; descriptors are written before they are used.
-        let pipeline = unsafe {
-            self.device.update_descriptor_sets(&writes, &[]);
-            self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).map_err(|(_, code)| code)?[0]
-        };
-        Ok(Compute { pipeline, layout, set })
+        // SAFETY: the info is valid.
+        let made = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+        Ok(Compute { pipeline: made.map_err(|(_, code)| code)?[0], layout, set })
     }
 
     /// Binds a compute pipeline and its set, with push constants.

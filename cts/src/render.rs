@@ -16,7 +16,7 @@ use pipeline::pipeline;
 
 pub use draw::{
     COLOR, COMPARE, Capture, CaptureQuery, CaptureRange, Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, Part,
-    RECT, SIZE, State, TEXTURE, TRIANGLES, Target, WIDE_VERTICES, vertices,
+    RECT, SIZE, SampledImage, State, TEXTURE, TRIANGLES, Target, WIDE_VERTICES, vertices,
 };
 pub use extension_state::{ExtensionState, Lines, Locations, Patches};
 
@@ -197,6 +197,26 @@ pub(crate) fn render_pass(gpu: &Gpu, target: &Target, desc: PassDesc) -> Result<
     Ok(unsafe { gpu.device.create_render_pass(&info, None) }?)
 }
 
+/// A colour image, with a render pass that clears it and stores its contents.
+pub(crate) struct ClearedTarget {
+    pub(crate) image: Image,
+    pub(crate) pass: vk::RenderPass,
+    pub(crate) framebuffer: vk::Framebuffer,
+}
+
+/// Creates the colour image of a target, with a render pass that clears it.
+pub(crate) fn cleared_target(gpu: &Gpu, target: &Target) -> Result<ClearedTarget, Outcome> {
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let image = gpu.image(&ImageDesc::color(target.format, target.size, usage))?;
+    let load = vk::AttachmentLoadOp::CLEAR;
+    let pass = render_pass(gpu, target, PassDesc { load, keeps: false, multisampled: false, has_depth: false })?;
+    let (views, [width, height]) = ([image.view], target.size);
+    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views);
+    // SAFETY: the info is valid.
+    let framebuffer = unsafe { gpu.device.create_framebuffer(&info.width(width).height(height).layers(1), None) }?;
+    Ok(ClearedTarget { image, pass, framebuffer })
+}
+
 /// Objects that a draw binds.
 pub(crate) struct Prepared {
     pub(crate) pipeline: vk::Pipeline,
@@ -224,11 +244,11 @@ pub(crate) fn prepare(
         Some(&own) => {
             // SAFETY: the info is valid.
             let sampler = unsafe { gpu.device.create_sampler(&vk::SamplerCreateInfo::default(), None) }?;
-            Some((own, sampler, vk::ImageLayout::GENERAL))
+            Some(SampledImage { view: own, sampler, layout: vk::ImageLayout::GENERAL })
         }
         None => draw.image,
     };
-    if let Some((view, sampler, layout)) = image {
+    if let Some(SampledImage { view, sampler, layout }) = image {
         let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
         let (set_layout, made) = if draw.fixed_sampler { gpu.set_with_sampler(sampler)? } else { gpu.set(&[kind])? };
         let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout }];

@@ -96,6 +96,15 @@ impl Default for State {
     }
 }
 
+/// An image that a draw samples.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are those of VkDescriptorImageInfo")]
+pub struct SampledImage {
+    pub view: vk::ImageView,
+    pub sampler: vk::Sampler,
+    pub layout: vk::ImageLayout,
+}
+
 /// One draw: state, push constants, and vertices.
 #[derive(Clone)]
 #[expect(missing_docs, reason = "plain description")]
@@ -108,7 +117,7 @@ pub struct Draw {
     /// Value that the shaders of `support::stages` show.
     pub show: f32,
     pub kind: Kind,
-    pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
+    pub image: Option<SampledImage>,
     /// The image's sampler is an immutable one of the set's layout.
     pub fixed_sampler: bool,
     pub query: Option<vk::QueryPool>,

@@ -137,11 +137,5 @@ fn bare(gpu: &Gpu, kind: vk::ImageType, extent: vk::Extent3D, layers: u32) -> Re
         .array_layers(layers)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC);
-    // SAFETY: the info is valid, and the image is bound once.
-    unsafe {
-        let image = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(image), false)?;
-        gpu.device.bind_image_memory(image, memory, 0)?;
-        Ok(image)
-    }
+    gpu.bound_image(&info)
 }

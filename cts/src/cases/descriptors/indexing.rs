@@ -30,24 +30,35 @@ fn bindless_set(gpu: &Gpu) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet
     let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
     let sizes = kinds
         .map(|(ty, count, _)| vk::DescriptorPoolSize { ty, descriptor_count: if count == 40 { 3 } else { count + 1 } });
-    let counts = [3];
+    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut flags);
+    late_set(gpu, info, &sizes, Some(3))
+}
+
+/// Creates a set that may be written after it was bound. `count` is the number of descriptors of
+/// a last binding of variable size.
+fn late_set(
+    gpu: &Gpu,
+    info: vk::DescriptorSetLayoutCreateInfo<'_>,
+    sizes: &[vk::DescriptorPoolSize],
+    count: Option<u32>,
+) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+    let counts = [count.unwrap_or_default()];
     let mut counts = vk::DescriptorSetVariableDescriptorCountAllocateInfo::default().descriptor_counts(&counts);
     // SAFETY: valid infos.
     unsafe {
-        let info = vk::DescriptorSetLayoutCreateInfo::default()
-            .flags(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL)
-            .bindings(&bindings)
-            .push_next(&mut flags);
+        let info = info.flags(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL);
         let layout = gpu.device.create_descriptor_set_layout(&info, None)?;
         let info = vk::DescriptorPoolCreateInfo::default()
             .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
             .max_sets(1)
-            .pool_sizes(&sizes);
+            .pool_sizes(sizes);
         let pool = gpu.device.create_descriptor_pool(&info, None)?;
         let layouts = [layout];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-        let made = gpu.device.allocate_descriptor_sets(&info.push_next(&mut counts));
-        Ok((layout, made?[0]))
+        let mut info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        if count.is_some() {
+            info = info.push_next(&mut counts);
+        }
+        Ok((layout, gpu.device.allocate_descriptor_sets(&info)?[0]))
     }
 }
 
@@ -92,22 +103,15 @@ fn after_bind(gpu: &Gpu) -> Case {
         return Err(Outcome::NotSupported("all of what is used here".into()));
     }
     let (set_layout, set) = bindless_set(gpu)?;
-    let layout = gpu.layout(&[set_layout])?;
-    let stage = vk::PipelineShaderStageCreateInfo::default();
-    let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(gpu.module(BINDLESS)?).name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    let compute = gpu.compute_with(BINDLESS, None, (set_layout, set))?;
     let out = gpu.buffer(256)?;
     // SAFETY: valid infos; what the shader names is written before it runs.
     unsafe {
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
         let info = vk::CommandBufferAllocateInfo::default().command_pool(gpu.pool).command_buffer_count(1);
         let commands = gpu.device.allocate_command_buffers(&info)?;
         write_buffers(gpu, set, Slot { kind: D::STORAGE_BUFFER, binding: 0, element: 0 }, &[out]);
         gpu.device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
-        let point = vk::PipelineBindPoint::COMPUTE;
-        gpu.device.cmd_bind_pipeline(commands[0], point, pipeline);
-        gpu.device.cmd_bind_descriptor_sets(commands[0], point, layout, 0, &[set], &[]);
+        gpu.bind_compute(commands[0], &compute, &[]);
         gpu.device.cmd_dispatch(commands[0], 1, 1, 1);
         gpu.barrier(commands[0], None);
         gpu.device.end_command_buffer(commands[0])?;
@@ -191,22 +195,8 @@ fn large_set(gpu: &Gpu, count: u32) -> Result<(vk::DescriptorSetLayout, vk::Desc
     let flags = [B::empty(), B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND];
     let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
     let sizes = [vk::DescriptorPoolSize { ty: kind, descriptor_count: count + 1 }];
-    // SAFETY: valid infos.
-    unsafe {
-        let info = vk::DescriptorSetLayoutCreateInfo::default()
-            .flags(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL)
-            .bindings(&bindings)
-            .push_next(&mut flags);
-        let layout = gpu.device.create_descriptor_set_layout(&info, None)?;
-        let info = vk::DescriptorPoolCreateInfo::default()
-            .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
-            .max_sets(1)
-            .pool_sizes(&sizes);
-        let pool = gpu.device.create_descriptor_pool(&info, None)?;
-        let layouts = [layout];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-        Ok((layout, gpu.device.allocate_descriptor_sets(&info)?[0]))
-    }
+    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut flags);
+    late_set(gpu, info, &sizes, None)
 }
 
 case!("core12.descriptors.million", "VK_EXT_descriptor_indexing", million);
@@ -236,23 +226,9 @@ fn million(gpu: &Gpu) -> Case {
     };
     let infos: Vec<_> = (0..COUNT).map(info).collect();
     let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(1).descriptor_type(D::STORAGE_BUFFER);
-    let layout = gpu.layout(&[set_layout])?;
-    let stage = vk::PipelineShaderStageCreateInfo::default();
-    let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(gpu.module(MILLION)?).name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-    // SAFETY: valid infos; everything named is alive, and written before it is read.
-    unsafe {
-        gpu.device.update_descriptor_sets(&[write.buffer_info(&infos)], &[]);
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
-        gpu.run(|commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-            gpu.device.cmd_dispatch(commands, 1, 1, 1);
-            gpu.barrier(commands, None);
-        })?;
-    }
+    // SAFETY: the set is new, and everything named is alive.
+    unsafe { gpu.device.update_descriptor_sets(&[write.buffer_info(&infos)], &[]) };
+    gpu.dispatch(&gpu.compute_with(MILLION, None, (set_layout, set))?, &[], [1; 3])?;
     let expected: Vec<u32> = (0..64).map(|lane| lane * 15873 % 1024).collect();
     check(out.words() == expected, || format!("{:?}, not {expected:?}", out.words()))
 }

@@ -80,22 +80,7 @@ fn inline_block(gpu: &Gpu) -> Case {
         let copy = vk::CopyDescriptorSet::default().src_set(sets[0]).src_binding(2).dst_set(sets[1]).dst_binding(2);
         gpu.device.update_descriptor_sets(&writes, &[]);
         gpu.device.update_descriptor_sets(&[], &[copy.descriptor_count(16)]);
-        let layout = gpu.layout(&[set_layout])?;
-        let constant = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
-        let part = 3u32.to_le_bytes();
-        let special = vk::SpecializationInfo::default().map_entries(&constant).data(&part);
-        let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
-        let stage = stage.module(gpu.module(NARROW)?).name(c"main").specialization_info(&special);
-        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
-        gpu.run(|commands| {
-            gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[sets[1]], &[]);
-            gpu.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, &[0; 8]);
-            gpu.device.cmd_dispatch(commands, 1, 1, 1);
-            gpu.barrier(commands, None);
-        })?;
+        gpu.dispatch(&gpu.compute_with(NARROW, Some(3), (set_layout, sets[1]))?, &[0; 8], [1; 3])?;
     }
     let expected = 200u32 + 40_000 * 256 + 7 * 16_777_216 + 5;
     check(out.words() == [expected; 64], || format!("{:?}, not {expected}", &out.words()[..4]))

@@ -1,33 +1,10 @@
 //! Push descriptors, written directly and by templates.
 
 use ash::vk;
-use ash::vk::DescriptorType as T;
 
-use crate::cases::support::compute::range;
-use crate::cases::support::pairs::{Pair, write};
+use crate::cases::support::compute::{range, set_layout};
+use crate::cases::support::pairs::{COMPUTE, PAIR_KINDS, Pair, write};
 use crate::harness::{Buffer, Case, Gpu, Outcome, check};
-
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
-const PAIR_KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
-
-/// Creates a set layout of buffers at bindings 0 and up, with flags.
-fn set_layout(
-    gpu: &Gpu,
-    kinds: &[T],
-    flags: vk::DescriptorSetLayoutCreateFlags,
-) -> Result<vk::DescriptorSetLayout, Outcome> {
-    let binding = |(number, &kind): (usize, &T)| {
-        vk::DescriptorSetLayoutBinding::default()
-            .binding(number as u32)
-            .descriptor_type(kind)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-    };
-    let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
-    let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
-    // SAFETY: the info is valid.
-    Ok(unsafe { gpu.device.create_descriptor_set_layout(&info, None) }?)
-}
 
 case!("commands.push.writes", "VK_KHR_push_descriptor", |gpu| pushes(gpu, false));
 case!("commands.push.template", "VK_KHR_push_descriptor", |gpu| pushes(gpu, true));

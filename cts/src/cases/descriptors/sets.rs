@@ -4,13 +4,10 @@
 use ash::vk;
 use ash::vk::DescriptorType as T;
 
-use crate::cases::support::compute::{pipeline, range};
+use crate::cases::support::compute::{pipeline, range, set_layout};
+use crate::cases::support::pairs::{COMPUTE, PAIR, PAIR_KINDS};
 use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 use crate::render::{Draw, FULL, State, Target, render};
-
-const PAIR: &[u8] = shader!("pair.comp");
-const KINDS: [T; 3] = [T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER];
-const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
 /// A pool of sets, and a program that adds words of three buffers of set 0.
 struct Sum {
@@ -26,7 +23,7 @@ struct Sum {
 
 impl Sum {
     fn new(gpu: &Gpu) -> Result<Self, Outcome> {
-        let set_layout = set_layout(gpu, &KINDS)?;
+        let set_layout = set_layout(gpu, &PAIR_KINDS, Default::default())?;
         let (second, result) = gpu.set(&[T::STORAGE_BUFFER])?;
         let out = gpu.buffer(64)?;
         let info = range(out.handle, vk::WHOLE_SIZE);
@@ -91,21 +88,7 @@ fn write(gpu: &Gpu, set: vk::DescriptorSet, binding: u32, buffer: vk::Buffer) {
     let info = range(buffer, vk::WHOLE_SIZE);
     let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).buffer_info(&info);
     // SAFETY: nothing uses the set, and the buffer is alive.
-    unsafe { gpu.device.update_descriptor_sets(&[write.descriptor_type(KINDS[binding as usize])], &[]) };
-}
-
-fn set_layout(gpu: &Gpu, kinds: &[T]) -> Result<vk::DescriptorSetLayout, Outcome> {
-    let binding = |(number, &kind): (usize, &T)| {
-        vk::DescriptorSetLayoutBinding::default()
-            .binding(number as u32)
-            .descriptor_type(kind)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-    };
-    let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
-    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-    // SAFETY: the info is valid.
-    Ok(unsafe { gpu.device.create_descriptor_set_layout(&info, None) }?)
+    unsafe { gpu.device.update_descriptor_sets(&[write.descriptor_type(PAIR_KINDS[binding as usize])], &[]) };
 }
 
 case!("sets.pools.again", "Descriptor Set Updates, Descriptor Pools", |gpu| again(gpu, false));
@@ -115,7 +98,11 @@ case!("sets.pools.freed", "Descriptor Set Updates, Descriptor Pools", |gpu| agai
 /// sets hold new descriptors.
 fn again(gpu: &Gpu, are_freed: bool) -> Case {
     let sum = Sum::new(gpu)?;
-    let longer = set_layout(gpu, &[KINDS[0], KINDS[1], KINDS[2], T::UNIFORM_BUFFER, T::STORAGE_BUFFER])?;
+    let longer = set_layout(
+        gpu,
+        &[PAIR_KINDS[0], PAIR_KINDS[1], PAIR_KINDS[2], T::UNIFORM_BUFFER, T::STORAGE_BUFFER],
+        Default::default(),
+    )?;
     for round in 0..3usize {
         let layouts = if round % 2 == 0 { [sum.set_layout, longer] } else { [longer, sum.set_layout] };
         let sets = [sum.allocate(gpu, layouts[0])?, sum.allocate(gpu, layouts[1])?];

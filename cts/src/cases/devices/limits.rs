@@ -47,7 +47,6 @@ fn offsets(gpu: &Gpu) -> Case {
     gpu.write_image(&image, vk::ImageAspectFlags::COLOR, bytemuck::cast_slice(&texels), layout)?;
     let out = gpu.buffer(48)?;
     let (set_layout, set) = gpu.set(&[D::COMBINED_IMAGE_SAMPLER, D::STORAGE_BUFFER])?;
-    let pipeline_layout = gpu.layout(&[set_layout])?;
     // SAFETY: valid infos; descriptors are written before they are used; everything named is alive.
     unsafe {
         let sampler = gpu.device.create_sampler(&vk::SamplerCreateInfo::default(), None)?;
@@ -59,21 +58,8 @@ fn offsets(gpu: &Gpu) -> Case {
             write(1).descriptor_type(D::STORAGE_BUFFER).buffer_info(&buffers),
         ];
         gpu.device.update_descriptor_sets(&writes, &[]);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(gpu.module(OFFSETS)?)
-            .name(c"main");
-        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline_layout)];
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
-        gpu.run(|commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, point, pipeline_layout, 0, &[set], &[]);
-            gpu.device.cmd_dispatch(commands, 1, 1, 1);
-            gpu.barrier(commands, None);
-        })?;
     }
+    gpu.dispatch(&gpu.compute_with(OFFSETS, None, (set_layout, set))?, &[], [1; 3])?;
     let at = |x: u32, y: u32| y * 128 + x;
     let gathered = |x: u32, y: u32| [at(x - 1, y), at(x, y), at(x, y - 1), at(x - 1, y - 1)];
     let single = [at(8, 81), at(71, 18), at(8, 18), at(71, 81)];
@@ -193,14 +179,9 @@ fn largest_volume(gpu: &Gpu) -> Case {
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
         let aspects = vk::ImageAspectFlags::COLOR;
-        // SAFETY: valid infos; memory is bound once.
-        let image = unsafe {
-            let handle = gpu.device.create_image(&info, None)?;
-            let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-            gpu.device.bind_image_memory(handle, memory, 0)?;
-            let extent = vk::Extent3D { width, height, depth };
-            crate::harness::Image { handle, view: vk::ImageView::null(), extent, aspects, levels: 1 }
-        };
+        let handle = gpu.bound_image(&info)?;
+        let view = vk::ImageView::null();
+        let image = crate::harness::Image { handle, view, extent: info.extent, aspects, levels: 1 };
         let data: Vec<u8> = (0..side).map(|texel| ((texel * 7) >> 3) as u8).collect();
         gpu.write_image(&image, aspects, &data, vk::ImageLayout::TRANSFER_SRC_OPTIMAL)?;
         // The texels of all slices lie one behind the other.

@@ -2,9 +2,9 @@
 
 use ash::vk;
 
-use crate::harness::{Case, Gpu, ImageDesc, Outcome, check};
+use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{
-    Draw, FULL, Kind, PassDesc, Prepared, SIZE, State, Target, clear_values, prepare, render, render_pass,
+    ClearedTarget, Draw, FULL, Kind, Prepared, SIZE, State, Target, clear_values, cleared_target, prepare, render,
 };
 
 const PARAMETERS: &[u8] = shader!("parameters.vert");
@@ -88,17 +88,7 @@ case!("commands.draws.states", "Descriptor Sets, Push Constant Updates", states)
 /// the push constants. Each must see its own state.
 fn states(gpu: &Gpu) -> Case {
     let target = Target { size: [STATES_SIDE; 2], ..Target::default() };
-    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-    let image = gpu.image(&ImageDesc::color(target.format, target.size, usage))?;
-    let pass = render_pass(
-        gpu,
-        &target,
-        PassDesc { load: vk::AttachmentLoadOp::CLEAR, keeps: false, multisampled: false, has_depth: false },
-    )?;
-    let views = [image.view];
-    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).layers(1);
-    // SAFETY: the info is valid.
-    let framebuffer = unsafe { gpu.device.create_framebuffer(&info.width(STATES_SIDE).height(STATES_SIDE), None) }?;
+    let ClearedTarget { image, pass, framebuffer } = cleared_target(gpu, &target)?;
     let words = [3u8, 40, 77, 114, 151, 188, 225, 255];
     let opaque = {
         let side = STATES_SIDE as f32;

@@ -12,7 +12,7 @@ use ash::vk::Format as F;
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check};
-use crate::render::{Draw, FULL, State, TEXTURE, Target, render};
+use crate::render::{Draw, FULL, SampledImage, State, TEXTURE, Target, render};
 
 /// Size of level 0 in texels: no multiple of any block size.
 const SIZE: [u32; 2] = [37, 23];
@@ -249,11 +249,7 @@ fn unbound(
 /// Creates the image and binds it to memory of its own.
 fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
     let image = unbound(gpu, format, usage, vk::ImageCreateFlags::MUTABLE_FORMAT)?;
-    // SAFETY: memory is bound once.
-    unsafe {
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(image.handle), false)?;
-        gpu.device.bind_image_memory(image.handle, memory, 0)?;
-    }
+    gpu.bind_image(image.handle)?;
     Ok(image)
 }
 
@@ -360,7 +356,7 @@ fn draw(
         },
         ..State::default()
     };
-    Ok(Draw { image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) })
+    Ok(Draw { image: Some(SampledImage { view, sampler, layout: GENERAL }), ..Draw::rect(state, FULL, [1.0; 4]) })
 }
 
 /// Compares pixels with the numbers of the blocks that they lie in.

@@ -9,7 +9,7 @@ use ash::vk::{Format as F, SamplerYcbcrModelConversion as Model, SamplerYcbcrRan
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, Transition, check, range};
-use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
+use crate::render::{Draw, FULL, SIZE, SampledImage, State, TEXTURE, Target, render};
 
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
@@ -110,13 +110,7 @@ fn subresource(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceLayers 
 
 fn image(gpu: &Gpu, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Outcome> {
     let info = info.mip_levels(1).array_layers(1).samples(vk::SampleCountFlags::TYPE_1);
-    // SAFETY: the info is valid; memory is bound once.
-    let handle = unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
-        handle
-    };
+    let handle = gpu.bound_image(&info)?;
     let aspects = vk::ImageAspectFlags::COLOR;
     let image = Image { handle, view: vk::ImageView::null(), extent: info.extent, aspects, levels: 1 };
     gpu.run(|commands| {
@@ -221,7 +215,7 @@ fn copied(gpu: &Gpu, format: Format) -> Case {
 
 fn drawn(gpu: &Gpu, view: vk::ImageView, sampler: vk::Sampler, fixed_sampler: bool) -> Result<Vec<[u8; 4]>, Outcome> {
     let state = State { fragment: TEXTURE, ..State::default() };
-    let image = Some((view, sampler, GENERAL));
+    let image = Some(SampledImage { view, sampler, layout: GENERAL });
     render(gpu, &Target::default(), &[Draw { image, fixed_sampler, ..Draw::rect(state, FULL, [1.0; 4]) }])
 }
 
@@ -407,21 +401,13 @@ fn some_slices(gpu: &Gpu) -> Case {
         write.descriptor_type(vk::DescriptorType::STORAGE_IMAGE).image_info(&images),
         write.dst_binding(1).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&buffers),
     ];
-    let layout = gpu.layout(&[set_layout])?;
-    let module = gpu.module(shader!("sliced.comp"))?;
-    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
-    let pipeline = [vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"main")).layout(layout)];
-    // SAFETY: valid infos; the descriptors are written before they are used.
-    let pipeline = unsafe {
-        gpu.device.update_descriptor_sets(&writes, &[]);
-        gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &pipeline, None).map_err(|(_, code)| code)?[0]
-    };
-    // SAFETY: the command buffer is recording, and everything named is alive.
-    gpu.run(|commands| unsafe {
-        let point = vk::PipelineBindPoint::COMPUTE;
-        gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-        gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-        gpu.device.cmd_dispatch(commands, 1, 1, 1);
+    // SAFETY: the set is new.
+    unsafe { gpu.device.update_descriptor_sets(&writes, &[]) };
+    let compute = gpu.compute_with(shader!("sliced.comp"), None, (set_layout, set))?;
+    gpu.run(|commands| {
+        gpu.bind_compute(commands, &compute, &[]);
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe { gpu.device.cmd_dispatch(commands, 1, 1, 1) };
         gpu.barrier(
             commands,
             Some(Transition { image: &image, from: GENERAL, to: vk::ImageLayout::TRANSFER_SRC_OPTIMAL }),

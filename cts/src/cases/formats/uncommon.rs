@@ -7,7 +7,7 @@ use ash::vk::{DescriptorType as D, Format as F};
 use crate::Entry;
 use crate::cases::support::conditions::supports;
 use crate::harness::{Buffer, Case, Gpu, ImageDesc, Outcome, Transition, check, layers};
-use crate::render::{Draw, FULL, Kind, State, TEXTURE, Target, WIDE_VERTICES, render};
+use crate::render::{Draw, FULL, Kind, SampledImage, State, TEXTURE, Target, WIDE_VERTICES, render};
 
 const IMAGES: &[u8] = shader!("wide_images.comp");
 const TEXELS: &[u8] = shader!("wide_texels.comp");
@@ -122,7 +122,6 @@ fn dispatch(gpu: &Gpu, code: &[u8], what: &[What], groups: u32) -> Case {
     };
     let kinds: Vec<D> = what.iter().map(kind).collect();
     let (set_layout, set) = gpu.set(&kinds)?;
-    let layout = gpu.layout(&[set_layout])?;
     for (binding, what) in what.iter().enumerate() {
         let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding as u32);
         let write = write.descriptor_type(kinds[binding]);
@@ -144,23 +143,7 @@ fn dispatch(gpu: &Gpu, code: &[u8], what: &[What], groups: u32) -> Case {
         // SAFETY: the write is valid, and the set is not in use.
         unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
     }
-    let stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(gpu.module(code)?)
-        .name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-    // SAFETY: valid infos; everything named is alive.
-    unsafe {
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
-        gpu.run(|commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-            gpu.device.cmd_dispatch(commands, groups, 1, 1);
-            gpu.barrier(commands, None);
-        })
-    }
+    gpu.dispatch(&gpu.compute_with(code, None, (set_layout, set))?, &[], [groups, 1, 1])
 }
 
 /// Creates a storage image of 64-bit integers, all of one value.
@@ -450,7 +433,8 @@ fn sampled_words(gpu: &Gpu) -> Case {
     // SAFETY: the info is valid.
     let sampler = unsafe { gpu.device.create_sampler(&info, None) }?;
     let state = State { fragment: TEXTURE, ..State::default() };
-    let draw = Draw { image: Some((image.view, sampler, layout)), ..Draw::rect(state, FULL, [1.0; 4]) };
+    let draw =
+        Draw { image: Some(SampledImage { view: image.view, sampler, layout }), ..Draw::rect(state, FULL, [1.0; 4]) };
     let pixels = render(gpu, &Target::default(), &[draw])?;
     for (index, pixel) in (0u32..).zip(&pixels) {
         // Two pixels for each texel: their centres lie a quarter of a texel beside the texel's
@@ -551,7 +535,8 @@ fn linear_blocks(gpu: &Gpu, format: F) -> Case {
     // SAFETY: the info is valid.
     let sampler = unsafe { gpu.device.create_sampler(&vk::SamplerCreateInfo::default(), None) }?;
     let state = State { fragment: TEXTURE, ..State::default() };
-    let draw = Draw { image: Some((image.view, sampler, layout)), ..Draw::rect(state, FULL, [1.0; 4]) };
+    let draw =
+        Draw { image: Some(SampledImage { view: image.view, sampler, layout }), ..Draw::rect(state, FULL, [1.0; 4]) };
     let pixels = render(gpu, &Target::default(), &[draw])?;
     for (index, pixel) in pixels.iter().enumerate() {
         let number = (index / 64 * 4 + index % 16 / 4) as u8;

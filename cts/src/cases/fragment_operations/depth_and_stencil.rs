@@ -4,6 +4,7 @@ use ash::vk;
 
 use crate::Entry;
 use crate::cases::support::conditions::holds;
+use crate::cases::support::stages::stencil_state;
 use crate::harness::{Case, Gpu, check};
 use crate::render::{Draw, FULL, State, Target, render};
 
@@ -99,20 +100,6 @@ fn bias(gpu: &Gpu) -> Case {
     state.raster.depth_bias_constant_factor = -4.0;
     let pixels = render(gpu, &target, &[first, Draw::rect(state, FULL, [1.0, 0.0, 0.0, 1.0])])?;
     check(pixels.iter().all(|&pixel| pixel == [255, 0, 0, 255]), || format!("{:?}", pixels[0]))
-}
-
-fn stencil_state(compare_op: vk::CompareOp, pass_op: vk::StencilOp, reference: u32) -> State {
-    let face = vk::StencilOpState {
-        pass_op,
-        compare_op,
-        compare_mask: 0xff,
-        write_mask: 0xff,
-        reference,
-        ..Default::default()
-    };
-    let mut state = State::default();
-    state.depth_stencil = state.depth_stencil.stencil_test_enable(true).front(face).back(face);
-    state
 }
 
 fn stencil_target(gpu: &Gpu, stencil: u32) -> Target {

@@ -2,6 +2,7 @@
 
 use ash::vk;
 
+use crate::cases::support::stages::stencil_state;
 use crate::harness::{Case, Gpu, check};
 use crate::render::{Draw, FULL, SIZE, State, Target, render};
 
@@ -14,17 +15,7 @@ fn need_export(gpu: &Gpu) -> Case {
 }
 
 fn stencil(fragment: &'static [u8], compare_op: vk::CompareOp, pass_op: vk::StencilOp, reference: u32) -> State {
-    let face = vk::StencilOpState {
-        pass_op,
-        compare_op,
-        compare_mask: 0xff,
-        write_mask: 0xff,
-        reference,
-        ..Default::default()
-    };
-    let mut state = State { fragment, ..State::default() };
-    state.depth_stencil = state.depth_stencil.stencil_test_enable(true).front(face).back(face);
-    state
+    State { fragment, ..stencil_state(compare_op, pass_op, reference) }
 }
 
 fn stencil_target(samples: vk::SampleCountFlags, stencil: u32) -> Target {

@@ -92,9 +92,7 @@ fn image(gpu: &Gpu, shape: Shape, format: vk::Format, data: &[u32]) -> Result<vk
     let source = gpu.buffer_with(data)?;
     // SAFETY: valid infos; memory is bound once.
     let (handle, view) = unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
+        let handle = gpu.bound_image(&info)?;
         let info = vk::ImageViewCreateInfo::default().image(handle).view_type(view).format(format);
         (handle, gpu.device.create_image_view(&info.subresource_range(range), None)?)
     };
@@ -185,29 +183,7 @@ fn bind(gpu: &Gpu, output: Buffer) -> Result<(vk::DescriptorSetLayout, vk::Descr
 fn run(gpu: &Gpu, number: i32, expected: fn(u32) -> u32) -> Case {
     let output = gpu.buffer(256)?;
     let (set_layout, set) = bind(gpu, output)?;
-    let layout = gpu.layout(&[set_layout])?;
-    let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
-    let data = number.to_le_bytes();
-    let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-    let stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(gpu.module(IMAGES)?)
-        .name(c"main")
-        .specialization_info(&specialization);
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-    // SAFETY: the info is valid.
-    let made = unsafe { gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
-    let pipeline = made.map_err(|(_, code)| code)?[0];
-    gpu.run(|commands| {
-        let point = vk::PipelineBindPoint::COMPUTE;
-        // SAFETY: the command buffer is recording, and everything named is alive.
-        unsafe {
-            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-            gpu.device.cmd_dispatch(commands, 1, 1, 1);
-        }
-        gpu.barrier(commands, None);
-    })?;
+    gpu.dispatch(&gpu.compute_with(IMAGES, Some(number), (set_layout, set))?, &[], [1; 3])?;
     for (lane, got) in (0..).zip(output.words()) {
         check(got == expected(lane), || format!("lane {lane}: {got} instead of {}", expected(lane)))?;
     }

@@ -28,25 +28,14 @@ fn storage_cube_array(gpu: &Gpu) -> Case {
         .format(vk::Format::R32_UINT)
         .subresource_range(vk::ImageSubresourceRange { layer_count: 12, level_count: 1, ..everything(COLOR) });
     let (set_layout, set) = gpu.set(&[vk::DescriptorType::STORAGE_IMAGE])?;
-    let layout = gpu.layout(&[set_layout])?;
-    let module = gpu.module(shader!("cube_array.comp"))?;
-    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
-    let pipeline = [vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"main")).layout(layout)];
-    // SAFETY: valid infos; the descriptor is written before it is used.
-    let pipeline = unsafe {
+    // SAFETY: the info is valid, and the set is new.
+    unsafe {
         let image_view = gpu.device.create_image_view(&info, None)?;
         let images = [vk::DescriptorImageInfo { image_view, image_layout: GENERAL, ..Default::default() }];
         let write = vk::WriteDescriptorSet::default().dst_set(set).image_info(&images);
         gpu.device.update_descriptor_sets(&[write.descriptor_type(vk::DescriptorType::STORAGE_IMAGE)], &[]);
-        gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &pipeline, None).map_err(|(_, code)| code)?[0]
-    };
-    // SAFETY: the command buffer is recording, and everything named is alive.
-    gpu.run(|commands| unsafe {
-        let point = vk::PipelineBindPoint::COMPUTE;
-        gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-        gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-        gpu.device.cmd_dispatch(commands, 1, 1, 12);
-    })?;
+    }
+    gpu.dispatch(&gpu.compute_with(shader!("cube_array.comp"), None, (set_layout, set))?, &[], [1, 1, 12])?;
     let expected: Vec<u32> = (0..48).map(|texel| texel + texel / 4 * 1000).collect();
     equal(&words(&download(gpu, image, 192, all)?), &expected)
 }
@@ -79,10 +68,6 @@ fn samples_of(gpu: &Gpu, samples: vk::SampleCountFlags) -> Case {
     let image_view = unsafe { gpu.device.create_image_view(&view, None) }?;
     let words = gpu.buffer(256)?;
     let (set_layout, set) = gpu.set(&[vk::DescriptorType::STORAGE_IMAGE, vk::DescriptorType::STORAGE_BUFFER])?;
-    let layout = gpu.layout(&[set_layout])?;
-    let module = gpu.module(shader!("samples.comp"))?;
-    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
-    let pipeline = [vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"main")).layout(layout)];
     let images = [vk::DescriptorImageInfo { image_view, image_layout: GENERAL, ..Default::default() }];
     let buffers = [vk::DescriptorBufferInfo { buffer: words.handle, offset: 0, range: vk::WHOLE_SIZE }];
     let write = vk::WriteDescriptorSet::default().dst_set(set);
@@ -90,18 +75,14 @@ fn samples_of(gpu: &Gpu, samples: vk::SampleCountFlags) -> Case {
         write.descriptor_type(vk::DescriptorType::STORAGE_IMAGE).image_info(&images),
         write.dst_binding(1).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&buffers),
     ];
-    // SAFETY: valid infos; the descriptors are written before they are used.
-    let pipeline = unsafe {
-        gpu.device.update_descriptor_sets(&writes, &[]);
-        gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &pipeline, None).map_err(|(_, code)| code)?[0]
-    };
-    // SAFETY: the command buffer is recording, and everything named is alive.
-    gpu.run(|commands| unsafe {
-        let point = vk::PipelineBindPoint::COMPUTE;
+    // SAFETY: the set is new.
+    unsafe { gpu.device.update_descriptor_sets(&writes, &[]) };
+    let compute = gpu.compute_with(shader!("samples.comp"), None, (set_layout, set))?;
+    gpu.run(|commands| {
         gpu.barrier(commands, Some(Transition { image: &image, from: vk::ImageLayout::UNDEFINED, to: GENERAL }));
-        gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-        gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-        gpu.device.cmd_dispatch(commands, 1, 1, 1);
+        gpu.bind_compute(commands, &compute, &[]);
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe { gpu.device.cmd_dispatch(commands, 1, 1, 1) };
         gpu.barrier(commands, None);
     })?;
     let count = samples.as_raw();

@@ -345,19 +345,13 @@ fn stored_behind(gpu: &Gpu, store: vk::AttachmentStoreOp) -> Case {
     let (set_layout, set) = gpu.set(&[vk::DescriptorType::STORAGE_IMAGE])?;
     let info = [vk::DescriptorImageInfo { image_view: image.view, image_layout: L::GENERAL, ..Default::default() }];
     let write = vk::WriteDescriptorSet::default().dst_set(set).image_info(&info);
-    let stage = vk::PipelineShaderStageCreateInfo::default();
-    let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(gpu.module(STORE_ALL)?).name(c"main");
-    let layout = gpu.layout(&[set_layout])?;
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    let compute = gpu.compute_with(STORE_ALL, None, (set_layout, set))?;
     // SAFETY: valid infos; the command buffer is recording.
     unsafe {
         gpu.device.update_descriptor_sets(&[write.descriptor_type(vk::DescriptorType::STORAGE_IMAGE)], &[]);
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
         gpu.run(|commands| {
             gpu.barrier(commands, Some(Transition { image: &image, from: L::UNDEFINED, to: L::GENERAL }));
-            gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], &[]);
+            gpu.bind_compute(commands, &compute, &[]);
             gpu.device.cmd_dispatch(commands, SIDE / 16, SIDE / 16, 1);
             gpu.barrier(commands, None);
             clear(gpu, commands, &image, store);

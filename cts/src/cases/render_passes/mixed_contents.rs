@@ -3,8 +3,8 @@
 use ash::vk;
 
 use crate::harness::unbound_extensions::MAINTENANCE7;
-use crate::harness::{Case, Gpu, ImageDesc, Outcome, check};
-use crate::render::{Draw, PassDesc, SIZE, State, Target, prepare, record, render_pass};
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::render::{ClearedTarget, Draw, SIZE, State, Target, cleared_target, prepare, record};
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
@@ -14,17 +14,8 @@ case!("maintenance.seven.contents", "VK_KHR_maintenance7", contents);
 fn contents(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE7)?;
     let target = Target::default();
-    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-    let image = gpu.image(&ImageDesc::color(target.format, target.size, usage))?;
-    let pass = render_pass(
-        gpu,
-        &target,
-        PassDesc { load: vk::AttachmentLoadOp::CLEAR, keeps: false, multisampled: false, has_depth: false },
-    )?;
+    let ClearedTarget { image, pass, framebuffer } = cleared_target(gpu, &target)?;
     let views = [image.view];
-    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).layers(1);
-    // SAFETY: the info is valid.
-    let framebuffer = unsafe { gpu.device.create_framebuffer(&info.width(SIZE).height(SIZE), None) }?;
     // Each draw covers a part of the one before.
     let parts = [[-1.0, -1.0, 1.0, 1.0], [-1.0, -1.0, 0.5, 1.0], [-1.0, -1.0, 0.0, 1.0], [-1.0, -1.0, -0.5, 1.0]];
     let colors = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]];

@@ -7,7 +7,8 @@ use ash::vk;
 
 use crate::Entry;
 use crate::cases::support::pipelines::{DUAL, PipelineDesc, RGBA, pipeline_of, whole};
-use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check};
+use crate::cases::support::stages::compare;
+use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome};
 use crate::render::{COLOR, RECT, SIZE};
 
 const INPUT: &[u8] = shader!("input.frag");
@@ -237,6 +238,17 @@ struct PassInstance<'a> {
     secondary: bool,
 }
 
+impl<'a> PassInstance<'a> {
+    /// Returns an instance with the whole render area and inline commands.
+    fn whole(
+        attachments: &'a [Attachment],
+        clears: &'a [[f32; 4]],
+        subpasses: &'a [&'a dyn Fn(vk::CommandBuffer)],
+    ) -> Self {
+        Self { attachments, clears, area: whole(), subpasses, secondary: false }
+    }
+}
+
 /// Runs a pass whose subpasses are recorded one after the other.
 fn run(gpu: &Versioned<'_>, pass: vk::RenderPass, instance: &PassInstance<'_>) -> Case {
     let &PassInstance { attachments, clears, area, subpasses, secondary } = instance;
@@ -310,16 +322,6 @@ fn pixels(gpu: &Gpu, attachment: &Attachment) -> Result<Vec<[u8; 4]>, Outcome> {
     Ok(bytes.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect())
 }
 
-fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) -> [u8; 4]) -> Case {
-    for (index, pixel) in pixels.iter().enumerate() {
-        let (x, y) = (index as u32 % SIZE, index as u32 / SIZE);
-        let wanted = expected(x, y);
-        let close = pixel.iter().zip(wanted).all(|(&a, b)| a.abs_diff(b) <= 1);
-        check(close, || format!("({x}, {y}) is {pixel:?}, not {wanted:?}"))?;
-    }
-    Ok(())
-}
-
 const FULL: [f32; 4] = [-1.0, -1.0, 1.0, 1.0];
 const LEFT: [f32; 4] = [-1.0, -1.0, 0.0, 1.0];
 const ALL: vk::ColorComponentFlags = vk::ColorComponentFlags::RGBA;
@@ -352,13 +354,7 @@ fn input_attachment(gpu: &Versioned<'_>, secondary: bool) -> Case {
     run(
         gpu,
         pass,
-        &PassInstance {
-            attachments: &attachments,
-            clears: &clears,
-            area: whole(),
-            subpasses: &[&draw_first, &draw_second],
-            secondary,
-        },
+        &PassInstance { secondary, ..PassInstance::whole(&attachments, &clears, &[&draw_first, &draw_second]) },
     )?;
     compare(&pixels(gpu, &attachments[1])?, |x, _| match x {
         0..8 => [128, 64, 32 + x as u8, 128],
@@ -379,17 +375,7 @@ fn several_colors(gpu: &Versioned<'_>) -> Case {
     let (red, alpha) = (vk::ColorComponentFlags::R, vk::ColorComponentFlags::A);
     let pipeline = pipeline_of(gpu, &filling((pass, 0), layout, SEVERAL, &[ALL, alpha, ALL, ALL & !red]))?;
     let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, FULL);
-    run(
-        gpu,
-        pass,
-        &PassInstance {
-            attachments: &attachments,
-            clears: &[[0.0; 4]; 4],
-            area: whole(),
-            subpasses: &[&draw],
-            secondary: false,
-        },
-    )?;
+    run(gpu, pass, &PassInstance::whole(&attachments, &[[0.0; 4]; 4], &[&draw]))?;
     compare(&pixels(gpu, &attachments[0])?, |_, _| [255, 0, 0, 255])?;
     compare(&pixels(gpu, &attachments[1])?, |_, _| [0, 0, 0, 255])?;
     compare(&pixels(gpu, &attachments[2])?, |_, _| [7, 8, 9, 10])?;
@@ -406,17 +392,7 @@ fn dual_source(gpu: &Versioned<'_>) -> Case {
     let layout = gpu.layout(&[])?;
     let pipeline = pipeline_of(gpu, &filling((pass, 0), layout, DUAL, &[ALL, ALL]))?;
     let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, FULL);
-    run(
-        gpu,
-        pass,
-        &PassInstance {
-            attachments: &attachments,
-            clears: &[[0.4; 4]; 2],
-            area: whole(),
-            subpasses: &[&draw],
-            secondary: false,
-        },
-    )?;
+    run(gpu, pass, &PassInstance::whole(&attachments, &[[0.4; 4]; 2], &[&draw]))?;
     // 102 times the factor, and 64 or 128 more.
     compare(&pixels(gpu, &attachments[0])?, |_, _| [166, 115, 64, 166])?;
     compare(&pixels(gpu, &attachments[1])?, |_, _| [0, 230, 51, 102])
@@ -430,80 +406,40 @@ fn unused_color(gpu: &Versioned<'_>) -> Case {
     let layout = gpu.layout(&[])?;
     let pipeline = pipeline_of(gpu, &filling((pass, 0), layout, SEVERAL, &[ALL; 4]))?;
     let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, FULL);
-    run(
-        gpu,
-        pass,
-        &PassInstance {
-            attachments: &attachments,
-            clears: &[[0.0; 4]; 2],
-            area: whole(),
-            subpasses: &[&draw],
-            secondary: false,
-        },
-    )?;
+    run(gpu, pass, &PassInstance::whole(&attachments, &[[0.0; 4]; 2], &[&draw]))?;
     compare(&pixels(gpu, &attachments[0])?, |_, _| [255, 0, 0, 255])?;
     let part = |place: u32| ((place as f32 + 0.5) / 16.0 * 255.0) as u8;
     compare(&pixels(gpu, &attachments[1])?, |x, y| [part(x), part(y), 255, 128])
 }
 
+/// Returns an attachment that a pass has cleared to green.
+fn green(gpu: &Versioned<'_>) -> Result<Attachment, Outcome> {
+    let first = attachment(gpu, RGBA)?;
+    let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
+    run(gpu, pass, &PassInstance::whole(&[first], &[[0.0, 1.0, 0.0, 1.0]], &[&|_| ()]))?;
+    Ok(first)
+}
+
 /// Checks that old contents stay where nothing is drawn.
 fn load_keeps(gpu: &Versioned<'_>) -> Case {
-    let first = attachment(gpu, RGBA)?;
     let layout = gpu.layout(&[])?;
-    let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
-    run(
-        gpu,
-        pass,
-        &PassInstance {
-            attachments: &[first],
-            clears: &[[0.0, 1.0, 0.0, 1.0]],
-            area: whole(),
-            subpasses: &[&|_| ()],
-            secondary: false,
-        },
-    )?;
+    let first = green(gpu)?;
     let again =
         Attachment { load: vk::AttachmentLoadOp::LOAD, initial: vk::ImageLayout::TRANSFER_SRC_OPTIMAL, ..first };
     let pass = render_pass(gpu, &[again], &[Subpass { colors: &[0], inputs: &[] }])?;
     let pipeline = pipeline_of(gpu, &filling((pass, 0), layout, COLOR, &[ALL]))?;
     let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, LEFT);
-    run(
-        gpu,
-        pass,
-        &PassInstance { attachments: &[again], clears: &[], area: whole(), subpasses: &[&draw], secondary: false },
-    )?;
+    run(gpu, pass, &PassInstance::whole(&[again], &[], &[&draw]))?;
     compare(&pixels(gpu, &again)?, |x, _| if x < 8 { [255, 128, 64, 255] } else { [0, 255, 0, 255] })
 }
 
 /// Checks that clears and draws stay inside of the render area.
 fn clear_area(gpu: &Versioned<'_>) -> Case {
-    let first = attachment(gpu, RGBA)?;
-    let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
-    run(
-        gpu,
-        pass,
-        &PassInstance {
-            attachments: &[first],
-            clears: &[[0.0, 1.0, 0.0, 1.0]],
-            area: whole(),
-            subpasses: &[&|_| ()],
-            secondary: false,
-        },
-    )?;
+    let first = green(gpu)?;
     let again = Attachment { initial: vk::ImageLayout::TRANSFER_SRC_OPTIMAL, ..first };
     let pass = render_pass(gpu, &[again], &[Subpass { colors: &[0], inputs: &[] }])?;
     let area = vk::Rect2D { offset: vk::Offset2D { x: 3, y: 5 }, extent: vk::Extent2D { width: 6, height: 7 } };
-    run(
-        gpu,
-        pass,
-        &PassInstance {
-            attachments: &[again],
-            clears: &[[1.0, 0.0, 0.0, 1.0]],
-            area,
-            subpasses: &[&|_| ()],
-            secondary: false,
-        },
-    )?;
+    run(gpu, pass, &PassInstance { area, ..PassInstance::whole(&[again], &[[1.0, 0.0, 0.0, 1.0]], &[&|_| ()]) })?;
     compare(&pixels(gpu, &again)?, |x, y| {
         if (3..9).contains(&x) && (5..12).contains(&y) { [255, 0, 0, 255] } else { [0, 255, 0, 255] }
     })

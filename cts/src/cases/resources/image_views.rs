@@ -4,7 +4,7 @@ use ash::vk;
 use ash::vk::DescriptorType as D;
 
 use crate::harness::{Case, Gpu, Image, Outcome, Transition, check, range, whole};
-use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
+use crate::render::{Draw, FULL, SIZE, SampledImage, State, TEXTURE, Target, render};
 
 const BLOCKS: &[u8] = shader!("blocks.comp");
 
@@ -24,13 +24,8 @@ fn volume(gpu: &Gpu) -> Result<Image, Outcome> {
                 | vk::ImageUsageFlags::TRANSFER_SRC
                 | vk::ImageUsageFlags::TRANSFER_DST,
         );
-    // SAFETY: the info is valid, and memory is bound once.
-    unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
-        Ok(Image { handle, view: vk::ImageView::null(), extent, aspects: vk::ImageAspectFlags::COLOR, levels: 1 })
-    }
+    let handle = gpu.bound_image(&info)?;
+    Ok(Image { handle, view: vk::ImageView::null(), extent, aspects: vk::ImageAspectFlags::COLOR, levels: 1 })
 }
 
 /// Returns the texels of a volume, slice by slice.
@@ -150,9 +145,7 @@ fn copy_to_slices(gpu: &Gpu) -> Case {
     };
     // SAFETY: valid infos; memory is bound once; the copies stay inside.
     unsafe {
-        let array = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(array), false)?;
-        gpu.device.bind_image_memory(array, memory, 0)?;
+        let array = gpu.bound_image(&info)?;
         let clear = |commands, handle, layer: u32, layer_count, red: f32| {
             let part = vk::ImageSubresourceRange { base_array_layer: layer, layer_count, ..range(color, 0, 1) };
             let value = vk::ClearColorValue { float32: [red, 0.0, 0.0, 0.0] };
@@ -216,9 +209,7 @@ fn block_views(gpu: &Gpu) -> Case {
         .usage(vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::SAMPLED);
     // SAFETY: valid infos; memory is bound once; descriptors are written before they are used.
     let (image, sampled) = unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
+        let handle = gpu.bound_image(&info)?;
         let view = |format, usage| {
             let mut usage = vk::ImageViewUsageCreateInfo::default().usage(usage);
             let info = vk::ImageViewCreateInfo::default()
@@ -240,28 +231,22 @@ fn block_views(gpu: &Gpu) -> Case {
         ..Default::default()
     }];
     let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(D::STORAGE_IMAGE).image_info(&info);
-    let stage = vk::PipelineShaderStageCreateInfo::default();
-    let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(gpu.module(BLOCKS)?).name(c"main");
-    let layout = gpu.layout(&[set_layout])?;
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    let compute = gpu.compute_with(BLOCKS, None, (set_layout, set))?;
     // SAFETY: valid infos; the command buffer is recording.
     unsafe {
         gpu.device.update_descriptor_sets(&[write], &[]);
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
         gpu.run(|commands| {
             gpu.barrier(
                 commands,
                 Some(Transition { image: &image, from: vk::ImageLayout::UNDEFINED, to: vk::ImageLayout::GENERAL }),
             );
-            gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], &[]);
+            gpu.bind_compute(commands, &compute, &[]);
             gpu.device.cmd_dispatch(commands, 1, 1, 1);
             gpu.barrier(commands, None);
         })?;
         let sampler = gpu.device.create_sampler(&vk::SamplerCreateInfo::default(), None)?;
         let mut draw = Draw::rect(State { fragment: TEXTURE, ..State::default() }, FULL, [0.0; 4]);
-        draw.image = Some((sampled, sampler, vk::ImageLayout::GENERAL));
+        draw.image = Some(SampledImage { view: sampled, sampler, layout: vk::ImageLayout::GENERAL });
         let pixels = render(gpu, &Target::default(), &[draw])?;
         for (at, pixel) in (0u32..).zip(pixels) {
             let (x, y) = (at % SIZE / 4, at / SIZE / 4);

@@ -64,11 +64,7 @@ fn remaining_layers(gpu: &Gpu) -> Case {
     let all = vk::REMAINING_ARRAY_LAYERS;
     // SAFETY: the image is bound once, and used in the general layout.
     unsafe {
-        let made = [gpu.device.create_image(&info, None)?, gpu.device.create_image(&info, None)?];
-        for image in made {
-            let memory = gpu.allocate(gpu.device.get_image_memory_requirements(image), false)?;
-            gpu.device.bind_image_memory(image, memory, 0)?;
-        }
+        let made = [gpu.bound_image(&info)?, gpu.bound_image(&info)?];
         let general = vk::ImageLayout::GENERAL;
         gpu.run(|commands| {
             gpu.device.cmd_copy_buffer_to_image(commands, words.handle, made[0], general, &[copy(part(0, all))]);

@@ -4,8 +4,9 @@
 use ash::vk;
 
 use crate::Entry;
+use crate::cases::support::sampling::{draw_sampled, sampler, usage};
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, Transition, check, range};
-use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
+use crate::render::{SIZE, SampledImage, TEXTURE};
 
 /// A fragment shader that samples a cube across the edges of one face.
 const CUBE: &[u8] = shader!("cube.frag");
@@ -57,30 +58,10 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-fn usage() -> vk::ImageUsageFlags {
-    vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC
-}
-
-fn sampler(gpu: &Gpu, info: &vk::SamplerCreateInfo<'_>) -> Result<vk::Sampler, Outcome> {
-    // SAFETY: the info is valid.
-    Ok(unsafe { gpu.device.create_sampler(info, None) }?)
-}
-
 fn linear() -> vk::SamplerCreateInfo<'static> {
     let (filter, edge) = (vk::Filter::LINEAR, vk::SamplerAddressMode::CLAMP_TO_EDGE);
     let info = vk::SamplerCreateInfo::default().mag_filter(filter).min_filter(filter).max_lod(20.0);
     info.address_mode_u(edge).address_mode_v(edge).address_mode_w(edge).mipmap_mode(vk::SamplerMipmapMode::LINEAR)
-}
-
-fn draw(
-    gpu: &Gpu,
-    fragment: &'static [u8],
-    (view, sampler): (vk::ImageView, vk::Sampler),
-    extent: f32,
-) -> Result<Vec<[u8; 4]>, Outcome> {
-    let state = State { fragment, ..State::default() };
-    let draw = Draw { extra: extent, image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) };
-    render(gpu, &Target::default(), &[draw])
 }
 
 /// Creates an image with levels of one gray each, 40 more from level to level.
@@ -116,7 +97,7 @@ fn anisotropic(gpu: &Gpu, most: f32) -> Result<vk::SamplerCreateInfo<'static>, O
 fn anisotropic_level(gpu: &Gpu, most: f32) -> Case {
     let image = levels(gpu, [SIZE * 8, SIZE], 5)?;
     let sampler = sampler(gpu, &anisotropic(gpu, most)?)?;
-    let pixels = draw(gpu, TEXTURE, (image.view, sampler), 1.0)?;
+    let pixels = draw_sampled(gpu, TEXTURE, SampledImage { view: image.view, sampler, layout: GENERAL }, 1.0)?;
     all_near(&pixels, (8.0 / most.min(8.0)).log2() * 40.0, 2.0)
 }
 
@@ -129,8 +110,18 @@ fn anisotropic_average(gpu: &Gpu) -> Case {
     let texels: Vec<[u8; 4]> = (0..size[0] * size[1]).map(|texel| [if texel % 8 < 4 { 0 } else { 255 }; 4]).collect();
     gpu.write_image(&image, COLOR, texels.as_flattened(), GENERAL)?;
     let info = anisotropic(gpu, 16.0)?;
-    let isotropic = draw(gpu, TEXTURE, (image.view, sampler(gpu, &linear())?), 1.0)?;
-    let pixels = draw(gpu, TEXTURE, (image.view, sampler(gpu, &info)?), 1.0)?;
+    let isotropic = draw_sampled(
+        gpu,
+        TEXTURE,
+        SampledImage { view: image.view, sampler: sampler(gpu, &linear())?, layout: GENERAL },
+        1.0,
+    )?;
+    let pixels = draw_sampled(
+        gpu,
+        TEXTURE,
+        SampledImage { view: image.view, sampler: sampler(gpu, &info)?, layout: GENERAL },
+        1.0,
+    )?;
     check(isotropic[20][0] == 128 || isotropic[20][0] == 127, || format!("isotropic: {:?}", isotropic[20]))?;
     all_near(&pixels, 127.5, 24.0)
 }
@@ -144,7 +135,9 @@ fn isotropic(gpu: &Gpu) -> Case {
     gpu.write_image(&image, COLOR, &texels, GENERAL)?;
     let samplers = [sampler(gpu, &linear())?, sampler(gpu, &anisotropic(gpu, 16.0)?)?];
     for extent in [0.3, 1.0] {
-        let [plain, anisotropic] = samplers.map(|sampler| draw(gpu, TEXTURE, (image.view, sampler), extent));
+        let [plain, anisotropic] = samplers.map(|sampler| {
+            draw_sampled(gpu, TEXTURE, SampledImage { view: image.view, sampler, layout: GENERAL }, extent)
+        });
         check(plain? == anisotropic?, || format!("coordinates up to {extent}"))?;
     }
     Ok(())
@@ -157,7 +150,12 @@ fn mirrored_once(gpu: &Gpu, to: f32, texels: [usize; 4]) -> Case {
     let colors = [[255, 0, 0, 255], [0, 255, 0, 255]];
     gpu.write_image(&image, COLOR, colors.as_flattened(), GENERAL)?;
     let info = vk::SamplerCreateInfo::default().address_mode_u(vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE);
-    let pixels = draw(gpu, TEXTURE, (image.view, sampler(gpu, &info)?), to)?;
+    let pixels = draw_sampled(
+        gpu,
+        TEXTURE,
+        SampledImage { view: image.view, sampler: sampler(gpu, &info)?, layout: GENERAL },
+        to,
+    )?;
     for (quarter, texel) in texels.into_iter().enumerate() {
         let pixel = pixels[(SIZE * 8) as usize + quarter * 4 + 1];
         check(pixel == colors[texel], || format!("quarter {quarter}: {pixel:?}"))?;
@@ -177,7 +175,12 @@ fn reduced(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [2, 1], usage()))?;
     let (left, right) = ([10, 200, 30, 255], [90, 20, 30, 128]);
     gpu.write_image(&image, COLOR, &[left, right].concat(), GENERAL)?;
-    let pixels = draw(gpu, TEXTURE, (image.view, reducing(gpu, mode)?), 1.0)?;
+    let pixels = draw_sampled(
+        gpu,
+        TEXTURE,
+        SampledImage { view: image.view, sampler: reducing(gpu, mode)?, layout: GENERAL },
+        1.0,
+    )?;
     let both = if mode == vk::SamplerReductionMode::MIN { [10, 20, 30, 128] } else { [90, 200, 30, 255] };
     for (x, pixel) in pixels[..SIZE as usize].iter().enumerate() {
         let expected = match x {
@@ -193,7 +196,12 @@ fn reduced(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
 /// Checks reduction between two levels.
 fn reduced_levels(gpu: &Gpu, mode: vk::SamplerReductionMode) -> Case {
     let image = levels(gpu, [SIZE; 2], 5)?;
-    let pixels = draw(gpu, TEXTURE, (image.view, reducing(gpu, mode)?), 3.0)?;
+    let pixels = draw_sampled(
+        gpu,
+        TEXTURE,
+        SampledImage { view: image.view, sampler: reducing(gpu, mode)?, layout: GENERAL },
+        3.0,
+    )?;
     all_near(&pixels, if mode == vk::SamplerReductionMode::MIN { 40.0 } else { 80.0 }, 0.0)
 }
 
@@ -254,7 +262,8 @@ fn custom_border(gpu: &Gpu, swizzled: bool) -> Case {
         info = info.push_next(&mut components);
     }
     let view = view(gpu, &image, vk::ImageViewType::TYPE_2D, 1, mapping)?;
-    let pixels = draw(gpu, TEXTURE, (view, sampler(gpu, &info)?), 8.0)?;
+    let pixels =
+        draw_sampled(gpu, TEXTURE, SampledImage { view, sampler: sampler(gpu, &info)?, layout: GENERAL }, 8.0)?;
     check(pixels[15] == expected, || format!("{:?} instead of {expected:?}", pixels[15]))
 }
 
@@ -269,7 +278,12 @@ fn custom_integer_border(gpu: &Gpu) -> Case {
     let border = vk::SamplerAddressMode::CLAMP_TO_BORDER;
     let info = vk::SamplerCreateInfo::default().address_mode_u(border).address_mode_v(border);
     let info = info.border_color(vk::BorderColor::INT_CUSTOM_EXT).push_next(&mut custom);
-    let pixels = draw(gpu, TEXTURE_UINT, (image.view, sampler(gpu, &info)?), 4.0)?;
+    let pixels = draw_sampled(
+        gpu,
+        TEXTURE_UINT,
+        SampledImage { view: image.view, sampler: sampler(gpu, &info)?, layout: GENERAL },
+        4.0,
+    )?;
     check(pixels[0] == [7; 4] && pixels[15] == [11, 22, 33, 44], || format!("{:?} and {:?}", pixels[0], pixels[15]))
 }
 
@@ -284,7 +298,7 @@ fn across_faces(gpu: &Gpu, mode: Option<vk::SamplerAddressMode>) -> Case {
         info = info.flags(flags).address_mode_u(mode).address_mode_v(mode);
     }
     let view = view(gpu, &image, vk::ImageViewType::CUBE, 6, vk::ComponentMapping::default())?;
-    let pixels = draw(gpu, CUBE, (view, sampler(gpu, &info)?), 1.0)?;
+    let pixels = draw_sampled(gpu, CUBE, SampledImage { view, sampler: sampler(gpu, &info)?, layout: GENERAL }, 1.0)?;
     // Half a texel beyond the middle of +x (0), half of the value is the neighbour's: -z is 200, +z
     // is 160.
     let [low, high] = match mode {
@@ -311,7 +325,8 @@ fn cube_ties(gpu: &Gpu) -> Case {
     let info = vk::SamplerCreateInfo::default().mag_filter(nearest).min_filter(nearest);
     let info = info.address_mode_u(edge).address_mode_v(edge).address_mode_w(edge);
     let view = view(gpu, &image, vk::ImageViewType::CUBE, 6, vk::ComponentMapping::default())?;
-    let pixels = draw(gpu, CUBE_TIES, (view, sampler(gpu, &info)?), 1.0)?;
+    let pixels =
+        draw_sampled(gpu, CUBE_TIES, SampledImage { view, sampler: sampler(gpu, &info)?, layout: GENERAL }, 1.0)?;
     for number in 0..27 {
         let direction = [number % 3, number / 3 % 3, number / 9].map(|digit| digit - 1);
         let Some(axis) = (0..3).rev().find(|&axis| direction[axis] != 0) else { continue };
@@ -333,13 +348,7 @@ fn cube(gpu: &Gpu) -> Result<Image, Outcome> {
         .array_layers(6)
         .samples(vk::SampleCountFlags::TYPE_1)
         .usage(usage());
-    // SAFETY: the info is valid; memory is bound once.
-    let handle = unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
-        handle
-    };
+    let handle = gpu.bound_image(&info)?;
     let image = Image { handle, view: vk::ImageView::null(), extent, aspects: COLOR, levels: 1 };
     let all = |base_array_layer, layer_count| vk::ImageSubresourceRange {
         base_array_layer,
@@ -375,6 +384,11 @@ fn least_level(gpu: &Gpu, least: f32, between: bool, expected: f32) -> Case {
     // SAFETY: the info is valid.
     let view = unsafe { gpu.device.create_image_view(&info, None) }?;
     let mode = if between { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST };
-    let pixels = draw(gpu, TEXTURE, (view, sampler(gpu, &linear().mipmap_mode(mode))?), 1.0)?;
+    let pixels = draw_sampled(
+        gpu,
+        TEXTURE,
+        SampledImage { view, sampler: sampler(gpu, &linear().mipmap_mode(mode))?, layout: GENERAL },
+        1.0,
+    )?;
     all_near(&pixels, expected * 40.0, 1.0)
 }

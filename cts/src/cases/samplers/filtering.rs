@@ -4,8 +4,9 @@ use ash::vk;
 
 use crate::Entry;
 use crate::cases::support::conditions::holds;
+use crate::cases::support::sampling::{draw_sampled, sampler, usage};
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, Transition, check, layers, range};
-use crate::render::{COMPARE, Draw, FULL, SIZE, State, TEXTURE, Target, render};
+use crate::render::{COMPARE, SIZE, SampledImage, TEXTURE};
 
 const BORDER: &[u8] = shader!("border.comp");
 const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
@@ -44,15 +45,6 @@ fn append_cases(cases: &mut Vec<Entry>) {
     }
 }
 
-fn sampler(gpu: &Gpu, info: &vk::SamplerCreateInfo<'_>) -> Result<vk::Sampler, Outcome> {
-    // SAFETY: the info is valid.
-    Ok(unsafe { gpu.device.create_sampler(info, None) }?)
-}
-
-fn usage() -> vk::ImageUsageFlags {
-    vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC
-}
-
 /// Creates an image two texels wide: red and green.
 fn two_texels(gpu: &Gpu) -> Result<Image, Outcome> {
     let image = gpu.image(&ImageDesc::color(vk::Format::R8G8B8A8_UNORM, [2, 1], usage()))?;
@@ -60,24 +52,12 @@ fn two_texels(gpu: &Gpu) -> Result<Image, Outcome> {
     Ok(image)
 }
 
-/// Draws the image over the target with coordinates from 0 to `extent`.
-fn draw(
-    gpu: &Gpu,
-    fragment: &'static [u8],
-    (view, sampler): (vk::ImageView, vk::Sampler),
-    extent: f32,
-) -> Result<Vec<[u8; 4]>, Outcome> {
-    let state = State { fragment, ..State::default() };
-    let draw = Draw { extra: extent, image: Some((view, sampler, READ)), ..Draw::rect(state, FULL, [1.0; 4]) };
-    render(gpu, &Target::default(), &[draw])
-}
-
 /// Draws coordinates from 0 to 2: each quarter of the target shows one texel.
 fn addressing(gpu: &Gpu, mode: vk::SamplerAddressMode, texels: [u8; 4], border: vk::BorderColor) -> Case {
     let image = two_texels(gpu)?;
     let info = vk::SamplerCreateInfo::default().address_mode_u(mode).address_mode_v(vk::SamplerAddressMode::REPEAT);
     let sampler = sampler(gpu, &info.border_color(border))?;
-    let pixels = draw(gpu, TEXTURE, (image.view, sampler), 2.0)?;
+    let pixels = draw_sampled(gpu, TEXTURE, SampledImage { view: image.view, sampler, layout: READ }, 2.0)?;
     let border = match border {
         vk::BorderColor::FLOAT_TRANSPARENT_BLACK => [0; 4],
         vk::BorderColor::FLOAT_OPAQUE_BLACK => [0, 0, 0, 255],
@@ -147,7 +127,7 @@ fn linear(gpu: &Gpu) -> Case {
     let info = vk::SamplerCreateInfo::default().mag_filter(vk::Filter::LINEAR).min_filter(vk::Filter::LINEAR);
     let edge = vk::SamplerAddressMode::CLAMP_TO_EDGE;
     let sampler = sampler(gpu, &info.address_mode_u(edge).address_mode_v(edge))?;
-    let pixels = draw(gpu, TEXTURE, (image.view, sampler), 1.0)?;
+    let pixels = draw_sampled(gpu, TEXTURE, SampledImage { view: image.view, sampler, layout: READ }, 1.0)?;
     for x in 0..SIZE {
         let share = ((x as f32 + 0.5) / SIZE as f32 * 2.0 - 0.5).clamp(0.0, 1.0);
         let [red, green, ..] = pixels[x as usize].map(f32::from);
@@ -173,7 +153,8 @@ fn levels(gpu: &Gpu, level: u32) -> Case {
         gpu.barrier(commands, Some(Transition { image: &image, from: target, to: READ }));
     })?;
     let sampler = sampler(gpu, &vk::SamplerCreateInfo::default().max_lod(8.0))?;
-    let pixels = draw(gpu, TEXTURE, (image.view, sampler), (1u32 << level) as f32)?;
+    let pixels =
+        draw_sampled(gpu, TEXTURE, SampledImage { view: image.view, sampler, layout: READ }, (1u32 << level) as f32)?;
     let expected = (level as f32 * 0.2 * 255.0).round() as u8;
     check(pixels.iter().all(|pixel| pixel[0] == expected), || format!("{:?} instead of {expected}", pixels[17]))
 }
@@ -195,7 +176,7 @@ fn compare(gpu: &Gpu, op: vk::CompareOp) -> Case {
             gpu.barrier(commands, Some(Transition { image: &image, from: target, to: READ }));
         })?;
         let sampler = sampler(gpu, &vk::SamplerCreateInfo::default().compare_enable(true).compare_op(op))?;
-        let pixels = draw(gpu, COMPARE, (image.view, sampler), 1.0)?;
+        let pixels = draw_sampled(gpu, COMPARE, SampledImage { view: image.view, sampler, layout: READ }, 1.0)?;
         let expected = if holds(op, 0.5, stored) { 255 } else { 0 };
         check(pixels.iter().all(|pixel| pixel[0] == expected), || format!("0.5 against {stored}: {:?}", pixels[0]))?;
     }

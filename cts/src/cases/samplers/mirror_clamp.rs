@@ -3,7 +3,7 @@
 use ash::vk;
 
 use crate::harness::{Case, Gpu, ImageDesc, check};
-use crate::render::{Draw, FULL, State, TEXTURE, Target, render};
+use crate::render::{Draw, FULL, SampledImage, State, TEXTURE, Target, render};
 
 case!("core12.samplers.mirror_clamp", "VK_KHR_sampler_mirror_clamp_to_edge", mirror_clamp);
 
@@ -20,7 +20,7 @@ fn mirror_clamp(gpu: &Gpu) -> Case {
         // SAFETY: the info is valid.
         let sampler = unsafe { gpu.device.create_sampler(&info, None) }?;
         let mut draw = Draw::rect(State { fragment: TEXTURE, ..State::default() }, FULL, [0.0; 4]);
-        (draw.extra, draw.image) = (end, Some((image.view, sampler, layout)));
+        (draw.extra, draw.image) = (end, Some(SampledImage { view: image.view, sampler, layout }));
         render(gpu, &Target::default(), &[draw])
     };
     let expected = picture(vk::SamplerAddressMode::CLAMP_TO_EDGE, 2.0)?;

@@ -75,25 +75,9 @@ fn float_atomics(gpu: &Gpu) -> Case {
         write(1).descriptor_type(kind).buffer_info(&infos[1]),
         write(2).descriptor_type(texel).texel_buffer_view(&view),
     ];
-    let layout = gpu.layout(&[set_layout])?;
-    let stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(gpu.module(FLOAT_ATOMICS)?)
-        .name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-    // SAFETY: valid infos; descriptors are written before they are used; everything named is alive.
-    unsafe {
-        gpu.device.update_descriptor_sets(&writes, &[]);
-        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
-        let pipeline = made.map_err(|(_, code)| code)?[0];
-        gpu.run(|commands| {
-            let point = vk::PipelineBindPoint::COMPUTE;
-            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
-            gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-            gpu.device.cmd_dispatch(commands, 1, 1, 1);
-            gpu.barrier(commands, None);
-        })?;
-    }
+    // SAFETY: the set is new, and everything named is alive.
+    unsafe { gpu.device.update_descriptor_sets(&writes, &[]) };
+    gpu.dispatch(&gpu.compute_with(FLOAT_ATOMICS, None, (set_layout, set))?, &[], [1; 3])?;
     let sum = 2016.0;
     let floats = &state.floats()[..4];
     check(floats == [sum, -53.0, 189.0, 7.5], || format!("of single precision: {floats:?}"))?;

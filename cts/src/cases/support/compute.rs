@@ -1,4 +1,4 @@
-//! Compute pipelines with robust access, and descriptors of buffers.
+//! Compute pipelines with robust access, set layouts, and descriptors of buffers.
 
 use ash::vk;
 
@@ -27,4 +27,23 @@ pub(in crate::cases) fn pipeline(gpu: &Gpu, code: &[u8], layout: vk::PipelineLay
 /// Returns the descriptor of a buffer's first `range` bytes.
 pub(in crate::cases) fn range(buffer: vk::Buffer, range: u64) -> [vk::DescriptorBufferInfo; 1] {
     [vk::DescriptorBufferInfo { buffer, offset: 0, range }]
+}
+
+/// Creates a set layout of one descriptor at each of the bindings 0 and up, for compute shaders.
+pub(in crate::cases) fn set_layout(
+    gpu: &Gpu,
+    kinds: &[vk::DescriptorType],
+    flags: vk::DescriptorSetLayoutCreateFlags,
+) -> Result<vk::DescriptorSetLayout, Outcome> {
+    let binding = |(number, &kind): (usize, &vk::DescriptorType)| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(number as u32)
+            .descriptor_type(kind)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    };
+    let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
+    let info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_descriptor_set_layout(&info, None) }?)
 }

@@ -6,6 +6,7 @@ pub(super) mod fills;
 pub(super) mod images;
 pub(super) mod pairs;
 pub(super) mod pipelines;
+pub(super) mod sampling;
 pub(super) mod stages;
 pub(super) mod transfer_images;
 pub(super) mod vertices;

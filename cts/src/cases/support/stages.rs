@@ -48,3 +48,18 @@ pub(in crate::cases) fn depth_test(state: &mut State, op: vk::CompareOp) {
     state.depth_stencil.depth_write_enable = vk::TRUE;
     state.depth_stencil.depth_compare_op = op;
 }
+
+/// Returns a state with a stencil test of both faces, whose masks are full.
+pub(in crate::cases) fn stencil_state(compare_op: vk::CompareOp, pass_op: vk::StencilOp, reference: u32) -> State {
+    let face = vk::StencilOpState {
+        pass_op,
+        compare_op,
+        compare_mask: 0xff,
+        write_mask: 0xff,
+        reference,
+        ..Default::default()
+    };
+    let mut state = State::default();
+    state.depth_stencil = state.depth_stencil.stencil_test_enable(true).front(face).back(face);
+    state
+}

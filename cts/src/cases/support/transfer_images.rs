@@ -50,13 +50,7 @@ pub(in crate::cases) fn image(
         .array_layers(shape.layers)
         .samples(shape.samples)
         .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST | more);
-    // SAFETY: the info is valid; memory is bound once.
-    let handle = unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
-        handle
-    };
+    let handle = gpu.bound_image(&info)?;
     let barrier = vk::ImageMemoryBarrier::default()
         .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE)
         .new_layout(GENERAL)

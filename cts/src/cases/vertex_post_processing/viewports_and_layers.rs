@@ -27,20 +27,23 @@ const SIDE: u32 = 96;
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
+/// A scene of one layer whose vertices select the viewport.
+const PLAIN: Scene = Scene {
+    layers: 1,
+    samples: 1,
+    depth: false,
+    last: false,
+    dynamic: false,
+    adds: false,
+    lines: false,
+    wide: false,
+    router: Router::Vertex,
+};
+
 cases!(append_cases);
 
 fn append_cases(cases: &mut Vec<Entry>) {
-    let plain = Scene {
-        layers: 1,
-        samples: 1,
-        depth: false,
-        last: false,
-        dynamic: false,
-        adds: false,
-        lines: false,
-        wide: false,
-        router: Router::Vertex,
-    };
+    let plain = PLAIN;
     let geometry = Scene { router: Router::Geometry, ..plain };
     let patches = Scene { router: Router::Evaluation, ..plain };
     let scenes = [
@@ -267,17 +270,7 @@ case!("layers.inputs.same_layer", "Render Pass: Input Attachments", inputs);
 /// Checks that the second subpass reads the first one's result in the same layer.
 fn inputs(gpu: &Gpu) -> Case {
     supported(gpu)?;
-    let scene = Scene {
-        layers: 5,
-        samples: 1,
-        depth: false,
-        last: false,
-        dynamic: false,
-        adds: false,
-        lines: false,
-        wide: false,
-        router: Router::Vertex,
-    };
+    let scene = Scene { layers: 5, ..PLAIN };
     let mut numbers = Random::new(7);
     let views = viewports(&mut numbers);
     let first = rectangles(&mut numbers, &views, scene);
@@ -340,9 +333,7 @@ fn image(gpu: &Gpu, scene: Scene, format: vk::Format, samples: u32) -> Result<(v
     let range = vk::ImageSubresourceRange { layer_count: scene.layers, ..crate::harness::range(aspects, 0, 1) };
     // SAFETY: valid infos; memory is bound once.
     unsafe {
-        let image = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(image), false)?;
-        gpu.device.bind_image_memory(image, memory, 0)?;
+        let image = gpu.bound_image(&info)?;
         let info = vk::ImageViewCreateInfo::default()
             .image(image)
             .view_type(vk::ImageViewType::TYPE_2D_ARRAY)

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check};
-use crate::render::{Draw, FULL, Part, State, Target, render, render_parts};
+use crate::render::{Draw, FULL, Part, SampledImage, State, Target, render, render_parts};
 
 /// A fragment shader that samples a volume, with another slice in each column.
 const VOLUME: &[u8] = shader!("volume.frag");
@@ -259,7 +259,8 @@ fn volume(gpu: &Gpu, format: Format) -> Case {
         scissor: vk::Rect2D { extent: vk::Extent2D { width: SIZE[0], height: SIZE[1] }, ..Default::default() },
         ..State::default()
     };
-    let draw = Draw { image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) };
+    let draw =
+        Draw { image: Some(SampledImage { view, sampler, layout: GENERAL }), ..Draw::rect(state, FULL, [1.0; 4]) };
     let pixels = render(gpu, &Target { size: SIZE, ..Target::default() }, &[draw])?;
     // Pixel by pixel, since slices change from column to column.
     for (index, pixel) in pixels.iter().enumerate() {

@@ -197,9 +197,7 @@ fn image(gpu: &Gpu, format: vk::Format, shape: ImageShape) -> Result<Image, Outc
         .usage(usage | U::TRANSFER_SRC | U::TRANSFER_DST);
     // SAFETY: valid infos; memory is bound once.
     unsafe {
-        let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
+        let handle = gpu.bound_image(&info)?;
         let info = vk::ImageViewCreateInfo::default()
             .image(handle)
             .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
