@@ -38,21 +38,26 @@ fn copy_buffer(
     #[len] count: u32,
     regions: Array<'_, vk::BufferCopy>,
 ) -> Result<()> {
-    let object = recorder.device;
-    recorder.record(Command::CopyBuffer {
-        source: need(object, &object.buffers, source)?,
-        target: need(object, &object.buffers, target)?,
-        regions: regions.get().into(),
-    })
+    record_copy_buffer(recorder, [source, target], regions.get().iter().copied())
 }
 
 #[entry(vkCmdCopyBuffer2)]
 fn copy_buffer2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::CopyBufferInfo2<'_>>) -> Result<()> {
+    let regions = call.slice(info.p_regions, info.region_count).iter().map(buffer_region);
+    record_copy_buffer(recorder, [info.src_buffer, info.dst_buffer], regions)
+}
+
+/// Records copies between two buffers.
+fn record_copy_buffer(
+    recorder: Recorder<'_>,
+    [source, target]: [vk::Buffer; 2],
+    regions: impl Iterator<Item = vk::BufferCopy>,
+) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::CopyBuffer {
-        source: need(object, &object.buffers, info.src_buffer)?,
-        target: need(object, &object.buffers, info.dst_buffer)?,
-        regions: call.slice(info.p_regions, info.region_count).iter().map(buffer_region).collect(),
+        source: need(object, &object.buffers, source)?,
+        target: need(object, &object.buffers, target)?,
+        regions: regions.collect(),
     })
 }
 
@@ -66,21 +71,26 @@ fn copy_image(
     #[len] count: u32,
     regions: Array<'_, vk::ImageCopy>,
 ) -> Result<()> {
-    let object = recorder.device;
-    recorder.record(Command::CopyImage {
-        source: need(object, &object.images, source)?,
-        target: need(object, &object.images, target)?,
-        regions: regions.get().to_vec(),
-    })
+    record_copy_image(recorder, [source, target], regions.get().iter().copied())
 }
 
 #[entry(vkCmdCopyImage2)]
 fn copy_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::CopyImageInfo2<'_>>) -> Result<()> {
+    let regions = call.slice(info.p_regions, info.region_count).iter().map(image_region);
+    record_copy_image(recorder, [info.src_image, info.dst_image], regions)
+}
+
+/// Records copies between two images.
+fn record_copy_image(
+    recorder: Recorder<'_>,
+    [source, target]: [vk::Image; 2],
+    regions: impl Iterator<Item = vk::ImageCopy>,
+) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::CopyImage {
-        source: need(object, &object.images, info.src_image)?,
-        target: need(object, &object.images, info.dst_image)?,
-        regions: call.slice(info.p_regions, info.region_count).iter().map(image_region).collect(),
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.collect(),
     })
 }
 
@@ -95,23 +105,28 @@ fn blit_image(
     regions: Array<'_, vk::ImageBlit>,
     filter: vk::Filter,
 ) -> Result<()> {
-    let object = recorder.device;
-    recorder.record(Command::BlitImage {
-        source: need(object, &object.images, source)?,
-        target: need(object, &object.images, target)?,
-        regions: regions.get().to_vec(),
-        filter,
-    })
+    record_blit_image(recorder, [source, target], regions.get().iter().copied(), filter)
 }
 
 #[entry(vkCmdBlitImage2)]
 fn blit_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::BlitImageInfo2<'_>>) -> Result<()> {
+    let regions = call.slice(info.p_regions, info.region_count).iter().map(blit_region);
+    record_blit_image(recorder, [info.src_image, info.dst_image], regions, info.filter)
+}
+
+/// Records blits between two images.
+fn record_blit_image(
+    recorder: Recorder<'_>,
+    [source, target]: [vk::Image; 2],
+    regions: impl Iterator<Item = vk::ImageBlit>,
+    filter: vk::Filter,
+) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::BlitImage {
-        source: need(object, &object.images, info.src_image)?,
-        target: need(object, &object.images, info.dst_image)?,
-        regions: call.slice(info.p_regions, info.region_count).iter().map(blit_region).collect(),
-        filter: info.filter,
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.collect(),
+        filter,
     })
 }
 
@@ -124,12 +139,7 @@ fn copy_buffer_to_image(
     #[len] count: u32,
     regions: Array<'_, vk::BufferImageCopy>,
 ) -> Result<()> {
-    let object = recorder.device;
-    recorder.record(Command::CopyBufferToImage {
-        source: need(object, &object.buffers, source)?,
-        target: need(object, &object.images, target)?,
-        regions: regions.get().to_vec(),
-    })
+    record_copy_buffer_to_image(recorder, source, target, regions.get().iter().copied())
 }
 
 #[entry(vkCmdCopyBufferToImage2)]
@@ -138,11 +148,22 @@ fn copy_buffer_to_image2(
     recorder: Recorder<'_>,
     info: In<'_, vk::CopyBufferToImageInfo2<'_>>,
 ) -> Result<()> {
+    let regions = call.slice(info.p_regions, info.region_count).iter().map(buffer_image_region);
+    record_copy_buffer_to_image(recorder, info.src_buffer, info.dst_image, regions)
+}
+
+/// Records copies from a buffer to an image.
+fn record_copy_buffer_to_image(
+    recorder: Recorder<'_>,
+    source: vk::Buffer,
+    target: vk::Image,
+    regions: impl Iterator<Item = vk::BufferImageCopy>,
+) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::CopyBufferToImage {
-        source: need(object, &object.buffers, info.src_buffer)?,
-        target: need(object, &object.images, info.dst_image)?,
-        regions: call.slice(info.p_regions, info.region_count).iter().map(buffer_image_region).collect(),
+        source: need(object, &object.buffers, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.collect(),
     })
 }
 
@@ -155,12 +176,7 @@ fn copy_image_to_buffer(
     #[len] count: u32,
     regions: Array<'_, vk::BufferImageCopy>,
 ) -> Result<()> {
-    let object = recorder.device;
-    recorder.record(Command::CopyImageToBuffer {
-        source: need(object, &object.images, source)?,
-        target: need(object, &object.buffers, target)?,
-        regions: regions.get().to_vec(),
-    })
+    record_copy_image_to_buffer(recorder, source, target, regions.get().iter().copied())
 }
 
 #[entry(vkCmdCopyImageToBuffer2)]
@@ -169,11 +185,22 @@ fn copy_image_to_buffer2(
     recorder: Recorder<'_>,
     info: In<'_, vk::CopyImageToBufferInfo2<'_>>,
 ) -> Result<()> {
+    let regions = call.slice(info.p_regions, info.region_count).iter().map(buffer_image_region);
+    record_copy_image_to_buffer(recorder, info.src_image, info.dst_buffer, regions)
+}
+
+/// Records copies from an image to a buffer.
+fn record_copy_image_to_buffer(
+    recorder: Recorder<'_>,
+    source: vk::Image,
+    target: vk::Buffer,
+    regions: impl Iterator<Item = vk::BufferImageCopy>,
+) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::CopyImageToBuffer {
-        source: need(object, &object.images, info.src_image)?,
-        target: need(object, &object.buffers, info.dst_buffer)?,
-        regions: call.slice(info.p_regions, info.region_count).iter().map(buffer_image_region).collect(),
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.buffers, target)?,
+        regions: regions.collect(),
     })
 }
 
@@ -187,21 +214,26 @@ fn resolve_image(
     #[len] count: u32,
     regions: Array<'_, vk::ImageResolve>,
 ) -> Result<()> {
-    let object = recorder.device;
-    recorder.record(Command::ResolveImage {
-        source: need(object, &object.images, source)?,
-        target: need(object, &object.images, target)?,
-        regions: regions.get().to_vec(),
-    })
+    record_resolve_image(recorder, [source, target], regions.get().iter().copied())
 }
 
 #[entry(vkCmdResolveImage2)]
 fn resolve_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::ResolveImageInfo2<'_>>) -> Result<()> {
+    let regions = call.slice(info.p_regions, info.region_count).iter().map(resolve_region);
+    record_resolve_image(recorder, [info.src_image, info.dst_image], regions)
+}
+
+/// Records resolves of a multisampled image.
+fn record_resolve_image(
+    recorder: Recorder<'_>,
+    [source, target]: [vk::Image; 2],
+    regions: impl Iterator<Item = vk::ImageResolve>,
+) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::ResolveImage {
-        source: need(object, &object.images, info.src_image)?,
-        target: need(object, &object.images, info.dst_image)?,
-        regions: call.slice(info.p_regions, info.region_count).iter().map(resolve_region).collect(),
+        source: need(object, &object.images, source)?,
+        target: need(object, &object.images, target)?,
+        regions: regions.collect(),
     })
 }
 
