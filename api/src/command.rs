@@ -83,6 +83,22 @@ pub struct CommandBuffer {
     abilities: vk::QueueFlags,
 }
 
+/// Command that the queues of a command buffer's family do not support.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnsupportedCommand {
+    /// Name of the command.
+    pub name: &'static str,
+    /// Capabilities of which a queue needs at least one.
+    pub needs: vk::QueueFlags,
+}
+
+impl UnsupportedCommand {
+    #[cold]
+    fn new(command: &Command) -> Self {
+        Self { name: command.name(), needs: families::needs(command) }
+    }
+}
+
 /// Guard that keeps a command buffer pending until the submission is complete.
 #[derive(Debug)]
 pub struct Pending {
@@ -152,28 +168,36 @@ impl CommandBuffer {
         *self.shared.spare.lock() = CommandList::default();
     }
 
-    /// Appends a command if the command buffer is recording; `vkCmd*` returns no errors. A command
-    /// that the family's queues do not support is dropped. Returns true if they support it.
-    pub fn record(&self, command: Command) -> bool {
-        let is_taken = self.takes(&command);
+    /// Appends a command if the command buffer is recording. `vkCmd*` returns no errors.
+    ///
+    /// # Errors
+    /// [`UnsupportedCommand`] if the family's queues do not support the command, which is dropped.
+    pub fn record(&self, command: Command) -> std::result::Result<(), UnsupportedCommand> {
+        self.check(&command)?;
         let mut inner = self.inner.lock();
-        if is_taken && let State::Recording(list) = &mut inner.state {
+        if let State::Recording(list) = &mut inner.state {
             match has_room(list, 0) {
                 true => list.commands.push(command),
                 false => inner.state = State::OutOfMemory,
             }
         }
-        is_taken
+        Ok(())
     }
 
-    /// Appends a command that refers to `bytes`, which are copied into the list. See
-    /// [`Self::record`].
-    pub fn record_with(&self, bytes: &[u8], make: impl FnOnce(InlineData) -> Command) -> bool {
+    /// Appends a command that refers to `bytes`, which are copied into the list.
+    ///
+    /// # Errors
+    /// See [`Self::record`].
+    pub fn record_with(
+        &self,
+        bytes: &[u8],
+        make: impl FnOnce(InlineData) -> Command,
+    ) -> std::result::Result<(), UnsupportedCommand> {
         let mut inner = self.inner.lock();
         let start = if let State::Recording(list) = &inner.state { list.bytes.len() } else { 0 };
         let command = make(InlineData { start, count: bytes.len() as u32 });
-        let is_taken = self.takes(&command);
-        if is_taken && let State::Recording(list) = &mut inner.state {
+        self.check(&command)?;
+        if let State::Recording(list) = &mut inner.state {
             if has_room(list, bytes.len()) {
                 list.bytes.extend_from_slice(bytes);
                 list.commands.push(command);
@@ -181,14 +205,15 @@ impl CommandBuffer {
                 inner.state = State::OutOfMemory;
             }
         }
-        is_taken
+        Ok(())
     }
 
-    /// Returns true if queues of the family support a command.
+    /// Checks that queues of the family support a command.
     #[inline]
-    fn takes(&self, command: &Command) -> bool {
+    fn check(&self, command: &Command) -> std::result::Result<(), UnsupportedCommand> {
         // The first family supports every command.
-        self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(command))
+        let is_supported = self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(command));
+        if is_supported { Ok(()) } else { Err(UnsupportedCommand::new(command)) }
     }
 
     /// Returns the recorded list, for execution from another command buffer.
@@ -231,10 +256,10 @@ mod tests {
     #[test]
     fn states() {
         let buffer = CommandBuffer::new(false, 0).unwrap();
-        buffer.record(Command::EndPass);
+        buffer.record(Command::EndPass).unwrap();
         assert_eq!(buffer.end().unwrap_err(), Error::Unknown);
         buffer.begin(true);
-        buffer.record(Command::PipelineBarrier);
+        buffer.record(Command::PipelineBarrier).unwrap();
         assert!(buffer.list().is_err());
         buffer.end().unwrap();
         let (list, pending) = buffer.submit().unwrap();
@@ -255,13 +280,13 @@ mod tests {
     fn what_others_execute_is_kept() {
         let buffer = CommandBuffer::new(true, 0).unwrap();
         buffer.begin(false);
-        buffer.record(Command::PipelineBarrier);
+        buffer.record(Command::PipelineBarrier).unwrap();
         buffer.end().unwrap();
         let list = buffer.list().unwrap();
         buffer.reset();
         assert_eq!(list.commands.len(), 1);
         buffer.begin(false);
-        buffer.record(Command::EndPass);
+        buffer.record(Command::EndPass).unwrap();
         buffer.begin(false);
         buffer.end().unwrap();
         assert!(buffer.list().unwrap().commands.is_empty(), "what was recorded before is dropped");
@@ -271,8 +296,9 @@ mod tests {
     fn queues_that_copy_take_no_dispatches() {
         let buffer = CommandBuffer::new(false, 2).unwrap();
         buffer.begin(false);
-        assert!(!buffer.record(Command::Dispatch { base: [0; 3], groups: [1; 3] }));
-        assert!(buffer.record(Command::PipelineBarrier));
+        let refused = buffer.record(Command::Dispatch { base: [0; 3], groups: [1; 3] }).unwrap_err();
+        assert_eq!(refused, UnsupportedCommand { name: "vkCmdDispatch", needs: vk::QueueFlags::COMPUTE });
+        buffer.record(Command::PipelineBarrier).unwrap();
         buffer.end().unwrap();
         assert_eq!(buffer.list().unwrap().commands.len(), 1);
         assert!(CommandBuffer::new(false, FAMILIES.len() as u32).is_err());

@@ -10,11 +10,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ash::vk;
 use parking_lot::{Mutex, RwLock};
 
-/// Severity of a message (one bit) and its types.
-pub type Kind = (vk::DebugUtilsMessageSeverityFlagsEXT, vk::DebugUtilsMessageTypeFlagsEXT);
+/// Severity (one bit) and types of a message, or the severities and types that a messenger accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageKind {
+    /// Severity or severities.
+    pub severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    /// Types.
+    pub types: vk::DebugUtilsMessageTypeFlagsEXT,
+}
+
+impl MessageKind {
+    /// Returns the kind of messages about valid usage.
+    fn validation(severity: vk::DebugUtilsMessageSeverityFlagsEXT) -> Self {
+        Self { severity, types: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION }
+    }
+
+    /// Returns true if a messenger of this kind accepts a message.
+    fn accepts(self, message: Self) -> bool {
+        self.severity.contains(message.severity) && self.types.intersects(message.types)
+    }
+}
 
 /// Callback that receives messages, on the thread that sends them.
-pub type Receiver = Box<dyn Fn(Kind, &vk::DebugUtilsMessengerCallbackDataEXT<'_>) + Send + Sync>;
+pub type Receiver = Box<dyn Fn(MessageKind, &vk::DebugUtilsMessengerCallbackDataEXT<'_>) + Send + Sync>;
 
 /// Callback that receives reports of address ranges.
 pub type Reporter = Box<dyn Fn(&AddressReport) + Send + Sync>;
@@ -35,69 +53,76 @@ pub struct AddressReport {
 /// A registered messenger, for messages, for reports, or for both.
 struct Messenger {
     id: u64,
-    wanted: Kind,
+    accepted: MessageKind,
     receiver: Receiver,
     reporter: Option<Reporter>,
+}
+
+/// The registered messengers.
+#[derive(Default)]
+struct Messengers {
+    /// Number of the last registered messenger.
+    last: u64,
+    all: Vec<Messenger>,
 }
 
 /// The messengers of an instance.
 #[derive(Default)]
 pub struct Messages {
-    messengers: RwLock<(u64, Vec<Messenger>)>,
+    messengers: RwLock<Messengers>,
 }
 
 impl std::fmt::Debug for Messages {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Messages({})", self.messengers.read().1.len())
+        write!(formatter, "Messages({})", self.messengers.read().all.len())
     }
 }
 
 impl Messages {
     /// Registers a messenger for some severities and types, and returns the number for
     /// [`Self::remove`]. `reporter` receives reports of address ranges.
-    pub fn add(&self, wanted: Kind, receiver: Receiver, reporter: Option<Reporter>) -> u64 {
-        let mut guard = self.messengers.write();
-        guard.0 += 1;
-        let id = guard.0;
-        guard.1.push(Messenger { id, wanted, receiver, reporter });
+    pub fn add(&self, accepted: MessageKind, receiver: Receiver, reporter: Option<Reporter>) -> u64 {
+        let mut messengers = self.messengers.write();
+        messengers.last += 1;
+        let id = messengers.last;
+        messengers.all.push(Messenger { id, accepted, receiver, reporter });
         id
     }
 
     /// Sends a report to every messenger with a reporter.
     pub fn report(&self, report: &AddressReport) {
-        self.messengers.read().1.iter().filter_map(|messenger| messenger.reporter.as_ref()).for_each(|to| to(report));
+        self.messengers.read().all.iter().filter_map(|messenger| messenger.reporter.as_ref()).for_each(|to| to(report));
     }
 
     /// Removes a messenger. An unknown number is ignored.
     pub fn remove(&self, id: u64) {
-        self.messengers.write().1.retain(|messenger| messenger.id != id);
+        self.messengers.write().all.retain(|messenger| messenger.id != id);
     }
 
     /// Sends a message to every messenger that accepts its severity and one of its types.
-    pub fn send(&self, kind: Kind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
-        let wants = |(severities, types): Kind| severities.contains(kind.0) && types.intersects(kind.1);
-        for messenger in self.messengers.read().1.iter().filter(|messenger| wants(messenger.wanted)) {
+    pub fn send(&self, kind: MessageKind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
+        for messenger in self.messengers.read().all.iter().filter(|messenger| messenger.accepted.accepts(kind)) {
             (messenger.receiver)(kind, data);
         }
     }
 
     /// Sends a validation message about an error of the application or a limit of the driver.
-    fn say(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT, text: &str) {
+    fn send_text(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT, text: &str) {
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         let data = vk::DebugUtilsMessengerCallbackDataEXT::default().message(&text);
-        self.send((severity, vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION), &data);
+        self.send(MessageKind::validation(severity), &data);
     }
 
     /// Sends an error to the messengers and to the log.
     pub fn error(&self, text: &str) {
         log::error!(target: "vitric", "{text}");
-        self.say(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
+        self.send_text(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
     }
 
     /// Sends a warning to the messengers and to the log.
     pub fn warn(&self, text: &str) {
         log::warn!(target: "vitric", "{text}");
-        self.say(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);
+        self.send_text(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);
     }
 }
 
@@ -179,13 +204,14 @@ mod tests {
                 counter.fetch_add(amount, Ordering::Relaxed);
             })
         };
-        let id = messages.add((Severity::ERROR, Type::VALIDATION), receiver(1), None);
-        messages.add((Severity::ERROR | Severity::INFO, Type::GENERAL), receiver(100), None);
+        let kind = |severity, types| MessageKind { severity, types };
+        let id = messages.add(kind(Severity::ERROR, Type::VALIDATION), receiver(1), None);
+        messages.add(kind(Severity::ERROR | Severity::INFO, Type::GENERAL), receiver(100), None);
         messages.warn("not heard");
         messages.error("heard");
         let data = vk::DebugUtilsMessengerCallbackDataEXT::default();
-        messages.send((Severity::INFO, Type::GENERAL | Type::PERFORMANCE), &data);
-        messages.send((Severity::INFO, Type::PERFORMANCE), &data);
+        messages.send(kind(Severity::INFO, Type::GENERAL | Type::PERFORMANCE), &data);
+        messages.send(kind(Severity::INFO, Type::PERFORMANCE), &data);
         messages.remove(id);
         messages.error("not heard");
         assert_eq!(heard.load(Ordering::Relaxed), 101);

@@ -2,6 +2,8 @@
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
+use std::ops::Range;
+
 use ash::vk;
 use smallvec::{SmallVec, smallvec};
 use vitric_exec::bindings::DescriptorSet;
@@ -109,26 +111,44 @@ impl DescriptorPool {
     }
 }
 
-/// Copies `count` descriptors between sets, or within a set (`VkCopyDescriptorSet`). Source and
-/// target are a set, a binding and an array element. For inline uniform blocks, elements are
-/// bytes. Elements outside of a set are skipped. Immutable samplers of the target's layout are
+/// Consecutive descriptors of a set, from an array element of a binding on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DescriptorRange {
+    /// Binding.
+    pub binding: u32,
+    /// Array element; for an inline uniform block an offset in bytes.
+    pub element: u32,
+    /// Number of descriptors; for an inline uniform block of bytes.
+    pub count: u32,
+}
+
+impl DescriptorRange {
+    /// Returns the positions of the descriptors in a set of a layout. Descriptors outside of the
+    /// set have none.
+    #[inline]
+    pub fn places(self, layout: &SetLayout) -> Range<usize> {
+        layout.places(self.binding, self.element, self.count)
+    }
+}
+
+/// Copies descriptors between sets, or within a set (`VkCopyDescriptorSet`). The ranges have equal
+/// counts. Elements outside of a set are skipped. Immutable samplers of the target's layout are
 /// kept.
-pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u32), count: u32) {
-    if let (Some(from), Some(to)) = (source.0.inline_block(source.1), target.0.inline_block(target.1)) {
+pub fn copy(source: &DescriptorSet, from: DescriptorRange, target: &DescriptorSet, to: DescriptorRange) {
+    if let (Some(block), Some(copied)) = (source.inline_block(from.binding), target.inline_block(to.binding)) {
         // The copy is limited to the block's buffer.
-        let mut bytes = vec![0; u64::from(count).min(from.size()) as usize];
-        from.read(source.2.into(), &mut bytes);
-        to.write(target.2.into(), &bytes);
+        let mut bytes = vec![0; u64::from(from.count).min(block.size()) as usize];
+        block.read(from.element.into(), &mut bytes);
+        copied.write(to.element.into(), &bytes);
         return;
     }
-    let from = source.0.layout().places(source.1, source.2, count);
-    let to = target.0.layout().places(target.1, target.2, count);
+    let (from, to) = (from.places(source.layout()), to.places(target.layout()));
     let end = to.end;
     // The specification does not allow overlapping ranges in one set.
-    for (from, to) in source.0.slots()[from].iter().zip(&target.0.slots()[to]) {
+    for (from, to) in source.slots()[from].iter().zip(&target.slots()[to]) {
         to.put(from.get());
     }
-    target.0.mark_written(end);
+    target.mark_written(end);
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use vitric_memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residenc
 
 use crate::debug::Messages;
 use crate::extensions::{self, Level};
-use crate::families::{self, Wanted};
+use crate::families::{self, QueueRequest};
 use crate::health::Health;
 use crate::queue::{self, Queue};
 use crate::{Error, Result, host, physical, report, structures};
@@ -35,22 +35,28 @@ impl Drop for Device {
     }
 }
 
+/// Parameters of `vkCreateDevice`.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceDesc<'a> {
+    /// Version of Vulkan that the application is written for.
+    pub version: u32,
+    /// Requested queues.
+    pub queues: &'a [QueueRequest],
+    /// Enabled features of Vulkan 1.0.
+    pub features: &'a vk::PhysicalDeviceFeatures,
+    /// Names of the enabled extensions.
+    pub extensions: &'a [String],
+}
+
 impl Device {
-    /// Creates a device with the requested queues, which allocates memory from a heap. `version`
-    /// is the version of Vulkan that the application is written for.
+    /// Creates a device with the requested queues, which allocates memory from a heap.
     ///
     /// # Errors
     /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] for an unsupported feature
     /// or extension, [`Error::InitializationFailed`] for unsupported queues,
     /// [`Error::OutOfHostMemory`] if the host has no room for a thread.
-    pub fn new(
-        messages: Arc<Messages>,
-        version: u32,
-        heap: Arc<Heap>,
-        queues: &[Wanted],
-        features: &vk::PhysicalDeviceFeatures,
-        extensions: &[String],
-    ) -> Result<Self> {
+    pub fn new(messages: Arc<Messages>, heap: Arc<Heap>, desc: &DeviceDesc<'_>) -> Result<Self> {
+        let &DeviceDesc { version, queues, features, extensions } = desc;
         check_features(&messages, features, &physical::features())?;
         check_extensions(&messages, version, extensions)?;
         families::check(&messages, queues)?;
@@ -172,7 +178,7 @@ fn near_memory(values: &knobs::Values, messages: &Messages, heap: &Arc<Heap>) ->
     let folder = Some(values.text("VITRIC_FARMEM")).filter(|folder| !folder.is_empty());
     let far = folder.and_then(|folder| {
         let refused =
-            |error| format!("VITRIC_FARMEM: there can be no file in {folder:?} ({error}), far memory is memory");
+            |error| format!("VITRIC_FARMEM={folder}: no file can be created: {error}: expected a folder; using memory");
         FarFile::create(Path::new(folder)).map_err(|error| messages.warn(&refused(error))).ok()
     });
     let bytes = bytes.unwrap_or_else(|| heap.size());
@@ -187,7 +193,8 @@ fn near_memory(values: &knobs::Values, messages: &Messages, heap: &Arc<Heap>) ->
 pub fn check_features<T: Debug>(messages: &Messages, wanted: &T, supported: &T) -> Result<()> {
     match structures::missing(wanted, supported) {
         Some(name) => {
-            messages.error(&format!("the feature {name} is not supported"));
+            messages
+                .error(&format!("the feature {name} is not supported: enable only features that the device reports"));
             Err(Error::FeatureNotPresent)
         }
         None => Ok(()),
@@ -199,7 +206,9 @@ pub fn check_features<T: Debug>(messages: &Messages, wanted: &T, supported: &T) 
 fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Result<()> {
     for name in wanted {
         let Some(found) = extensions::find(name).filter(|found| found.level == Level::Device) else {
-            messages.error(&format!("the device extension {name} is not supported"));
+            messages.error(&format!(
+                "the device extension {name} is not supported: expected one of vkEnumerateDeviceExtensionProperties"
+            ));
             return Err(Error::ExtensionNotPresent);
         };
         let version = version.min(physical::API_VERSION);
@@ -207,7 +216,7 @@ fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Res
         let of_device =
             |need: &&&str| extensions::find(need).is_some_and(|need| need.level == Level::Device && is_apart(need));
         for need in found.needs.iter().filter(of_device).filter(|need| !wanted.iter().any(|name| name == *need)) {
-            messages.warn(&format!("the device extension {name} is enabled, but {need} is not, which it needs"));
+            messages.warn(&format!("the device extension {name} needs {need}: enable both"));
         }
     }
     Ok(())
@@ -219,11 +228,12 @@ mod tests {
 
     use super::*;
     use crate::queue::Batch;
-    use crate::sync::{Kind, Payload};
+    use crate::sync::{Payload, PayloadKind};
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
         let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
-        Device::new(messages, vk::API_VERSION_1_0, heap, &Wanted::one(), &features, extensions)
+        let (version, queues) = (vk::API_VERSION_1_0, &QueueRequest::one());
+        Device::new(messages, heap, &DeviceDesc { version, queues, features: &features, extensions })
     }
 
     #[test]
@@ -255,7 +265,7 @@ mod tests {
             device.queues()[0].present(show).unwrap();
         }
         // Submissions after the frames are complete before the first frame is shown.
-        let fence = Payload::new(Kind::Fence, 0);
+        let fence = Payload::new(PayloadKind::Fence, 0);
         device.queues()[0].submit(Vec::new(), Some(fence.clone())).unwrap();
         assert!(queue::wait(device.queues(), device.health(), &[(fence, 1)], true, u64::MAX));
         assert!(shown.is_empty());
@@ -272,7 +282,7 @@ mod tests {
         let device = Device::new(messages, vk::API_VERSION_1_0, heap, &wanted, &Default::default(), &[]).unwrap();
         std::thread::scope(|scope| {
             for queue in device.queues().iter().flat_map(|queue| [queue, queue]) {
-                let (device, line) = (&device, Payload::new(Kind::Timeline, 0));
+                let (device, line) = (&device, Payload::new(PayloadKind::Timeline, 0));
                 scope.spawn(move || {
                     for value in 1..=200 {
                         let batch = Batch {
@@ -281,7 +291,7 @@ mod tests {
                             signals: vec![(line.clone(), value)],
                             ..Batch::default()
                         };
-                        let fence = Payload::new(Kind::Fence, 0);
+                        let fence = Payload::new(PayloadKind::Fence, 0);
                         queue.submit(vec![batch], Some(fence.clone())).unwrap();
                         let payload = if value % 2 == 0 { (line.clone(), value) } else { (fence, 1) };
                         assert!(queue::wait(device.queues(), device.health(), &[payload], true, u64::MAX));

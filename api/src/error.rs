@@ -16,7 +16,7 @@ pub enum Error {
     DeviceLost,
     #[error("the memory cannot be mapped")]
     MemoryMapFailed,
-    #[error("a priority beside other processes is not to be had")]
+    #[error("a global queue priority above the default is not permitted")]
     NotPermitted,
     #[error("a layer is not present")]
     LayerNotPresent,
@@ -28,26 +28,26 @@ pub enum Error {
     TooManyObjects,
     #[error("the format is not supported")]
     FormatNotSupported,
-    #[error("the pool is fragmented")]
+    #[error("the descriptor pool is fragmented")]
     FragmentedPool,
-    #[error("the pool is exhausted")]
+    #[error("the descriptor pool is exhausted")]
     OutOfPoolMemory,
     #[error("the shader is invalid or uses something unsupported")]
     InvalidShader,
     #[error("the surface was lost")]
     SurfaceLost,
-    #[error("the window has a swapchain already")]
+    #[error("the window already has a swapchain")]
     WindowInUse,
     #[error("the swapchain no longer matches its surface")]
     OutOfDate,
     /// A pipeline has a program that is not compiled, and compilation is not allowed.
-    #[error("a program would have to be compiled")]
+    #[error("a program is not compiled, and the application forbids compilation")]
     CompileRequired,
-    #[error("a handle from outside is not what it is said to be")]
+    #[error("an external handle does not have the stated type")]
     InvalidExternalHandle,
-    #[error("the address that was asked for cannot be had")]
+    #[error("the requested address is not available")]
     InvalidOpaqueCaptureAddress,
-    #[error("an unknown error: the call broke valid usage")]
+    #[error("the call breaks valid usage")]
     Unknown,
 }
 

@@ -71,16 +71,16 @@ pub fn find(index: u32) -> Option<Family> {
     FAMILIES.get(index as usize).copied()
 }
 
-/// Requested queues of a family.
+/// Queues of a family that an application requests.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct QueueRequest {
     /// Index of the family.
     pub family: u32,
     /// Priority of each queue, from 0 to 1.
     pub priorities: Vec<f32>,
 }
 
-impl Wanted {
+impl QueueRequest {
     /// Returns a request for one queue of the first family.
     pub fn one() -> Vec<Self> {
         vec![Self { family: 0, priorities: vec![1.0] }]
@@ -92,20 +92,20 @@ impl Wanted {
 /// # Errors
 /// [`Error::InitializationFailed`], with a message, for an unknown family, a repeated family, more
 /// queues than the family has, or a priority outside 0 to 1.
-pub fn check(messages: &Messages, wanted: &[Wanted]) -> Result<()> {
+pub fn check(messages: &Messages, wanted: &[QueueRequest]) -> Result<()> {
     let problem = wanted.iter().enumerate().find_map(|(number, one)| {
         let (family, count) = (one.family, one.priorities.len());
         let is_twice = wanted[..number].iter().any(|other| other.family == family);
         match find(family) {
-            None => Some(format!("there is no queue family {family}")),
-            Some(_) if is_twice => Some(format!("queue family {family} is named twice")),
+            None => Some(format!("queueFamilyIndex = {family}: expected 0 to {}", FAMILIES.len() - 1)),
+            Some(_) if is_twice => Some(format!("queueFamilyIndex = {family} twice: expected each family once")),
             Some(found) if count == 0 || count > found.queues as usize => {
-                Some(format!("queue family {family} has no {count} queues"))
+                Some(format!("queueCount = {count} in queue family {family}: expected 1 to {}", found.queues))
             }
-            Some(_) if !one.priorities.iter().all(|priority| (0.0..=1.0).contains(priority)) => {
-                Some(format!("a priority in queue family {family} is not from 0 to 1"))
+            Some(_) => {
+                let wrong = one.priorities.iter().find(|priority| !(0.0..=1.0).contains(*priority));
+                wrong.map(|wrong| format!("a queue priority of {wrong} in queue family {family}: expected 0 to 1"))
             }
-            Some(_) => None,
         }
     });
     problem.map_or(Ok(()), |problem| {
@@ -129,7 +129,10 @@ pub fn check_sharing(messages: &Messages, mode: vk::SharingMode, families: &[u32
     if mode == vk::SharingMode::EXCLUSIVE || (families.len() >= 2 && families.iter().enumerate().all(is_unique)) {
         return Ok(());
     }
-    messages.error(&format!("queue families {families:?} cannot share a resource"));
+    messages.error(&format!(
+        "pQueueFamilyIndices = {families:?}: expected at least two different families below {} for a shared resource",
+        FAMILIES.len()
+    ));
     Err(Error::Unknown)
 }
 
@@ -176,7 +179,7 @@ mod tests {
     fn queues_that_cannot_be_are_refused() {
         let messages = Messages::default();
         let of = |wanted: &[(u32, &[f32])]| {
-            let wanted = wanted.iter().map(|&(family, list)| Wanted { family, priorities: list.to_vec() });
+            let wanted = wanted.iter().map(|&(family, list)| QueueRequest { family, priorities: list.to_vec() });
             check(&messages, &wanted.collect::<Vec<_>>())
         };
         assert!(of(&[(0, &[1.0; 4]), (2, &[0.0, 0.5]), (1, &[0.25])]).is_ok());

@@ -2,11 +2,13 @@
 //!
 //! Source: Vulkan specification, "Lost Device".
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use vitric_base::panics;
 
 use crate::debug::Messages;
 use crate::{Error, Result, process};
@@ -65,7 +67,7 @@ impl Health {
     /// Returns the reason for the loss, or an empty string if the device is not lost.
     pub fn why(&self) -> String {
         if self.is_forked() {
-            return "the process is a child of the one that made the device".to_owned();
+            return "the parent process created it: a child process must create devices of its own".to_owned();
         }
         self.why.lock().clone()
     }
@@ -75,18 +77,38 @@ impl Health {
         self.lost.store(true, Ordering::Release);
     }
 
-    /// Calls `work`, and marks the device as lost if it panics.
-    pub(crate) fn lose_if_panics(&self, work: impl FnOnce()) {
-        if catch_unwind(AssertUnwindSafe(work)).is_err() {
-            self.lose("a queue failed, which is a fault of Vitric");
-        }
-    }
-
     /// Marks the device as lost. The first call also sends `why` to the messengers as an error.
     pub fn lose(&self, why: &str) {
         if !self.lost.swap(true, Ordering::AcqRel) {
             *self.why.lock() = why.to_owned();
             self.messages.error(&format!("the device was lost: {why}"));
         }
+    }
+
+    /// Marks the device as lost because the driver panicked in `work`.
+    pub fn lose_by_panic(&self, work: &str, panic: &(dyn Any + Send)) {
+        self.lose(&format!("{work}: {}", panics::describe(panic)));
+    }
+
+    /// Calls `work`, whose panic loses the device.
+    pub(crate) fn guard(&self, name: &str, work: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            self.lose_by_panic(name, &*panic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_loses_the_device_and_says_how_to_report_it() {
+        let health = Health::default();
+        health.guard("queue", || ());
+        assert!(!health.is_lost());
+        health.guard("queue", || panic!("odd"));
+        let why = health.why();
+        assert!(health.is_lost() && why.starts_with("queue: panic: odd.") && why.contains("please report it"), "{why}");
     }
 }

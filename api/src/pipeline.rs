@@ -36,14 +36,14 @@ const MAGIC: &[u8; 8] = b"vitric01";
 /// Size of `VkPipelineCacheHeaderVersionOne` in bytes.
 const HEADER: usize = 32;
 
-/// Digest of a stage, which identifies its program.
-type Key = [u8; 16];
+/// Digest of a stage's key.
+type StageDigest = [u8; 16];
 
 /// Size of the checksum in bytes.
 const CHECKSUM: usize = 8;
 
 /// Size of a saved program in bytes without its text: its key, and the text's length.
-const ENTRY: usize = size_of::<Key>() + 8;
+const ENTRY: usize = size_of::<StageDigest>() + 8;
 
 /// Identifier of a shader module: a digest of its words.
 pub type Identifier = [u8; 16];
@@ -91,62 +91,54 @@ pub fn identify(words: &[u32]) -> Identifier {
     digest(&words)
 }
 
-/// A shader stage of a pipeline, with everything that determines its program.
-#[derive(Debug, Clone)]
-pub struct StageDesc {
-    /// Stage (one bit).
-    pub stage: vk::ShaderStageFlags,
+/// Properties of a shader stage that determine its program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StageKey {
     /// Identifier of the module.
     pub identifier: Identifier,
-    /// Module, or `None` if the program must be in a cache.
-    pub module: Option<Arc<ShaderModule>>,
     /// Name of the entry point.
     pub entry: String,
+    /// Stage (one bit).
+    pub stage: vk::ShaderStageFlags,
     /// Ids of specialization constants, and the bits of their values.
     pub specialization: Specialization,
     /// True if the stage's view indices are device indices.
     pub views_are_devices: bool,
 }
 
+impl StageKey {
+    /// Returns the digest that identifies the program in saved data.
+    fn digest(&self) -> StageDigest {
+        digest(self)
+    }
+}
+
+/// A shader stage of a pipeline.
+#[derive(Debug, Clone)]
+pub struct StageDesc {
+    /// Properties that determine the program.
+    pub key: StageKey,
+    /// Module, or `None` if the program must be in a cache.
+    pub module: Option<Arc<ShaderModule>>,
+}
+
 impl StageDesc {
     /// Compiles the program. Returns `None` if the stage has no module.
     fn compile(&self) -> Option<std::result::Result<Arc<Program>, spirv::Error>> {
         let module = &self.module.as_ref()?.module;
-        let changed = self.views_are_devices.then(|| module.with_devices_for_views());
-        let module = changed.as_ref().unwrap_or(module);
-        let shader = spirv::compile(module, &self.entry, self.stage, &self.specialization);
-        Some(shader.map(|shader| Arc::new(Program::new(shader, &self.entry))))
+        let StageKey { entry, stage, specialization, views_are_devices, .. } = &self.key;
+        let changed = views_are_devices.then(|| module.with_devices_for_views());
+        let shader = spirv::compile(changed.as_ref().unwrap_or(module), entry, *stage, specialization);
+        Some(shader.map(|shader| Arc::new(Program::new(shader, entry))))
     }
 
     /// Returns the stage's description for messages.
     fn describe(&self) -> String {
         let name = self.module.as_ref().map(|module| module.name.lock().clone()).unwrap_or_default();
         match &*name {
-            "" => format!("entry point {:?}", self.entry),
-            name => format!("entry point {:?} of shader module {name:?}", self.entry),
+            "" => format!("entry point {:?}", self.key.entry),
+            name => format!("entry point {:?} of shader module {name:?}", self.key.entry),
         }
-    }
-
-    fn content(&self) -> (&Identifier, &str, u32, &Specialization, bool) {
-        (&self.identifier, &self.entry, self.stage.as_raw(), &self.specialization, self.views_are_devices)
-    }
-
-    fn key(&self) -> Key {
-        digest(&self.content())
-    }
-}
-
-impl PartialEq for StageDesc {
-    fn eq(&self, other: &Self) -> bool {
-        self.content() == other.content()
-    }
-}
-
-impl Eq for StageDesc {}
-
-impl Hash for StageDesc {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.content().hash(state);
     }
 }
 
@@ -183,7 +175,7 @@ impl Hasher for Sha256Hasher {
 /// Live programs of a device, by their stages.
 #[derive(Debug, Default)]
 pub struct Programs {
-    alive: Mutex<HashMap<StageDesc, Weak<Program>>>,
+    alive: Mutex<HashMap<StageKey, Weak<Program>>>,
     /// Most recent graphics pipelines, the newest last. Equal pipelines share their kernels.
     recent: Mutex<VecDeque<CompiledPipeline>>,
 }
@@ -206,11 +198,11 @@ impl Programs {
         recent.push_back(pipeline.clone());
     }
 
-    fn find(&self, stage: &StageDesc) -> Option<Arc<Program>> {
+    fn find(&self, stage: &StageKey) -> Option<Arc<Program>> {
         self.alive.lock().get(stage).and_then(Weak::upgrade)
     }
 
-    fn insert(&self, stage: &StageDesc, program: &Arc<Program>) {
+    fn insert(&self, stage: &StageKey, program: &Arc<Program>) {
         let mut alive = self.alive.lock();
         if alive.len() >= SWEEP && alive.len().is_power_of_two() {
             alive.retain(|_, program| program.strong_count() > 0);
@@ -224,21 +216,22 @@ impl Programs {
     /// [`Error::InvalidShader`] or [`Error::OutOfHostMemory`], with a message that says why;
     /// [`Error::CompileRequired`] if the stage has no module and its program is not found.
     pub fn get(&self, messages: &Messages, stage: &StageDesc, cache: Option<&PipelineCache>) -> Result<Arc<Program>> {
-        let found = cache.and_then(|cache| cache.find(stage)).or_else(|| self.find(stage));
+        let key = &stage.key;
+        let found = cache.and_then(|cache| cache.find(key)).or_else(|| self.find(key));
         let made = found.map(Ok).or_else(|| stage.compile()).ok_or(Error::CompileRequired)?;
         let program = made.map_err(|error| {
             messages.error(&format!("{}: {error}", stage.describe()));
             refusal(&error)
         })?;
-        self.insert(stage, &program);
+        self.insert(key, &program);
         if let Some(cache) = cache {
-            cache.insert(stage, &program);
+            cache.insert(key, &program);
         }
         Ok(program)
     }
 
     /// Returns true if the program of a stage is in the cache or among the live ones.
-    pub fn has(&self, stage: &StageDesc, cache: Option<&PipelineCache>) -> bool {
+    pub fn has(&self, stage: &StageKey, cache: Option<&PipelineCache>) -> bool {
         cache.is_some_and(|cache| cache.has(stage)) || self.find(stage).is_some()
     }
 
@@ -247,7 +240,7 @@ impl Programs {
     pub fn prepare(&self, stages: &[StageDesc], cache: Option<&PipelineCache>) -> Vec<Arc<Program>> {
         let mut missing: Vec<&StageDesc> = Vec::new();
         for stage in stages {
-            if !self.has(stage, cache) && !missing.contains(&stage) {
+            if !self.has(&stage.key, cache) && !missing.iter().any(|other| other.key == stage.key) {
                 missing.push(stage);
             }
         }
@@ -259,7 +252,7 @@ impl Programs {
         let work = || {
             while let Some(stage) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if let Some(Ok(program)) = stage.compile() {
-                    self.insert(stage, &program);
+                    self.insert(&stage.key, &program);
                     made.lock().push(program);
                 }
             }
@@ -277,8 +270,8 @@ impl Programs {
 /// keys.
 #[derive(Debug, Default)]
 pub struct PipelineCache {
-    programs: Mutex<HashMap<StageDesc, Cached>>,
-    saved: Mutex<HashMap<Key, Arc<str>>>,
+    programs: Mutex<HashMap<StageKey, Cached>>,
+    saved: Mutex<HashMap<StageDigest, Arc<str>>>,
     restored: AtomicUsize,
 }
 
@@ -298,12 +291,12 @@ impl PipelineCache {
         Self { saved, ..Self::default() }
     }
 
-    fn find(&self, stage: &StageDesc) -> Option<Arc<Program>> {
+    fn find(&self, stage: &StageKey) -> Option<Arc<Program>> {
         let alive = self.programs.lock().get(stage).map(|cached| cached.program.clone());
         alive.or_else(|| self.restore(stage))
     }
 
-    fn insert(&self, stage: &StageDesc, program: &Arc<Program>) {
+    fn insert(&self, stage: &StageKey, program: &Arc<Program>) {
         let mut programs = self.programs.lock();
         if programs.get(stage).is_none_or(|cached| !Arc::ptr_eq(&cached.program, program)) {
             programs.insert(stage.clone(), Cached { program: program.clone(), saved: OnceLock::new() });
@@ -311,16 +304,16 @@ impl PipelineCache {
     }
 
     /// Returns true if the cache holds the program of a stage.
-    pub fn has(&self, stage: &StageDesc) -> bool {
+    pub fn has(&self, stage: &StageKey) -> bool {
         self.find(stage).is_some()
     }
 
     /// Loads a saved program. An invalid one is removed.
-    fn restore(&self, stage: &StageDesc) -> Option<Arc<Program>> {
+    fn restore(&self, stage: &StageKey) -> Option<Arc<Program>> {
         if self.saved.lock().is_empty() {
             return None;
         }
-        let text = self.saved.lock().remove(&stage.key())?;
+        let text = self.saved.lock().remove(&stage.digest())?;
         let shader = Shader::from_text(&text).filter(|shader| shader.stage == stage.stage)?;
         let program = Arc::new(Program::new(shader, &stage.entry));
         self.restored.fetch_add(1, Ordering::Relaxed);
@@ -390,11 +383,11 @@ impl PipelineCache {
     }
 
     /// Returns the saved text of each program.
-    fn entries(&self) -> BTreeMap<Key, Arc<str>> {
+    fn entries(&self) -> BTreeMap<StageDigest, Arc<str>> {
         let mut entries: BTreeMap<_, _> = self.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
         entries.extend(self.programs.lock().iter().map(|(stage, cached)| {
             let saved = cached.saved.get_or_init(|| cached.program.to_text().into());
-            (stage.key(), saved.clone())
+            (stage.digest(), saved.clone())
         }));
         entries
     }
@@ -411,7 +404,7 @@ fn header() -> Vec<u8> {
 }
 
 /// Returns the programs in cache data; `None` if the data are damaged or from another build.
-fn read_data(data: &[u8]) -> Option<HashMap<Key, Arc<str>>> {
+fn read_data(data: &[u8]) -> Option<HashMap<StageDigest, Arc<str>>> {
     let rest = data.strip_prefix(header().as_slice())?.strip_prefix(MAGIC)?;
     let (stored, mut body) = rest.split_at_checked(CHECKSUM)?;
     if checksum(body) != stored {
@@ -460,7 +453,7 @@ mod tests {
         let (programs, messages) = (Programs::default(), Messages::default());
         let again = programs.get(&messages, &stage("main", 1), Some(&cache)).unwrap();
         assert_eq!(cache.restored(), 1);
-        assert_eq!(again.to_text(), first.find(&stage("main", 1)).unwrap().to_text());
+        assert_eq!(again.to_text(), first.find(&stage("main", 1).key).unwrap().to_text());
         programs.get(&messages, &stage("main", 3), Some(&cache)).unwrap();
         assert_eq!(cache.restored(), 1, "what was not saved is compiled");
         assert_eq!(PipelineCache::new(&cache.data(usize::MAX).0).saved.lock().len(), 3);
@@ -497,7 +490,8 @@ mod tests {
 
     #[test]
     fn a_forged_program_of_another_stage_is_compiled_instead() {
-        let forged: HashMap<Key, Arc<str>> = [(stage("main", 1).key(), Arc::from("stage 1\nir\n"))].into();
+        let forged: HashMap<StageDigest, Arc<str>> =
+            [(stage("main", 1).key.digest(), Arc::from("stage 1\nir\n"))].into();
         let cache = PipelineCache { saved: Mutex::new(forged), ..PipelineCache::default() };
         let program = Programs::default().get(&Messages::default(), &stage("main", 1), Some(&cache)).unwrap();
         assert_eq!((program.stage, cache.restored()), (vk::ShaderStageFlags::COMPUTE, 0));
@@ -514,16 +508,14 @@ mod tests {
         let words: Vec<u32> =
             bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
         let module = ShaderModule::new(&Messages::default(), &words).unwrap();
-        let stage = vk::ShaderStageFlags::COMPUTE;
-        let (identifier, module) = (module.identifier(), Some(module));
-        StageDesc {
-            stage,
-            identifier,
-            module,
+        let key = StageKey {
+            identifier: module.identifier(),
             entry: entry.into(),
+            stage: vk::ShaderStageFlags::COMPUTE,
             specialization: vec![(0, constant)],
             views_are_devices: false,
-        }
+        };
+        StageDesc { key, module: Some(module) }
     }
 
     #[test]
@@ -538,7 +530,7 @@ mod tests {
         let later = PipelineCache::new(&cache.data(usize::MAX).0);
         let read = Programs::default().get(&messages, &named, Some(&later)).unwrap();
         assert_eq!(read.to_text(), made.to_text());
-        let other = StageDesc { identifier: [0; 16], ..named };
+        let other = StageDesc { key: StageKey { identifier: [0; 16], ..named.key }, module: None };
         assert_eq!(programs.get(&messages, &other, Some(&later)).unwrap_err(), Error::CompileRequired);
     }
 
@@ -560,13 +552,13 @@ mod tests {
         let (programs, messages) = (Programs::default(), Messages::default());
         let (cache, target) = (PipelineCache::default(), PipelineCache::default());
         let address = Arc::as_ptr(&programs.get(&messages, &stage("main", 1), Some(&cache)).unwrap());
-        assert_eq!((cache.len(), programs.find(&stage("main", 1)).is_some()), (1, true));
+        assert_eq!((cache.len(), programs.find(&stage("main", 1).key).is_some()), (1, true));
         target.merge(&cache);
         drop(cache);
         let found = programs.get(&messages, &stage("main", 1), Some(&target)).unwrap();
         assert_eq!(Arc::as_ptr(&found), address);
         drop((found, target));
-        assert!(programs.find(&stage("main", 1)).is_none(), "nothing keeps it alive any more");
+        assert!(programs.find(&stage("main", 1).key).is_none(), "nothing keeps it alive any more");
     }
 
     #[test]
@@ -576,7 +568,7 @@ mod tests {
         let kept = programs.prepare(&stages, None);
         if std::thread::available_parallelism().map_or(1, usize::from) > 1 {
             assert_eq!(kept.len(), 3);
-            assert!(stages.iter().all(|stage| programs.find(stage).is_some()));
+            assert!(stages.iter().all(|stage| programs.find(&stage.key).is_some()));
         }
     }
 }

@@ -19,7 +19,7 @@ use vitric_gpu::gpu::Gpu;
 use self::jobs::{Job, Jobs};
 use crate::command::Pending;
 use crate::health::Health;
-use crate::sync::{self, Kind, Payload, TURN};
+use crate::sync::{self, Payload, PayloadKind, TURN};
 use crate::{Error, Result};
 
 /// A batch of a submission.
@@ -55,9 +55,9 @@ struct Presenter {
 impl Presenter {
     /// Starts the thread. If the host has no room for a thread, [`Self::show`] shows frames on the
     /// calling thread.
-    fn new() -> Self {
+    fn new(health: Arc<Health>) -> Self {
         let (frames, received) = unbounded::<ShowFrame>();
-        let run = move || received.into_iter().for_each(|show| show());
+        let run = move || received.into_iter().for_each(|show| health.guard("presentation", show));
         Self { frames: Some(frames), thread: host_thread::spawn("vitric-present", run).ok() }
     }
 
@@ -168,7 +168,7 @@ impl Queue {
         while deadline.is_none_or(|deadline| Instant::now() < deadline)
             && let Some((job, _running)) = self.jobs.try_next(last)
         {
-            self.health.lose_if_panics(|| perform(&self.gpu, &self.health, &self.jobs, job));
+            self.health.guard("queue", || perform(&self.gpu, &self.health, &self.jobs, job));
         }
     }
 
@@ -188,7 +188,7 @@ impl Queue {
         if self.health.is_forked() {
             return Err(Error::DeviceLost);
         }
-        let done = Payload::new(Kind::Fence, 0);
+        let done = Payload::new(PayloadKind::Fence, 0);
         self.jobs.push(std::iter::once(Job::Idle(done.clone())))?;
         self.help(&done, 1, None);
         // The worker also reaches this job if the device is lost.
@@ -282,12 +282,12 @@ pub(crate) fn close(queues: &[Arc<Queue>], health: &Health) {
 }
 
 /// Executes the jobs of a queue, until it is dropped.
-fn work(gpu: &Gpu, health: &Health, jobs: &Jobs) {
+fn work(gpu: &Gpu, health: &Arc<Health>, jobs: &Jobs) {
     // The presenter's thread starts with the first frame.
     let mut presenter = None;
     while let Some((job, _running)) = jobs.next() {
-        health.lose_if_panics(|| match (job, &presenter) {
-            (Job::Present(frame), _) => presenter.get_or_insert_with(Presenter::new).show(frame),
+        health.guard("queue", || match (job, &presenter) {
+            (Job::Present(frame), _) => presenter.get_or_insert_with(|| Presenter::new(health.clone())).show(frame),
             (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
             (job, _) => perform(gpu, health, jobs, job),
         });
@@ -302,7 +302,7 @@ fn perform(gpu: &Gpu, health: &Health, jobs: &Jobs, job: Job) {
             let ready = batch.waits.iter().all(consume);
             jobs.waits.store(false, Ordering::Release);
             if !ready && !health.is_lost() {
-                health.lose("it is destroyed while a queue waits for a semaphore that nothing signals");
+                health.lose("it is destroyed while a queue waits for a semaphore that nothing signals: signal it before vkDestroyDevice");
             }
             if ready
                 && !health.is_lost()

@@ -73,7 +73,10 @@ fn write(counters: &Counters, folder: &Path) {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| report(counters, &counters.samples(), &mut BufWriter::new(new_file(folder)?)));
     if let Err(error) = written {
-        log::error!("counters cannot be written to {}: {error}", folder.display());
+        log::error!(
+            "VITRIC_COUNTERS={}: counters cannot be written: {error}: expected a writable folder",
+            folder.display()
+        );
     }
 }
 

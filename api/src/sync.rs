@@ -19,7 +19,7 @@ pub const TURN: Duration = Duration::from_millis(20);
 
 /// Kind of object that a payload belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PayloadKind {
     /// A fence.
     Fence,
     /// A binary semaphore, which is signaled or not.
@@ -28,7 +28,7 @@ pub enum Kind {
     Timeline,
 }
 
-impl Kind {
+impl PayloadKind {
     fn shares(self) -> Shares {
         match self {
             Self::Fence => Shares::Fence,
@@ -41,13 +41,13 @@ impl Kind {
 /// A value that threads wait for. The value of fences and binary semaphores is 0 or 1.
 #[derive(Debug)]
 pub struct Payload {
-    kind: Kind,
+    kind: PayloadKind,
     counter: Counter,
 }
 
 impl Payload {
     /// Creates a payload of this process with an initial value.
-    pub fn new(kind: Kind, value: u64) -> Arc<Self> {
+    pub fn new(kind: PayloadKind, value: u64) -> Arc<Self> {
         Arc::new(Self { kind, counter: Counter::new(value) })
     }
 
@@ -55,7 +55,7 @@ impl Payload {
     ///
     /// # Errors
     /// [`Error::OutOfHostMemory`] if the host has no memory or no file descriptor for it.
-    pub fn shared(kind: Kind, value: u64) -> Result<Arc<Self>> {
+    pub fn shared(kind: PayloadKind, value: u64) -> Result<Arc<Self>> {
         let counter = Counter::shared(kind.shares(), value).map_err(|_| Error::OutOfHostMemory)?;
         Ok(Arc::new(Self { kind, counter }))
     }
@@ -65,7 +65,7 @@ impl Payload {
     /// # Errors
     /// [`Error::InvalidExternalHandle`] if the descriptor does not refer to a payload of this
     /// kind.
-    pub fn open(kind: Kind, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>> {
+    pub fn open(kind: PayloadKind, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>> {
         let counter = Counter::open(kind.shares(), descriptor).map_err(|_| Error::InvalidExternalHandle)?;
         Ok(Arc::new(Self { kind, counter }))
     }
@@ -83,8 +83,8 @@ impl Payload {
     /// value is already greater.
     pub fn signal(&self, value: u64) {
         match self.kind {
-            Kind::Timeline => self.counter.raise(value),
-            Kind::Fence | Kind::Binary => self.counter.set(1),
+            PayloadKind::Timeline => self.counter.raise(value),
+            PayloadKind::Fence | PayloadKind::Binary => self.counter.set(1),
         }
     }
 
@@ -105,7 +105,7 @@ impl Payload {
 
     /// Returns the counter value that a wait for `value` needs.
     fn wanted(&self, value: u64) -> u64 {
-        if self.kind == Kind::Timeline { value } else { 1 }
+        if self.kind == PayloadKind::Timeline { value } else { 1 }
     }
 
     /// Returns true if a wait for `value` would not block.
@@ -119,8 +119,8 @@ impl Payload {
     pub fn consume(&self, value: u64, give_up: impl Fn() -> bool) -> bool {
         let wanted = self.wanted(value);
         let ready = |counter: &Counter| match self.kind {
-            Kind::Binary => counter.take(),
-            Kind::Fence | Kind::Timeline => counter.get() >= wanted,
+            PayloadKind::Binary => counter.take(),
+            PayloadKind::Fence | PayloadKind::Timeline => counter.get() >= wanted,
         };
         self.wait(None, ready, give_up)
     }
@@ -152,7 +152,7 @@ impl Payload {
 #[derive(Debug)]
 pub struct Primitive {
     /// Kind of the object.
-    pub kind: Kind,
+    pub kind: PayloadKind,
     payloads: Mutex<(Arc<Payload>, Option<Arc<Payload>>)>,
 }
 
@@ -193,13 +193,13 @@ impl Primitive {
     /// # Errors
     /// [`Error::InvalidExternalHandle`] if the descriptor does not refer to a payload of this
     /// kind; [`Error::Unknown`] for a temporary import into a timeline.
-    pub fn import(&self, descriptor: BorrowedFd<'_>, for_a_time: bool) -> Result<()> {
-        if for_a_time && self.kind == Kind::Timeline {
+    pub fn import(&self, descriptor: BorrowedFd<'_>, is_temporary: bool) -> Result<()> {
+        if is_temporary && self.kind == PayloadKind::Timeline {
             return Err(Error::Unknown);
         }
         let payload = Payload::open(self.kind, descriptor)?;
         let mut payloads = self.payloads.lock();
-        match for_a_time {
+        match is_temporary {
             true => payloads.1 = Some(payload),
             false => *payloads = (payload, None),
         }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn waiting_for_any_and_all() {
         let health = Health::default();
-        let fences = [0, 1].map(|value| (Payload::new(Kind::Fence, value), 1));
+        let fences = [0, 1].map(|value| (Payload::new(PayloadKind::Fence, value), 1));
         let wait = |all, timeout| wait_until(&fences, all, deadline(timeout), &health);
         assert!(wait(false, 0) && !wait(true, 1_000_000));
         fences[0].0.signal(0);
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_lost_device() {
         let health = Health::default();
-        let payloads = [Kind::Fence, Kind::Timeline].map(|kind| (Payload::new(kind, 0), 1));
+        let payloads = [PayloadKind::Fence, PayloadKind::Timeline].map(|kind| (Payload::new(kind, 0), 1));
         std::thread::scope(|scope| {
             let wait = |all| wait_until(&payloads, all, None, &health);
             let waiters = [scope.spawn(move || wait(true)), scope.spawn(move || wait(false))];
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn consuming_a_binary_semaphore_unsets_it() {
-        let semaphore = Payload::new(Kind::Binary, 0);
+        let semaphore = Payload::new(PayloadKind::Binary, 0);
         semaphore.signal(0);
         assert!(semaphore.consume(0, || false));
         assert!(!semaphore.consume(0, || true));
@@ -278,13 +278,13 @@ mod tests {
     #[test]
     fn timelines_only_go_on() {
         let health = Health::default();
-        let semaphore = Payload::new(Kind::Timeline, 5);
+        let semaphore = Payload::new(PayloadKind::Timeline, 5);
         assert!(semaphore.consume(5, || false) && !semaphore.consume(6, || true));
         semaphore.signal(9);
         semaphore.signal(7);
         assert_eq!(semaphore.value(), 9);
         assert!(semaphore.consume(8, || false) && semaphore.consume(8, || false));
-        let pair = [(semaphore.clone(), 9), (Payload::new(Kind::Timeline, 0), 1)];
+        let pair = [(semaphore.clone(), 9), (Payload::new(PayloadKind::Timeline, 0), 1)];
         let wait = |all, timeout| wait_until(&pair, all, deadline(timeout), &health);
         assert!(wait(false, 0) && !wait(true, 1_000_000));
         pair[1].0.signal(1);
@@ -293,8 +293,8 @@ mod tests {
 
     #[test]
     fn imported_payloads_stay_for_good_or_for_a_wait() {
-        let [kept, given] = [0, 1].map(|_| Primitive::new(Payload::new(Kind::Binary, 0)));
-        let shared = Payload::shared(Kind::Binary, 1).unwrap();
+        let [kept, given] = [0, 1].map(|_| Primitive::new(Payload::new(PayloadKind::Binary, 0)));
+        let shared = Payload::shared(PayloadKind::Binary, 1).unwrap();
         let descriptor = shared.descriptor().unwrap();
         given.import(descriptor.as_fd(), true).unwrap();
         assert!(given.payload().is_set() && given.take_payload().consume(0, || true));
@@ -310,13 +310,13 @@ mod tests {
 
     #[test]
     fn a_fence_that_is_reset_has_its_own_payload_again() {
-        let fence = Primitive::new(Payload::new(Kind::Fence, 1));
-        let shared = Payload::shared(Kind::Fence, 1).unwrap();
+        let fence = Primitive::new(Payload::new(PayloadKind::Fence, 1));
+        let shared = Payload::shared(PayloadKind::Fence, 1).unwrap();
         let descriptor = shared.descriptor().unwrap();
         fence.import(descriptor.as_fd(), true).unwrap();
         fence.reset();
         assert!(!fence.payload().is_set() && shared.is_set());
-        let line = Primitive::new(Payload::new(Kind::Timeline, 0));
+        let line = Primitive::new(Payload::new(PayloadKind::Timeline, 0));
         assert_eq!(line.import(descriptor.as_fd(), false), Err(Error::InvalidExternalHandle));
         assert_eq!(line.import(descriptor.as_fd(), true), Err(Error::Unknown));
     }

@@ -10,6 +10,7 @@
 //! have the token's lifetime, which ends before the stub returns. A pointer in a structure is read
 //! with the count that the structure's specification names for it.
 
+use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -18,8 +19,8 @@ use std::ptr::NonNull;
 
 use ash::vk::{self, TaggedStructure};
 use vitric_api::{Error, Result};
-use vitric_base::host_memory;
 use vitric_base::host_thread::StandardFloats;
+use vitric_base::{host_memory, panics};
 
 /// Size in bytes from which on the host's memory is checked for the full size.
 const LARGE_BYTES: usize = 1 << 20;
@@ -609,22 +610,48 @@ impl Answer for vk::PFN_vkVoidFunction {
     }
 }
 
-/// Runs the body of an entry point in the standard floating-point environment, because it may
-/// compile or execute programs. Errors become result codes, and panics do not leave the function.
+/// First parameter of an entry point. A panic of the entry point is reported to it.
+pub trait PanicTarget: Copy {
+    /// Reports a panic in `command` and returns the result of the call.
+    fn report(self, call: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error;
+}
+
+/// Entry points without a dispatchable handle report to the log.
+impl PanicTarget for () {
+    fn report(self, _: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error {
+        log::error!(target: "vitric", "{command}: {}", panics::describe(panic));
+        Error::Unknown
+    }
+}
+
+/// Runs the body of the entry point `command` in the standard floating-point environment, because
+/// it may compile or execute programs. Errors become result codes. A panic is reported to
+/// `target`, and does not leave the function.
 ///
 /// # Safety
 /// The contract of [`Call::new`], for the duration of this call.
 #[inline]
-pub unsafe fn answer<R: Answer>(work: impl FnOnce(Call<'_>) -> Result<R>) -> R::Raw {
+pub unsafe fn answer<R: Answer>(
+    command: &'static str,
+    target: impl PanicTarget,
+    work: impl FnOnce(Call<'_>) -> Result<R>,
+) -> R::Raw {
     let _environment = StandardFloats::set();
     // SAFETY: the caller fulfils the contract of `Call::new` for the duration of this call. `work`
     // accepts any lifetime and returns no reference, so no value with the token's lifetime
     // outlives this function.
-    match catch_unwind(AssertUnwindSafe(|| work(unsafe { Call::new() }))) {
+    let call = unsafe { Call::new() };
+    match catch_unwind(AssertUnwindSafe(|| work(call))) {
         Ok(Ok(result)) => result.into_raw(),
         Ok(Err(error)) => R::failed(error),
-        Err(_) => R::failed(Error::Unknown),
+        Err(panic) => R::failed(report_panic(call, command, target, &*panic)),
     }
+}
+
+/// Reports a panic, whose report may panic too.
+#[cold]
+fn report_panic(call: Call<'_>, command: &str, target: impl PanicTarget, panic: &(dyn Any + Send)) -> Error {
+    catch_unwind(AssertUnwindSafe(|| target.report(call, command, panic))).unwrap_or(Error::Unknown)
 }
 
 /// Copies a name with its terminator into a fixed array of characters.
@@ -748,7 +775,7 @@ mod tests {
         // programs do, and the second is the initial value. The body does not use its token.
         let exact = unsafe {
             std::arch::asm!("ldmxcsr [{}]", in(reg) &0x9FC0_u32);
-            let exact = (is_exact(), answer(|_| Ok(Ok(u32::from(is_exact())))));
+            let exact = (is_exact(), answer("vkTest", (), |_| Ok(Ok(u32::from(is_exact())))));
             std::arch::asm!("ldmxcsr [{}]", in(reg) &0x1F80_u32);
             exact
         };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use ash::vk;
 use parking_lot::Mutex;
-use vitric_api::debug::{Messages, Receiver, Reporter};
+use vitric_api::debug::{MessageKind, Messages, Receiver, Reporter};
 
 use crate::call::Call;
 
@@ -50,11 +50,11 @@ pub fn messages_of(number: Option<u32>) -> Arc<Messages> {
 pub unsafe fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<u64> {
     let callback = info.pfn_user_callback?;
     let data = UserData(info.p_user_data);
-    let receiver: Receiver = Box::new(move |(severity, kind), message| {
+    let receiver: Receiver = Box::new(move |kind, message| {
         let data: &UserData = &data;
         // SAFETY: the callback is valid while its messenger is registered, and the data live
         // during the call.
-        unsafe { callback(severity, kind, std::ptr::from_ref(message), data.0) };
+        unsafe { callback(kind.severity, kind.types, std::ptr::from_ref(message), data.0) };
     });
     let kind = vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING;
     let wants_reports =
@@ -72,15 +72,15 @@ pub unsafe fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoE
         let (object_type, object_handle) = report.object;
         let objects = [vk::DebugUtilsObjectNameInfoEXT { object_type, object_handle, ..Default::default() }];
         let message = vk::DebugUtilsMessengerCallbackDataEXT::default()
-            .message(c"an object got or lost its addresses")
+            .message(c"an object was bound to an address range, or unbound from it")
             .objects(&objects)
             .push_next(&mut binding);
         // SAFETY: the callback is valid while its messenger is registered, and the message lives
         // during the call.
         unsafe { callback(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, kind, &raw const message, data.0) };
     });
-    let wanted = (info.message_severity, info.message_type);
-    Some(messages.add(wanted, receiver, wants_reports.then_some(reporter)))
+    let accepted = MessageKind { severity: info.message_severity, types: info.message_type };
+    Some(messages.add(accepted, receiver, wants_reports.then_some(reporter)))
 }
 
 /// The messenger in an instance's create info. It only receives messages during the creation and

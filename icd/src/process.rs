@@ -25,7 +25,7 @@ pub fn watch_forks() {
         let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) } != 0;
         if failed {
             log::warn!(
-                "children of this process cannot know that its devices are not theirs: no handler can be registered"
+                "pthread_atfork failed: a child of this process must create devices of its own instead of using inherited ones"
             );
         }
     });

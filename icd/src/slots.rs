@@ -289,9 +289,13 @@ fn slot<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> Option<&'
 fn tell(head: &Head, wanted: vk::ObjectType, handle: u64) {
     let tag = head.tag.load(Ordering::Acquire);
     let text = match object_type(tag) {
-        Some(found) if found != wanted => format!("{wanted:?} handle {handle:#x} is a handle of type {found:?}"),
-        Some(_) => format!("{wanted:?} handle {handle:#x} is stale: its object was freed or destroyed"),
-        None => format!("{wanted:?} handle {handle:#x} is foreign"),
+        Some(found) if found != wanted => {
+            format!("{wanted:?} handle {handle:#x} is a handle of type {found:?}: expected type {wanted:?}")
+        }
+        Some(_) => {
+            format!("{wanted:?} handle {handle:#x} is stale: its object was freed or destroyed, so it must not be used")
+        }
+        None => format!("{wanted:?} handle {handle:#x} is foreign: expected a handle that this driver returned"),
     };
     let instance = object_type(tag).map(|_| head.instance.load(Ordering::Relaxed));
     messengers::messages_of(instance).error(&text);
@@ -314,7 +318,7 @@ fn tell_dead(call: Call<'_>, handle: *const Head) {
 unsafe extern "system" fn dead_function(handle: *const Head) -> i64 {
     // SAFETY: the loader passes the handle through which it found the table.
     unsafe {
-        call::answer::<()>(|call| {
+        call::answer::<()>("call with a stale handle", (), |call| {
             tell_dead(call, handle);
             Ok(())
         });
@@ -326,7 +330,7 @@ unsafe extern "system" fn dead_function(handle: *const Head) -> i64 {
 unsafe extern "system" fn dead_proc(handle: *const Head, _: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the loader passes the handle through which it found the table.
     unsafe {
-        call::answer(|call| {
+        call::answer("call with a stale handle", (), |call| {
             tell_dead(call, handle);
             Ok(None)
         })
@@ -339,7 +343,7 @@ unsafe extern "system" fn dead_queue(handle: *const Head, _: u32, _: u32, out: *
     // SAFETY: the loader passes the handle through which it found the table, and the application's
     // pointer.
     unsafe {
-        call::answer(|call| {
+        call::answer("call with a stale handle", (), |call| {
             tell_dead(call, handle);
             call.output(out).ok_or(Error::Unknown)?.write(vk::Queue::null());
             Result::Ok(())

@@ -191,10 +191,10 @@ impl Drop for Running<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::Kind;
+    use crate::sync::PayloadKind;
 
     fn fence() -> Arc<Payload> {
-        Payload::new(Kind::Fence, 0)
+        Payload::new(PayloadKind::Fence, 0)
     }
 
     fn push(jobs: &Jobs, job: Job) {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_waiting_thread_takes_no_job_that_has_to_wait() {
-        let (jobs, line) = (Jobs::default(), Payload::new(Kind::Timeline, 1));
+        let (jobs, line) = (Jobs::default(), Payload::new(PayloadKind::Timeline, 1));
         push(&jobs, batch(&[(line.clone(), 1)], &[(line.clone(), 4)]));
         push(&jobs, batch(&[(line.clone(), 3)], &[(line.clone(), 6)]));
         assert_eq!((jobs.find(&line, 2), jobs.find(&line, 5), jobs.find(&line, 7)), (Some(0), Some(1), None));

@@ -4,6 +4,7 @@
 //! The environment is read once, when the first instance is created. An invalid value is reported,
 //! and the knob keeps its default.
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -19,47 +20,48 @@ pub struct Knob {
     /// Value that disables a technique of the emulated GPU (DESIGN 3), or reduces it to its
     /// minimum. `None` if the knob has no such value.
     pub off: Option<&'static str>,
-    check: fn(&str) -> bool,
+    allowed: Allowed,
 }
 
-fn positive(value: &str) -> bool {
-    value.parse::<u64>().is_ok_and(|value| value > 0)
+/// Values that a knob allows.
+#[derive(Debug, Clone, Copy)]
+enum Allowed {
+    /// Any text.
+    Any,
+    /// The words of a list.
+    Words(&'static [&'static str]),
+    /// Values that a function accepts, and their description.
+    Tested(fn(&str) -> bool, &'static str),
 }
 
-fn whole(value: &str) -> bool {
-    value.parse::<u64>().is_ok()
+impl Allowed {
+    fn contains(self, value: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Words(words) => words.contains(&value),
+            Self::Tested(accepts, _) => accepts(value),
+        }
+    }
 }
+
+impl Display for Allowed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any text"),
+            Self::Words(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Tested(_, description) => f.write_str(description),
+        }
+    }
+}
+
+const POSITIVE: Allowed =
+    Allowed::Tested(|value| value.parse::<u64>().is_ok_and(|value| value > 0), "a whole number of at least 1");
+const WHOLE: Allowed = Allowed::Tested(|value| value.parse::<u64>().is_ok(), "a whole number of at least 0");
+const SWITCH: Allowed = Allowed::Words(&["on", "off"]);
+const CHOICE: Allowed = Allowed::Words(&["off", "auto", "always"]);
 
 /// Most worker threads. Further threads would only cost memory.
 const MAX_THREADS: u64 = 256;
-
-fn threads(value: &str) -> bool {
-    value.parse::<u64>().is_ok_and(|value| value <= MAX_THREADS)
-}
-
-fn codegen(value: &str) -> bool {
-    matches!(value, "auto" | "avx512" | "avx2" | "interp")
-}
-
-fn symbols(value: &str) -> bool {
-    matches!(value, "off" | "perf" | "gdb" | "all")
-}
-
-fn switch(value: &str) -> bool {
-    matches!(value, "on" | "off")
-}
-
-fn choice(value: &str) -> bool {
-    matches!(value, "off" | "auto" | "always")
-}
-
-fn packing(value: &str) -> bool {
-    matches!(value, "auto" | "always")
-}
-
-fn merged(value: &str) -> bool {
-    matches!(value, "auto" | "plain" | "replicated")
-}
 
 /// Parses a value of `VITRIC_NEARMEM` and returns the mode, and the size of near memory in bytes.
 ///
@@ -72,10 +74,6 @@ pub fn near(value: &str) -> Option<(&str, Option<u64>)> {
     };
     let size = size.map(|size| bytes(size).filter(|bytes| *bytes > 0).ok_or(())).transpose().ok()?;
     matches!(mode, "off" | "on" | "always").then_some((mode, size))
-}
-
-fn nearmem(value: &str) -> bool {
-    near(value).is_some()
 }
 
 /// Parses a size in MiB, or in KiB with the suffix K, and returns it in bytes.
@@ -91,10 +89,6 @@ fn bytes(size: &str) -> Option<u64> {
 /// `heap` is the size of the memory heap in bytes.
 pub fn decoded_bytes(value: &str, heap: u64) -> Option<u64> {
     if value == "auto" { Some(heap / 4) } else { bytes(value) }
-}
-
-fn decoded(value: &str) -> bool {
-    decoded_bytes(value, 0).is_some()
 }
 
 /// Pace of swapchains in FIFO mode, as set by `VITRIC_VSYNC`.
@@ -120,147 +114,148 @@ pub fn vsync(value: &str) -> Option<Vsync> {
     }
 }
 
-fn is_vsync(value: &str) -> bool {
-    vsync(value).is_some()
-}
-
-fn any(_: &str) -> bool {
-    true
-}
-
 const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_THREADS",
         default: "0",
         doc: "Number of worker threads, at most 256. 0: the processors that the process may use, by affinity and control groups.",
         off: None,
-        check: threads,
+        allowed: Allowed::Tested(
+            |value| value.parse::<u64>().is_ok_and(|value| value <= MAX_THREADS),
+            "a whole number of 0 to 256",
+        ),
     },
     Knob {
         name: "VITRIC_HEAP_MIB",
         default: "0",
         doc: "Size of the memory heap in MiB. 0: half of the memory that the process may use.",
         off: None,
-        check: whole,
+        allowed: WHOLE,
     },
     Knob {
         name: "VITRIC_TIMEOUT_MS",
         default: "10000",
         doc: "Maximum wall time of one command in milliseconds, after which the device is lost. An indirect or multi draw is one command. Draws whose tiles are processed together have the sum of their times.",
         off: None,
-        check: positive,
+        allowed: POSITIVE,
     },
     Knob {
         name: "VITRIC_WINDOW",
         default: "8192",
         doc: "Maximum number of primitives of a window, which are set up and sorted into tiles together. At least 1.",
         off: Some("1"),
-        check: positive,
+        allowed: POSITIVE,
     },
     Knob {
         name: "VITRIC_HIZ",
         default: "auto",
         doc: "Tests of primitives against Hi-Z: off, auto (where they pay), always.",
         off: Some("off"),
-        check: choice,
+        allowed: CHOICE,
     },
     Knob {
         name: "VITRIC_SCOREBOARD",
         default: "on",
         doc: "Dropping of fragments that newer fragments cover, before they are shaded: on, off.",
         off: Some("off"),
-        check: switch,
+        allowed: SWITCH,
     },
     Knob {
         name: "VITRIC_POSH",
         default: "auto",
         doc: "Position-only shading, which finds invisible primitives before their vertices are shaded in full: off, auto (where it pays), always.",
         off: Some("off"),
-        check: choice,
+        allowed: CHOICE,
     },
     Knob {
         name: "VITRIC_LOOKAHEAD",
         default: "1048576",
         doc: "Maximum number of primitives of deferred draws, on which the cull pipe runs ahead, so that later draws hide earlier ones. 0: no draw is deferred.",
         off: Some("0"),
-        check: whole,
+        allowed: WHOLE,
     },
     Knob {
         name: "VITRIC_PACKING",
         default: "auto",
         doc: "Packing of fragments of several primitives into waves: auto (where it pays), always.",
         off: None,
-        check: packing,
+        allowed: Allowed::Words(&["auto", "always"]),
     },
     Knob {
         name: "VITRIC_INLINE",
         default: "auto",
         doc: "Inlining of image routines into fragment and compute programs: off, auto (programs that run often and stay short), always.",
         off: Some("off"),
-        check: choice,
+        allowed: CHOICE,
     },
     Knob {
         name: "VITRIC_MERGED",
         default: "auto",
         doc: "Lanes of an invocation of a geometry program: auto (by its output), plain (one), replicated (one for each vertex, where possible).",
         off: Some("plain"),
-        check: merged,
+        allowed: Allowed::Words(&["auto", "plain", "replicated"]),
     },
     Knob {
         name: "VITRIC_NEARMEM",
         default: "on",
         doc: "Compaction of images that no submission uses, whose pages go back to the system: off, on (after 100 ms), always (after every submission). A size of near memory in MiB, or in KiB with a K, may follow after a comma or stand alone.",
         off: Some("off"),
-        check: nearmem,
+        allowed: Allowed::Tested(
+            |value| near(value).is_some(),
+            "off, on or always, a size of at least 1 in MiB or with a K in KiB, or both with a comma between",
+        ),
     },
     Knob {
         name: "VITRIC_DECODED",
         default: "auto",
         doc: "Maximum memory for decoded texels of compressed images, beside the heap, in MiB, or in KiB with a K. auto: a quarter of the heap's size.",
         off: None,
-        check: decoded,
+        allowed: Allowed::Tested(
+            |value| decoded_bytes(value, 0).is_some(),
+            "auto, or a size in MiB or with a K in KiB",
+        ),
     },
     Knob {
         name: "VITRIC_FARMEM",
         default: "",
         doc: "Folder of the unnamed file that holds data for which near memory has no room. Its disk must have room when memory is allocated. Empty: memory is used instead.",
         off: None,
-        check: any,
+        allowed: Allowed::Any,
     },
     Knob {
         name: "VITRIC_CODEGEN",
         default: "auto",
         doc: "Executor of programs: auto (the best that the machine has), avx512, avx2, interp.",
         off: None,
-        check: codegen,
+        allowed: Allowed::Words(&["auto", "avx512", "avx2", "interp"]),
     },
     Knob {
         name: "VITRIC_VSYNC",
         default: "auto",
         doc: "Refresh that FIFO presentation follows: auto (that of the display; none under Xvfb, headless surfaces and compositors without one), off, or a rate of 1 to 1000 Hz.",
         off: None,
-        check: is_vsync,
+        allowed: Allowed::Tested(|value| vsync(value).is_some(), "auto, off, or a rate of 1 to 1000 Hz"),
     },
     Knob {
         name: "VITRIC_SYMBOLS",
         default: "off",
         doc: "Tools that get the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
         off: None,
-        check: symbols,
+        allowed: Allowed::Words(&["off", "perf", "gdb", "all"]),
     },
     Knob {
         name: "VITRIC_COUNTERS",
         default: "",
         doc: "Folder in which each device leaves a file of its counters when it is destroyed. Empty: nothing is counted.",
         off: None,
-        check: any,
+        allowed: Allowed::Any,
     },
     Knob {
         name: "VITRIC_LOG",
         default: "warn",
         doc: "Filter of the log: off, error, warn, info, debug.",
         off: None,
-        check: any,
+        allowed: Allowed::Any,
     },
 ];
 
@@ -281,9 +276,10 @@ impl Values {
     fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let mut problems = Vec::new();
         let mut value = |knob: &Knob| match variable(knob.name) {
-            Some(value) if (knob.check)(value.trim()) => value.trim().to_owned(),
+            Some(value) if knob.allowed.contains(value.trim()) => value.trim().to_owned(),
             Some(value) => {
-                problems.push(format!("{}={value} is not valid: {} Using {}.", knob.name, knob.doc, knob.default));
+                let Knob { name, allowed, default, .. } = knob;
+                problems.push(format!("{name}={value}: expected {allowed}; using the default, {default}"));
                 knob.default.to_owned()
             }
             None => knob.default.to_owned(),
@@ -316,7 +312,9 @@ mod tests {
 
     #[test]
     fn defaults_are_valid_and_bad_values_are_reported() {
-        assert!(TABLE.iter().all(|knob| (knob.check)(knob.default) && knob.off.is_none_or(knob.check)));
+        assert!(TABLE.iter().all(|knob| {
+            [Some(knob.default), knob.off].into_iter().flatten().all(|value| knob.allowed.contains(value))
+        }));
         let values = Values::read(|name| match name {
             "VITRIC_THREADS" => Some(" 3 ".into()),
             "VITRIC_HEAP_MIB" => Some("lots".into()),
@@ -324,7 +322,10 @@ mod tests {
         });
         assert_eq!(values.number("VITRIC_THREADS"), 3);
         assert_eq!(values.number("VITRIC_HEAP_MIB"), 0);
-        assert_eq!(values.problems.len(), 1);
+        assert_eq!(
+            values.problems,
+            ["VITRIC_HEAP_MIB=lots: expected a whole number of at least 0; using the default, 0"]
+        );
         let many = Values::read(|name| (name == "VITRIC_THREADS").then(|| "257".into()));
         assert_eq!((many.number("VITRIC_THREADS"), many.problems.len()), (0, 1));
         assert_eq!(values.text("VITRIC_NOTHING"), "");

@@ -1,5 +1,5 @@
 //! Foundation of the emulated GPU's crates: waves of lanes and kernels over them, worker threads,
-//! pools of reusable objects, counters and knobs.
+//! pools of reusable objects, counters, knobs and messages about panics.
 //!
 //! Nothing in this crate depends on Vulkan.
 //!
@@ -26,6 +26,7 @@ pub mod host_memory;
 pub mod host_thread;
 pub mod knobs;
 pub mod object_pool;
+pub mod panics;
 pub mod simd;
 pub mod sync;
 pub mod workers;

@@ -38,7 +38,13 @@ struct Parameter {
     translate: Option<Tokens>,
     /// Argument of the typed function.
     argument: Option<Tokens>,
+    /// Dispatchable handle, to which a panic is reported.
+    target: Option<Tokens>,
 }
+
+/// Types of the parameters of C's signature that are dispatchable handles.
+const DISPATCHABLE: [&str; 8] =
+    ["Instance", "PhysicalDevice", "Device", "Queue", "CommandBuffer", "DeviceObject", "CommandObject", "Recorder"];
 
 /// Returns the typed function, without the parameters that only exist in C, and its stub.
 fn expand(name: &Ident, mut function: ItemFn) -> syn::Result<Tokens> {
@@ -62,6 +68,7 @@ fn expand(name: &Ident, mut function: ItemFn) -> syn::Result<Tokens> {
     let prepares = parameters.iter().filter_map(|parameter| parameter.prepare.as_ref());
     let translations = parameters.iter().filter_map(|parameter| parameter.translate.as_ref());
     let arguments = parameters.iter().filter_map(|parameter| parameter.argument.as_ref());
+    let target = parameters.iter().find_map(|parameter| parameter.target.as_ref()).cloned().unwrap_or(quote!(()));
     let documentation = format!("The C side of [`{typed}`].\n\n# Safety\nAs Vulkan's valid usage of `{name}` says.");
     Ok(quote! {
         #function
@@ -71,7 +78,7 @@ fn expand(name: &Ident, mut function: ItemFn) -> syn::Result<Tokens> {
         pub unsafe extern "system" fn #name(#(#declarations),*) -> <#result as crate::call::Answer>::Raw {
             #[allow(clippy::undocumented_unsafe_blocks, reason = "the caller keeps to valid usage, which is the contract")]
             unsafe {
-                crate::call::answer::<#result>(move |call| {
+                crate::call::answer::<#result>(stringify!(#name), #target, move |call| {
                     let _ = call;
                     #(#prepares)*
                     #(#translations)*
@@ -91,7 +98,11 @@ fn parameter(number: usize, input: &PatType, count: &mut Option<Ident>) -> syn::
         Pat::Wild(_) => unnamed.clone(),
         other => return Err(syn::Error::new_spanned(other, "a parameter of an entry point is a name or `_`")),
     };
-    let only_c = Parameter { declaration: Some(quote!(#name: #ty)), prepare: None, translate: None, argument: None };
+    let last = last_segment(ty);
+    let is_in = |names: &[&str]| last.as_deref().is_some_and(|last| names.contains(&last));
+    let target = (is_in(&DISPATCHABLE) && name != unnamed).then(|| quote!(#name));
+    let only_c =
+        Parameter { declaration: Some(quote!(#name: #ty)), prepare: None, translate: None, argument: None, target };
     if input.attrs.iter().any(|attribute| attribute.path().is_ident("len")) {
         *count = Some(name);
         return Ok(only_c);
@@ -99,8 +110,7 @@ fn parameter(number: usize, input: &PatType, count: &mut Option<Ident>) -> syn::
     if name == unnamed {
         return Ok(Parameter { declaration: Some(quote!(_: #ty)), ..only_c });
     }
-    let last = last_segment(ty);
-    if last.as_deref() == Some("Call") {
+    if is_in(&["Call"]) {
         return Ok(Parameter { declaration: None, argument: Some(quote!(call)), ..only_c });
     }
     if !names_a_lifetime(ty) {
@@ -108,19 +118,20 @@ fn parameter(number: usize, input: &PatType, count: &mut Option<Ident>) -> syn::
     }
     let declaration = Some(quote!(#name: <#ty as crate::call::Typed>::Raw));
     let argument = Some(quote!(#name));
-    if last.is_some_and(|last| COUNTED.contains(&last.as_str())) {
+    if is_in(&COUNTED) {
         let count = count.as_ref().ok_or_else(|| syn::Error::new_spanned(ty, "no `#[len]` before this array"))?;
         let translate = Some(quote!(let #name = <#ty as crate::call::Counted<_>>::translate(#name, #count, call);));
-        return Ok(Parameter { declaration, prepare: None, translate, argument });
+        return Ok(Parameter { declaration, translate, argument, ..only_c });
     }
     let prepare = Some(quote!(<#ty as crate::call::Param>::prepare(#name, call)?;));
     let translate = Some(quote!(let #name = <#ty as crate::call::Param>::translate(#name, call)?;));
-    Ok(Parameter { declaration, prepare, translate, argument })
+    Ok(Parameter { declaration, prepare, translate, argument, ..only_c })
 }
 
-/// Returns the last segment of a type's path.
+/// Returns the last segment of a type's path, or of the path of the type behind a reference.
 fn last_segment(ty: &Type) -> Option<String> {
     match ty {
+        Type::Reference(reference) => last_segment(&reference.elem),
         Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
         _ => None,
     }

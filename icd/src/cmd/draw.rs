@@ -205,7 +205,8 @@ fn execute_commands(
     let list = |&buffer: &vk::CommandBuffer| {
         let found = &CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?.buffer;
         if found.family != recorder.buffer.family {
-            object.messages().error(&format!("{} is for queues of another family", object.describe(buffer)));
+            let (name, own, family) = (object.describe(buffer), found.family, recorder.buffer.family);
+            object.messages().error(&format!("{name} is for queues of family {own}: expected family {family}"));
             return Err(Error::Unknown);
         }
         found.list()

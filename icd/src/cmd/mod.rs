@@ -14,7 +14,7 @@ pub mod sync;
 pub mod transfer;
 
 use ash::vk;
-use vitric_api::command::CommandBuffer;
+use vitric_api::command::{CommandBuffer, UnsupportedCommand};
 use vitric_api::{Error, Result};
 use vitric_gpu::command::{Command, InlineData};
 
@@ -53,9 +53,7 @@ impl Recorder<'_> {
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
     pub fn record(self, command: Command) -> Result<()> {
-        if !self.buffer.record(command) {
-            self.refuse();
-        }
+        self.buffer.record(command).unwrap_or_else(|unsupported| self.report(unsupported));
         Ok(())
     }
 
@@ -63,15 +61,17 @@ impl Recorder<'_> {
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
     pub fn record_with(self, bytes: &[u8], command: impl FnOnce(InlineData) -> Command) -> Result<()> {
-        if !self.buffer.record_with(bytes, command) {
-            self.refuse();
-        }
+        self.buffer.record_with(bytes, command).unwrap_or_else(|unsupported| self.report(unsupported));
         Ok(())
     }
 
+    /// Sends the message that a command is dropped.
     #[cold]
-    fn refuse(self) {
-        self.device.messages().error(&format!("queues of family {} do not take a command", self.buffer.family));
+    fn report(self, unsupported: UnsupportedCommand) {
+        let (UnsupportedCommand { name, needs }, family) = (unsupported, self.buffer.family);
+        self.device.messages().error(&format!(
+            "{name}: queues of family {family} do not support it: expected a family with one of {needs:?}"
+        ));
     }
 
     /// Checks values of a command.

@@ -100,7 +100,7 @@ macro_rules! setters {
         #[entry($command)]
         fn $name(call: Call<'_>, recorder: Recorder<'_>, value: $parameter) -> Result<()> {
             let _ = call;
-            $(recorder.check(call, "vkCmdSet", |check| {
+            $(recorder.check(call, stringify!($command), |check| {
                 let test: fn($parameter, Check<'_>) -> Result<()> = $check;
                 test(value, check)
             })?;)?

@@ -7,8 +7,8 @@ use std::sync::{Arc, Once};
 
 use ash::vk::{self, Handle, TaggedStructure};
 use vitric_api::debug::Messages;
-use vitric_api::device::{Device, check_features};
-use vitric_api::families::{Wanted, check_global_priority};
+use vitric_api::device::{Device, DeviceDesc, check_features};
+use vitric_api::families::{QueueRequest, check_global_priority};
 use vitric_api::queue::{self, Batch};
 use vitric_api::report;
 use vitric_api::structures::{self, Structures};
@@ -38,7 +38,9 @@ fn create_device(
     let queues = wanted_queues(call, call.slice(info.p_queue_create_infos, info.queue_create_info_count))?;
     let features = enabled_features(call, &physical.messages, info)?;
     let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
-    let created = Device::new(messages, physical.version, heap, &queues, &features, &extensions)?;
+    let version = physical.version;
+    let desc = DeviceDesc { version, queues: &queues, features: &features, extensions: &extensions };
+    let created = Device::new(messages, heap, &desc)?;
     if created.gpu().counters().is_some() {
         report_at_exit();
     }
@@ -71,7 +73,7 @@ fn report_at_exit() {
     extern "C" fn leave() {
         // SAFETY: the closure uses no pointer of the application.
         unsafe {
-            answer(|_| {
+            answer("end of the process", (), |_| {
                 report::leave_all();
                 Ok(())
             });
@@ -83,13 +85,16 @@ fn report_at_exit() {
         // the handler before it unloads the library.
         let failed = unsafe { libc::atexit(leave) } != 0;
         if failed {
-            log::warn!("devices that are not destroyed leave no counters: no handler can be registered for the end of the process");
+            log::warn!(
+                "VITRIC_COUNTERS: atexit failed: destroy every device, because devices that live until the process ends \
+                 leave no counters"
+            );
         }
     });
 }
 
 /// Returns the requested queues; protected queues are not supported.
-fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<Wanted>> {
+fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<QueueRequest>> {
     let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
         if !info.flags.is_empty() {
             return Err(Error::FeatureNotPresent);
@@ -97,7 +102,7 @@ fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Res
         let beside: Option<&vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>> = call.find(info.p_next);
         beside.map_or(Ok(()), |beside| check_global_priority(beside.global_priority))?;
         let priorities = call.slice(info.p_queue_priorities, info.queue_count).to_vec();
-        Ok(Wanted { family: info.queue_family_index, priorities })
+        Ok(QueueRequest { family: info.queue_family_index, priorities })
     };
     infos.iter().map(wanted).collect()
 }
@@ -289,7 +294,8 @@ fn with_buffers(call: Call<'_>, to: Queue<'_>, buffers: impl Iterator<Item = vk:
         let object = CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?;
         if object.buffer.family != to.queue.family {
             let name = to.device.describe(buffer);
-            to.device.messages().error(&format!("{name} is for queues of another family"));
+            let (own, family) = (object.buffer.family, to.queue.family);
+            to.device.messages().error(&format!("{name} is for queues of family {own}: expected family {family}"));
             return Err(Error::Unknown);
         }
         let (list, pending) = object.buffer.submit()?;

@@ -85,7 +85,9 @@ fn enabled_extensions(call: Call<'_>, messages: &Messages, info: &vk::InstanceCr
     let checked = |name| match known(&name) {
         true => Ok(name),
         false => {
-            messages.error(&format!("the instance extension {name} is not supported"));
+            messages.error(&format!(
+                "the instance extension {name} is not supported: expected one of vkEnumerateInstanceExtensionProperties"
+            ));
             Err(Error::ExtensionNotPresent)
         }
     };
@@ -97,8 +99,9 @@ fn enabled_extensions(call: Call<'_>, messages: &Messages, info: &vk::InstanceCr
 /// variants of Vulkan are allowed, too.
 fn requested_version(messages: &Messages, application: Option<&vk::ApplicationInfo<'_>>) -> u32 {
     let version = application.map_or(0, |application| application.api_version);
-    if vk::api_version_variant(version) != 0 {
-        messages.warn("another variant of Vulkan is asked for");
+    let variant = vk::api_version_variant(version);
+    if variant != 0 {
+        messages.warn(&format!("VkApplicationInfo::apiVersion has variant {variant}: expected 0, which is Vulkan"));
     }
     match version {
         0 => vk::API_VERSION_1_0,
@@ -111,7 +114,9 @@ fn destroy_instance(call: Call<'_>, instance: vk::Instance, _: *const vk::Alloca
     if let Some(object) = InstanceObject::from_handle(call, instance) {
         object.witness.hear(&object.messages, || match object.messengers.count() {
             0 => {}
-            left => object.messages.warn(&format!("the instance is destroyed before {left} of its messengers")),
+            left => object
+                .messages
+                .warn(&format!("the instance is destroyed before {left} of its messengers: destroy messengers first")),
         });
         let physical = <vk::PhysicalDevice as vk::Handle>::from_raw(object.physical);
         // SAFETY: this call uses neither object from here on, and by valid usage no other call

@@ -28,7 +28,7 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
 ) -> vk::PFN_vkVoidFunction {
     // SAFETY: the contract of this function.
     unsafe {
-        answer(|call| {
+        answer("vk_icdGetInstanceProcAddr", instance, |call| {
             let of_loader = call.c_str(name).and_then(table::loader_proc);
             Ok(of_loader.or_else(|| table::instance_proc(call, instance, name)))
         })
@@ -59,7 +59,11 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     // SAFETY: the contract of this function.
-    unsafe { answer(|call| Ok(table::physical_device_proc(call, instance, name))) }
+    unsafe {
+        answer("vk_icdGetPhysicalDeviceProcAddr", instance, |call| {
+            Ok(table::physical_device_proc(call, instance, name))
+        })
+    }
 }
 
 /// Negotiates the version of the interface with the loader: the newest one that both support.
@@ -70,7 +74,7 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
     // SAFETY: the contract of this function.
     unsafe {
-        answer(|call| {
+        answer("vk_icdNegotiateLoaderICDInterfaceVersion", (), |call| {
             let Some(mut version) = call.output(version) else { return Ok(vk::Result::ERROR_INCOMPATIBLE_DRIVER) };
             *version = (*version).min(LOADER_INTERFACE);
             Ok(if *version == 0 { vk::Result::ERROR_INCOMPATIBLE_DRIVER } else { vk::Result::SUCCESS })

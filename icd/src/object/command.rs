@@ -21,7 +21,9 @@ fn create_command_pool(
 ) -> Result<vk::Result> {
     let family = check::info(call, object, info)?.queue_family_index;
     if !object.queues().iter().any(|(of, _)| *of == family) {
-        object.messages().error(&format!("the device has no queues of family {family}"));
+        object.messages().error(&format!(
+            "VkCommandPoolCreateInfo::queueFamilyIndex = {family}: expected a family of the device's queues"
+        ));
         return Err(Error::Unknown);
     }
     Ok(out.put(object.command_pools.insert(Arc::new(CommandPool { family, buffers: Default::default() }))))
@@ -117,7 +119,10 @@ fn free_command_buffers(
 #[cold]
 fn not_of_pool(call: Call<'_>, object: &DeviceObject, buffer: vk::CommandBuffer) {
     if CommandObject::from_handle(call, buffer).is_some() {
-        object.messages().error(&format!("{} is not of the pool that it is to be freed from", object.describe(buffer)));
+        object.messages().error(&format!(
+            "{} is not of the pool in the call: expected the pool that allocated it",
+            object.describe(buffer)
+        ));
     }
 }
 

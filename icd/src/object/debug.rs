@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vitric_api::debug::MessageKind;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 
@@ -49,7 +50,7 @@ fn submit_debug_utils_message(
     data: In<'_, vk::DebugUtilsMessengerCallbackDataEXT<'_>>,
 ) {
     if let Some(object) = InstanceObject::from_handle(call, instance) {
-        object.messages.send((severity, types), &data);
+        object.messages.send(MessageKind { severity, types }, &data);
     }
 }
 

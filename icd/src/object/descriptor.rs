@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
-use vitric_api::descriptor::{self, DescriptorPool, Share, Shortage};
+use vitric_api::descriptor::{self, DescriptorPool, DescriptorRange, Share, Shortage};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
@@ -224,7 +224,8 @@ fn tell(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
     let Shortage { kind, size, used } = shortage;
     let pool = object.describe(pool);
     object.messages().warn(&format!(
-        "{pool} was made for {size} descriptors of type {kind:?} and has {used} in use: it serves more as long as there is memory, other drivers may return VK_ERROR_OUT_OF_POOL_MEMORY; name enough in pPoolSizes"
+        "{pool} has {used} descriptors of type {kind:?} in use, but was created for {size}: raise the count in pPoolSizes, \
+         because other drivers may return VK_ERROR_OUT_OF_POOL_MEMORY"
     ));
 }
 
@@ -307,9 +308,10 @@ fn update_descriptor_sets(
         let _ = need_with(object, &object.sets, source, |source| {
             need_with(object, &object.sets, target, |target| {
                 for copy in of_sets {
-                    let from = (&*source.set, copy.src_binding, copy.src_array_element);
-                    let to = (&*target.set, copy.dst_binding, copy.dst_array_element);
-                    descriptor::copy(from, to, copy.descriptor_count);
+                    let range = |binding, element| DescriptorRange { binding, element, count: copy.descriptor_count };
+                    let from = range(copy.src_binding, copy.src_array_element);
+                    let to = range(copy.dst_binding, copy.dst_array_element);
+                    descriptor::copy(&source.set, from, &target.set, to);
                 }
             })
         });
@@ -323,64 +325,81 @@ fn perform(
     set: &DescriptorSet,
     write: &vk::WriteDescriptorSet<'_>,
 ) -> Result<()> {
-    let range = range_of_write(write);
     if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
         let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = call.find(write.p_next).ok_or(Error::Unknown)?;
-        write_inline(call, set, range, bytes.p_data);
+        write_inline(call, set, range_of_write(write), bytes.p_data);
         return Ok(());
     }
     let slots = set.slots();
-    describe(call, object, set.layout(), range, infos(write), |place, named| slots[place].put(named))
+    describe(call, object, set.layout(), DescriptorWrite::new(write), |place, named| slots[place].put(named))
 }
 
-/// Returns the binding, the array element and the count of a write.
-fn range_of_write(write: &vk::WriteDescriptorSet<'_>) -> (u32, u32, u32) {
-    (write.dst_binding, write.dst_array_element, write.descriptor_count)
+/// Returns the descriptors of a write.
+fn range_of_write(write: &vk::WriteDescriptorSet<'_>) -> DescriptorRange {
+    DescriptorRange { binding: write.dst_binding, element: write.dst_array_element, count: write.descriptor_count }
 }
 
 /// Returns the end of the descriptors that a write of a range may reach.
-fn end_of(set: &DescriptorSet, (binding, element, count): (u32, u32, u32)) -> usize {
-    set.layout().places(binding, element, count).end
+fn end_of(set: &DescriptorSet, range: DescriptorRange) -> usize {
+    range.places(set.layout()).end
 }
 
-/// Writes `count` bytes of an inline uniform block from `offset` on.
-fn write_inline(call: Call<'_>, set: &DescriptorSet, (binding, offset, count): (u32, u32, u32), data: *const c_void) {
-    if let Some(block) = set.inline_block(binding) {
-        block.write(offset.into(), call.bytes(data, count as usize));
+/// Writes bytes of an inline uniform block.
+fn write_inline(call: Call<'_>, set: &DescriptorSet, range: DescriptorRange, data: *const c_void) {
+    if let Some(block) = set.inline_block(range.binding) {
+        block.write(range.element.into(), call.bytes(data, range.count as usize));
     }
 }
 
-/// Descriptor data of one type: the address of the first element, and the stride in bytes.
-type Infos = (T, *const c_void, usize);
+/// Write of consecutive descriptors of one type, from the application's memory.
+#[derive(Clone, Copy)]
+struct DescriptorWrite {
+    kind: T,
+    range: DescriptorRange,
+    /// Address of the first descriptor's data.
+    data: *const c_void,
+    /// Distance between the data of two descriptors in bytes.
+    stride: usize,
+}
 
-/// Returns the array of a write, which depends on the descriptor type.
-fn infos(write: &vk::WriteDescriptorSet<'_>) -> Infos {
-    let kind = write.descriptor_type;
-    match kind {
-        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
-            (kind, write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>())
-        }
-        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
-            (kind, write.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>())
-        }
-        _ => (kind, write.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+impl DescriptorWrite {
+    /// Returns a write, whose array depends on the descriptor type.
+    #[inline]
+    fn new(write: &vk::WriteDescriptorSet<'_>) -> Self {
+        let (kind, range) = (write.descriptor_type, range_of_write(write));
+        let (data, stride) = match kind {
+            T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+                (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>())
+            }
+            T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
+                (write.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>())
+            }
+            _ => (write.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+        };
+        Self { kind, range, data, stride }
+    }
+
+    /// Returns the write of a template's entry.
+    #[inline]
+    fn of_entry(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> Self {
+        let data = data.wrapping_byte_add(entry.offset);
+        Self { kind: entry.descriptor_type, range: range_of_entry(entry), data, stride: entry.stride }
     }
 }
 
-/// Passes on `count` descriptors of one type, from an array element of a binding on, with their
-/// places in a set of a layout.
+/// Calls `put` with each descriptor of a write, and its place in a set of a layout.
 #[inline]
 fn describe(
     call: Call<'_>,
     object: &DeviceObject,
     layout: &SetLayout,
-    (binding, element, count): (u32, u32, u32),
-    (kind, first, stride): Infos,
+    write: DescriptorWrite,
     mut put: impl FnMut(usize, DescriptorName),
 ) -> Result<()> {
-    let places = layout.places(binding, element, count);
+    let DescriptorWrite { kind, range, data, stride } = write;
+    let places = range.places(layout);
     let start = places.start;
-    let places = places.map(|place| (place, first.wrapping_byte_add((place - start) * stride)));
+    let places = places.map(|place| (place, data.wrapping_byte_add((place - start) * stride)));
     match kind {
         T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
             for (place, info) in places {
@@ -464,8 +483,8 @@ pub fn pushed(
 ) -> Result<Vec<(u32, DescriptorName)>> {
     let mut all = Vec::with_capacity(writes.len());
     for write in writes {
-        let range = range_of_write(write);
-        describe(call, object, layout, range, infos(write), |place, named| all.push((place as u32, named)))?;
+        let put = |place: usize, named| all.push((place as u32, named));
+        describe(call, object, layout, DescriptorWrite::new(write), put)?;
     }
     Ok(all)
 }
@@ -481,19 +500,14 @@ pub fn pushed_with(
     let mut all = Vec::with_capacity(template.entries.len());
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
         let put = |place: usize, named| all.push((place as u32, named));
-        describe(call, object, layout, range_of(entry), infos_of(entry, data), put)?;
+        describe(call, object, layout, DescriptorWrite::of_entry(entry, data), put)?;
     }
     Ok(all)
 }
 
-/// Returns the binding, the array element and the count of a template's entry.
-fn range_of(entry: &vk::DescriptorUpdateTemplateEntry) -> (u32, u32, u32) {
-    (entry.dst_binding, entry.dst_array_element, entry.descriptor_count)
-}
-
-/// Returns the descriptor data of a template's entry.
-fn infos_of(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> Infos {
-    (entry.descriptor_type, data.wrapping_byte_add(entry.offset), entry.stride)
+/// Returns the descriptors of a template's entry.
+fn range_of_entry(entry: &vk::DescriptorUpdateTemplateEntry) -> DescriptorRange {
+    DescriptorRange { binding: entry.dst_binding, element: entry.dst_array_element, count: entry.descriptor_count }
 }
 
 #[entry(vkCreateDescriptorUpdateTemplate)]
@@ -545,15 +559,14 @@ fn perform_all(
 ) {
     let slots = set.slots();
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
-        let range = range_of(entry);
-        if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
-            write_inline(call, set, range, data.wrapping_byte_add(entry.offset));
+        let write = DescriptorWrite::of_entry(entry, data);
+        if write.kind == T::INLINE_UNIFORM_BLOCK {
+            write_inline(call, set, write.range, write.data);
             continue;
         }
-        let put = |place: usize, named| slots[place].put(named);
-        let _ = describe(call, object, set.layout(), range, infos_of(entry, data), put);
+        let _ = describe(call, object, set.layout(), write, |place, named| slots[place].put(named));
     }
-    set.mark_written(template.entries.iter().map(|entry| end_of(set, range_of(entry))).max().unwrap_or(0));
+    set.mark_written(template.entries.iter().map(|entry| end_of(set, range_of_entry(entry))).max().unwrap_or(0));
 }
 
 #[entry(vkGetDescriptorSetLayoutSupport)]

@@ -7,6 +7,7 @@
 //! `VK_KHR_dedicated_allocation`.
 
 use std::ffi::{c_int, c_void};
+use std::fmt::Debug;
 use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
@@ -113,10 +114,11 @@ fn put_descriptor(mut out: Out<'_, c_int>, made: OwnedFd) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// Sends a message and returns an error for an unsupported handle type.
-fn check_kind(object: &DeviceObject, is_there: bool) -> Result<()> {
-    if !is_there {
-        object.messages().error("a kind of external handle is not supported");
+/// Sends a message and returns an error for a handle type, or a set of them, that has others than
+/// the allowed ones.
+fn check_kind<K: Debug>(object: &DeviceObject, kind: K, allowed: K, is_allowed: bool) -> Result<()> {
+    if !is_allowed {
+        object.messages().error(&format!("external handle type {kind:?}: expected {allowed:?}"));
         return Err(Error::InvalidExternalHandle);
     }
     Ok(())
@@ -127,10 +129,10 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     let (size, heap) = (info.allocation_size, object.device.heap());
     let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
     let exported = exported.map_or(MT::empty(), |info| info.handle_types);
-    check_kind(object, (exported & !MT::OPAQUE_FD).is_empty())?;
+    check_kind(object, exported, MT::OPAQUE_FD, MT::OPAQUE_FD.contains(exported))?;
     let descriptor: Option<&vk::ImportMemoryFdInfoKHR<'_>> = call.find(info.p_next);
     if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
-        check_kind(object, import.handle_type == MT::OPAQUE_FD)?;
+        check_kind(object, import.handle_type, MT::OPAQUE_FD, import.handle_type == MT::OPAQUE_FD)?;
         let made = Allocation::open(heap, size, borrowed(call, import.fd)?).map_err(import_error)?;
         // SAFETY: a successful import transfers the descriptor's ownership to the driver.
         unsafe { close(import.fd) };
@@ -138,7 +140,8 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     }
     let pointer: Option<&vk::ImportMemoryHostPointerInfoEXT<'_>> = call.find(info.p_next);
     if let Some(import) = pointer.filter(|import| !import.handle_type.is_empty()) {
-        check_kind(object, OF_HOST.contains(import.handle_type) && exported.is_empty())?;
+        check_kind(object, import.handle_type, OF_HOST, OF_HOST.contains(import.handle_type))?;
+        check_kind(object, exported, MT::empty(), exported.is_empty())?;
         let address = import.p_host_pointer.cast::<u8>();
         let is_aligned = |number: u64| number.is_multiple_of(HOST_POINTER_ALIGNMENT);
         if !is_aligned(address.addr() as u64) || !is_aligned(size) {
@@ -170,9 +173,12 @@ fn get_memory_fd(
     info: In<'_, vk::MemoryGetFdInfoKHR<'_>>,
     out: Out<'_, c_int>,
 ) -> Result<vk::Result> {
-    check_kind(object, info.handle_type == MT::OPAQUE_FD)?;
+    check_kind(object, info.handle_type, MT::OPAQUE_FD, info.handle_type == MT::OPAQUE_FD)?;
     let made = need(object, &object.memory, info.memory)?.descriptor().ok_or_else(|| {
-        object.messages().error(&format!("{} was not made to be exported", object.describe(info.memory)));
+        object.messages().error(&format!(
+            "{} cannot be exported: allocate it with VkExportMemoryAllocateInfo",
+            object.describe(info.memory)
+        ));
         Error::Unknown
     })?;
     Ok(put_descriptor(out, made.map_err(|_| Error::TooManyObjects)?))
@@ -191,7 +197,7 @@ fn get_memory_host_pointer_properties(
     pointer: *const c_void,
     out: Out<'_, vk::MemoryHostPointerPropertiesEXT<'_>>,
 ) -> Result<vk::Result> {
-    check_kind(object, !kind.is_empty() && OF_HOST.contains(kind))?;
+    check_kind(object, kind, OF_HOST, !kind.is_empty() && OF_HOST.contains(kind))?;
     if pointer.is_null() || !(pointer.addr() as u64).is_multiple_of(HOST_POINTER_ALIGNMENT) {
         return Err(Error::InvalidExternalHandle);
     }
@@ -201,22 +207,22 @@ fn get_memory_host_pointer_properties(
 }
 
 /// Exports the current payload of a fence or semaphore.
-fn export(object: &DeviceObject, primitive: &Primitive, is_opaque: bool, out: Out<'_, c_int>) -> Result<vk::Result> {
-    check_kind(object, is_opaque)?;
-    let made = primitive.payload().descriptor();
-    Ok(put_descriptor(out, made.inspect_err(|_| object.messages().error("what is exported was not made to be"))?))
+fn export<H: Handle + Copy>(
+    object: &DeviceObject,
+    handle: H,
+    primitive: &Primitive,
+    out: Out<'_, c_int>,
+) -> Result<vk::Result> {
+    let made = primitive.payload().descriptor().inspect_err(|_| {
+        let name = object.describe(handle);
+        object.messages().error(&format!("{name} cannot be exported: create it with an export structure in its chain"));
+    });
+    Ok(put_descriptor(out, made?))
 }
 
-fn import(
-    call: Call<'_>,
-    object: &DeviceObject,
-    primitive: &Primitive,
-    is_opaque: bool,
-    descriptor: RawFd,
-    for_a_time: bool,
-) -> Result<vk::Result> {
-    check_kind(object, is_opaque)?;
-    primitive.import(borrowed(call, descriptor)?, for_a_time)?;
+/// Replaces the payload of a fence or semaphore by the one behind a file descriptor.
+fn import(call: Call<'_>, primitive: &Primitive, descriptor: RawFd, is_temporary: bool) -> Result<vk::Result> {
+    primitive.import(borrowed(call, descriptor)?, is_temporary)?;
     // SAFETY: a successful import transfers the descriptor's ownership to the driver.
     unsafe { close(descriptor) };
     Ok(vk::Result::SUCCESS)
@@ -228,7 +234,9 @@ fn get_fence_fd(
     info: In<'_, vk::FenceGetFdInfoKHR<'_>>,
     out: Out<'_, c_int>,
 ) -> Result<vk::Result> {
-    export(object, &*need(object, &object.fences, info.fence)?, info.handle_type == FT::OPAQUE_FD, out)
+    let fence = need(object, &object.fences, info.fence)?;
+    check_kind(object, info.handle_type, FT::OPAQUE_FD, info.handle_type == FT::OPAQUE_FD)?;
+    export(object, info.fence, &fence, out)
 }
 
 #[entry(vkImportFenceFdKHR)]
@@ -237,9 +245,9 @@ fn import_fence_fd(
     object: &DeviceObject,
     info: In<'_, vk::ImportFenceFdInfoKHR<'_>>,
 ) -> Result<vk::Result> {
-    let for_a_time = info.flags.contains(vk::FenceImportFlags::TEMPORARY);
     let fence = need(object, &object.fences, info.fence)?;
-    import(call, object, &fence, info.handle_type == FT::OPAQUE_FD, info.fd, for_a_time)
+    check_kind(object, info.handle_type, FT::OPAQUE_FD, info.handle_type == FT::OPAQUE_FD)?;
+    import(call, &fence, info.fd, info.flags.contains(vk::FenceImportFlags::TEMPORARY))
 }
 
 #[entry(vkGetSemaphoreFdKHR)]
@@ -248,7 +256,9 @@ fn get_semaphore_fd(
     info: In<'_, vk::SemaphoreGetFdInfoKHR<'_>>,
     out: Out<'_, c_int>,
 ) -> Result<vk::Result> {
-    export(object, &*need(object, &object.semaphores, info.semaphore)?, info.handle_type == ST::OPAQUE_FD, out)
+    let semaphore = need(object, &object.semaphores, info.semaphore)?;
+    check_kind(object, info.handle_type, ST::OPAQUE_FD, info.handle_type == ST::OPAQUE_FD)?;
+    export(object, info.semaphore, &semaphore, out)
 }
 
 #[entry(vkImportSemaphoreFdKHR)]
@@ -257,9 +267,9 @@ fn import_semaphore_fd(
     object: &DeviceObject,
     info: In<'_, vk::ImportSemaphoreFdInfoKHR<'_>>,
 ) -> Result<vk::Result> {
-    let for_a_time = info.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
     let semaphore = need(object, &object.semaphores, info.semaphore)?;
-    import(call, object, &semaphore, info.handle_type == ST::OPAQUE_FD, info.fd, for_a_time)
+    check_kind(object, info.handle_type, ST::OPAQUE_FD, info.handle_type == ST::OPAQUE_FD)?;
+    import(call, &semaphore, info.fd, info.flags.contains(vk::SemaphoreImportFlags::TEMPORARY))
 }
 
 /// Records the resource that memory is dedicated to, if there is one.
@@ -280,7 +290,10 @@ pub fn check_dedicated<H: Handle + Copy>(
 ) -> Result<()> {
     match object.dedicated.lock().get(&memory.as_raw()) {
         Some(&other) if other != resource.as_raw() || offset != 0 => {
-            object.messages().error(&format!("{} is dedicated to another resource", object.describe(memory)));
+            object.messages().error(&format!(
+                "{} is dedicated memory: expected its own resource at offset 0",
+                object.describe(memory)
+            ));
             Err(Error::Unknown)
         }
         _ => Ok(()),

@@ -141,15 +141,21 @@ fn copy(
     Ok(())
 }
 
+/// A copy between memory and an image.
+struct HostCopy {
+    image: vk::Image,
+    direction: CopyDirection,
+    flags: vk::HostImageCopyFlagsEXT,
+}
+
 /// Copies regions. With the memcpy flag, rows are tightly packed.
 fn copy_all(
     call: Call<'_>,
     object: &DeviceObject,
-    image: vk::Image,
-    flags: vk::HostImageCopyFlagsEXT,
+    of: &HostCopy,
     regions: impl Iterator<Item = Region>,
-    direction: CopyDirection,
 ) -> Result<vk::Result> {
+    let &HostCopy { image, direction, flags } = of;
     let image = need(object, &object.images, image)?;
     for mut region in regions {
         if flags.contains(vk::HostImageCopyFlagsEXT::MEMCPY) {
@@ -176,7 +182,8 @@ fn copy_memory_to_image(
 ) -> Result<vk::Result> {
     let regions = all_of(call.array(info.p_regions, info.region_count))?;
     let regions = regions.iter().map(|region| region!(region));
-    copy_all(call, device(call, handle)?, info.dst_image, info.flags, regions, CopyDirection::ToImage)
+    let copy = HostCopy { image: info.dst_image, direction: CopyDirection::ToImage, flags: info.flags };
+    copy_all(call, device(call, handle)?, &copy, regions)
 }
 
 #[entry(vkCopyImageToMemoryEXT)]
@@ -187,7 +194,8 @@ fn copy_image_to_memory(
 ) -> Result<vk::Result> {
     let regions = all_of(call.array(info.p_regions, info.region_count))?;
     let regions = regions.iter().map(|region| region!(region));
-    copy_all(call, device(call, handle)?, info.src_image, info.flags, regions, CopyDirection::ToBuffer)
+    let copy = HostCopy { image: info.src_image, direction: CopyDirection::ToBuffer, flags: info.flags };
+    copy_all(call, device(call, handle)?, &copy, regions)
 }
 
 #[entry(vkCopyImageToImageEXT)]

@@ -207,7 +207,13 @@ fn bind_buffer_memory(
     memory: vk::DeviceMemory,
     offset: vk::DeviceSize,
 ) -> Result<vk::Result> {
-    bind_one_buffer(object, buffer, memory, offset)
+    let found = need(object, &object.buffers, buffer)?;
+    external::check_dedicated(object, memory, buffer, offset)?;
+    let memory = need(object, &object.memory, memory)?;
+    address::of_binding(object, &found, &memory, offset)?;
+    let result = bound(object, buffer, found.bind(memory, offset))?;
+    address::report_buffer(object, buffer, true);
+    Ok(result)
 }
 
 #[entry(vkBindBufferMemory2)]
@@ -217,7 +223,7 @@ fn bind_buffer_memory2(
     #[len] count: u32,
     infos: Array<'_, vk::BindBufferMemoryInfo<'_>>,
 ) -> Result<vk::Result> {
-    bind_all(call, object, infos, |info| bind_one_buffer(object, info.buffer, info.memory, info.memory_offset))
+    bind_all(call, object, infos, |info| bind_buffer_memory(object, info.buffer, info.memory, info.memory_offset))
 }
 
 /// Binds all resources whose binding is valid.
@@ -265,24 +271,11 @@ fn put_bind_status(call: Call<'_>, chain: *const c_void, code: vk::Result) {
     }
 }
 
-fn bind_one_buffer(
-    object: &DeviceObject,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    offset: vk::DeviceSize,
-) -> Result<vk::Result> {
-    let found = need(object, &object.buffers, buffer)?;
-    external::check_dedicated(object, memory, buffer, offset)?;
-    let memory = need(object, &object.memory, memory)?;
-    address::of_binding(object, &found, &memory, offset)?;
-    let result = bound(object, buffer, found.bind(memory, offset))?;
-    address::report_buffer(object, buffer, true);
-    Ok(result)
-}
-
 fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bool) -> Result<vk::Result> {
     if !was_unbound {
-        object.messages().error(&format!("{} is bound to memory already", object.describe(handle)));
+        object
+            .messages()
+            .error(&format!("{} is bound to memory already: bind a resource only once", object.describe(handle)));
         return Err(Error::Unknown);
     }
     Ok(vk::Result::SUCCESS)
@@ -426,7 +419,10 @@ fn bind_image_memory(
     memory: vk::DeviceMemory,
     offset: vk::DeviceSize,
 ) -> Result<vk::Result> {
-    bind_one_image(object, image, memory, offset)
+    let found = need(object, &object.images, image)?;
+    external::check_dedicated(object, memory, image, offset)?;
+    let memory = need(object, &object.memory, memory)?;
+    bound(object, image, found.bind(memory, offset))
 }
 
 #[entry(vkBindImageMemory2)]
@@ -438,20 +434,8 @@ fn bind_image_memory2(
 ) -> Result<vk::Result> {
     bind_all(call, object, infos, |info| match call.find::<vk::BindImageMemorySwapchainInfoKHR<'_>>(info.p_next) {
         Some(swapchain) => bind_to_swapchain(object, info.image, swapchain),
-        None => bind_one_image(object, info.image, info.memory, info.memory_offset),
+        None => bind_image_memory(object, info.image, info.memory, info.memory_offset),
     })
-}
-
-fn bind_one_image(
-    object: &DeviceObject,
-    image: vk::Image,
-    memory: vk::DeviceMemory,
-    offset: vk::DeviceSize,
-) -> Result<vk::Result> {
-    let found = need(object, &object.images, image)?;
-    external::check_dedicated(object, memory, image, offset)?;
-    let memory = need(object, &object.memory, memory)?;
-    bound(object, image, found.bind(memory, offset))
 }
 
 /// Binds an image to the memory of one of a swapchain's images.

@@ -20,6 +20,7 @@ pub mod query;
 pub mod sampler;
 pub mod sync;
 
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, OnceLock};
@@ -35,6 +36,7 @@ use vitric_api::queue;
 use vitric_api::swapchain::Swapchain;
 use vitric_api::sync::{Fence, Semaphore};
 use vitric_api::{Error, Result};
+use vitric_base::panics;
 use vitric_exec::bindings::{DescriptorResolver, DescriptorSet};
 use vitric_exec::runtime::{Conversion, Sampler, SetLayout};
 use vitric_gpu::command::{Event, QueryPool};
@@ -44,7 +46,7 @@ use vitric_memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 
 use self::pipeline::graphics::Parts;
 use self::private::PrivateData;
-use crate::call::{Call, Param, Typed};
+use crate::call::{Call, PanicTarget, Param, Typed};
 use crate::handles::{Retired, Table};
 use crate::messengers::Witness;
 use crate::process;
@@ -461,6 +463,47 @@ impl<'c> Param for &'c CommandObject {
     }
 }
 
+impl PanicTarget for vk::Device {
+    fn report(self, call: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error {
+        match DeviceObject::from_handle(call, self) {
+            Some(object) => object.device.health().lose_by_panic(command, panic),
+            None => return ().report(call, command, panic),
+        }
+        Error::DeviceLost
+    }
+}
+
+impl PanicTarget for vk::Queue {
+    fn report(self, call: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error {
+        let device = QueueObject::from_handle(call, self).map_or(0, |object| object.device);
+        vk::Device::from_raw(device).report(call, command, panic)
+    }
+}
+
+impl PanicTarget for vk::CommandBuffer {
+    fn report(self, call: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error {
+        let device = CommandObject::from_handle(call, self).map_or(0, |object| object.device);
+        vk::Device::from_raw(device).report(call, command, panic)
+    }
+}
+
+impl PanicTarget for vk::PhysicalDevice {
+    fn report(self, call: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error {
+        match PhysicalObject::from_handle(call, self) {
+            Some(object) => object.messages.error(&format!("{command}: {}", panics::describe(panic))),
+            None => return ().report(call, command, panic),
+        }
+        Error::Unknown
+    }
+}
+
+impl PanicTarget for vk::Instance {
+    fn report(self, call: Call<'_>, command: &str, panic: &(dyn Any + Send)) -> Error {
+        let physical = InstanceObject::from_handle(call, self).map_or(0, |object| object.physical);
+        vk::PhysicalDevice::from_raw(physical).report(call, command, panic)
+    }
+}
+
 /// Returns the object of a handle.
 ///
 /// # Errors
@@ -485,7 +528,9 @@ pub fn need_with<T: Clone, H: vk::Handle + Copy, R>(
 /// Sends the message that a handle is invalid.
 #[cold]
 pub fn bad_handle<H: vk::Handle + Copy>(device: &DeviceObject, handle: H) -> Error {
-    device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
+    device
+        .messages()
+        .error(&format!("{} is null, stale or foreign: expected a live handle of the device", device.describe(handle)));
     Error::Unknown
 }
 
@@ -516,6 +561,9 @@ pub fn good<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table
 /// Destroys the object of a handle. A null handle is ignored, and an invalid one is reported.
 pub fn destroy<T: Clone, H: vk::Handle + Copy>(device: &DeviceObject, table: &Table<T>, handle: H) {
     if !handle.is_null() && device.remove(table, handle).is_none() {
-        device.messages().error(&format!("{} is stale or foreign", device.describe(handle)));
+        device.messages().error(&format!(
+            "{} is stale or foreign: expected a live handle of the device, or null",
+            device.describe(handle)
+        ));
     }
 }

@@ -143,9 +143,10 @@ pub fn texel_size(size: vk::Extent2D) -> [u32; 2] {
 
 fn insert(object: &DeviceObject, attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Result<u64> {
     let desc = PassDesc::new(attachments, subpasses).ok_or_else(|| {
-        object
-            .messages()
-            .error("a render pass names an attachment that it has not got, has no subpass, or only some with views");
+        object.messages().error(
+            "render pass: expected at least one subpass, attachment indices below attachmentCount, and view masks for \
+             all subpasses or none",
+        );
         Error::Unknown
     })?;
     Ok(object.passes.insert(Arc::new(desc)))

@@ -67,7 +67,9 @@ fn get_query_pool_results(
     wait.check()?;
     if !complete && waits {
         let pool = object.describe(handle);
-        object.messages().error(&format!("queries of {pool} are waited for that no submitted command ends"));
+        object.messages().error(&format!(
+            "{pool}: no submitted command ends the queries that are waited for: submit vkCmdEndQuery first"
+        ));
     }
     Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
 }

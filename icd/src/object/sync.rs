@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::Result;
 use vitric_api::queue;
-use vitric_api::sync::{Kind, Payload, Primitive};
+use vitric_api::sync::{Payload, PayloadKind, Primitive};
 use vitric_entry::entry;
 use vitric_gpu::command::Event;
 
@@ -25,8 +25,8 @@ fn create_fence(
     let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
     let exported: Option<&vk::ExportFenceCreateInfo<'_>> = call.find(info.p_next);
     let payload = match exported.is_some_and(|info| !info.handle_types.is_empty()) {
-        true => Payload::shared(Kind::Fence, u64::from(signaled))?,
-        false => Payload::new(Kind::Fence, u64::from(signaled)),
+        true => Payload::shared(PayloadKind::Fence, u64::from(signaled))?,
+        false => Payload::new(PayloadKind::Fence, u64::from(signaled)),
     };
     Ok(out.put(object.fences.insert(Primitive::new(payload))))
 }
@@ -84,8 +84,8 @@ fn create_semaphore(
     let info = check::info(call, object, info)?;
     let kind: Option<&vk::SemaphoreTypeCreateInfo<'_>> = call.find(info.p_next);
     let (kind, value) = match kind.filter(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE) {
-        Some(timeline) => (Kind::Timeline, timeline.initial_value),
-        None => (Kind::Binary, 0),
+        Some(timeline) => (PayloadKind::Timeline, timeline.initial_value),
+        None => (PayloadKind::Binary, 0),
     };
     let exported: Option<&vk::ExportSemaphoreCreateInfo<'_>> = call.find(info.p_next);
     let payload = match exported.is_some_and(|info| !info.handle_types.is_empty()) {

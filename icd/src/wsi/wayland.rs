@@ -135,7 +135,7 @@ impl Buffer {
         let (Ok(width), Ok(height)) = (width, height) else { return Err(Error::SurfaceLost) };
         let bytes = width.checked_mul(4).and_then(|pitch| pitch.checked_mul(height)).ok_or(Error::SurfaceLost)?;
         let (file, map) = shared(bytes as usize).map_err(|problem| {
-            log::error!("no memory for a frame: {problem}");
+            log::error!("shared memory of {bytes} bytes for a frame cannot be created: {problem}");
             Error::OutOfHostMemory
         })?;
         let pool = shm.create_pool(file.as_fd(), bytes, handle, ());
@@ -255,11 +255,11 @@ impl Window {
         let id = id.map_err(|_| Error::SurfaceLost)?;
         let surface = WlSurface::from_id(&connection, id).map_err(|_| Error::SurfaceLost)?;
         let (globals, queue) = registry_queue_init::<Listener>(&connection).map_err(|error| {
-            log::error!("{error}");
+            log::error!("the registry of the Wayland compositor cannot be read: {error}");
             Error::SurfaceLost
         })?;
         let shm = globals.bind(&queue.handle(), 1..=1, ()).map_err(|error| {
-            log::error!("{error}");
+            log::error!("wl_shm cannot be bound: {error}: expected a Wayland compositor with shared memory");
             Error::InitializationFailed
         })?;
         let presentation = globals.bind(&queue.handle(), 1..=1, ()).ok();

@@ -25,8 +25,10 @@ unsafe fn connection(display: *mut vk::Display) -> Result<*mut c_void> {
     // SAFETY: loading the library only runs its initialisers. The function has this type, and the
     // display is alive. The connection belongs to the display and outlives the library.
     let connection = unsafe {
-        let library = Library::new("libX11-xcb.so.1").inspect_err(|e| log::error!("{e}"));
-        let library = library.map_err(|_| Error::InitializationFailed)?;
+        let library = Library::new("libX11-xcb.so.1").map_err(|error| {
+            log::error!("libX11-xcb.so.1 cannot be loaded: {error}: install the library, or create an xcb surface");
+            Error::InitializationFailed
+        })?;
         let get = library.get::<Get>(b"XGetXCBConnection\0").map_err(|_| Error::InitializationFailed)?;
         get(display)
     };

@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use vitric_base::panics;
+
 use super::CommandList;
 use super::name::RunningCommand;
 use super::processor::{MAX_NESTED, Processor};
@@ -35,9 +37,7 @@ impl LossReport {
 
     /// Reports a panic.
     fn of_panic(panic: &(dyn Any + Send), running: &RunningCommand) -> Self {
-        let message = panic.downcast_ref::<String>().map(String::as_str);
-        let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Self(format!("{running}: the emulation failed, which is a fault of Vitric: panic: {message}"))
+        Self(format!("{running}: {}", panics::describe(panic)))
     }
 }
 

@@ -1,11 +1,12 @@
-//! Clear, copy, blit and resolve, with the regions of Vulkan's commands. Parts of a region that
-//! lie outside the image or buffer are dropped.
+//! Clear, copy, blit and resolve, with the regions of Vulkan's commands, and reads of frames. Parts
+//! of a region that lie outside the image or buffer are dropped.
 //!
 //! Source: Vulkan specification, "Clear Commands" and "Copy Commands".
 
 mod blit;
 mod clear;
 mod copy;
+mod present;
 mod resolve;
 mod resolve_depth;
 mod scaled;
@@ -17,6 +18,7 @@ pub(crate) use clear::{PlaneClear, clears_all};
 pub use clear::{clear_image, fill_buffer};
 pub(crate) use copy::{BufferImageTransfer, copy_buffer_image, copy_image};
 pub use copy::{CopyDirection, copy_buffer};
+pub use present::read_frame;
 pub(crate) use resolve::{replicate, resolve, resolve_view};
 pub(crate) use resolve_depth::resolve_depth_stencil;
 

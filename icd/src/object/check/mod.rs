@@ -126,7 +126,7 @@ pub struct Check<'a> {
 impl Check<'_> {
     #[cold]
     fn null(self) -> Error {
-        self.messages.error(&format!("{} is a null pointer: it is required", self.structure));
+        self.messages.error(&format!("{} = null: expected a pointer to the structure", self.structure));
         Error::Unknown
     }
 
@@ -564,6 +564,8 @@ pub fn view_range(
 
 #[cfg(test)]
 mod tests {
+    use vitric_api::debug::MessageKind;
+
     use super::*;
 
     #[test]
@@ -572,7 +574,10 @@ mod tests {
         let call = unsafe { Call::new() };
         let (messages, heard) = (Messages::default(), std::sync::Arc::new(parking_lot::Mutex::new(Vec::new())));
         let said = heard.clone();
-        let all = (vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION);
+        let all = MessageKind {
+            severity: vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+            types: vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
+        };
         let hear = move |_, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>| {
             said.lock().push(call.string(data.p_message));
         };
@@ -593,7 +598,7 @@ mod tests {
         }
         let heard = heard.lock();
         assert_eq!(heard[0], "VkSamplerCreateInfo::magFilter = 77: expected one of [NEAREST, LINEAR]");
-        assert_eq!(heard[1], "VkSamplerCreateInfo is a null pointer: it is required");
+        assert_eq!(heard[1], "VkSamplerCreateInfo = null: expected a pointer to the structure");
         assert_eq!(heard[2], "VkSubpassDescription::colorAttachmentCount = 9: expected 0 to 8");
         assert_eq!(heard[3], "VkRenderPassCreateInfo::pAttachments = null: expected a pointer to 2 values");
         assert_eq!(heard[4], "VkAttachmentDescription::samples = 0x0: expected one bit of 0x1f");

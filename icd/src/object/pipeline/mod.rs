@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use vitric_api::physical::SUBGROUP_SIZE;
-use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, identify};
+use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, StageKey, identify};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_exec::Program;
@@ -140,14 +140,14 @@ fn stage_desc(
     } else {
         (named_module(call, info).ok_or(Error::Unknown)?, None)
     };
-    Ok(StageDesc {
-        stage: info.stage,
+    let key = StageKey {
         identifier,
-        module,
         entry: call.string(info.p_name),
+        stage: info.stage,
         specialization: specialization(call, call.get(info.p_specialization_info)),
         views_are_devices,
-    })
+    };
+    Ok(StageDesc { key, module })
 }
 
 /// Checks the subgroup size. There is one size, so no other can be required.
@@ -159,7 +159,9 @@ fn check_subgroup_size(
     match call.find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(info.p_next) {
         Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => {
             let size = size.required_subgroup_size;
-            object.messages().error(&format!("subgroups have {SUBGROUP_SIZE} invocations, not {size}"));
+            object
+                .messages()
+                .error(&format!("requiredSubgroupSize = {size}: expected {SUBGROUP_SIZE}, the only size of subgroups"));
             Err(Error::Unknown)
         }
         _ => Ok(()),
@@ -232,10 +234,12 @@ impl<'a> Maker<'a> {
         let start = Instant::now();
         put_feedback(self.call, info, vk::PipelineCreationFeedback::default());
         let cache = self.cache.as_deref();
-        if is_compilation_forbidden(self.call, info) && !self.good().all(|desc| self.object.programs.has(desc, cache)) {
+        if is_compilation_forbidden(self.call, info)
+            && !self.good().all(|desc| self.object.programs.has(&desc.key, cache))
+        {
             return Err(Error::CompileRequired);
         }
-        let was_cached = cache.is_some_and(|cache| self.good().all(|desc| cache.has(desc)));
+        let was_cached = cache.is_some_and(|cache| self.good().all(|desc| cache.has(&desc.key)));
         let made = make(self, info)?;
         let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
         if was_cached {
@@ -342,20 +346,25 @@ fn is_compilation_forbidden(call: Call<'_>, info: &impl PipelineInfo) -> bool {
     info.has(call, vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
 }
 
+/// Pipelines that one call creates.
+struct PipelineBatch<'c, I> {
+    cache: vk::PipelineCache,
+    infos: Array<'c, I>,
+    out: ArrayMut<'c, vk::Pipeline>,
+}
+
 /// Creates pipelines and compiles their programs in parallel. Failed pipelines are null, and the
 /// first error is returned.
 fn create_all<I: PipelineInfo>(
     call: Call<'_>,
     object: &DeviceObject,
-    cache: vk::PipelineCache,
-    infos: Array<'_, I>,
-    out: ArrayMut<'_, vk::Pipeline>,
+    batch: PipelineBatch<'_, I>,
     make: impl Fn(&Maker<'_>, &I) -> Result<Pipeline>,
 ) -> Result<vk::Result> {
-    let infos = check::array(object, "pCreateInfos", infos)?;
-    let out = check::output(object, "pPipelines", out)?;
+    let infos = check::array(object, "pCreateInfos", batch.infos)?;
+    let out = check::output(object, "pPipelines", batch.out)?;
     out.fill(vk::Pipeline::null());
-    let cache = object.caches.get(cache.as_raw());
+    let cache = object.caches.get(batch.cache.as_raw());
     let makers: Vec<Maker<'_>> = infos.iter().map(|info| Maker::new(call, object, cache.clone(), info)).collect();
     let compiled = makers.iter().zip(infos).filter(|(_, info)| !is_compilation_forbidden(call, *info));
     let compiled: Vec<StageDesc> = compiled.flat_map(|(maker, _)| maker.good().cloned()).collect();
@@ -383,7 +392,7 @@ fn create_compute_pipelines(
     _: *const vk::AllocationCallbacks<'_>,
     out: ArrayMut<'_, vk::Pipeline>,
 ) -> Result<vk::Result> {
-    create_all(call, object, cache, infos, out, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
+    create_all(call, object, PipelineBatch { cache, infos, out }, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
         let program = maker.program(vk::ShaderStageFlags::COMPUTE)?.ok_or(Error::Unknown)?;
         Ok(Pipeline::Compute(Arc::new(ComputePipeline { program })))
     })
@@ -399,7 +408,7 @@ fn create_graphics_pipelines(
     _: *const vk::AllocationCallbacks<'_>,
     out: ArrayMut<'_, vk::Pipeline>,
 ) -> Result<vk::Result> {
-    create_all(call, object, cache, infos, out, graphics::make)
+    create_all(call, object, PipelineBatch { cache, infos, out }, graphics::make)
 }
 
 /// Returns `count` viewports or scissors. If their values are dynamic, the pointer may be invalid.

@@ -44,7 +44,7 @@ impl Segment {
     pub fn new(connection: &XCBConnection, bytes: usize) -> Option<Self> {
         let shared = share(connection, bytes);
         if let Err(problem) = &shared {
-            log::info!("frames are sent in requests: {problem}");
+            log::info!("frames are sent in requests instead of shared memory: {problem}");
         }
         shared.ok()
     }
@@ -91,11 +91,12 @@ impl Segment {
 
 fn share(connection: &XCBConnection, bytes: usize) -> std::result::Result<Segment, String> {
     let present = connection.extension_information(shm::X11_EXTENSION_NAME).map_err(|error| error.to_string())?;
-    present.ok_or("the X server has no MIT-SHM")?;
+    present.ok_or("the X server has no extension MIT-SHM")?;
     let version = connection.shm_query_version().map_err(|error| error.to_string())?;
     let version = version.reply().map_err(|error| error.to_string())?;
     if (version.major_version, version.minor_version) < (1, 2) {
-        return Err("the X server's MIT-SHM takes no descriptors".into());
+        let (major, minor) = (version.major_version, version.minor_version);
+        return Err(format!("the X server has MIT-SHM {major}.{minor}: expected 1.2 or newer"));
     }
     let (file, map) = shared(bytes)?;
     let id = connection.generate_id().map_err(|error| error.to_string())?;
