@@ -76,12 +76,12 @@ fn listed(list: &[String], name: &str) -> bool {
 }
 
 fn parse(file: &Path) -> Result<Vec<String>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| match line.split_once('#') {
             Some((pattern, reason)) if !reason.trim().is_empty() => Ok(pattern.trim().to_owned()),
-            _ => Err(format!("{}: '{line}' has no reason", file.display())),
+            _ => Err(format!("{}: '{line}' has no reason: expected PATTERN # REASON", file.display())),
         })
         .collect()
 }

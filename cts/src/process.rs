@@ -58,9 +58,9 @@ pub fn watch(
     each: impl FnMut(String, Record),
 ) -> Result<Stop, String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let problem = |error: std::io::Error| format!("{program}: {error}");
+    let problem = |error: std::io::Error| format!("{program} cannot be run: {error}");
     let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(problem)?;
-    let lines = lines(process.stdout.take().ok_or_else(|| format!("{program}: no output"))?);
+    let lines = lines(process.stdout.take().ok_or_else(|| format!("{program} has no standard output"))?);
     let mut cases = Cases { running: None, doubt: String::new(), each };
     let timed_out = follow(&lines, timeout, |line| cases.take(hear(line)));
     let status = end(&mut process, timed_out).map_err(problem)?;

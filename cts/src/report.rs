@@ -194,7 +194,7 @@ fn escape(text: &str) -> String {
 }
 
 fn write(file: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+    std::fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }
 
 #[cfg(test)]

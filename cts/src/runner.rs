@@ -49,21 +49,27 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
     };
     let mut args = args;
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} needs a value; {USAGE}"));
+        let mut value = || args.next().ok_or(format!("{arg}: expected a value after it; {USAGE}"));
         match arg.as_str() {
             "--filter" => options.filters.push(value()?),
             "--list" => options.list = true,
-            "--timeout" => options.timeout = Duration::from_secs(value()?.parse().map_err(|_| USAGE.to_owned())?),
+            "--timeout" => options.timeout = seconds(&value()?)?,
             "--json" => options.files.json = Some(value()?.into()),
             "--junit" => options.files.junit = Some(value()?.into()),
             "--loader" => options.loader = true,
             "--expectations" => options.expectations = value()?.into(),
             "--no-isolation" => options.isolation = false,
             "--child" => options.child = Some(value()?),
-            _ => return Err(format!("unknown option '{arg}'; {USAGE}")),
+            _ => return Err(format!("'{arg}' is not an option; {USAGE}")),
         }
     }
     Ok(options)
+}
+
+/// Parses a time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| format!("--timeout {text}: expected a whole number of seconds; {USAGE}"))?;
+    Ok(Duration::from_secs(seconds))
 }
 
 /// Runs the suite with command-line arguments. `linked` is the entry of a linked driver, if there
@@ -89,7 +95,7 @@ fn run(options: &Options, linked: Option<ash::Entry>) -> Result<bool, String> {
     }
     if entries.is_empty() {
         return Err(format!(
-            "--filter {}: no case has such a name; --list prints all names",
+            "--filter {}: no case matches: expected a pattern of a name that --list prints",
             options.filters.join(" --filter ")
         ));
     }
@@ -97,7 +103,8 @@ fn run(options: &Options, linked: Option<ash::Entry>) -> Result<bool, String> {
         (false, Some(entry)) => Ok(entry.clone()),
         // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the
         // entry.
-        _ => unsafe { ash::Entry::load() }.map_err(|error| error.to_string()),
+        _ => unsafe { ash::Entry::load() }
+            .map_err(|error| format!("the Vulkan loader cannot be opened: {error}: install it (libvulkan.so.1)")),
     };
     if let Some(group) = &options.child {
         run_here(&entries, Some(group), &source()?)?;
@@ -130,7 +137,7 @@ fn run_here(entries: &[Entry], child: Option<&str>, source: &ash::Entry) -> Resu
         Some((group, after)) => (Some(group), Some(after)),
         None => (Some(child), None),
     });
-    let gpu = Gpu::new(source.clone()).map_err(|outcome| format!("{outcome:?}"))?;
+    let gpu = Gpu::new(source.clone()).map_err(|outcome| format!("no device can be opened: {outcome:?}"))?;
     let mut outcomes = Records::new();
     let mut skipping = after.is_some();
     for entry in entries.iter().filter(|entry| group.is_none_or(|group| group_of(&entry.name, DEPTH) == group)) {
@@ -175,7 +182,8 @@ fn run_group(options: &Options, entries: &[Entry], group: &str, outcomes: &mut R
 
 /// Runs a child process.
 fn run_child(options: &Options, group: &str, outcomes: &mut Records) -> Result<Stop, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program =
+        std::env::current_exe().map_err(|error| format!("the path of this program cannot be read: {error}"))?;
     let mut command = Command::new(program);
     if std::env::args().nth(1).as_deref() == Some("cts") {
         command.arg("cts");

@@ -78,7 +78,10 @@ fn run(
     let status = counted::wait(prepare(&mut command))?;
     match status.success() {
         true => Ok(()),
-        false => Err(Failure { code: counted::code(status), message: format!("the program failed ({status})") }),
+        false => Err(Failure {
+            code: counted::code(status),
+            message: format!("the program {} failed ({status}): expected success in every run", args.program.display()),
+        }),
     }
 }
 
@@ -144,20 +147,23 @@ fn parse(words: &[OsString]) -> Result<Args, Failure> {
                 break;
             }
             Some(other) if other.starts_with('-') => {
-                return Err(Failure::usage(format!("`vitric bench` knows no option '{other}'")));
+                return Err(Failure::usage(format!(
+                    "'{other}' is not an option of `vitric bench`: options of the program follow its name"
+                )));
             }
             _ => break,
         }
         next = words.next();
     }
-    args.program = next.cloned().ok_or_else(|| Failure::usage("`vitric bench` needs a program"))?;
+    args.program = next.cloned().ok_or_else(|| Failure::usage("vitric bench: expected a program"))?;
     args.rest = words.cloned().collect();
     Ok(args)
 }
 
 fn runs(word: Option<&OsString>) -> Result<usize, Failure> {
     let number = word.and_then(|word| word.to_str()).and_then(|word| word.parse().ok()).filter(|&runs| runs > 0);
-    number.ok_or_else(|| Failure::usage("`--runs` needs a number of at least 1"))
+    let text = word.map(|word| word.to_string_lossy()).unwrap_or_default();
+    number.ok_or_else(|| Failure::usage(format!("--runs '{text}': expected a whole number of at least 1")))
 }
 
 #[cfg(test)]

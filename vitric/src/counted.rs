@@ -25,7 +25,12 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("vitric-counters-{}", std::process::id()));
         // A folder of an earlier process with this number.
         let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir(&path).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+        std::fs::create_dir(&path).map_err(|e| {
+            Failure::new(format!(
+                "the folder {} cannot be created: {e}: set TMPDIR to a writable folder",
+                path.display()
+            ))
+        })?;
         Ok(Self(path))
     }
 
@@ -72,9 +77,15 @@ pub fn wait(command: &mut Command) -> Result<ExitStatus, Failure> {
 pub fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
     let program = program.to_string_lossy();
     if error.kind() == std::io::ErrorKind::NotFound {
-        return Failure { code: 127, message: format!("the program '{program}' was not found") };
+        return Failure {
+            code: 127,
+            message: format!("the program '{program}' was not found: expected a path, or a name in PATH"),
+        };
     }
-    Failure { code: 126, message: format!("the program '{program}' can not be started: {error}") }
+    Failure {
+        code: 126,
+        message: format!("the program '{program}' cannot be started: {error}: expected an executable file"),
+    }
 }
 
 /// Returns the exit code of a program by the rules of shells.
@@ -90,11 +101,13 @@ pub fn run(mut command: Command, words: &[OsString], (path, file): (&Path, File)
     let status = wait(command.env("VITRIC_COUNTERS", folder.path()))?;
     let devices = folder.take();
     if devices.is_empty() {
-        eprintln!("vitric: no device has left counters: one does when it is destroyed, or the program exits");
+        eprintln!(
+            "vitric: no counters: expected a program that creates a Vulkan device and destroys it, or exits normally"
+        );
     }
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     if let Err(error) = write(&words, &devices, &mut BufWriter::new(file)) {
-        eprintln!("vitric: counters cannot be written to {}: {error}", path.display());
+        eprintln!("vitric: --counters {}: counters cannot be written: {error}", path.display());
     }
     Ok(code(status))
 }

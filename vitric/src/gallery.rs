@@ -88,7 +88,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| Failure::usage(format!("{word} needs a value")));
+        let mut value = || words.next().ok_or_else(|| Failure::usage(format!("{word}: expected a value after it")));
         match word.as_str() {
             "--out" => args.out = value()?.into(),
             "--size" => (args.options.width, args.options.height) = size(value()?)?,
@@ -98,7 +98,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
             "--heatmaps" => args.heatmaps = true,
             "--compaction" => args.compaction = true,
             option if option.starts_with('-') => {
-                return Err(Failure::usage(format!("`vitric gallery` knows no option '{option}'")));
+                return Err(Failure::usage(format!("'{option}' is not an option of `vitric gallery`")));
             }
             name => args.scenes.push(find(name).map_err(|e| Failure::usage(e.to_string()))?),
         }
@@ -110,7 +110,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
 }
 
 fn count(text: &str) -> Result<u32, Failure> {
-    let wrong = || Failure::usage(format!("{text:?} is not a number of frames"));
+    let wrong = || Failure::usage(format!("--frames {text}: expected a whole number of at least 1"));
     text.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)
 }
 
@@ -118,7 +118,7 @@ fn count(text: &str) -> Result<u32, Failure> {
 fn size(text: &str) -> Result<(u32, u32), Failure> {
     let side = |text: &str| text.parse().ok().filter(|n| (1..=4096).contains(n));
     let sides = text.split_once('x').and_then(|(w, h)| Some((side(w)?, side(h)?)));
-    sides.ok_or_else(|| Failure::usage(format!("{text:?} is not a size like 960x540 (each side 1 to 4096)")))
+    sides.ok_or_else(|| Failure::usage(format!("--size {text}: expected WIDTHxHEIGHT, each from 1 to 4096")))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub fn make(scene: &SceneInfo, options: &Options, out: &Path) -> Result<Vec<Stri
     let failed = |what: &str| Failure::new(format!("{}: {what}", scene.name));
     let (text, report) = counted(scene, options, &[])?;
     let counters = out.join(format!("{}-counters.json", scene.name));
-    std::fs::write(&counters, &text).map_err(|e| failed(&e.to_string()))?;
+    std::fs::write(&counters, &text).map_err(|e| failed(&format!("{} cannot be written: {e}", counters.display())))?;
     let mut lines = Vec::new();
     let Some(maps) = of_size(&report["maps"], options) else { return Ok(lines) };
     for (name, values) in KINDS {
@@ -55,7 +55,8 @@ pub fn counted(scene: &SceneInfo, options: &Options, variables: &[(&str, &str)])
     let failed = |what: &str| Failure::new(format!("{}: {what}", scene.name));
     let folder = std::env::temp_dir().join(format!("vitric-counted-{}-{}", std::process::id(), scene.name));
     let size = format!("{}x{}", options.width, options.height);
-    let program = std::env::current_exe().map_err(|e| failed(&e.to_string()))?;
+    let program =
+        std::env::current_exe().map_err(|e| failed(&format!("the path of this program cannot be read: {e}")))?;
     let done = Command::new(program)
         .args(["gallery", scene.name, "--size", &size, "--frames", &options.frames.to_string(), "--out"])
         .arg(folder.join("pictures"))
@@ -63,13 +64,13 @@ pub fn counted(scene: &SceneInfo, options: &Options, variables: &[(&str, &str)])
         .env("VITRIC_COUNTERS", folder.join("counters"))
         .envs(variables.iter().copied())
         .output()
-        .map_err(|e| failed(&e.to_string()))?;
+        .map_err(|e| failed(&format!("the counting process cannot be started: {e}")))?;
     if !done.status.success() {
         return Err(failed(&String::from_utf8_lossy(&done.stderr)));
     }
-    let text = read(&folder.join("counters")).ok_or_else(|| failed("nothing was counted"))?;
+    let text = read(&folder.join("counters")).ok_or_else(|| failed("the counting process wrote no counters"))?;
     let _ = std::fs::remove_dir_all(&folder);
-    let report = serde_json::from_str(&text).map_err(|e| failed(&e.to_string()))?;
+    let report = serde_json::from_str(&text).map_err(|e| failed(&format!("the counters are not JSON: {e}")))?;
     Ok((text, report))
 }
 

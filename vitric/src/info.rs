@@ -7,20 +7,22 @@ use std::process::ExitCode;
 /// Runs the command.
 pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     if let Some(word) = args.first() {
-        return Err(Failure::usage(format!("`vitric info` takes no argument like '{word}'")));
+        return Err(Failure::usage(format!("vitric info {word}: expected no argument")));
     }
     show_knobs();
     let entry = driver::entry()?;
-    let failed = |e: vk::Result| Failure::new(format!("the driver answered {e:?}"));
+    let failed = |step: &str, e: vk::Result| Failure::new(format!("{step} failed: {e:?}; VITRIC_LOG=debug shows more"));
     // SAFETY: the entry points are the driver's own.
-    show_extensions("instance", &unsafe { entry.enumerate_instance_extension_properties(None) }.map_err(failed)?);
+    let extensions = unsafe { entry.enumerate_instance_extension_properties(None) };
+    show_extensions("instance", &extensions.map_err(|e| failed("vkEnumerateInstanceExtensionProperties", e))?);
     println!();
     // SAFETY: the create info is complete; the instance is destroyed once, after its last use.
     unsafe {
-        let instance = entry.create_instance(&vk::InstanceCreateInfo::default(), None).map_err(failed)?;
+        let instance = entry.create_instance(&vk::InstanceCreateInfo::default(), None);
+        let instance = instance.map_err(|e| failed("vkCreateInstance", e))?;
         let shown = show_all(&instance);
         instance.destroy_instance(None);
-        shown.map_err(failed)?;
+        shown.map_err(|e| failed("a query of the physical device", e))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -34,7 +34,7 @@ fn folder(args: &[&str], variable: impl Fn(&str) -> Option<OsString>) -> Result<
     match args {
         [] | ["--user"] => user_folder(variable),
         ["--system"] => Ok(PathBuf::from("/etc/vulkan/icd.d")),
-        other => Err(Failure::usage(format!("unexpected arguments: {}", other.join(" ")))),
+        other => Err(Failure::usage(format!("'{}': expected --user or --system", other.join(" ")))),
     }
 }
 
@@ -42,7 +42,9 @@ fn user_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, F
     // Relative paths must be ignored ("XDG Base Directory Specification").
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
-    let data = data.ok_or_else(|| Failure::new("neither XDG_DATA_HOME nor HOME is set to an absolute path"))?;
+    let data = data.ok_or_else(|| {
+        Failure::new("neither XDG_DATA_HOME nor HOME is an absolute path: set one of them, or use --system")
+    })?;
     Ok(data.join("vulkan/icd.d"))
 }
 
@@ -58,7 +60,7 @@ fn uninstall(folder: &std::path::Path) -> Result<ExitCode, Failure> {
     match std::fs::remove_file(&path) {
         Ok(()) => println!("removed {}", path.display()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => println!("{} is not installed", path.display()),
-        Err(e) => return Err(Failure::new(format!("{} can not be removed: {e}", path.display()))),
+        Err(e) => return Err(Failure::new(format!("{} cannot be removed: {e}", path.display()))),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -66,14 +66,14 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
         "shader" => shader::command(&text(rest)?),
         "help" | "--help" | "-h" => help(),
         "--version" | "-V" => version(),
-        other => Err(Failure::usage(format!("there is no command '{other}'"))),
+        other => Err(Failure::usage(format!("'{other}' is not a command"))),
     }
 }
 
 /// Returns the arguments of commands without file names of other programs, which must be UTF-8.
 fn text(args: &[std::ffi::OsString]) -> Result<Vec<String>, Failure> {
     let one = |arg: &std::ffi::OsString| {
-        arg.to_str().map(str::to_owned).ok_or_else(|| Failure::usage(format!("{arg:?} is not valid UTF-8")))
+        arg.to_str().map(str::to_owned).ok_or_else(|| Failure::usage(format!("{arg:?}: expected text in UTF-8")))
     };
     args.iter().map(one).collect()
 }

@@ -14,12 +14,13 @@ pub const API_VERSION: &str = "1.3.281";
 
 /// Returns the path of the driver library beside this program, or in its `deps` folder.
 pub fn library() -> Result<PathBuf, Failure> {
-    let program = std::env::current_exe().map_err(|e| Failure::new(format!("this program's own path: {e}")))?;
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::new(format!("the path of this program cannot be read: {e}: mount /proc")))?;
     let program = program.canonicalize().unwrap_or(program);
     let folder = program.parent().unwrap_or(Path::new("/"));
     find(folder).ok_or_else(|| {
         Failure::new(format!(
-            "the driver library {LIBRARY} is neither in {} nor in its deps folder; `cargo build` makes it",
+            "the driver library {LIBRARY} is neither in {} nor in its folder deps: build it with `cargo build`",
             folder.display()
         ))
     })
@@ -46,7 +47,9 @@ pub fn write(folder: &Path, library: &Path) -> Result<PathBuf, Failure> {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&draft, text(library)))
         .and_then(|()| std::fs::rename(&draft, &path));
-    written.map_err(|e| Failure::new(format!("the manifest {} can not be written: {e}", path.display())))?;
+    written.map_err(|e| {
+        Failure::new(format!("the manifest {} cannot be written: {e}: expected a writable folder", path.display()))
+    })?;
     Ok(path)
 }
 

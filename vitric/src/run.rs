@@ -29,7 +29,7 @@ pub fn command(args: &[OsString]) -> Result<ExitCode, Failure> {
                 let words: Vec<_> = std::iter::once(&args.program).chain(&args.rest).cloned().collect();
                 return counted::run(program, &words, (path, file)).map(ExitCode::from);
             }
-            Err(error) => eprintln!("vitric: counters cannot be written to {}: {error}", path.display()),
+            Err(error) => eprintln!("vitric: --counters {}: the file cannot be created: {error}", path.display()),
         }
     }
     let error = program.envs(manifest::variables()?).exec();
@@ -44,7 +44,7 @@ fn parse(words: &[OsString]) -> Result<Args, Failure> {
         match word.to_str() {
             Some("--set") => args.knobs.push(knob(words.next())?),
             Some("--counters") => {
-                let file = words.next().ok_or_else(|| Failure::usage("`--counters` needs a file"))?;
+                let file = words.next().ok_or_else(|| Failure::usage("--counters: expected a file name after it"))?;
                 args.counters = Some(file.into());
             }
             Some("--") => {
@@ -52,20 +52,22 @@ fn parse(words: &[OsString]) -> Result<Args, Failure> {
                 break;
             }
             Some(other) if other.starts_with('-') => {
-                return Err(Failure::usage(format!("`vitric run` knows no option '{other}'")));
+                return Err(Failure::usage(format!(
+                    "'{other}' is not an option of `vitric run`: options of the program follow its name"
+                )));
             }
             _ => break,
         }
         next = words.next();
     }
-    args.program = next.cloned().ok_or_else(|| Failure::usage("`vitric run` needs a program"))?;
+    args.program = next.cloned().ok_or_else(|| Failure::usage("vitric run: expected a program"))?;
     args.rest = words.cloned().collect();
     Ok(args)
 }
 
 /// Parses `NAME=VALUE` as an environment variable of the driver.
 fn knob(word: Option<&OsString>) -> Result<(String, OsString), Failure> {
-    let wrong = || Failure::usage("`--set` needs KNOB=VALUE");
+    let wrong = || Failure::usage(format!("--set {:?}: expected KNOB=VALUE", word.unwrap_or(&OsString::new())));
     let (name, value) = word.and_then(|w| w.to_str()).and_then(|w| w.split_once('=')).ok_or_else(wrong)?;
     if name.is_empty() {
         return Err(wrong());

@@ -60,18 +60,22 @@ fn parse(args: &[String]) -> Result<Options, Failure> {
     };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
-        let mut value = || rest.next().ok_or_else(|| Failure::usage(format!("{arg} wants a value")));
+        let mut value = || rest.next().ok_or_else(|| Failure::usage(format!("{arg}: expected a value after it")));
         match arg.as_str() {
             "--entry" => options.entry.clone_from(value()?),
             "--dump" => options.dumps.push(dump(value()?)?),
             "--target" => options.target = target(value()?)?,
             "--run" => options.run = true,
             file if options.file.is_empty() && !file.starts_with('-') => file.clone_into(&mut options.file),
-            other => return Err(Failure::usage(format!("'{other}' makes no sense here"))),
+            other => {
+                return Err(Failure::usage(format!(
+                    "'{other}': expected an option of `vitric shader`, or one SPIR-V file"
+                )));
+            }
         }
     }
     if options.file.is_empty() {
-        return Err(Failure::usage("shader wants a SPIR-V file"));
+        return Err(Failure::usage("vitric shader: expected a SPIR-V file"));
     }
     if options.dumps.is_empty() && !options.run {
         options.dumps.push(Dump::Ir("dce".into()));
@@ -91,7 +95,10 @@ fn dump(what: &str) -> Result<Dump, Failure> {
                 Some("front-end") => Ok(Dump::Ir(FRONT_END.into())),
                 Some(name) => Ok(Dump::Ir(name.into())),
                 None => {
-                    Err(Failure::usage(format!("--dump takes ir, machine, asm, or after: one of {}", names.join(", "))))
+                    let names = names.join(", ");
+                    Err(Failure::usage(format!(
+                        "--dump {what}: expected ir, machine, asm, or after: and one of {names}"
+                    )))
                 }
             }
         }
@@ -103,14 +110,16 @@ fn target(name: &str) -> Result<Option<x64::Target>, Failure> {
         "avx512" => Ok(Some(x64::Target::Avx512)),
         "avx2" => Ok(Some(x64::Target::Avx2)),
         "interp" => Ok(None),
-        _ => Err(Failure::usage("--target takes avx512, avx2 or interp")),
+        _ => Err(Failure::usage(format!("--target {name}: expected avx512, avx2 or interp"))),
     }
 }
 
 fn read(path: &Path) -> Result<Vec<u32>, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let bytes =
+        std::fs::read(path).map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
     if !bytes.len().is_multiple_of(4) {
-        return Err(Failure::new(format!("{}: SPIR-V consists of whole words", path.display())));
+        let (file, size) = (path.display(), bytes.len());
+        return Err(Failure::new(format!("{file} has {size} bytes: expected SPIR-V, whose size is a multiple of 4")));
     }
     Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
 }
@@ -145,7 +154,13 @@ fn compile(module: &spirv::Module, options: &Options) -> Result<(Program, Versio
 
 fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x64::Target>) -> Result<String, Failure> {
     let (function, uniformity) = (program.code.function(), program.code.uniformity());
-    let target = || target.ok_or_else(|| Failure::new("there is no code for this machine"));
+    let target = || {
+        target.ok_or_else(|| {
+            Failure::new(
+                "this processor has neither AVX-512 nor AVX2: select code with --target avx512 or --target avx2",
+            )
+        })
+    };
     match dump {
         Dump::Ir(pass) => {
             let found = versions.iter().find(|(name, _)| name == pass);
@@ -176,7 +191,8 @@ fn run(mut program: Program, target: Option<x64::Target>) -> Result<(), Failure>
         println!("output {slot} {:?}: {}", output.slot, words.join(" "));
     }
     if outputs[0] != outputs[1] {
-        return Err(Failure::new("the interpreter and generated code disagree"));
+        let problem = "the interpreter and the generated code have different outputs";
+        return Err(Failure::new(format!("{problem}. This is a bug in Vitric: please report it with the shader")));
     }
     Ok(())
 }

@@ -95,7 +95,10 @@ fn the_suite_of_khronos_runs_on_this_driver() {
 fn a_missing_program_is_127_with_one_sentence() {
     let output = Home::new("missing").vitric(&["run", "/no/such/program"]);
     assert_eq!(code(&output), Some(127));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "vitric: the program '/no/such/program' was not found\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "vitric: the program '/no/such/program' was not found: expected a path, or a name in PATH\n"
+    );
 }
 
 #[test]

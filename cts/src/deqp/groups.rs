@@ -77,7 +77,14 @@ pub fn run(runner: &Runner, groups: &[&[String]], jobs: usize, sink: Sink) -> Re
     };
     let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..jobs.clamp(1, 256)).map(|number| scope.spawn(move || work(number))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a worker panicked".into()))).collect()
+        threads
+            .into_iter()
+            .map(|thread| {
+                thread.join().unwrap_or_else(|_| {
+                    Err("a thread of the runner panicked. This is a bug in Vitric: please report it".into())
+                })
+            })
+            .collect()
     });
     let sink = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
     sink.progress.end();
@@ -93,7 +100,8 @@ impl Folder {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("vitric-deqp-{}-{run}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        std::fs::create_dir_all(&path)
+            .map_err(|error| format!("the folder {} cannot be created: {error}", path.display()))?;
         Ok(Self(path))
     }
 }
@@ -146,7 +154,7 @@ fn run_process(
 ) -> Result<Stop, String> {
     let list = folder.join("cases.txt");
     let errors = folder.join("errors.txt");
-    let problem = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let problem = |path: &Path, error: std::io::Error| format!("{} cannot be written: {error}", path.display());
     std::fs::write(&list, names.join("\n") + "\n").map_err(|error| problem(&list, error))?;
     let log = File::create(&errors).map_err(|error| problem(&errors, error))?;
     watch(&mut command(runner, folder, &list, log), runner.timeout, output::hear, each)

@@ -27,7 +27,10 @@ pub fn read(lists: &[PathBuf]) -> Result<Vec<String>, String> {
             }
         }
         if seen.len() == before && names.is_empty() {
-            return Err(format!("{}: there is no case in it", list.display()));
+            return Err(format!(
+                "{} names no case: expected a list with the name of a case on each line",
+                list.display()
+            ));
         }
     }
     Ok(names)
@@ -39,7 +42,7 @@ pub fn sample(names: Vec<String>, step: usize) -> Vec<String> {
 }
 
 fn problem(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
+    format!("{} cannot be read: {error}", path.display())
 }
 
 /// Returns a file, or the lists in a folder.
@@ -74,7 +77,7 @@ fn parse(text: &str) -> Result<Vec<&str>, String> {
         }
         let name = line.strip_prefix(TEST).unwrap_or(line);
         if !is_name(name) {
-            return Err(format!("line {} is no name of a case", number + 1));
+            return Err(format!("line {}: expected the name of a case", number + 1));
         }
         names.push(name);
     }

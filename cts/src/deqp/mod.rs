@@ -67,7 +67,7 @@ impl Default for Options {
 fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options::default();
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or(format!("{arg} needs a value; {USAGE}"));
+        let mut value = || args.next().ok_or(format!("{arg}: expected a value after it; {USAGE}"));
         match arg.as_str() {
             "--binary" => options.binary = Some(value()?.into()),
             "--caselist" => options.lists.push(value()?.into()),
@@ -84,11 +84,11 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--depth" => options.depth = number(&arg, &value()?)?,
             "--expectations" => options.expectations = value()?.into(),
             "--loader" => options.loader = true,
-            _ => return Err(format!("unknown option '{arg}'; {USAGE}")),
+            _ => return Err(format!("'{arg}' is not an option; {USAGE}")),
         }
     }
     if options.resume && options.state.is_none() {
-        return Err(format!("--resume needs --state; {USAGE}"));
+        return Err(format!("--resume: expected --state with the file to continue; {USAGE}"));
     }
     Ok(options)
 }
@@ -96,7 +96,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 /// Parses a number of an option: from 1 to a million.
 fn number(option: &str, text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-    number.ok_or_else(|| format!("{option} needs a number from 1 to 1000000, not '{text}'"))
+    number.ok_or_else(|| format!("{option} {text}: expected a whole number from 1 to 1000000"))
 }
 
 /// Runs Khronos' suite with command-line arguments. `driver` returns the variables with which the
@@ -135,22 +135,25 @@ fn run(options: &Options, driver: impl FnOnce() -> Result<Vec<(String, PathBuf)>
 /// Returns the cases to run.
 fn chosen(options: &Options, expectations: &Expectations) -> Result<Vec<String>, String> {
     if options.lists.is_empty() {
-        return Err(format!("no --caselist; {USAGE}"));
+        return Err(format!("no list of cases: expected --caselist; {USAGE}"));
     }
     let fits = |name: &String| options.filters.is_empty() || options.filters.iter().any(|filter| matches(filter, name));
     let names = list::read(&options.lists)?.into_iter().filter(fits).collect();
     let mut names = list::sample(names, options.sample);
     names.retain(|name| !expectations.skips(name));
     if names.is_empty() {
-        return Err("no case is left to run".into());
+        return Err(
+            "no case is left to run: expected cases that --filter and --sample select and skips.txt does not list"
+                .into(),
+        );
     }
     Ok(names)
 }
 
 fn binary(path: Option<&Path>) -> Result<PathBuf, String> {
-    let path = path.ok_or_else(|| format!("no --binary; {USAGE}"))?;
-    let found = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
-    if found.is_file() { Ok(found) } else { Err(format!("{} is no program", path.display())) }
+    let path = path.ok_or_else(|| format!("no runner: expected --binary with the path of deqp-vk; {USAGE}"))?;
+    let found = path.canonicalize().map_err(|error| format!("--binary {}: {error}", path.display()))?;
+    if found.is_file() { Ok(found) } else { Err(format!("--binary {}: expected a file", path.display())) }
 }
 
 /// Runs the cases without an outcome. Returns the outcomes of all chosen cases.

@@ -27,7 +27,9 @@ impl StateFile {
     /// results.
     pub fn begin(path: &Path) -> Result<Self, String> {
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => format!("{} exists; --resume goes on with it", path.display()),
+            std::io::ErrorKind::AlreadyExists => {
+                format!("{} exists already: continue it with --resume, or name another file", path.display())
+            }
             _ => problem(path, &error),
         })?;
         let mut state = Self { path: path.to_owned(), file };
@@ -47,7 +49,8 @@ impl StateFile {
         // The end of the process or machine cut off the text behind the last line end.
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let records = std::str::from_utf8(&text[..whole]).ok().and_then(parse);
-        let records = records.ok_or_else(|| format!("{} is no state of a run", path.display()))?;
+        let records = records
+            .ok_or_else(|| format!("{} cannot be resumed: expected a file that --state wrote", path.display()))?;
         let file = OpenOptions::new().append(true).open(path).map_err(|error| problem(path, &error))?;
         file.set_len(whole as u64).map_err(|error| problem(path, &error))?;
         Ok((Self { path: path.to_owned(), file }, records))
@@ -67,7 +70,7 @@ impl StateFile {
 }
 
 fn problem(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
+    format!("{} cannot be used: {error}", path.display())
 }
 
 fn parse(text: &str) -> Option<Records> {
