@@ -277,9 +277,10 @@ mod tests {
 
     #[test]
     fn threads_that_wait_execute_work_in_order() {
-        let wanted = [Wanted { family: 0, priorities: vec![1.0, 1.0] }];
+        let queues = &[QueueRequest { family: 0, priorities: vec![1.0, 1.0] }];
         let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
-        let device = Device::new(messages, vk::API_VERSION_1_0, heap, &wanted, &Default::default(), &[]).unwrap();
+        let (version, features) = (vk::API_VERSION_1_0, &Default::default());
+        let device = Device::new(messages, heap, &DeviceDesc { version, queues, features, extensions: &[] }).unwrap();
         std::thread::scope(|scope| {
             for queue in device.queues().iter().flat_map(|queue| [queue, queue]) {
                 let (device, line) = (&device, Payload::new(PayloadKind::Timeline, 0));

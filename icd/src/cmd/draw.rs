@@ -29,6 +29,42 @@ fn draw_indexed(
     recorder.record(Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance })
 }
 
+/// Pipeline of an indirect draw.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IndirectKind {
+    Vertices,
+    Indexed,
+    Mesh,
+}
+
+/// Draws whose parameters are in a buffer.
+struct IndirectDraw {
+    kind: IndirectKind,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    /// Number of draws; the maximum if a buffer holds the number.
+    count: u32,
+    /// Buffer and offset of the number of draws.
+    counts: Option<(vk::Buffer, vk::DeviceSize)>,
+    stride: u32,
+}
+
+impl IndirectDraw {
+    fn record(self, recorder: Recorder<'_>) -> Result<()> {
+        let find = |buffer| need(recorder.device, &recorder.device.buffers, buffer);
+        let counted = self.counts.map(|(buffer, offset)| Ok((find(buffer)?, offset))).transpose()?;
+        let Self { kind, offset, count, stride, .. } = self;
+        let buffer = find(self.buffer)?;
+        recorder.record(match kind {
+            IndirectKind::Mesh => Command::DrawMeshIndirect { buffer, offset, count, counted, stride },
+            _ => {
+                let indexed = kind == IndirectKind::Indexed;
+                Command::DrawIndirect { buffer, offset, count, counted, stride, indexed }
+            }
+        })
+    }
+}
+
 #[entry(vkCmdDrawIndirect)]
 fn draw_indirect(
     recorder: Recorder<'_>,
@@ -37,9 +73,7 @@ fn draw_indirect(
     count: u32,
     stride: u32,
 ) -> Result<()> {
-    let object = recorder.device;
-    let buffer = need(object, &object.buffers, buffer)?;
-    recorder.record(Command::DrawIndirect { buffer, offset, count, counted: None, stride })
+    IndirectDraw { kind: IndirectKind::Vertices, buffer, offset, count, counts: None, stride }.record(recorder)
 }
 
 #[entry(vkCmdDrawIndirectCount)]
@@ -52,10 +86,8 @@ fn draw_indirect_count(
     count: u32,
     stride: u32,
 ) -> Result<()> {
-    let object = recorder.device;
-    let counted = Some((need(object, &object.buffers, counts)?, count_offset));
-    let buffer = need(object, &object.buffers, buffer)?;
-    recorder.record(Command::DrawIndirect { buffer, offset, count, counted, stride })
+    IndirectDraw { kind: IndirectKind::Vertices, buffer, offset, count, counts: Some((counts, count_offset)), stride }
+        .record(recorder)
 }
 
 #[entry(vkCmdDrawIndexedIndirect)]
@@ -66,9 +98,7 @@ fn draw_indexed_indirect(
     count: u32,
     stride: u32,
 ) -> Result<()> {
-    let object = recorder.device;
-    let buffer = need(object, &object.buffers, buffer)?;
-    recorder.record(Command::DrawIndexedIndirect { buffer, offset, count, counted: None, stride })
+    IndirectDraw { kind: IndirectKind::Indexed, buffer, offset, count, counts: None, stride }.record(recorder)
 }
 
 #[entry(vkCmdDrawIndexedIndirectCount)]
@@ -81,10 +111,8 @@ fn draw_indexed_indirect_count(
     count: u32,
     stride: u32,
 ) -> Result<()> {
-    let object = recorder.device;
-    let counted = Some((need(object, &object.buffers, counts)?, count_offset));
-    let buffer = need(object, &object.buffers, buffer)?;
-    recorder.record(Command::DrawIndexedIndirect { buffer, offset, count, counted, stride })
+    IndirectDraw { kind: IndirectKind::Indexed, buffer, offset, count, counts: Some((counts, count_offset)), stride }
+        .record(recorder)
 }
 
 #[entry(vkCmdDrawMultiEXT)]
@@ -134,9 +162,7 @@ fn draw_mesh_tasks_indirect(
     count: u32,
     stride: u32,
 ) -> Result<()> {
-    let object = recorder.device;
-    let buffer = need(object, &object.buffers, buffer)?;
-    recorder.record(Command::DrawMeshIndirect { buffer, offset, count, counted: None, stride })
+    IndirectDraw { kind: IndirectKind::Mesh, buffer, offset, count, counts: None, stride }.record(recorder)
 }
 
 #[entry(vkCmdDrawMeshTasksIndirectCountEXT)]
@@ -149,10 +175,8 @@ fn draw_mesh_tasks_indirect_count(
     count: u32,
     stride: u32,
 ) -> Result<()> {
-    let object = recorder.device;
-    let counted = Some((need(object, &object.buffers, counts)?, count_offset));
-    let buffer = need(object, &object.buffers, buffer)?;
-    recorder.record(Command::DrawMeshIndirect { buffer, offset, count, counted, stride })
+    IndirectDraw { kind: IndirectKind::Mesh, buffer, offset, count, counts: Some((counts, count_offset)), stride }
+        .record(recorder)
 }
 
 #[entry(vkCmdDispatch)]

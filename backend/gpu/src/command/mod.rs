@@ -238,15 +238,8 @@ pub enum Command {
         /// Buffer and offset of the number of draws.
         counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
-    },
-    DrawIndexedIndirect {
-        buffer: Arc<Buffer>,
-        offset: u64,
-        /// Number of draws; the maximum if a buffer holds the number.
-        count: u32,
-        /// Buffer and offset of the number of draws.
-        counted: Option<(Arc<Buffer>, u64)>,
-        stride: u32,
+        /// True if the draws are indexed.
+        indexed: bool,
     },
     DrawMulti {
         draws: Box<[MultiDraw]>,
@@ -425,7 +418,6 @@ impl Command {
             Self::Draw { .. }
                 | Self::DrawIndexed { .. }
                 | Self::DrawIndirect { .. }
-                | Self::DrawIndexedIndirect { .. }
                 | Self::DrawMulti { .. }
                 | Self::DrawByteCount { .. }
                 | Self::DrawMesh { .. }

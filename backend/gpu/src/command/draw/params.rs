@@ -18,9 +18,7 @@ pub(super) struct DrawParams {
 /// Returns the number of draws of a command that draws vertices.
 pub(super) fn draw_count(command: &Command) -> u32 {
     match command {
-        Command::DrawIndirect { count, counted, .. } | Command::DrawIndexedIndirect { count, counted, .. } => {
-            read_draw_count(*count, counted.as_ref())
-        }
+        Command::DrawIndirect { count, counted, .. } => read_draw_count(*count, counted.as_ref()),
         Command::DrawMulti { draws, .. } => draws.len() as u32,
         _ => 1,
     }
@@ -65,10 +63,10 @@ impl DrawParams {
             Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance } => {
                 indexed([*indices, *instances, *first_index, *vertex_offset as u32, *first_instance])
             }
-            Command::DrawIndirect { buffer, offset, stride, .. } => direct(read_dwords(buffer, at(*offset, *stride))),
-            Command::DrawIndexedIndirect { buffer, offset, stride, .. } => {
-                indexed(read_dwords(buffer, at(*offset, *stride)))
+            Command::DrawIndirect { buffer, offset, stride, indexed: false, .. } => {
+                direct(read_dwords(buffer, at(*offset, *stride)))
             }
+            Command::DrawIndirect { buffer, offset, stride, .. } => indexed(read_dwords(buffer, at(*offset, *stride))),
             Command::DrawByteCount {
                 instances,
                 first_instance,
