@@ -6,7 +6,7 @@
 mod common;
 
 use ash::vk;
-use common::Driver;
+use common::{Driver, swapchain_info};
 
 /// Runs `work` in a child process. Fails if it panics or does not end.
 fn in_child(work: impl FnOnce()) {
@@ -24,19 +24,6 @@ fn in_child(work: impl FnOnce()) {
         assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
         assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "status {status:#x}");
     }
-}
-
-fn swapchain_info(surface: vk::SurfaceKHR) -> vk::SwapchainCreateInfoKHR<'static> {
-    vk::SwapchainCreateInfoKHR::default()
-        .surface(surface)
-        .min_image_count(2)
-        .image_format(vk::Format::B8G8R8A8_UNORM)
-        .image_extent(vk::Extent2D { width: 16, height: 16 })
-        .image_array_layers(1)
-        .image_usage(vk::ImageUsageFlags::TRANSFER_DST)
-        .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
-        .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
-        .present_mode(vk::PresentModeKHR::FIFO)
 }
 
 /// This is the only test of the process, so no other thread forks or allocates.

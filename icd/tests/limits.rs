@@ -4,7 +4,7 @@
 mod common;
 
 use ash::vk;
-use common::{Drawing, Driver, Layout};
+use common::{Drawing, Driver, Layout, compute};
 
 const COMPUTE: &[u8] = include_bytes!("shaders/endless.comp.spv");
 const VERTEX: &[u8] = include_bytes!("shaders/endless.vert.spv");
@@ -14,20 +14,8 @@ const LARGE: &[u8] = include_bytes!("shaders/large.vert.spv");
 
 /// Dispatches the endless shader and waits. Returns the result of the wait.
 fn run_compute(driver: &Driver) -> Result<(), vk::Result> {
-    let layout = Layout::new(driver, driver.buffer(256)?.0)?;
-    let stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(driver.module(COMPUTE)?)
-        .name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.layout)];
-    // SAFETY: valid usage.
-    let pipelines = unsafe { driver.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
-    let pipeline = pipelines.map_err(|(_, code)| code)?[0];
-    let point = vk::PipelineBindPoint::COMPUTE;
-    // SAFETY: valid usage.
-    driver.run(|device, commands| unsafe {
-        device.cmd_bind_pipeline(commands, point, pipeline);
-        device.cmd_bind_descriptor_sets(commands, point, layout.layout, 0, &[layout.set], &[]);
+    // SAFETY: called with a pipeline bound.
+    compute(driver, COMPUTE, driver.buffer(256)?.0, |device, commands| unsafe {
         device.cmd_dispatch(commands, 1, 1, 1);
     })
 }

@@ -6,40 +6,16 @@ mod common;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use common::{Driver, Layout};
+use common::{Driver, compute, swapchain_info};
 
 const ENDLESS: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
 /// Loses the device with an endless shader.
 fn lose(driver: &Driver) -> Result<(), vk::Result> {
-    let layout = Layout::new(driver, driver.buffer(256)?.0)?;
-    let stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(driver.module(ENDLESS)?)
-        .name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.layout)];
-    // SAFETY: valid usage.
-    let pipelines = unsafe { driver.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
-    let pipeline = pipelines.map_err(|(_, code)| code)?[0];
-    // SAFETY: valid usage.
-    driver.run(|device, commands| unsafe {
-        device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-        device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout.layout, 0, &[layout.set], &[]);
+    // SAFETY: called with a pipeline bound.
+    compute(driver, ENDLESS, driver.buffer(256)?.0, |device, commands| unsafe {
         device.cmd_dispatch(commands, 1, 1, 1);
     })
-}
-
-fn swapchain_info(surface: vk::SurfaceKHR) -> vk::SwapchainCreateInfoKHR<'static> {
-    vk::SwapchainCreateInfoKHR::default()
-        .surface(surface)
-        .min_image_count(2)
-        .image_format(vk::Format::B8G8R8A8_UNORM)
-        .image_extent(vk::Extent2D { width: 16, height: 16 })
-        .image_array_layers(1)
-        .image_usage(vk::ImageUsageFlags::TRANSFER_DST)
-        .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
-        .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
-        .present_mode(vk::PresentModeKHR::FIFO)
 }
 
 #[test]

@@ -78,22 +78,7 @@ fn groups_of(numbers: vk::Buffer) -> Record {
 
 /// Dispatches a compute shader with the command of `record`.
 fn compute(driver: &Driver, bytes: &[u8], record: Record) -> Done {
-    let layout = Layout::new(driver, buffer_of(driver, &[])?)?;
-    let stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(driver.module(bytes)?)
-        .name(c"main");
-    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.layout)];
-    // SAFETY: valid usage.
-    let pipelines = unsafe { driver.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
-    let pipeline = pipelines.map_err(|(_, code)| code)?[0];
-    let point = vk::PipelineBindPoint::COMPUTE;
-    // SAFETY: valid usage.
-    driver.run(|device, commands| unsafe {
-        device.cmd_bind_pipeline(commands, point, pipeline);
-        device.cmd_bind_descriptor_sets(commands, point, layout.layout, 0, &[layout.set], &[]);
-        record(device, commands);
-    })
+    common::compute(driver, bytes, buffer_of(driver, &[])?, record)
 }
 
 /// Draws with some stages and the command of `record`.

@@ -8,7 +8,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use common::Driver;
+use common::{Driver, swapchain_info};
 
 /// Time bound: far below a hang, but enough for a busy machine.
 const LONG: Duration = Duration::from_secs(8);
@@ -175,16 +175,7 @@ fn waits_for_an_image_end_with_the_swapchain() {
     // SAFETY: infos are valid. The driver supports the destruction of a swapchain during a wait.
     unsafe {
         let surface = surfaces.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
-        let info = vk::SwapchainCreateInfoKHR::default()
-            .surface(surface)
-            .min_image_count(2)
-            .image_format(vk::Format::B8G8R8A8_UNORM)
-            .image_extent(vk::Extent2D { width: 16, height: 16 })
-            .image_array_layers(1)
-            .image_usage(vk::ImageUsageFlags::TRANSFER_DST)
-            .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
-            .present_mode(vk::PresentModeKHR::FIFO);
-        let chain = swapchains.create_swapchain(&info, None).unwrap();
+        let chain = swapchains.create_swapchain(&swapchain_info(surface), None).unwrap();
         let fence = driver.device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
         let acquire = |timeout| swapchains.acquire_next_image(chain, timeout, vk::Semaphore::null(), fence).map(drop);
         assert_eq!((acquire(0), acquire(0)), (Ok(()), Ok(())));

@@ -163,6 +163,48 @@ impl Driver {
     }
 }
 
+/// Returns the parameters of a swapchain of two small images in FIFO mode.
+pub fn swapchain_info(surface: vk::SurfaceKHR) -> vk::SwapchainCreateInfoKHR<'static> {
+    vk::SwapchainCreateInfoKHR::default()
+        .surface(surface)
+        .min_image_count(2)
+        .image_format(vk::Format::B8G8R8A8_UNORM)
+        .image_extent(vk::Extent2D { width: 16, height: 16 })
+        .image_array_layers(1)
+        .image_usage(vk::ImageUsageFlags::TRANSFER_DST)
+        .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+        .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+        .present_mode(vk::PresentModeKHR::FIFO)
+}
+
+/// Runs a compute shader with a storage buffer and the dispatch that `record` records. Returns the
+/// result of the wait.
+pub fn compute(
+    driver: &Driver,
+    code: &[u8],
+    buffer: vk::Buffer,
+    record: impl FnOnce(&ash::Device, vk::CommandBuffer),
+) -> Result<(), vk::Result> {
+    let layout = Layout::new(driver, buffer)?;
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(driver.module(code)?)
+        .name(c"main");
+    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.layout)];
+    // SAFETY: valid usage.
+    let pipelines = unsafe { driver.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+    let pipeline = pipelines.map_err(|(_, code)| code)?[0];
+    let point = vk::PipelineBindPoint::COMPUTE;
+    driver.run(|device, commands| {
+        // SAFETY: valid usage.
+        unsafe {
+            device.cmd_bind_pipeline(commands, point, pipeline);
+            device.cmd_bind_descriptor_sets(commands, point, layout.layout, 0, &[layout.set], &[]);
+        }
+        record(device, commands);
+    })
+}
+
 /// A descriptor set with one storage buffer for all stages, and its pipeline layout.
 pub struct Layout {
     pub layout: vk::PipelineLayout,
