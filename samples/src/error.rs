@@ -15,22 +15,22 @@ pub enum Error {
         result: vk::Result,
     },
     /// The system's Vulkan loader could not be opened.
-    #[error("the Vulkan loader could not be opened: {0}")]
+    #[error("the Vulkan loader cannot be opened: {0}: install it (libvulkan.so.1)")]
     Loader(#[from] ash::LoadingError),
     /// No device with a graphics and compute queue.
-    #[error("no Vulkan device with a graphics and compute queue was found")]
+    #[error("no Vulkan device has a queue for graphics and compute: install a driver for one")]
     NoDevice,
     /// A layer or extension that was asked for is not installed.
-    #[error("{0} is not available in this Vulkan installation")]
+    #[error("{0} is not available in this Vulkan installation: install it")]
     Missing(&'static str),
     /// No wanted format supports the wanted features.
-    #[error("the device supports none of the formats {0:?} for {1:?}")]
+    #[error("no format is supported: expected one of {0:?} with the features {1:?}")]
     NoFormat(Vec<vk::Format>, vk::FormatFeatureFlags),
     /// No memory type fits.
-    #[error("the device has no memory type with {0:?}")]
+    #[error("no memory type is supported: expected one with {0:?}")]
     NoMemoryType(vk::MemoryPropertyFlags),
     /// The generated model could not be read back as glTF.
-    #[error("the model could not be read: {0}")]
+    #[error("the model cannot be read: {0}")]
     Model(String),
     /// A file could not be read or written.
     #[error("{path}: {source}")]
@@ -41,16 +41,16 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A PNG could not be written.
-    #[error("PNG: {0}")]
+    #[error("the picture cannot be encoded as PNG: {0}")]
     PngEncode(#[from] png::EncodingError),
     /// A PNG could not be read.
-    #[error("PNG: {0}")]
+    #[error("the picture cannot be decoded from PNG: {0}")]
     PngDecode(#[from] png::DecodingError),
     /// Pictures that cannot be compared or stored (size or layout).
     #[error("{0}")]
     Picture(String),
     /// A scene name that does not exist.
-    #[error("there is no scene called '{0}'; `vitric gallery --list` shows them all")]
+    #[error("'{0}' is not a scene: expected one of `vitric gallery --list`")]
     UnknownScene(String),
 }
 

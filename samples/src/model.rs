@@ -259,7 +259,7 @@ fn load_part(
     buffers: &[gltf::buffer::Data],
     images: &[gltf::image::Data],
 ) -> Result<Part> {
-    let missing = |what: &str| Error::Model(format!("a primitive has no {what}"));
+    let missing = |what: &str| Error::Model(format!("a primitive has no {what}: expected them in every primitive"));
     let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
     let positions = reader.read_positions().ok_or_else(|| missing("positions"))?;
     let normals = reader.read_normals().ok_or_else(|| missing("normals"))?;
@@ -293,7 +293,7 @@ fn decode(image: &gltf::image::Data) -> Result<Map> {
     let rgba = match image.format {
         gltf::image::Format::R8G8B8A8 => image.pixels.clone(),
         gltf::image::Format::R8G8B8 => image.pixels.chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], 255]).collect(),
-        other => return Err(Error::Model(format!("a texture is {other:?}, not 8-bit RGB"))),
+        other => return Err(Error::Model(format!("texture of format {other:?}: expected 8-bit RGB"))),
     };
     Ok(Map { width: image.width, height: image.height, rgba })
 }

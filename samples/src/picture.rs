@@ -56,7 +56,12 @@ impl Picture {
                 data.chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], 255]).collect()
             }
             (png::ColorType::Rgba, png::BitDepth::Eight) => data,
-            other => return Err(Error::Picture(format!("{}: {other:?} is not 8-bit RGB", path.display()))),
+            other => {
+                return Err(Error::Picture(format!(
+                    "{}: format {other:?}: expected 8-bit RGB or RGBA",
+                    path.display()
+                )));
+            }
         };
         Ok(Picture { width: info.width, height: info.height, rgba })
     }
@@ -65,7 +70,9 @@ impl Picture {
     pub fn difference(&self, other: &Picture) -> Result<Difference> {
         if (self.width, self.height) != (other.width, other.height) {
             let sizes = (self.width, self.height, other.width, other.height);
-            return Err(Error::Picture(format!("pictures of different sizes: {sizes:?}")));
+            return Err(Error::Picture(format!(
+                "pictures of the sizes {sizes:?} cannot be compared: expected equal sizes"
+            )));
         }
         let (mut sum, mut far, mut max) = (0u64, 0u64, 0u8);
         for (a, b) in self.rgba.chunks_exact(4).zip(other.rgba.chunks_exact(4)) {

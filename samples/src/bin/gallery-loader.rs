@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     match parse().and_then(|args| run(&args)) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(count) => {
-            eprintln!("gallery-loader: {count} validation messages");
+            eprintln!("gallery-loader: {count} validation messages: expected none");
             ExitCode::FAILURE
         }
         Err(message) => {
@@ -33,12 +33,12 @@ fn parse() -> Result<Args, String> {
     let mut args = Args { options: Options::default(), out: PathBuf::from("gallery"), scenes: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        let mut value = || words.next().ok_or_else(|| format!("{word}: expected a value after it"));
         match word.as_str() {
             "--validate" => args.options.gpu.validation = true,
             "--out" => args.out = value()?.into(),
             "--size" => (args.options.width, args.options.height) = size(&value()?)?,
-            "--frames" => args.options.frames = value()?.parse().map_err(|_| "--frames needs a number")?,
+            "--frames" => args.options.frames = value()?.parse().map_err(|_| "--frames: expected a whole number")?,
             name => args.scenes.push(find(name).map_err(|e| e.to_string())?),
         }
     }
@@ -50,13 +50,14 @@ fn parse() -> Result<Args, String> {
 
 fn size(text: &str) -> Result<(u32, u32), String> {
     let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    parsed.ok_or_else(|| format!("{text:?} is not a size like 960x540"))
+    parsed.ok_or_else(|| format!("--size {text}: expected WIDTHxHEIGHT"))
 }
 
 /// Renders, prints measurements, and returns the number of validation messages.
 fn run(args: &Args) -> Result<usize, String> {
     // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the entry.
-    let entry = unsafe { ash::Entry::load() }.map_err(|e| format!("the Vulkan loader could not be opened: {e}"))?;
+    let entry = unsafe { ash::Entry::load() }
+        .map_err(|e| format!("the Vulkan loader cannot be opened: {e}: install it (libvulkan.so.1)"))?;
     let mut tell = |progress: Progress<'_>| {
         if let Progress::Done { shot, file } = progress {
             report(shot, file);

@@ -8,7 +8,7 @@ use ash::vk;
 use std::process::ExitCode;
 use vitric_samples::GpuOptions;
 use vitric_samples::gpu::Gpu;
-use vitric_samples::scenes::idle::{self, Footprint, IdleOptions, IdleReport};
+use vitric_samples::scenes::idle::{Footprint, IdleOptions, IdleReport, measure};
 
 fn main() -> ExitCode {
     match parse().and_then(|options| run(&options).map(|report| (options, report))) {
@@ -28,9 +28,9 @@ fn parse() -> Result<IdleOptions, String> {
     let mut options = IdleOptions { size, count: 16, samples: vk::SampleCountFlags::TYPE_4 };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
+        let value = words.next().ok_or_else(|| format!("{word}: expected a value after it"))?;
         let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
-        let wrong = || format!("{word} cannot be {value:?}");
+        let wrong = || format!("{word} {value}: expected whole numbers of at least 1; samples are 1, 2, 4 or 8");
         match word.as_str() {
             "--size" => {
                 let sides = value.split_once('x').and_then(|(w, h)| Some((number(w)?, number(h)?)));
@@ -41,7 +41,7 @@ fn parse() -> Result<IdleOptions, String> {
                 let samples = number(&value).filter(|samples| [1, 2, 4, 8].contains(samples)).ok_or_else(wrong)?;
                 options.samples = vk::SampleCountFlags::from_raw(samples);
             }
-            _ => return Err(format!("there is no option {word}")),
+            _ => return Err(format!("'{word}': expected --size, --count or --samples")),
         }
     }
     Ok(options)
@@ -49,10 +49,13 @@ fn parse() -> Result<IdleOptions, String> {
 
 fn run(options: &IdleOptions) -> Result<IdleReport, String> {
     // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the entry.
-    let entry = unsafe { ash::Entry::load() }.map_err(|e| format!("the Vulkan loader could not be opened: {e}"))?;
+    let entry = unsafe { ash::Entry::load() }
+        .map_err(|e| format!("the Vulkan loader cannot be opened: {e}: install it (libvulkan.so.1)"))?;
     let gpu = Gpu::new(&entry, &GpuOptions::default()).map_err(|e| e.to_string())?;
-    let budget = Budget::new(&entry).map_err(|e| format!("the memory budget cannot be asked for: {e}"))?;
-    idle::measure(&gpu, options, || budget.usage()).map_err(|e| e.to_string())
+    let budget = Budget::new(&entry).map_err(|e| {
+        format!("the memory budget cannot be queried: {e}: expected a device with VK_EXT_memory_budget")
+    })?;
+    measure(&gpu, options, || budget.usage()).map_err(|e| e.to_string())
 }
 
 /// An instance for queries of the first device's memory budget, which is that of the process.
@@ -89,8 +92,8 @@ fn show(options: &IdleOptions, report: &IdleReport) {
     println!("{} targets of {width}x{height}, {} samples", options.count, options.samples.as_raw());
     let mib = |bytes: u64| bytes >> 20;
     let rows = [("start", report.start), ("drawn", report.drawn), ("idle", report.idle), ("used again", report.used)];
-    for (name, Footprint { resident, told }) in rows {
-        println!("{name:<12} {:>8} MiB resident {:>8} MiB in use by the driver", mib(resident), mib(told));
+    for (name, Footprint { resident, reported }) in rows {
+        println!("{name:<12} {:>8} MiB resident {:>8} MiB in use by the driver", mib(resident), mib(reported));
     }
     let [before, after, again] = report.use_ms;
     println!("use of one   {before:>8.1} ms before it was idle, {after:.1} ms after, {again:.1} ms once more");

@@ -108,19 +108,22 @@ impl<'a> Commands<'a> {
     }
 
     fn range_barrier(&self, image: &Image, range: vk::ImageSubresourceRange, from: Use, to: Use) {
-        let ((old, source, before), (new, target, after)) = (from.scope(), to.scope());
+        let (before, after) = (from.scope(), to.scope());
         let barrier = vk::ImageMemoryBarrier::default()
-            .src_access_mask(before)
-            .dst_access_mask(after)
-            .old_layout(old)
-            .new_layout(new)
+            .src_access_mask(before.accesses)
+            .dst_access_mask(after.accesses)
+            .old_layout(before.layout)
+            .new_layout(after.layout)
             .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
             .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
             .image(image.handle)
             .subresource_range(range);
         let none = vk::DependencyFlags::empty();
         // SAFETY: the range lies inside the image; recording state as stated above.
-        unsafe { self.device().cmd_pipeline_barrier(self.raw, source, target, none, &[], &[], &[barrier]) };
+        unsafe {
+            let (source, target) = (before.stages, after.stages);
+            self.device().cmd_pipeline_barrier(self.raw, source, target, none, &[], &[], &[barrier]);
+        }
     }
 
     /// Makes what compute shaders wrote to buffers visible to vertex fetch, indirect draws and

@@ -291,7 +291,7 @@ impl Gpu {
     /// Calls `make` with a temporary shader module. Pipelines do not need it after their creation.
     fn with_shader<T>(&self, code: &[u8], make: impl FnOnce(vk::ShaderModule) -> Result<T>) -> Result<T> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(code))
-            .map_err(|e| Error::Model(format!("a shader is not SPIR-V: {e}")))?;
+            .map_err(|e| Error::Model(format!("a shader of the scene is not SPIR-V: {e}")))?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         // SAFETY: the words are SPIR-V from glslang, committed beside their source.
         let module = unsafe { self.device.create_shader_module(&info, None) }.named("vkCreateShaderModule")?;

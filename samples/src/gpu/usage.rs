@@ -22,17 +22,26 @@ pub enum Use {
     Color,
 }
 
+/// Layout of an image, and the stages and accesses of its use.
+pub(super) struct Scope {
+    pub layout: ImageLayout,
+    pub stages: Stage,
+    pub accesses: Access,
+}
+
 impl Use {
-    pub(super) fn scope(self) -> (ImageLayout, Stage, Access) {
+    /// Returns the layout, stages and accesses of the use.
+    pub(super) fn scope(self) -> Scope {
         let shaders = Stage::VERTEX_SHADER | Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER;
         let color = Access::COLOR_ATTACHMENT_READ | Access::COLOR_ATTACHMENT_WRITE;
-        match self {
+        let (layout, stages, accesses) = match self {
             Use::Undefined => (ImageLayout::UNDEFINED, Stage::TOP_OF_PIPE, Access::empty()),
             Use::TransferRead => (ImageLayout::TRANSFER_SRC_OPTIMAL, Stage::TRANSFER, Access::TRANSFER_READ),
             Use::TransferWrite => (ImageLayout::TRANSFER_DST_OPTIMAL, Stage::TRANSFER, Access::TRANSFER_WRITE),
             Use::Sample => (ImageLayout::SHADER_READ_ONLY_OPTIMAL, shaders, Access::SHADER_READ),
             Use::Storage => (ImageLayout::GENERAL, Stage::COMPUTE_SHADER, Access::SHADER_READ | Access::SHADER_WRITE),
             Use::Color => (ImageLayout::COLOR_ATTACHMENT_OPTIMAL, Stage::COLOR_ATTACHMENT_OUTPUT, color),
-        }
+        };
+        Scope { layout, stages, accesses }
     }
 }

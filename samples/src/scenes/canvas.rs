@@ -3,7 +3,9 @@
 
 use super::spv;
 use crate::error::Result;
-use crate::gpu::{Attachment, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pass, PassDesc, Pipeline, Target};
+use crate::gpu::{
+    Attachment, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pass, PassDesc, Pipeline, Set, Target,
+};
 use ash::vk;
 use glam::{Vec2, Vec3};
 use vk::{ImageLayout, ImageUsageFlags as ImageUse};
@@ -77,6 +79,15 @@ pub(crate) fn clear_color(color: Vec3) -> vk::ClearValue {
 /// Returns the far plane and stencil 0.
 pub(crate) fn clear_depth() -> vk::ClearValue {
     vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } }
+}
+
+/// Draws a picture over a whole target, with a pipeline of one triangle and its set.
+pub(crate) fn draw_fullscreen(cmd: &Commands<'_>, target: &Target, pipeline: &Pipeline, layout: &Layout, set: &Set) {
+    cmd.begin(target, &[clear_color(Vec3::ZERO)]);
+    cmd.pipeline(pipeline);
+    cmd.graphics_set(layout, set);
+    cmd.draw(3, 1);
+    cmd.end();
 }
 
 /// The push constants of `backdrop.frag`.

@@ -1,14 +1,15 @@
 //! A picture made by a compute shader in a storage image, then shown by a full-screen pass that
 //! samples it.
 
-use super::{Canvas, OUTPUT_UNORM, Scene, clear_color, spv};
+use super::canvas::draw_fullscreen;
+use super::{Canvas, OUTPUT_UNORM, Scene, spv};
 use crate::error::Result;
 use crate::gpu::{
     Bind, Commands, ComputeDesc, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pipeline, SamplerDesc, Set, Use,
 };
 use crate::math::Steady;
 use ash::vk;
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 use vk::{DescriptorType as Kind, ImageUsageFlags as ImageUse, ShaderStageFlags as Stages};
 
 /// Workgroup width and height, which the shader gets as specialization constants.
@@ -74,11 +75,7 @@ impl Scene for Julia {
         cmd.image_barrier(&self.storage, Use::Storage, Use::Sample);
 
         let (layout, pipeline, set) = &self.show;
-        cmd.begin(&self.canvas.target, &[clear_color(Vec3::ZERO)]);
-        cmd.pipeline(pipeline);
-        cmd.graphics_set(layout, set);
-        cmd.draw(3, 1);
-        cmd.end();
+        draw_fullscreen(cmd, &self.canvas.target, pipeline, layout, set);
     }
 
     fn output(&self) -> &Image {

@@ -53,7 +53,14 @@ struct Chrome {
     time: f32,
 }
 
-fn face_targets(gpu: &Gpu) -> Result<(Image, Pass, Vec<Target>)> {
+/// The cube image of the sky, with a target for each face.
+struct SkyFaces {
+    image: Image,
+    pass: Pass,
+    targets: Vec<Target>,
+}
+
+fn sky_faces(gpu: &Gpu) -> Result<SkyFaces> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::SAMPLED | ImageUse::TRANSFER_SRC | ImageUse::TRANSFER_DST;
     let desc = ImageDesc::new(vk::Format::R16G16B16A16_SFLOAT, SIDE, SIDE, usage).with_mips().as_cube();
     let sky = gpu.image(desc)?;
@@ -62,7 +69,7 @@ fn face_targets(gpu: &Gpu) -> Result<(Image, Pass, Vec<Target>)> {
     let extent = vk::Extent2D { width: SIDE, height: SIDE };
     let target = |face| gpu.target(&pass, &[gpu.layer_view(&sky, 0, face)?], extent);
     let targets = (0..6).map(target).collect::<Result<_>>()?;
-    Ok((sky, pass, targets))
+    Ok(SkyFaces { image: sky, pass, targets })
 }
 
 fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
@@ -84,7 +91,7 @@ fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
 /// Builds the scene.
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let canvas = Canvas::output(gpu, size)?;
-    let (sky, face_pass, targets) = face_targets(gpu)?;
+    let SkyFaces { image: sky, pass: face_pass, targets } = sky_faces(gpu)?;
     let push = Some((Stages::FRAGMENT, size_of::<Rays>() as u32));
     let bare = gpu.layout(&[], push)?;
     let paint = gpu.graphics(&GraphicsDesc::new(spv!("fullscreen.vert"), spv!("sky.frag"), &bare, &face_pass))?;

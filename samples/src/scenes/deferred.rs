@@ -3,12 +3,12 @@
 
 use super::canvas::depth_image;
 use super::stage::{Object, Stage, View, object_pipeline, place};
-use super::{OUTPUT, Scene, aspect, clear_color, clear_depth, spv};
+use super::{Canvas, OUTPUT, Scene, aspect, clear_color, clear_depth, spv};
 use crate::error::Result;
 use crate::geometry::{Mesh, chance};
 use crate::gpu::{
-    Attachment, Bind, Blend, Buffer, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pass, PassDesc, Pipeline,
-    Set, SubpassDesc, Target,
+    Attachment, Bind, Blend, Buffer, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, PassDesc, Pipeline, Set,
+    SubpassDesc, Target,
 };
 use crate::math::Steady;
 use ash::vk;
@@ -38,9 +38,15 @@ struct Deferred {
     glow: [[Vec4; 2]; LAMPS],
 }
 
-/// Creates the targets: colour, specular strength, normal and position; depth; the finished
-/// picture.
-fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<([Image; 3], Image, Pass, Target)> {
+/// The images of the first subpass, and the finished picture with the pass.
+struct Targets {
+    /// Colour with specular strength, normal, and position.
+    buffers: [Image; 3],
+    canvas: Canvas,
+}
+
+/// Creates the targets.
+fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<Targets> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::INPUT_ATTACHMENT;
     let image = |format, usage| gpu.image(ImageDesc::new(format, size.width, size.height, usage));
     let (half, full) = (vk::Format::R16G16B16A16_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
@@ -54,7 +60,7 @@ fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<([Image; 3], Image, Pass, Ta
     let pass = gpu.pass(&PassDesc { attachments, subpasses: vec![fill, light] })?;
     let views: Vec<_> = buffers.iter().chain([&depth, &output]).map(|i| i.view).collect();
     let target = gpu.target(&pass, &views, size)?;
-    Ok((buffers, output, pass, target))
+    Ok(Targets { buffers, canvas: Canvas { color: output, pass, target } })
 }
 
 fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
@@ -84,7 +90,7 @@ fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
 
 /// Builds the scene.
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
-    let (buffers, output, pass, target) = targets(gpu, size)?;
+    let Targets { buffers, canvas: Canvas { color: output, pass, target } } = targets(gpu, size)?;
     let (stage, layout) = (Stage::new(gpu)?, Stage::layout(gpu, &[])?);
     let mut desc = object_pipeline(spv!("gbuffer.frag"), &layout, &pass);
     desc.blends = vec![Blend::Off; 3];

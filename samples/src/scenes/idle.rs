@@ -18,7 +18,7 @@ use glam::{Vec3, Vec4};
 use vk::{ImageLayout, ImageUsageFlags as ImageUse};
 
 /// Time without a change after which resident memory is expected to be constant.
-const SETTLED: Duration = Duration::from_secs(2);
+const STABLE_TIME: Duration = Duration::from_secs(2);
 
 /// Render targets to draw.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub struct Footprint {
     /// Resident memory of this process (`VmRSS`).
     pub resident: u64,
     /// Used bytes by the driver's budget.
-    pub told: u64,
+    pub reported: u64,
 }
 
 /// Memory sizes, and times of the uses of a target.
@@ -67,7 +67,7 @@ pub fn resident() -> u64 {
 /// Waits until resident memory falls no further.
 fn settle() {
     let (mut least, mut since) = (resident(), Instant::now());
-    while since.elapsed() < SETTLED {
+    while since.elapsed() < STABLE_TIME {
         std::thread::sleep(Duration::from_millis(50));
         let now = resident();
         if now < least - least / 100 {
@@ -99,14 +99,14 @@ fn passes(gpu: &Gpu, size: vk::Extent2D, [color, depth, output]: [&Image; 3]) ->
     })
 }
 
-/// Draws targets, leaves them idle, and uses one again. `told` returns the bytes of device memory
-/// in use.
+/// Draws targets, leaves them idle, and uses one again. `reported` returns the bytes of device
+/// memory in use.
 ///
 /// # Errors
 /// A Vulkan call fails.
-pub fn measure(gpu: &Gpu, options: &IdleOptions, told: impl Fn() -> u64) -> Result<IdleReport> {
+pub fn measure(gpu: &Gpu, options: &IdleOptions, reported: impl Fn() -> u64) -> Result<IdleReport> {
     let IdleOptions { size, count, samples } = *options;
-    let footprint = || Footprint { resident: resident(), told: told() };
+    let footprint = || Footprint { resident: resident(), reported: reported() };
     let start = footprint();
     let image =
         |usage, samples| gpu.image(ImageDesc::new(OUTPUT_UNORM, size.width, size.height, usage).with_samples(samples));

@@ -1,6 +1,7 @@
 //! A spiral galaxy of blended particles: instanced strips without vertex buffers, accumulated in a
 //! half-float image, then mapped to the screen's range.
 
+use super::canvas::draw_fullscreen;
 use super::stage::{Push, Stage, View};
 use super::{Canvas, OUTPUT, Scene, clear_color, spv};
 use crate::error::Result;
@@ -63,11 +64,7 @@ impl Scene for Galaxy {
         cmd.end();
 
         let (layout, pipeline, set) = &self.tone;
-        cmd.begin(&self.canvas.target, &[clear_color(Vec3::ZERO)]);
-        cmd.pipeline(pipeline);
-        cmd.graphics_set(layout, set);
-        cmd.draw(3, 1);
-        cmd.end();
+        draw_fullscreen(cmd, &self.canvas.target, pipeline, layout, set);
     }
 
     fn output(&self) -> &Image {

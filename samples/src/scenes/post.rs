@@ -4,6 +4,7 @@
 //! There are eleven passes: the scene, then a reduction and a blur in two directions for each of
 //! three sizes, then the composition.
 
+use super::canvas::draw_fullscreen;
 use super::stage::{Object, Stage, View, object_pipeline, place};
 use super::{Canvas, OUTPUT, Scene, clear_color, clear_depth, spv};
 use crate::error::Result;
@@ -156,11 +157,7 @@ impl Scene for Neon {
         }
 
         let (layout, pipeline, set) = &self.composite;
-        cmd.begin(&self.canvas.target, &[clear_color(Vec3::ZERO)]);
-        cmd.pipeline(pipeline);
-        cmd.graphics_set(layout, set);
-        cmd.draw(3, 1);
-        cmd.end();
+        draw_fullscreen(cmd, &self.canvas.target, pipeline, layout, set);
     }
 
     fn output(&self) -> &Image {

@@ -80,15 +80,22 @@ fn map_format(gpu: &Gpu) -> Result<(vk::Format, SamplerDesc)> {
     }
 }
 
-/// Creates the map, its target, its pass and the sampler.
-fn shadow_map(gpu: &Gpu) -> Result<(Image, Target, crate::gpu::Pass, vk::Sampler)> {
+/// A shadow map, with the pass that draws it and the sampler that compares with it.
+struct ShadowMap {
+    image: Image,
+    target: Target,
+    pass: crate::gpu::Pass,
+    sampler: vk::Sampler,
+}
+
+fn shadow_map(gpu: &Gpu) -> Result<ShadowMap> {
     let (format, sampler) = map_format(gpu)?;
     let usage = ImageUse::DEPTH_STENCIL_ATTACHMENT | ImageUse::SAMPLED;
     let map = gpu.image(ImageDesc::new(format, MAP, MAP, usage))?;
     let attachment = Attachment::stored(&map, vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL);
     let pass = gpu.pass(&PassDesc::depth_only(attachment))?;
     let target = gpu.target(&pass, &[map.view], vk::Extent2D { width: MAP, height: MAP })?;
-    Ok((map, target, pass, gpu.sampler(&sampler)?))
+    Ok(ShadowMap { image: map, target, pass, sampler: gpu.sampler(&sampler)? })
 }
 
 /// Builds the scene.
@@ -97,7 +104,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let one = vk::SampleCountFlags::TYPE_1;
     let backdrop = Backdrop::new(gpu, &canvas.pass, one, Vec3::new(0.10, 0.20, 0.42), Vec3::new(1.62, 1.20, 0.70))?
         .glowing(Vec3::new(0.22, 0.10, 0.02), 0.4, Vec2::new(0.03, 0.36), canvas.aspect());
-    let (image, map, pass, sampler) = shadow_map(gpu)?;
+    let ShadowMap { image, target: map, pass, sampler } = shadow_map(gpu)?;
     let stage = Stage::new(gpu)?;
 
     let layout = Stage::layout(gpu, &[])?;

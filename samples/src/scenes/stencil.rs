@@ -7,7 +7,7 @@
 
 use super::canvas::depth_image;
 use super::stage::{Object, Stage, View, object_pipeline};
-use super::{Backdrop, OUTPUT, Scene, aspect, clear_color, clear_depth, spv};
+use super::{Backdrop, Canvas, OUTPUT, Scene, aspect, clear_color, clear_depth, spv};
 use crate::error::Result;
 use crate::geometry::Mesh;
 use crate::gpu::{
@@ -122,19 +122,19 @@ fn stones(gpu: &Gpu) -> Result<Vec<Stone>> {
 }
 
 /// Creates the colour image and its pass, with a depth and stencil attachment.
-fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
+fn canvas(gpu: &Gpu, size: vk::Extent2D) -> Result<Canvas> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::TRANSFER_SRC;
     let output = gpu.image(ImageDesc::new(OUTPUT, size.width, size.height, usage))?;
     let depth = depth_image(gpu, gpu.stencil_format()?, size)?;
     let color = Attachment::stored(&output, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
     let pass = gpu.pass(&PassDesc::simple(color, Some(Attachment::transient(&depth))))?;
     let target = gpu.target(&pass, &[output.view, depth.view], size)?;
-    Ok((output, pass, target))
+    Ok(Canvas { color: output, pass, target })
 }
 
 /// Builds the scene.
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
-    let (output, pass, target) = targets(gpu, size)?;
+    let Canvas { color: output, pass, target } = canvas(gpu, size)?;
     let one = vk::SampleCountFlags::TYPE_1;
     let backdrop = Backdrop::new(gpu, &pass, one, Vec3::new(0.006, 0.007, 0.016), Vec3::new(0.03, 0.026, 0.05))?
         .glowing(Vec3::new(0.075, 0.06, 0.12), 0.5, Vec2::new(0.5, 0.4), aspect(size));

@@ -2,11 +2,11 @@
 
 use super::canvas::depth_image_of;
 use super::stage::{Push, Stage, View};
-use super::{Backdrop, OUTPUT, Scene, aspect, clear_color, clear_depth, spv};
+use super::{Backdrop, Canvas, OUTPUT, Scene, aspect, clear_color, clear_depth, spv};
 use crate::error::Result;
 use crate::geometry::{Mesh, Vertex};
 use crate::gpu::{
-    Attachment, Blend, Buffer, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pass, PassDesc, Pipeline, Set,
+    Attachment, Blend, Buffer, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, PassDesc, Pipeline, Set,
     SubpassDesc, Target,
 };
 use ash::vk;
@@ -33,7 +33,7 @@ struct Wire {
 }
 
 /// Creates four-sample colour and depth images, and the image that the colour is resolved to.
-fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
+fn canvas(gpu: &Gpu, size: vk::Extent2D) -> Result<Canvas> {
     let usage = ImageUse::COLOR_ATTACHMENT | ImageUse::TRANSIENT_ATTACHMENT;
     let many = gpu.image(ImageDesc::new(OUTPUT, size.width, size.height, usage).with_samples(SAMPLES))?;
     let depth = depth_image_of(gpu, gpu.depth_format()?, size, SAMPLES)?;
@@ -44,12 +44,12 @@ fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
     let attachments = vec![Attachment::transient(&many), Attachment::transient(&depth), resolved];
     let pass = gpu.pass(&PassDesc { attachments, subpasses: vec![subpass] })?;
     let target = gpu.target(&pass, &[many.view, depth.view, output.view], size)?;
-    Ok((output, pass, target))
+    Ok(Canvas { color: output, pass, target })
 }
 
 /// Builds the scene.
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
-    let (output, pass, target) = targets(gpu, size)?;
+    let Canvas { color: output, pass, target } = canvas(gpu, size)?;
     let backdrop = Backdrop::new(gpu, &pass, SAMPLES, Vec3::new(0.004, 0.006, 0.016), Vec3::new(0.012, 0.010, 0.030))?
         .glowing(Vec3::new(0.010, 0.030, 0.06), 0.5, Vec2::new(0.5, 0.5), aspect(size));
     let (stage, layout) = (Stage::new(gpu)?, Stage::layout(gpu, &[])?);
