@@ -127,7 +127,7 @@ impl Messages {
 }
 
 /// Number of destroyed objects whose names are kept for messages about stale handles.
-const PAST: usize = 256;
+const MAX_DESTROYED: usize = 256;
 
 /// Type and handle of an object.
 type Key = (vk::ObjectType, u64);
@@ -136,7 +136,7 @@ type Key = (vk::ObjectType, u64);
 struct Known {
     alive: HashMap<Key, Box<str>>,
     /// Destroyed objects, the latest last.
-    past: VecDeque<(Key, Box<str>)>,
+    destroyed: VecDeque<(Key, Box<str>)>,
 }
 
 /// Names that an application set for a device's objects.
@@ -167,10 +167,10 @@ impl Names {
     pub fn retire(&self, kind: vk::ObjectType, handle: u64) {
         let mut known = self.known.lock();
         if let Some(name) = known.alive.remove(&(kind, handle)) {
-            if known.past.len() == PAST {
-                known.past.pop_front();
+            if known.destroyed.len() == MAX_DESTROYED {
+                known.destroyed.pop_front();
             }
-            known.past.push_back(((kind, handle), name));
+            known.destroyed.push_back(((kind, handle), name));
         }
     }
 
@@ -178,8 +178,8 @@ impl Names {
     /// name in quotes, if it has one.
     pub fn describe(&self, kind: vk::ObjectType, handle: u64) -> String {
         let known = self.known.lock();
-        let past = || known.past.iter().rev().find(|(key, _)| *key == (kind, handle)).map(|(_, name)| name);
-        match known.alive.get(&(kind, handle)).or_else(past) {
+        let destroyed = || known.destroyed.iter().rev().find(|(key, _)| *key == (kind, handle)).map(|(_, name)| name);
+        match known.alive.get(&(kind, handle)).or_else(destroyed) {
             Some(name) => format!("{kind:?} handle {handle:#x} {name:?}"),
             None => format!("{kind:?} handle {handle:#x}"),
         }
@@ -228,12 +228,12 @@ mod tests {
         assert_eq!(names.describe(buffer, 0x11), "BUFFER handle 0x11");
         names.retire(buffer, 0x10);
         assert_eq!(names.describe(buffer, 0x10), "BUFFER handle 0x10 \"vertices\"");
-        for handle in 0x100..0x100 + PAST as u64 {
+        for handle in 0x100..0x100 + MAX_DESTROYED as u64 {
             names.set(buffer, handle, "one of many");
             names.retire(buffer, handle);
         }
         assert_eq!(names.describe(buffer, 0x10), "BUFFER handle 0x10", "forgotten");
         let known = names.known.lock();
-        assert_eq!((known.alive.len(), known.past.len()), (0, PAST));
+        assert_eq!((known.alive.len(), known.destroyed.len()), (0, MAX_DESTROYED));
     }
 }

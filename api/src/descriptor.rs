@@ -12,7 +12,7 @@ use vitric_exec::runtime::SetLayout;
 use crate::{Error, Result};
 
 /// Number of descriptors of each of a pool's types, in the pool's order.
-pub type Share = SmallVec<[u32; 12]>;
+pub type DescriptorCounts = SmallVec<[u32; 12]>;
 
 /// A descriptor pool, with its maximum number of sets and its size for each descriptor type.
 ///
@@ -24,7 +24,7 @@ pub struct DescriptorPool {
     sizes: Vec<(vk::DescriptorType, u32)>,
     /// Number of allocated sets, and of allocated descriptors of each type.
     used: (u32, Vec<u32>),
-    has_told: bool,
+    has_reported: bool,
 }
 
 /// Descriptors of a type that exceed a pool's size.
@@ -50,13 +50,13 @@ impl DescriptorPool {
             }
         }
         let used = (0, vec![0; merged.len()]);
-        Self { max_sets, sizes: merged, used, has_told: false }
+        Self { max_sets, sizes: merged, used, has_reported: false }
     }
 
     /// Returns the number of descriptors of each type that a set of a layout needs. Types that are
     /// missing in the pool are added with size 0.
-    pub fn share(&mut self, layout: &SetLayout) -> Share {
-        let mut counts: Share = smallvec![0; self.sizes.len()];
+    pub fn counts(&mut self, layout: &SetLayout) -> DescriptorCounts {
+        let mut counts: DescriptorCounts = smallvec![0; self.sizes.len()];
         for binding in layout.bindings.iter().filter(|binding| binding.count > 0) {
             let place = self.sizes.iter().position(|&(kind, _)| kind == binding.kind).unwrap_or_else(|| {
                 self.sizes.push((binding.kind, 0));
@@ -73,35 +73,35 @@ impl DescriptorPool {
     ///
     /// # Errors
     /// [`Error::OutOfPoolMemory`] if the pool has `max_sets` sets.
-    pub fn take(&mut self, share: &Share) -> Result<Option<Shortage>> {
+    pub fn take(&mut self, counts: &DescriptorCounts) -> Result<Option<Shortage>> {
         let used = &mut self.used;
         if used.0 >= self.max_sets {
             return Err(Error::OutOfPoolMemory);
         }
         used.0 += 1;
         let mut is_short = false;
-        for ((used, wanted), (_, size)) in used.1.iter_mut().zip(share).zip(&self.sizes) {
+        for ((used, wanted), (_, size)) in used.1.iter_mut().zip(counts).zip(&self.sizes) {
             *used = used.saturating_add(*wanted);
             is_short |= *used > *size;
         }
-        Ok(if is_short { self.tell() } else { None })
+        Ok(if is_short { self.report_shortage() } else { None })
     }
 
     /// Returns the first type whose size is exceeded, unless the pool reported one before.
     #[cold]
-    fn tell(&mut self) -> Option<Shortage> {
+    fn report_shortage(&mut self) -> Option<Shortage> {
         let mut all = self.used.1.iter().zip(&self.sizes);
-        let found = all.find(|&(&used, &(_, size))| used > size && !self.has_told);
+        let found = all.find(|&(&used, &(_, size))| used > size && !self.has_reported);
         let found = found.map(|(&used, &(kind, size))| Shortage { kind, size, used });
-        self.has_told = true;
+        self.has_reported = true;
         found
     }
 
     /// Frees one set.
-    pub fn give_back(&mut self, share: &Share) {
+    pub fn give_back(&mut self, counts: &DescriptorCounts) {
         let used = &mut self.used;
         used.0 = used.0.saturating_sub(1);
-        used.1.iter_mut().zip(share).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
+        used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
     }
 
     /// Frees all sets.
@@ -174,30 +174,30 @@ mod tests {
     fn pools_run_out_and_refill() {
         let kind = vk::DescriptorType::UNIFORM_BUFFER;
         let mut pool = DescriptorPool::new(2, &[(kind, 2), (kind, 2)]);
-        let share = pool.share(&layout(&[2]));
-        assert_eq!(pool.take(&share), Ok(None));
-        assert_eq!(pool.take(&share), Ok(None));
-        assert_eq!(pool.take(&share).unwrap_err(), Error::OutOfPoolMemory);
-        pool.give_back(&share);
-        assert_eq!(pool.take(&share), Ok(None));
+        let counts = pool.counts(&layout(&[2]));
+        assert_eq!(pool.take(&counts), Ok(None));
+        assert_eq!(pool.take(&counts), Ok(None));
+        assert_eq!(pool.take(&counts).unwrap_err(), Error::OutOfPoolMemory);
+        pool.give_back(&counts);
+        assert_eq!(pool.take(&counts), Ok(None));
         pool.reset();
-        assert!(pool.take(&share).is_ok());
+        assert!(pool.take(&counts).is_ok());
     }
 
     #[test]
     fn pools_serve_more_than_they_were_made_for_and_tell_once() {
         let (kind, sampler) = (vk::DescriptorType::UNIFORM_BUFFER, vk::DescriptorType::SAMPLER);
         let mut pool = DescriptorPool::new(9, &[(kind, 3)]);
-        let share = pool.share(&layout(&[2]));
-        assert_eq!(pool.take(&share), Ok(None));
-        assert_eq!(pool.take(&share), Ok(Some(Shortage { kind, size: 3, used: 4 })));
-        assert_eq!(pool.take(&share), Ok(None));
+        let counts = pool.counts(&layout(&[2]));
+        assert_eq!(pool.take(&counts), Ok(None));
+        assert_eq!(pool.take(&counts), Ok(Some(Shortage { kind, size: 3, used: 4 })));
+        assert_eq!(pool.take(&counts), Ok(None));
         let mut pool = DescriptorPool::new(9, &[(sampler, 100)]);
-        let share = pool.share(&layout(&[0, 1, 1]));
-        assert_eq!(pool.take(&share), Ok(Some(Shortage { kind, size: 0, used: 2 })));
-        pool.give_back(&share);
+        let counts = pool.counts(&layout(&[0, 1, 1]));
+        assert_eq!(pool.take(&counts), Ok(Some(Shortage { kind, size: 0, used: 2 })));
+        pool.give_back(&counts);
         assert_eq!(pool.used, (0, vec![0, 0]));
-        let huge = pool.share(&layout(&[u32::MAX]));
+        let huge = pool.counts(&layout(&[u32::MAX]));
         assert_eq!([pool.take(&huge), pool.take(&huge)], [Ok(None); 2]);
     }
 

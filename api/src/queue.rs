@@ -19,7 +19,7 @@ use vitric_gpu::gpu::Gpu;
 use self::jobs::{Job, Jobs};
 use crate::command::Pending;
 use crate::health::Health;
-use crate::sync::{self, Payload, PayloadKind, TURN};
+use crate::sync::{self, POLL_INTERVAL, Payload, PayloadKind};
 use crate::{Error, Result};
 
 /// A batch of a submission.
@@ -183,7 +183,7 @@ impl Queue {
     }
 
     /// Waits until all submissions are complete and all frames are shown, or until `give_up`
-    /// returns true. `give_up` is called at least once in [`TURN`].
+    /// returns true. `give_up` is called at least once in [`POLL_INTERVAL`].
     fn wait_idle_or(&self, give_up: impl Fn() -> bool) -> Result<()> {
         if self.health.is_forked() {
             return Err(Error::DeviceLost);
@@ -224,7 +224,7 @@ impl Drop for Queue {
 
 /// Longest wait of the host for a query of an idle device. Another thread may be about to submit
 /// the commands that end the query.
-const IDLE_PATIENCE: Duration = Duration::from_secs(1);
+const MAX_IDLE_WAIT: Duration = Duration::from_secs(1);
 
 /// A wait of the host for queries. It ends when the device is lost, or when no submission is left
 /// that could end the queries.
@@ -254,12 +254,12 @@ impl QueryWait {
         let mut since = self.idle_since.lock();
         let is_idle = self.queues.iter().all(|queue| queue.is_idle());
         *since = is_idle.then(|| since.unwrap_or_else(Instant::now));
-        self.health.is_lost() || since.is_some_and(|since| since.elapsed() >= IDLE_PATIENCE)
+        self.health.is_lost() || since.is_some_and(|since| since.elapsed() >= MAX_IDLE_WAIT)
     }
 }
 
 /// Time without progress after which queues that only wait for semaphores count as stuck.
-const STUCK: Duration = TURN.saturating_mul(5);
+const STUCK: Duration = POLL_INTERVAL.saturating_mul(5);
 
 /// Waits until queues are idle, before their device is destroyed. If all busy queues wait for
 /// semaphores, no queue is left to signal them. Their waits then end, and the device is lost.

@@ -24,7 +24,7 @@ const MAX_FILES: u32 = 10_000;
 
 /// Longest wait at the end of a process for the lock of the list of GPUs. After a fork, the lock
 /// may be held by a thread that does not exist in the child.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// GPUs that count and have written no report, with the process that created them. The list is
 /// global because the end of a process is global.
@@ -49,7 +49,7 @@ pub(crate) fn leave(gpu: &Arc<Gpu>) {
 /// Writes the reports of all registered GPUs of this process, at the end of a process that did not
 /// destroy its devices. Work that still runs is not waited for, and not part of the report.
 pub fn leave_all() {
-    let taken = WATCHED.try_lock_for(PATIENCE).map(|mut watched| take(&mut watched, |_| true));
+    let taken = WATCHED.try_lock_for(MAX_LOCK_WAIT).map(|mut watched| take(&mut watched, |_| true));
     taken.iter().flatten().for_each(|gpu| report_of(gpu));
 }
 

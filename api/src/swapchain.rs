@@ -18,7 +18,7 @@ use crate::device::Device;
 use crate::health::Health;
 use crate::image::{self, ImageDesc};
 use crate::physical::ImageKind;
-use crate::sync::{Payload, TURN, deadline};
+use crate::sync::{POLL_INTERVAL, Payload, deadline};
 use crate::{Error, Result};
 
 /// Destination of frames: a window, or a headless surface. Any threads may call it, also
@@ -44,8 +44,8 @@ pub trait PresentTarget: Send + Sync {
     }
 
     /// Waits up to `timeout` until the display has shown the last presented frame, and returns
-    /// true if it has. Only called if the refresh is [`Refresh::Told`].
-    fn wait_until_taken(&self, _timeout: Duration) -> bool {
+    /// true if it has. Only called if the refresh is [`Refresh::Reported`].
+    fn wait_until_shown(&self, _timeout: Duration) -> bool {
         true
     }
 }
@@ -57,8 +57,8 @@ pub enum Refresh {
     None,
     /// The display shows one frame in each period.
     Period(Duration),
-    /// The display reports when it has shown a frame: [`PresentTarget::wait_until_taken`].
-    Told,
+    /// The display reports when it has shown a frame: [`PresentTarget::wait_until_shown`].
+    Reported,
 }
 
 /// Formats of presentable images, all in the colour space `SRGB_NONLINEAR`.
@@ -86,9 +86,9 @@ pub fn usage() -> vk::ImageUsageFlags {
 const MIN_IMAGES: u32 = 2;
 const MAX_IMAGES: u32 = 8;
 /// Longest wait for a display that reports shown frames. It may show no frame of a hidden window.
-const MAX_UNTAKEN: Duration = Duration::from_millis(250);
+const MAX_DISPLAY_WAIT: Duration = Duration::from_millis(250);
 /// Longest wait of [`Swapchain::close`] for pending frames.
-const CLOSING: Duration = Duration::from_secs(1);
+const MAX_CLOSING_WAIT: Duration = Duration::from_secs(1);
 
 /// Returns the current capabilities of a surface: 2 to 8 images of one layer. Their extent is that
 /// of the window, or 1 to 16384 pixels a side if the surface has no fixed size.
@@ -143,7 +143,7 @@ pub struct SwapchainDesc {
 }
 
 #[derive(Debug)]
-struct Turns {
+struct SwapchainState {
     /// Indices of free images, the next one to acquire first.
     free: std::collections::VecDeque<u32>,
     last: Option<Instant>,
@@ -166,7 +166,7 @@ pub struct Swapchain {
     target: RwLock<Option<Arc<dyn PresentTarget>>>,
     desc: SwapchainDesc,
     images: Vec<Arc<Surface>>,
-    turns: Mutex<Turns>,
+    state: Mutex<SwapchainState>,
     freed: Condvar,
     retired: AtomicBool,
 }
@@ -192,7 +192,7 @@ impl Swapchain {
         }
         let count = desc.images.clamp(MIN_IMAGES, MAX_IMAGES);
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
-        let turns = Turns {
+        let state = SwapchainState {
             free: (0..count).collect(),
             last: None,
             failed: None,
@@ -201,9 +201,9 @@ impl Swapchain {
             closing: false,
             shown: 0,
         };
-        let (turns, retired) = (Mutex::new(turns), AtomicBool::new(false));
+        let (state, retired) = (Mutex::new(state), AtomicBool::new(false));
         let (health, target) = (device.health().clone(), RwLock::new(Some(target)));
-        Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired }))
+        Ok(Arc::new(Self { health, target, desc, images, state, freed: Condvar::new(), retired }))
     }
 
     /// Returns the images, by the index that [`Swapchain::acquire`] returns.
@@ -226,23 +226,23 @@ impl Swapchain {
     ) -> Result<Option<u32>> {
         self.check()?;
         let until = deadline(timeout);
-        let mut turns = self.turns.lock();
-        while turns.free.is_empty() {
+        let mut state = self.state.lock();
+        while state.free.is_empty() {
             self.health.check()?;
-            if turns.closing {
+            if state.closing {
                 return Err(Error::SurfaceLost);
             }
             if self.retired.load(Ordering::Acquire) {
                 return Err(Error::OutOfDate);
             }
-            let step = Instant::now() + TURN;
+            let step = Instant::now() + POLL_INTERVAL;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(None);
             }
-            self.freed.wait_until(&mut turns, until.map_or(step, |until| until.min(step)));
+            self.freed.wait_until(&mut state, until.map_or(step, |until| until.min(step)));
         }
-        let image = turns.free.pop_front();
-        drop(turns);
+        let image = state.free.pop_front();
+        drop(state);
         semaphore.into_iter().for_each(|semaphore| semaphore.signal(0));
         fence.into_iter().for_each(|fence| fence.signal(1));
         Ok(image)
@@ -258,7 +258,7 @@ impl Swapchain {
         if self.retired.load(Ordering::Acquire) {
             return Err(Error::OutOfDate);
         }
-        if let Some(error) = self.turns.lock().failed {
+        if let Some(error) = self.state.lock().failed {
             return Err(error);
         }
         let target = self.target.read();
@@ -278,14 +278,14 @@ impl Swapchain {
     /// system afterwards. Pending frames are shown first, without waiting for their periods.
     /// Frames that are still pending after one second, and frames of a lost device, are dropped.
     pub fn close(&self) {
-        let mut turns = self.turns.lock();
-        turns.closing = true;
+        let mut state = self.state.lock();
+        state.closing = true;
         self.freed.notify_all();
-        let until = Instant::now() + CLOSING;
-        while turns.waiting > 0 && !self.health.is_lost() && Instant::now() < until {
-            self.freed.wait_until(&mut turns, until.min(Instant::now() + TURN));
+        let until = Instant::now() + MAX_CLOSING_WAIT;
+        while state.waiting > 0 && !self.health.is_lost() && Instant::now() < until {
+            self.freed.wait_until(&mut state, until.min(Instant::now() + POLL_INTERVAL));
         }
-        drop(turns);
+        drop(state);
         // The lock waits for the frame that is being shown.
         let target = self.target.write().take();
         drop(target);
@@ -293,21 +293,21 @@ impl Swapchain {
 
     /// Registers an acquired image as a pending frame.
     pub fn send(self: &Arc<Self>, image: u32) -> Presentation {
-        self.turns.lock().waiting += 1;
+        self.state.lock().waiting += 1;
         Presentation { chain: self.clone(), image }
     }
 
     /// Releases acquired images that are not shown.
     pub fn release(&self, images: &[u32]) {
-        let mut turns = self.turns.lock();
-        images.iter().for_each(|&image| self.give_back(&mut turns, image));
-        drop(turns);
+        let mut state = self.state.lock();
+        images.iter().for_each(|&image| self.give_back(&mut state, image));
+        drop(state);
         self.freed.notify_all();
     }
 
-    fn give_back(&self, turns: &mut Turns, image: u32) {
-        if (image as usize) < self.images.len() && !turns.free.contains(&image) {
-            turns.free.push_back(image);
+    fn give_back(&self, state: &mut SwapchainState, image: u32) {
+        if (image as usize) < self.images.len() && !state.free.contains(&image) {
+            state.free.push_back(image);
         }
     }
 
@@ -319,21 +319,22 @@ impl Swapchain {
     /// a frame that could not be shown, which ends all waits.
     pub fn wait_for(&self, number: u64, timeout: u64) -> Result<bool> {
         let until = deadline(timeout);
-        let mut turns = self.turns.lock();
-        while turns.shown < number {
+        let mut state = self.state.lock();
+        while state.shown < number {
             self.health.check()?;
-            if let Some(error) = turns.failed {
+            if let Some(error) = state.failed {
                 return Err(error);
             }
             // No frame is pending, so the present id cannot be reached.
-            if turns.closing && turns.waiting == 0 {
+            if state.closing && state.waiting == 0 {
                 return Err(Error::SurfaceLost);
             }
             let now = Instant::now();
             if until.is_some_and(|until| now >= until) {
                 return Ok(false);
             }
-            self.freed.wait_until(&mut turns, until.map_or(now + TURN, |until| until.min(now + TURN)));
+            self.freed
+                .wait_until(&mut state, until.map_or(now + POLL_INTERVAL, |until| until.min(now + POLL_INTERVAL)));
         }
         Ok(true)
     }
@@ -341,7 +342,7 @@ impl Swapchain {
     /// Waits in FIFO modes until the next frame may be shown: one frame in each refresh of the
     /// display. Returns at once if the display has no refresh or the swapchain is closing.
     fn pace(&self, target: &dyn PresentTarget, vsync: Vsync) {
-        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&self.turns.lock().mode) {
+        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&self.state.lock().mode) {
             return;
         }
         let refresh = match vsync {
@@ -352,28 +353,28 @@ impl Swapchain {
         match refresh {
             Refresh::None => {}
             Refresh::Period(period) => self.wait_for_period(period),
-            Refresh::Told => self.wait_until_taken(target),
+            Refresh::Reported => self.wait_until_shown(target),
         }
     }
 
     /// Waits until the period of the previous frame ends. A late frame is shown at once and starts
     /// a new period, so that `FIFO_RELAXED` needs no separate code.
     fn wait_for_period(&self, period: Duration) {
-        let mut turns = self.turns.lock();
+        let mut state = self.state.lock();
         let now = Instant::now();
-        let due = turns.last.map_or(now, |last| last + period);
-        while !turns.closing && Instant::now() < due {
-            self.freed.wait_until(&mut turns, due);
+        let due = state.last.map_or(now, |last| last + period);
+        while !state.closing && Instant::now() < due {
+            self.freed.wait_until(&mut state, due);
         }
-        turns.last = Some(due.max(now));
+        state.last = Some(due.max(now));
     }
 
-    /// Waits until the display has shown the previous frame, at most [`MAX_UNTAKEN`].
-    fn wait_until_taken(&self, target: &dyn PresentTarget) {
-        let until = Instant::now() + MAX_UNTAKEN;
-        while !self.turns.lock().closing {
+    /// Waits until the display has shown the previous frame, at most [`MAX_DISPLAY_WAIT`].
+    fn wait_until_shown(&self, target: &dyn PresentTarget) {
+        let until = Instant::now() + MAX_DISPLAY_WAIT;
+        while !self.state.lock().closing {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || target.wait_until_taken(left.min(TURN)) {
+            if left.is_zero() || target.wait_until_shown(left.min(POLL_INTERVAL)) {
                 return;
             }
         }
@@ -394,7 +395,7 @@ impl Presentation {
     pub fn show(self, mode: Option<vk::PresentModeKHR>, number: u64) {
         let chain = &*self.chain;
         if let Some(mode) = mode {
-            chain.turns.lock().mode = mode;
+            chain.state.lock().mode = mode;
         }
         let Some(surface) = chain.images.get(self.image as usize) else { return };
         // The lock is kept until the frame is shown, so that closing waits.
@@ -405,20 +406,20 @@ impl Presentation {
         let is_opaque = chain.desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let read = |pixels: &mut [u8]| read_frame(surface, is_opaque, pixels);
         let shown = target.present(chain.desc.extent, &read);
-        let mut turns = chain.turns.lock();
+        let mut state = chain.state.lock();
         match shown {
-            Ok(()) => turns.shown = turns.shown.max(number),
-            Err(error) => turns.failed = Some(error),
+            Ok(()) => state.shown = state.shown.max(number),
+            Err(error) => state.failed = Some(error),
         }
     }
 }
 
 impl Drop for Presentation {
     fn drop(&mut self) {
-        let mut turns = self.chain.turns.lock();
-        self.chain.give_back(&mut turns, self.image);
-        turns.waiting -= 1;
-        drop(turns);
+        let mut state = self.chain.state.lock();
+        self.chain.give_back(&mut state, self.image);
+        state.waiting -= 1;
+        drop(state);
         self.chain.freed.notify_all();
     }
 }
@@ -464,7 +465,7 @@ mod tests {
     struct Display {
         refresh: Refresh,
         frames: Mutex<Vec<u8>>,
-        /// Number of calls of `wait_until_taken`. Every third one returns true.
+        /// Number of calls of `wait_until_shown`. Every third one returns true.
         asked: std::sync::atomic::AtomicU32,
     }
 
@@ -484,12 +485,12 @@ mod tests {
             self.refresh
         }
 
-        fn wait_until_taken(&self, _: Duration) -> bool {
+        fn wait_until_shown(&self, _: Duration) -> bool {
             self.asked.fetch_add(1, Ordering::Relaxed) % 3 == 2
         }
     }
 
-    /// Shows nine frames. Returns the elapsed time and the number of calls of `wait_until_taken`.
+    /// Shows nine frames. Returns the elapsed time and the number of calls of `wait_until_shown`.
     fn show_nine(refresh: Refresh, mode: vk::PresentModeKHR) -> (Duration, u32) {
         let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: Default::default() });
         let (messages, heap) = (Arc::default(), Heap::new(1 << 20));
@@ -517,10 +518,10 @@ mod tests {
         let fifo = vk::PresentModeKHR::FIFO;
         let (elapsed, asked) = show_nine(Refresh::Period(Duration::from_millis(10)), fifo);
         assert!(elapsed >= Duration::from_millis(80) && asked == 0, "{elapsed:?} {asked}");
-        assert_eq!(show_nine(Refresh::Told, vk::PresentModeKHR::FIFO_RELAXED).1, 27, "three times each frame");
+        assert_eq!(show_nine(Refresh::Reported, vk::PresentModeKHR::FIFO_RELAXED).1, 27, "three times each frame");
         assert_eq!(show_nine(Refresh::None, fifo).1, 0);
         for mode in [vk::PresentModeKHR::IMMEDIATE, vk::PresentModeKHR::MAILBOX] {
-            assert_eq!(show_nine(Refresh::Told, mode).1, 0, "{mode:?}");
+            assert_eq!(show_nine(Refresh::Reported, mode).1, 0, "{mode:?}");
         }
         let (elapsed, _) = show_nine(Refresh::Period(Duration::from_secs(2)), vk::PresentModeKHR::IMMEDIATE);
         assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");

@@ -15,7 +15,7 @@ use crate::health::Health;
 use crate::{Error, Result};
 
 /// Longest sleep of a waiting thread before it checks whether its wait must end.
-pub const TURN: Duration = Duration::from_millis(20);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Kind of object that a payload belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Payload {
     }
 
     /// Returns the counter value that a wait for `value` needs.
-    fn wanted(&self, value: u64) -> u64 {
+    fn needed(&self, value: u64) -> u64 {
         if self.kind == PayloadKind::Timeline { value } else { 1 }
     }
 
@@ -117,10 +117,10 @@ impl Payload {
     /// atomically. If `give_up` returns true, the payload is unchanged and the function returns
     /// false.
     pub fn consume(&self, value: u64, give_up: impl Fn() -> bool) -> bool {
-        let wanted = self.wanted(value);
+        let needed = self.needed(value);
         let ready = |counter: &Counter| match self.kind {
             PayloadKind::Binary => counter.take(),
-            PayloadKind::Fence | PayloadKind::Timeline => counter.get() >= wanted,
+            PayloadKind::Fence | PayloadKind::Timeline => counter.get() >= needed,
         };
         self.wait(None, ready, give_up)
     }
@@ -129,15 +129,16 @@ impl Payload {
     /// Without a deadline the wait lasts until the value is reached or `give_up` returns true. A
     /// deadline in the past polls the state.
     pub fn wait_until(&self, value: u64, deadline: Option<Instant>, give_up: impl Fn() -> bool) -> bool {
-        let wanted = self.wanted(value);
-        self.wait(deadline, |counter| counter.get() >= wanted, give_up)
+        let needed = self.needed(value);
+        self.wait(deadline, |counter| counter.get() >= needed, give_up)
     }
 
-    /// Waits until `ready` returns true, and calls `give_up` after each [`TURN`]. The polling is
-    /// needed because the loss of a device does not wake threads that wait for its payloads.
+    /// Waits until `ready` returns true, and calls `give_up` after each [`POLL_INTERVAL`]. The
+    /// polling is needed because the loss of a device does not wake threads that wait for its
+    /// payloads.
     fn wait(&self, deadline: Option<Instant>, ready: impl Fn(&Counter) -> bool, give_up: impl Fn() -> bool) -> bool {
         loop {
-            let turn = Instant::now() + TURN;
+            let turn = Instant::now() + POLL_INTERVAL;
             if self.counter.wait(Some(deadline.map_or(turn, |deadline| deadline.min(turn))), &ready) {
                 return true;
             }
@@ -260,7 +261,7 @@ mod tests {
         std::thread::scope(|scope| {
             let wait = |all| wait_until(&payloads, all, None, &health);
             let waiters = [scope.spawn(move || wait(true)), scope.spawn(move || wait(false))];
-            std::thread::sleep(TURN * 2);
+            std::thread::sleep(POLL_INTERVAL * 2);
             assert!(waiters.iter().all(|waiter| !waiter.is_finished()));
             health.lose("a test");
             assert!(waiters.into_iter().all(|waiter| !waiter.join().unwrap()));

@@ -11,16 +11,16 @@ use crate::outcome::{Record, Status};
 
 /// Bytes of a line that are kept. No result is longer, and a process that writes no line ends must
 /// not fill the memory.
-const LINE: usize = 1 << 16;
+const MAX_LINE_BYTES: usize = 1 << 16;
 /// Largest time between two looks at the clock that counts. In longer gaps this process was
 /// suspended, and so was the watched one.
-const LOOK: Duration = Duration::from_secs(1);
+const MAX_STEP: Duration = Duration::from_secs(1);
 /// Time that a process may take to end after it closed its output.
-const FAREWELL: Duration = Duration::from_secs(5);
+const MAX_EXIT_WAIT: Duration = Duration::from_secs(5);
 
 /// Meaning of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum Event {
     /// The line is ignored.
     Nothing,
     /// A case begins.
@@ -54,15 +54,15 @@ pub struct Stop {
 pub fn watch(
     command: &mut Command,
     timeout: Duration,
-    hear: impl Fn(&str) -> Said,
+    parse: impl Fn(&str) -> Event,
     each: impl FnMut(String, Record),
 ) -> Result<Stop, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let problem = |error: std::io::Error| format!("{program} cannot be run: {error}");
     let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(problem)?;
     let lines = lines(process.stdout.take().ok_or_else(|| format!("{program} has no standard output"))?);
-    let mut cases = Cases { running: None, doubt: String::new(), each };
-    let timed_out = follow(&lines, timeout, |line| cases.take(hear(line)));
+    let mut cases = Cases { running: None, unknown: String::new(), each };
+    let timed_out = follow(&lines, timeout, |line| cases.take(parse(line)));
     let status = end(&mut process, timed_out).map_err(problem)?;
     let how = if timed_out { format!("no end within {} s", timeout.as_secs()) } else { describe(status) };
     let outcome = if timed_out { Status::Timeout } else { Status::Crash };
@@ -73,41 +73,41 @@ pub fn watch(
 /// The running case.
 struct Cases<E> {
     running: Option<String>,
-    doubt: String,
+    unknown: String,
     each: E,
 }
 
 impl<E: FnMut(String, Record)> Cases<E> {
     /// Applies a line, and returns true if it is progress.
-    fn take(&mut self, said: Said) -> bool {
+    fn take(&mut self, said: Event) -> bool {
         match said {
-            Said::Nothing => return false,
-            Said::Unknown(text) => {
-                self.doubt = text;
+            Event::Nothing => return false,
+            Event::Unknown(text) => {
+                self.unknown = text;
                 return false;
             }
-            Said::Begins(name) => {
-                self.end_in_doubt();
+            Event::Begins(name) => {
+                self.end_without_result();
                 self.running = Some(name);
             }
-            Said::Ends(record) => self.end(record),
-            Said::Done => self.end_in_doubt(),
+            Event::Ends(record) => self.end(record),
+            Event::Done => self.end_without_result(),
         }
         true
     }
 
     fn end(&mut self, record: Record) {
-        self.doubt.clear();
+        self.unknown.clear();
         if let Some(name) = self.running.take() {
             (self.each)(name, record);
         }
     }
 
     /// Ends a case whose last line was not understood.
-    fn end_in_doubt(&mut self) {
-        let message = match self.doubt.as_str() {
+    fn end_without_result(&mut self) {
+        let message = match self.unknown.as_str() {
             "" => "it ended without a result".to_owned(),
-            doubt => format!("its status is unknown: {doubt}"),
+            unknown => format!("its status is unknown: {unknown}"),
         };
         self.end(Record::new(Status::Fail, message));
     }
@@ -115,13 +115,13 @@ impl<E: FnMut(String, Record)> Cases<E> {
 
 /// Reads lines to their end. Returns true if there was no progress for too long.
 fn follow(lines: &Receiver<String>, timeout: Duration, mut take: impl FnMut(&str) -> bool) -> bool {
-    let mut patience = Patience { left: timeout, seen: Instant::now() };
+    let mut watchdog = Watchdog { left: timeout, seen: Instant::now() };
     loop {
-        let heard = lines.recv_timeout(patience.left.min(LOOK));
+        let heard = lines.recv_timeout(watchdog.left.min(MAX_STEP));
         match heard {
-            Ok(line) if take(&line) => patience = Patience { left: timeout, seen: Instant::now() },
+            Ok(line) if take(&line) => watchdog = Watchdog { left: timeout, seen: Instant::now() },
             // Ignored lines are no progress, however many there are.
-            Ok(_) | Err(RecvTimeoutError::Timeout) if patience.holds(Instant::now()) => {}
+            Ok(_) | Err(RecvTimeoutError::Timeout) if watchdog.holds(Instant::now()) => {}
             Ok(_) | Err(RecvTimeoutError::Timeout) => return true,
             Err(RecvTimeoutError::Disconnected) => return false,
         }
@@ -129,16 +129,16 @@ fn follow(lines: &Receiver<String>, timeout: Duration, mut take: impl FnMut(&str
 }
 
 /// Remaining time without progress.
-struct Patience {
+struct Watchdog {
     left: Duration,
     /// Time of the last look at the clock.
     seen: Instant,
 }
 
-impl Patience {
+impl Watchdog {
     /// Looks at the clock, and returns true if time remains.
     fn holds(&mut self, now: Instant) -> bool {
-        self.left = self.left.saturating_sub(now.saturating_duration_since(self.seen).min(LOOK));
+        self.left = self.left.saturating_sub(now.saturating_duration_since(self.seen).min(MAX_STEP));
         self.seen = now;
         !self.left.is_zero()
     }
@@ -146,7 +146,7 @@ impl Patience {
 
 /// Waits for the end of a process, or kills it.
 fn end(process: &mut Child, at_once: bool) -> std::io::Result<ExitStatus> {
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + MAX_EXIT_WAIT;
     while !at_once && Instant::now() < deadline {
         if let Some(status) = process.try_wait()? {
             return Ok(status);
@@ -190,7 +190,7 @@ fn line(reader: &mut impl BufRead) -> Option<String> {
         let buffer = reader.fill_buf().ok().filter(|buffer| !buffer.is_empty())?;
         let end = buffer.iter().position(|&byte| byte == b'\n');
         let part = &buffer[..end.unwrap_or(buffer.len())];
-        kept.extend_from_slice(&part[..part.len().min(LINE - kept.len())]);
+        kept.extend_from_slice(&part[..part.len().min(MAX_LINE_BYTES - kept.len())]);
         let used = part.len() + usize::from(end.is_some());
         reader.consume(used);
         if end.is_some() {
@@ -205,17 +205,17 @@ mod tests {
 
     /// Runs a shell script whose lines are `begin NAME`, `end`, `odd TEXT` and `done`.
     fn run(script: &str, seconds: u64) -> (Vec<(String, Record)>, Stop) {
-        let hear = |line: &str| match line.split_once(' ').unwrap_or((line, "")) {
-            ("begin", name) => Said::Begins(name.to_owned()),
-            ("end", _) => Said::Ends(Record::new(Status::Pass, "")),
-            ("odd", text) => Said::Unknown(text.to_owned()),
-            ("done", _) => Said::Done,
-            _ => Said::Nothing,
+        let parse = |line: &str| match line.split_once(' ').unwrap_or((line, "")) {
+            ("begin", name) => Event::Begins(name.to_owned()),
+            ("end", _) => Event::Ends(Record::new(Status::Pass, "")),
+            ("odd", text) => Event::Unknown(text.to_owned()),
+            ("done", _) => Event::Done,
+            _ => Event::Nothing,
         };
         let mut ends = Vec::new();
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let stop = watch(&mut command, Duration::from_secs(seconds), hear, |name, record| ends.push((name, record)));
+        let stop = watch(&mut command, Duration::from_secs(seconds), parse, |name, record| ends.push((name, record)));
         (ends, stop.unwrap())
     }
 
@@ -244,10 +244,10 @@ mod tests {
     #[test]
     fn time_in_which_the_watcher_stands_still_does_not_count() {
         let start = Instant::now();
-        let mut patience = Patience { left: 3 * LOOK, seen: start };
-        assert!(patience.holds(start + 100 * LOOK));
-        assert_eq!(patience.left, 2 * LOOK);
-        assert!(patience.holds(start + 101 * LOOK) && !patience.holds(start + 102 * LOOK));
+        let mut watchdog = Watchdog { left: 3 * MAX_STEP, seen: start };
+        assert!(watchdog.holds(start + 100 * MAX_STEP));
+        assert_eq!(watchdog.left, 2 * MAX_STEP);
+        assert!(watchdog.holds(start + 101 * MAX_STEP) && !watchdog.holds(start + 102 * MAX_STEP));
     }
 
     #[test]
@@ -274,6 +274,6 @@ mod tests {
     #[test]
     fn a_missing_program_is_an_error() {
         let command = &mut Command::new("/nowhere/at/all");
-        assert!(watch(command, Duration::from_secs(1), |_| Said::Nothing, |_, _| ()).is_err());
+        assert!(watch(command, Duration::from_secs(1), |_| Event::Nothing, |_, _| ()).is_err());
     }
 }

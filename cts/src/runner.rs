@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::expectations::{Expectations, Skips, matches};
 use crate::harness::{Gpu, Outcome};
 use crate::outcome::{Record, Records, Status, group_of};
-use crate::process::{Said, Stop, watch};
+use crate::process::{Event, Stop, watch};
 use crate::report::{Files, Report};
 use crate::{Entry, cases};
 
@@ -195,17 +195,17 @@ fn run_child(options: &Options, group: &str, outcomes: &mut Records) -> Result<S
     if options.loader {
         command.arg("--loader");
     }
-    watch(&mut command, options.timeout, hear, |name, record| drop(outcomes.insert(name, record)))
+    watch(&mut command, options.timeout, parse_line, |name, record| drop(outcomes.insert(name, record)))
 }
 
 /// Interprets a child's line.
-fn hear(line: &str) -> Said {
+fn parse_line(line: &str) -> Event {
     if let Some(name) = line.strip_prefix(BEGIN) {
-        return Said::Begins(name.to_owned());
+        return Event::Begins(name.to_owned());
     }
-    let Some(rest) = line.strip_prefix(END) else { return Said::Nothing };
+    let Some(rest) = line.strip_prefix(END) else { return Event::Nothing };
     let (word, message) = rest.split_once(' ').unwrap_or((rest, ""));
-    Status::of(word).map_or_else(|| Said::Unknown(rest.to_owned()), |status| Said::Ends(Record::new(status, message)))
+    Status::of(word).map_or_else(|| Event::Unknown(rest.to_owned()), |status| Event::Ends(Record::new(status, message)))
 }
 
 fn report(options: &Options, outcomes: &Records) -> Result<bool, String> {

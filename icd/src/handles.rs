@@ -47,34 +47,34 @@ pub struct Retired {
 }
 
 /// Minimum number of objects from which on a strong decrease is detected.
-const MANY: usize = 1 << 14;
+const MIN_PEAK: usize = 1 << 14;
 
 /// Detector for a strong decrease in the number of objects, after which free memory should return
 /// to the operating system.
 #[derive(Debug)]
 pub struct Peak {
     live: usize,
-    most: usize,
+    max: usize,
 }
 
 impl Peak {
     /// Returns a detector without objects.
     pub const fn new() -> Self {
-        Self { live: 0, most: 0 }
+        Self { live: 0, max: 0 }
     }
 
     /// Counts one more object.
     pub fn add(&mut self) {
         self.live += 1;
-        self.most = self.most.max(self.live);
+        self.max = self.max.max(self.live);
     }
 
     /// Counts fewer objects, and returns true if few of many are left.
     pub fn remove(&mut self, count: usize) -> bool {
         self.live -= count;
-        let has_fallen = self.most >= MANY && self.live <= self.most / 64;
+        let has_fallen = self.max >= MIN_PEAK && self.live <= self.max / 64;
         if has_fallen {
-            self.most = self.live;
+            self.max = self.live;
         }
         has_fallen
     }
@@ -105,7 +105,7 @@ unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
 /// Returns the segment of an index and the position in it. Each segment is twice as long as the
 /// previous one.
-fn place(index: usize) -> (usize, usize) {
+fn position(index: usize) -> (usize, usize) {
     let number = index / FIRST_SEGMENT + 1;
     let segment = number.ilog2() as usize;
     (segment, index - ((1 << segment) - 1) * FIRST_SEGMENT)
@@ -120,7 +120,7 @@ impl<T: Clone> Table<T> {
     }
 
     fn slot(&self, index: usize) -> Option<&Slot<T>> {
-        let (segment, offset) = place(index);
+        let (segment, offset) = position(index);
         self.segments.get(segment)?.get()?.get(offset)
     }
 
@@ -144,7 +144,7 @@ impl<T: Clone> Table<T> {
             }
         };
         drop(free);
-        let (segment, offset) = place(index);
+        let (segment, offset) = position(index);
         let slots =
             self.segments[segment].get_or_init(|| (0..FIRST_SEGMENT << segment).map(|_| Slot::default()).collect());
         let slot = &slots[offset];
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn few_objects_left_of_many_are_noticed_once() {
         let table = Table::new(6);
-        let handles: Vec<u64> = (0..MANY).map(|number| table.insert(Arc::new(number))).collect();
+        let handles: Vec<u64> = (0..MIN_PEAK).map(|number| table.insert(Arc::new(number))).collect();
         let falls = handles.iter().filter(|&&handle| table.remove(handle).is_some() && table.take_fallen()).count();
         assert_eq!((falls, table.count()), (1, 0));
         table.remove(table.insert(Arc::new(0)));

@@ -85,13 +85,14 @@ pub unsafe fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoE
 
 /// The messenger in an instance's create info. It only receives messages during the creation and
 /// destruction of the instance.
-pub struct Witness(Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>);
+pub struct CreationMessenger(Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>);
 
-impl Witness {
+impl CreationMessenger {
     /// Returns the messenger of a chain, if there is one.
     ///
     /// # Safety
-    /// Its callback must be callable from any thread, with the user data, while the witness lives.
+    /// Its callback must be callable from any thread, with the user data, while the messenger
+    /// lives.
     pub unsafe fn new(call: Call<'_>, next: *const c_void) -> Self {
         let kept = |info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>| vk::DebugUtilsMessengerCreateInfoEXT {
             flags: info.flags,
@@ -105,7 +106,7 @@ impl Witness {
     }
 
     /// Registers the messenger while `work` runs.
-    pub fn hear<R>(&self, messages: &Messages, work: impl FnOnce() -> R) -> R {
+    pub fn register_during<R>(&self, messages: &Messages, work: impl FnOnce() -> R) -> R {
         let id = self.0.as_ref().and_then(|info| {
             // SAFETY: the contract of `new`.
             unsafe { add(messages, info) }

@@ -11,8 +11,8 @@
 //!
 //! The loader's trampolines use the first word of a handle as the address of a function table,
 //! which the loader frees with the device. Dead handles of a dead device therefore get a table of
-//! this library ([`bury`]), with the loader's layout as far as it is fixed. Source: Vulkan-Loader,
-//! `loader_get_dispatch`, and the head of its generated `VkLayerDispatchTable`.
+//! this library ([`redirect_dead`]), with the loader's layout as far as it is fixed. Source:
+//! Vulkan-Loader, `loader_get_dispatch`, and the head of its generated `VkLayerDispatchTable`.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -280,13 +280,13 @@ fn slot<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -> Option<&'
         // SAFETY: the tag shows that this is a slot of this type, which is never freed.
         return Some(unsafe { &*(handle.as_raw() as *const Slot<T>) });
     }
-    tell(head, H::TYPE, handle.as_raw());
+    report_invalid(head, H::TYPE, handle.as_raw());
     None
 }
 
 /// Sends the message that a handle is invalid to the messengers of its instance and to the log.
 #[cold]
-fn tell(head: &Head, wanted: vk::ObjectType, handle: u64) {
+fn report_invalid(head: &Head, wanted: vk::ObjectType, handle: u64) {
     let tag = head.tag.load(Ordering::Acquire);
     let text = match object_type(tag) {
         Some(found) if found != wanted => {
@@ -307,10 +307,10 @@ const TABLE_MAGIC: usize = 0x10AD_ED04_0410_ADED;
 const TABLE_FUNCTIONS: usize = 2048;
 
 /// Sends the message that a handle is dead.
-fn tell_dead(call: Call<'_>, handle: *const Head) {
+fn report_dead(call: Call<'_>, handle: *const Head) {
     if let Some(head) = call.get(handle) {
         let wanted = object_type(head.tag.load(Ordering::Acquire)).unwrap_or(vk::ObjectType::UNKNOWN);
-        tell(head, wanted, handle.addr() as u64);
+        report_invalid(head, wanted, handle.addr() as u64);
     }
 }
 
@@ -319,7 +319,7 @@ unsafe extern "system" fn dead_function(handle: *const Head) -> i64 {
     // SAFETY: the loader passes the handle through which it found the table.
     unsafe {
         call::answer::<()>("call with a stale handle", (), |call| {
-            tell_dead(call, handle);
+            report_dead(call, handle);
             Ok(())
         });
     }
@@ -331,7 +331,7 @@ unsafe extern "system" fn dead_proc(handle: *const Head, _: *const c_char) -> vk
     // SAFETY: the loader passes the handle through which it found the table.
     unsafe {
         call::answer("call with a stale handle", (), |call| {
-            tell_dead(call, handle);
+            report_dead(call, handle);
             Ok(None)
         })
     }
@@ -344,7 +344,7 @@ unsafe extern "system" fn dead_queue(handle: *const Head, _: u32, _: u32, out: *
     // pointer.
     unsafe {
         call::answer("call with a stale handle", (), |call| {
-            tell_dead(call, handle);
+            report_dead(call, handle);
             call.output(out).ok_or(Error::Unknown)?.write(vk::Queue::null());
             Result::Ok(())
         });
@@ -371,7 +371,7 @@ pub fn loader_word<T: Marked, H: vk::Handle + Copy>(call: Call<'_>, handle: H) -
 
 /// Replaces the function table of dead handles of a type by this library's table. `word` is the
 /// table of a device, which the loader is about to free.
-pub fn bury<T: Marked>(word: usize) {
+pub fn redirect_dead<T: Marked>(word: usize) {
     T::slots().replace(word, table());
 }
 

@@ -31,7 +31,7 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     }
     let mut bar = Bar { live: std::io::stderr().is_terminal() };
     let entry = driver::entry()?;
-    let made = make(&entry, &args.scenes, &args.options, &args.out, |progress| bar.tell(&progress));
+    let made = make(&entry, &args.scenes, &args.options, &args.out, |progress| bar.show(&progress));
     bar.clear();
     let (page, shots) = made.map_err(|e| Failure::new(e.to_string()))?;
     for shot in &shots {
@@ -54,7 +54,7 @@ struct Bar {
 }
 
 impl Bar {
-    fn tell(&mut self, progress: &Progress<'_>) {
+    fn show(&mut self, progress: &Progress<'_>) {
         let line = match (progress, self.live) {
             (&Progress::Begin { scene, index, count }, true) => {
                 let (done, left) = ("█".repeat(index), "░".repeat(count - index));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_told() {
+    fn wrong_usage_is_reported() {
         for words in
             [&["--size"][..], &["--size", "0x5"], &["--size", "9999x1"], &["--frames", "0"], &["nothing"], &["--x"]]
         {

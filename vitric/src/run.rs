@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_told() {
+    fn wrong_usage_is_reported() {
         for words in [
             &[][..],
             &["--"],

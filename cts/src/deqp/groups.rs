@@ -135,7 +135,7 @@ fn run_group(runner: &Runner, folder: &Path, group: &[String], sink: &Mutex<Sink
         let left: Vec<&str> = group.iter().map(String::as_str).filter(|name| waiting.names.contains(name)).collect();
         let stop = run_process(runner, folder, &left, |name, record| waiting.end(&name, record))?;
         if let Some((name, record)) = &stop.case {
-            waiting.end(name, told(record.clone(), folder));
+            waiting.end(name, with_last_output(record.clone(), folder));
         }
         if waiting.names.len() == left.len() {
             let record = not_run(&stop, folder);
@@ -157,7 +157,7 @@ fn run_process(
     let problem = |path: &Path, error: std::io::Error| format!("{} cannot be written: {error}", path.display());
     std::fs::write(&list, names.join("\n") + "\n").map_err(|error| problem(&list, error))?;
     let log = File::create(&errors).map_err(|error| problem(&errors, error))?;
-    watch(&mut command(runner, folder, &list, log), runner.timeout, output::hear, each)
+    watch(&mut command(runner, folder, &list, log), runner.timeout, output::parse_line, each)
 }
 
 fn command(runner: &Runner, folder: &Path, list: &Path, errors: File) -> Command {
@@ -189,21 +189,21 @@ fn not_run(stop: &Stop, folder: &Path) -> Record {
         Status::Timeout => format!("the runner began no case: {}", stop.how),
         _ => format!("the runner {} before any case", stop.how),
     };
-    told(Record::new(stop.outcome, message), folder)
+    with_last_output(Record::new(stop.outcome, message), folder)
 }
 
 /// Adds the last output of the process to a crash.
-fn told(record: Record, folder: &Path) -> Record {
-    match last_words(&folder.join("errors.txt")) {
-        Some(words) if record.status == Status::Crash => {
-            Record::new(record.status, format!("{}: {words}", record.message))
+fn with_last_output(record: Record, folder: &Path) -> Record {
+    match last_line(&folder.join("errors.txt")) {
+        Some(line) if record.status == Status::Crash => {
+            Record::new(record.status, format!("{}: {line}", record.message))
         }
         _ => record,
     }
 }
 
 /// Returns the last line of a file that is not empty.
-fn last_words(file: &Path) -> Option<String> {
+fn last_line(file: &Path) -> Option<String> {
     use std::io::{Read, Seek, SeekFrom};
     const TAIL: u64 = 4096;
     let mut file = File::open(file).ok()?;

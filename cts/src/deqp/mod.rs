@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_told() {
+    fn wrong_usage_is_reported() {
         for words in ["--what", "--binary", "--sample 0", "--jobs -1", "--timeout x", "--group 1000001", "--resume"] {
             assert!(parsed(words).is_err(), "{words}");
         }

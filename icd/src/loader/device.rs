@@ -35,7 +35,7 @@ fn create_device(
     let info = check::checked(call, &physical.messages, info).map_err(|_| Error::InitializationFailed)?;
     let names = call.slice(info.pp_enabled_extension_names, info.enabled_extension_count);
     let extensions: Vec<String> = names.iter().map(|&name| call.string(name)).collect();
-    let queues = wanted_queues(call, call.slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+    let queues = requested_queues(call, call.slice(info.p_queue_create_infos, info.queue_create_info_count))?;
     let features = enabled_features(call, &physical.messages, info)?;
     let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
     let version = physical.version;
@@ -94,7 +94,7 @@ fn report_at_exit() {
 }
 
 /// Returns the requested queues; protected queues are not supported.
-fn wanted_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<QueueRequest>> {
+fn requested_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<QueueRequest>> {
     let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
         if !info.flags.is_empty() {
             return Err(Error::FeatureNotPresent);
@@ -160,9 +160,9 @@ fn destroy_device(call: Call<'_>, handle: vk::Device, _: *const vk::AllocationCa
     // SAFETY: this call does not use the object from here on, and by valid usage no other call
     // uses it.
     unsafe { DeviceObject::end(call, handle, ending) };
-    slots::bury::<DeviceObject>(word);
-    slots::bury::<QueueObject>(word);
-    slots::bury::<CommandObject>(word);
+    slots::redirect_dead::<DeviceObject>(word);
+    slots::redirect_dead::<QueueObject>(word);
+    slots::redirect_dead::<CommandObject>(word);
     if ending == Ending::Drop {
         process::give_memory_back();
     }

@@ -13,7 +13,7 @@ use vitric_entry::entry;
 
 use crate::call::{Call, Listing, New, Out, put_name};
 use crate::handles::Table;
-use crate::messengers::{self, Witness};
+use crate::messengers::{self, CreationMessenger};
 use crate::object::{InstanceObject, PhysicalObject, check};
 use crate::slots::Marked;
 use crate::{logging, process};
@@ -64,8 +64,8 @@ fn create_instance(
     let messages = Arc::new(Messages::default());
     // SAFETY: `VK_EXT_debug_utils` requires a callback that is valid until the instance is
     // destroyed.
-    let witness = unsafe { Witness::new(call, info.p_next) };
-    let (extensions, version) = witness.hear(&messages, || {
+    let creation_messenger = unsafe { CreationMessenger::new(call, info.p_next) };
+    let (extensions, version) = creation_messenger.register_during(&messages, || {
         check::checked(call, &messages, Some(info)).map_err(|_| Error::InitializationFailed)?;
         let version = requested_version(&messages, call.get(info.p_application_info));
         Ok((enabled_extensions(call, &messages, info)?, version))
@@ -74,7 +74,7 @@ fn create_instance(
     let number = messengers::enlist(&messages);
     let physical = PhysicalObject { instance: number, heap, messages: messages.clone(), extensions: enabled, version };
     let (physical, messengers) = (physical.into_handle(number), Table::new(31));
-    let object = InstanceObject { number, messages, witness, physical, extensions, version, messengers };
+    let object = InstanceObject { number, messages, creation_messenger, physical, extensions, version, messengers };
     Ok(out.put(object.into_handle(number)))
 }
 
@@ -112,7 +112,7 @@ fn requested_version(messages: &Messages, application: Option<&vk::ApplicationIn
 #[entry(vkDestroyInstance)]
 fn destroy_instance(call: Call<'_>, instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
     if let Some(object) = InstanceObject::from_handle(call, instance) {
-        object.witness.hear(&object.messages, || match object.messengers.count() {
+        object.creation_messenger.register_during(&object.messages, || match object.messengers.count() {
             0 => {}
             left => object
                 .messages

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
-use vitric_api::descriptor::{self, DescriptorPool, DescriptorRange, Share, Shortage};
+use vitric_api::descriptor::{self, DescriptorCounts, DescriptorPool, DescriptorRange, Shortage};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
@@ -14,7 +14,7 @@ use vitric_exec::bindings::{DescriptorName, DescriptorSet};
 use vitric_exec::runtime::{SetBinding, SetLayout};
 
 use super::{
-    DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, bad_handle, check, destroy, good, need,
+    DeviceObject, PipelineLayout, PoolSet, SetHandles, SetPool, UpdateTemplate, bad_handle, check, destroy, good, need,
     need_with, optional,
 };
 use crate::call::{Array, Call, In, New, Out, room_for};
@@ -176,7 +176,7 @@ fn allocate_descriptor_sets(
             match allocate_one(object, pool, layout, counts.get(number).copied()) {
                 Ok((set, shortage)) => {
                     out[number] = vk::DescriptorSet::from_raw(set);
-                    shortage.into_iter().for_each(|shortage| tell(object, info.descriptor_pool, shortage));
+                    shortage.into_iter().for_each(|shortage| report_shortage(object, info.descriptor_pool, shortage));
                 }
                 Err(error) => {
                     // If one allocation fails, all are freed.
@@ -197,30 +197,30 @@ fn allocate_one(
     layout: vk::DescriptorSetLayout,
     count: Option<u32>,
 ) -> Result<(u64, Option<Shortage>)> {
-    let is_last = |(last, ..): &&mut (vk::DescriptorSetLayout, Arc<SetLayout>, Share)| {
+    let is_last = |(last, ..): &&mut (vk::DescriptorSetLayout, Arc<SetLayout>, DescriptorCounts)| {
         *last == layout && object.set_layouts.is_good(layout.as_raw())
     };
     // Most allocations have the layout of the previous one.
     if pool.last.as_mut().filter(is_last).is_none() {
         let found = need(object, &object.set_layouts, layout)?;
-        let share = pool.pool.share(&found);
-        pool.last = Some((layout, found, share));
+        let counts = pool.pool.counts(&found);
+        pool.last = Some((layout, found, counts));
     }
-    let Some((_, layout, share)) = &pool.last else { return Err(Error::Unknown) };
+    let Some((_, layout, counts)) = &pool.last else { return Err(Error::Unknown) };
     room_for(DescriptorSet::bytes(layout))?;
     if layout.variable {
         let layout = Arc::new(layout.with_count(count.unwrap_or(0)));
-        let share = pool.pool.share(&layout);
-        let shortage = pool.pool.take(&share)?;
+        let counts = pool.pool.counts(&layout);
+        let shortage = pool.pool.take(&counts)?;
         return Ok((insert_set(object, (&mut pool.sets, &mut pool.retired), &layout), shortage));
     }
-    let shortage = pool.pool.take(share)?;
+    let shortage = pool.pool.take(counts)?;
     Ok((insert_set(object, (&mut pool.sets, &mut pool.retired), layout), shortage))
 }
 
 /// Sends the message that a set exceeds a pool's size for a descriptor type.
 #[cold]
-fn tell(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
+fn report_shortage(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
     let Shortage { kind, size, used } = shortage;
     let pool = object.describe(pool);
     object.messages().warn(&format!(
@@ -232,7 +232,7 @@ fn tell(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
 /// Creates a set in a place of its pool and returns its handle.
 fn insert_set(
     object: &DeviceObject,
-    (sets, retired): (&mut Places, &mut Vec<Retired>),
+    (sets, retired): (&mut SetHandles, &mut Vec<Retired>),
     layout: &Arc<SetLayout>,
 ) -> u64 {
     let place = sets.take();
@@ -252,10 +252,10 @@ fn free_set(object: &DeviceObject, pool: &mut SetPool, set: vk::DescriptorSet) {
     let slot = object.sets.retire(set.as_raw(), |found| {
         let layout = found.set.layout();
         match last.as_ref().filter(|(_, last, _)| Arc::ptr_eq(last, layout)) {
-            Some((.., share)) => pool.give_back(share),
+            Some((.., counts)) => pool.give_back(counts),
             None => {
-                let share = pool.share(layout);
-                pool.give_back(&share);
+                let counts = pool.counts(layout);
+                pool.give_back(&counts);
             }
         }
         sets.give_back(found.place, set.as_raw());

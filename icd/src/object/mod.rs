@@ -29,7 +29,7 @@ use ash::vk::{self, Handle};
 use parking_lot::Mutex;
 use vitric_api::command::CommandBuffer;
 use vitric_api::debug::{Messages, Names};
-use vitric_api::descriptor::{DescriptorPool, Share};
+use vitric_api::descriptor::{DescriptorCounts, DescriptorPool};
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue;
@@ -48,7 +48,7 @@ use self::pipeline::graphics::Parts;
 use self::private::PrivateData;
 use crate::call::{Call, PanicTarget, Param, Typed};
 use crate::handles::{Retired, Table};
-use crate::messengers::Witness;
+use crate::messengers::CreationMessenger;
 use crate::process;
 use crate::slots::{Marked, marked};
 
@@ -65,7 +65,7 @@ pub struct InstanceObject {
     /// Messengers.
     pub messages: Arc<Messages>,
     /// The messenger of the instance's creation and destruction.
-    pub witness: Witness,
+    pub creation_messenger: CreationMessenger,
     /// Handle of the only physical device.
     pub physical: u64,
     /// Enabled extensions.
@@ -147,21 +147,21 @@ pub struct SetPool {
     /// The pool's limits and use.
     pub pool: DescriptorPool,
     /// Allocated sets.
-    pub sets: Places,
+    pub sets: SetHandles,
     /// Freed sets, which the next allocations reuse.
     pub retired: Vec<Retired>,
     /// Layout of the last allocation, and the descriptors that one of its sets needs.
-    pub last: Option<(vk::DescriptorSetLayout, Arc<SetLayout>, Share)>,
+    pub last: Option<(vk::DescriptorSetLayout, Arc<SetLayout>, DescriptorCounts)>,
 }
 
 /// Handles of sets by place; 0 for a freed set.
 #[derive(Default)]
-pub struct Places {
+pub struct SetHandles {
     handles: Vec<u64>,
     free: Vec<u32>,
 }
 
-impl Places {
+impl SetHandles {
     /// Allocates a place for a set and returns its number.
     pub fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {

@@ -40,15 +40,15 @@ use crate::call::{Call, In, New};
 /// others: weston uses them until it repaints.
 const MAX_BUFFERS: usize = 8;
 /// Longest wait for a compositor that uses all buffers. After that, a frame is dropped.
-const MAX_HELD: Duration = Duration::from_secs(1);
+const MAX_BUSY_WAIT: Duration = Duration::from_secs(1);
 
 /// State from the queue's events.
 #[derive(Default)]
 struct Listener {
     /// Number of committed frames without a frame callback.
-    untaken: u32,
+    pending_callbacks: u32,
     /// True while a frame's feedback is pending.
-    is_asked: bool,
+    awaits_feedback: bool,
     /// True if the display synchronises frames with a refresh; `None` until it is known.
     has_refresh: Option<bool>,
 }
@@ -74,12 +74,12 @@ impl Dispatch<WlBuffer, Arc<AtomicBool>> for Listener {
         _: &mut Self,
         _: &WlBuffer,
         event: wl_buffer::Event,
-        is_held: &Arc<AtomicBool>,
+        is_busy: &Arc<AtomicBool>,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
         if let wl_buffer::Event::Release = event {
-            is_held.store(false, Ordering::Release);
+            is_busy.store(false, Ordering::Release);
         }
     }
 }
@@ -94,7 +94,7 @@ impl Dispatch<WlCallback, ()> for Listener {
         _: &QueueHandle<Self>,
     ) {
         if let wl_callback::Event::Done { .. } = event {
-            listener.untaken = listener.untaken.saturating_sub(1);
+            listener.pending_callbacks = listener.pending_callbacks.saturating_sub(1);
         }
     }
 }
@@ -110,11 +110,11 @@ impl Dispatch<WpPresentationFeedback, ()> for Listener {
     ) {
         match event {
             wp_presentation_feedback::Event::Presented { flags, .. } => {
-                listener.is_asked = false;
+                listener.awaits_feedback = false;
                 listener.has_refresh = Some(matches!(flags, WEnum::Value(kind) if kind.contains(Kind::Vsync)));
             }
             // A frame that was replaced by a newer one has no feedback about the refresh.
-            wp_presentation_feedback::Event::Discarded => listener.is_asked = false,
+            wp_presentation_feedback::Event::Discarded => listener.awaits_feedback = false,
             _ => {}
         }
     }
@@ -126,7 +126,7 @@ struct Buffer {
     map: MmapMut,
     extent: vk::Extent2D,
     /// True while the compositor may read the buffer.
-    is_held: Arc<AtomicBool>,
+    is_busy: Arc<AtomicBool>,
 }
 
 impl Buffer {
@@ -139,20 +139,20 @@ impl Buffer {
             Error::OutOfHostMemory
         })?;
         let pool = shm.create_pool(file.as_fd(), bytes, handle, ());
-        let is_held = Arc::new(AtomicBool::new(false));
-        let buffer = pool.create_buffer(0, width, height, width * 4, Format::Xrgb8888, handle, is_held.clone());
+        let is_busy = Arc::new(AtomicBool::new(false));
+        let buffer = pool.create_buffer(0, width, height, width * 4, Format::Xrgb8888, handle, is_busy.clone());
         // The buffer keeps the pool's memory alive.
         pool.destroy();
-        Ok(Self { buffer, map, extent, is_held })
+        Ok(Self { buffer, map, extent, is_busy })
     }
 
     fn is_free(&self) -> bool {
-        !self.is_held.load(Ordering::Acquire)
+        !self.is_busy.load(Ordering::Acquire)
     }
 }
 
 /// Objects that present frames.
-struct Shown {
+struct Presenter {
     queue: EventQueue<Listener>,
     listener: Listener,
     shm: WlShm,
@@ -160,18 +160,18 @@ struct Shown {
     buffers: Vec<Buffer>,
 }
 
-impl Shown {
+impl Presenter {
     /// Returns the index of a writable buffer of a size, or `None` if the compositor uses all
     /// buffers for too long.
     fn free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
-        let until = Instant::now() + MAX_HELD;
+        let until = Instant::now() + MAX_BUSY_WAIT;
         loop {
             let found = self.find_free(extent)?;
             let left = until.saturating_duration_since(Instant::now());
             if found.is_some() || left.is_zero() {
                 return Ok(found);
             }
-            self.hear(left)?;
+            self.dispatch_events(left)?;
         }
     }
 
@@ -192,7 +192,7 @@ impl Shown {
     }
 
     /// Handles pending events, or the next events that arrive within `timeout`.
-    fn hear(&mut self, timeout: Duration) -> Result<()> {
+    fn dispatch_events(&mut self, timeout: Duration) -> Result<()> {
         let lost = |_| Error::SurfaceLost;
         self.queue.flush().map_err(|_| Error::SurfaceLost)?;
         if self.queue.dispatch_pending(&mut self.listener).map_err(lost)? > 0 {
@@ -210,13 +210,13 @@ impl Shown {
 
     /// Requests a frame callback for the next commit, and from time to time its presentation
     /// feedback.
-    fn follow(&mut self, surface: &WlSurface) {
+    fn request_feedback(&mut self, surface: &WlSurface) {
         let handle = self.queue.handle();
         surface.frame(&handle, ());
-        self.listener.untaken += 1;
-        if let Some(presentation) = self.presentation.as_ref().filter(|_| !self.listener.is_asked) {
+        self.listener.pending_callbacks += 1;
+        if let Some(presentation) = self.presentation.as_ref().filter(|_| !self.listener.awaits_feedback) {
             presentation.feedback(surface, &handle, ());
-            self.listener.is_asked = true;
+            self.listener.awaits_feedback = true;
         }
     }
 }
@@ -232,7 +232,7 @@ fn is_readable(descriptor: &impl AsRawFd, timeout: Duration) -> bool {
 /// A surface of the application.
 struct Window {
     surface: WlSurface,
-    shown: Mutex<Shown>,
+    presenter: Mutex<Presenter>,
     connection: Connection,
 }
 
@@ -263,8 +263,8 @@ impl Window {
             Error::InitializationFailed
         })?;
         let presentation = globals.bind(&queue.handle(), 1..=1, ()).ok();
-        let shown = Shown { queue, listener: Listener::default(), shm, presentation, buffers: Vec::new() };
-        Ok(Self { surface, shown: Mutex::new(shown), connection })
+        let presenter = Presenter { queue, listener: Listener::default(), shm, presentation, buffers: Vec::new() };
+        Ok(Self { surface, presenter: Mutex::new(presenter), connection })
     }
 }
 
@@ -274,15 +274,15 @@ impl PresentTarget for Window {
     }
 
     fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
-        let shown = &mut *self.shown.lock();
+        let presenter = &mut *self.presenter.lock();
         // Handles releases of buffers and detects a lost compositor. The number of buffers limits
         // the number of pending frames.
-        shown.hear(Duration::ZERO)?;
-        let Some(index) = shown.free(extent)? else { return Ok(()) };
-        read(&mut shown.buffers[index].map);
-        shown.follow(&self.surface);
-        let buffer = &shown.buffers[index];
-        buffer.is_held.store(true, Ordering::Release);
+        presenter.dispatch_events(Duration::ZERO)?;
+        let Some(index) = presenter.free(extent)? else { return Ok(()) };
+        read(&mut presenter.buffers[index].map);
+        presenter.request_feedback(&self.surface);
+        let buffer = &presenter.buffers[index];
+        buffer.is_busy.store(true, Ordering::Release);
         self.surface.attach(Some(&buffer.buffer), 0, 0);
         self.surface.damage(0, 0, i32::MAX, i32::MAX);
         self.surface.commit();
@@ -292,19 +292,19 @@ impl PresentTarget for Window {
     /// Returns no refresh if the compositor has reported that. Until then, frames follow the frame
     /// callbacks.
     fn refresh(&self) -> Refresh {
-        if self.shown.lock().listener.has_refresh == Some(false) { Refresh::None } else { Refresh::Told }
+        if self.presenter.lock().listener.has_refresh == Some(false) { Refresh::None } else { Refresh::Reported }
     }
 
-    fn wait_until_taken(&self, timeout: Duration) -> bool {
-        let shown = &mut *self.shown.lock();
+    fn wait_until_shown(&self, timeout: Duration) -> bool {
+        let presenter = &mut *self.presenter.lock();
         let until = Instant::now() + timeout;
-        while shown.listener.untaken > 0 {
+        while presenter.listener.pending_callbacks > 0 {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
             // The next presentation reports a lost compositor.
-            if shown.hear(left).is_err() {
+            if presenter.dispatch_events(left).is_err() {
                 return true;
             }
         }
@@ -314,7 +314,7 @@ impl PresentTarget for Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        self.shown.get_mut().buffers.iter().for_each(|buffer| buffer.buffer.destroy());
+        self.presenter.get_mut().buffers.iter().for_each(|buffer| buffer.buffer.destroy());
         // An error is ignored, because a lost compositor needs no requests.
         let _ = self.connection.flush();
     }

@@ -13,13 +13,13 @@ case!("maintenance.eight.depth_copies", "VK_KHR_maintenance8", depth_copies);
 /// Copies integers from a colour image to the depth and stencil aspects, and back.
 fn depth_copies(gpu: &Gpu) -> Case {
     gpu.need(MAINTENANCE8)?;
-    type Way = (vk::Format, u32, vk::Format, vk::ImageAspectFlags);
-    let ways: [Way; 3] = [
+    type CopyKind = (vk::Format, u32, vk::Format, vk::ImageAspectFlags);
+    let kinds: [CopyKind; 3] = [
         (vk::Format::R32_SFLOAT, 4, vk::Format::D32_SFLOAT, vk::ImageAspectFlags::DEPTH),
         (vk::Format::R16_UNORM, 2, vk::Format::D16_UNORM, vk::ImageAspectFlags::DEPTH),
         (vk::Format::R8_UINT, 1, vk::Format::D32_SFLOAT_S8_UINT, vk::ImageAspectFlags::STENCIL),
     ];
-    for (color, bytes, depth, aspect) in ways {
+    for (color, bytes, depth, aspect) in kinds {
         let words: Vec<u8> = match bytes {
             4 => (0..256).flat_map(|texel| (texel as f32 / 256.0).to_le_bytes()).collect(),
             _ => (0..256 * bytes).map(|byte| (byte * 37 % 251) as u8).collect(),

@@ -107,18 +107,18 @@ fn view(gpu: &Gpu, buffer: &Buffer, format: F, offset: u64, range: u64) -> Resul
 }
 
 /// The resource of a descriptor.
-enum What {
+enum Resource {
     Image(vk::ImageView),
     Texels(D, vk::BufferView),
     Storage(Buffer),
 }
 
 /// Runs a compute shader with descriptors at bindings 0 and up.
-fn dispatch(gpu: &Gpu, code: &[u8], what: &[What], groups: u32) -> Case {
-    let kind = |what: &What| match what {
-        What::Image(_) => D::STORAGE_IMAGE,
-        What::Texels(kind, _) => *kind,
-        What::Storage(_) => D::STORAGE_BUFFER,
+fn dispatch(gpu: &Gpu, code: &[u8], what: &[Resource], groups: u32) -> Case {
+    let kind = |what: &Resource| match what {
+        Resource::Image(_) => D::STORAGE_IMAGE,
+        Resource::Texels(kind, _) => *kind,
+        Resource::Storage(_) => D::STORAGE_BUFFER,
     };
     let kinds: Vec<D> = what.iter().map(kind).collect();
     let (set_layout, set) = gpu.set(&kinds)?;
@@ -127,18 +127,18 @@ fn dispatch(gpu: &Gpu, code: &[u8], what: &[What], groups: u32) -> Case {
         let write = write.descriptor_type(kinds[binding]);
         let (mut image, mut buffer, mut texels) = (Default::default(), Default::default(), Default::default());
         match what {
-            What::Image(view) => {
+            Resource::Image(view) => {
                 image = [vk::DescriptorImageInfo::default().image_view(*view).image_layout(vk::ImageLayout::GENERAL)];
             }
-            What::Texels(_, view) => texels = [*view],
-            What::Storage(bound) => {
+            Resource::Texels(_, view) => texels = [*view],
+            Resource::Storage(bound) => {
                 buffer = [vk::DescriptorBufferInfo { buffer: bound.handle, offset: 0, range: vk::WHOLE_SIZE }];
             }
         }
         let write = match what {
-            What::Image(_) => write.image_info(&image),
-            What::Texels(..) => write.texel_buffer_view(&texels),
-            What::Storage(_) => write.buffer_info(&buffer),
+            Resource::Image(_) => write.image_info(&image),
+            Resource::Texels(..) => write.texel_buffer_view(&texels),
+            Resource::Storage(_) => write.buffer_info(&buffer),
         };
         // SAFETY: the write is valid, and the set is not in use.
         unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
@@ -188,10 +188,10 @@ fn image_atomics(gpu: &Gpu) -> Case {
     let out = gpu.buffer(64 * 3 * 8)?;
     let view_of_texels = view(gpu, &texels, F::R64_UINT, 0, vk::WHOLE_SIZE)?;
     let what = [
-        What::Image(view_of_first),
-        What::Image(view_of_second),
-        What::Texels(D::STORAGE_TEXEL_BUFFER, view_of_texels),
-        What::Storage(out),
+        Resource::Image(view_of_first),
+        Resource::Image(view_of_second),
+        Resource::Texels(D::STORAGE_TEXEL_BUFFER, view_of_texels),
+        Resource::Storage(out),
     ];
     dispatch(gpu, IMAGES, &what, 1)?;
     let values = || (0..64u64).map(|lane| lane << 31 | lane);
@@ -245,7 +245,7 @@ fn fetched(gpu: &Gpu) -> Case {
     let words: Vec<u64> = (0..17).map(mixed).collect();
     let (source, out) = (gpu.buffer_with(&words)?, gpu.buffer(16 * 4 * 8)?);
     let texels = view(gpu, &source, F::R64_SINT, 8, 13 * 8)?;
-    dispatch(gpu, TEXELS, &[What::Texels(D::UNIFORM_TEXEL_BUFFER, texels), What::Storage(out)], 1)?;
+    dispatch(gpu, TEXELS, &[Resource::Texels(D::UNIFORM_TEXEL_BUFFER, texels), Resource::Storage(out)], 1)?;
     let texel = |lane: usize| [if lane < 13 { words[lane + 1] } else { 0 }, 0, 0, 1];
     let expected: Vec<u64> = (0..16).flat_map(texel).collect();
     check(longs(&out) == expected, || format!("{:x?} instead of {expected:x?}", longs(&out)))
@@ -260,9 +260,9 @@ fn fetch_all(gpu: &Gpu, buffer: &Buffer, formats: [F; 3], offset: u64, range: u6
         if !buffer_features(gpu, format).contains(vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER) {
             return Err(Outcome::NotSupported(format!("texels of {format:?}")));
         }
-        what.push(What::Texels(D::UNIFORM_TEXEL_BUFFER, view(gpu, buffer, format, offset, range)?));
+        what.push(Resource::Texels(D::UNIFORM_TEXEL_BUFFER, view(gpu, buffer, format, offset, range)?));
     }
-    what.push(What::Storage(out));
+    what.push(Resource::Storage(out));
     dispatch(gpu, BUFFERS, &what, 1)?;
     Ok(out.words().chunks_exact(4).map(|words| [words[0], words[1], words[2], words[3]]).collect())
 }

@@ -19,8 +19,9 @@ use vitric_gpu::state::{
 };
 
 use super::{
-    Maker, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted, custom_locations,
-    depth_stencil_state, is_compilation_forbidden, multisample_state, negative_one_to_one, raster, rate_state, stipple,
+    PipelineBuilder, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted,
+    custom_locations, depth_stencil_state, is_compilation_forbidden, multisample_state, negative_one_to_one, raster,
+    rate_state, stipple,
 };
 use crate::call::Call;
 use crate::object::dynamic_state::dynamic_state;
@@ -171,22 +172,22 @@ fn libraries<'c>(
 }
 
 /// Creates a pipeline, or a library of parts.
-pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Pipeline> {
-    let (call, mut parts) = (maker.call, Parts::default());
+pub fn make(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Pipeline> {
+    let (call, mut parts) = (builder.call, Parts::default());
     let links =
         libraries(call, info).map_or(&[][..], |libraries| call.slice(libraries.p_libraries, libraries.library_count));
     for &library in links {
-        match need(maker.object, &maker.object.pipelines, library)? {
+        match need(builder.object, &builder.object.pipelines, library)? {
             Pipeline::Library(library) => parts.take(&library),
             _ => return Err(Error::Unknown),
         }
     }
-    parts.describe(maker, info)?;
+    parts.describe(builder, info)?;
     if info.has(call, Flags::LIBRARY_KHR) {
         return Ok(Pipeline::Library(parts));
     }
     let mut pipeline = parts.assemble().ok_or(Error::Unknown)?;
-    maker.object.programs.share(&mut pipeline);
+    builder.object.programs.share(&mut pipeline);
     // Compilation waits until the first draw if it is forbidden now, depends on dynamic state, or
     // if fast linking is requested.
     let is_fast = !links.is_empty() && !info.has(call, Flags::LINK_TIME_OPTIMIZATION_EXT);
@@ -206,26 +207,26 @@ impl Parts {
     }
 
     /// Adds the parts that a create info describes.
-    fn describe(&mut self, maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<()> {
-        let (call, own) = (maker.call, own_parts(maker.call, info));
+    fn describe(&mut self, builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<()> {
+        let (call, own) = (builder.call, own_parts(builder.call, info));
         let dynamic = call.get(info.p_dynamic_state).map_or(DynamicState::empty(), |state| dynamic_state(call, state));
-        if own.contains(Subsets::VERTEX_INPUT_INTERFACE) && !maker.has_stage(vk::ShaderStageFlags::MESH_EXT) {
+        if own.contains(Subsets::VERTEX_INPUT_INTERFACE) && !builder.has_stage(vk::ShaderStageFlags::MESH_EXT) {
             let has_stages = own.contains(Subsets::PRE_RASTERIZATION_SHADERS);
-            let exact = exact_vertices(maker, info, has_stages);
+            let exact = exact_vertices(builder, info, has_stages);
             self.input = Some(Arc::new(Input { exact, ..input(call, info, dynamic & OF_INPUT) }));
         }
         if own.contains(Subsets::PRE_RASTERIZATION_SHADERS) {
-            self.shaders = Some(Arc::new(shaders(maker, info, dynamic & OF_SHADERS)?));
+            self.shaders = Some(Arc::new(shaders(builder, info, dynamic & OF_SHADERS)?));
         }
         // Pointers to state that rasterizer discard makes irrelevant may be invalid.
         if self.shaders.as_ref().is_some_and(|shaders| shaders.discards()) {
             return Ok(());
         }
         if own.contains(Subsets::FRAGMENT_SHADER) {
-            self.fragment = Some(Arc::new(fragment(maker, info, dynamic & OF_FRAGMENT)?));
+            self.fragment = Some(Arc::new(fragment(builder, info, dynamic & OF_FRAGMENT)?));
         }
         if own.contains(Subsets::FRAGMENT_OUTPUT_INTERFACE) {
-            self.output = Some(Arc::new(output(maker, info, dynamic & OF_OUTPUT)));
+            self.output = Some(Arc::new(output(builder, info, dynamic & OF_OUTPUT)));
         }
         Ok(())
     }
@@ -313,9 +314,9 @@ fn input(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: Dyn
 }
 
 /// Returns the tessellation shaders: both or none.
-fn patch_programs(maker: &Maker<'_>) -> Result<Option<PatchPrograms>> {
+fn patch_programs(builder: &PipelineBuilder<'_>) -> Result<Option<PatchPrograms>> {
     use vk::ShaderStageFlags as S;
-    match (maker.program(S::TESSELLATION_CONTROL)?, maker.program(S::TESSELLATION_EVALUATION)?) {
+    match (builder.program(S::TESSELLATION_CONTROL)?, builder.program(S::TESSELLATION_EVALUATION)?) {
         (Some(control), Some(evaluation)) => Ok(Some(PatchPrograms { control, evaluation })),
         (None, None) => Ok(None),
         _ => Err(Error::Unknown),
@@ -330,8 +331,12 @@ fn patch_state(call: Call<'_>, state: &vk::PipelineTessellationStateCreateInfo<'
     PatchState { vertices: state.patch_control_points, lower_left: origin.is_some_and(lower_left) }
 }
 
-fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Shaders> {
-    let call = maker.call;
+fn shaders(
+    builder: &PipelineBuilder<'_>,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    dynamic: DynamicState,
+) -> Result<Shaders> {
+    let call = builder.call;
     let state = call.get(info.p_rasterization_state);
     let default = vk::PipelineRasterizationStateCreateInfo { line_width: 1.0, ..Default::default() };
     let state = state.unwrap_or(&default);
@@ -340,17 +345,17 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
     let viewport = if discards { None } else { call.get(info.p_viewport_state) };
     raster.negative_one_to_one = viewport.is_some_and(|state| negative_one_to_one(call, state));
     if state.depth_clamp_enable == 0 {
-        raster.depth_limits = maker.object.depth_limits;
+        raster.depth_limits = builder.object.depth_limits;
     }
-    let vertex = match maker.program(vk::ShaderStageFlags::MESH_EXT)? {
+    let vertex = match builder.program(vk::ShaderStageFlags::MESH_EXT)? {
         Some(mesh) => Some(mesh),
-        None => maker.program(vk::ShaderStageFlags::VERTEX)?,
+        None => builder.program(vk::ShaderStageFlags::VERTEX)?,
     };
-    let patches = patch_programs(maker)?;
+    let patches = patch_programs(builder)?;
     let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = call.find(state.p_next);
     Ok(Shaders {
         vertex: vertex.ok_or(Error::Unknown)?,
-        task: maker.program(vk::ShaderStageFlags::TASK_EXT)?,
+        task: builder.program(vk::ShaderStageFlags::TASK_EXT)?,
         patch_state: match &patches {
             Some(_) => {
                 call.get(info.p_tessellation_state).map_or_else(PatchState::default, |state| patch_state(call, state))
@@ -359,11 +364,11 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
             None => PatchState::default(),
         },
         patches,
-        geometry: maker.program(vk::ShaderStageFlags::GEOMETRY)?,
+        geometry: builder.program(vk::ShaderStageFlags::GEOMETRY)?,
         raster,
         depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),
         depth_clamp: state.depth_clamp_enable != 0,
-        depth_limits: maker.object.depth_limits,
+        depth_limits: builder.object.depth_limits,
         stipple: stipple(call, state),
         viewports: viewport.map_or_else(Vec::new, |state| {
             counted(call, state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
@@ -371,7 +376,7 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
         scissors: viewport.map_or_else(Vec::new, |state| {
             counted(call, state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
         }),
-        exact_vertices: exact_vertices(maker, info, true).unwrap_or(maker.object.exact_vertices),
+        exact_vertices: exact_vertices(builder, info, true).unwrap_or(builder.object.exact_vertices),
         rate: rate_state(call, info.p_next),
         dynamic,
     })
@@ -379,15 +384,19 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
 
 /// Returns true if vertex attributes use robust buffer access 2. The vertex stage has precedence
 /// over the pipeline if there are stages. `None` if neither specifies it.
-fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, has_stages: bool) -> Option<bool> {
+fn exact_vertices(
+    builder: &PipelineBuilder<'_>,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    has_stages: bool,
+) -> Option<bool> {
     use vk::PipelineRobustnessBufferBehaviorEXT as Behavior;
-    let call = maker.call;
+    let call = builder.call;
     let stages = if has_stages { call.slice(info.p_stages, info.stage_count) } else { &[] };
     let stage = stages.iter().filter(|stage| stage.stage == vk::ShaderStageFlags::VERTEX).map(|stage| stage.p_next);
     let mut chains = stage.chain([info.p_next]);
     let robustness: &vk::PipelineRobustnessCreateInfoEXT<'_> = chains.find_map(|next| call.find(next))?;
     Some(match robustness.vertex_inputs {
-        Behavior::DEVICE_DEFAULT => maker.object.exact_vertices,
+        Behavior::DEVICE_DEFAULT => builder.object.exact_vertices,
         behavior => behavior == Behavior::ROBUST_BUFFER_ACCESS_2,
     })
 }
@@ -399,16 +408,20 @@ fn reads_attachments(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) 
 
 /// Returns true if fragments may read the depth and stencil that they are tested against. They
 /// read the values before their tests write them.
-fn reads_depths(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
-    let call = maker.call;
-    let pass = maker.object.passes.get(info.render_pass.as_raw());
+fn reads_depths(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    let call = builder.call;
+    let pass = builder.object.passes.get(info.render_pass.as_raw());
     info.has(call, Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
         || pass.is_some_and(|pass| pass.reads_depths(info.subpass))
 }
 
-fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Fragment> {
+fn fragment(
+    builder: &PipelineBuilder<'_>,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+    dynamic: DynamicState,
+) -> Result<Fragment> {
     use vk::PipelineDepthStencilStateCreateFlags as F;
-    let call = maker.call;
+    let call = builder.call;
     let state = call.get(info.p_depth_stencil_state);
     let ordered =
         F::RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_EXT | F::RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_EXT;
@@ -416,9 +429,9 @@ fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynami
     let is_ordered = state.is_some_and(|state| state.flags.intersects(ordered));
     let may_write = depth_stencil.is_some_and(|tests| tests.may_write(dynamic));
     Ok(Fragment {
-        program: maker.program(vk::ShaderStageFlags::FRAGMENT)?,
+        program: builder.program(vk::ShaderStageFlags::FRAGMENT)?,
         depth_stencil,
-        in_order: is_ordered || (reads_depths(maker, info) && may_write),
+        in_order: is_ordered || (reads_depths(builder, info) && may_write),
         min_sample_shading: multisample_state(call, call.get(info.p_multisample_state)).min_sample_shading,
         reads_attachments: reads_attachments(call, info),
         dynamic,
@@ -459,9 +472,9 @@ fn color_locations(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) ->
     (!locations.iter().copied().eq(0..locations.len() as u32)).then(|| locations.to_vec())
 }
 
-fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
+fn output(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
     let ordered = vk::PipelineColorBlendStateCreateFlags::RASTERIZATION_ORDER_ATTACHMENT_ACCESS_EXT;
-    let call = maker.call;
+    let call = builder.call;
     let (state, multisample) = (call.get(info.p_color_blend_state), call.get(info.p_multisample_state));
     let (all, writes) = (
         DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK,
@@ -482,7 +495,7 @@ fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic:
         blend,
         blend_constants: state.map_or([0.0; 4], |state| state.blend_constants),
         writes,
-        color_formats: color_formats(maker, info),
+        color_formats: color_formats(builder, info),
         color_locations: color_locations(call, info),
         reads_attachments: reads_attachments(call, info),
         in_order: state.is_some_and(|state| state.flags.contains(ordered)),

@@ -182,7 +182,7 @@ fn words<'c>(call: Call<'c>, info: &vk::ShaderModuleCreateInfo<'_>) -> &'c [u32]
 }
 
 /// Objects and stages from which a pipeline is created.
-pub struct Maker<'a> {
+pub struct PipelineBuilder<'a> {
     call: Call<'a>,
     object: &'a DeviceObject,
     cache: Option<Arc<PipelineCache>>,
@@ -192,7 +192,7 @@ pub struct Maker<'a> {
     refused: Option<Error>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> PipelineBuilder<'a> {
     /// Checks a create info and resolves its stages.
     fn new<I: PipelineInfo>(
         call: Call<'a>,
@@ -359,19 +359,20 @@ fn create_all<I: PipelineInfo>(
     call: Call<'_>,
     object: &DeviceObject,
     batch: PipelineBatch<'_, I>,
-    make: impl Fn(&Maker<'_>, &I) -> Result<Pipeline>,
+    make: impl Fn(&PipelineBuilder<'_>, &I) -> Result<Pipeline>,
 ) -> Result<vk::Result> {
     let infos = check::array(object, "pCreateInfos", batch.infos)?;
     let out = check::output(object, "pPipelines", batch.out)?;
     out.fill(vk::Pipeline::null());
     let cache = object.caches.get(batch.cache.as_raw());
-    let makers: Vec<Maker<'_>> = infos.iter().map(|info| Maker::new(call, object, cache.clone(), info)).collect();
-    let compiled = makers.iter().zip(infos).filter(|(_, info)| !is_compilation_forbidden(call, *info));
-    let compiled: Vec<StageDesc> = compiled.flat_map(|(maker, _)| maker.good().cloned()).collect();
+    let builders: Vec<PipelineBuilder<'_>> =
+        infos.iter().map(|info| PipelineBuilder::new(call, object, cache.clone(), info)).collect();
+    let compiled = builders.iter().zip(infos).filter(|(_, info)| !is_compilation_forbidden(call, *info));
+    let compiled: Vec<StageDesc> = compiled.flat_map(|(builder, _)| builder.good().cloned()).collect();
     let _kept = object.programs.prepare(&compiled, cache.as_deref());
     let mut failure = None;
-    for (slot, (maker, info)) in out.iter_mut().zip(makers.iter().zip(infos)) {
-        match room_for(0).and_then(|()| maker.one(info, &make)) {
+    for (slot, (builder, info)) in out.iter_mut().zip(builders.iter().zip(infos)) {
+        match room_for(0).and_then(|()| builder.one(info, &make)) {
             Ok(pipeline) => *slot = vk::Handle::from_raw(object.pipelines.insert(pipeline)),
             Err(error) => failure = failure.or(Some(error)),
         }
@@ -392,8 +393,8 @@ fn create_compute_pipelines(
     _: *const vk::AllocationCallbacks<'_>,
     out: ArrayMut<'_, vk::Pipeline>,
 ) -> Result<vk::Result> {
-    create_all(call, object, PipelineBatch { cache, infos, out }, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
-        let program = maker.program(vk::ShaderStageFlags::COMPUTE)?.ok_or(Error::Unknown)?;
+    create_all(call, object, PipelineBatch { cache, infos, out }, |builder, _: &vk::ComputePipelineCreateInfo<'_>| {
+        let program = builder.program(vk::ShaderStageFlags::COMPUTE)?.ok_or(Error::Unknown)?;
         Ok(Pipeline::Compute(Arc::new(ComputePipeline { program })))
     })
 }
@@ -421,11 +422,14 @@ fn counted<T: Copy + Default>(call: Call<'_>, values: *const T, count: u32, is_d
 
 /// Returns the formats of the colour attachments, from the render pass or, without one, from the
 /// chain.
-fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Vec<Option<&'static FormatInfo>> {
-    if let Some(pass) = maker.object.passes.get(info.render_pass.as_raw()) {
+fn color_formats(
+    builder: &PipelineBuilder<'_>,
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+) -> Vec<Option<&'static FormatInfo>> {
+    if let Some(pass) = builder.object.passes.get(info.render_pass.as_raw()) {
         return pass.color_formats(info.subpass);
     }
-    let call = maker.call;
+    let call = builder.call;
     let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = call.find(info.p_next);
     let formats = rendering.map_or(&[][..], |rendering| {
         call.slice(rendering.p_color_attachment_formats, rendering.color_attachment_count)

@@ -19,7 +19,7 @@ use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{ConnectionExt, CreateGCAux, Gcontext, ImageFormat, ImageOrder, Setup, VisualClass};
 use x11rb::xcb_ffi::XCBConnection;
 
-use self::shm::{Place, Segment};
+use self::shm::{FrameTarget, Segment};
 use super::insert;
 use crate::call::{Call, In, New};
 
@@ -90,26 +90,26 @@ impl Window {
         drawing.segment.as_mut()
     }
 
-    fn put_in_requests(&self, place: &Place, read: &dyn Fn(&mut [u8])) -> Result<()> {
-        let mut pixels = vec![0; place.bytes()];
+    fn put_in_requests(&self, target: &FrameTarget, read: &dyn Fn(&mut [u8])) -> Result<()> {
+        let mut pixels = vec![0; target.bytes()];
         read(&mut pixels);
-        let row = usize::from(place.size.0) * 4;
+        let row = usize::from(target.size.0) * 4;
         // The request's header has 24 bytes.
         let rows = ((self.connection.maximum_request_bytes().saturating_sub(64)) / row.max(1)).max(1);
         for (strip, data) in pixels.chunks(rows * row.max(1)).enumerate() {
             let height = (data.len() / row.max(1)) as u16;
             let y = (strip * rows) as i16;
-            let (format, width) = (ImageFormat::Z_PIXMAP, place.size.0);
+            let (format, width) = (ImageFormat::Z_PIXMAP, target.size.0);
             let sent = self.connection.put_image(
                 format,
-                place.window,
-                place.context,
+                target.window,
+                target.context,
                 width,
                 height,
                 0,
                 y,
                 0,
-                place.depth,
+                target.depth,
                 data,
             );
             // A later error must not appear among the application's events.
@@ -131,10 +131,10 @@ impl PresentTarget for Window {
         let mut drawing = self.drawing.lock();
         let context = self.graphics_context(&mut drawing)?;
         let size = (extent.width as u16, extent.height as u16);
-        let place = Place { window: self.window, context, depth: self.depth, size };
-        match self.segment(&mut drawing, place.bytes()) {
-            Some(segment) => segment.put(&self.connection, &place, read)?,
-            None => self.put_in_requests(&place, read)?,
+        let target = FrameTarget { window: self.window, context, depth: self.depth, size };
+        match self.segment(&mut drawing, target.bytes()) {
+            Some(segment) => segment.put(&self.connection, &target, read)?,
+            None => self.put_in_requests(&target, read)?,
         }
         // A round trip limits the number of pending frames, keeps memory unchanged until the
         // server has read it, and detects a lost server.

@@ -20,7 +20,7 @@ pub struct Segment {
 }
 
 /// Target of a frame.
-pub struct Place {
+pub struct FrameTarget {
     /// Window.
     pub window: u32,
     /// Graphics context of the window.
@@ -31,7 +31,7 @@ pub struct Place {
     pub size: (u16, u16),
 }
 
-impl Place {
+impl FrameTarget {
     /// Returns the size of the pixels in bytes.
     pub fn bytes(&self) -> usize {
         usize::from(self.size.0) * usize::from(self.size.1) * 4
@@ -54,15 +54,15 @@ impl Segment {
         self.map.len()
     }
 
-    /// Shows a frame. `read` writes the pixels of `place` to the memory. The server reads the
+    /// Shows a frame. `read` writes the pixels of `target` to the memory. The server reads the
     /// memory asynchronously, and has read it when it replies to a later request.
-    pub fn put(&mut self, connection: &XCBConnection, place: &Place, read: &dyn Fn(&mut [u8])) -> Result<()> {
-        read(&mut self.map[..place.bytes()]);
-        let (width, height) = place.size;
+    pub fn put(&mut self, connection: &XCBConnection, target: &FrameTarget, read: &dyn Fn(&mut [u8])) -> Result<()> {
+        read(&mut self.map[..target.bytes()]);
+        let (width, height) = target.size;
         let format = ImageFormat::Z_PIXMAP.into();
         let sent = connection.shm_put_image(
-            place.window,
-            place.context,
+            target.window,
+            target.context,
             width,
             height,
             0,
@@ -71,7 +71,7 @@ impl Segment {
             height,
             0,
             0,
-            place.depth,
+            target.depth,
             format,
             false,
             self.id,
