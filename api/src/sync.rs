@@ -110,7 +110,7 @@ impl Payload {
 
     /// Returns true if a wait for `value` would not block.
     pub fn has_reached(&self, value: u64) -> bool {
-        self.value() >= self.wanted(value)
+        self.value() >= self.needed(value)
     }
 
     /// Waits as a queue does, until `value` is reached. A binary semaphore is unsignaled

@@ -1,4 +1,5 @@
-//! Messages about panics. Every panic of the driver is a bug, and its message says how to report it.
+//! Messages about panics. Every panic of the driver is a bug, and its message says how to report
+//! it.
 
 use std::any::Any;
 
