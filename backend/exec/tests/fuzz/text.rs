@@ -18,7 +18,7 @@ use vitric_spirv as spirv;
 use super::{MUTANTS, folder, modules, number};
 
 /// Mutants of SPIR-V for each damaged text in a run.
-const SHARE: u64 = 4;
+const SHARE: u64 = 12;
 /// Number of values above which code of a damaged text is not generated.
 const LARGE: usize = 3000;
 
