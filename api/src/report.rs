@@ -17,7 +17,7 @@ use vitric_base::knobs;
 use vitric_gpu::gpu::Gpu;
 
 /// Version of the schema. It grows when a field is removed or changes its meaning.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Maximum number of files of one process in a folder.
 const MAX_FILES: u32 = 10_000;

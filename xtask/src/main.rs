@@ -11,8 +11,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: cargo xtask test | tidy | tools | imports | signatures | shaders [--check] | bless [documents]";
+const USAGE: &str = "usage: cargo xtask test | tidy | tools | shaders [--check] | bless [documents]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -30,8 +29,6 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
     match args {
         ["shaders"] => shaders::run(&root(), false),
         ["shaders", "--check"] => shaders::run(&root(), true),
-        ["imports"] => print_cycles(),
-        ["signatures"] => print_signatures(),
         ["tidy"] => tidy::run(&root()),
         ["tools"] => tools::run(&root()),
         ["test"] => test::run(&root()),
@@ -39,22 +36,6 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
         ["bless", "documents"] => bless_documents(),
         _ => Err(USAGE.to_owned()),
     }
-}
-
-/// Prints the cycles among the modules of every crate of the workspace.
-fn print_cycles() -> Result<(), String> {
-    for krate in tidy::CRATES {
-        for cycle in imports::cycles(&root().join(krate).join("src"))? {
-            println!("{krate}: {cycle}");
-        }
-    }
-    Ok(())
-}
-
-/// Prints the declarations of every crate of the workspace that break the rules of style.
-fn print_signatures() -> Result<(), String> {
-    tidy::declaration_problems(&root())?.iter().for_each(|problem| println!("{problem}"));
-    Ok(())
 }
 
 /// Writes the tables of documents that are made from tables of the code, and prints the documents

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::imports::{self, Cycle};
+use crate::imports;
 use crate::signatures::Declarations;
 
 /// Crates of the workspace, by folder.
-pub const CRATES: [&str; 15] = [
+const CRATES: [&str; 15] = [
     "backend/base",
     "backend/format",
     "backend/memory",
@@ -79,9 +79,6 @@ const UNSAFE_ROOMS: &[&str] = &[
     "vitric/",
 ];
 
-/// Modules whose children still have cycles, as crate and path. Lines may only be removed.
-const CYCLES_LEFT: &[(&str, &str)] = &[];
-
 /// Maximum number of words of ARCHITECTURE.md. It says where things are, and design pages say how
 /// they work.
 const MAX_ARCHITECTURE_WORDS: usize = 4000;
@@ -135,17 +132,15 @@ pub fn run(root: &Path) -> Result<(), String> {
     }
     for krate in CRATES {
         let cycles = imports::cycles(&root.join(krate).join("src"))?;
-        check_cycles(krate, CYCLES_LEFT, &cycles, &mut problems);
+        problems.extend(cycles.iter().map(|cycle| format!("{krate}: {cycle}")));
     }
+    problems.extend(declaration_problems(root)?);
     report(&mut functions, &mut problems);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
 /// Returns the declarations of all crates that break the rules of style, one a line.
-///
-/// # Errors
-/// A message if a file cannot be read or parsed.
-pub fn declaration_problems(root: &Path) -> Result<Vec<String>, String> {
+fn declaration_problems(root: &Path) -> Result<Vec<String>, String> {
     let mut crates: BTreeMap<&str, Declarations> = BTreeMap::new();
     for file in rust_files(root)? {
         let text = fs::read_to_string(root.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -266,19 +261,6 @@ fn check_dependencies(root: &Path, problems: &mut Vec<String>) -> Result<(), Str
     Ok(())
 }
 
-/// Reports cycles of imports that are not in the table, and lines of the table without a cycle.
-fn check_cycles(krate: &str, left: &[(&str, &str)], cycles: &[Cycle], problems: &mut Vec<String>) {
-    let known = |parent: &str| left.contains(&(krate, parent));
-    problems.extend(cycles.iter().filter(|cycle| !known(&cycle.parent)).map(|cycle| format!("{krate}: {cycle}")));
-    for (_, parent) in left.iter().filter(|(of, _)| *of == krate) {
-        if cycles.iter().all(|cycle| cycle.parent != *parent) {
-            problems.push(format!(
-                "xtask/src/tidy.rs: {krate} {parent:?} has no cycle any more: take it out of CYCLES_LEFT"
-            ));
-        }
-    }
-}
-
 /// Returns the names and lengths of functions. A function ends at the brace with the indentation
 /// of its `fn` line.
 fn function_lengths(text: &str) -> Vec<(String, usize)> {
@@ -368,20 +350,6 @@ mod tests {
         );
         check_unsafe("backend/memory/src/buffer.rs", "unsafe {}", &mut problems);
         assert_eq!(problems, ["backend/gpu/src/raster/mod.rs:1: `unsafe` outside of its rooms"]);
-    }
-
-    #[test]
-    fn cycles_may_only_become_fewer() {
-        let cycle =
-            Cycle { parent: "room".to_owned(), members: vec!["a".to_owned(), "b".to_owned()], edges: Vec::new() };
-        let check = |left: &[(&str, &str)], cycles: &[Cycle]| {
-            let mut problems = Vec::new();
-            check_cycles("crate", left, cycles, &mut problems);
-            problems.len()
-        };
-        assert_eq!(check(&[("crate", "room")], std::slice::from_ref(&cycle)), 0);
-        assert_eq!(check(&[("other", "room")], std::slice::from_ref(&cycle)), 1);
-        assert_eq!(check(&[("crate", "room")], &[]), 1);
     }
 
     #[test]
