@@ -399,11 +399,11 @@ fn a_program_runs_where_its_counters_cannot_be_written() {
     ]);
     assert_eq!((code(&out), self::out(&out).as_str()), (Some(3), "ran\n"));
     assert_eq!(err(&out).lines().count(), 1, "{}", err(&out));
-    assert!(err(&out).contains("counters cannot be written to") && err(&out).contains("no/such/folder"));
+    assert!(err(&out).contains("no/such/folder/counters.json: the file cannot be created"), "{}", err(&out));
     // The disk is full.
     let out = home.vitric(&["run", "--counters", "/dev/full", "--", "sh", "-c", "echo ran; kill -9 $$"]);
     assert_eq!((code(&out), self::out(&out).as_str()), (Some(137), "ran\n"));
-    assert!(err(&out).contains("counters cannot be written to /dev/full"), "{}", err(&out));
+    assert!(err(&out).contains("/dev/full: counters cannot be written"), "{}", err(&out));
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl GraphicsState {
             }
             Command::SetSampleLocations(locations) => {
                 self.extended.set_locations(**locations);
-                self.combined = None;
+                (self.combined, self.changed.fixed) = (None, true);
             }
             Command::SetVertexInput(input) => {
                 self.extended.set_input(input);
@@ -190,5 +190,26 @@ impl GraphicsState {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::SmallVec;
+
+    use super::*;
+
+    #[test]
+    fn commands_that_change_the_pipeline_change_the_draw_state() {
+        let commands = [
+            Command::SetSampleLocations(Box::new(None)),
+            Command::SetBlend { first: 0, values: Vec::new() },
+            Command::SetVertexStrides { first: 0, strides: SmallVec::new() },
+        ];
+        for command in commands {
+            let mut state = GraphicsState::default();
+            state.changed = ChangedState { fixed: false, buffers: false };
+            assert!(state.set(&command) && state.changed.fixed, "{command:?}");
+        }
     }
 }
