@@ -31,21 +31,28 @@ pub fn spawn(name: impl Into<String>, work: impl FnOnce() + Send + 'static) -> s
 /// environment.
 #[derive(Debug)]
 pub struct StandardFloats {
+    /// The previous environment, if it was another one.
     #[cfg(target_arch = "x86_64")]
-    previous: u32,
+    previous: Option<u32>,
 }
+
+/// Value of the register in a new process: all exceptions masked, rounding to nearest, no flushing
+/// to zero.
+#[cfg(target_arch = "x86_64")]
+const STANDARD: u32 = 0x1F80;
+
+/// Flags that record exceptions. They control nothing, and calls need not preserve them (System V
+/// ABI, "Registers and the Stack Frame").
+#[cfg(target_arch = "x86_64")]
+const RECORDS: u32 = 0x3F;
 
 impl StandardFloats {
     /// Sets the standard environment.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub fn set() -> Self {
-        /// All exceptions masked, rounding to nearest, no flushing to zero: the initial value.
-        const STANDARD: u32 = 0x1F80;
-        /// Flags that record exceptions. They control nothing.
-        const RECORDS: u32 = 0x3F;
-        let previous = mxcsr();
-        if previous & !RECORDS != STANDARD {
+        let previous = Some(mxcsr()).filter(|previous| previous & !RECORDS != STANDARD);
+        if previous.is_some() {
             set_mxcsr(STANDARD);
         }
         Self { previous }
@@ -62,7 +69,9 @@ impl StandardFloats {
 impl Drop for StandardFloats {
     #[inline]
     fn drop(&mut self) {
-        set_mxcsr(self.previous);
+        if let Some(previous) = self.previous {
+            set_mxcsr(previous);
+        }
     }
 }
 
@@ -147,7 +156,7 @@ mod tests {
         assert_eq!((mxcsr() & FLUSHES, half()), (FLUSHES, 0.0));
         let (sends, received) = std::sync::mpsc::channel();
         spawn("vitric-test", move || sends.send(half()).unwrap()).unwrap().join().unwrap();
-        set_mxcsr(0x1F80);
+        set_mxcsr(STANDARD);
         assert!(received.recv().unwrap() > 0.0, "a thread does not inherit the environment");
     }
 }
