@@ -59,7 +59,7 @@ pub use image::{Dim, Image, ImageOp, Lod};
 pub use inst::{Atomic64, Effect, Inst, Wide};
 pub use ops::{AtomicOp, AtomicWord, BinaryOp, TernaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
-pub use regions::{Region, RegionKind, Regions};
+pub use regions::{Region, RegionKind, Regions, reachable};
 pub use space::{InterpolateAt, Part, Space};
 pub use strict::verify_strictly;
 pub use verify::{VerifyError, verify};

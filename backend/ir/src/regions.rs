@@ -99,6 +99,50 @@ impl Regions {
     }
 }
 
+/// Returns for each instruction whether a path leads to it. No path leads to code behind a jump or a
+/// `Kill` in the same part of a region.
+pub fn reachable(function: &Function) -> Vec<bool> {
+    /// Parts of an open region to which a path leads.
+    struct Open {
+        before: bool,
+        continuing: bool,
+        end: bool,
+        is_target: bool,
+    }
+    let (mut here, mut open) = (true, Vec::<Open>::new());
+    let reach = |inst: &Inst| {
+        match inst {
+            Inst::If { .. } | Inst::Block | Inst::Loop => {
+                let is_target = !matches!(inst, Inst::If { .. });
+                open.push(Open { before: here, continuing: false, end: false, is_target });
+            }
+            Inst::Else => {
+                if let Some(region) = open.last_mut() {
+                    // Both branches exist, so no path leads from the condition directly to the end.
+                    (region.end, here) = (here, std::mem::take(&mut region.before));
+                }
+            }
+            Inst::Continuing => here |= open.last().is_some_and(|region| region.continuing),
+            Inst::EndIf => here |= open.pop().is_some_and(|region| region.before || region.end),
+            Inst::EndBlock => here |= open.pop().is_some_and(|region| region.end),
+            Inst::EndLoop => here = open.pop().is_some_and(|region| region.end),
+            Inst::Break { depth } | Inst::Continue { depth } => {
+                let targets = open.iter_mut().rev().filter(|region| region.is_target);
+                if let Some(region) = targets.skip(*depth as usize).next() {
+                    let place =
+                        if matches!(inst, Inst::Break { .. }) { &mut region.end } else { &mut region.continuing };
+                    *place |= here;
+                }
+                here = false;
+            }
+            Inst::Kill => here = false,
+            _ => {}
+        }
+        here
+    };
+    function.insts.iter().map(reach).collect()
+}
+
 fn opens(inst: &Inst) -> Option<RegionKind> {
     match inst {
         Inst::If { .. } => Some(RegionKind::If),

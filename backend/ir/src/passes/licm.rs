@@ -7,9 +7,11 @@
 //!
 //! Instructions inside an `If` stay, except in kernels, whose loops are expected to reach them (see
 //! [`run_through_ifs`]). In kernels, parameters move too, because moved instructions may use them.
+//!
+//! Unreachable code stays, because its operands need not be defined in front of the loop.
 
 use super::cse::changes_memory;
-use crate::{Function, Inst, RegionKind, Regions, Space};
+use crate::{Function, Inst, RegionKind, Regions, Space, reachable};
 
 /// Maximum number of instructions that move in front of one loop. Each of them occupies a register
 /// throughout the loop.
@@ -31,13 +33,13 @@ fn move_out(function: &mut Function, (most, through_ifs): (usize, bool)) {
     if regions.list.iter().all(|region| region.kind != RegionKind::Loop) {
         return;
     }
-    let stores = function.insts.iter().any(changes_memory);
+    let (stores, reachable) = (function.insts.iter().any(changes_memory), reachable(function));
     let mut defined_in = vec![0; function.types.len()];
     let mut moved: Vec<Vec<Inst>> = vec![Vec::new(); regions.list.len()];
     let mut stays = vec![true; function.insts.len()];
     for (at, inst) in function.insts.iter().enumerate() {
         let mut place = (regions.of[at], None);
-        if is_movable(inst, stores) || through_ifs && matches!(inst, Inst::Parameter { .. }) {
+        if reachable[at] && (is_movable(inst, stores) || through_ifs && matches!(inst, Inst::Parameter { .. })) {
             place = outermost(&regions, inst, (regions.of[at], through_ifs), &defined_in);
         }
         if let Some(in_front) = place.1
