@@ -99,8 +99,8 @@ impl Regions {
     }
 }
 
-/// Returns for each instruction whether a path leads to it. No path leads to code behind a jump or a
-/// `Kill` in the same part of a region.
+/// Returns for each instruction whether a path leads to it. No path leads to code behind a jump or
+/// a `Kill` in the same part of a region.
 pub fn reachable(function: &Function) -> Vec<bool> {
     /// Parts of an open region to which a path leads.
     struct Open {
@@ -127,8 +127,8 @@ pub fn reachable(function: &Function) -> Vec<bool> {
             Inst::EndBlock => here |= open.pop().is_some_and(|region| region.end),
             Inst::EndLoop => here = open.pop().is_some_and(|region| region.end),
             Inst::Break { depth } | Inst::Continue { depth } => {
-                let targets = open.iter_mut().rev().filter(|region| region.is_target);
-                if let Some(region) = targets.skip(*depth as usize).next() {
+                let mut targets = open.iter_mut().rev().filter(|region| region.is_target);
+                if let Some(region) = targets.nth(*depth as usize) {
                     let place =
                         if matches!(inst, Inst::Break { .. }) { &mut region.end } else { &mut region.continuing };
                     *place |= here;

@@ -207,8 +207,8 @@ mod tests {
             Command::SetVertexStrides { first: 0, strides: SmallVec::new() },
         ];
         for command in commands {
-            let mut state = GraphicsState::default();
-            state.changed = ChangedState { fixed: false, buffers: false };
+            let unchanged = ChangedState { fixed: false, buffers: false };
+            let mut state = GraphicsState { changed: unchanged, ..GraphicsState::default() };
             assert!(state.set(&command) && state.changed.fixed, "{command:?}");
         }
     }
