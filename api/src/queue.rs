@@ -94,10 +94,6 @@ pub struct Queue {
 /// a wait may outlast its timeout.
 const MIN_HELPING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Smallest stack, in bytes, on which an application's thread executes jobs (1 MiB). Half of it
-/// suffices for all conformance cases, also without optimization.
-const MIN_STACK: usize = 1 << 20;
-
 impl Queue {
     /// Creates a queue of a family and starts its worker.
     ///
@@ -162,7 +158,8 @@ impl Queue {
             return;
         }
         let Some(last) = self.jobs.find(payload, value) else { return };
-        if host_thread::stack_left() < MIN_STACK {
+        // Half of this stack suffices for all conformance cases, also without optimization.
+        if !host_thread::has_stack() {
             return;
         }
         while deadline.is_none_or(|deadline| Instant::now() < deadline)
@@ -197,6 +194,17 @@ impl Queue {
     }
 }
 
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.jobs.close();
+        if let Some(worker) = self.worker.lock().take()
+            && worker.thread().id() != std::thread::current().id()
+        {
+            let _ = worker.join();
+        }
+    }
+}
+
 /// Waits up to `timeout` nanoseconds until all or any of the payloads reach their values
 /// (`vkWaitForFences`, `vkWaitSemaphores`), and returns true if they did in time. A timeout of 0
 /// polls. The wait ends early if the device is lost. The calling thread may execute work of the
@@ -209,17 +217,6 @@ pub fn wait(queues: &[Arc<Queue>], health: &Health, payloads: &[(Arc<Payload>, u
         helped.for_each(|(queue, payload, value)| queue.help(payload, value, until));
     }
     sync::wait_until(payloads, all, until, health)
-}
-
-impl Drop for Queue {
-    fn drop(&mut self) {
-        self.jobs.close();
-        if let Some(worker) = self.worker.lock().take()
-            && worker.thread().id() != std::thread::current().id()
-        {
-            let _ = worker.join();
-        }
-    }
 }
 
 /// Longest wait of the host for a query of an idle device. Another thread may be about to submit

@@ -92,20 +92,69 @@ fn set_mxcsr(value: u32) {
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly)) };
 }
 
-/// Returns the number of bytes that are left on the stack of the current thread, or 0 if the
-/// thread runs on another stack than its own, or on one of unknown size.
-pub fn stack_left() -> usize {
+/// Bytes of stack that [`has_stack`] asks for (1 MiB).
+pub const STACK_BYTES: usize = 1 << 20;
+
+/// Bytes by which a stack grows in advance: more than are asked for, so that a somewhat deeper call
+/// finds them too.
+const GROWTH_BYTES: usize = STACK_BYTES + STACK_BYTES / 4;
+
+/// The current thread's stack.
+#[derive(Clone, Copy)]
+struct Stack {
+    /// Lowest address to which the stack may grow.
+    lowest: usize,
+    /// Lowest address that is known to be mapped.
+    mapped: usize,
+    end: usize,
+}
+
+/// Returns true if [`STACK_BYTES`] are left on the stack of the current thread. Returns false if
+/// the thread runs on another stack than its own, or on one of unknown size.
+///
+/// The stack of the first thread grows when it is used, and the process ends if the system has no
+/// memory for it then. The first call therefore lets it grow, if the host has the memory.
+pub fn has_stack() -> bool {
     thread_local! {
-        static STACK: Cell<Option<Range<usize>>> = const { Cell::new(None) };
+        static STACK: Cell<Option<Stack>> = const { Cell::new(None) };
     }
     let local = 0_u8;
     let here = (&raw const local).addr();
     STACK.with(|cell| {
-        let stack = cell.take().unwrap_or_else(stack);
-        let left = if stack.contains(&here) { here - stack.start } else { 0 };
+        let mut stack = cell.get().unwrap_or_else(|| Stack::current(here));
+        let has_stack = stack.has(here);
         cell.set(Some(stack));
-        left
+        has_stack
     })
+}
+
+impl Stack {
+    fn current(here: usize) -> Self {
+        let Range { start: lowest, end } = stack();
+        // SAFETY: the functions have no preconditions.
+        let is_first = unsafe { libc::gettid() == libc::getpid() };
+        Self { lowest, mapped: if is_first { here } else { lowest }, end }
+    }
+
+    fn has(&mut self, here: usize) -> bool {
+        if !(self.lowest..self.end).contains(&here) {
+            return false;
+        }
+        // The frames that let the stack grow need some bytes themselves.
+        let grows = here.saturating_sub(self.mapped) < STACK_BYTES && here - self.lowest >= 2 * STACK_BYTES;
+        if grows && host_memory::has_room(2 * STACK_BYTES) {
+            grow();
+            self.mapped = here - GROWTH_BYTES;
+        }
+        here.saturating_sub(self.mapped) >= STACK_BYTES
+    }
+}
+
+/// Uses [`GROWTH_BYTES`] of the stack, so that they are mapped.
+#[cold]
+#[inline(never)]
+fn grow() {
+    std::hint::black_box(&[0_u8; GROWTH_BYTES]);
 }
 
 /// Returns the addresses of the current thread's stack; empty if the system does not know them.
@@ -135,8 +184,19 @@ mod tests {
 
     #[test]
     fn stacks_have_what_their_threads_asked_for() {
-        let left = std::thread::Builder::new().stack_size(512 << 10).spawn(stack_left).unwrap().join().unwrap();
-        assert!((256 << 10..=768 << 10).contains(&left), "{left} bytes are left of 512 KiB");
+        let has_stack = |bytes| std::thread::Builder::new().stack_size(bytes).spawn(has_stack).unwrap().join().unwrap();
+        assert_eq!([STACK_BYTES / 2, STACK_BYTES * 3 / 2].map(has_stack), [false, true]);
+    }
+
+    #[test]
+    fn a_growing_stack_is_used_where_it_is_mapped() {
+        let here = 64 << 20;
+        let mut small = Stack { lowest: here - STACK_BYTES, mapped: here, end: here + 1 };
+        assert!(!small.has(here) && small.mapped == here, "there is no room to grow");
+        let mut large = Stack { lowest: here - (8 << 20), mapped: here, end: here + 1 };
+        assert!(large.has(here) && large.mapped == here - GROWTH_BYTES);
+        assert!(large.has(here - 4096) && large.mapped == here - GROWTH_BYTES, "it need not grow again");
+        assert!(!large.has(here + 1) && !large.has(large.lowest), "outside of the stack, and at its end");
     }
 
     /// Flushes subnormal results and operands to zero.
