@@ -22,6 +22,7 @@ const END: &str = "end ";
 #[derive(Debug)]
 struct Options {
     filters: Vec<String>,
+    share: Share,
     list: bool,
     timeout: Duration,
     files: Files,
@@ -32,13 +33,30 @@ struct Options {
     child: Option<String>,
 }
 
-const USAGE: &str = "usage: cts [--filter GLOB]... [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader] \
+/// A part of the cases: those whose position among the filtered ones is `index` modulo `count`.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    index: usize,
+    count: usize,
+}
+
+impl Share {
+    /// Parses `index/count`.
+    fn parse(text: &str) -> Option<Self> {
+        let (index, count) = text.split_once('/')?;
+        let share = Self { index: index.parse().ok()?, count: count.parse().ok()? };
+        (share.index < share.count).then_some(share)
+    }
+}
+
+const USAGE: &str = "usage: cts [--filter GLOB]... [--share I/N] [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader] \
 [--expectations DIR] [--no-isolation]";
 
 fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
     let default = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/expectations"));
     let mut options = Options {
         filters: Vec::new(),
+        share: Share { index: 0, count: 1 },
         list: false,
         timeout: Duration::from_secs(60),
         files: Files::default(),
@@ -52,6 +70,7 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
         let mut value = || args.next().ok_or(format!("{arg}: expected a value after it; {USAGE}"));
         match arg.as_str() {
             "--filter" => options.filters.push(value()?),
+            "--share" => options.share = share(&value()?)?,
             "--list" => options.list = true,
             "--timeout" => options.timeout = seconds(&value()?)?,
             "--json" => options.files.json = Some(value()?.into()),
@@ -64,6 +83,10 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
         }
     }
     Ok(options)
+}
+
+fn share(text: &str) -> Result<Share, String> {
+    Share::parse(text).ok_or_else(|| format!("--share {text}: expected I/N with I less than N, such as 0/3; {USAGE}"))
 }
 
 /// Parses a time in seconds.
@@ -88,16 +111,18 @@ pub fn main(args: impl Iterator<Item = String>, linked: Option<ash::Entry>) -> E
 fn run(options: &Options, linked: Option<ash::Entry>) -> Result<bool, String> {
     let chosen =
         |entry: &Entry| options.filters.is_empty() || options.filters.iter().any(|filter| matches(filter, &entry.name));
-    let entries: Vec<Entry> = cases::all().into_iter().filter(chosen).collect();
-    if options.list {
-        entries.iter().for_each(|entry| println!("{} ({})", entry.name, entry.section));
-        return Ok(true);
-    }
+    let mut entries: Vec<Entry> = cases::all().into_iter().filter(chosen).collect();
     if entries.is_empty() {
         return Err(format!(
             "--filter {}: no case matches: expected a pattern of a name that --list prints",
             options.filters.join(" --filter ")
         ));
+    }
+    let Share { index, count } = options.share;
+    entries = entries.into_iter().skip(index).step_by(count).collect();
+    if options.list {
+        entries.iter().for_each(|entry| println!("{} ({})", entry.name, entry.section));
+        return Ok(true);
     }
     let source = || match (options.loader, &linked) {
         (false, Some(entry)) => Ok(entry.clone()),
@@ -192,6 +217,7 @@ fn run_child(options: &Options, group: &str, outcomes: &mut Records) -> Result<S
     for filter in &options.filters {
         command.args(["--filter", filter]);
     }
+    command.args(["--share", &format!("{}/{}", options.share.index, options.share.count)]);
     if options.loader {
         command.arg("--loader");
     }

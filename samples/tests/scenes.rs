@@ -159,6 +159,10 @@ fn draws_wait_where_they_may() {
 
 #[test]
 fn pictures_do_not_depend_on_what_runs_the_programs() {
+    if std::env::var_os("VITRIC_CODEGEN").is_some() {
+        // `cargo xtask test` runs all tests with each executor, and each compares with references.
+        return;
+    }
     // A machine without AVX-512 uses its best executor instead. The pictures are equal there, too.
     for codegen in ["interp", "avx2", "avx512"] {
         compare_under(codegen, &[("VITRIC_CODEGEN", codegen)]);

@@ -114,10 +114,11 @@ vitric: a Vulkan driver whose GPU is emulated
   vitric shader FILE.spv [--entry NAME] [--dump ir|after:PASS|machine|asm].. [--target avx512|avx2|interp] [--run]
         Shows what becomes of a shader: its IR, the IR after a pass, machine IR, assembly. --run runs one wave on the
         interpreter and on the target, with lane numbers as inputs, and prints its outputs.
-  vitric cts [--filter GLOB].. [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader]
+  vitric cts [--filter GLOB].. [--share I/N] [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader]
              [--expectations DIR]
         Runs the conformance-style suite on the driver linked into this program, or with --loader on the first device
-        of the system's loader. Fails on unexpected passes as well as on unexpected failures.
+        of the system's loader. Fails on unexpected passes as well as on unexpected failures. --share 0/3, 1/3 and 2/3
+        run a third of the cases each.
   vitric cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] [--jobs N] [--group N]
              [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N]
              [--expectations DIR] [--loader]

@@ -15,26 +15,42 @@ const PICTURES: [&str; 8] =
     ["scenes", "order", "conservative", "geometry", "lookahead", "filtering", "samplers", "images"];
 
 /// Runs these cases with some knobs. Most are random scenes that are compared with the sequential
-/// model. The executor is that of the whole test run.
-fn pictures_are_right_with(knobs: &[(&str, &str)]) {
+/// model. The executor is that of the whole test run. `VITRIC_SHARE=I/N` says that this run is the
+/// `I`-th of `N` with different executors. Each of these runs then takes another `N`-th of the
+/// cases with these knobs, so that together they run each case with each set of knobs.
+fn pictures_are_right_with(test: &str, knobs: &[(&str, &str)]) {
     let filters = PICTURES.iter().flat_map(|group| ["--filter".to_owned(), format!("{group}.*")]);
     let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
         .arg("cts")
         .args(filters)
+        .args(["--share", &share_of(test)])
         .envs(knobs.iter().copied())
         .output()
         .unwrap();
     assert!(run.status.success(), "{knobs:?}: {}", String::from_utf8_lossy(&run.stdout));
 }
 
+/// Returns the share of a test in this run. Tests begin with different shares, so that each run has
+/// all cases with some knobs.
+fn share_of(test: &str) -> String {
+    let Ok(share) = std::env::var("VITRIC_SHARE") else { return "0/1".to_owned() };
+    let parts = share.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    let (index, count): (usize, usize) = parts.expect("VITRIC_SHARE is I/N");
+    let position = KNOB_TESTS.iter().position(|name| *name == test).expect("the macro lists all tests");
+    format!("{}/{count}", (index + position) % count)
+}
+
 /// Declares a test for each set of knobs: the pictures do not depend on them.
 macro_rules! no_technique_changes_results {
-    ($($test:ident: $($knob:ident = $value:literal)+;)+) => { $(
+    ($($test:ident: $($knob:ident = $value:literal)+;)+) => {
+        const KNOB_TESTS: &[&str] = &[$(stringify!($test)),+];
+        $(
         #[test]
         fn $test() {
-            pictures_are_right_with(&[$((stringify!($knob), $value)),+]);
+            pictures_are_right_with(stringify!($test), &[$((stringify!($knob), $value)),+]);
         }
-    )+ };
+        )+
+    };
 }
 
 no_technique_changes_results! {

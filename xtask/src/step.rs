@@ -1,7 +1,8 @@
-//! Programs that the checks run, one after the other.
+//! Programs that the checks run.
 
+use std::fs::File;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Runs a program and prints its command line before.
 ///
@@ -16,18 +17,54 @@ pub fn step(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), Stri
 /// # Errors
 /// The command line, if the program cannot be started or fails.
 pub fn step_with(folder: &Path, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), String> {
-    let set: String = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
-    let line = format!("{set}{program} {}", arguments.join(" "));
+    let line = line(program, arguments, variables);
     println!("==> {line}");
-    let status = Command::new(program)
+    finish(&mut command(folder, program, arguments, variables), &line)
+}
+
+/// Runs a program beside others: its output goes to a file in `target/`, named by the first
+/// variable's value, and is printed when the program ends.
+///
+/// # Errors
+/// The command line, if the file cannot be written, or the program cannot be started or fails.
+pub fn step_in_file(
+    folder: &Path,
+    program: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Result<(), String> {
+    let line = line(program, arguments, variables);
+    let path = folder.join("target").join(format!("test-{}.txt", variables.first().map_or(program, |first| first.1)));
+    println!("==> {line} > {}", path.display());
+    let failed = |error| format!("{line}: {}: {error}", path.display());
+    let output = File::create(&path).map_err(failed)?;
+    let errors = output.try_clone().map_err(failed)?;
+    let mut command = command(folder, program, arguments, variables);
+    let result = finish(command.stdout(Stdio::from(output)).stderr(Stdio::from(errors)), &line);
+    let text = std::fs::read(&path).map_err(failed)?;
+    println!("==> output of {line}\n{}", String::from_utf8_lossy(&text));
+    result
+}
+
+fn line(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let set: String = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    format!("{set}{program} {}", arguments.join(" "))
+}
+
+fn command(folder: &Path, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .current_dir(folder)
         .env("DEBIAN_FRONTEND", "noninteractive")
         .env("RUSTDOCFLAGS", "-D warnings")
         // Tests must compare pictures, even if the shell sets this variable.
         .env_remove("VITRIC_BLESS")
-        .envs(variables.iter().copied())
-        .status()
-        .map_err(|error| format!("{line}: {error}"))?;
+        .envs(variables.iter().copied());
+    command
+}
+
+fn finish(command: &mut Command, line: &str) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{line}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::step::{step, step_with};
+use crate::step::{step, step_in_file};
 
 /// Debian packages, each with a file that shows that it is installed.
 const PACKAGES: &[(&str, &str)] = &[
@@ -22,6 +22,15 @@ const PACKAGES: &[(&str, &str)] = &[
     ("imagemagick", "/usr/bin/convert-im6.q16"),
 ];
 
+/// A run of all tests.
+struct Pass {
+    /// Value of `VITRIC_CODEGEN`.
+    executor: &'static str,
+    /// Runs the fuzz targets and the stress test of near memory in full. One pass does: the targets
+    /// try each input on every executor, and near memory does not depend on it.
+    is_thorough: bool,
+}
+
 /// Installs missing packages, then runs all checks and tests.
 ///
 /// # Errors
@@ -31,40 +40,60 @@ pub fn run(root: &Path) -> Result<(), String> {
     crate::shaders::run(root, true)?;
     crate::tidy::run(root)?;
     step(root, "cargo", &["fmt", "--all", "--check"])?;
+    // The tools are built in a folder of their own, so they do not wait for the other builds.
+    std::thread::scope(|scope| {
+        let tools = scope.spawn(|| crate::tools::run(root));
+        build_and_test(root)?;
+        tools.join().expect("checks by tools return errors")
+    })
+}
+
+fn build_and_test(root: &Path) -> Result<(), String> {
     step(root, "cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    crate::tools::run(root)?;
     // `RUSTDOCFLAGS` makes broken documentation links errors.
     step(root, "cargo", &["doc", "--quiet", "--workspace", "--no-deps"])?;
     // Tests start these programs and load this library.
     step(root, "cargo", &["build", "--workspace", "--all-targets"])?;
-    for (codegen, mutants) in executors() {
-        // The stress test of near memory does not depend on the executor, so only one pass runs it
-        // in full.
-        let stress = if mutants.is_empty() { "20" } else { "1" };
-        let variables = [("VITRIC_CODEGEN", codegen), ("VITRIC_FUZZ", mutants), ("VITRIC_STRESS", stress)];
-        let variables: Vec<_> = variables.into_iter().filter(|(_, value)| !value.is_empty()).collect();
-        step_with(root, "cargo", &["test", "--workspace"], &variables)?;
-    }
-    Ok(())
+    let passes = passes();
+    // A pass alone leaves a quarter of two processors idle, when the last tests of a program run.
+    std::thread::scope(|scope| {
+        let share = |index| format!("{index}/{}", passes.len());
+        let runs: Vec<_> =
+            passes.iter().enumerate().map(|(index, pass)| scope.spawn(move || pass.run(root, &share(index)))).collect();
+        let results: Vec<_> = runs.into_iter().map(|run| run.join().expect("a pass returns its errors")).collect();
+        results.into_iter().collect()
+    })
 }
 
-/// Returns the executor of each pass of all tests, as a value of `VITRIC_CODEGEN`, and its number
-/// of fuzz mutants. Only one pass tries all mutants, because the fuzz target runs them on every
-/// executor. The last pass uses the processor's best executor, which the driver selects.
-fn executors() -> Vec<(&'static str, &'static str)> {
+impl Pass {
+    /// Runs the tests with this executor. `share` is `I/N` for the `I`-th of `N` passes, which take
+    /// a part each of the conformance cases with other knobs.
+    fn run(&self, root: &Path, share: &str) -> Result<(), String> {
+        let mut variables = vec![("VITRIC_CODEGEN", self.executor), ("VITRIC_SHARE", share)];
+        if self.is_thorough {
+            variables.push(("VITRIC_STRESS", "20"));
+        } else {
+            variables.extend([("VITRIC_STRESS", "1"), ("VITRIC_FUZZ", "1000")]);
+        }
+        step_in_file(root, "cargo", &["test", "--workspace"], &variables)
+    }
+}
+
+/// Returns the passes of all tests, one for each executor of this machine. `auto` is the best one,
+/// which the driver selects.
+fn passes() -> Vec<Pass> {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has = |flag: &str| flags.split_ascii_whitespace().any(|word| word == flag);
-    let mut executors = Vec::new();
+    let mut passes = vec![Pass { executor: "auto", is_thorough: true }];
     if has("avx2") {
-        executors.push(("interp", "1000"));
+        passes.push(Pass { executor: "interp", is_thorough: false });
     }
     if has("avx512bw") && has("avx512vl") {
-        executors.push(("avx2", "1000"));
+        passes.push(Pass { executor: "avx2", is_thorough: false });
     } else {
         println!("==> this machine has no AVX-512: its code is not tested here");
     }
-    executors.push(("auto", ""));
-    executors
+    passes
 }
 
 fn install() -> Result<(), String> {
