@@ -20,7 +20,8 @@ pub struct Progress {
     done: usize,
     /// Cases with an outcome before the run.
     before: usize,
-    bad: usize,
+    /// Cases that failed, crashed or hung, expected ones too.
+    failed: usize,
     start: Instant,
     shown: Instant,
     terminal: bool,
@@ -31,13 +32,13 @@ impl Progress {
     pub fn new(total: usize, before: usize) -> Self {
         let now = Instant::now();
         let terminal = std::io::stderr().is_terminal();
-        Self { total, done: before, before, bad: 0, start: now, shown: now, terminal }
+        Self { total, done: before, before, failed: 0, start: now, shown: now, terminal }
     }
 
     /// Counts an outcome, and shows the progress when it is due.
     pub fn add(&mut self, status: Status) {
         self.done += 1;
-        self.bad += usize::from(!matches!(status, Status::Pass | Status::Warning | Status::Unsupported));
+        self.failed += usize::from(!matches!(status, Status::Pass | Status::Warning | Status::Unsupported));
         let pause = if self.terminal { FRAME } else { PAUSE };
         if self.shown.elapsed() >= pause {
             self.shown = Instant::now();
@@ -53,7 +54,7 @@ impl Progress {
     }
 
     fn show(&self) {
-        let text = text(self.done, self.total, self.bad, rate(self.done - self.before, self.start.elapsed()));
+        let text = text(self.done, self.total, self.failed, rate(self.done - self.before, self.start.elapsed()));
         let mut out = std::io::stderr();
         // An error of the output is no reason to stop.
         let _ = if self.terminal { write!(out, "\r{text}\x1b[K") } else { writeln!(out, "{text}") };
@@ -66,12 +67,12 @@ fn rate(done: usize, time: Duration) -> f64 {
     done as f64 / time.as_secs_f64().max(1e-3)
 }
 
-fn text(done: usize, total: usize, bad: usize, rate: f64) -> String {
+fn text(done: usize, total: usize, failed: usize, rate: f64) -> String {
     let full = (done * WIDTH).checked_div(total).unwrap_or(WIDTH).min(WIDTH);
     let left = total.saturating_sub(done) as f64 / rate.max(1e-3);
     let (minutes, seconds) = (left as u64 / 60, left as u64 % 60);
     format!(
-        "[{}{}] {done}/{total}, {bad} unexpected, {rate:.1}/s, {minutes}:{seconds:02} left",
+        "[{}{}] {done}/{total}, {failed} failed, {rate:.1}/s, {minutes}:{seconds:02} left",
         "#".repeat(full),
         "-".repeat(WIDTH - full)
     )
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_bar_is_as_long_as_the_run() {
-        assert_eq!(text(50, 100, 2, 0.5), "[############------------] 50/100, 2 unexpected, 0.5/s, 1:40 left");
+        assert_eq!(text(50, 100, 2, 0.5), "[############------------] 50/100, 2 failed, 0.5/s, 1:40 left");
         assert!(text(0, 0, 0, 0.0).starts_with("[########################] 0/0"));
         assert!(text(5, 4, 0, 1.0).contains("0:00 left"));
     }
