@@ -75,7 +75,8 @@ fn figure(shot: &Shot) -> Result<String> {
         r#"<figure id="{name}"><a href="{name}.png"><img src="data:image/png;base64,{data}" alt="{title}" width="{width}" height="{height}" loading="lazy"></a>
 <figcaption><h2>{title}</h2><p>{about}</p><p class="facts"><span>{:.1} ms a frame</span><span>{:.0} ms set-up</span><span>{width}&#8239;&times;&#8239;{height}</span></p></figcaption></figure>
 "#,
-        shot.frame_ms, shot.setup_ms
+        shot.frame_ms(),
+        shot.setup_ms
     );
     Ok(figure)
 }

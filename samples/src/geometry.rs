@@ -39,6 +39,11 @@ impl Vertex {
         }
     }
 
+    /// Returns the layout with position, normal and texture coordinate.
+    pub fn input_textured() -> VertexInput {
+        VertexInput { attributes: Self::input().attributes[..3].to_vec(), ..Self::input() }
+    }
+
     /// Returns the layout with position and normal only.
     pub fn input_short() -> VertexInput {
         VertexInput { attributes: Self::input().attributes[..2].to_vec(), ..Self::input() }
@@ -291,7 +296,12 @@ fn subdivide(positions: &mut Vec<Vec3>, indices: &[u32]) -> Vec<u32> {
 
 /// Returns projection times view of a camera, for Vulkan's clip space (y down, depth 0 to 1).
 pub fn camera(eye: Vec3, at: Vec3, field: f32, aspect: f32) -> Mat4 {
-    let mut projection = Mat4::perspective_rh(field, aspect, 0.1, 100.0);
+    camera_to(100.0, eye, at, field, aspect)
+}
+
+/// Returns the matrix of [`camera`] with the far plane at distance `far`.
+pub fn camera_to(far: f32, eye: Vec3, at: Vec3, field: f32, aspect: f32) -> Mat4 {
+    let mut projection = Mat4::perspective_rh(field, aspect, 0.1, far);
     projection.y_axis.y *= -1.0;
     projection * Mat4::look_at_rh(eye, at, Vec3::Y)
 }

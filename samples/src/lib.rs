@@ -6,8 +6,8 @@
 //! deterministic: equal sizes and frames lead to equal commands and data.
 //!
 //! Map: `gpu/` is the helper layer (the only folder with `unsafe`), and `scenes/` has one file for
-//! each scene. `geometry.rs` and `model.rs` make all meshes, textures and models, and `gallery.rs`
-//! writes the page.
+//! each scene or a folder. `geometry.rs`, `solids.rs`, `textures.rs` and `model.rs` make meshes,
+//! textures and models, and `gallery.rs` writes the page.
 //!
 //! ```
 //! use vitric_samples::{Options, find, render};
@@ -33,6 +33,7 @@ mod math;
 pub mod model;
 pub mod picture;
 pub mod scenes;
+mod solids;
 mod textures;
 
 pub use error::{Error, Result};
@@ -72,12 +73,19 @@ pub struct Shot {
     pub picture: Picture,
     /// Milliseconds to create the device, the resources and the pipelines.
     pub setup_ms: f64,
-    /// Mean milliseconds from recording a frame to its end on the device.
-    pub frame_ms: f64,
+    /// Milliseconds from recording each frame to its end on the device.
+    pub times: Vec<f64>,
     /// The device's name.
     pub device: String,
     /// Messages of the validation layer, if it is enabled.
     pub messages: Vec<String>,
+}
+
+impl Shot {
+    /// Returns the mean milliseconds of a frame.
+    pub fn frame_ms(&self) -> f64 {
+        self.times.iter().sum::<f64>() / self.times.len().max(1) as f64
+    }
 }
 
 /// Frames per second of the samples' clock.
@@ -89,21 +97,20 @@ pub fn render(entry: &ash::Entry, scene: &'static SceneInfo, options: &Options) 
     let gpu = Gpu::new(entry, &options.gpu)?;
     let mut live = (scene.build)(&gpu, vk::Extent2D { width: options.width, height: options.height })?;
     let setup_ms = millis(start);
-    let (mut picture, mut total_ms) = (None, 0.0);
+    let (mut picture, mut times) = (None, Vec::new());
     for frame in 0..options.frames.max(1) {
         let time = (scene.poster + frame) as f32 / FRAME_RATE;
         let start = Instant::now();
         draw(&gpu, live.as_mut(), time)?;
-        total_ms += millis(start);
+        times.push(millis(start));
         if picture.is_none() {
             picture = Some(read_back(&gpu, live.as_ref())?);
         }
     }
     let device = gpu.name().to_owned();
     let picture = picture.ok_or_else(|| Error::Picture("no frame was rendered".into()))?;
-    let frame_ms = total_ms / f64::from(options.frames.max(1));
     drop(live);
-    Ok(Shot { scene, picture, setup_ms, frame_ms, device, messages: gpu.close() })
+    Ok(Shot { scene, picture, setup_ms, times, device, messages: gpu.close() })
 }
 
 fn millis(start: Instant) -> f64 {

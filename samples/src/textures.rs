@@ -2,7 +2,7 @@
 
 use crate::geometry::chance;
 use crate::math::Steady;
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 use std::f32::consts::{PI, TAU};
 
 /// Returns a picture of `size * size` texels from a function of u and v in 0..1 (texel centres).
@@ -15,6 +15,13 @@ pub fn paint(size: u32, at: impl Fn(f32, f32) -> Vec3) -> Vec<u8> {
             [byte(c.x), byte(c.y), byte(c.z), 255]
         })
         .collect()
+}
+
+/// Returns a picture like [`paint`], with alpha from the function.
+pub fn paint_alpha(size: u32, at: impl Fn(f32, f32) -> Vec4) -> Vec<u8> {
+    let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+    let centre = |i: u32| (i as f32 + 0.5) / size as f32;
+    (0..size * size).flat_map(|i| at(centre(i % size), centre(i / size)).to_array().map(byte)).collect()
 }
 
 /// Returns smooth noise in 0..1 that repeats every 1 in u and v, with `cells` cells across.
@@ -139,6 +146,147 @@ pub fn dents(u: f32, v: f32) -> f32 {
         }
     }
     nearest.min(1.0)
+}
+
+/// Returns plaster; alpha is its height, as in the other surfaces of buildings.
+pub fn plaster(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (coarse, fine) = (fractal(u, v, 6, 41), fractal(u, v, 32, 47));
+        Vec3::splat(0.86 + 0.1 * coarse + 0.06 * fine).extend(0.4 * coarse + 0.6 * fine)
+    })
+}
+
+/// Returns the distance to the nearest joint of courses of blocks, and the hash of the block.
+/// Every second course is shifted by half a block.
+fn courses(u: f32, v: f32, blocks: Vec2, seed: u32) -> (f32, f32) {
+    let row = (v * blocks.y).floor();
+    let x = u * blocks.x + if row as i32 % 2 == 0 { 0.0 } else { 0.5 };
+    let cell = (x.floor() as i32).rem_euclid(blocks.x as i32) as u32;
+    let edge = |t: f32| 0.5 - (t.fract() - 0.5).abs();
+    let joint = (edge(x) / blocks.x).min(edge(v * blocks.y) / blocks.y);
+    (joint, chance(seed + row as u32 * 64 + cell))
+}
+
+/// Returns bricks.
+pub fn bricks(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (joint, hash) = courses(u, v, Vec2::new(8.0, 24.0), 100);
+        let solid = smoothstep(0.002, 0.006, joint);
+        let grain = fractal(u, v, 32, 53);
+        let clay = Vec3::new(0.62, 0.30, 0.22).lerp(Vec3::new(0.45, 0.20, 0.16), hash) * (0.8 + 0.4 * grain);
+        Vec3::new(0.66, 0.62, 0.56).lerp(clay, solid).extend(solid * (0.7 + 0.3 * grain))
+    })
+}
+
+/// Returns cut stone.
+pub fn stone(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (vein, fine) = (fractal(u, v, 4, 61), fractal(u, v, 48, 67));
+        Vec3::new(0.84, 0.81, 0.74).lerp(Vec3::new(0.70, 0.66, 0.58), vein).extend(0.3 * vein + 0.7 * fine)
+            * (0.9 + 0.15 * fine)
+    })
+}
+
+/// Returns slates of a roof.
+pub fn slates(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (joint, hash) = courses(u, v, Vec2::new(8.0, 10.0), 200);
+        let lap = (v * 10.0).fract();
+        let slate = Vec3::new(0.24, 0.28, 0.33) * (0.75 + 0.5 * hash) * (0.85 + 0.3 * fractal(u, v, 16, 71));
+        (slate * smoothstep(0.0, 0.006, joint).max(0.35)).extend(1.0 - lap)
+    })
+}
+
+/// Returns asphalt with patches.
+pub fn asphalt(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (grit, patch) = (noise(u, v, 96, 73), fractal(u, v, 3, 79));
+        Vec3::splat(0.25 + 0.12 * grit + 0.12 * patch).extend(grit)
+    })
+}
+
+/// Returns square paving stones.
+pub fn paving(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (joint, hash) = courses(u, v, Vec2::new(4.0, 4.0), 300);
+        let solid = smoothstep(0.002, 0.008, joint);
+        let grain = fractal(u, v, 24, 83);
+        let flag = Vec3::new(0.66, 0.63, 0.58) * (0.75 + 0.25 * hash + 0.2 * grain);
+        (flag * (0.45 + 0.55 * solid)).extend(solid * (0.6 + 0.4 * grain))
+    })
+}
+
+/// Returns bark.
+pub fn bark(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let ridge = (fractal(u, v * 0.25, 16, 89) * 9.0 * PI).sine().abs();
+        Vec3::new(0.30, 0.24, 0.18).lerp(Vec3::new(0.56, 0.50, 0.42), ridge).extend(ridge)
+    })
+}
+
+/// Returns smooth paint or metal.
+pub fn enamel(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| Vec3::splat(0.92 + 0.08 * fractal(u, v, 12, 97)).extend(0.5))
+}
+
+/// Returns planks of oak.
+pub fn boards(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let ring = wood(u, v);
+        Vec3::new(0.40, 0.26, 0.15).lerp(Vec3::new(0.72, 0.52, 0.32), ring).extend(ring)
+    })
+}
+
+/// Returns a label of paper with lines of writing; alpha cuts its corners.
+pub fn paper(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let (x, y) = (u - 0.5, v - 0.5);
+        let edge = (0.47 - x.abs()).min(0.45 - y.abs());
+        let corner = Vec2::new(0.47 - x.abs(), 0.45 - y.abs()).length() - 0.09;
+        let aged = fractal(u, v, 4, 131);
+        let mut color = Vec3::new(0.90, 0.84, 0.68) * (0.8 + 0.3 * aged);
+        let ink = Vec3::new(0.13, 0.09, 0.07);
+        let frame = 1.0 - smoothstep(0.004, 0.012, (edge - 0.035).abs());
+        let (line, at) = ((v * 9.0).floor(), (v * 9.0).fract());
+        let stroke = smoothstep(0.52, 0.62, noise(u * 0.999, line * 0.11 + 0.05, 40, 137 + line as u32));
+        let length = 0.22 + 0.12 * chance(line as u32 + 900);
+        let written = (2.0..7.0).contains(&line) && at > 0.3 && at < 0.75 && x.abs() < length;
+        color = color.lerp(ink, frame.max(if written { stroke } else { 0.0 }));
+        color.extend(if edge > 0.0 && corner > 0.0 { 1.0 } else { 0.0 })
+    })
+}
+
+/// Returns wear of machines: scratches in red, dirt in green, brushing in blue.
+pub fn wear(size: u32) -> Vec<u8> {
+    paint(size, |u, v| {
+        let scratch = smoothstep(0.80, 0.95, noise(u, v + 0.05 * noise(u, v, 4, 7), 64, 111));
+        let brushed = 0.5 * noise(u, 0.3, 128, 113) + 0.5 * noise(u, v, 64, 115);
+        Vec3::new(scratch, fractal(u, v, 5, 117), brushed)
+    })
+}
+
+/// Returns a twig with leaves, cut out by alpha.
+pub fn twig(size: u32) -> Vec<u8> {
+    paint_alpha(size, |u, v| {
+        let p = Vec2::new(u - 0.5, v - 0.5);
+        let mut color = Vec3::new(0.16, 0.22, 0.07).extend(0.0);
+        for i in 0..46u32 {
+            let r = |k: u32| chance(i * 8 + k + 5000);
+            let (s, c) = (r(0) * TAU).sine_cosine();
+            let at = Vec2::new(s, c) * 0.42 * r(1).sqrt();
+            let (ls, lc) = ((r(0) + 0.3 * (r(2) - 0.5)) * TAU).sine_cosine();
+            let d = p - at;
+            let (along, across) = (d.x * ls + d.y * lc, d.x * lc - d.y * ls);
+            let t = along / 0.085;
+            let width = 0.036 * (1.0 - t * t).max(0.0) * (1.0 - 0.35 * t);
+            if across.abs() < width {
+                let vein = smoothstep(0.0, 0.004, across.abs()) * 0.25 + 0.75;
+                let green = Vec3::new(0.30, 0.46, 0.12).lerp(Vec3::new(0.50, 0.60, 0.18), r(3));
+                color = (green * vein * (0.8 + 0.4 * r(4))).extend(1.0);
+            }
+        }
+        color
+    })
 }
 
 #[cfg(test)]

@@ -55,6 +55,20 @@ pub fn command(words: &[OsString]) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns true if the options ask for scenes of the gallery instead of a program.
+pub fn of_scenes(words: &[OsString]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("--scenes") => return true,
+            Some("--runs" | "--size") => _ = words.next(),
+            Some("--ablate") => {}
+            _ => break,
+        }
+    }
+    false
+}
+
 /// Returns the configurations: all techniques enabled, then each one disabled, and all disabled.
 fn configurations(ablate: bool) -> Vec<Configuration> {
     let new = |name, knobs| Configuration { name, knobs, times: Vec::new(), counts: Vec::new() };
@@ -199,6 +213,10 @@ mod tests {
         let parsed = |words: &[&str]| parse(&words.iter().map(OsString::from).collect::<Vec<_>>());
         let args = parsed(&["--runs", "5", "--ablate", "--", "vkcube", "--c", "2"]).ok().unwrap();
         assert_eq!((args.ablate, args.runs, args.program.to_str(), args.rest.len()), (true, 5, Some("vkcube"), 2));
+        let scenes = |words: &[&str]| of_scenes(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert!(
+            scenes(&["--ablate", "--runs", "3", "--scenes", "cube"]) && !scenes(&["--ablate", "program", "--scenes"])
+        );
         for words in [&[][..], &["--"], &["--runs"], &["--runs", "0", "p"], &["--what", "p"]] {
             assert_eq!(parsed(words).err().map(|f| f.code), Some(2), "{words:?}");
         }

@@ -9,11 +9,15 @@ use vitric_samples::{Options, SceneInfo, find, scenes};
 
 use crate::{Failure, compaction, driver, heatmaps};
 
+/// Text before the times of a scene's frames.
+pub const TIMES: &str = ": milliseconds of frames:";
+
 struct Args {
     options: Options,
     out: PathBuf,
     scenes: Vec<&'static SceneInfo>,
     list: bool,
+    times: bool,
     heatmaps: bool,
     compaction: bool,
 }
@@ -36,7 +40,11 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     let (page, shots) = made.map_err(|e| Failure::new(e.to_string()))?;
     for shot in &shots {
         let file = args.out.join(format!("{}.png", shot.scene.name));
-        println!("{:<12} {:>10.1} ms a frame   {}", shot.scene.name, shot.frame_ms, file.display());
+        println!("{:<12} {:>10.1} ms a frame   {}", shot.scene.name, shot.frame_ms(), file.display());
+        if args.times {
+            let times: String = shot.times.iter().map(|time| format!(" {time:.3}")).collect();
+            println!("{}{TIMES}{times}", shot.scene.name);
+        }
     }
     if args.heatmaps {
         for scene in &args.scenes {
@@ -83,6 +91,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
         out: PathBuf::from("out/gallery"),
         scenes: Vec::new(),
         list: false,
+        times: false,
         heatmaps: false,
         compaction: false,
     };
@@ -92,8 +101,9 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
         match word.as_str() {
             "--out" => args.out = value()?.into(),
             "--size" => (args.options.width, args.options.height) = size(value()?)?,
-            "--frames" => args.options.frames = count(value()?)?,
+            "--frames" => args.options.frames = count(word, value()?)?,
             "--list" => args.list = true,
+            "--times" => args.times = true,
             "--store-all" => args.options.gpu.stores_all = true,
             "--heatmaps" => args.heatmaps = true,
             "--compaction" => args.compaction = true,
@@ -109,13 +119,14 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
     Ok(args)
 }
 
-fn count(text: &str) -> Result<u32, Failure> {
-    let wrong = || Failure::usage(format!("--frames {text}: expected a whole number of at least 1"));
+/// Parses the value of an option that counts.
+pub fn count(option: &str, text: &str) -> Result<u32, Failure> {
+    let wrong = || Failure::usage(format!("{option} {text}: expected a whole number of at least 1"));
     text.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)
 }
 
 /// Parses `WxH`, each side from 1 to 4096, which every Vulkan device supports.
-fn size(text: &str) -> Result<(u32, u32), Failure> {
+pub fn size(text: &str) -> Result<(u32, u32), Failure> {
     let side = |text: &str| text.parse().ok().filter(|n| (1..=4096).contains(n));
     let sides = text.split_once('x').and_then(|(w, h)| Some((side(w)?, side(h)?)));
     sides.ok_or_else(|| Failure::usage(format!("--size {text}: expected WIDTHxHEIGHT, each from 1 to 4096")))
@@ -131,8 +142,10 @@ mod tests {
 
     #[test]
     fn options_and_scenes_are_understood() {
-        let args = parsed(&["--size", "320x180", "--frames", "3", "cube", "--out", "x", "--store-all"]).ok().unwrap();
-        assert!(args.options.gpu.stores_all && !Options::default().gpu.stores_all);
+        let args = parsed(&["--size", "320x180", "--frames", "3", "cube", "--out", "x", "--store-all", "--times"])
+            .ok()
+            .unwrap();
+        assert!(args.times && args.options.gpu.stores_all && !Options::default().gpu.stores_all);
         assert_eq!((args.options.width, args.options.height, args.options.frames), (320, 180, 3));
         assert_eq!((args.scenes.len(), args.scenes[0].name), (1, "cube"));
         assert_eq!(parsed(&[]).ok().unwrap().scenes.len(), scenes().len());

@@ -3,6 +3,7 @@
 //! Each command has its file. Exit codes: 0 success, 1 failure, 2 wrong usage. `run` returns 127
 //! when the program is missing, and otherwise the program's own code.
 
+mod ablation;
 mod bench;
 mod compaction;
 mod counted;
@@ -58,6 +59,7 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
     match command.to_str().unwrap_or_default() {
         "gallery" => gallery::command(&text(rest)?),
         "run" => run::command(rest),
+        "bench" if bench::of_scenes(rest) => ablation::command(&text(rest)?),
         "bench" => bench::command(rest),
         "install" => install::command(&text(rest)?, install::Action::Install),
         "uninstall" => install::command(&text(rest)?, install::Action::Uninstall),
@@ -91,10 +93,10 @@ fn version() -> Result<ExitCode, Failure> {
 const HELP: &str = "\
 vitric: a Vulkan driver whose GPU is emulated
 
-  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [--heatmaps | --compaction] [--store-all]
+  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--times] [--list] [--heatmaps | --compaction] [--store-all]
                    [SCENE..]
         Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all
-        scenes, 960x540, one frame each, into ./out/gallery. --heatmaps adds pictures of overdraw, Hi-Z kills, fragments
+        scenes, 960x540, one frame each, into ./out/gallery. --times prints the time of each frame. --heatmaps adds pictures of overdraw, Hi-Z kills, fragments
         that the scoreboard dropped, and wave occupancy, and the counters of each scene as JSON. --compaction prints
         instead how well near memory codes the scenes' images, by kind, as with --store-all, where passes store the
         attachments that they would forget.
@@ -105,6 +107,9 @@ vitric: a Vulkan driver whose GPU is emulated
   vitric bench [--ablate] [--runs N] [--] PROGRAM [ARGS..]
         Runs a program N times (default 3) and prints how long that takes and what was counted. With --ablate also with
         each technique of the emulated GPU off in turn, in turns, and prints all side by side.
+  vitric bench --ablate --scenes [SCENE..] [--runs N] [--size WxH]
+        Renders scenes of the gallery, N runs (default 5) with each technique on and off in turns, and prints for each
+        technique the work that it saved by its own counters, and the time of a frame without it over that with it.
   vitric install [--user | --system]
   vitric uninstall [--user | --system]
         Writes or removes the loader's manifest for this driver, so that every Vulkan program finds it: for this

@@ -70,6 +70,6 @@ fn run(args: &Args) -> Result<usize, String> {
 }
 
 fn report(shot: &Shot, file: &std::path::Path) {
-    println!("{:<12} {:>9.2} ms  {}  ({})", shot.scene.name, shot.frame_ms, file.display(), shot.device);
+    println!("{:<12} {:>9.2} ms  {}  ({})", shot.scene.name, shot.frame_ms(), file.display(), shot.device);
     shot.messages.iter().for_each(|message| eprintln!("{}: {message}", shot.scene.name));
 }

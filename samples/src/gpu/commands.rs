@@ -253,6 +253,23 @@ impl<'a> Commands<'a> {
         unsafe { self.device().cmd_draw_indexed_indirect(self.raw, buffer.handle, 0, 1, stride) };
     }
 
+    /// Draws by `count` packed `VkDrawIndexedIndirectCommand`s of `buffer`, from number `first` on.
+    pub fn draw_indexed_indirect_from(&self, buffer: &Buffer, first: u32, count: u32) {
+        let stride = size_of::<vk::DrawIndexedIndirectCommand>() as u32;
+        let offset = u64::from(first * stride);
+        // SAFETY: recording state as stated above.
+        unsafe { self.device().cmd_draw_indexed_indirect(self.raw, buffer.handle, offset, count, stride) };
+    }
+
+    /// Draws what a command says, which is read now.
+    pub fn draw_indexed_range(&self, c: &vk::DrawIndexedIndirectCommand) {
+        let (first, vertex) = (c.first_index, c.vertex_offset);
+        // SAFETY: recording state as stated above.
+        unsafe {
+            self.device().cmd_draw_indexed(self.raw, c.index_count, c.instance_count, first, vertex, c.first_instance);
+        }
+    }
+
     /// Runs `x` by `y` by 1 workgroups.
     pub fn dispatch(&self, x: u32, y: u32) {
         // SAFETY: recording state as stated above.

@@ -128,8 +128,10 @@ impl Drop for Setup {
 /// Returns the optional features of some scenes, which also run without them, and of benchmarks.
 fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
+        draw_indirect_first_instance: has.draw_indirect_first_instance,
         geometry_shader: has.geometry_shader,
         large_points: has.large_points,
+        multi_draw_indirect: has.multi_draw_indirect,
         sample_rate_shading: has.sample_rate_shading,
         sampler_anisotropy: has.sampler_anisotropy,
         shader_clip_distance: has.shader_clip_distance,

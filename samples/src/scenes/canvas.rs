@@ -71,6 +71,12 @@ pub(crate) fn aspect(size: vk::Extent2D) -> f32 {
     size.width as f32 / size.height as f32
 }
 
+/// Returns the share of full detail that a picture of a size deserves: 1 from 540 rows on. Scenes
+/// of many objects draw fewer or coarser ones into small pictures.
+pub(crate) fn detail(size: vk::Extent2D) -> f32 {
+    (size.height as f32 / 540.0).clamp(0.25, 1.0)
+}
+
 /// Returns an opaque colour to clear with.
 pub(crate) fn clear_color(color: Vec3) -> vk::ClearValue {
     vk::ClearValue { color: vk::ClearColorValue { float32: [color.x, color.y, color.z, 1.0] } }

@@ -9,15 +9,18 @@ mod cube;
 mod cubemap;
 mod deferred;
 mod fjord;
+mod glass;
 mod gltf_model;
 pub mod idle;
 mod instancing;
+mod interior;
 mod meadow;
 mod particles;
 mod post;
 mod shadow;
 mod stage;
 mod stencil;
+mod street;
 mod triangle;
 mod wire;
 
@@ -25,12 +28,12 @@ use crate::error::{Error, Result};
 use crate::gpu::{Commands, Gpu, Image};
 use ash::vk::Extent2D;
 
-pub(crate) use canvas::{Backdrop, Canvas, OUTPUT, OUTPUT_UNORM, aspect, clear_color, clear_depth};
+pub(crate) use canvas::{Backdrop, Canvas, OUTPUT, OUTPUT_UNORM, aspect, clear_color, clear_depth, detail};
 
 /// The SPIR-V that `cargo xtask shaders` compiled from a shader, by the source file's name.
 macro_rules! spv {
     ($name:literal) => {
-        include_bytes!(concat!("../../shaders/", $name, ".spv"))
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $name, ".spv"))
     };
 }
 pub(crate) use spv;
@@ -175,6 +178,30 @@ static SCENES: &[SceneInfo] = &[
                 picture are left out. They stand on their heads below the water, which is blended over them.",
         poster: 40,
         build: fjord::build,
+    },
+    SceneInfo {
+        name: "street",
+        title: "Boulevard",
+        about: "A city at eye level, object by object as its scene graph holds it: buildings of several materials, cars, \
+                lamps, and trees whose leaves are cut out by discard; most of it is hidden behind facades.",
+        poster: 0,
+        build: street::build,
+    },
+    SceneInfo {
+        name: "interior",
+        title: "Pump hall",
+        about: "A hall of machines from a library of parts, down to the threads of bolts, as a viewer for mechanical \
+                design draws it: instanced and indirect draws in the order of insertion, then ambient occlusion.",
+        poster: 0,
+        build: interior::build,
+    },
+    SceneInfo {
+        name: "glass",
+        title: "Apothecary",
+        about: "Bottles, flasks and jars before a window, with labels and leaves cut out by discard, steam and dust: \
+                blended and discarding draws between opaque ones, thing by thing.",
+        poster: 0,
+        build: glass::build,
     },
     SceneInfo {
         name: "compute",

@@ -81,20 +81,25 @@ fn map_format(gpu: &Gpu) -> Result<(vk::Format, SamplerDesc)> {
 }
 
 /// A shadow map, with the pass that draws it and the sampler that compares with it.
-struct ShadowMap {
-    image: Image,
-    target: Target,
-    pass: crate::gpu::Pass,
-    sampler: vk::Sampler,
+pub(super) struct ShadowMap {
+    /// The depth image.
+    pub image: Image,
+    /// The framebuffer.
+    pub target: Target,
+    /// The pass.
+    pub pass: crate::gpu::Pass,
+    /// The comparing sampler.
+    pub sampler: vk::Sampler,
 }
 
-fn shadow_map(gpu: &Gpu) -> Result<ShadowMap> {
+/// Creates a shadow map of `side` texels a side.
+pub(super) fn shadow_map(gpu: &Gpu, side: u32) -> Result<ShadowMap> {
     let (format, sampler) = map_format(gpu)?;
     let usage = ImageUse::DEPTH_STENCIL_ATTACHMENT | ImageUse::SAMPLED;
-    let map = gpu.image(ImageDesc::new(format, MAP, MAP, usage))?;
+    let map = gpu.image(ImageDesc::new(format, side, side, usage))?;
     let attachment = Attachment::stored(&map, vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL);
     let pass = gpu.pass(&PassDesc::depth_only(attachment))?;
-    let target = gpu.target(&pass, &[map.view], vk::Extent2D { width: MAP, height: MAP })?;
+    let target = gpu.target(&pass, &[map.view], vk::Extent2D { width: side, height: side })?;
     Ok(ShadowMap { image: map, target, pass, sampler: gpu.sampler(&sampler)? })
 }
 
@@ -104,7 +109,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let one = vk::SampleCountFlags::TYPE_1;
     let backdrop = Backdrop::new(gpu, &canvas.pass, one, Vec3::new(0.10, 0.20, 0.42), Vec3::new(1.62, 1.20, 0.70))?
         .glowing(Vec3::new(0.22, 0.10, 0.02), 0.4, Vec2::new(0.03, 0.36), canvas.aspect());
-    let ShadowMap { image, target: map, pass, sampler } = shadow_map(gpu)?;
+    let ShadowMap { image, target: map, pass, sampler } = shadow_map(gpu, MAP)?;
     let stage = Stage::new(gpu)?;
 
     let layout = Stage::layout(gpu, &[])?;

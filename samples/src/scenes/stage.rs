@@ -5,7 +5,7 @@
 
 use super::spv;
 use crate::error::Result;
-use crate::geometry::{GpuMesh, Mesh, Vertex, camera};
+use crate::geometry::{GpuMesh, Mesh, Vertex, camera_to};
 use crate::gpu::{Bind, Binding, Buffer, Commands, Gpu, GraphicsDesc, Layout, Pass, Set};
 use crate::math::Steady;
 use ash::vk;
@@ -54,12 +54,19 @@ pub(crate) struct View {
     pub light: Mat4,
     /// Largest point size in pixels.
     pub point: f32,
+    /// Distance of the far plane.
+    pub far: f32,
 }
 
 impl View {
     /// Returns a camera at time `time`, without a light.
     pub fn new(eye: Vec3, at: Vec3, field: f32, aspect: f32, time: f32) -> View {
-        View { eye, at, field, aspect, time, light: Mat4::IDENTITY, point: 1.0 }
+        View { eye, at, field, aspect, time, light: Mat4::IDENTITY, point: 1.0, far: 100.0 }
+    }
+
+    /// Returns the matrix from world to clip space.
+    pub fn matrix(&self) -> Mat4 {
+        camera_to(self.far, self.eye, self.at, self.field, self.aspect)
     }
 
     /// Returns right, down and forward across the image plane: a pixel's ray is `forward + x right
@@ -99,7 +106,7 @@ impl Stage {
     /// Fills the uniforms.
     pub fn update(&self, gpu: &Gpu, view: &View) -> Result<()> {
         let uniforms = Uniforms {
-            view_proj: camera(view.eye, view.at, view.field, view.aspect),
+            view_proj: view.matrix(),
             light: view.light,
             eye: view.eye.extend(1.0),
             misc: Vec4::new(view.time, view.aspect, view.point, (view.field * 0.5).tangent()),
@@ -116,6 +123,22 @@ pub(crate) fn object_pipeline<'a>(frag: &'a [u8], layout: &'a Layout, pass: &'a 
     desc.depth = (true, true);
     desc.cull = vk::CullModeFlags::BACK;
     desc
+}
+
+/// The volume that a matrix brings to the screen, as planes that look inwards.
+pub(crate) struct Frustum([Vec4; 6]);
+
+impl Frustum {
+    /// Returns the volume of a matrix from world to clip space.
+    pub fn new(matrix: Mat4) -> Frustum {
+        let (x, y, z, w) = (matrix.row(0), matrix.row(1), matrix.row(2), matrix.row(3));
+        Frustum([w + x, w - x, w + y, w - y, z, w - z].map(|plane| plane / plane.truncate().length()))
+    }
+
+    /// Returns false if a sphere is outside.
+    pub fn sees(&self, centre: Vec3, radius: f32) -> bool {
+        self.0.iter().all(|plane| plane.dot(centre.extend(1.0)) > -radius)
+    }
 }
 
 /// A mesh with its push constants.
