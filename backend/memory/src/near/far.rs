@@ -1,7 +1,8 @@
-//! Far memory: storage for groups that do not fit in near memory, with a slot of 2 KiB for each
-//! page group.
+//! Far memory: storage for groups that do not fit in near memory.
 //!
-//! Far memory is anonymous memory or an unnamed file. A file's disk may be full. Reservations and
+//! Far memory is anonymous memory or an unnamed file. In both, the lines of a group are contiguous.
+//! Anonymous memory consists of pages like near memory, so that it takes no more than the groups
+//! in it. A file has a slot of 2 KiB for each page group. Its disk may be full. Reservations and
 //! writes then fail, and earlier contents are kept. Reserved room stays available.
 
 use std::fs::File;
@@ -16,17 +17,18 @@ use parking_lot::Mutex;
 
 use super::GROUP;
 use super::codec::SUB_BLOCK;
-use super::pages::{SUB_BLOCK_WORDS, WordMemory};
+use super::pages::Pages;
+use super::table::{MAX_PAGES, Snapshot};
 
-/// Words of a slot.
-const SLOT_WORDS: usize = GROUP / 8;
+/// Number of groups that may be in anonymous memory twice, while writers replace their lines.
+const MAX_WRITERS: usize = 256;
 
-/// Far memory with a fixed number of slots.
+/// Far memory for a fixed number of groups.
 #[derive(Debug)]
 pub enum Far {
-    /// Anonymous memory of the process, whose pages are allocated on the first write.
-    Anonymous(WordMemory),
-    /// File.
+    /// Pages of the process's memory.
+    Anonymous(Pages),
+    /// File with a slot for each group.
     File(Arc<FarFile>),
 }
 
@@ -95,7 +97,11 @@ impl FarFile {
         self.file.read_exact_at(bytemuck::cast_slice_mut(out), at as u64)
     }
 
-    fn write(&self, at: usize, words: &[u64]) -> io::Result<()> {
+    /// Writes words at a byte offset.
+    ///
+    /// # Errors
+    /// An error of the file, such as a full disk.
+    pub(super) fn write(&self, at: usize, words: &[u64]) -> io::Result<()> {
         without_signal(|| self.file.write_all_at(bytemuck::cast_slice(words), at as u64))
     }
 
@@ -138,43 +144,53 @@ fn without_signal<T>(run: impl FnOnce() -> T) -> T {
 }
 
 impl Far {
-    /// Creates anonymous far memory.
+    /// Creates anonymous far memory for `groups` groups.
     ///
     /// # Errors
     /// The system has no memory.
-    pub fn anonymous(slots: usize) -> io::Result<Self> {
-        WordMemory::new(slots.checked_mul(SLOT_WORDS).ok_or(io::ErrorKind::OutOfMemory)?).map(Self::Anonymous)
+    pub fn anonymous(groups: usize) -> io::Result<Self> {
+        let pages = groups.checked_add(MAX_WRITERS).and_then(|groups| groups.checked_mul(MAX_PAGES));
+        Pages::new(pages.ok_or(io::ErrorKind::OutOfMemory)?).map(Self::Anonymous)
     }
 
-    /// Reads sub-blocks of a slot from sub-block `start` on.
+    /// Reads sub-blocks of a group from sub-block `start` on.
     ///
     /// # Errors
     /// An error of the file.
-    pub fn read(&self, slot: usize, start: usize, out: &mut [u64]) -> io::Result<()> {
+    pub fn read(&self, group: usize, snapshot: &Snapshot, start: usize, out: &mut [u64]) -> io::Result<()> {
         match self {
-            Self::Anonymous(words) => words.read(slot * SLOT_WORDS + start * SUB_BLOCK_WORDS, out),
-            Self::File(file) => file.read(slot * GROUP + start * SUB_BLOCK, out)?,
+            Self::Anonymous(pages) => pages.read(&snapshot.pages, start, out),
+            Self::File(file) => file.read(group * GROUP + start * SUB_BLOCK, out)?,
         }
         Ok(())
     }
 
-    /// Writes sub-blocks of a slot from sub-block `start` on.
-    ///
-    /// # Errors
-    /// An error of the file, such as a full disk.
-    pub fn write(&self, slot: usize, start: usize, words: &[u64]) -> io::Result<()> {
+    /// Returns the bytes of the process's memory that groups occupy.
+    pub fn resident_bytes(&self) -> usize {
         match self {
-            Self::Anonymous(memory) => memory.write(slot * SLOT_WORDS + start * SUB_BLOCK_WORDS, words),
-            Self::File(file) => file.write(slot * GROUP + start * SUB_BLOCK, words)?,
+            Self::Anonymous(pages) => pages.used_bytes(),
+            Self::File(_) => 0,
         }
-        Ok(())
     }
 
-    /// Discards the contents of slots.
-    pub fn discard(&self, slots: std::ops::Range<usize>) {
-        match self {
-            Self::Anonymous(words) => words.discard(slots.start * SLOT_WORDS, slots.end * SLOT_WORDS),
-            Self::File(file) => file.discard(slots.start * GROUP..slots.end * GROUP),
+    /// Frees the pages of a group in anonymous memory.
+    pub fn free(&self, old: &Snapshot) {
+        if let Self::Anonymous(pages) = self {
+            pages.free(&old.pages[..old.state.far_pages()]);
+        }
+    }
+
+    /// Discards the slots of groups in a file.
+    pub fn discard(&self, groups: std::ops::Range<usize>) {
+        if let Self::File(file) = self {
+            file.discard(groups.start * GROUP..groups.end * GROUP);
+        }
+    }
+
+    /// Returns pages of the system that contain no page of a group to the system.
+    pub fn trim(&self) {
+        if let Self::Anonymous(pages) = self {
+            pages.trim();
         }
     }
 }

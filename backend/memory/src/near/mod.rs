@@ -126,6 +126,17 @@ fn words(line: &Line, control: Control) -> &[u64] {
     &bytemuck::cast_slice(&line.0)[..control.sub_blocks() * SUB_BLOCK_WORDS]
 }
 
+/// Returns the words of all coded lines of a group, one line after the other.
+fn contiguous(contents: &GroupContents, state: GroupState) -> [u64; GROUP / 8] {
+    let (mut all, mut end) = ([0; GROUP / 8], 0);
+    for (line, coded) in contents.lines.iter().enumerate() {
+        let (coded, start) = (words(coded, state.control(line)), end);
+        end = start + coded.len();
+        all[start..end].copy_from_slice(coded);
+    }
+    all
+}
+
 fn words_mut(line: &mut Line, control: Control) -> &mut [u64] {
     &mut bytemuck::cast_slice_mut(&mut line.0)[..control.sub_blocks() * SUB_BLOCK_WORDS]
 }
@@ -201,9 +212,14 @@ impl NearMemory {
         let state = self.groups[group].state();
         match (state.place(), &self.far) {
             (Place::Near, _) => state.pages() * PAGE,
-            (Place::Far, Far::Anonymous(_)) => state.sub_blocks() * SUB_BLOCK,
+            (Place::Far, Far::Anonymous(_)) => state.far_pages() * PAGE,
             (Place::Far, Far::File(_)) | (Place::Void(_), _) => 0,
         }
+    }
+
+    /// Returns the bytes of the process's memory that all groups occupy.
+    pub fn resident_bytes(&self) -> usize {
+        self.pages.used_bytes() + self.far.resident_bytes()
     }
 
     /// Ends a tile or a submission: later writes are newer.
@@ -266,7 +282,7 @@ impl NearMemory {
                 return Ok(clear.control);
             }
             Place::Near => self.pages.read(&snapshot.pages, start, words_mut(coded, control)),
-            Place::Far => self.far.read(group, start, words_mut(coded, control))?,
+            Place::Far => self.far.read(group, snapshot, start, words_mut(coded, control))?,
         }
         Ok(control)
     }
@@ -411,6 +427,7 @@ impl NearMemory {
         self.count_change(&old, state);
         locked.switch(state, pages);
         self.pages.free(&pages[needs..had.max(needs)]);
+        self.far.free(&old);
         self.notify_daemon();
         Ok(())
     }
@@ -424,35 +441,58 @@ impl NearMemory {
         state: GroupState,
     ) -> io::Result<()> {
         let old = locked.snapshot();
+        let pages = match &self.far {
+            Far::Anonymous(far) => {
+                let mut pages = [0; MAX_PAGES];
+                if !far.allocate(&mut pages[..state.far_pages()], 0) {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
+                far.write(&pages, 0, &contiguous(contents, state)[..state.sub_blocks() * SUB_BLOCK_WORDS]);
+                pages
+            }
+            Far::File(file) => {
+                self.write_slot(file, &mut locked, group, (contents, state))?;
+                old.pages
+            }
+        };
+        self.stats.count(Stat::FarIn, state.sub_blocks() * SUB_BLOCK);
+        self.count_change(&old, state);
+        locked.switch(state, pages);
+        self.free(&old);
+        Ok(())
+    }
+
+    /// Writes a group to its slot of the far-memory file, which may contain the present lines.
+    fn write_slot(
+        &self,
+        file: &FarFile,
+        locked: &mut Locked<'_>,
+        group: usize,
+        (contents, state): (&GroupContents, GroupState),
+    ) -> io::Result<()> {
+        let old = locked.snapshot();
         let before = if old.state.place() == Place::Far { Some(self.contents(group, &old)?) } else { None };
         if before.is_some() {
             locked.change();
         }
-        if let Err(error) = self.write_far(group, contents, state) {
+        let write = |contents: &GroupContents, state: GroupState| {
+            file.write(group * GROUP, &contiguous(contents, state)[..state.sub_blocks() * SUB_BLOCK_WORDS])
+        };
+        if let Err(error) = write(contents, state) {
             // The old contents occupied allocated blocks of the file, so writing them back needs
             // no disk space.
             if let Some(before) = before {
-                self.write_far(group, &before, old.state)?;
+                write(&before, old.state)?;
             }
             return Err(error);
         }
-        self.stats.count(Stat::FarIn, state.sub_blocks() * SUB_BLOCK);
-        self.count_change(&old, state);
-        locked.switch(state, old.pages);
-        self.pages.free(&old.pages[..old.state.pages()]);
         Ok(())
     }
 
-    /// Writes a group to far memory in one write. Gaps between lines are zeros.
-    fn write_far(&self, group: usize, contents: &GroupContents, state: GroupState) -> io::Result<()> {
-        let mut all = [0; GROUP / 8];
-        let mut end = 0;
-        for (line, coded) in contents.lines.iter().enumerate() {
-            let (coded, start) = (words(coded, state.control(line)), state.start(line) * SUB_BLOCK_WORDS);
-            end = start + coded.len();
-            all[start..end].copy_from_slice(coded);
-        }
-        self.far.write(group, 0, &all[..end])
+    /// Frees the pages that a group had before its place changed.
+    fn free(&self, old: &Snapshot) {
+        self.pages.free(&old.pages[..old.state.pages()]);
+        self.far.free(old);
     }
 
     /// Allocates pages, and evicts groups to far memory if too few are free. Returns false if
@@ -523,20 +563,34 @@ impl NearMemory {
                 .flat_map(|group| group * LINES..(group + 1) * LINES)
                 .try_for_each(|number| self.write(codec, number, line));
         };
-        self.stats.count(Stat::GroupsCleared, groups.len());
         for group in groups {
             self.empty(group, clear);
         }
         Ok(())
     }
 
-    /// Discards the contents of groups and frees their pages. The groups read as zeros.
+    /// Discards contents of groups that nobody needs, and frees their pages. The groups read as
+    /// zeros.
     pub fn discard(&self, groups: Range<usize>) {
-        self.stats.count(Stat::GroupsDiscarded, groups.len());
-        let far = groups.clone().filter(|&group| self.empty(group, 0) == Place::Far).count();
+        let stored = self.release(groups);
+        self.stats.count(Stat::GroupsDiscarded, stored);
+    }
+
+    /// Frees the pages of groups whose contents are stored elsewhere now. The groups read as zeros.
+    /// Returns the number of groups that had lines in near or far memory.
+    pub fn release(&self, groups: Range<usize>) -> usize {
+        let (mut near, mut far) = (0, 0);
+        for group in groups.clone() {
+            match self.empty(group, 0) {
+                Place::Void(_) => {}
+                Place::Near => near += 1,
+                Place::Far => far += 1,
+            }
+        }
         if far > 0 {
             self.far.discard(groups);
         }
+        near + far
     }
 
     /// Writes all lines of a group at once. The group is compacted immediately and bypasses the
@@ -569,6 +623,7 @@ impl NearMemory {
     /// Returns pages of the system that contain no page of a group to the system.
     pub fn trim(&self) {
         self.pages.trim();
+        self.far.trim();
     }
 
     fn clear_value(&self, codec: &Codec, line: &Line) -> Option<usize> {
@@ -596,7 +651,7 @@ impl NearMemory {
         let state = old.state.at(Place::Void(clear)).with_surfaces(false, false);
         self.count_change(&old, state);
         locked.switch(state, old.pages);
-        self.pages.free(&old.pages[..old.state.pages()]);
+        self.free(&old);
         old.state.place()
     }
 

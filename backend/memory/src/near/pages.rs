@@ -1,4 +1,4 @@
-//! Word memory that threads read while others write: the pages of near memory, and anonymous far
+//! Word memory that threads read while others write: the pages of near memory and of anonymous far
 //! memory.
 
 use std::io;
@@ -17,7 +17,7 @@ const PAGE_SUB_BLOCKS: usize = PAGE / SUB_BLOCK;
 
 /// Zero-initialized memory whose pages are allocated on the first write.
 #[derive(Debug)]
-pub struct WordMemory {
+struct WordMemory {
     map: MmapRaw,
     count: usize,
 }
@@ -74,7 +74,7 @@ impl WordMemory {
 /// Pages of near memory per page of the system (4096 bytes).
 const SYSTEM_PAGE_PAGES: u32 = (4096 / PAGE) as u32;
 
-/// Pages of near memory.
+/// Pages of near memory, or of anonymous far memory.
 #[derive(Debug)]
 pub struct Pages {
     words: WordMemory,
@@ -113,6 +113,11 @@ impl Pages {
     /// Returns the number of free pages.
     pub fn free_count(&self) -> usize {
         self.free_count.load(Ordering::Relaxed)
+    }
+
+    /// Returns the bytes of the allocated pages.
+    pub fn used_bytes(&self) -> usize {
+        (self.count - self.free_count()) * PAGE
     }
 
     /// Allocates `pages.len()` pages. Returns false and allocates nothing if fewer than `leave`

@@ -114,7 +114,8 @@ impl GroupState {
         Self(self.0 & !(CCS | PGCS) | bits)
     }
 
-    /// Returns true if lines are contiguous, and false if they lie 256 bytes apart.
+    /// Returns true if the lines in near memory are contiguous, and false if they lie 256 bytes
+    /// apart.
     pub fn is_contiguous(self) -> bool {
         self.0 & (CCS | PGCS) != 0
     }
@@ -136,7 +137,7 @@ impl GroupState {
 
     /// Returns the first sub-block of a line in its group.
     pub fn start(self, line: usize) -> usize {
-        if !self.is_contiguous() {
+        if !self.is_contiguous() && self.place() != Place::Far {
             return line * 4;
         }
         (0..line).map(|line| self.control(line).sub_blocks()).sum()
@@ -150,6 +151,12 @@ impl GroupState {
             Place::Void(_) | Place::Far => 0,
         }
     }
+
+    /// Returns the number of pages that the group occupies in anonymous far memory, where lines are
+    /// always contiguous.
+    pub fn far_pages(self) -> usize {
+        if self.place() == Place::Far { super::pages_for(self.sub_blocks()) } else { 0 }
+    }
 }
 
 /// GroupState and pages of a group at one moment.
@@ -157,7 +164,8 @@ impl GroupState {
 pub struct Snapshot {
     /// GroupState.
     pub state: GroupState,
-    /// Numbers of its pages. The first [`GroupState::pages`] elements are valid.
+    /// Numbers of its pages. The first [`GroupState::pages`] elements are valid, or in anonymous
+    /// far memory the first [`GroupState::far_pages`].
     pub pages: [u32; MAX_PAGES],
 }
 

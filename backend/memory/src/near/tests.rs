@@ -221,6 +221,29 @@ fn groups_without_room_go_to_far_memory() {
     }
 }
 
+/// Groups in anonymous far memory occupy whole pages of 512 bytes, however they lay in near memory.
+#[test]
+fn far_memory_takes_no_more_pages_than_groups_need() {
+    let memory = memory(16, 32, 0);
+    // In near memory each group has four pages. It needs 2, and every eighth one needs 4.
+    let size = |group: usize| if group % 8 == 7 { 4 } else { 2 };
+    let mut lines: Vec<_> = (0..20).map(|group| write(&memory, group, [size(group); LINES], group as u32)).collect();
+    assert_eq!((memory.stats().get(Stat::GroupsEvicted), used(&memory)), (16, 16));
+    // Groups 7 and 15 are among the evicted ones.
+    assert_eq!(memory.resident_bytes(), (16 + 14 * 2 + 2 * 4) * PAGE);
+    assert_eq!((memory.bytes_of(0), memory.bytes_of(7), memory.bytes_of(19)), (2 * PAGE, 4 * PAGE, 4 * PAGE));
+    lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
+    // A group in far memory that is written goes back to near memory and evicts another.
+    lines[0][3] = sized(1, 500);
+    memory.write(&codec(), 3, &lines[0][3]).unwrap();
+    assert_eq!((memory.bytes_of(0), memory.resident_bytes()), (4 * PAGE, (16 + 14 * 2 + 2 * 4) * PAGE));
+    lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
+    assert_eq!(memory.release(4..8), 4);
+    assert_eq!((memory.stats().get(Stat::GroupsDiscarded), memory.resident_bytes()), (0, (16 + 11 * 2 + 4) * PAGE));
+    memory.discard(0..32);
+    assert_eq!((memory.stats().get(Stat::GroupsDiscarded), memory.resident_bytes()), (16, 0));
+}
+
 #[test]
 fn clears_cost_control_bits() {
     let memory = memory(64, 64, 2);

@@ -400,7 +400,7 @@ impl CompactableMemory {
                 let is_whole = range.start <= bytes.start as u64 && bytes.end as u64 <= range.end;
                 let state = self.spans[span].get().state();
                 if is_whole && matches!(state, SpanState::Compacted | SpanState::Cleared) {
-                    self.state.release(std::mem::take(&mut table.storage[span]), bytes.len());
+                    self.state.discard(std::mem::take(&mut table.storage[span]), bytes.len());
                     self.state.count(Stat::SpansOverwritten, usize::from(state == SpanState::Compacted));
                     self.set_resident(span, number);
                 }
@@ -455,7 +455,7 @@ impl Drop for CompactableMemory {
     fn drop(&mut self) {
         let storage = std::mem::take(&mut self.table.get_mut().storage);
         for (span, storage) in storage.into_iter().enumerate() {
-            self.state.release(storage, self.bytes(span).len());
+            self.state.discard(storage, self.bytes(span).len());
         }
         self.state.unreserve(self.spans.len());
     }

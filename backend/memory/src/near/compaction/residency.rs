@@ -73,6 +73,8 @@ pub(crate) struct ResidencyState {
     stop: (sync::Mutex<bool>, sync::Condvar),
     /// Bytes of compacted spans.
     compacted_bytes: AtomicU64,
+    /// Saved bytes as last reported to the heap.
+    reported: Mutex<i64>,
     stats: Stats,
 }
 
@@ -131,7 +133,6 @@ impl ResidencyState {
         match groups.try_for_each(|(group, lines)| memory.put(codec, group, lines)) {
             Ok(()) => {
                 let bytes = Self::groups(number).map(|group| memory.bytes_of(group)).sum::<usize>() as u32;
-                self.heap.add_saved(-i64::from(bytes));
                 Some(Slot { number, bytes })
             }
             Err(error) => {
@@ -161,18 +162,37 @@ impl ResidencyState {
         memory.read(codec, (Self::groups(slot).start + group) * LINES + line, out)
     }
 
-    /// Releases the near memory of a span of `bytes` bytes that is no longer compacted.
+    /// Releases the near memory of a span of `bytes` bytes that was written to its address.
     pub(super) fn release(&self, storage: SpanStorage, bytes: usize) {
+        self.free(storage, bytes, |memory, groups| _ = memory.release(groups));
+    }
+
+    /// Discards the contents of a span of `bytes` bytes, which nobody needs.
+    pub(super) fn discard(&self, storage: SpanStorage, bytes: usize) {
+        self.free(storage, bytes, NearMemory::discard);
+    }
+
+    fn free(&self, storage: SpanStorage, bytes: usize, free: impl FnOnce(&NearMemory, Range<usize>)) {
         if matches!(storage, SpanStorage::Raw | SpanStorage::Cleared(_)) {
             return;
         }
-        self.compacted_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
-        self.heap.add_saved(-(bytes as i64));
-        if let (SpanStorage::Coded { slot, bytes, .. }, Some(memory)) = (storage, self.memory()) {
-            self.heap.add_saved(i64::from(bytes));
-            memory.discard(Self::groups(slot));
+        if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
+            free(memory, Self::groups(slot));
             self.slots.lock().free.push(slot);
         }
+        self.compacted_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.report();
+    }
+
+    /// Reports to the heap how many bytes are saved: those of compacted spans, less those that
+    /// near memory and anonymous far memory occupy.
+    fn report(&self) {
+        // The lock orders reports, so that the last one has the newest values.
+        let mut reported = self.reported.lock();
+        let coded = self.memory.get().and_then(Option::as_ref).map_or(0, NearMemory::resident_bytes);
+        let saved = self.compacted_bytes.load(Ordering::Relaxed) as i64 - coded as i64;
+        self.heap.add_saved(saved - *reported);
+        *reported = saved;
     }
 
     /// Counts a span of `bytes` bytes as compacted, unless it is raw.
@@ -184,7 +204,7 @@ impl ResidencyState {
         self.stats.count(Stat::SpansUniform, usize::from(!matches!(storage, SpanStorage::Coded { .. })));
         let compacted = self.compacted_bytes.fetch_add(bytes as u64, Ordering::Relaxed) as usize + bytes;
         self.stats.peak(Stat::PeakCompactedImages, compacted);
-        self.heap.add_saved(bytes as i64);
+        self.report();
     }
 
     pub(super) fn count(&self, stat: Stat, many: usize) {
@@ -294,6 +314,7 @@ impl Residency {
             is_active: AtomicBool::new(false),
             stop: Default::default(),
             compacted_bytes: AtomicU64::new(0),
+            reported: Mutex::new(0),
             stats: Stats::default(),
         };
         Self { state: Arc::new(state), thread: Mutex::default() }

@@ -385,6 +385,33 @@ fn contents_survive_if_near_memory_is_small() {
     }
 }
 
+/// The heap counts what compacted spans occupy in the process, also after evictions to a file.
+#[test]
+fn the_heap_knows_what_evicted_spans_occupy() {
+    for (file, kind, resident) in [(true, 1, 64 << 10), (false, 1, 1 << 20), (true, 3, 0), (false, 3, 0)] {
+        let far = file.then(|| FarFile::create(&std::env::temp_dir()).unwrap());
+        let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+        let near = Residency::new(NearConfig { bytes: 64 << 10, far, always: true }, heap.clone());
+        let image = surface(vk::Format::R8G8B8A8_UNORM, 512, 1);
+        let memory = filled(&heap, &near, &image, 0, kind, 3);
+        // Noise is not compressible: 16 spans need 512 groups of 4 pages, and near memory has 128.
+        // The other kind repeats one byte in each system page and is small enough.
+        if kind == 1 {
+            assert_eq!((heap.used(), heap.resident()), (1 << 20, resident), "file: {file}");
+            assert_eq!(counted(&near, Stat::GroupsEvicted), 512 - 32);
+        }
+        assert_eq!(counted(&near, Stat::SpansCompacted), 16);
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, false);
+        check(&memory, 0..memory.size(), kind, 3);
+        assert_eq!((heap.resident(), counted(&near, Stat::GroupsDiscarded)), (1 << 20, 0), "nothing is lost");
+        drop(in_use);
+        drop((image, memory));
+        assert_eq!((heap.used(), heap.resident()), (0, 0));
+        assert_eq!(counted(&near, Stat::GroupsDiscarded), 512);
+    }
+}
+
 /// Lost contents are not coded: their pages are discarded, and later reads are unspecified.
 #[test]
 fn lost_contents_are_not_coded() {
