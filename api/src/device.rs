@@ -148,7 +148,7 @@ impl Device {
     /// [`Error::OutOfDeviceMemory`] if the heap or the host has no room. The messengers also
     /// receive a warning.
     pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
-        self.allocated(Allocation::new(&self.heap, size))
+        self.allocated(size, || Allocation::new(&self.heap, size))
     }
 
     /// Allocates memory that the host cannot map, so that its images can be compacted.
@@ -157,12 +157,26 @@ impl Device {
     /// See [`Self::allocate`].
     pub fn allocate_unseen(&self, size: u64) -> Result<Arc<Allocation>> {
         match self.gpu.near() {
-            Some(near) => self.allocated(Allocation::new_compactable(&self.heap, size, near)),
+            Some(near) => self.allocated(size, || Allocation::new_compactable(&self.heap, size, near)),
             None => self.allocate(size),
         }
     }
 
-    fn allocated(&self, made: std::result::Result<Arc<Allocation>, OutOfMemory>) -> Result<Arc<Allocation>> {
+    /// Allocates `size` bytes with `make`, a second time after a compaction of idle images if the
+    /// heap had no room.
+    fn allocated(
+        &self,
+        size: u64,
+        make: impl Fn() -> std::result::Result<Arc<Allocation>, OutOfMemory>,
+    ) -> Result<Arc<Allocation>> {
+        let retry = |error| match (error, self.gpu.near()) {
+            (OutOfMemory::Heap(_), Some(near)) => {
+                near.make_room(size);
+                make()
+            }
+            _ => Err(error),
+        };
+        let made = make().or_else(retry);
         // Decoded texels are only a cache, so allocations have precedence.
         self.gpu.decoded().trim(&self.heap);
         made.map_err(|error| {
@@ -182,7 +196,8 @@ fn near_memory(values: &knobs::Values, messages: &Messages, heap: &Arc<Heap>) ->
         FarFile::create(Path::new(folder)).map_err(|error| messages.warn(&refused(error))).ok()
     });
     let bytes = bytes.unwrap_or_else(|| heap.size());
-    Some(Residency::new(NearConfig { bytes, far, always: mode == "always" }, heap.clone()))
+    let wanted_by_host = || host::wanted_memory(Path::new(host::ROOT));
+    Some(Residency::new(NearConfig { bytes, far, wanted_by_host, always: mode == "always" }, heap.clone()))
 }
 
 /// Fails if a requested feature is not supported: a flag that is set in `wanted` and not in

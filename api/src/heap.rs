@@ -18,24 +18,44 @@ pub fn heap_size() -> u64 {
     }
 }
 
+/// Most bytes of far memory, as a multiple of the heap's size.
+const MAX_FAR_HEAPS: u64 = 15;
+
 /// Returns the memory heap. All instances of a process share it, because the budget in
 /// `VkPhysicalDeviceMemoryBudgetPropertiesEXT` is the process's.
 pub fn heap() -> Arc<Heap> {
     static HEAP: OnceLock<Arc<Heap>> = OnceLock::new();
-    HEAP.get_or_init(|| Heap::new(heap_size())).clone()
+    HEAP.get_or_init(|| {
+        let size = heap_size();
+        Heap::with_far(size, far_size(knobs::values(), size, host::memory(Path::new(host::ROOT))))
+    })
+    .clone()
 }
 
-/// Returns the bytes of `heap` that are in use, and its budget (`VK_EXT_memory_budget`). The
-/// budget is the smaller of the heap's free bytes and the host's available memory, plus the bytes
-/// in use.
+/// Returns the bytes that can be allocated beyond the size of the heap while idle images are
+/// compacted. Without a file as far memory, everything must fit in the host's memory when nothing
+/// is compacted.
+fn far_size(values: &knobs::Values, size: u64, memory: Option<u64>) -> u64 {
+    if knobs::near(values.text("VITRIC_NEARMEM")).is_none_or(|(mode, _)| mode == "off") {
+        return 0;
+    }
+    let most = size.saturating_mul(MAX_FAR_HEAPS);
+    match values.text("VITRIC_FARMEM") {
+        "" => most.min(memory.unwrap_or(0).saturating_sub(size)),
+        _ => most,
+    }
+}
+
+/// Returns the bytes of `heap` that are in use, and its budget (`VK_EXT_memory_budget`). Compacted
+/// images count with the memory that they occupy. The budget is the smaller of the heap's free
+/// bytes and the host's available memory, plus the bytes in use.
 pub fn memory_budget(heap: &Heap) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     budget(heap, host::available_memory(Path::new(host::ROOT)).unwrap_or(u64::MAX))
 }
 
 fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
-    // Compacted images are in use, but occupy less memory.
-    let (resident, room) = (heap.resident(), heap.size().saturating_sub(heap.used()));
+    let (resident, room) = (heap.resident(), heap.free());
     budget.heap_usage[0] = resident;
     // The specification does not allow a budget of 0.
     budget.heap_budget[0] = resident.saturating_add(available.min(room)).max(1);

@@ -4,7 +4,7 @@
 //! it may limit its processor time and its memory. All values are read from files below a root
 //! folder, so that tests can provide their own files. Sources: Linux' documentation of control
 //! groups, version 1 ("CFS Bandwidth Control", "Memory Resource Controller") and 2 (`cpu.max`,
-//! `memory.max`, `memory.high`), proc(5).
+//! `memory.max`, `memory.high`, `memory.pressure`) and of PSI, proc(5).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,6 +112,30 @@ pub fn available_memory(root: &Path) -> Option<u64> {
         Some(memory_limit(group)?.saturating_sub(used))
     };
     groups(root, "memory").iter().filter_map(left).chain(of_machine(root, "MemAvailable")).min()
+}
+
+/// Returns the bytes of memory that the process should return because the host has too few. With
+/// less than a sixteenth of the memory available, these are the bytes up to an eighth. If programs
+/// wait for memory, all bytes that the process can spare are wanted. Returns 0 otherwise.
+pub fn wanted_memory(root: &Path) -> u64 {
+    if is_under_pressure(root) {
+        return u64::MAX;
+    }
+    let (Some(memory), Some(available)) = (memory(root), available_memory(root)) else { return 0 };
+    if available < memory / 16 { (memory / 8).saturating_sub(available) } else { 0 }
+}
+
+/// Returns true if some program of the machine or of a control group of the process has waited for
+/// memory in more than a tenth of the last ten seconds.
+fn is_under_pressure(root: &Path) -> bool {
+    const MAX_PERCENT: f64 = 10.0;
+    let files = groups(root, "memory").into_iter().map(|group| group.join("memory.pressure"));
+    let stalled = |path: PathBuf| {
+        let text = fs::read_to_string(path).ok()?;
+        let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+        some.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse::<f64>().ok()
+    };
+    files.chain([root.join("proc/pressure/memory")]).filter_map(stalled).any(|percent| percent > MAX_PERCENT)
 }
 
 /// Returns the bytes of a group's inactive page cache.
@@ -233,6 +257,35 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_wanted_if_little_is_available_or_programs_wait() {
+        let stalls = |percent: &str| format!("some avg10={percent} avg60=0.00 avg300=0.00 total=7\nfull avg10=99.00\n");
+        let wanted = |name: &str, available: u64, machine: &str, group: &str| {
+            let memory = format!("MemTotal: {} kB\nMemAvailable: {} kB\n", 16 * GIB >> 10, available >> 10);
+            let files = [
+                ("proc/meminfo", memory.as_str()),
+                ("proc/self/cgroup", "0::/job\n"),
+                ("proc/pressure/memory", machine),
+                ("sys/fs/cgroup/job/memory.pressure", group),
+            ];
+            wanted_memory(&Machine::new(name, &files).0)
+        };
+        assert_eq!(wanted("plenty", GIB, &stalls("10.00"), ""), 0);
+        assert_eq!(wanted("little", GIB - 4096, &stalls("0.00"), &stalls("0.00")), GIB + 4096);
+        assert_eq!(wanted("stalls", 8 * GIB, &stalls("10.01"), ""), u64::MAX);
+        assert_eq!(wanted("group", 8 * GIB, "", &stalls("50.5")), u64::MAX);
+        let machine = Machine::new(
+            "high",
+            &[
+                MEMORY,
+                ("proc/self/cgroup", "0::/job\n"),
+                ("sys/fs/cgroup/job/memory.high", "1600000\n"),
+                ("sys/fs/cgroup/job/memory.current", "1510000\n"),
+            ],
+        );
+        assert_eq!(wanted_memory(&machine.0), 200_000 - 90_000);
+    }
+
+    #[test]
     fn nonsense_is_passed_over() {
         let machine = Machine::new(
             "nonsense",
@@ -246,6 +299,6 @@ mod tests {
         );
         assert!(processors(&machine.0) >= 1);
         assert_eq!((memory(&machine.0), default_heap(&machine.0)), (None, 4 * GIB));
-        assert_eq!(available_memory(&machine.0), None);
+        assert_eq!((available_memory(&machine.0), wanted_memory(&machine.0)), (None, 0));
     }
 }

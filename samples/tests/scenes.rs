@@ -182,6 +182,7 @@ fn far_memory_has_its_limits() {
             .envs(["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(|name| (name, &manifest)))
             .env("VITRIC_NEARMEM", "on,1")
             .env("VITRIC_FARMEM", far)
+            .env("VITRIC_HEAP_MIB", "96")
             .output()
             .expect("a shell starts");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -189,14 +190,16 @@ fn far_memory_has_its_limits() {
     let (code, errors) = run("exec \"$0\" \"$@\"", &folder.join("nowhere"));
     assert!(code == Some(0) && errors.matches("VITRIC_FARMEM").count() == 1, "{code:?} {errors}");
     let (code, errors) = run("exec \"$0\" \"$@\"", &folder);
-    assert!(code == Some(0) && errors.is_empty(), "{code:?} {errors}");
+    // The program allocates until the heap is full, which is a warning.
+    assert!(code == Some(0) && !errors.contains("far memory") && !errors.contains("FARMEM"), "{code:?} {errors}");
     // `ulimit -f` counts blocks of 512 bytes.
     let (code, errors) = run("ulimit -f 8192; exec \"$0\" \"$@\"", &folder);
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     assert!(code == Some(1) && errors.contains("the disk of far memory"), "{code:?} {errors}");
 }
 
-/// Idle targets are compacted to less memory, and keep their contents.
+/// Idle targets keep their memory until it is allocated. They are then compacted, more can be
+/// allocated, and they keep their contents.
 #[test]
 fn idle_targets_are_compacted() {
     let folder = std::env::temp_dir().join(format!("vitric-idle-{}", std::process::id()));
@@ -206,6 +209,7 @@ fn idle_targets_are_compacted() {
             .args(["--size", "1920x1080", "--count", "4"])
             .envs(["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(|name| (name, &manifest)))
             .env("VITRIC_NEARMEM", near)
+            .env("VITRIC_HEAP_MIB", "256")
             .output()
             .expect("near-memory starts");
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -215,18 +219,18 @@ fn idle_targets_are_compacted() {
             let before = line.split_once(what).expect("what it says").0;
             before.split_whitespace().last().and_then(|number| number.parse::<u64>().ok()).expect("a number")
         };
-        let told = [mib("drawn", " MiB in use"), mib("idle", " MiB in use")];
-        let resident = |name: &str| mib(name, " MiB resident");
-        ((resident("start"), resident("drawn"), resident("idle")), told)
+        let told = ["drawn", "idle", "filled"].map(|name| mib(name, " MiB in use"));
+        let resident =
+            ["drawn", "idle", "filled"].map(|name| mib(name, " MiB resident") - mib("start", " MiB resident"));
+        (resident, told, mib("allocatable", " MiB"))
     };
-    // Four targets with their depth images have 158 MiB.
-    let ((start, drawn, idle), told) = run("off");
-    let all = drawn - start;
-    assert!(all > 120 && idle - start > all / 2, "{start} {drawn} {idle}");
-    assert!(told[0] > 120 && told[1] >= told[0], "{told:?}");
-    // The first targets may be compacted while the last ones are drawn.
-    let ((start, drawn, idle), [_, compacted]) = run("on");
+    // Four targets with their depth image have 158 MiB.
+    let ([drawn, idle, filled], told, allocatable) = run("off");
+    assert!(drawn > 120 && idle > 120 && filled > 120, "{drawn} {idle} {filled}");
+    assert!(told.iter().all(|told| *told > 120) && allocatable < 100, "{told:?} {allocatable}");
+    let (resident, told, more) = run("on");
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
-    assert!(idle - start < all * 2 / 3, "{start} {drawn} {idle}, without {all}");
-    assert!(compacted < told[1] * 2 / 3, "{compacted}, without {}", told[1]);
+    assert!(resident[1] > 120 && told[1] > 120, "{resident:?} {told:?}: memory is not short yet");
+    assert!(resident[2] < drawn / 2 && told[2] < 79, "{resident:?} {told:?}");
+    assert!(more > allocatable + 79, "{more}, without {allocatable}");
 }

@@ -198,7 +198,7 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_NEARMEM",
         default: "on",
-        doc: "Compaction of images that no submission uses, whose pages go back to the system: off, on (after 100 ms), always (after every submission). A size of near memory in MiB, or in KiB with a K, may follow after a comma or stand alone.",
+        doc: "Compaction of images that no submission uses, whose pages can be allocated again: off, on (when memory is short), always (after every submission). A size of near memory in MiB, or in KiB with a K, may follow after a comma or stand alone.",
         off: Some("off"),
         allowed: Allowed::Tested(
             |value| near(value).is_some(),

@@ -16,7 +16,7 @@ use vitric_format::{self as format, Class, FormatInfo, PLANE_ASPECTS};
 use super::Allocation;
 use super::layout::{SurfaceDesc, SurfaceLayout, level_extent};
 use super::near::codec::{Codec, LINE, Line};
-use super::near::{CompactableMemory, Hint, ImageClass, ImageHints, InUse, Reading};
+use super::near::{CompactableMemory, Hint, ImageAccess, ImageClass, ImageHints, InUse, Reading};
 use super::plane::PlaneRef;
 
 pub use self::decoded::{DecodedCache, DecodedTexels, DecodedUse};
@@ -171,10 +171,13 @@ impl Surface {
         Some((memory.compactable()?, start..start.saturating_add(self.layout.size())))
     }
 
-    /// Makes the surface resident while a submission uses it. `overwritten` means that the
-    /// submission overwrites all of it. Contents written from then on are not lost.
-    pub fn begin_use(&self, in_use: &InUse<'_>, overwritten: bool) {
+    /// Makes the surface resident while a submission uses it. Contents written from then on are
+    /// not lost.
+    pub fn begin_use(&self, in_use: &InUse<'_>, access: ImageAccess) {
         let Some((memory, range)) = self.compactable() else { return };
+        if access != ImageAccess::Read {
+            self.hints.begin_write(in_use.number());
+        }
         let clears = memory.noted_clears();
         // A use noted by a later submission also covers this one while it runs.
         let is_known =
@@ -183,7 +186,7 @@ impl Surface {
             return;
         }
         let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
-        in_use.make_resident(memory, range, is_lost || overwritten);
+        in_use.make_resident(memory, range, is_lost || access == ImageAccess::Overwrite);
         self.used.fetch_max(in_use.number(), Ordering::Release);
         self.known_clears.fetch_max(clears, Ordering::Release);
     }

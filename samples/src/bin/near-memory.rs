@@ -1,16 +1,22 @@
-//! Memory of idle render targets: resident memory of this process while targets are drawn, idle
-//! and used again, on any driver, and the driver's `VK_EXT_memory_budget`.
+//! Memory of idle render targets, on any driver: resident memory of this process and the driver's
+//! `VK_EXT_memory_budget` while targets are drawn, idle and used again, the memory that can be
+//! allocated beside them, and the times of first uses.
 //!
-//! `near-memory [--size WxH] [--count N] [--samples N]`: 16 targets of 3840x2160 with 4 samples by
-//! default.
+//! `near-memory [--size WxH] [--count N] [--samples N] [--near LIST]`: 16 targets of 3840x2160 with
+//! 4 samples by default. `--near off,on` measures once with each value of `VITRIC_NEARMEM`, in
+//! processes of their own. `VITRIC_HEAP_MIB` makes memory short.
 
 use ash::vk;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use vitric_samples::GpuOptions;
 use vitric_samples::gpu::Gpu;
 use vitric_samples::scenes::idle::{Footprint, IdleOptions, IdleReport, measure};
 
 fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(at) = words.iter().position(|word| word == "--near") {
+        return measure_each(&words[..at], &words[at + 1..]);
+    }
     match parse().and_then(|options| run(&options).map(|report| (options, report))) {
         Ok((options, report)) => {
             show(&options, &report);
@@ -20,6 +26,24 @@ fn main() -> ExitCode {
             eprintln!("near-memory: {message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Measures once with each setting of near memory. The settings are the first of the `after` words,
+/// between commas. All other words are passed on.
+fn measure_each(before: &[String], after: &[String]) -> ExitCode {
+    let Some((settings, after)) = after.split_first() else {
+        eprintln!("near-memory: --near: expected settings of VITRIC_NEARMEM after it, such as off,on");
+        return ExitCode::FAILURE;
+    };
+    let run = |setting: &str| {
+        println!("VITRIC_NEARMEM={setting}");
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(before).args(after).env("VITRIC_NEARMEM", setting).status()
+    };
+    match settings.split(',').all(|setting| run(setting).is_ok_and(|status| status.success())) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }
 
@@ -41,7 +65,7 @@ fn parse() -> Result<IdleOptions, String> {
                 let samples = number(&value).filter(|samples| [1, 2, 4, 8].contains(samples)).ok_or_else(wrong)?;
                 options.samples = vk::SampleCountFlags::from_raw(samples);
             }
-            _ => return Err(format!("'{word}': expected --size, --count or --samples")),
+            _ => return Err(format!("'{word}': expected --size, --count, --samples or --near")),
         }
     }
     Ok(options)
@@ -91,11 +115,19 @@ fn show(options: &IdleOptions, report: &IdleReport) {
     let vk::Extent2D { width, height } = options.size;
     println!("{} targets of {width}x{height}, {} samples", options.count, options.samples.as_raw());
     let mib = |bytes: u64| bytes >> 20;
-    let rows = [("start", report.start), ("drawn", report.drawn), ("idle", report.idle), ("used again", report.used)];
+    let rows = [
+        ("start", report.start),
+        ("drawn", report.drawn),
+        ("idle", report.idle),
+        ("filled", report.filled),
+        ("used again", report.used),
+    ];
     for (name, Footprint { resident, reported }) in rows {
         println!("{name:<12} {:>8} MiB resident {:>8} MiB in use by the driver", mib(resident), mib(reported));
     }
-    let [before, after, again] = report.use_ms;
-    println!("use of one   {before:>8.1} ms before it was idle, {after:.1} ms after, {again:.1} ms once more");
+    println!("allocatable  {:>8} MiB beside the idle targets", mib(report.allocatable));
+    let [before, after, filled, again] = report.use_ms;
+    println!("use of one   {before:>8.1} ms before it was idle, {after:>8.1} ms after");
+    println!("             {filled:>8.1} ms after memory was full, {again:.1} ms once more");
     println!("{}", if report.is_same { "it shows the same each time" } else { "IT DOES NOT SHOW THE SAME" });
 }

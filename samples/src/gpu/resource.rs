@@ -158,6 +158,22 @@ impl Gpu {
         Ok(memory)
     }
 
+    /// Allocates device memory in parts of `part` bytes until the driver has no more, frees all of
+    /// it, and returns the number of bytes.
+    ///
+    /// # Errors
+    /// The device has no memory that only the device accesses.
+    pub fn allocatable(&self, part: u64) -> Result<u64> {
+        let kind = self.memory_type(u32::MAX, Property::DEVICE_LOCAL)?;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(part).memory_type_index(kind);
+        // SAFETY: the type index is below the type count. The memory has no users.
+        unsafe {
+            let all: Vec<_> = std::iter::from_fn(|| self.device.allocate_memory(&info, None).ok()).collect();
+            all.iter().for_each(|&memory| self.device.free_memory(memory, None));
+            Ok(all.len() as u64 * part)
+        }
+    }
+
     fn buffer(&self, size: u64, usage: BufferUse, wanted: Property) -> Result<Buffer> {
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
         // SAFETY: the device is live. The bound memory is new and fits the buffer's requirements.

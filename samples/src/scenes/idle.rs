@@ -3,7 +3,8 @@
 //!
 //! Each target is a multisampled colour image. It is drawn once with a depth image that all
 //! targets share. One target is shown, then all are idle until the process's resident memory falls
-//! no further, and then the first target is shown again.
+//! no further, and then this target is shown again. Then all memory that the driver still has is
+//! allocated and freed, and the target is shown twice more.
 
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ use vk::{ImageLayout, ImageUsageFlags as ImageUse};
 
 /// Time without a change after which resident memory is expected to be constant.
 const STABLE_TIME: Duration = Duration::from_secs(2);
+
+/// Bytes of each allocation that fills the memory.
+const ALLOCATION: u64 = 8 << 20;
 
 /// Render targets to draw.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +53,15 @@ pub struct IdleReport {
     pub drawn: Footprint,
     /// When resident memory has fallen.
     pub idle: Footprint,
+    /// When all memory was allocated and freed.
+    pub filled: Footprint,
     /// When one target was used again.
     pub used: Footprint,
-    /// Milliseconds of the uses of a target: before it was idle, after, and once more.
-    pub use_ms: [f64; 3],
+    /// Bytes that could be allocated beside the idle targets.
+    pub allocatable: u64,
+    /// Milliseconds of the uses of a target: before it was idle, after, after all memory was
+    /// allocated, and once more.
+    pub use_ms: [f64; 4],
     /// The target showed the same picture each time.
     pub is_same: bool,
 }
@@ -140,9 +149,13 @@ pub fn measure(gpu: &Gpu, options: &IdleOptions, reported: impl Fn() -> u64) -> 
     let before = show()?;
     settle();
     let idle = footprint();
-    let (after, used, again) = (show()?, footprint(), show()?);
-    let is_same = before.1 == after.1 && after.1 == again.1;
-    Ok(IdleReport { start, drawn, idle, used, use_ms: [before.0, after.0, again.0], is_same })
+    let after = show()?;
+    let allocatable = gpu.allocatable(ALLOCATION)?;
+    let filled = footprint();
+    let (woken, used, again) = (show()?, footprint(), show()?);
+    let is_same = [&after, &woken, &again].iter().all(|(_, texels)| *texels == before.1);
+    let use_ms = [before.0, after.0, woken.0, again.0];
+    Ok(IdleReport { start, drawn, idle, filled, used, allocatable, use_ms, is_same })
 }
 
 /// Draws a planet over a gradient, from another side for each target.

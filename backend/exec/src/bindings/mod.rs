@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
-use vitric_memory::{Addresses, Allocation, InUse, Surface};
+use vitric_memory::{Addresses, Allocation, ImageAccess, InUse, Surface};
 
 use crate::Program;
 use crate::runtime::frame::{BufferEntry, NOTHING, ResourceEntry};
@@ -176,8 +176,11 @@ impl Bindings {
             if used.load(Ordering::Acquire) >= number && known.load(Ordering::Acquire) == losses {
                 continue;
             }
-            let images = set.compactable.iter().filter_map(|&number| set.bounds[number as usize].surface());
-            images.for_each(|image| image.begin_use(in_use, false));
+            for bound in set.compactable.iter().map(|&number| &set.bounds[number as usize]) {
+                let is_stored = matches!(bound, Bound::Other(Descriptor::StorageImage(_)));
+                let access = if is_stored { ImageAccess::Write } else { ImageAccess::Read };
+                bound.surface().into_iter().for_each(|image| image.begin_use(in_use, access));
+            }
             known.store(losses, Ordering::Release);
             used.fetch_max(number, Ordering::Release);
         }

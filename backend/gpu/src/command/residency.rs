@@ -4,11 +4,9 @@
 //! compacted. Every command that refers to an image must be handled here. Passes and transitions
 //! also report which contents may be discarded, and which images are only read from then on.
 
-use std::sync::Arc;
-
 use ash::vk::{AttachmentLoadOp as Load, Extent3D, ImageType, Rect2D};
 use vitric_format as format;
-use vitric_memory::{Hint, InUse, Surface, SurfaceView};
+use vitric_memory::{Hint, ImageAccess, InUse, SurfaceView};
 
 use super::pass::Pass;
 use super::pending::PendingDraws;
@@ -21,8 +19,9 @@ use crate::transfer;
 /// other attachments may share their memory.
 pub(super) fn use_attachments(in_use: &InUse<'_>, begin: &PassBegin) {
     let (overwritten, kept): (Vec<_>, Vec<_>) = (0..begin.views.len()).partition(|&number| overwrites(begin, number));
-    kept.into_iter().for_each(|number| begin.views[number].surface.begin_use(in_use, false));
-    overwritten.into_iter().for_each(|number| begin.views[number].surface.begin_use(in_use, true));
+    let begin_use = |access| move |number: usize| begin.views[number].surface.begin_use(in_use, access);
+    kept.into_iter().for_each(begin_use(ImageAccess::Write));
+    overwritten.into_iter().for_each(begin_use(ImageAccess::Overwrite));
 }
 
 /// Records clears of whole images when a pass ends, instead of writing them, if nothing was drawn
@@ -49,15 +48,18 @@ pub(super) fn hint_attachments(in_use: &InUse<'_>, pass: &Pass) {
 
 /// Marks the images of a command as in use, if the command is neither a draw nor a dispatch.
 pub(super) fn use_images(in_use: &InUse<'_>, command: &Command) {
-    let uses = |surfaces: &[&Arc<Surface>]| surfaces.iter().for_each(|surface| surface.begin_use(in_use, false));
     match command {
         Command::BlitImage { source, target, .. } | Command::ResolveImage { source, target, .. } => {
-            uses(&[source, target]);
+            source.begin_use(in_use, ImageAccess::Read);
+            target.begin_use(in_use, ImageAccess::Write);
         }
         // Sources of copies may stay compacted, see `transfer`.
-        Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => uses(&[target]),
+        Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => {
+            target.begin_use(in_use, ImageAccess::Write);
+        }
         Command::ClearColorImage { target, ranges, .. } | Command::ClearDepthStencilImage { target, ranges, .. } => {
-            target.begin_use(in_use, transfer::clears_all(target, ranges));
+            let clears_all = transfer::clears_all(target, ranges);
+            target.begin_use(in_use, if clears_all { ImageAccess::Overwrite } else { ImageAccess::Write });
         }
         _ => {}
     }

@@ -51,7 +51,7 @@ use self::pages::{Pages, SUB_BLOCK_WORDS};
 use self::table::{GroupState, Locked, MAX_CLEARS, MAX_PAGES, Place, Snapshot};
 
 pub(crate) use self::compaction::{CompactableMemory, Evict, ImageClass, ImageHints};
-pub use self::compaction::{Hint, InUse, NearConfig, Reading, Residency};
+pub use self::compaction::{Hint, ImageAccess, InUse, NearConfig, Reading, Residency};
 pub use self::daemon::Daemon;
 pub use self::far::FarFile;
 pub use self::stats::{Stat, Stats};
@@ -89,6 +89,17 @@ struct ClearValue {
     line: Line,
     control: Control,
     coded: Line,
+}
+
+/// Origin of lines that are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// A writer of single lines. A packed group stays packed while the lines fit.
+    Lines,
+    /// The compaction buffer, which stores groups in as few pages as possible.
+    Buffer,
+    /// The compaction daemon, which stores whole groups in as few pages as possible.
+    Daemon,
 }
 
 /// Coded lines of a group.
@@ -311,7 +322,7 @@ impl NearMemory {
         let mut buffer = self.buffer.lock();
         if !buffer.is_enabled() {
             drop(buffer);
-            return self.store(&BufferedGroup::one(group, line, control, &coded), false);
+            return self.store(&BufferedGroup::one(group, line, control, &coded), Writer::Lines);
         }
         while !buffer.put(group, line, control, &coded) {
             self.evict_next(&mut buffer)?;
@@ -334,20 +345,19 @@ impl NearMemory {
     /// Evicts a group from the compaction buffer. Returns false if there is none.
     fn evict_next(&self, buffer: &mut CompactionBuffer) -> io::Result<bool> {
         let Some(buffered) = buffer.take_next() else { return Ok(false) };
-        let stored = self.store(&buffered, true);
+        let stored = self.store(&buffered, Writer::Buffer);
         if stored.is_err() {
             buffer.restore(buffered);
         }
         stored.map(|()| true)
     }
 
-    /// Stores lines of a group. `compact` is true for groups from the compaction buffer, which are
-    /// stored in as few pages as possible.
-    fn store(&self, buffered: &BufferedGroup, compact: bool) -> io::Result<()> {
+    /// Stores lines of a group.
+    fn store(&self, buffered: &BufferedGroup, writer: Writer) -> io::Result<()> {
         let mut locked = self.groups[buffered.group].lock();
         let old = locked.snapshot();
-        locked.written(compact);
-        if !compact && old.state.place() == Place::Near && !old.state.is_contiguous() {
+        locked.written(writer != Writer::Lines);
+        if writer == Writer::Lines && old.state.place() == Place::Near && !old.state.is_contiguous() {
             self.store_in_place(locked, buffered);
             return Ok(());
         }
@@ -357,7 +367,7 @@ impl NearMemory {
                 (contents.controls[line], contents.lines[line]) = (*control, *coded);
             }
         }
-        let state = self.state_in_near(&old, &contents, compact);
+        let state = self.state_in_near(&old, &contents, writer);
         self.move_to_near(locked, buffered.group, &contents, state)
     }
 
@@ -379,18 +389,17 @@ impl NearMemory {
     }
 
     /// Returns the new state in near memory of a group with new contents.
-    fn state_in_near(&self, old: &Snapshot, contents: &GroupContents, compact: bool) -> GroupState {
+    fn state_in_near(&self, old: &Snapshot, contents: &GroupContents, writer: Writer) -> GroupState {
         let state = old.state.at(Place::Near).with_controls(&contents.controls);
         let pages = pages_for(state.sub_blocks());
         let was_contiguous = old.state.is_contiguous();
         let before = pages_for(old.state.sub_blocks());
-        let new = if compact {
-            state.with_surfaces(pages < MAX_PAGES, false)
-        } else if was_contiguous && pages <= before {
+        let new = match writer {
+            Writer::Buffer => state.with_surfaces(pages < MAX_PAGES, false),
+            Writer::Daemon => state.with_surfaces(false, pages < MAX_PAGES),
             // A packed group stays packed while it fits its pages.
-            state
-        } else {
-            state.with_surfaces(false, false)
+            Writer::Lines if was_contiguous && pages <= before => state,
+            Writer::Lines => state.with_surfaces(false, false),
         };
         if was_contiguous && new.pages() > before {
             self.stats.count(Stat::GroupsExpanded, 1);
@@ -398,9 +407,8 @@ impl NearMemory {
         if old.state.is_packed() && !new.is_contiguous() {
             self.stats.count(Stat::GroupsUnpacked, 1);
         }
-        if compact && new.is_compacted() {
-            self.stats.count(Stat::GroupsCompacted, 1);
-        }
+        self.stats.count(Stat::GroupsCompacted, usize::from(writer == Writer::Buffer && new.is_compacted()));
+        self.stats.count(Stat::GroupsPacked, usize::from(writer == Writer::Daemon && new.is_packed()));
         new
     }
 
@@ -593,8 +601,8 @@ impl NearMemory {
         near + far
     }
 
-    /// Writes all lines of a group at once. The group is compacted immediately and bypasses the
-    /// compaction buffer.
+    /// Writes all lines of a group at once, as the compaction daemon does with idle images. The
+    /// group is packed immediately and bypasses the compaction buffer.
     ///
     /// # Errors
     /// Neither near nor far memory has room. The group is then unchanged.
@@ -608,7 +616,7 @@ impl NearMemory {
             *stored = Some((control, coded));
         }
         self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.store(&buffered, true)
+        self.store(&buffered, Writer::Daemon)
     }
 
     /// Reads all lines of a group.

@@ -115,7 +115,7 @@ impl DecodedCache {
     /// Returns the maximum bytes of texels: the budget, limited by the free bytes of the heap. At
     /// least a part of the budget is allowed.
     fn limit(&self, heap: &Heap) -> u64 {
-        let free = heap.size().saturating_sub(heap.used());
+        let free = heap.free();
         self.budget.min(free.max(self.budget / MIN_LIMIT_DIVISOR))
     }
 

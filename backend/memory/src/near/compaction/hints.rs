@@ -2,7 +2,7 @@
 //! Users of the images need not know them.
 
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{OnceLock, Weak};
 
 use ash::vk::ImageLayout as L;
@@ -39,6 +39,17 @@ impl Hint {
     }
 }
 
+/// Use of an image by a submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageAccess {
+    /// Texels are only read.
+    Read,
+    /// Texels may be read and written.
+    Write,
+    /// All texels are overwritten, and none is read before.
+    Overwrite,
+}
+
 /// Data derived from an image, which can be made again.
 pub(crate) trait Evict: Debug + Send + Sync {
     /// Releases the data unless it is in use.
@@ -50,6 +61,8 @@ pub(crate) trait Evict: Debug + Send + Sync {
 pub(crate) struct ImageHints {
     is_lost: AtomicBool,
     is_read_only: AtomicBool,
+    /// Number of the last submission that may have written texels.
+    written: AtomicU64,
     /// Decoded texels of the image's blocks, if there are any.
     decoded: OnceLock<Weak<dyn Evict>>,
 }
@@ -85,6 +98,18 @@ impl ImageHints {
     /// now on are needed.
     pub fn begin_use(&self) -> bool {
         self.is_lost() && self.is_lost.swap(false, Ordering::AcqRel)
+    }
+
+    /// Records that a submission may write texels.
+    pub fn begin_write(&self, number: u64) {
+        if self.written() < number {
+            self.written.fetch_max(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the number of the last submission that may have written texels.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// Returns true if the image is only read.

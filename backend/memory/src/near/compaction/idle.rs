@@ -4,20 +4,24 @@
 //!
 //! Spans that may lie in one large page of the system are compacted together. First come spans
 //! whose contents are lost, which need no coding. Then come spans of images that are only read
-//! from now on, then the least recently used spans. Among equally recent spans, those with the
-//! fewest coded bytes come first, as far as their last compaction shows. Source: DESIGN 3.6, the
-//! compaction daemon.
+//! from now on, then the least recently written spans. Among equally recent spans, those with the
+//! fewest coded bytes come first, as far as their last compaction shows.
+//!
+//! Bytes are coded without a lock. A submission that uses a span meanwhile changes the span's word
+//! and goes on, and the compaction of this span is abandoned. The memory's lock is held only while
+//! spans become compacted and their pages are discarded. Source: DESIGN 3.6, the compaction daemon.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use parking_lot::MutexGuard;
+use smallvec::SmallVec;
 
 use super::span::{Span, SpanState};
-use super::{BoundImage, CompactableMemory, Lines, MAX_IDLE_INTERVALS, SPAN, SpanStorage, SpanTable, lines};
+use super::{BoundImage, CompactableMemory, GROUPS, Lines, MAX_IDLE_INTERVALS, SPAN, SpanStorage, SpanTable, lines};
 use crate::near::Stat;
-use crate::near::codec::LINE;
+use crate::near::codec::{Codec, LINE};
 
 /// Number of spans that are compacted together: 2 MiB, the size of a large page.
 const LARGE_PAGE_SPANS: usize = (2 << 20) / SPAN;
@@ -27,8 +31,8 @@ const LARGE_PAGE_SPANS: usize = (2 << 20) / SPAN;
 struct Priority {
     is_needed: bool,
     is_written: bool,
-    /// Number of the last submission that used any of the spans.
-    used: u64,
+    /// Number of the last submission that wrote any of the images.
+    written: u64,
     /// Estimate of the bytes that the spans occupy while compacted.
     bytes: u64,
 }
@@ -40,6 +44,21 @@ struct IdleSpans<'a> {
     spans: Range<usize>,
 }
 
+/// Span whose bytes were coded while no submission used it.
+pub(super) struct CodedSpan {
+    pub(super) span: usize,
+    /// Number of the submission that used it last when the compaction began.
+    pub(super) used: u64,
+    pub(super) is_lost: bool,
+    pub(super) storage: SpanStorage,
+}
+
+/// Images and codecs of spans, as the memory's table had them before a compaction.
+struct SpanFacts {
+    images: SmallVec<[BoundImage; 4]>,
+    codecs: SmallVec<[(u8, Codec); LARGE_PAGE_SPANS]>,
+}
+
 /// Result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -49,25 +68,35 @@ pub(super) enum Outcome {
     SomeResident,
 }
 
-/// Compacts spans of memories, until about `max_bytes` bytes were read. It selects spans that no
-/// submission has used since the one that `before` returns for the memory's idle period.
-pub(super) fn compact_idle(
-    memories: &[Arc<CompactableMemory>],
-    before: impl Fn(usize) -> u64,
-    interval: u64,
-    max_bytes: usize,
-) -> Outcome {
-    let mut idle: Vec<IdleSpans<'_>> = memories.iter().flat_map(|memory| memory.idle_spans(&before)).collect();
+/// Limits of a compaction.
+pub(super) struct Limits<'a> {
+    /// Returns the submission since which no other may have used a span, for the memory's idle
+    /// period.
+    pub before: &'a dyn Fn(usize) -> u64,
+    /// Returns true when enough memory is free.
+    pub is_enough: &'a dyn Fn() -> bool,
+    /// Approximate number of bytes to read at most.
+    pub max_bytes: usize,
+}
+
+/// Compacts spans of memories within limits.
+pub(super) fn compact_idle(memories: &[Arc<CompactableMemory>], interval: u64, limits: &Limits<'_>) -> Outcome {
+    let mut idle: Vec<IdleSpans<'_>> = memories.iter().flat_map(|memory| memory.idle_spans(limits.before)).collect();
     idle.sort_unstable_by_key(|idle| idle.priority);
     let (mut scratch, mut read) = (None, 0);
     for IdleSpans { memory, spans, .. } in idle {
-        if read >= max_bytes {
+        if read >= limits.max_bytes || (limits.is_enough)() {
             return Outcome::SomeResident;
         }
         memory.compacted_at.store(interval, Ordering::Relaxed);
         let scratch = scratch.get_or_insert_with(lines);
-        read += memory.compact_spans(spans, before(memory.idle_intervals()), scratch);
+        read += memory.compact_spans(spans, (limits.before)(memory.idle_intervals()), scratch);
     }
+    outcome(memories)
+}
+
+/// Returns the result of a compaction that ends now.
+pub(super) fn outcome(memories: &[Arc<CompactableMemory>]) -> Outcome {
     let has_pages = |span: &Span| matches!(span.get().state(), SpanState::Resident | SpanState::Cleared);
     let is_left = memories.iter().any(|memory| memory.spans.iter().any(has_pages));
     if is_left { Outcome::SomeResident } else { Outcome::AllCompacted }
@@ -81,7 +110,7 @@ fn is_lost(images: &[BoundImage], span: usize) -> bool {
 
 impl CompactableMemory {
     /// Returns the groups of spans of which some are idle.
-    fn idle_spans(&self, before: &impl Fn(usize) -> u64) -> Vec<IdleSpans<'_>> {
+    fn idle_spans(&self, before: &dyn Fn(usize) -> u64) -> Vec<IdleSpans<'_>> {
         let before = before(self.idle_intervals());
         let first = self.map.as_ptr().addr() / SPAN % LARGE_PAGE_SPANS;
         let mut found = Vec::new();
@@ -101,13 +130,13 @@ impl CompactableMemory {
 
     fn priority(&self, table: &SpanTable, spans: Range<usize>, before: u64) -> Priority {
         let images = table.images_in(&spans);
-        let idle =
-            spans.filter_map(|span| Some((span, self.spans[span].get())).filter(|(_, word)| word.is_idle(before)));
-        let mut priority = Priority { is_needed: false, is_written: false, used: 0, bytes: 0 };
-        for (span, word) in idle {
+        let idle = spans.filter(|&span| self.spans[span].get().is_idle(before));
+        let mut priority = Priority { is_needed: false, is_written: false, written: 0, bytes: 0 };
+        for span in idle {
             priority.is_needed |= !is_lost(&images, span);
             priority.is_written |= !images.iter().any(|image| image.covers(span) && image.is_read_only());
-            priority.used = priority.used.max(word.used());
+            let written = images.iter().filter(|image| image.covers(span)).map(BoundImage::written);
+            priority.written = written.fold(priority.written, u64::max);
             priority.bytes += u64::from(table.last_bytes[span]);
         }
         priority
@@ -126,61 +155,118 @@ impl CompactableMemory {
         }
     }
 
+    /// Returns the images and codecs of spans.
+    fn facts(&self, spans: &Range<usize>) -> SpanFacts {
+        let table = self.table.lock();
+        let codec = |span: usize| (table.codec_of[span], *table.codec(table.codec_of[span]));
+        SpanFacts { images: table.images_in(spans), codecs: spans.clone().map(codec).collect() }
+    }
+
     /// Compacts the spans that no submission from `before` on has used. Returns the number of
     /// bytes read.
     fn compact_spans(&self, spans: Range<usize>, before: u64, scratch: &mut Lines) -> usize {
-        let mut table = self.table.lock();
-        let mut run: Option<Range<usize>> = None;
+        let SpanFacts { images, codecs } = self.facts(&spans);
+        let mut coded: SmallVec<[CodedSpan; LARGE_PAGE_SPANS]> = SmallVec::new();
         let mut read = 0;
-        for span in spans {
+        for (span, codec) in spans.clone().zip(&codecs) {
             let Some(used) = self.spans[span].begin_compaction(before) else { continue };
-            let bytes = self.bytes(span);
-            // The images are read after the exchange: a new user of an image waits for the lock
-            // from here on.
-            let images = table.images_in(&(span..span + 1));
-            images.iter().for_each(BoundImage::evict_decoded);
-            let storage = if is_lost(&images, span) {
-                self.state.count(Stat::SpansLost, 1);
+            images.iter().filter(|image| image.covers(span)).for_each(BoundImage::evict_decoded);
+            // The hints are read after the exchange: a new user of an image changes the word from
+            // here on.
+            let is_lost = is_lost(&images, span);
+            let storage = if is_lost {
                 SpanStorage::Zeros
             } else {
-                let storage = match &table.storage[span] {
-                    SpanStorage::Cleared(line) => SpanStorage::of_line(line),
-                    _ => {
-                        read += bytes.len();
-                        self.encode(&table, span, scratch)
-                    }
-                };
-                self.count_class(&table, span, &storage, bytes.len());
-                storage
+                read += self.bytes(span).len();
+                self.encode(span, codec, scratch)
             };
-            if matches!(storage, SpanStorage::Raw) {
-                // Near memory has no room. The span stays raw until it was used again and was idle
-                // for a long time.
-                self.idle_intervals.store(MAX_IDLE_INTERVALS as u32, Ordering::Relaxed);
-                self.spans[span].set(SpanState::Resident, before.max(used));
-                continue;
-            }
-            self.state.count_compacted(&storage, bytes.len());
-            table.last_bytes[span] = storage.bytes();
-            table.storage[span] = storage;
-            // A user of the span waits for the lock, and thus until the pages are discarded.
-            self.spans[span].set(SpanState::Compacted, used);
-            run = match run.take() {
-                Some(run) if run.end == bytes.start => Some(run.start..bytes.end),
-                other => {
-                    self.discard_pages(other);
-                    Some(bytes)
-                }
-            };
+            coded.push(CodedSpan { span, used, is_lost, storage });
         }
-        self.discard_pages(run);
-        MutexGuard::unlock_fair(table);
+        self.discard_coded(spans, before, &images, coded);
         read
     }
 
-    /// Codes a span under compaction, which no submission uses. Returns [`SpanStorage::Raw`] if
+    /// Makes coded spans and cleared spans compacted, unless a submission has used them meanwhile,
+    /// and discards their pages.
+    pub(super) fn discard_coded(
+        &self,
+        spans: Range<usize>,
+        before: u64,
+        images: &[BoundImage],
+        coded: SmallVec<[CodedSpan; LARGE_PAGE_SPANS]>,
+    ) {
+        let mut table = self.table.lock();
+        let (mut coded, mut run) = (coded.into_iter().peekable(), None);
+        for span in spans {
+            let is_compacted = match coded.next_if(|coded| coded.span == span) {
+                Some(coded) => self.end_compaction(&mut table, coded, before),
+                None => self.compact_cleared(&mut table, span, before, images),
+            };
+            if is_compacted {
+                let bytes = self.bytes(span);
+                run = match run.take() {
+                    Some(Range { start, end }) if end == bytes.start => Some(start..bytes.end),
+                    other => {
+                        self.discard_pages(other);
+                        Some(bytes)
+                    }
+                };
+            }
+        }
+        // A user of a span waits for the lock, and thus until the pages are discarded.
+        self.discard_pages(run);
+        MutexGuard::unlock_fair(table);
+    }
+
+    /// Makes a coded span compacted. Returns false if it stays resident.
+    fn end_compaction(&self, table: &mut SpanTable, coded: CodedSpan, before: u64) -> bool {
+        let CodedSpan { span, used, is_lost, storage } = coded;
+        let is_stored = !matches!(storage, SpanStorage::Raw);
+        if !self.spans[span].end_compaction(used, is_stored, before) {
+            self.state.count(Stat::PacksAbandoned, GROUPS);
+            self.state.abandon(storage);
+            return false;
+        }
+        if !is_stored {
+            // Near memory has no room. The span stays raw until it was used again and was idle for
+            // a long time.
+            self.idle_intervals.store(MAX_IDLE_INTERVALS as u32, Ordering::Relaxed);
+            return false;
+        }
+        self.note_compacted(table, span, storage, is_lost);
+        true
+    }
+
+    /// Makes a span compacted if it is cleared. Returns false if it is not, or is in use.
+    fn compact_cleared(&self, table: &mut SpanTable, span: usize, before: u64, images: &[BoundImage]) -> bool {
+        if !self.spans[span].compact_cleared(before) {
+            return false;
+        }
+        let is_lost = is_lost(images, span);
+        let storage = match &table.storage[span] {
+            SpanStorage::Cleared(line) if !is_lost => SpanStorage::of_line(line),
+            _ => SpanStorage::Zeros,
+        };
+        self.note_compacted(table, span, storage, is_lost);
+        true
+    }
+
+    /// Records the storage of a span that has become compacted.
+    fn note_compacted(&self, table: &mut SpanTable, span: usize, storage: SpanStorage, is_lost: bool) {
+        let bytes = self.bytes(span).len();
+        if is_lost {
+            self.state.count(Stat::SpansLost, 1);
+        } else {
+            self.count_class(table, span, &storage, bytes);
+        }
+        self.state.count_compacted(&storage, bytes);
+        table.last_bytes[span] = storage.bytes();
+        table.storage[span] = storage;
+    }
+
+    /// Codes a span under compaction. Returns [`SpanStorage::Raw`] if
     /// near memory has no room.
-    fn encode(&self, table: &SpanTable, span: usize, scratch: &mut Lines) -> SpanStorage {
+    pub(super) fn encode(&self, span: usize, (index, codec): &(u8, Codec), scratch: &mut Lines) -> SpanStorage {
         let bytes = self.bytes(span);
         let target: &mut [u8] = bytemuck::cast_slice_mut(scratch.as_flattened_mut());
         target[bytes.len()..].fill(0);
@@ -189,9 +275,8 @@ impl CompactableMemory {
         if filled.len() <= LINE || filled[LINE..] == filled[..filled.len() - LINE] {
             return SpanStorage::of_line(&scratch[0][0].into());
         }
-        let codec = table.codec_of[span];
-        let slot = self.state.put(table.codec(codec), scratch);
-        slot.map_or(SpanStorage::Raw, |slot| SpanStorage::Coded { slot: slot.number, codec, bytes: slot.bytes })
+        let slot = self.state.put(codec, scratch);
+        slot.map_or(SpanStorage::Raw, |slot| SpanStorage::Coded { slot: slot.number, codec: *index, bytes: slot.bytes })
     }
 
     /// Returns the pages of a range, which begins at a page boundary, to the system.

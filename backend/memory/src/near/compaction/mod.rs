@@ -13,16 +13,17 @@
 //! - Users: a running submission has a number ([`InUse`]) and writes it to each span that it uses.
 //!   A span is idle if its number is less than the numbers of all running submissions.
 //! - Synchronisation: a span is one word (`span`) with its state and the number of the last
-//!   submission that used it. Compaction begins with an exchange of the word, which fails if a
-//!   submission has just used the span. A submission that finds a span under compaction waits for
-//!   the memory's lock. All other changes happen under that lock.
+//!   submission that used it. Compaction begins and ends with an exchange of the word, which fails
+//!   if a submission has used the span. A submission that finds a span under compaction exchanges
+//!   the word and continues, so it never waits for coding. All other changes happen under the
+//!   memory's lock.
 //! - Copies from an image decode lines of compacted spans (`reading`) and make nothing resident.
 //! - Clears of whole images are *noted* (`clearing`): the bytes are written when an access needs
 //!   them, which is rare.
 //! - Hints from commands about images (`hints`) decide which spans are compacted first and which
 //!   need no coding (`idle`).
 //! - `residency`: near memory of a device, its submissions, and the residency thread, which
-//!   compacts idle spans.
+//!   compacts idle spans when memory is short (`pressure`).
 //!
 //! Compaction is lossless for every codec: a span that becomes resident again has the bytes it had
 //! before. Source: DESIGN 3.6.
@@ -30,6 +31,7 @@
 mod clearing;
 mod hints;
 mod idle;
+mod pressure;
 mod reading;
 mod residency;
 mod span;
@@ -49,8 +51,8 @@ use self::span::{Span, SpanState};
 use super::codec::{Codec, Line};
 use super::{GROUP, LINES, Stat};
 
-pub use self::hints::Hint;
 pub(crate) use self::hints::{Evict, ImageHints};
+pub use self::hints::{Hint, ImageAccess};
 pub use self::reading::Reading;
 pub use self::residency::{InUse, NearConfig, Residency};
 
@@ -161,6 +163,11 @@ impl BoundImage {
 
     fn is_read_only(&self) -> bool {
         self.hints.upgrade().is_some_and(|hints| hints.is_read_only())
+    }
+
+    /// Returns the number of the last submission that wrote the image, or 0 if it is destroyed.
+    fn written(&self) -> u64 {
+        self.hints.upgrade().map_or(0, |hints| hints.written())
     }
 }
 
@@ -343,13 +350,13 @@ impl CompactableMemory {
         let mut table = self.table.lock();
         for span in self.touched(&range) {
             table.pinned[span] = true;
-            if !matches!(self.spans[span].get().state(), SpanState::Pinned | SpanState::Resident) {
+            if matches!(self.spans[span].get().state(), SpanState::Compacted | SpanState::Cleared) {
                 match self.restore(&table, span, &mut lines()) {
                     Ok(()) => self.state.release(std::mem::take(&mut table.storage[span]), self.bytes(span).len()),
                     Err(error) => log::error!("far memory cannot be read: {error}"),
                 }
             }
-            self.spans[span].set(SpanState::Pinned, 0);
+            self.spans[span].pin();
         }
     }
 
@@ -366,9 +373,10 @@ impl CompactableMemory {
         if absent == 0 {
             return Ok(0);
         }
+        self.state.make_room((absent * SPAN) as u64);
         let mut table = self.table.lock();
-        // No span is under compaction now. Spans that other threads have made resident meanwhile
-        // are marked for this submission, too.
+        // Spans that other threads have made resident meanwhile are marked for this submission,
+        // too.
         let absent: Vec<usize> = touched.filter(|&span| !self.spans[span].mark(number)).collect();
         self.adapt_idle_intervals(&absent);
         let (failed, known): (_, &SpanTable) = (Mutex::new(None), &table);
@@ -393,8 +401,10 @@ impl CompactableMemory {
     /// Returns the errors of [`Self::make_resident`].
     pub fn make_overwritable(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let touched = self.touched(&range);
-        let table = self.spans[touched.clone()].iter().any(|span| !span.mark(number)).then(|| self.table.lock());
-        if let Some(mut table) = table {
+        let absent = self.spans[touched.clone()].iter().filter(|span| !span.mark(number)).count();
+        if absent > 0 {
+            self.state.make_room((absent * SPAN) as u64);
+            let mut table = self.table.lock();
             for span in touched {
                 let bytes = self.bytes(span);
                 let is_whole = range.start <= bytes.start as u64 && bytes.end as u64 <= range.end;

@@ -72,8 +72,7 @@ impl CompactableMemory {
         let line = (line % span_lines) as usize;
         if !self.spans[span].mark(number) {
             let table = self.table.lock();
-            // No span is under compaction now. Another thread may have made this one resident
-            // meanwhile.
+            // Another thread may have made the span resident meanwhile.
             let state = self.spans[span].get().state();
             if matches!(state, SpanState::Compacted | SpanState::Cleared) {
                 self.state.count(Stat::LinesRead, 1);

@@ -1,7 +1,6 @@
 //! Near memory of a device: the slots of compacted spans, the running submissions, and the
 //! residency thread, which compacts idle spans.
 
-use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,18 +12,19 @@ use parking_lot::Mutex;
 use vitric_base::host_thread;
 use vitric_base::workers::Workers;
 
-use super::idle::{Outcome, compact_idle};
+use super::idle::{Limits, Outcome, compact_idle, outcome};
+use super::pressure::IdleHistory;
 use super::span::{Submission, Submissions};
-use super::{CompactableMemory, GROUPS, Lines, MAX_IDLE_INTERVALS, SPAN, SpanStorage};
+use super::{CompactableMemory, GROUPS, Lines, SPAN, SpanStorage};
 use crate::heap::Heap;
 use crate::near::codec::{Codec, Line};
 use crate::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
 
-/// Interval of the residency thread.
+/// Interval of the residency thread while memory is short.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
-/// Number of submissions for which a span must be unused while others run. A frame may last longer
-/// than the residency thread's intervals.
-const MIN_IDLE_SUBMISSIONS: u64 = 4;
+/// Further time after which the residency thread looks at the host's memory while memory is not
+/// known to be short.
+const CALM_INTERVAL: Duration = Duration::from_millis(900);
 /// Approximate limit of bytes that the residency thread codes in one interval. It leaves most of a
 /// processor to the program and keeps the order of compaction effective.
 const MAX_INTERVAL_BYTES: usize = 256 << 20;
@@ -36,6 +36,8 @@ pub struct NearConfig {
     pub bytes: u64,
     /// File of far memory. Without a file, far memory is anonymous memory.
     pub far: Option<Arc<FarFile>>,
+    /// Returns the bytes that the process should return to the host, which has too few.
+    pub wanted_by_host: fn() -> u64,
     /// True if every submission ends with the compaction of all idle spans, without an idle
     /// period. For tests.
     pub always: bool,
@@ -58,7 +60,7 @@ pub(crate) struct ResidencyState {
     slots: Mutex<SlotAllocator>,
     /// Number of spans of all memories that may be compacted.
     capacity: Mutex<usize>,
-    submissions: Submissions,
+    pub(super) submissions: Submissions,
     /// Number of times that contents of images were lost or cleared.
     losses: AtomicU64,
     listed: Mutex<Vec<Weak<CompactableMemory>>>,
@@ -66,6 +68,9 @@ pub(crate) struct ResidencyState {
     has_listed: AtomicBool,
     /// Number of the residency thread's intervals so far.
     interval: AtomicU64,
+    pub(super) history: Mutex<IdleHistory>,
+    /// True if memory was short when the residency thread or a submission last looked.
+    is_short: AtomicBool,
     /// True if spans may become idle and the residency thread runs or was notified.
     is_active: AtomicBool,
     /// Stop flag of the residency thread. It uses the standard library's locks: see `Calls::came`
@@ -101,7 +106,7 @@ impl ResidencyState {
 
     fn memory(&self) -> Option<&NearMemory> {
         let make = || {
-            let groups = usize::try_from(self.heap.size()).ok()?.div_ceil(SPAN) * GROUPS;
+            let groups = usize::try_from(self.heap.capacity()).ok()?.div_ceil(SPAN) * GROUPS;
             let pages = usize::try_from(self.config.bytes).ok()? / PAGE;
             let config = Config { pages, groups, far: self.config.far.clone(), buffer: 0, low_pages: 0 };
             NearMemory::new(&config)
@@ -160,6 +165,15 @@ impl ResidencyState {
     ) -> io::Result<()> {
         let memory = self.memory().ok_or(io::ErrorKind::NotFound)?;
         memory.read(codec, (Self::groups(slot).start + group) * LINES + line, out)
+    }
+
+    /// Frees the slot of a span that did not become compacted.
+    pub(super) fn abandon(&self, storage: SpanStorage) {
+        if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
+            memory.release(Self::groups(slot));
+            self.slots.lock().free.push(slot);
+            self.report();
+        }
     }
 
     /// Releases the near memory of a span of `bytes` bytes that was written to its address.
@@ -248,52 +262,76 @@ impl ResidencyState {
         }
     }
 
-    /// Compacts idle spans. `before` returns the submission since which a span must be idle, by
-    /// the memory's idle period in intervals.
-    fn compact(&self, before: impl Fn(usize) -> u64, max_bytes: usize) -> Outcome {
-        let listed: Vec<Arc<CompactableMemory>> = {
-            let mut listed = self.listed.lock();
-            listed.retain(|memory| memory.strong_count() > 0);
-            listed.iter().filter_map(Weak::upgrade).collect()
-        };
-        compact_idle(&listed, before, self.interval(), max_bytes)
+    /// Returns the memories that may have spans to compact.
+    fn listed(&self) -> Vec<Arc<CompactableMemory>> {
+        let mut listed = self.listed.lock();
+        listed.retain(|memory| memory.strong_count() > 0);
+        listed.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Compacts idle spans within limits.
+    fn compact(&self, limits: &Limits<'_>) -> Outcome {
+        compact_idle(&self.listed(), self.interval(), limits)
+    }
+
+    /// Compacts spans that no running submission uses until the heap has room for `bytes` more
+    /// bytes. Spans that were idle for a longer time come first.
+    pub(super) fn make_room(&self, bytes: u64) {
+        let is_enough = || self.heap.missing(bytes) == 0;
+        let oldest = self.submissions.oldest();
+        let idle = |intervals| self.history.lock().before(oldest, intervals);
+        let all = |_| oldest;
+        for before in [&idle as &dyn Fn(usize) -> u64, &all] {
+            if is_enough() {
+                return;
+            }
+            self.compact(&Limits { before, is_enough: &is_enough, max_bytes: usize::MAX });
+        }
+    }
+
+    /// Compacts idle spans if the heap or the host has too little memory. Returns true if memory
+    /// is short.
+    pub(super) fn relieve(&self) -> bool {
+        let wanted = self.heap.wanted().max((self.config.wanted_by_host)());
+        let goal = self.heap.resident().saturating_sub(wanted);
+        let now = self.submissions.oldest();
+        let before = |intervals| self.history.lock().before(now, intervals);
+        let is_enough = || self.heap.resident() <= goal;
+        let limits = Limits { before: &before, is_enough: &is_enough, max_bytes: MAX_INTERVAL_BYTES };
+        let outcome = if wanted > 0 { self.compact(&limits) } else { outcome(&self.listed()) };
+        if outcome == Outcome::SomeResident {
+            self.is_active.store(true, Ordering::Release);
+        }
+        wanted > 0
     }
 
     /// Runs the residency thread until it is stopped.
     fn run(&self) {
-        // Oldest submissions at the last intervals, the latest first.
-        let mut oldest: VecDeque<u64> = VecDeque::with_capacity(MAX_IDLE_INTERVALS);
         loop {
             let mut stop = self.lock_stop();
             while !*stop && !self.is_active.load(Ordering::Acquire) {
                 stop = self.stop.1.wait(stop).unwrap_or_else(PoisonError::into_inner);
             }
-            oldest.truncate(MAX_IDLE_INTERVALS - 1);
-            oldest.push_front(self.submissions.oldest());
+            self.history.lock().add(self.submissions.oldest());
             let waited = self.stop.1.wait_timeout_while(stop, INTERVAL, |stop| !*stop);
+            let stop = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let is_calm = |stop: &mut bool| !*stop && !self.is_short.load(Ordering::Acquire);
+            let waited = self.stop.1.wait_timeout_while(stop, CALM_INTERVAL, is_calm);
             if *waited.unwrap_or_else(PoisonError::into_inner).0 {
                 return;
             }
             self.interval.fetch_add(1, Ordering::Relaxed);
             // From here on, submissions that make spans resident set the flag again.
             self.is_active.store(false, Ordering::Release);
-            let now = self.submissions.oldest();
-            if self.compact(|intervals| before(&oldest, now, intervals), MAX_INTERVAL_BYTES) == Outcome::SomeResident {
-                self.is_active.store(true, Ordering::Release);
+            self.is_short.store(false, Ordering::Release);
+            if self.relieve() {
+                self.is_short.store(true, Ordering::Release);
             }
             if let Some(Some(memory)) = self.memory.get() {
                 memory.trim();
             }
         }
     }
-}
-
-/// Returns the submission since which a span must be idle to be compacted. This is the oldest
-/// running submission `intervals` intervals ago, from `oldest`, the latest first. It is an older
-/// one if other submissions have run since. Returns 0 if there were fewer intervals.
-fn before(oldest: &VecDeque<u64>, now: u64, intervals: usize) -> u64 {
-    let Some(&then) = oldest.get(intervals - 1) else { return 0 };
-    if then == now { then } else { then.min(now.saturating_sub(MIN_IDLE_SUBMISSIONS)) }
 }
 
 impl Residency {
@@ -311,6 +349,8 @@ impl Residency {
             listed: Mutex::default(),
             has_listed: AtomicBool::new(false),
             interval: AtomicU64::new(0),
+            history: Mutex::default(),
+            is_short: AtomicBool::new(false),
             is_active: AtomicBool::new(false),
             stop: Default::default(),
             compacted_bytes: AtomicU64::new(0),
@@ -352,12 +392,21 @@ impl Residency {
         state.submissions.end(submission);
         if state.config.always {
             let oldest = state.submissions.oldest();
-            state.compact(|_| oldest, usize::MAX);
-        } else if state.has_listed.load(Ordering::Acquire)
-            && !state.is_active.load(Ordering::Acquire)
-            && !state.is_active.swap(true, Ordering::AcqRel)
-        {
-            self.notify_thread();
+            state.compact(&Limits { before: &|_| oldest, is_enough: &|| false, max_bytes: usize::MAX });
+        } else if state.has_listed.load(Ordering::Acquire) {
+            let set = |flag: &AtomicBool| !flag.load(Ordering::Acquire) && !flag.swap(true, Ordering::AcqRel);
+            let (is_new, is_short) = (set(&state.is_active), state.heap.wanted() > 0 && set(&state.is_short));
+            if is_new || is_short {
+                self.notify_thread();
+            }
+        }
+    }
+
+    /// Compacts images that no running submission uses until the heap has room for `bytes` more
+    /// bytes. Does nothing if the heap could not have the room.
+    pub fn make_room(&self, bytes: u64) {
+        if self.state.heap.can_hold(bytes) {
+            self.state.make_room(bytes);
         }
     }
 

@@ -66,7 +66,8 @@ impl<W: World> Span<W> {
         SpanWord(self.0.load(Ordering::Acquire))
     }
 
-    /// Stores a word. The caller holds the memory's lock.
+    /// Stores a word. The caller holds the memory's lock, and the span is compacted, cleared or
+    /// pinned.
     pub fn set(&self, state: SpanState, used: u64) {
         self.0.store(SpanWord::new(state, used).0, Ordering::Release);
     }
@@ -75,22 +76,28 @@ impl<W: World> Span<W> {
         self.0.exchange(known.0, new.0, Ordering::AcqRel)
     }
 
-    /// Marks the span as used by a submission. Returns false if it is not resident. A caller that
-    /// then locks the memory finds it resident, cleared or compacted.
+    /// Marks the span as used by a submission. Returns false if it is not resident. A compaction
+    /// of the span that is under way is abandoned, so no submission waits for one.
     pub fn mark(&self, number: u64) -> bool {
         loop {
             let word = self.get();
             match word.state() {
                 SpanState::Pinned => return true,
-                SpanState::Resident
-                    if word.used() >= number || self.exchange(word, SpanWord::new(SpanState::Resident, number)) =>
-                {
-                    return true;
+                SpanState::Resident if word.used() >= number => return true,
+                SpanState::Resident | SpanState::Compacting => {
+                    if self.exchange(word, SpanWord::new(SpanState::Resident, word.used().max(number))) {
+                        return true;
+                    }
                 }
-                SpanState::Resident => {}
-                SpanState::Cleared | SpanState::Compacting | SpanState::Compacted => return false,
+                SpanState::Cleared | SpanState::Compacted => return false,
             }
         }
+    }
+
+    /// Makes the span resident for ever. A compaction that is under way is abandoned. The caller
+    /// holds the memory's lock and has written the bytes of a compacted or cleared span.
+    pub fn pin(&self) {
+        while !self.exchange(self.get(), SpanWord::new(SpanState::Pinned, 0)) {}
     }
 
     /// Notes that a submission, which uses the span, clears it. Returns false if the span is not
@@ -107,13 +114,37 @@ impl<W: World> Span<W> {
         }
     }
 
-    /// Begins the compaction of the span, and returns its last user, if no submission from
-    /// `before` on has used it. The caller holds the memory's lock until the span is
-    /// compacted.
+    /// Begins the compaction of the span, and returns its last user, if the span is resident and no
+    /// submission from `before` on has used it. The caller holds no lock while it codes the bytes.
+    /// A submission that uses the span meanwhile changes the word, and its writes may tear the
+    /// bytes.
     pub fn begin_compaction(&self, before: u64) -> Option<u64> {
         let word = self.get();
-        let begins = word.is_idle(before) && self.exchange(word, SpanWord::new(SpanState::Compacting, word.used()));
+        let begins = word.state() == SpanState::Resident
+            && word.is_idle(before)
+            && self.exchange(word, SpanWord::new(SpanState::Compacting, word.used()));
         begins.then_some(word.used())
+    }
+
+    /// Ends a compaction that began with `used` as the last user. `is_stored` is false if near
+    /// memory has no room for the span, which then stays resident as if submission `before` had
+    /// used it. Returns false if a submission has used the span meanwhile, and the coded bytes are
+    /// invalid. The caller holds the memory's lock.
+    pub fn end_compaction(&self, used: u64, is_stored: bool, before: u64) -> bool {
+        let new = match is_stored {
+            true => SpanWord::new(SpanState::Compacted, used),
+            false => SpanWord::new(SpanState::Resident, used.max(before)),
+        };
+        self.exchange(SpanWord::new(SpanState::Compacting, used), new)
+    }
+
+    /// Makes the span compacted if it is cleared and no submission from `before` on has used it.
+    /// The caller holds the memory's lock.
+    pub fn compact_cleared(&self, before: u64) -> bool {
+        let word = self.get();
+        word.state() == SpanState::Cleared
+            && word.is_idle(before)
+            && self.exchange(word, SpanWord::new(SpanState::Compacted, word.used()))
     }
 }
 

@@ -12,7 +12,13 @@ use crate::{Allocation, Buffer, FarFile, Heap, OutOfMemory, Surface, SurfaceDesc
 const HEAP: u64 = 64 << 20;
 
 fn residency(heap: &Arc<Heap>, bytes: u64, always: bool) -> Residency {
-    Residency::new(NearConfig { bytes, far: None, always }, heap.clone())
+    Residency::new(NearConfig { bytes, far: None, wanted_by_host: || 0, always }, heap.clone())
+}
+
+/// Compacts spans of memories that were used before submission `before`, until `max_bytes` bytes
+/// were read.
+fn compact(memories: &[Arc<CompactableMemory>], before: u64, max_bytes: usize) -> idle::Outcome {
+    idle::compact_idle(memories, 1, &idle::Limits { before: &|_| before, is_enough: &|| false, max_bytes })
 }
 
 fn surface(format: vk::Format, side: u32, samples: u32) -> Arc<Surface> {
@@ -33,7 +39,7 @@ fn bound(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64) -> Ar
 fn filled(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64, kind: usize, seed: u32) -> Arc<Allocation> {
     let (memory, workers) = (bound(heap, near, surface, more), Workers::new(1));
     let in_use = near.begin(&workers);
-    surface.begin_use(&in_use, true);
+    surface.begin_use(&in_use, ImageAccess::Overwrite);
     fill(&memory, 0..memory.size(), kind, seed);
     memory
 }
@@ -93,7 +99,7 @@ fn compacted_spans_keep_their_bytes() {
             let all = 0..surface.layout().size();
             for _ in 0..2 {
                 let in_use = near.begin(&workers);
-                surface.begin_use(&in_use, false);
+                surface.begin_use(&in_use, ImageAccess::Write);
                 check(&memory, all.clone(), kind, 1);
                 drop(in_use);
                 // Spans behind the image may contain no image.
@@ -135,7 +141,7 @@ fn all_optimal_images_are_compacted() {
             let memory = filled(&heap, &near, &surface, 0, seed % 4, seed as u32);
             assert!(states(&memory).iter().all(|state| *state == SpanState::Compacted), "{desc:?}");
             let in_use = near.begin(&workers);
-            surface.begin_use(&in_use, false);
+            surface.begin_use(&in_use, ImageAccess::Write);
             check(&memory, 0..surface.layout().size(), seed % 4, seed as u32);
             compacted += 1;
         }
@@ -166,7 +172,7 @@ fn clears_are_noted() {
         bytes.chunks(4).all(|found| *found == texel.to_le_bytes())
     };
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, true);
+    image.begin_use(&in_use, ImageAccess::Overwrite);
     fill(&memory, 0..memory.size(), 1, 5);
     let losses = in_use.losses();
     clear(&in_use, 0xff12_3456);
@@ -183,30 +189,30 @@ fn clears_are_noted() {
     }
     assert_eq!(counted(&near, Stat::SpansCleared), 5);
     // The submission uses the image and clears it again.
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     assert!(all_are(0xff12_3456));
     check(&memory, 0..range.start, 1, 5);
     check(&memory, range.end..memory.size(), 1, 5);
     clear(&in_use, 7);
     // A use that overwrites the image does not write the clear. A second clear replaces the first.
-    image.begin_use(&in_use, true);
+    image.begin_use(&in_use, ImageAccess::Overwrite);
     assert!(!all_are(7));
     clear(&in_use, 8);
     drop(in_use);
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     assert!(all_are(8));
     clear(&in_use, 9);
     drop(in_use);
     // When the image is idle, its pages are discarded without being read.
     let (compacted, raw) = (counted(&near, Stat::SpansCompacted), counted(&near, Stat::NearIn));
     let listed = std::slice::from_ref(compactable(&memory));
-    let outcome = idle::compact_idle(listed, |_| u64::MAX, 1, usize::MAX);
+    let outcome = compact(listed, u64::MAX, usize::MAX);
     assert_eq!(outcome, idle::Outcome::AllCompacted);
     assert!(states(&memory)[1..6].iter().all(|state| *state == SpanState::Compacted));
     assert!(counted(&near, Stat::SpansCompacted) >= compacted + 5 && heap.resident() < heap.used());
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     assert!(all_are(9) && counted(&near, Stat::NearIn) >= raw);
     // A buffer is bound to a part of the image, so its bytes must be in memory. From then on
     // clears write that part immediately.
@@ -215,11 +221,11 @@ fn clears_are_noted() {
     let mut texel = [0; 4];
     memory.read(2 * SPAN as u64 + 96, &mut texel);
     assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (SpanState::Pinned, 10));
-    image.begin_use(&in_use, true);
+    image.begin_use(&in_use, ImageAccess::Overwrite);
     clear(&in_use, 11);
     memory.read(2 * SPAN as u64 + 96, &mut texel);
     assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (SpanState::Pinned, 11));
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     assert!(all_are(11));
 }
 
@@ -237,7 +243,7 @@ fn some_clears_are_not_noted() {
     ] {
         let image = surface(format, side, 1);
         let memory = bound(&heap, &near, &image, 0);
-        image.begin_use(&in_use, true);
+        image.begin_use(&in_use, ImageAccess::Overwrite);
         assert!(!image.note_clear(&in_use, color, &vec![1; 1024 * bytes]), "{format:?}");
         assert!(!states(&memory).contains(&SpanState::Cleared));
     }
@@ -248,10 +254,10 @@ fn some_clears_are_not_noted() {
     // Depth and stencil are separate planes.
     let image = surface(vk::Format::D32_SFLOAT_S8_UINT, 600, 1);
     let memory = bound(&heap, &near, &image, 0);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     fill(&memory, 0..memory.size(), 1, 3);
     assert!(image.note_clear(&in_use, vk::ImageAspectFlags::STENCIL, &[5; 1024]));
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     let stencil = image.layout().planes().find(|(aspect, _)| *aspect == vk::ImageAspectFlags::STENCIL).unwrap().1;
     check(&memory, 0..stencil.start, 1, 3);
     let mut bytes = vec![0; (stencil.end - stencil.start) as usize];
@@ -292,7 +298,7 @@ fn overwritten_spans_are_not_decoded() {
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let memory = filled(&heap, &near, &image, 0, 1, 3);
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, true);
+    image.begin_use(&in_use, ImageAccess::Overwrite);
     assert_eq!((states(&memory), in_use.restored()), (vec![SpanState::Resident; 4], 0));
     let mut bytes = vec![1; 1 << 18];
     memory.read(0, &mut bytes);
@@ -347,7 +353,7 @@ fn copies_read_compacted_lines() {
             // First a part of the image is resident, then all of it.
             in_use.make_resident(compactable(&memory), 0..1, false);
             assert!(texels(&mut image.reading(Some(&in_use))) == compacted, "{format:?} {kind}");
-            image.begin_use(&in_use, false);
+            image.begin_use(&in_use, ImageAccess::Write);
             assert!(image.reading(Some(&in_use)).is_none());
             assert!(texels(&mut None) == compacted, "{format:?} {kind}");
         }
@@ -356,7 +362,7 @@ fn copies_read_compacted_lines() {
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let memory = filled(&heap, &near, &image, 0, 1, 3);
     let first = near.begin(&workers);
-    image.begin_use(&first, false);
+    image.begin_use(&first, ImageAccess::Write);
     let second = near.begin(&workers);
     assert!(image.reading(Some(&second)).is_none());
     drop(first);
@@ -379,7 +385,7 @@ fn contents_survive_if_near_memory_is_small() {
         for _ in 0..3 {
             drop(near.begin(&workers));
             let in_use = near.begin(&workers);
-            image.begin_use(&in_use, false);
+            image.begin_use(&in_use, ImageAccess::Write);
             check(&memory, 0..memory.size(), 1, 3);
         }
     }
@@ -388,22 +394,20 @@ fn contents_survive_if_near_memory_is_small() {
 /// The heap counts what compacted spans occupy in the process, also after evictions to a file.
 #[test]
 fn the_heap_knows_what_evicted_spans_occupy() {
-    for (file, kind, resident) in [(true, 1, 64 << 10), (false, 1, 1 << 20), (true, 3, 0), (false, 3, 0)] {
+    for (file, resident) in [(true, 64 << 10), (false, 1 << 20)] {
         let far = file.then(|| FarFile::create(&std::env::temp_dir()).unwrap());
         let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
-        let near = Residency::new(NearConfig { bytes: 64 << 10, far, always: true }, heap.clone());
+        let near =
+            Residency::new(NearConfig { bytes: 64 << 10, far, wanted_by_host: || 0, always: true }, heap.clone());
         let image = surface(vk::Format::R8G8B8A8_UNORM, 512, 1);
-        let memory = filled(&heap, &near, &image, 0, kind, 3);
-        // Noise is not compressible: 16 spans need 512 groups of 4 pages, and near memory has 128.
-        // The other kind repeats one byte in each system page and is small enough.
-        if kind == 1 {
-            assert_eq!((heap.used(), heap.resident()), (1 << 20, resident), "file: {file}");
-            assert_eq!(counted(&near, Stat::GroupsEvicted), 512 - 32);
-        }
+        let memory = filled(&heap, &near, &image, 0, 1, 3);
+        // Noise is not compressible: 512 groups need 4 pages each, and near memory has 128 pages.
+        assert_eq!((heap.used(), heap.resident()), (1 << 20, resident), "file: {file}");
+        assert_eq!(counted(&near, Stat::GroupsEvicted), 512 - 32);
         assert_eq!(counted(&near, Stat::SpansCompacted), 16);
         let in_use = near.begin(&workers);
-        image.begin_use(&in_use, false);
-        check(&memory, 0..memory.size(), kind, 3);
+        image.begin_use(&in_use, ImageAccess::Write);
+        check(&memory, 0..memory.size(), 1, 3);
         assert_eq!((heap.resident(), counted(&near, Stat::GroupsDiscarded)), (1 << 20, 0), "nothing is lost");
         drop(in_use);
         drop((image, memory));
@@ -427,7 +431,7 @@ fn lost_contents_are_not_coded() {
     );
     for round in 0..2 {
         let in_use = near.begin(&workers);
-        image.begin_use(&in_use, false);
+        image.begin_use(&in_use, ImageAccess::Write);
         fill(&memory, 0..memory.size(), 1, 3);
         image.hint(&in_use, Hint::Lost);
         drop(in_use);
@@ -436,14 +440,14 @@ fn lost_contents_are_not_coded() {
     assert_eq!((counted(&near, Stat::NearIn), memory.resident()), (0, 0));
     // Bytes that the same submission writes after the loss are kept.
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     image.hint(&in_use, Hint::Lost);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     fill(&memory, 0..memory.size(), 1, 5);
     drop(in_use);
     assert_eq!(states(&memory), [SpanState::Compacted; 4]);
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     check(&memory, 0..memory.size(), 1, 5);
     drop(in_use);
     // Another image is bound to the same bytes. The bytes are lost only if both images lose their
@@ -451,12 +455,12 @@ fn lost_contents_are_not_coded() {
     let alias = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     assert!(alias.bind(memory.clone(), 0));
     let in_use = near.begin(&workers);
-    [&image, &alias].into_iter().for_each(|image| image.begin_use(&in_use, false));
+    [&image, &alias].into_iter().for_each(|image| image.begin_use(&in_use, ImageAccess::Write));
     fill(&memory, 0..memory.size(), 1, 6);
     image.hint(&in_use, Hint::Lost);
     drop(in_use);
     let in_use = near.begin(&workers);
-    alias.begin_use(&in_use, false);
+    alias.begin_use(&in_use, ImageAccess::Write);
     check(&memory, 0..memory.size(), 1, 6);
     drop((image, alias));
     drop(in_use);
@@ -476,18 +480,18 @@ fn identical_images_share_their_contents() {
         let (writer, reader) = (&images[round % 2], &images[(round + 1) % 2]);
         let in_use = near.begin(&workers);
         images.iter().for_each(|image| image.hint(&in_use, Hint::Lost));
-        writer.begin_use(&in_use, false);
+        writer.begin_use(&in_use, ImageAccess::Write);
         fill(&memory, 0..memory.size(), 3, seed);
         drop(in_use);
         assert!(!states(&memory).contains(&SpanState::Resident));
         let in_use = near.begin(&workers);
-        reader.begin_use(&in_use, false);
+        reader.begin_use(&in_use, ImageAccess::Write);
         check(&memory, 0..memory.size(), 3, seed);
     }
 }
 
 /// The order of compaction: first lost contents, then images that are only read, then the least
-/// recently used images, then the fewest coded bytes.
+/// recently written images, then the fewest coded bytes.
 #[test]
 fn images_are_compacted_in_order_of_priority() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
@@ -496,7 +500,7 @@ fn images_are_compacted_in_order_of_priority() {
     let first = near.begin(&workers);
     let use_of = |image: &Surface, memory: &Allocation, kind| {
         let in_use = near.begin(&workers);
-        image.begin_use(&in_use, true);
+        image.begin_use(&in_use, ImageAccess::Overwrite);
         fill(memory, 0..memory.size(), kind, 7);
         in_use
     };
@@ -506,7 +510,7 @@ fn images_are_compacted_in_order_of_priority() {
     // more bytes.
     drop(use_of(&images[2], &memories[2], 0));
     let both = use_of(&images[3], &memories[3], 1);
-    images[4].begin_use(&both, true);
+    images[4].begin_use(&both, ImageAccess::Overwrite);
     fill(&memories[4], 0..memories[4].size(), 0, 7);
     drop(both);
     let in_use = use_of(&images[1], &memories[1], 1);
@@ -515,6 +519,8 @@ fn images_are_compacted_in_order_of_priority() {
     let in_use = use_of(&images[0], &memories[0], 1);
     images[0].hint(&in_use, Hint::Lost);
     drop(in_use);
+    // Image 2 was written first. That it is read last does not matter.
+    images[2].begin_use(&near.begin(&workers), ImageAccess::Read);
     compactable(&memories[4]).table.lock().last_bytes.fill(1000);
     let mut order = Vec::new();
     let is_resident = |number: usize| states(&memories[number]).contains(&SpanState::Resident);
@@ -522,7 +528,7 @@ fn images_are_compacted_in_order_of_priority() {
     let mut outcome = idle::Outcome::SomeResident;
     while outcome == idle::Outcome::SomeResident {
         // One group of spans at a time. Spans with lost contents cost nothing.
-        outcome = idle::compact_idle(&listed, |_| 100, 1, 1);
+        outcome = compact(&listed, 100, 1);
         let compacted: Vec<usize> = (0..5).filter(|number| !order.contains(number) && !is_resident(*number)).collect();
         order.extend(compacted);
     }
@@ -551,7 +557,8 @@ fn allocations_fail_if_the_disk_of_far_memory_is_full() {
 fn on_a_full_disk() {
     let far = Some(FarFile::create(&std::env::temp_dir()).unwrap());
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
-    let near = Residency::new(NearConfig { bytes: 64 << 10, far, always: true }, heap.clone());
+    let config = NearConfig { bytes: 64 << 10, far, wanted_by_host: || 0, always: true };
+    let near = Residency::new(config, heap.clone());
     let image = surface(vk::Format::R8G8B8A8_UNORM, 512, 1);
     let memory = filled(&heap, &near, &image, 2 << 20, 1, 3);
     let used = heap.used();
@@ -563,7 +570,7 @@ fn on_a_full_disk() {
     let other = Allocation::new_compactable(&heap, 1 << 20, &near).unwrap();
     assert!(counted(&near, Stat::GroupsEvicted) > 0 && counted(&near, Stat::FarIn) > 0);
     let in_use = near.begin(&workers);
-    image.begin_use(&in_use, false);
+    image.begin_use(&in_use, ImageAccess::Write);
     check(&memory, 0..1 << 20, 1, 3);
     drop(in_use);
     drop((image, memory, other));
@@ -572,15 +579,17 @@ fn on_a_full_disk() {
     drop(all);
 }
 
-/// The residency thread compacts spans after an idle period, and no span that a submission uses.
+/// If the host wants memory, the residency thread compacts spans after an idle period, and no span
+/// that a submission uses.
 #[test]
 fn the_residency_thread_compacts_idle_images() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
-    let near = residency(&heap, HEAP, false);
+    let config = NearConfig { bytes: HEAP, far: None, wanted_by_host: || u64::MAX, always: false };
+    let near = Residency::new(config, heap.clone());
     let images = [0, 1].map(|_| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
     let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
     let in_use = near.begin(&workers);
-    images[1].begin_use(&in_use, false);
+    images[1].begin_use(&in_use, ImageAccess::Write);
     // Another submission has ended meanwhile.
     drop(near.begin(&workers));
     let begin = Instant::now();
@@ -600,8 +609,104 @@ fn the_residency_thread_compacts_idle_images() {
     std::thread::sleep(5 * residency::INTERVAL);
     assert_eq!(near.state_for(SPAN).unwrap().interval(), interval, "the thread sleeps while nothing is resident");
     let in_use = near.begin(&workers);
-    images.iter().for_each(|image| image.begin_use(&in_use, false));
+    images.iter().for_each(|image| image.begin_use(&in_use, ImageAccess::Write));
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
+}
+
+/// An image of 1 MiB that compaction makes a quarter of its size: each line takes one sub-block.
+fn mebibyte() -> Arc<Surface> {
+    surface(vk::Format::R8G8B8A8_UNORM, 512, 1)
+}
+
+/// Nothing is compacted while there is memory. A short heap and a host that wants memory compact
+/// idle images, as many as needed.
+#[test]
+fn compaction_waits_until_memory_is_short() {
+    let (heap, workers) = (Heap::with_far(6 << 20, 6 << 20), Workers::new(1));
+    let near = residency(&heap, HEAP, false);
+    let state = near.state_for(SPAN).unwrap();
+    let images = [(); 5].map(|()| mebibyte());
+    let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
+    state.history.lock().add(state.submissions.oldest());
+    assert!(!state.relieve());
+    assert!(memories.iter().all(|memory| states(memory) == [SpanState::Resident; 16]));
+    // Less than a sixteenth of the heap is free. An eighth is wanted.
+    let filler = Allocation::new(&heap, 700 << 10).unwrap();
+    let (free, goal) = (324 << 10, 2 * (6 << 20) / 16);
+    assert_eq!((heap.free(), heap.wanted()), (free, goal - free));
+    assert!(state.relieve());
+    // A span of 64 KiB takes 16 KiB afterwards.
+    let compacted = counted(&near, Stat::SpansCompacted);
+    assert_eq!(heap.free(), free + compacted * (48 << 10));
+    assert!(heap.free() >= goal && compacted <= 16, "{compacted}");
+    assert!(states(&memories[0]).contains(&SpanState::Compacted), "it was written first");
+    assert!(memories[1..].iter().all(|memory| states(memory) == [SpanState::Resident; 16]));
+    assert_eq!(counted(&near, Stat::GroupsPacked), 32 * compacted);
+    drop(filler);
+}
+
+/// Bytes that compaction saves can be allocated, up to the capacity. A heap that is full of idle
+/// images has room for more, and uses of images compact others.
+#[test]
+fn saved_memory_can_be_allocated() {
+    let (heap, workers) = (Heap::with_far(4 << 20, 4 << 20), Workers::new(2));
+    let near = residency(&heap, HEAP, false);
+    let mut images: Vec<_> = (0..4).map(|_| mebibyte()).collect();
+    let mut memories: Vec<_> = images.iter().map(|image| filled(&heap, &near, image, 0, 0, 3)).collect();
+    for _ in 4..8 {
+        let image = mebibyte();
+        assert_eq!(Allocation::new_compactable(&heap, 1 << 20, &near).unwrap_err(), OutOfMemory::Heap(1 << 20));
+        near.make_room(1 << 20);
+        memories.push(filled(&heap, &near, &image, 0, 0, 3));
+        images.push(image);
+        assert!(heap.resident() <= heap.size());
+    }
+    assert_eq!((heap.used(), heap.free()), (8 << 20, 0), "far memory holds no more");
+    let compacted = counted(&near, Stat::SpansCompacted);
+    near.make_room(1);
+    assert_eq!((counted(&near, Stat::SpansCompacted), Allocation::new(&heap, 1).is_err()), (compacted, true));
+    for turn in 0..24 {
+        let in_use = near.begin(&workers);
+        images[turn % 8].begin_use(&in_use, ImageAccess::Write);
+        assert!(heap.resident() <= heap.size(), "{turn}");
+        check(&memories[turn % 8], 0..1 << 20, 0, 3);
+    }
+    // A submission may need more than the heap. Its images stay resident until it ends.
+    let in_use = near.begin(&workers);
+    images.iter().for_each(|image| image.begin_use(&in_use, ImageAccess::Write));
+    near.make_room(0);
+    assert_eq!(heap.resident(), 8 << 20);
+    memories.iter().for_each(|memory| check(memory, 0..1 << 20, 0, 3));
+    drop(in_use);
+    near.make_room(0);
+    assert!(heap.resident() <= heap.size());
+}
+
+/// A use of a span under compaction does not wait. The compaction gives up, and its near memory is
+/// free again.
+#[test]
+fn uses_abandon_compactions() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, false);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = filled(&heap, &near, &image, 0, 0, 3);
+    let compacted = compactable(&memory);
+    let begin = |span: usize| {
+        let used = compacted.spans[span].begin_compaction(100).unwrap();
+        let codec = (0, *compacted.table.lock().codec(0));
+        idle::CodedSpan { span, used, is_lost: false, storage: compacted.encode(span, &codec, &mut lines()) }
+    };
+    let coded = [begin(0), begin(1)];
+    let in_use = near.begin(&workers);
+    in_use.make_resident(compacted, 0..SPAN as u64, false);
+    fill(&memory, 0..SPAN as u64, 0, 4);
+    compacted.discard_coded(0..2, 100, &[], coded.into_iter().collect());
+    assert_eq!(states(&memory)[..2], [SpanState::Resident, SpanState::Compacted]);
+    assert_eq!((counted(&near, Stat::PacksAbandoned), counted(&near, Stat::SpansCompacted)), (32, 1));
+    assert_eq!(heap.resident(), heap.used() - (48 << 10));
+    image.begin_use(&in_use, ImageAccess::Read);
+    check(&memory, 0..SPAN as u64, 0, 4);
+    check(&memory, SPAN as u64..memory.size(), 0, 3);
 }
 
 /// Submissions of several queues use, rewrite and free images while all idle spans are compacted.
@@ -614,7 +719,7 @@ fn concurrent_submissions_find_their_bytes() {
         let (image, workers) = (surface(vk::Format::R8G8B8A8_UNORM, 300, 1), Workers::new(1));
         let memory = bound(&heap, &near, &image, 0);
         let in_use = near.begin(&workers);
-        image.begin_use(&in_use, true);
+        image.begin_use(&in_use, ImageAccess::Overwrite);
         fill(&memory, 0..memory.size(), 3, 0);
         drop(in_use);
         (image, memory, 0)
@@ -633,7 +738,7 @@ fn concurrent_submissions_find_their_bytes() {
                         *one = image();
                     }
                     let (surface, memory, seed) = &mut *one;
-                    surface.begin_use(&in_use, false);
+                    surface.begin_use(&in_use, ImageAccess::Write);
                     check(memory, 0..memory.size(), 3, *seed);
                     *seed = random;
                     fill(memory, 0..memory.size(), 3, random);

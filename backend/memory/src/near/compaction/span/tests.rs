@@ -1,7 +1,6 @@
 //! Models of a span under concurrent submissions, compaction and release. Loom explores every
 //! interleaving and every value that the memory model allows.
 
-use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU64 as Modelled;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -9,23 +8,17 @@ use vitric_base::sync::model::{Model, explore};
 
 use super::*;
 
-/// Model of a span of one word whose bytes loom tracks. Unordered reads and writes fail the test.
+/// Model of a span of one word. Accesses to its bytes are unordered. Loom lets each read return any
+/// value that the memory model allows, so a missing order shows as a wrong value.
 struct Memory {
     span: Span<Model>,
     submissions: Submissions<Model>,
-    raw: UnsafeCell<u64>,
+    raw: Modelled,
     /// Compacted value, protected by the memory's lock.
     compacted: Mutex<Option<u64>>,
     /// 1 if the contents are lost.
     is_lost: Modelled,
 }
-
-// SAFETY: the model accesses the bytes exactly as the driver does, and loom reports unsound
-// accesses.
-unsafe impl Sync for Memory {}
-// SAFETY: the model accesses the bytes exactly as the driver does, and loom reports unsound
-// accesses.
-unsafe impl Send for Memory {}
 
 /// Value of newly allocated pages.
 const FRESH: u64 = 0;
@@ -36,17 +29,15 @@ impl Memory {
         let (span, submissions) = (Span::default(), Submissions::with_entries(entries));
         span.set(SpanState::Resident, 0);
         let compacted = Mutex::new(None);
-        Arc::new(Self { span, submissions, raw: UnsafeCell::new(1), compacted, is_lost: Modelled::new(0) })
+        Arc::new(Self { span, submissions, raw: Modelled::new(1), compacted, is_lost: Modelled::new(0) })
     }
 
     fn read(&self) -> u64 {
-        // SAFETY: loom checks the access.
-        self.raw.with(|raw| unsafe { *raw })
+        self.raw.load(Ordering::Relaxed)
     }
 
     fn write(&self, value: u64) {
-        // SAFETY: loom checks the access.
-        self.raw.with_mut(|raw| unsafe { *raw = value });
+        self.raw.store(value, Ordering::Relaxed);
     }
 
     /// Models `CompactableMemory::make_resident`.
@@ -99,13 +90,23 @@ impl Memory {
     /// Models `CompactableMemory::compact_spans`.
     fn compact(&self) {
         let before = self.submissions.oldest();
-        let mut compacted = self.compacted.lock().unwrap();
-        let Some(used) = self.span.begin_compaction(before) else { return };
+        let Some(used) = self.span.begin_compaction(before) else {
+            let mut compacted = self.compacted.lock().unwrap();
+            if self.span.compact_cleared(before) {
+                let is_lost = self.is_lost.load(Ordering::Acquire) != 0;
+                *compacted = if is_lost { Some(FRESH) } else { *compacted };
+                self.write(FRESH);
+            }
+            return;
+        };
         let is_lost = self.is_lost.load(Ordering::Acquire) != 0;
-        let cleared = compacted.take();
-        *compacted = Some(if is_lost { FRESH } else { cleared.unwrap_or_else(|| self.read()) });
-        self.span.set(SpanState::Compacted, used);
-        self.write(FRESH);
+        // No lock is held while the bytes are coded.
+        let coded = if is_lost { FRESH } else { self.read() };
+        let mut compacted = self.compacted.lock().unwrap();
+        if self.span.end_compaction(used, true, before) {
+            *compacted = Some(coded);
+            self.write(FRESH);
+        }
     }
 
     /// Runs `work` as a submission that has made the span resident.
@@ -150,6 +151,23 @@ fn explore_with_compactions(
 fn beside(memory: &Arc<Memory>, work: impl FnOnce(&Memory) + 'static) -> thread::JoinHandle<()> {
     let memory = memory.clone();
     thread::spawn(move || work(&memory))
+}
+
+/// A submission uses a span under compaction without waiting: only the compaction gives up.
+#[test]
+fn a_use_abandons_a_compaction() {
+    let span = Span::<Machine>::default();
+    span.set(SpanState::Resident, 3);
+    let used = span.begin_compaction(4).unwrap();
+    assert_eq!((used, span.get().state()), (3, SpanState::Compacting));
+    assert!(span.mark(5) && !span.end_compaction(used, true, 4));
+    assert_eq!((span.get().state(), span.get().used()), (SpanState::Resident, 5));
+    // Without room, the span counts as used again.
+    let used = span.begin_compaction(6).unwrap();
+    assert!(span.end_compaction(used, false, 6));
+    assert_eq!((span.get().state(), span.get().used()), (SpanState::Resident, 6));
+    let used = span.begin_compaction(7).unwrap();
+    assert!(span.end_compaction(used, true, 7) && !span.mark(8));
 }
 
 #[test]
@@ -268,7 +286,7 @@ fn a_pinned_span_stays_resident() {
         if let Some(value) = compacted.take() {
             memory.write(value);
         }
-        memory.span.set(SpanState::Pinned, 0);
+        memory.span.pin();
         drop(compacted);
         assert_eq!(memory.read(), 1);
         memory.write(5);
