@@ -225,9 +225,6 @@ impl Gpu {
         direction: CopyDirection,
     ) {
         let in_use = self.begin_use();
-        if let (Some(in_use), CopyDirection::ToImage) = (&in_use, direction) {
-            image.begin_use(in_use, ImageAccess::Write);
-        }
         let transfer = BufferImageTransfer { buffer, image, direction };
         transfer::copy_buffer_image(&self.workers, in_use.as_ref(), transfer, regions);
         self.depths().copied_to(image);

@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn compaction_is_wanted_when_a_sixteenth_is_free() {
-        let heap = Heap::new(1600);
+        let heap = Heap::with_far(1600, 1600);
         let _held = heap.reserve(1500).unwrap();
         assert_eq!(heap.wanted(), 0);
         let _more = heap.reserve(1).unwrap();

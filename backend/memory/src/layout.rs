@@ -164,6 +164,24 @@ impl SurfaceLayout {
         self.planes.iter().map(move |plane| (plane.aspects, bytes(plane)))
     }
 
+    /// Returns the bytes of some levels and layers from the start of the surface, of all planes.
+    /// Slices of a volume belong to its one layer.
+    pub(super) fn bytes_of(&self, levels: Range<u32>, layers: Range<u32>) -> impl Iterator<Item = Range<u64>> {
+        let layers = if self.volume { 0..1 } else { layers.start..layers.end.min(self.layers) };
+        self.planes.iter().flat_map(move |plane| {
+            let levels = plane.levels.get(levels.start as usize..plane.levels.len().min(levels.end as usize));
+            let of_layer = match levels.unwrap_or_default() {
+                [first, .., last] => first.offset..last.offset + last.slice_bytes * u64::from(last.depth),
+                [only] => only.offset..only.offset + only.slice_bytes * u64::from(only.depth),
+                [] => 0..0,
+            };
+            layers.clone().map(move |layer| {
+                let start = plane.offset + u64::from(layer) * plane.layer_bytes;
+                start + of_layer.start..start + of_layer.end
+            })
+        })
+    }
+
     /// Returns the bytes of the whole surface.
     pub fn size(&self) -> u64 {
         self.size

@@ -45,7 +45,7 @@ pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
 pub use counter::Counter;
 pub use heap::{Heap, OutOfMemory};
 pub use layout::{SubresourceLayout, SurfaceDesc, SurfaceLayout, level_extent};
-pub use near::{FarFile, Hint, ImageAccess, InUse, NearConfig, Reading, Residency};
+pub use near::{FarFile, Hint, ImageAccess, InUse, NearConfig, Reading, Residency, Writing};
 pub use plane::{PlaneRef, TexelSample};
 pub use shared::Shares;
 pub use surface::{

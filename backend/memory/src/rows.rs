@@ -1,7 +1,7 @@
 //! Row-by-row access to texels of planes that store lines of 8x8 texels, for buffer copies and
 //! blits.
 
-use super::near::Reading;
+use super::near::{Reading, Writing};
 use super::plane::{PlaneRef, TexelSample};
 
 /// Width and height of a line, in texels.
@@ -55,6 +55,7 @@ fn movers(bytes: usize) -> Option<(FromLine, ToLine)> {
 }
 
 /// Part of a rectangle of texels that is copied at once.
+#[derive(Clone, Copy)]
 enum Piece {
     /// Whole line of 8x8 texels.
     Line,
@@ -91,18 +92,25 @@ impl PlaneRef<'_> {
     /// Writes a sample of the rectangle `[x0, y0, x1, y1]` of texels, `x1` and `y1` exclusive,
     /// from rows in `data`.
     pub fn write_rows(&self, rect: [u32; 4], sample: u32, data: &[u8]) {
+        self.write_pieces(rect, data, |[x, y], piece, texels| match piece {
+            Piece::Line => self.write_line(TexelSample { x, y, sample }, texels),
+            Piece::Run(_) => self.write_run(x, y, sample, texels),
+        });
+    }
+
+    /// Splits rows of texels into pieces. `write` receives the first texel of a piece, and its
+    /// texels in the order of memory.
+    fn write_pieces(&self, rect: [u32; 4], data: &[u8], mut write: impl FnMut([u32; 2], Piece, &[u8])) {
         let (pitch, mover) = (self.pitch_of(rect), movers(self.bytes()));
         let mut line = [0; MAX_LINE_BYTES];
-        self.each_piece(rect, |[x, y], at, piece| match (piece, mover) {
+        self.each_piece(rect, |first, at, piece| match (piece, mover) {
             (Piece::Line, Some((_, to_line))) => {
                 let line = &mut line[..self.bytes() * (SIDE * SIDE) as usize];
                 to_line(line, &data[at..], pitch);
-                self.write_line(TexelSample { x, y, sample }, line);
+                write(first, piece, line);
             }
             (Piece::Line, None) => {}
-            (Piece::Run(count), _) => {
-                self.write_run(x, y, sample, &data[at..at + count as usize * self.bytes()]);
-            }
+            (Piece::Run(count), _) => write(first, piece, &data[at..at + count as usize * self.bytes()]),
         });
     }
 
@@ -154,6 +162,21 @@ impl Reading<'_> {
     /// Reads a rectangle of texels of a plane of the image, as [`PlaneRef::read_rows`] does.
     pub fn read_rows(&mut self, plane: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
         plane.read_rows_by(rect, sample, out, |address, out| self.read(address, out));
+    }
+}
+
+impl Writing<'_> {
+    /// Writes a rectangle of texels of a plane of the image, as [`PlaneRef::write_rows`] does. The
+    /// plane must not share words with another plane.
+    pub fn write_rows(&self, plane: &PlaneRef<'_>, rect: [u32; 4], sample: u32, data: &[u8]) {
+        plane.write_pieces(rect, data, |[x, y], piece, texels| match piece {
+            Piece::Line => self.write(plane.address(x, y, sample), texels),
+            Piece::Run(_) => {
+                for (address, part) in plane.contiguous_parts(TexelSample { x, y, sample }, texels.len()) {
+                    self.write(address, &texels[part]);
+                }
+            }
+        });
     }
 }
 

@@ -16,7 +16,7 @@ use vitric_format::{self as format, Class, FormatInfo, PLANE_ASPECTS};
 use super::Allocation;
 use super::layout::{SurfaceDesc, SurfaceLayout, level_extent};
 use super::near::codec::{Codec, LINE, Line};
-use super::near::{CompactableMemory, Hint, ImageAccess, ImageClass, ImageHints, InUse, Reading};
+use super::near::{CompactableMemory, Hint, ImageAccess, ImageClass, ImageHints, InUse, Reading, Writing};
 use super::plane::PlaneRef;
 
 pub use self::decoded::{DecodedCache, DecodedTexels, DecodedUse};
@@ -179,16 +179,38 @@ impl Surface {
             self.hints.begin_write(in_use.number());
         }
         let clears = memory.noted_clears();
-        // A use noted by a later submission also covers this one while it runs.
-        let is_known =
-            self.used.load(Ordering::Acquire) >= in_use.number() && self.known_clears.load(Ordering::Acquire) == clears;
-        if is_known && !self.hints.is_lost() {
+        if self.is_in_use(in_use, clears) {
             return;
         }
         let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
         in_use.make_resident(memory, range, is_lost || access == ImageAccess::Overwrite);
         self.used.fetch_max(in_use.number(), Ordering::Release);
         self.known_clears.fetch_max(clears, Ordering::Release);
+    }
+
+    /// Returns true if the whole surface stays resident while a submission runs. `clears` is the
+    /// number of clears noted in its memory.
+    fn is_in_use(&self, in_use: &InUse<'_>, clears: u64) -> bool {
+        // A use noted by a later submission also covers this one while it runs.
+        self.used.load(Ordering::Acquire) >= in_use.number()
+            && self.known_clears.load(Ordering::Acquire) == clears
+            && !self.hints.is_lost()
+    }
+
+    /// Makes some levels and layers of the surface resident while a submission uses them.
+    fn begin_use_of(&self, in_use: &InUse<'_>, access: ImageAccess, levels: Range<u32>, layers: Range<u32>) {
+        let Some((memory, range)) = self.compactable() else { return };
+        if access != ImageAccess::Read {
+            self.hints.begin_write(in_use.number());
+        }
+        if self.is_in_use(in_use, memory.noted_clears()) {
+            return;
+        }
+        let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
+        for bytes in self.layout.bytes_of(levels, layers) {
+            let bytes = range.start + bytes.start..range.start + bytes.end;
+            in_use.make_resident(memory, bytes, is_lost || access == ImageAccess::Overwrite);
+        }
     }
 
     /// Notes that a plane is cleared at all levels and layers. The texels are written when an
@@ -216,6 +238,22 @@ impl Surface {
     pub fn reading<'a>(&'a self, in_use: Option<&'a InUse<'a>>) -> Option<Reading<'a>> {
         let (in_use, (memory, range)) = (in_use?, self.compactable()?);
         memory.has_compacted(&range, in_use.number()).then(|| Reading::new(in_use, memory))
+    }
+
+    /// Returns a writer for copies into a small part of the surface, if some of the surface is
+    /// compacted. The writer makes nothing resident. Otherwise makes the surface resident while the
+    /// submission uses it, and returns `None`.
+    pub fn writing<'a>(&'a self, in_use: &'a InUse<'a>) -> Option<Writing<'a>> {
+        let (memory, range) = self.compactable()?;
+        // Planes that share words, and decoded texels, need the texels at their addresses.
+        let is_plain =
+            format::info(self.desc.format).is_some_and(|info| info.compression.is_none() && info.planes().count() == 1);
+        if is_plain && !self.hints.is_lost() && memory.has_compacted(&range, in_use.number()) {
+            self.hints.begin_write(in_use.number());
+            return Some(Writing::new(in_use, memory));
+        }
+        self.begin_use(in_use, ImageAccess::Write);
+        None
     }
 
     /// Records a hint of a command that a submission executes.
@@ -306,6 +344,19 @@ pub struct SurfaceView {
 }
 
 impl SurfaceView {
+    /// Makes the levels and layers of the view resident while a submission uses them. Contents of
+    /// the surface that are written from then on are not lost.
+    pub fn begin_use(&self, in_use: &InUse<'_>, access: ImageAccess) {
+        let surface = self.surface.desc();
+        let is_volume = surface.kind == vk::ImageType::TYPE_3D;
+        if self.desc.levels >= surface.levels && (is_volume || self.desc.layers >= surface.layers) {
+            return self.surface.begin_use(in_use, access);
+        }
+        let levels = self.desc.base_level..self.desc.base_level.saturating_add(self.desc.levels);
+        let layers = self.desc.base_layer..self.desc.base_layer.saturating_add(self.desc.layers);
+        self.surface.begin_use_of(in_use, access, levels, layers);
+    }
+
     /// Returns the size in texels of level `level`, counted from the view's first level.
     pub fn extent(&self, level: u32) -> vk::Extent3D {
         let extent = self.extent_of_all_slices(level);

@@ -179,7 +179,7 @@ impl Bindings {
             for bound in set.compactable.iter().map(|&number| &set.bounds[number as usize]) {
                 let is_stored = matches!(bound, Bound::Other(Descriptor::StorageImage(_)));
                 let access = if is_stored { ImageAccess::Write } else { ImageAccess::Read };
-                bound.surface().into_iter().for_each(|image| image.begin_use(in_use, access));
+                bound.view().into_iter().for_each(|view| view.begin_use(in_use, access));
             }
             known.store(losses, Ordering::Release);
             used.fetch_max(number, Ordering::Release);

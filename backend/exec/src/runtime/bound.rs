@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use vitric_memory::{Allocation, BufferRange, Surface};
+use vitric_memory::{Allocation, BufferRange, Surface, SurfaceView};
 
 use super::Descriptor;
 use super::frame::BufferEntry;
@@ -35,8 +35,13 @@ impl Bound {
 
     /// Returns the surface of an image descriptor.
     pub(crate) fn surface(&self) -> Option<&Surface> {
+        self.view().map(|view| &*view.surface)
+    }
+
+    /// Returns the view of an image descriptor.
+    pub(crate) fn view(&self) -> Option<&SurfaceView> {
         match self {
-            Self::Other(descriptor) => descriptor.view().map(|view| &*view.surface),
+            Self::Other(descriptor) => descriptor.view().map(|view| &**view),
             Self::Buffer(..) => None,
         }
     }

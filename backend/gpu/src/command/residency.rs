@@ -19,7 +19,7 @@ use crate::transfer;
 /// other attachments may share their memory.
 pub(super) fn use_attachments(in_use: &InUse<'_>, begin: &PassBegin) {
     let (overwritten, kept): (Vec<_>, Vec<_>) = (0..begin.views.len()).partition(|&number| overwrites(begin, number));
-    let begin_use = |access| move |number: usize| begin.views[number].surface.begin_use(in_use, access);
+    let begin_use = |access| move |number: usize| begin.views[number].begin_use(in_use, access);
     kept.into_iter().for_each(begin_use(ImageAccess::Write));
     overwritten.into_iter().for_each(begin_use(ImageAccess::Overwrite));
 }
@@ -53,10 +53,8 @@ pub(super) fn use_images(in_use: &InUse<'_>, command: &Command) {
             source.begin_use(in_use, ImageAccess::Read);
             target.begin_use(in_use, ImageAccess::Write);
         }
-        // Sources of copies may stay compacted, see `transfer`.
-        Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => {
-            target.begin_use(in_use, ImageAccess::Write);
-        }
+        // Sources of copies, and targets of copies from buffers, may stay compacted, see `transfer`.
+        Command::CopyImage { target, .. } => target.begin_use(in_use, ImageAccess::Write),
         Command::ClearColorImage { target, ranges, .. } | Command::ClearDepthStencilImage { target, ranges, .. } => {
             let clears_all = transfer::clears_all(target, ranges);
             target.begin_use(in_use, if clears_all { ImageAccess::Overwrite } else { ImageAccess::Write });

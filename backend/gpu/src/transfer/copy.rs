@@ -4,7 +4,7 @@ use ash::vk;
 use vitric_base::workers::Workers;
 use vitric_format as format;
 use vitric_format::FormatInfo;
-use vitric_memory::{Allocation, Buffer, InUse, PlaneRef, Reading, Surface};
+use vitric_memory::{Allocation, Buffer, ImageAccess, InUse, PlaneRef, Reading, Surface, Writing};
 
 use super::{PlaneOrigin, slices};
 
@@ -36,8 +36,11 @@ pub(crate) struct BufferImageTransfer<'a> {
     pub(crate) direction: CopyDirection,
 }
 
-/// Copies regions between a buffer and an image. A source image may be compacted in near memory. A
-/// target image must be resident.
+/// Divisor of an image's texels that gives the most texels that a copy writes to compacted memory.
+/// A copy of more texels makes the image resident.
+const SMALL_PART: u64 = 8;
+
+/// Copies regions between a buffer and an image. The image may be compacted in near memory.
 pub(crate) fn copy_buffer_image(
     workers: &Workers,
     in_use: Option<&InUse<'_>>,
@@ -46,13 +49,34 @@ pub(crate) fn copy_buffer_image(
 ) {
     let is_read = transfer.direction == CopyDirection::ToBuffer;
     let mut reading = transfer.image.reading(in_use.filter(|_| is_read));
+    let writing = in_use.filter(|_| !is_read).and_then(|in_use| begin_writes(in_use, transfer.image, regions));
     for region in regions {
-        copy_region((workers, &mut reading), transfer, region);
+        copy_region((workers, &mut reading), writing.as_ref(), transfer, region);
     }
+}
+
+/// Begins writes of regions to an image. Returns a writer if the image is compacted and the regions
+/// are a small part of it. Otherwise the image is resident from then on.
+fn begin_writes<'a>(in_use: &'a InUse<'a>, image: &'a Surface, regions: &[vk::BufferImageCopy]) -> Option<Writing<'a>> {
+    let texels = |extent: vk::Extent3D, layers: u32| {
+        let area = u64::from(extent.width) * u64::from(extent.height);
+        area.saturating_mul(u64::from(extent.depth)).saturating_mul(u64::from(layers))
+    };
+    let written = |region: &vk::BufferImageCopy| {
+        let layers = region.image_subresource.layer_count.min(image.desc().layers);
+        texels(region.image_extent, layers)
+    };
+    let written = regions.iter().map(written).fold(0, u64::saturating_add);
+    if written <= texels(image.desc().extent, image.desc().layers) / SMALL_PART {
+        return image.writing(in_use);
+    }
+    image.begin_use(in_use, ImageAccess::Write);
+    None
 }
 
 fn copy_region(
     (workers, reading): (&Workers, &mut Option<Reading<'_>>),
+    writing: Option<&Writing<'_>>,
     BufferImageTransfer { buffer, image, direction }: BufferImageTransfer<'_>,
     region: &vk::BufferImageCopy,
 ) {
@@ -73,7 +97,7 @@ fn copy_region(
         let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
         let start = u128::from(region.buffer_offset) + slice_bytes;
         let Ok(start) = u64::try_from(start) else { break };
-        let rows = BufferRows { buffer, start, row_bytes, direction };
+        let rows = BufferRows { buffer, start, row_bytes, direction, writing };
         copy_slice(&rows, (workers, reading), PlaneOrigin { plane: &part, origin }, size);
         if direction == CopyDirection::ToImage {
             image.wrote_blocks(workers, (level, first + slice), [origin, size]);
@@ -95,6 +119,8 @@ struct BufferRows<'a> {
     start: u64,
     row_bytes: u64,
     direction: CopyDirection,
+    /// Present if the image is written and compacted.
+    writing: Option<&'a Writing<'a>>,
 }
 
 /// Number of rows and columns of a line of texels. A thread moves one row of lines as a chunk.
@@ -156,7 +182,10 @@ fn copy_slice(
             let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
             if rows.direction == CopyDirection::ToImage {
                 offsets.zip(chunk.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
-                part.write_rows([x0, y0, x1, y1], 0, chunk);
+                match rows.writing {
+                    Some(writing) => writing.write_rows(part, [x0, y0, x1, y1], 0, chunk),
+                    None => part.write_rows([x0, y0, x1, y1], 0, chunk),
+                }
             } else {
                 read(&mut reading, part, [x0, y0, x1, y1], 0, chunk);
                 offsets.zip(chunk.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));

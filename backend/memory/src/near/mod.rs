@@ -1,8 +1,9 @@
 //! Near memory: coded lines of surfaces, in a bounded memory of pages in front of a larger far
 //! memory.
 //!
-//! The driver stores idle images here (`compaction`), whole page groups at a time. Only tests use
-//! the compaction buffer and the compaction daemon, which serve writers of single lines.
+//! The driver stores idle images here (`compaction`), whole page groups at a time. Copies into idle
+//! images pass through the compaction buffer. Only tests use the daemon of `daemon`, which packs
+//! groups that writers of single lines left apart.
 //!
 //! Conventions: a *line* is 256 bytes, and a *sub-block* is 64 bytes. Eight consecutive lines are
 //! a *page group* of 2 KiB. Near memory consists of *pages* of 512 bytes. A group whose lines lie
@@ -51,7 +52,7 @@ use self::pages::{Pages, SUB_BLOCK_WORDS};
 use self::table::{GroupState, Locked, MAX_CLEARS, MAX_PAGES, Place, Snapshot};
 
 pub(crate) use self::compaction::{CompactableMemory, Evict, ImageClass, ImageHints};
-pub use self::compaction::{Hint, ImageAccess, InUse, NearConfig, Reading, Residency};
+pub use self::compaction::{Hint, ImageAccess, InUse, NearConfig, Reading, Residency, Writing};
 pub use self::daemon::Daemon;
 pub use self::far::FarFile;
 pub use self::stats::{Stat, Stats};

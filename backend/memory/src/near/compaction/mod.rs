@@ -18,6 +18,7 @@
 //!   the word and continues, so it never waits for coding. All other changes happen under the
 //!   memory's lock.
 //! - Copies from an image decode lines of compacted spans (`reading`) and make nothing resident.
+//!   Copies into small parts of an image write lines of compacted spans (`writing`).
 //! - Clears of whole images are *noted* (`clearing`): the bytes are written when an access needs
 //!   them, which is rare.
 //! - Hints from commands about images (`hints`) decide which spans are compacted first and which
@@ -35,6 +36,7 @@ mod pressure;
 mod reading;
 mod residency;
 mod span;
+mod writing;
 
 use std::io;
 use std::ops::Range;
@@ -55,6 +57,7 @@ pub(crate) use self::hints::{Evict, ImageHints};
 pub use self::hints::{Hint, ImageAccess};
 pub use self::reading::Reading;
 pub use self::residency::{InUse, NearConfig, Residency};
+pub use self::writing::Writing;
 
 /// Bytes of a span.
 const SPAN: usize = 64 << 10;

@@ -25,6 +25,9 @@ pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 /// Further time after which the residency thread looks at the host's memory while memory is not
 /// known to be short.
 const CALM_INTERVAL: Duration = Duration::from_millis(900);
+/// Groups of the compaction buffer: two rows of tiles of an image that is 2048 four-byte texels
+/// wide.
+const BUFFERED_GROUPS: usize = 64;
 /// Approximate limit of bytes that the residency thread codes in one interval. It leaves most of a
 /// processor to the program and keeps the order of compaction effective.
 const MAX_INTERVAL_BYTES: usize = 256 << 20;
@@ -108,7 +111,7 @@ impl ResidencyState {
         let make = || {
             let groups = usize::try_from(self.heap.capacity()).ok()?.div_ceil(SPAN) * GROUPS;
             let pages = usize::try_from(self.config.bytes).ok()? / PAGE;
-            let config = Config { pages, groups, far: self.config.far.clone(), buffer: 0, low_pages: 0 };
+            let config = Config { pages, groups, far: self.config.far.clone(), buffer: BUFFERED_GROUPS, low_pages: 0 };
             NearMemory::new(&config)
                 .inspect_err(|error| log::warn!("no near memory, all images stay resident: {error}"))
                 .ok()
@@ -165,6 +168,51 @@ impl ResidencyState {
     ) -> io::Result<()> {
         let memory = self.memory().ok_or(io::ErrorKind::NotFound)?;
         memory.read(codec, (Self::groups(slot).start + group) * LINES + line, out)
+    }
+
+    /// Gives a span whose lines are all equal a slot of near memory, without pages. `codec` is the
+    /// index of the span's codec, and the codec. Returns false if the span has no slot.
+    ///
+    /// # Errors
+    /// Neither near nor far memory has room.
+    pub(super) fn ensure_coded(&self, storage: &mut SpanStorage, (index, codec): (u8, &Codec)) -> io::Result<bool> {
+        let line = match storage {
+            SpanStorage::Coded { codec, .. } => return Ok(*codec == index),
+            SpanStorage::Raw | SpanStorage::Cleared(_) => return Ok(false),
+            SpanStorage::Zeros => Line::ZERO,
+            SpanStorage::Uniform(line) => **line,
+        };
+        let Some((memory, slot)) = self.memory().and_then(|memory| Some((memory, self.allocate_slot(memory)?))) else {
+            return Ok(false);
+        };
+        memory.clear(codec, Self::groups(slot), &line)?;
+        *storage = SpanStorage::Coded { slot, codec: index, bytes: 0 };
+        Ok(true)
+    }
+
+    /// Codes one line of a page group of a span. The line may stay in the compaction buffer.
+    ///
+    /// # Errors
+    /// Neither near nor far memory has room.
+    pub(super) fn put_line(
+        &self,
+        slot: u32,
+        (group, line): (usize, usize),
+        codec: &Codec,
+        data: &Line,
+    ) -> io::Result<()> {
+        let memory = self.memory().ok_or(io::ErrorKind::NotFound)?;
+        memory.write(codec, (Self::groups(slot).start + group) * LINES + line, data)
+    }
+
+    /// Empties the compaction buffer.
+    ///
+    /// # Errors
+    /// Neither near nor far memory has room.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        let flushed = self.memory.get().and_then(Option::as_ref).map_or(Ok(()), NearMemory::flush);
+        self.report();
+        flushed
     }
 
     /// Frees the slot of a span that did not become compacted.

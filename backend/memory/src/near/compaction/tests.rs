@@ -9,6 +9,9 @@ use ash::vk;
 use super::*;
 use crate::{Allocation, Buffer, FarFile, Heap, OutOfMemory, Surface, SurfaceDesc};
 
+mod parts;
+mod short_memory;
+
 const HEAP: u64 = 64 << 20;
 
 fn residency(heap: &Arc<Heap>, bytes: u64, always: bool) -> Residency {
@@ -611,102 +614,6 @@ fn the_residency_thread_compacts_idle_images() {
     let in_use = near.begin(&workers);
     images.iter().for_each(|image| image.begin_use(&in_use, ImageAccess::Write));
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
-}
-
-/// An image of 1 MiB that compaction makes a quarter of its size: each line takes one sub-block.
-fn mebibyte() -> Arc<Surface> {
-    surface(vk::Format::R8G8B8A8_UNORM, 512, 1)
-}
-
-/// Nothing is compacted while there is memory. A short heap and a host that wants memory compact
-/// idle images, as many as needed.
-#[test]
-fn compaction_waits_until_memory_is_short() {
-    let (heap, workers) = (Heap::with_far(6 << 20, 6 << 20), Workers::new(1));
-    let near = residency(&heap, HEAP, false);
-    let state = near.state_for(SPAN).unwrap();
-    let images = [(); 5].map(|()| mebibyte());
-    let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
-    state.history.lock().add(state.submissions.oldest());
-    assert!(!state.relieve());
-    assert!(memories.iter().all(|memory| states(memory) == [SpanState::Resident; 16]));
-    // Less than a sixteenth of the heap is free. An eighth is wanted.
-    let filler = Allocation::new(&heap, 700 << 10).unwrap();
-    let (free, goal) = (324 << 10, 2 * (6 << 20) / 16);
-    assert_eq!((heap.free(), heap.wanted()), (free, goal - free));
-    assert!(state.relieve());
-    // A span of 64 KiB takes 16 KiB afterwards.
-    let compacted = counted(&near, Stat::SpansCompacted);
-    assert_eq!(heap.free(), free + compacted * (48 << 10));
-    assert!(heap.free() >= goal && compacted <= 16, "{compacted}");
-    assert!(states(&memories[0]).contains(&SpanState::Compacted), "it was written first");
-    assert!(memories[1..].iter().all(|memory| states(memory) == [SpanState::Resident; 16]));
-    assert_eq!(counted(&near, Stat::GroupsPacked), 32 * compacted);
-    drop(filler);
-}
-
-/// Bytes that compaction saves can be allocated, up to the capacity. A heap that is full of idle
-/// images has room for more, and uses of images compact others.
-#[test]
-fn saved_memory_can_be_allocated() {
-    let (heap, workers) = (Heap::with_far(4 << 20, 4 << 20), Workers::new(2));
-    let near = residency(&heap, HEAP, false);
-    let mut images: Vec<_> = (0..4).map(|_| mebibyte()).collect();
-    let mut memories: Vec<_> = images.iter().map(|image| filled(&heap, &near, image, 0, 0, 3)).collect();
-    for _ in 4..8 {
-        let image = mebibyte();
-        assert_eq!(Allocation::new_compactable(&heap, 1 << 20, &near).unwrap_err(), OutOfMemory::Heap(1 << 20));
-        near.make_room(1 << 20);
-        memories.push(filled(&heap, &near, &image, 0, 0, 3));
-        images.push(image);
-        assert!(heap.resident() <= heap.size());
-    }
-    assert_eq!((heap.used(), heap.free()), (8 << 20, 0), "far memory holds no more");
-    let compacted = counted(&near, Stat::SpansCompacted);
-    near.make_room(1);
-    assert_eq!((counted(&near, Stat::SpansCompacted), Allocation::new(&heap, 1).is_err()), (compacted, true));
-    for turn in 0..24 {
-        let in_use = near.begin(&workers);
-        images[turn % 8].begin_use(&in_use, ImageAccess::Write);
-        assert!(heap.resident() <= heap.size(), "{turn}");
-        check(&memories[turn % 8], 0..1 << 20, 0, 3);
-    }
-    // A submission may need more than the heap. Its images stay resident until it ends.
-    let in_use = near.begin(&workers);
-    images.iter().for_each(|image| image.begin_use(&in_use, ImageAccess::Write));
-    near.make_room(0);
-    assert_eq!(heap.resident(), 8 << 20);
-    memories.iter().for_each(|memory| check(memory, 0..1 << 20, 0, 3));
-    drop(in_use);
-    near.make_room(0);
-    assert!(heap.resident() <= heap.size());
-}
-
-/// A use of a span under compaction does not wait. The compaction gives up, and its near memory is
-/// free again.
-#[test]
-fn uses_abandon_compactions() {
-    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
-    let near = residency(&heap, HEAP, false);
-    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
-    let memory = filled(&heap, &near, &image, 0, 0, 3);
-    let compacted = compactable(&memory);
-    let begin = |span: usize| {
-        let used = compacted.spans[span].begin_compaction(100).unwrap();
-        let codec = (0, *compacted.table.lock().codec(0));
-        idle::CodedSpan { span, used, is_lost: false, storage: compacted.encode(span, &codec, &mut lines()) }
-    };
-    let coded = [begin(0), begin(1)];
-    let in_use = near.begin(&workers);
-    in_use.make_resident(compacted, 0..SPAN as u64, false);
-    fill(&memory, 0..SPAN as u64, 0, 4);
-    compacted.discard_coded(0..2, 100, &[], coded.into_iter().collect());
-    assert_eq!(states(&memory)[..2], [SpanState::Resident, SpanState::Compacted]);
-    assert_eq!((counted(&near, Stat::PacksAbandoned), counted(&near, Stat::SpansCompacted)), (32, 1));
-    assert_eq!(heap.resident(), heap.used() - (48 << 10));
-    image.begin_use(&in_use, ImageAccess::Read);
-    check(&memory, 0..SPAN as u64, 0, 4);
-    check(&memory, SPAN as u64..memory.size(), 0, 3);
 }
 
 /// Submissions of several queues use, rewrite and free images while all idle spans are compacted.
