@@ -260,7 +260,7 @@ mod tests {
     fn memory_is_wanted_if_little_is_available_or_programs_wait() {
         let stalls = |percent: &str| format!("some avg10={percent} avg60=0.00 avg300=0.00 total=7\nfull avg10=99.00\n");
         let wanted = |name: &str, available: u64, machine: &str, group: &str| {
-            let memory = format!("MemTotal: {} kB\nMemAvailable: {} kB\n", 16 * GIB >> 10, available >> 10);
+            let memory = format!("MemTotal: {} kB\nMemAvailable: {} kB\n", 16 << 20, available >> 10);
             let files = [
                 ("proc/meminfo", memory.as_str()),
                 ("proc/self/cgroup", "0::/job\n"),

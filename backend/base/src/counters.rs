@@ -156,6 +156,7 @@ counters! {
     GroupsUnpacked "groups_unpacked" "near" "Packed page groups that a written line no longer fitted."
     PacksAbandoned "packs_abandoned" "near" "Page groups that were in use again before the daemon had packed them."
     GroupsEvicted "groups_evicted" "near" "Page groups that moved to far memory to free their pages."
+    GroupsCleared "groups_cleared" "near" "Page groups (2 KiB) whose clear was noted in control bits instead of written."
     GroupsDiscarded "groups_discarded" "near" "Page groups with lines in near or far memory whose contents were discarded, which freed their pages."
     PagesFree "pages_free" "near" "Fewest free pages of near memory at a time."
     PeakCompactedImages "peak_compacted_images" "near" "Most uncoded bytes of compacted spans at a time."

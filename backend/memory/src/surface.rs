@@ -44,6 +44,14 @@ pub struct Surface {
     decoded: OnceLock<Option<Arc<DecodedTexels>>>,
 }
 
+/// Plane whose clear is noted.
+struct ClearedPlane<'a> {
+    memory: &'a CompactableMemory,
+    /// Bytes of the plane in the memory.
+    bytes: Range<u64>,
+    line: Line,
+}
+
 impl Surface {
     /// Creates an unbound surface. Returns `None` if the format is not supported or the size
     /// exceeds the address range.
@@ -182,6 +190,7 @@ impl Surface {
         if self.is_in_use(in_use, clears) {
             return;
         }
+        self.hints.use_noted_tiles(access);
         let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
         in_use.make_resident(memory, range, is_lost || access == ImageAccess::Overwrite);
         self.used.fetch_max(in_use.number(), Ordering::Release);
@@ -206,6 +215,7 @@ impl Surface {
         if self.is_in_use(in_use, memory.noted_clears()) {
             return;
         }
+        self.hints.use_noted_tiles(access);
         let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
         for bytes in self.layout.bytes_of(levels, layers) {
             let bytes = range.start + bytes.start..range.start + bytes.end;
@@ -218,18 +228,52 @@ impl Surface {
     /// repeat the texel for at least one line. `in_use` must have begun to use the surface.
     /// Returns false and does nothing if the clear cannot be noted.
     pub fn note_clear(&self, in_use: &InUse<'_>, aspect: vk::ImageAspectFlags, copies: &[u8]) -> bool {
-        let Some((memory, Range { start, .. })) = self.compactable() else { return false };
-        let plane = self.layout.planes().find(|(plane, _)| *plane == aspect);
-        let texel = self.layout.part(aspect, 0, 0).map_or(0, |part| part.texel_bytes());
-        let line = copies.first_chunk().filter(|_| texel > 0 && LINE.is_multiple_of(texel)).map(Line::of_bytes);
-        let (Some((_, bytes)), Some(line)) = (plane, line) else { return false };
-        let bytes = start.saturating_add(bytes.start)..start.saturating_add(bytes.end);
-        let is_noted = in_use.note_clear(memory, &bytes, &line);
-        if is_noted {
-            // The increased loss count makes other users look at the surface again.
-            in_use.count_loss();
+        let Some(cleared) = self.cleared_plane(aspect, copies) else { return false };
+        let can_note = cleared.memory.has_whole_span(&cleared.bytes);
+        if can_note {
+            in_use.note_clears(cleared.memory, std::iter::once(cleared.bytes), &cleared.line);
         }
-        is_noted
+        can_note
+    }
+
+    /// Returns true if clears of tiles of the surface should be noted in the pass that ends now.
+    pub fn notes_tiles(&self) -> bool {
+        self.is_compactable() && self.layout.is_in_lines() && self.hints.notes_tiles()
+    }
+
+    /// Notes that parts of the first level and layer of a plane are cleared, like
+    /// [`Self::note_clear`]. `rows` are the cleared columns of rows of lines, from the top to the
+    /// bottom and from left to right, in texels. Both are multiples of 8, or the size of the
+    /// surface.
+    pub fn note_cleared_lines(
+        &self,
+        in_use: &InUse<'_>,
+        aspect: vk::ImageAspectFlags,
+        copies: &[u8],
+        rows: impl Iterator<Item = (u32, Range<u32>)>,
+    ) -> bool {
+        let part = self.layout.part(aspect, 0, 0).filter(|_| self.layout.is_in_lines());
+        let (Some(cleared), Some(part)) = (self.cleared_plane(aspect, copies), part) else { return false };
+        let start = cleared.bytes.start;
+        let bytes = |(y, columns): (u32, Range<u32>)| {
+            let row = start + u64::from(y / 8) * part.row_bytes;
+            let line = |x: u32| row + u64::from(x.div_ceil(8)) * part.line_bytes;
+            line(columns.start)..line(columns.end)
+        };
+        in_use.note_clears(cleared.memory, rows.map(bytes), &cleared.line);
+        self.hints.note_tiles();
+        true
+    }
+
+    /// Returns the bytes of a plane, and the line that a clear repeats in them. Returns `None` if
+    /// clears of the plane cannot be noted.
+    fn cleared_plane(&self, aspect: vk::ImageAspectFlags, copies: &[u8]) -> Option<ClearedPlane<'_>> {
+        let (memory, Range { start, .. }) = self.compactable()?;
+        let (_, bytes) = self.layout.planes().find(|(plane, _)| *plane == aspect)?;
+        let texel = self.layout.part(aspect, 0, 0)?.texel_bytes();
+        let line = copies.first_chunk().filter(|_| texel > 0 && LINE.is_multiple_of(texel)).map(Line::of_bytes)?;
+        let bytes = start.saturating_add(bytes.start)..start.saturating_add(bytes.end);
+        Some(ClearedPlane { memory, bytes, line })
     }
 
     /// Returns a reader for accesses that only read texels, if some of the surface is compacted.
@@ -237,7 +281,11 @@ impl Surface {
     /// then stays resident as long as `in_use` lives.
     pub fn reading<'a>(&'a self, in_use: Option<&'a InUse<'a>>) -> Option<Reading<'a>> {
         let (in_use, (memory, range)) = (in_use?, self.compactable()?);
-        memory.has_compacted(&range, in_use.number()).then(|| Reading::new(in_use, memory))
+        let has_compacted = memory.has_compacted(&range, in_use.number());
+        if has_compacted {
+            self.hints.use_noted_tiles(ImageAccess::Read);
+        }
+        has_compacted.then(|| Reading::new(in_use, memory))
     }
 
     /// Returns a writer for copies into a small part of the surface, if some of the surface is

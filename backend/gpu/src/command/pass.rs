@@ -16,6 +16,7 @@ use vitric_memory::{InUse, SurfaceView};
 use super::viewports::pixel_area;
 use super::{AttachmentClear, PassBegin, implicit};
 use crate::gpu::DeviceLost;
+use crate::raster::{Grid, TILE_LOG2};
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
 
@@ -28,7 +29,8 @@ pub(super) struct LoadClear {
     view: Arc<SurfaceView>,
     aspects: vk::ImageAspectFlags,
     value: ClearValue,
-    /// Aspects that are needed only in tiles that are drawn to, because the pass discards them.
+    /// Aspects that are cleared only in tiles that are drawn to, because the pass discards them or
+    /// the clear of the other tiles is recorded.
     discarded: vk::ImageAspectFlags,
 }
 
@@ -41,6 +43,11 @@ impl LoadClear {
     /// Returns the planes that must be cleared even where nothing is drawn.
     pub(super) fn kept_planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
         PlaneClear::of_view(&self.view, self.aspects & !self.discarded, 0, self.value)
+    }
+
+    /// Returns true if tiles must be cleared even where nothing is drawn.
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept_planes().next().is_some()
     }
 
     /// Returns the attachment's number.
@@ -61,6 +68,13 @@ impl LoadClear {
         self.aspects &= !(recorded | self.discarded);
     }
 
+    /// Records that tiles are cleared, for each plane that supports this. Nothing must be drawn to
+    /// these tiles before the pass ends.
+    pub(super) fn record_tiles(&mut self, in_use: &InUse<'_>, tiles: &UndrawnTiles) {
+        let recorded = self.kept_planes().filter(|plane| plane.note_lines(in_use, &self.view.surface, tiles.rows()));
+        self.discarded |= recorded.fold(vk::ImageAspectFlags::empty(), |recorded, plane| recorded | plane.aspect());
+    }
+
     /// Sets the aspects that are needed only in tiles that are drawn to. `discarded` returns them
     /// for an attachment.
     pub(super) fn set_discarded(&mut self, discarded: impl Fn(u32) -> vk::ImageAspectFlags) {
@@ -68,6 +82,42 @@ impl LoadClear {
         // Aspects that share words are discarded only together.
         let is_kept = is_packed(&self.view) && !discarded.contains(DEPTH_STENCIL);
         self.discarded = if is_kept { vk::ImageAspectFlags::empty() } else { discarded };
+    }
+}
+
+/// Tiles of a render area that begins at the first pixel of an image, to some of which nothing is
+/// drawn.
+pub(super) struct UndrawnTiles {
+    grid: Grid,
+    is_drawn: Vec<bool>,
+}
+
+impl UndrawnTiles {
+    /// Creates the set of the tiles of a grid for which `is_drawn` is false.
+    pub(super) fn new(grid: &Grid, is_drawn: Vec<bool>) -> Self {
+        Self { grid: *grid, is_drawn }
+    }
+
+    /// Returns the number of undrawn tiles.
+    pub(super) fn count(&self) -> usize {
+        self.is_drawn.iter().filter(|is_drawn| !**is_drawn).count()
+    }
+
+    /// Returns the pixels of undrawn tiles, as columns of rows of lines of 8 pixels. They are
+    /// ordered from the top to the bottom and from left to right.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u32, Range<u32>)> {
+        let [columns, _] = self.grid.size().map(|count| count as usize);
+        let [_, _, width, height] = self.grid.area().map(|bound| bound as u32);
+        self.is_drawn.chunks(columns.max(1)).zip(0u32..).flat_map(move |(tiles, row)| {
+            let top = row << TILE_LOG2;
+            (top..height.min(top + (1 << TILE_LOG2))).step_by(8).flat_map(move |y| {
+                let undrawn = tiles.iter().zip(0u32..).filter(|(is_drawn, _)| !**is_drawn);
+                undrawn.map(move |(_, column)| {
+                    let left = column << TILE_LOG2;
+                    (y, left..width.min(left + (1 << TILE_LOG2)))
+                })
+            })
+        })
     }
 }
 
@@ -453,4 +503,20 @@ fn intersect(a: vk::Rect2D, b: vk::Rect2D) -> vk::Rect2D {
     let (x, width) = axis(a.offset.x, a.extent.width, b.offset.x, b.extent.width);
     let (y, height) = axis(a.offset.y, a.extent.height, b.offset.y, b.extent.height);
     vk::Rect2D { offset: vk::Offset2D { x, y }, extent: vk::Extent2D { width, height } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undrawn_tiles_are_rows_of_lines() {
+        let grid = Grid::new([0, 0, 150, 76], 1);
+        let tiles = UndrawnTiles::new(&grid, vec![true, false, true, false, true, false]);
+        assert_eq!(tiles.count(), 3);
+        let rows: Vec<_> = tiles.rows().collect();
+        let upper = (0..64).step_by(8).map(|y| (y, 64..128));
+        let lower = [64, 72].into_iter().flat_map(|y| [(y, 0..64), (y, 128..150)]);
+        assert_eq!(rows, upper.chain(lower).collect::<Vec<_>>());
+    }
 }

@@ -9,13 +9,13 @@ use ash::vk;
 use smallvec::SmallVec;
 use vitric_exec::bindings::Bindings;
 
-use super::pass::LoadClear;
+use super::pass::{LoadClear, UndrawnTiles};
 use super::pixel_state::{FragmentState, PixelState};
 use super::state::PUSH_BYTES;
 use crate::geometry::Triangles;
 use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, Visibility};
 use crate::raster::Grid;
-use crate::tiling::{self, Clip, EarlyHizTest, Run, Runs, Window};
+use crate::tiling::{self, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
 
 /// Maximum number of queued primitives before a tile pass runs. Their data should stay in the
 /// caches.
@@ -24,6 +24,9 @@ pub(super) const MAX_PENDING: usize = 1 << 15;
 /// Minimum number of primitives of a window that is tested against early Hi-Z bounds. A tested
 /// window also has at least as many primitives as there are tiles.
 const MIN_TESTED: usize = 256;
+
+/// Divisor of a pass's tiles that gives the least undrawn tiles whose clears are recorded.
+const MIN_UNDRAWN: usize = 8;
 
 /// Maximum number of draw states before a tile pass runs.
 const MAX_DRAWS: usize = 1 << 14;
@@ -129,6 +132,28 @@ impl PendingDraws {
         clears.attachments.iter_mut().for_each(record);
         clears.attachments.retain(|clear| clear.planes().next().is_some());
         self.clears = Some(clears).filter(|clears| !clears.attachments.is_empty());
+    }
+
+    /// Calls `record` for each attachment to clear for which `can_record` holds, with the tiles
+    /// that nothing is drawn to. The pass ends afterwards, and has one layer.
+    pub(super) fn record_undrawn_tiles(
+        &mut self,
+        can_record: impl Fn(&LoadClear) -> bool,
+        record: impl Fn(&mut LoadClear, &UndrawnTiles),
+    ) {
+        self.close();
+        let Some(clears) = self.clears.as_mut().filter(|_| self.grid.layers() == 1) else { return };
+        let mut attachments = clears.attachments.iter_mut().filter(|clear| can_record(clear)).peekable();
+        if attachments.peek().is_none() {
+            return;
+        }
+        let mut is_drawn: Vec<bool> = clears.done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
+        TileParts::new(&self.queue.windows, &self.grid).tiles().into_iter().for_each(|tile| is_drawn[tile] = true);
+        let tiles = UndrawnTiles::new(&self.grid, is_drawn);
+        if tiles.count() < self.grid.count().div_ceil(MIN_UNDRAWN) {
+            return;
+        }
+        attachments.for_each(|clear| record(clear, &tiles));
     }
 
     /// Sets the Hi-Z structures of the depth attachment's layers that are drawn to. The last

@@ -8,7 +8,7 @@ use ash::vk::{AttachmentLoadOp as Load, Extent3D, ImageType, Rect2D};
 use vitric_format as format;
 use vitric_memory::{Hint, ImageAccess, InUse, SurfaceView};
 
-use super::pass::Pass;
+use super::pass::{LoadClear, Pass};
 use super::pending::PendingDraws;
 use super::{Command, PassBegin};
 use crate::transfer;
@@ -24,15 +24,19 @@ pub(super) fn use_attachments(in_use: &InUse<'_>, begin: &PassBegin) {
     overwritten.into_iter().for_each(begin_use(ImageAccess::Overwrite));
 }
 
-/// Records clears of whole images when a pass ends, instead of writing them, if nothing was drawn
-/// to any tile.
+/// Records clears when a pass ends, instead of writing them: of whole images if nothing was drawn
+/// to any tile, otherwise of the tiles that nothing was drawn to.
 pub(super) fn record_clears(in_use: &InUse<'_>, pass: &Pass, pending: &mut PendingDraws) {
+    let can_record = |clear: &LoadClear| !pass.is_resolved(clear.attachment()) && covers(pass.area, clear.view());
     pending.record_clears(|clear| {
-        let is_read = pass.is_resolved(clear.attachment());
-        if !is_read && covers(pass.area, clear.view()) {
+        if can_record(clear) {
             clear.record(in_use);
         }
     });
+    pending.record_undrawn_tiles(
+        |clear| !pass.has_views() && can_record(clear) && clear.is_kept() && clear.view().surface.notes_tiles(),
+        |clear, tiles| clear.record_tiles(in_use, tiles),
+    );
 }
 
 /// Reports the attachments whose contents are discarded when a pass ends, and those that their
@@ -53,7 +57,8 @@ pub(super) fn use_images(in_use: &InUse<'_>, command: &Command) {
             source.begin_use(in_use, ImageAccess::Read);
             target.begin_use(in_use, ImageAccess::Write);
         }
-        // Sources of copies, and targets of copies from buffers, may stay compacted, see `transfer`.
+        // Sources of copies, and targets of copies from buffers, may stay compacted, see
+        // `transfer`.
         Command::CopyImage { target, .. } => target.begin_use(in_use, ImageAccess::Write),
         Command::ClearColorImage { target, ranges, .. } | Command::ClearDepthStencilImage { target, ranges, .. } => {
             let clears_all = transfer::clears_all(target, ranges);

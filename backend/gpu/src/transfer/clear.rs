@@ -1,5 +1,7 @@
 //! Clears of images and attachments, and fills of buffers.
 
+use std::ops::Range;
+
 use ash::vk;
 use vitric_base::workers::Workers;
 use vitric_format as format;
@@ -163,6 +165,16 @@ impl<'v> PlaneClear<'v> {
     /// Records that the plane is cleared in the whole surface, see [`Surface::note_clear`].
     pub(crate) fn note(&self, in_use: &InUse<'_>, surface: &Surface) -> bool {
         surface.note_clear(in_use, self.aspect, &self.texels)
+    }
+
+    /// Records that lines of the plane are cleared, see [`Surface::note_cleared_lines`].
+    pub(crate) fn note_lines(
+        &self,
+        in_use: &InUse<'_>,
+        surface: &Surface,
+        rows: impl Iterator<Item = (u32, Range<u32>)>,
+    ) -> bool {
+        surface.note_cleared_lines(in_use, self.aspect, &self.texels, rows)
     }
 
     /// Clears the texels of a rectangle `[x0, y0, x1, y1]`; `x1` and `y1` are exclusive.

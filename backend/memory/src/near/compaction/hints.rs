@@ -2,10 +2,13 @@
 //! Users of the images need not know them.
 
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{OnceLock, Weak};
 
 use ash::vk::ImageLayout as L;
+
+/// Number of passes in which clears of an image's tiles are written, after noted ones had to be.
+const WRITTEN_PASSES: u32 = 64;
 
 /// Statement of a command about an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,10 @@ pub(crate) struct ImageHints {
     is_read_only: AtomicBool,
     /// Number of the last submission that may have written texels.
     written: AtomicU64,
+    /// True if clears of tiles were noted, and the image was not used since.
+    has_noted_tiles: AtomicBool,
+    /// Number of passes in which clears of tiles are still written.
+    written_passes: AtomicU32,
     /// Decoded texels of the image's blocks, if there are any.
     decoded: OnceLock<Weak<dyn Evict>>,
 }
@@ -110,6 +117,27 @@ impl ImageHints {
     /// Returns the number of the last submission that may have written texels.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if clears of tiles should be noted in the pass that ends now. They are written
+    /// for some passes after noted ones were read, because that is cheaper then.
+    pub fn notes_tiles(&self) -> bool {
+        let passes = self.written_passes.load(Ordering::Relaxed);
+        self.written_passes.store(passes.saturating_sub(1), Ordering::Relaxed);
+        passes == 0
+    }
+
+    /// Records that clears of tiles were noted.
+    pub fn note_tiles(&self) {
+        self.has_noted_tiles.store(true, Ordering::Relaxed);
+    }
+
+    /// Records a use of the image after clears of tiles may have been noted.
+    pub fn use_noted_tiles(&self, access: ImageAccess) {
+        if self.has_noted_tiles.load(Ordering::Relaxed) && self.has_noted_tiles.swap(false, Ordering::Relaxed) {
+            let passes = if access == ImageAccess::Overwrite { 0 } else { WRITTEN_PASSES };
+            self.written_passes.store(passes, Ordering::Relaxed);
+        }
     }
 
     /// Returns true if the image is only read.

@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering;
 use parking_lot::MutexGuard;
 use smallvec::SmallVec;
 
+use super::clearing::ALL_GROUPS;
 use super::span::{Span, SpanState};
 use super::{BoundImage, CompactableMemory, GROUPS, Lines, MAX_IDLE_INTERVALS, SPAN, SpanStorage, SpanTable, lines};
 use crate::near::Stat;
@@ -148,16 +149,28 @@ impl CompactableMemory {
         self.state.count(stats.raw, bytes);
         match storage {
             SpanStorage::Raw => self.state.count(stats.coded, bytes),
-            SpanStorage::Zeros | SpanStorage::Uniform(_) | SpanStorage::Cleared(_) => {
+            SpanStorage::Zeros | SpanStorage::Uniform(_) | SpanStorage::Cleared(..) => {
                 self.state.count(stats.uniform, bytes);
             }
             SpanStorage::Coded { bytes, .. } => self.state.count(stats.coded, *bytes as usize),
         }
     }
 
-    /// Returns the images and codecs of spans.
-    fn facts(&self, spans: &Range<usize>) -> SpanFacts {
-        let table = self.table.lock();
+    /// Returns the images and codecs of spans. Idle spans of which some groups are cleared become
+    /// resident, so that they can be coded.
+    fn facts(&self, spans: &Range<usize>, before: u64) -> SpanFacts {
+        let mut table = self.table.lock();
+        for span in spans.clone() {
+            let word = self.spans[span].get();
+            let is_partly =
+                |storage: &SpanStorage| matches!(storage, SpanStorage::Cleared(_, groups) if *groups != ALL_GROUPS);
+            if word.state() == SpanState::Cleared && word.is_idle(before) && is_partly(&table.storage[span]) {
+                if let SpanStorage::Cleared(line, groups) = std::mem::take(&mut table.storage[span]) {
+                    self.write_groups(span, groups, &line);
+                }
+                self.spans[span].set(SpanState::Resident, word.used());
+            }
+        }
         let codec = |span: usize| (table.codec_of[span], *table.codec(table.codec_of[span]));
         SpanFacts { images: table.images_in(spans), codecs: spans.clone().map(codec).collect() }
     }
@@ -165,7 +178,7 @@ impl CompactableMemory {
     /// Compacts the spans that no submission from `before` on has used. Returns the number of
     /// bytes read.
     fn compact_spans(&self, spans: Range<usize>, before: u64, scratch: &mut Lines) -> usize {
-        let SpanFacts { images, codecs } = self.facts(&spans);
+        let SpanFacts { images, codecs } = self.facts(&spans, before);
         let mut coded: SmallVec<[CodedSpan; LARGE_PAGE_SPANS]> = SmallVec::new();
         let mut read = 0;
         for (span, codec) in spans.clone().zip(&codecs) {
@@ -239,12 +252,13 @@ impl CompactableMemory {
 
     /// Makes a span compacted if it is cleared. Returns false if it is not, or is in use.
     fn compact_cleared(&self, table: &mut SpanTable, span: usize, before: u64, images: &[BoundImage]) -> bool {
-        if !self.spans[span].compact_cleared(before) {
+        let is_whole = matches!(table.storage[span], SpanStorage::Cleared(_, ALL_GROUPS));
+        if !is_whole || !self.spans[span].compact_cleared(before) {
             return false;
         }
         let is_lost = is_lost(images, span);
         let storage = match &table.storage[span] {
-            SpanStorage::Cleared(line) if !is_lost => SpanStorage::of_line(line),
+            SpanStorage::Cleared(line, _) if !is_lost => SpanStorage::of_line(line),
             _ => SpanStorage::Zeros,
         };
         self.note_compacted(table, span, storage, is_lost);

@@ -19,8 +19,8 @@
 //!   memory's lock.
 //! - Copies from an image decode lines of compacted spans (`reading`) and make nothing resident.
 //!   Copies into small parts of an image write lines of compacted spans (`writing`).
-//! - Clears of whole images are *noted* (`clearing`): the bytes are written when an access needs
-//!   them, which is rare.
+//! - Clears of whole images, and of tiles that nothing is drawn to, are *noted* (`clearing`): the
+//!   bytes are written when an access needs them.
 //! - Hints from commands about images (`hints`) decide which spans are compacted first and which
 //!   need no coding (`idle`).
 //! - `residency`: near memory of a device, its submissions, and the residency thread, which
@@ -48,6 +48,7 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use vitric_base::workers::Workers;
 
+use self::clearing::GroupMask;
 use self::residency::ResidencyState;
 use self::span::{Span, SpanState};
 use super::codec::{Codec, Line};
@@ -82,8 +83,9 @@ enum SpanStorage {
     Zeros,
     /// All lines equal this line. The span has no pages.
     Uniform(Arc<Line>),
-    /// All lines equal this line. The span still has pages, whose bytes are outdated.
-    Cleared(Arc<Line>),
+    /// All lines of some page groups equal this line. The span still has pages. Their bytes are
+    /// outdated in these groups, and raw in the others.
+    Cleared(Arc<Line>, GroupMask),
     /// Coded in a slot of near memory, with this size in bytes. `codec` is an index into the
     /// codecs of the memory.
     Coded { slot: u32, codec: u8, bytes: u32 },
@@ -94,7 +96,7 @@ impl SpanStorage {
     fn bytes(&self) -> u32 {
         match self {
             Self::Raw => SPAN as u32,
-            Self::Zeros | Self::Uniform(_) | Self::Cleared(_) => 0,
+            Self::Zeros | Self::Uniform(_) | Self::Cleared(..) => 0,
             Self::Coded { bytes, .. } => *bytes,
         }
     }
@@ -429,8 +431,12 @@ impl CompactableMemory {
         match &table.storage[span] {
             // New pages are zeros.
             SpanStorage::Raw | SpanStorage::Zeros => return Ok(()),
-            SpanStorage::Uniform(line) | SpanStorage::Cleared(line) => {
+            SpanStorage::Uniform(line) => {
                 self.write_lines(bytes, line);
+                return Ok(());
+            }
+            SpanStorage::Cleared(line, groups) => {
+                self.write_groups(span, *groups, line);
                 return Ok(());
             }
             SpanStorage::Coded { slot, codec, .. } => self.state.get(*slot, table.codec(*codec), scratch)?,

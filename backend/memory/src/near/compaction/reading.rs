@@ -75,24 +75,34 @@ impl CompactableMemory {
             // Another thread may have made the span resident meanwhile.
             let state = self.spans[span].get().state();
             if matches!(state, SpanState::Compacted | SpanState::Cleared) {
-                self.state.count(Stat::LinesRead, 1);
                 match &table.storage[span] {
+                    SpanStorage::Cleared(_, groups) if groups >> (line / LINES) & 1 == 0 => {
+                        self.read_raw(span, line, out);
+                        return Ok(());
+                    }
                     SpanStorage::Raw | SpanStorage::Zeros => *out = Line::ZERO,
-                    SpanStorage::Uniform(line) | SpanStorage::Cleared(line) => *out = **line,
+                    SpanStorage::Uniform(line) | SpanStorage::Cleared(line, _) => *out = **line,
                     SpanStorage::Coded { slot, codec, .. } => {
-                        return self.state.get_line(*slot, (line / LINES, line % LINES), table.codec(*codec), out);
+                        let place = (line / LINES, line % LINES);
+                        self.state.get_line(*slot, place, table.codec(*codec), out)?;
                     }
                 }
+                self.state.count(Stat::LinesRead, 1);
                 return Ok(());
             }
             // The mark must precede the release of the lock, so that the span is not compacted
             // again.
             self.spans[span].mark(number);
         }
+        self.read_raw(span, line, out);
+        Ok(())
+    }
+
+    /// Reads a line of a span from memory.
+    fn read_raw(&self, span: usize, line: usize, out: &mut Line) {
         let bytes = self.bytes(span);
         let start = bytes.start + line * LINE;
         *out = Line::ZERO;
         self.copy_to(start.min(bytes.end)..bytes.end.min(start + LINE), out.bytes_mut());
-        Ok(())
     }
 }

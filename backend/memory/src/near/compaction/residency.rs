@@ -178,7 +178,7 @@ impl ResidencyState {
     pub(super) fn ensure_coded(&self, storage: &mut SpanStorage, (index, codec): (u8, &Codec)) -> io::Result<bool> {
         let line = match storage {
             SpanStorage::Coded { codec, .. } => return Ok(*codec == index),
-            SpanStorage::Raw | SpanStorage::Cleared(_) => return Ok(false),
+            SpanStorage::Raw | SpanStorage::Cleared(..) => return Ok(false),
             SpanStorage::Zeros => Line::ZERO,
             SpanStorage::Uniform(line) => **line,
         };
@@ -235,7 +235,7 @@ impl ResidencyState {
     }
 
     fn free(&self, storage: SpanStorage, bytes: usize, free: impl FnOnce(&NearMemory, Range<usize>)) {
-        if matches!(storage, SpanStorage::Raw | SpanStorage::Cleared(_)) {
+        if matches!(storage, SpanStorage::Raw | SpanStorage::Cleared(..)) {
             return;
         }
         if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
@@ -537,9 +537,16 @@ impl InUse<'_> {
         }
     }
 
-    /// Notes that bytes of a memory are cleared, see [`CompactableMemory::note_clear`].
-    pub(crate) fn note_clear(&self, memory: &CompactableMemory, range: &Range<u64>, line: &Line) -> bool {
-        memory.note_clear(range, self.number(), line)
+    /// Notes that bytes of a memory are cleared, see [`CompactableMemory::note_clears`].
+    pub(crate) fn note_clears(
+        &self,
+        memory: &CompactableMemory,
+        ranges: impl Iterator<Item = Range<u64>>,
+        line: &Line,
+    ) {
+        memory.note_clears(ranges, self.number(), line);
+        // The increased loss count makes other users look at the surface again.
+        self.count_loss();
     }
 
     /// Records and logs that a compacted span cannot be read.

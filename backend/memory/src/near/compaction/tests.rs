@@ -179,7 +179,9 @@ fn clears_are_noted() {
     fill(&memory, 0..memory.size(), 1, 5);
     let losses = in_use.losses();
     clear(&in_use, 0xff12_3456);
-    assert_eq!((states(&memory)[0], &states(&memory)[1..6]), (SpanState::Resident, &[SpanState::Cleared; 5][..]));
+    // The image covers half of span 0, five spans, and four and a half groups of span 6.
+    assert_eq!(states(&memory)[..7], [SpanState::Cleared; 7]);
+    assert_eq!((counted(&near, Stat::SpansCleared), counted(&near, Stat::GroupsCleared)), (5, 16 + 5 * 32 + 4));
     assert!(in_use.losses() > losses, "sets look at the image again");
     check(&memory, 0..range.start, 1, 5);
     check(&memory, SPAN as u64..6 * SPAN as u64, 1, 5);
@@ -190,7 +192,6 @@ fn clears_are_noted() {
         image.reading(Some(&in_use)).unwrap().read_rows(&plane, [x, y, x + 1, y + 1], 0, &mut texel);
         assert_eq!(u32::from_le_bytes(texel), 0xff12_3456);
     }
-    assert_eq!(counted(&near, Stat::SpansCleared), 5);
     // The submission uses the image and clears it again.
     image.begin_use(&in_use, ImageAccess::Write);
     assert!(all_are(0xff12_3456));

@@ -92,6 +92,60 @@ fn copies_write_uniform_spans() {
     check(&memory, at + 4..memory.size(), 2, 3);
 }
 
+/// Clears of tiles cost a bit for each of their page groups. Uses write the groups, copies read
+/// them, and what was drawn to other tiles stays.
+#[test]
+fn clears_of_tiles_are_noted() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, false);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = filled(&heap, &near, &image, 0, 1, 3);
+    let plane = image.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+    // A row of lines has 8 KiB: four groups, one of each tile. One of 16 tiles is drawn to.
+    let rows = || {
+        let columns = |y: u32| (0..4).filter(move |column| (y / 64, *column) != (1, 2));
+        (0..256).step_by(8).flat_map(move |y| columns(y).map(move |column| (y, column * 64..column * 64 + 64)))
+    };
+    let note = |in_use: &InUse<'_>, texel: u32| {
+        image.begin_use(in_use, ImageAccess::Overwrite);
+        assert!(image.notes_tiles());
+        let copies = texel.to_le_bytes().repeat(64);
+        assert!(image.note_cleared_lines(in_use, vk::ImageAspectFlags::COLOR, &copies, rows()));
+    };
+    let is_right = |texels: &[u8], texel: u32| {
+        (0..).zip(texels.chunks(4)).all(|(number, found)| {
+            let [x, y] = [number % 256, number / 256];
+            let at = plane.address(x, y, 0);
+            match (x / 64, y / 64) {
+                (2, 1) => found.iter().zip(at..).all(|(found, place)| *found == byte(1, place, 3)),
+                _ => found == texel.to_le_bytes(),
+            }
+        })
+    };
+    let in_use = near.begin(&workers);
+    note(&in_use, 7);
+    // The second row of tiles is span 1.
+    assert_eq!((counted(&near, Stat::GroupsCleared), counted(&near, Stat::SpansCleared)), (15 * 8, 3));
+    assert_eq!(states(&memory), [SpanState::Cleared; 4]);
+    check(&memory, 0..memory.size(), 1, 3);
+    // A pass that clears again writes nothing.
+    note(&in_use, 8);
+    check(&memory, 0..memory.size(), 1, 3);
+    let mut texels = vec![0; 256 * 256 * 4];
+    image.reading(Some(&in_use)).unwrap().read_rows(&plane, [0, 0, 256, 256], 0, &mut texels);
+    assert!(is_right(&texels, 8));
+    drop(in_use);
+    // Compaction keeps both kinds of groups.
+    compact(std::slice::from_ref(compactable(&memory)), u64::MAX, usize::MAX);
+    assert_eq!((states(&memory), counted(&near, Stat::SpansUniform)), (vec![SpanState::Compacted; 4], 3));
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, ImageAccess::Read);
+    plane.read_rows([0, 0, 256, 256], 0, &mut texels);
+    assert!(is_right(&texels, 8));
+    // Because the clears had to be read, the next 64 passes write them.
+    assert_eq!((0..65).map(|_| image.notes_tiles()).filter(|notes| *notes).count(), 1);
+}
+
 /// A view makes its levels and layers resident, and nothing else.
 #[test]
 fn views_make_their_levels_and_layers_resident() {
