@@ -150,7 +150,15 @@ fn draws_wait_where_they_may() {
         }
     }
     std::fs::remove_dir_all(&counters).expect("the folder can be removed");
-    let happens = ["posh_deferred_draws", "posh_lookahead_chunks", "posh_not_deferred_order"];
+    let happens = [
+        "posh_deferred_draws",
+        "posh_lookaheads",
+        "posh_lookahead_chunks",
+        "posh_hiz_updates",
+        "posh_hidden_kills",
+        "posh_scissor_kills",
+        "posh_not_deferred_order",
+    ];
     for name in happens {
         assert!(counted[name] > 0, "{name} is 0: {counted:?}");
     }

@@ -225,6 +225,11 @@ impl PendingDraws {
         }
     }
 
+    /// Tightens `early` by the bounds that the last tile pass left.
+    pub(super) fn tighten_early_bounds(&self, early: &mut EarlyBounds) {
+        early.tighten(self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel)));
+    }
+
     /// Returns the number of bits of depth.
     pub(super) fn depth_bits(&self) -> u32 {
         self.depth_bits
@@ -391,14 +396,15 @@ impl PendingDraws {
         std::mem::take(&mut self.queue)
     }
 
-    fn extend(&mut self, window: Window) {
+    /// Appends a window behind all earlier primitives. No window may be open.
+    pub(super) fn extend(&mut self, window: Window) {
         self.closed += window.triangles.weight();
         self.queue.windows.push(window);
     }
 }
 
 /// Assigns the triangles after the last run, up to `end`, to a draw.
-fn add_run(runs: &mut Runs, end: usize, draw: usize) {
+pub(super) fn add_run(runs: &mut Runs, end: usize, draw: usize) {
     let (end, draw) = (end as u32, draw as u32);
     let begin = runs.last().map_or(0, |last| last.end);
     match runs.last_mut() {

@@ -7,8 +7,9 @@ use vitric_ir::{Function, Inst};
 /// Fixed cost of shading one vertex, in IR instructions, on top of its program.
 const VERTEX_COST: u32 = 32;
 
-/// Number of primitives that are drawn without look-ahead for each one that was deferred in vain.
-const PAUSE: u64 = 16;
+/// Numbers of primitives that are drawn without look-ahead for each one that was deferred in vain:
+/// the first time, and at most. The number doubles each time.
+const PAUSES: [u32; 2] = [16, 512];
 
 /// Denominator of shares.
 const WHOLE: u32 = 1 << 16;
@@ -24,13 +25,15 @@ pub struct CullHeuristic {
     visible: AtomicU32,
     /// Number of primitives to draw before draws are deferred again.
     paused: AtomicU64,
+    /// Number of primitives to draw for each one of the next deferral in vain.
+    pause: AtomicU32,
 }
 
 impl CullHeuristic {
     /// Returns the heuristic of a vertex program, given the functions of both pipes.
     pub(super) fn new(positions: &Function, full: &Function) -> Self {
         let costs = [positions, full].map(|function| cost(function) + VERTEX_COST);
-        Self { costs, visible: AtomicU32::new(WHOLE), paused: AtomicU64::new(0) }
+        Self { costs, visible: AtomicU32::new(WHOLE), paused: AtomicU64::new(0), pause: AtomicU32::new(PAUSES[0]) }
     }
 
     /// Returns true if running the cull pipe is expected to be cheaper than shading every vertex
@@ -57,10 +60,16 @@ impl CullHeuristic {
         paused > 0
     }
 
-    /// Pauses deferral after this number of primitives was deferred and later draws hid too few of
-    /// them.
-    pub fn pause_deferral(&self, primitives: usize) {
-        self.paused.store(primitives as u64 * PAUSE, Ordering::Relaxed);
+    /// Records if later draws hid enough of this number of deferred primitives. If not, pauses
+    /// deferral, each time for longer.
+    pub fn record_deferral(&self, pays: bool, primitives: usize) {
+        let [first, most] = PAUSES;
+        if pays {
+            return self.pause.store(first, Ordering::Relaxed);
+        }
+        let pause = self.pause.load(Ordering::Relaxed);
+        self.paused.store(primitives as u64 * u64::from(pause), Ordering::Relaxed);
+        self.pause.store((pause * 2).min(most), Ordering::Relaxed);
     }
 }
 
@@ -86,16 +95,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_do_not_wait_after_waiting_in_vain() {
+    fn draws_are_not_deferred_after_deferral_in_vain() {
         let heuristic = CullHeuristic::new(&Builder::new().finish(), &Builder::new().finish());
-        assert!(!heuristic.skips_deferral(1000));
-        heuristic.pause_deferral(100);
-        assert!(
-            heuristic.skips_deferral(1000)
-                && heuristic.skips_deferral(599)
-                && heuristic.skips_deferral(1)
-                && !heuristic.skips_deferral(1)
-        );
+        let skipped = || (0..).take_while(|_| heuristic.skips_deferral(100)).count();
+        assert_eq!(skipped(), 0);
+        for factor in [16, 32, 64, 128, 256, 512, 512] {
+            heuristic.record_deferral(false, 100);
+            assert_eq!(skipped(), factor);
+        }
+        heuristic.record_deferral(true, 100);
+        assert_eq!(skipped(), 0);
+        heuristic.record_deferral(false, 100);
+        assert_eq!(skipped(), 16);
     }
 
     #[test]

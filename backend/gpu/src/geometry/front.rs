@@ -13,17 +13,18 @@ use vitric_base::object_pool::ObjectPool;
 use super::corners::IndexRange;
 use super::cull::CullQueue;
 use super::feedback::{CapturePlan, Captured};
+use super::lookahead::{self, BoundRules, ChunkBounds, DrawBounds, LOOKAHEAD_CHUNK};
 use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
 use super::mesh::{MeshScratch, MeshWorkgroups};
 use super::plan::Rules;
-use super::posh::{self, BLOCK, BLOCKS, ChunkBounds, ChunkIndices, CullScratch, CullTests, Culled, Interrupted, Posh};
+use super::posh::{self, ChunkIndices, CullScratch, Culled, Interrupted, Posh};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{PositionSource, ShadeScratch, shade};
 use super::tessellation::{PatchScratch, TessellationKernel};
 use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
-use crate::hiz::{DepthRange, OcclusionTest};
+use crate::hiz::DepthRange;
 use crate::state::Subdivision;
 
 /// Number of primitives in a chunk, whose vertices are shaded at once. A high number avoids
@@ -38,15 +39,6 @@ pub struct InstanceRange {
     pub instance: u32,
     /// Numbers of the primitives in the instance.
     pub primitives: Range<usize>,
-}
-
-/// A chunk of a draw in the look-ahead.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookaheadChunk {
-    /// Primitives of the chunk.
-    pub range: InstanceRange,
-    /// Number of the chunk's first block among those of the draw.
-    pub first_block: usize,
 }
 
 /// A draw after primitive assembly.
@@ -83,20 +75,20 @@ pub struct Assembled<'a> {
     pub layers: u32,
     /// The policy and the kernel of the cull pipe, or `None` if the draw does not use it.
     pub posh: Option<(Posh, &'a PositionKernel)>,
-    /// Result of the look-ahead for this draw, or `None` if all primitives may be visible.
-    pub visible: Option<VisibleBlocks<'a>>,
     /// Layout of the vertices that transform feedback writes, if active. The vertex kernel then
     /// writes the captured components too.
     pub captures: Option<&'a CapturePlan>,
 }
 
-/// Visibility of a draw's blocks, as found by the look-ahead.
-#[derive(Clone, Copy)]
-pub struct VisibleBlocks<'a> {
-    /// For each block, instance by instance: true if the block may be visible.
-    pub blocks: &'a [bool],
-    /// Hi-Z data against which the primitives of visible blocks are tested.
-    pub hiding: OcclusionTest<'a>,
+/// Primitives of a chunk that are set up, whose vertices are numbered.
+struct Selection {
+    /// True if `CullScratch::visible` lists them; false if all primitives of the chunk are set up.
+    is_culled: bool,
+    /// Number of primitives that are counted as inputs of clipping, and of those outside.
+    inputs: usize,
+    outside: usize,
+    /// Number of primitives that remained after culling, if that is known.
+    remaining: Option<usize>,
 }
 
 /// Strips of lines whose stipple continues from line to line.
@@ -176,19 +168,27 @@ impl Assembled<'_> {
 
     /// Shades and sets up a range of all primitives, after those in the last buffer of `out`.
     /// Returns false if the time limit of the draw has expired.
-    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
+    pub fn process(&self, scratch: &mut FrontScratch, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
+        self.process_visible(scratch, range, None, out)
+    }
+
+    /// Processes primitives like [`Self::process`], without those that the look-ahead culled or
+    /// that Hi-Z hides by their bounds.
+    pub fn process_visible(
+        &self,
+        scratch: &mut FrontScratch,
+        mut range: Range<usize>,
+        bounds: Option<&DrawBounds<'_>>,
+        out: &mut Vec<Triangles>,
+    ) -> bool {
         scratch.numbered = None;
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
-            let count = (self.per_instance() - first).min(range.end - range.start).min(MAX_CHUNK);
-            let (is_visible, count) = self.run_of_blocks(instance, first..first + count);
-            if !is_visible {
-                range.start += count;
-                continue;
-            }
+            let whole = bounds.map_or(MAX_CHUNK, |_| LOOKAHEAD_CHUNK - first % LOOKAHEAD_CHUNK);
+            let count = (self.per_instance() - first).min(range.end - range.start).min(whole);
             let (instance, primitives) = (instance as u32, first..first + count);
             let done = match (self.merged, self.mesh) {
-                (None, None) => self.shade_chunk(scratch, InstanceRange { instance, primitives }, out),
+                (None, None) => self.shade_chunk(scratch, InstanceRange { instance, primitives }, bounds, out),
                 (None, Some(mesh)) => {
                     self.mesh_chunk(mesh, (&mut scratch.mesh, &mut scratch.cull_queue), primitives, out)
                 }
@@ -213,43 +213,30 @@ impl Assembled<'_> {
         DepthRange { min, max }
     }
 
-    /// Returns the number of blocks of one instance.
-    fn blocks_of_each(&self) -> usize {
-        self.per_instance().div_ceil(BLOCK)
-    }
-
-    /// Returns the number of blocks of all instances.
-    pub fn blocks(&self) -> usize {
-        self.blocks_of_each() * self.instances as usize
-    }
-
-    /// Returns true if the first primitives of a range of an instance may be visible, and the
-    /// number of primitives to which that result applies.
-    fn run_of_blocks(&self, instance: usize, range: Range<usize>) -> (bool, usize) {
-        let Some(VisibleBlocks { blocks, .. }) = &self.visible else { return (true, range.len()) };
-        let blocks = &blocks[instance * self.blocks_of_each()..];
-        let (first, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
-        let count = blocks[first..end].iter().take_while(|is_visible| **is_visible == blocks[first]).count();
-        (blocks[first], ((first + count) * BLOCK).min(range.end) - range.start)
+    /// Returns the number of look-ahead chunks of one instance.
+    fn chunks_of_each(&self) -> usize {
+        self.per_instance().div_ceil(LOOKAHEAD_CHUNK)
     }
 
     /// Returns the chunks of the look-ahead.
-    pub fn lookahead_chunks(&self) -> impl Iterator<Item = LookaheadChunk> + use<> {
-        let (count, blocks) = (self.per_instance(), self.blocks_of_each());
+    pub fn lookahead_chunks(&self) -> impl Iterator<Item = InstanceRange> + use<> {
+        let count = self.per_instance();
         // A draw without primitives may have any number of instances, which need no iteration.
-        let instances = if count == 0 { 0 } else { self.instances as usize };
+        let instances = if count == 0 { 0 } else { self.instances };
         (0..instances).flat_map(move |instance| {
-            let starts = (0..count).step_by(BLOCK * BLOCKS);
-            starts.map(move |start| {
-                let primitives = start..count.min(start + BLOCK * BLOCKS);
-                let range = InstanceRange { instance: instance as u32, primitives };
-                LookaheadChunk { range, first_block: instance * blocks + start / BLOCK }
-            })
+            let starts = (0..count).step_by(LOOKAHEAD_CHUNK);
+            starts.map(move |start| InstanceRange { instance, primitives: start..count.min(start + LOOKAHEAD_CHUNK) })
         })
     }
 
-    /// Finds the bounds of a chunk, and those of its blocks if `with_blocks`. Returns `Ok(None)`
-    /// if they are unknown.
+    /// Returns a look-ahead chunk as a range of the primitives of all instances.
+    pub fn range_of(&self, InstanceRange { instance, primitives }: &InstanceRange) -> Range<usize> {
+        let first = *instance as usize * self.per_instance();
+        first + primitives.start..first + primitives.end
+    }
+
+    /// Runs the cull pipe of the look-ahead for a chunk. Returns `Ok(None)` if its vertices lie too
+    /// far apart.
     ///
     /// # Errors
     /// Returns an error if the time limit of the draw has expired.
@@ -257,7 +244,7 @@ impl Assembled<'_> {
         &self,
         FrontScratch { indices, last_read, cull, .. }: &mut FrontScratch,
         InstanceRange { instance, primitives: range }: InstanceRange,
-        with_blocks: bool,
+        rules: &BoundRules,
     ) -> Result<Option<ChunkBounds>, Interrupted> {
         let Some((_, kernel)) = self.posh else { return Ok(None) };
         let source = self.source_of(instance);
@@ -277,7 +264,7 @@ impl Assembled<'_> {
         };
         let plan = &self.contexts[0].plan;
         let draw = PositionSource { source: &source, kernel };
-        posh::bound_chunk(draw, &chunk, with_blocks, plan, &mut cull.positions)
+        lookahead::bound_chunk(draw, &chunk, (rules, plan), &mut cull.positions)
     }
 
     /// Returns the corners of a range of primitives. May store them in `indices`.
@@ -332,15 +319,13 @@ impl Assembled<'_> {
         // Culling overwrites the numbering of the previous chunk.
         *numbered = None;
         let (corners, rules) = (self.corners_in(range.clone(), indices), Rules::new(&self.contexts[0]));
-        let tests = CullTests { rules: &rules, hiding: self.visible.as_ref().map(|visible| &visible.hiding) };
-        let culled = posh::cull_chunk(PositionSource { source, kernel }, corners, tests, cull, reuse)?;
+        let culled = posh::cull_chunk(PositionSource { source, kernel }, corners, &rules, cull, reuse)?;
         if let Some(counters) = self.counters {
             counters.count(if culled.is_some() { Counter::PoshChunks } else { Counter::PoshScattered }, 1);
-            let Culled { vertices, by_volume, by_facing, by_others } = culled.unwrap_or_default();
+            let Culled { vertices, by_volume, by_facing } = culled.unwrap_or_default();
             counters.count(Counter::PoshVertices, vertices as u64);
             counters.count(Counter::PoshVolumeKills, by_volume as u64);
             counters.count(Counter::PoshFacingKills, by_facing as u64);
-            counters.count(Counter::PoshHiddenKills, by_others as u64);
         }
         Ok(culled)
     }
@@ -350,23 +335,78 @@ impl Assembled<'_> {
         VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source }
     }
 
-    /// Shades and sets up primitives of an instance.
-    fn shade_chunk(
+    /// Finds the primitives of a chunk that are set up, and numbers their vertices.
+    ///
+    /// # Errors
+    /// Returns an error if the time limit of the draw has expired.
+    fn select(
         &self,
+        source: &VertexSource<'_>,
         scratch: &mut FrontScratch,
-        InstanceRange { instance, primitives: range }: InstanceRange,
-        out: &mut Vec<Triangles>,
-    ) -> bool {
-        let source = self.source_of(instance);
-        let Ok(culled) = self.cull(&source, scratch, &range) else { return false };
+        InstanceRange { instance, primitives: range }: &InstanceRange,
+        bounds: Option<&DrawBounds<'_>>,
+    ) -> Result<Selection, Interrupted> {
         let corners = range.start * self.of_each..range.end * self.of_each;
+        let number = *instance as usize * self.chunks_of_each() + range.start / LOOKAHEAD_CHUNK;
+        if let Some((bounds, chunk)) = bounds.and_then(|bounds| Some((bounds, bounds.chunk(number)?))) {
+            let start = range.start / LOOKAHEAD_CHUNK * LOOKAHEAD_CHUNK;
+            let in_chunk = range.start - start..range.end - start;
+            let inputs = bounds.list_visible(chunk, &in_chunk, &mut scratch.cull.visible);
+            self.number_visible(scratch, range);
+            return Ok(Selection { is_culled: true, inputs, outside: 0, remaining: Some(inputs) });
+        }
+        let culled = self.cull(source, scratch, range)?;
         if culled.is_none() && scratch.numbered.as_ref() != Some(&corners) {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
+        Ok(Selection {
+            is_culled: culled.is_some(),
+            inputs: range.len(),
+            outside: culled.map_or(0, |culled| culled.by_volume),
+            remaining: culled.map(|_| scratch.cull.visible.len()),
+        })
+    }
+
+    /// Numbers the vertices of those primitives of a range that are listed as visible.
+    fn number_visible(
+        &self,
+        FrontScratch { reuse, indices, cull, numbered, .. }: &mut FrontScratch,
+        range: &Range<usize>,
+    ) {
+        *numbered = None;
+        cull.corners.clear();
+        if !cull.visible.is_empty() {
+            let all = self.corners_in(range.clone(), indices);
+            for &number in &cull.visible {
+                cull.corners.extend_from_slice(&all[number as usize * 3..][..3]);
+            }
+        }
+        reuse.number(&cull.corners);
+    }
+
+    /// Shades and sets up primitives of an instance.
+    fn shade_chunk(
+        &self,
+        scratch: &mut FrontScratch,
+        range: InstanceRange,
+        bounds: Option<&DrawBounds<'_>>,
+        out: &mut Vec<Triangles>,
+    ) -> bool {
+        let source = self.source_of(range.instance);
+        let Ok(selection) = self.select(&source, scratch, &range, bounds) else { return false };
+        let range = range.primitives;
+        if selection.is_culled && scratch.cull.visible.is_empty() {
+            self.record_remaining(selection.remaining.unwrap_or(0), range.len());
+            self.count_clipped(selection.inputs as u64, -(selection.outside as i64));
+            return true;
+        }
         let FrontScratch { reuse, shading, cull_queue, cull, captured, .. } = scratch;
         let mut discarded = Triangles::default();
-        let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
+        let open = self
+            .contexts
+            .first()
+            .map(|context| room((context, 0), (out, reuse.places.len() / self.of_each), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
         let before = (triangles.len(), triangles.vertices());
         let Some(shaded) = shade(&source, &reuse.vertices, shading, triangles) else { return false };
@@ -383,10 +423,8 @@ impl Assembled<'_> {
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.continue_strips(starts, *counter.lock());
             }
-            let (inputs, count) = (range.len() as u64, range.len());
             let (places, first) = (reuse.places.chunks_exact(self.of_each), self.first_primitive + range.start as u32);
-            let number =
-                |place: usize| if culled.is_some() { first + cull.visible[place] } else { first + place as u32 };
+            let number = |place: usize| first + if selection.is_culled { cull.visible[place] } else { place as u32 };
             if self.contexts[0].routed.is_some() {
                 (0..).zip(places).for_each(|(place, places)| set_up.add_routed(&shaded, places, number(place)));
             } else if self.of_each == 3 {
@@ -395,12 +433,9 @@ impl Assembled<'_> {
                 (0..).zip(places).for_each(|(place, places)| set_up.add(&shaded, places, number(place)));
             }
             let (counter, gained) = set_up.finish();
-            let left = culled.map_or(out[open].len().saturating_sub(before.0), |_| cull.visible.len());
-            if let Some((_, kernel)) = self.posh {
-                kernel.heuristic.record_visible(left, count);
-            }
-            let outside = culled.map_or(0, |culled| culled.by_volume as i64);
-            self.count_clipped(inputs, gained - outside);
+            let set_up = || out[open].len().saturating_sub(before.0);
+            self.record_remaining(selection.remaining.unwrap_or_else(set_up), range.len());
+            self.count_clipped(selection.inputs as u64, gained - selection.outside as i64);
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);
             }
@@ -413,6 +448,13 @@ impl Assembled<'_> {
 }
 
 impl Assembled<'_> {
+    /// Records the number of primitives of a chunk that remained after culling.
+    fn record_remaining(&self, remaining: usize, of: usize) {
+        if let Some((_, kernel)) = self.posh {
+            kernel.heuristic.record_visible(remaining, of);
+        }
+    }
+
     /// Counts the primitives before clipping, and `gained` more after it.
     pub(super) fn count_clipped(&self, inputs: u64, gained: i64) {
         if let Some(counters) = self.counters {

@@ -146,6 +146,11 @@ impl LazyVertexKernel {
         self.captured.get_or_init(|| VertexKernel::new(pipeline, true))
     }
 
+    /// Returns the kernel that writes positions only, if it was used before.
+    pub fn known_positions(&self) -> Option<&PositionKernel> {
+        self.positions.get()
+    }
+
     /// Returns the kernel that writes positions only.
     pub fn positions(&self, pipeline: &PipelineState) -> &PositionKernel {
         self.positions.get_or_init(|| {

@@ -12,13 +12,11 @@ use vitric_base::simd::{Lanes, WAVE, kernel};
 
 use super::cull::{Axes, Floats, Ints, cull};
 use super::cull_heuristic::CullHeuristic;
-use super::extent::{self, Extent};
+use super::extent;
 use super::kernel::{outside, position};
-use super::plan::{Facing, Plan, Rules};
+use super::plan::{Facing, Rules};
 use super::reuse::Reuse;
 use super::shading::{PositionSource, Positions, shade_positions};
-use crate::hiz::{DepthRange, HizUpdate, OcclusionTest};
-use crate::raster::{Triangle, may_cover_group, snap};
 
 /// Policy that selects the draws that go through the cull pipe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,16 +33,8 @@ pub enum Posh {
 /// Minimum number of primitives of a draw for which the cull pipe is worth its cost.
 pub const MIN_POSH_PRIMITIVES: usize = 64;
 
-/// Number of primitives in a block, the unit in which the look-ahead finds primitives hidden.
-pub const BLOCK: usize = 128;
-
-/// Number of blocks whose positions the look-ahead shades at once. A high number avoids shading
-/// shared vertices again, since each batch of blocks shades all of its vertices.
-pub const BLOCKS: usize = 32;
-
-/// Minimum size of a chunk's bounds, in pixels for each of its primitives, from which on the
-/// primitives update the Hi-Z buffer.
-const MIN_UPDATE_PIXELS: i64 = 128;
+/// Number of primitives whose vertices are tested for one common plane together.
+const BLOCK: usize = 128;
 
 /// Buffers that the cull pipe reuses from chunk to chunk.
 #[derive(Debug, Default)]
@@ -55,6 +45,8 @@ pub(super) struct CullScratch {
     places: Vec<u32>,
     /// Indices of the visible primitives in the chunk.
     pub(super) visible: Vec<u32>,
+    /// Corners of the visible primitives, if the look-ahead found them.
+    pub(super) corners: Vec<u32>,
 }
 
 /// Counts of the cull pipe's results for a chunk.
@@ -67,22 +59,6 @@ pub(super) struct Culled {
     pub(super) by_volume: usize,
     /// Number of primitives culled by their facing, or that cover no sample.
     pub(super) by_facing: usize,
-    /// Number of primitives that other draws hide.
-    pub(super) by_others: usize,
-}
-
-/// Bounds and Hi-Z updates that the look-ahead computes for a chunk.
-#[derive(Debug, Default)]
-pub struct ChunkBounds {
-    /// Bounds of the whole chunk.
-    pub whole: Extent,
-    /// Bounds of the chunk's blocks. Empty if they were not requested or if the whole chunk lies
-    /// outside.
-    pub blocks: Vec<Extent>,
-    /// Hi-Z updates of the chunk's primitives.
-    pub updates: Vec<HizUpdate>,
-    /// Number of vertices whose positions were shaded.
-    pub vertices: usize,
 }
 
 impl Posh {
@@ -110,130 +86,48 @@ impl Posh {
 pub(super) fn cull_chunk(
     draw: PositionSource<'_>,
     corners: &[u32],
-    tests: CullTests<'_>,
+    rules: &Rules,
     scratch: &mut CullScratch,
     reuse: &mut Reuse,
 ) -> Result<Option<Culled>, Interrupted> {
     let span = shade_span(draw, &ChunkIndices::of(corners), &mut scratch.positions)?;
-    Ok(span.map(|span| find_visible(corners, span, tests, scratch, reuse)))
-}
-
-/// Tests of triangles in the cull pipe.
-#[derive(Clone, Copy)]
-pub(super) struct CullTests<'a> {
-    pub(super) rules: &'a Rules,
-    /// Hi-Z data against which triangles are tested, if there is any.
-    pub(super) hiding: Option<&'a OcclusionTest<'a>>,
+    Ok(span.map(|span| find_visible(corners, span, rules, scratch, reuse)))
 }
 
 /// Consecutive vertices whose positions were shaded.
 #[derive(Debug, Clone, Copy)]
-struct VertexSpan {
+pub(super) struct VertexSpan {
     /// Lowest vertex index, without the offset that is added.
-    first: u32,
-    count: usize,
+    pub(super) first: u32,
+    pub(super) count: usize,
 }
 
 /// Triangles of vertices whose positions were shaded.
 #[derive(Clone, Copy)]
-struct PositionedTriangles<'a> {
-    positions: &'a Positions,
+pub(super) struct PositionedTriangles<'a> {
+    pub(super) positions: &'a Positions,
     /// Vertex indices, three for each triangle.
-    corners: &'a [u32],
+    pub(super) corners: &'a [u32],
     /// Vertex index of the first position.
-    first: u32,
+    pub(super) first: u32,
 }
 
 impl<'a> PositionedTriangles<'a> {
     /// Returns the index of a corner's position.
     #[inline]
-    fn position(&self, corner: usize) -> usize {
+    pub(super) fn position(&self, corner: usize) -> usize {
         (self.corners[corner] - self.first) as usize
     }
 
     /// Returns the triangles, at most sixteen at a time.
-    fn waves(self) -> impl Iterator<Item = Self> {
+    pub(super) fn waves(self) -> impl Iterator<Item = Self> {
         self.corners.chunks(3 * WAVE).map(move |corners| Self { corners, ..self })
     }
 
     /// Returns the number of triangles.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.corners.len() / 3
     }
-}
-
-/// Computes the bounds of triangles with the given corners, the bounds of their blocks if
-/// `with_blocks`, and their Hi-Z updates. Returns `Ok(None)` if the vertex indices lie too far
-/// apart to shade the whole range.
-///
-/// # Errors
-/// Returns an error if the program was interrupted.
-pub(super) fn bound_chunk(
-    draw: PositionSource<'_>,
-    indices: &ChunkIndices<'_>,
-    with_blocks: bool,
-    plan: &Plan,
-    positions: &mut Positions,
-) -> Result<Option<ChunkBounds>, Interrupted> {
-    let shaded = shade_span(draw, indices, positions)?;
-    let Some(VertexSpan { first, count: vertices }) = shaded else { return Ok(None) };
-    let corners = indices.vertices;
-    let words = positions.words();
-    let extent = |least: u32, greatest: u32| {
-        let range = (least - first) as usize..(greatest - first) as usize + 1;
-        Extent::of(words.map(|words| &words[range.clone()]))
-    };
-    let whole = extent(first, first + (vertices as u32 - 1));
-    let mut bounds = ChunkBounds { whole, vertices, ..ChunkBounds::default() };
-    // Callers do not read the blocks of a chunk that lies wholly outside.
-    if with_blocks && bounds.whole != Extent::Outside {
-        let block = |corners: &[u32]| {
-            let [least, greatest] = span(corners);
-            extent(least, greatest)
-        };
-        bounds.blocks = corners.chunks(3 * BLOCK).map(block).collect();
-    }
-    let primitives = corners.len() / 3;
-    let updates_hiz = match bounds.whole {
-        Extent::Outside => false,
-        // A few large triangles, such as those of a wall, may cross the view volume and still hide
-        // much.
-        Extent::Anywhere => primitives <= MIN_POSH_PRIMITIVES,
-        Extent::Within([x0, y0, x1, y1], _) => {
-            let [width, height] = [(x0, x1), (y0, y1)].map(|(low, high)| i64::from(high) - i64::from(low));
-            width * height >= MIN_UPDATE_PIXELS * primitives as i64
-        }
-    };
-    if updates_hiz {
-        bounds.updates = updates(PositionedTriangles { positions, corners, first }, plan);
-    }
-    Ok(Some(bounds))
-}
-
-/// Returns the Hi-Z updates of the triangles that may cover whole groups.
-fn updates(triangles: PositionedTriangles<'_>, plan: &Plan) -> Vec<HizUpdate> {
-    let mut updates = Vec::new();
-    let [x, y, z, _] = triangles.positions.words();
-    for wave in triangles.waves() {
-        let found = cull_wave(wave, &plan.rules);
-        let mut rest = found.visible & !found.crossing & ((1u32 << wave.len()) - 1);
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let pixels = found.pixels.map(|bounds| i64::from(bounds[lane]));
-            if !may_cover_group(pixels) {
-                continue;
-            }
-            let places = [0, 1, 2].map(|corner: usize| {
-                let vertex = wave.position(lane * 3 + corner);
-                [x, y, z].map(|words| f32::from_bits(words[vertex]))
-            });
-            let grid = places.map(|[x, y, _]| [x, y].map(|place| i64::from(snap(place))));
-            let triangle = Triangle::new(grid);
-            updates.extend(triangle.map(|triangle| HizUpdate { triangle, shape: plan.depth_shape(places), pixels }));
-        }
-    }
-    updates
 }
 
 /// The vertex indices of a chunk's corners.
@@ -254,7 +148,7 @@ impl<'c> ChunkIndices<'c> {
 
 /// Shades the positions of all vertices between the lowest and the highest index. Returns `None` if
 /// the indices lie too far apart.
-fn shade_span(
+pub(super) fn shade_span(
     draw: PositionSource<'_>,
     &ChunkIndices { vertices, span: [least, greatest], added }: &ChunkIndices<'_>,
     positions: &mut Positions,
@@ -282,7 +176,7 @@ fn span_lanes(corners: &[u32]) -> [u32; 2] {
 
 kernel!(
     /// Returns the lowest and the highest of the corners' vertex indices.
-    span, span_lanes, (corners: &[u32]) -> [u32; 2]
+    pub(super) span, span_lanes, (corners: &[u32]) -> [u32; 2]
 );
 
 /// Finds the visible triangles and numbers their vertices. The positions in `scratch` are those of
@@ -290,11 +184,11 @@ kernel!(
 fn find_visible(
     corners: &[u32],
     VertexSpan { first: least, count: vertices }: VertexSpan,
-    CullTests { rules, hiding }: CullTests<'_>,
+    rules: &Rules,
     scratch: &mut CullScratch,
     reuse: &mut Reuse,
 ) -> Culled {
-    let CullScratch { positions, places, visible } = scratch;
+    let CullScratch { positions, places, visible, .. } = scratch;
     places.clear();
     visible.clear();
     reuse.clear();
@@ -312,9 +206,7 @@ fn find_visible(
         let all = (1u32 << wave.len()) - 1;
         culled.by_volume -= (all & found.inside).count_ones() as usize;
         culled.by_facing += (all & found.inside & !found.visible).count_ones() as usize;
-        let hidden = hiding.map_or(0, |hiding| found.hidden(all, wave, hiding));
-        culled.by_others += hidden.count_ones() as usize;
-        let mut rest = found.visible & all & !hidden;
+        let mut rest = found.visible & all;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -338,39 +230,23 @@ pub struct Interrupted;
 
 /// Results for up to sixteen triangles, one bit or lane each.
 #[derive(Debug, Default)]
-struct CulledWave {
+pub(super) struct CulledWave {
     /// Triangles that may be visible.
-    visible: u32,
+    pub(super) visible: u32,
     /// Triangles that are not wholly outside.
-    inside: u32,
+    pub(super) inside: u32,
     /// Triangles that cross the view volume.
-    crossing: u32,
+    pub(super) crossing: u32,
     /// Bounds of the pixels that the triangles may cover, valid for triangles that do not cross
     /// the view volume.
-    pixels: [Ints; 4],
-}
-
-impl CulledWave {
-    /// Returns the triangles of `all` that would be visible but that other draws hide.
-    fn hidden(&self, all: u32, wave: PositionedTriangles<'_>, hiding: &OcclusionTest<'_>) -> u32 {
-        let (mut rest, mut hidden) = (self.visible & !self.crossing & all, 0);
-        let [_, _, z, _] = wave.positions.words();
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let pixels = hiding.touchable(self.pixels.map(|bounds| i64::from(bounds[lane])));
-            let depth = |corner: usize| f32::from_bits(z[wave.position(lane * 3 + corner)]);
-            let [a, b, c] = [0, 1, 2].map(depth);
-            let depths = DepthRange { min: a.min(b).min(c), max: a.max(b).max(c) };
-            let hides = |pixels| hiding.hides(pixels, depths);
-            hidden |= u32::from(pixels.is_none_or(hides)) << lane;
-        }
-        hidden
-    }
+    pub(super) pixels: [Ints; 4],
 }
 
 /// Culls up to sixteen triangles.
-fn cull_wave(PositionedTriangles { positions, corners, first }: PositionedTriangles<'_>, rules: &Rules) -> CulledWave {
+pub(super) fn cull_wave(
+    PositionedTriangles { positions, corners, first }: PositionedTriangles<'_>,
+    rules: &Rules,
+) -> CulledWave {
     let (mut place, mut out) = (Axes::<Floats>::default(), [[0; WAVE]; 3]);
     let [x, y, _, outside] = positions.words();
     for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
@@ -429,13 +305,8 @@ mod tests {
         let (mut scratch, mut reuse) = (CullScratch::default(), Reuse::default());
         scratch.positions =
             Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), 0, outside]));
-        let culled = find_visible(
-            corners,
-            VertexSpan { first: least, count: vertices.len() },
-            CullTests { rules: &RULES, hiding: None },
-            &mut scratch,
-            &mut reuse,
-        );
+        let culled =
+            find_visible(corners, VertexSpan { first: least, count: vertices.len() }, &RULES, &mut scratch, &mut reuse);
         (culled, scratch.visible, reuse)
     }
 
@@ -473,33 +344,10 @@ mod tests {
         let (culled, visible, reuse) = find(&vertices, &corners, 40);
         let expected: Vec<u32> = (0..).zip(&triangles).filter(|(_, (_, seen))| *seen).map(|(index, _)| index).collect();
         assert_eq!(visible, expected);
-        assert_eq!(culled, Culled { vertices: 12, by_volume: 5, by_facing: 2, by_others: 0 });
+        assert_eq!(culled, Culled { vertices: 12, by_volume: 5, by_facing: 2 });
         let back: Vec<u32> = reuse.places.iter().map(|&place| reuse.vertices[place as usize]).collect();
         assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42, 50, 41, 42]);
         assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47, 50], "each once, in the order of first use");
-    }
-
-    #[test]
-    fn large_whole_triangles_update_hiz() {
-        let right = 2 << outside::PLANE;
-        let vertices = [
-            ([0.0, 0.0], 0.25, 0),
-            ([40.0, 0.0], 0.5, 0),
-            ([0.0, 40.0], 0.75, 0),
-            ([90.0, 0.0], 0.5, right),
-            ([7.0, 0.0], 0.5, 0),
-        ];
-        let words = |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
-        let positions = Positions::of(vertices.iter().map(words));
-        let plan = Plan { rules: RULES, ..Plan::default() };
-        // The last three triangles face away, cross the view volume, and are too narrow for a
-        // group.
-        let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
-        let updates = updates(PositionedTriangles { positions: &positions, corners: &corners, first: 0 }, &plan);
-        assert_eq!(updates.len(), 1);
-        let HizUpdate { triangle, shape, pixels } = updates[0];
-        assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));
-        assert_eq!((shape.depth.origin, shape.depth_range), (0.25, [0.25, 0.75]));
     }
 
     proptest! {

@@ -55,6 +55,18 @@ impl EarlyBounds {
         self.nearest = self.tiles.iter().fold(f32::INFINITY, |nearest, tile| nearest.min(tile.nearest));
     }
 
+    /// Tightens the bounds by those of the tiles, which hold at the same time.
+    pub fn tighten<'b, B: std::ops::Deref<Target = Bounds> + 'b>(&mut self, tiles: impl Iterator<Item = Option<B>>) {
+        let Some(direction) = self.direction else { return };
+        for (known, bounds) in self.tiles.iter_mut().zip(tiles) {
+            let Some(now) = bounds.map(|bounds| TileBounds::of(&bounds, direction)) else { continue };
+            known.all = known.all.min(now.all);
+            known.groups.iter_mut().zip(now.groups).for_each(|(known, now)| *known = known.min(now));
+            known.nearest = known.nearest.min(now.nearest);
+            self.nearest = self.nearest.min(now.nearest);
+        }
+    }
+
     /// Drops all bounds.
     pub fn forget(&mut self) {
         self.direction = None;
@@ -103,6 +115,14 @@ impl EarlyBounds {
         *far = far.min(nearness);
         known.nearest = known.nearest.min(nearness);
         self.nearest = self.nearest.min(nearness);
+    }
+
+    /// Returns true if a group of a tile is known less exactly than that no pixel is farther than
+    /// this.
+    #[inline]
+    pub fn may_gain(&self, tile: usize, group: [i64; 2], nearness: f32) -> bool {
+        let known = &self.tiles[tile];
+        nearness < known.groups[group_number(group)] && nearness < known.all
     }
 
     /// Notes that no pixel of `written` in a tile is farther than this. `written` also has all

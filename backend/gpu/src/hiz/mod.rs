@@ -37,7 +37,7 @@ use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 pub use cache::{Bytes, HizCache};
 pub use early::{EarlyBounds, groups_of};
 pub use heuristic::{Hiz, HizHeuristic};
-pub use occlusion::{HizUpdate, HizUpdater, OcclusionTest, UpdateRules, apply_updates};
+pub use occlusion::{HizUpdate, HizUpdater, OcclusionTest, UpdateCoverage, UpdateRules, apply_updates};
 use quads::GroupBounds;
 pub use quads::blocks_and_quads;
 

@@ -30,6 +30,28 @@ pub struct HizUpdate {
     pub pixels: [i64; 4],
 }
 
+/// Numbers of coverage evaluations, and of covered elements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UpdateCoverage {
+    /// Tiles evaluated by the conservative criterion, and those of them that are touched.
+    pub tiles_touched: [u64; 2],
+    /// Tiles evaluated by the inner criterion, and those of them that are covered.
+    pub tiles_inner: [u64; 2],
+    /// Groups evaluated by the inner criterion, and those of them that are covered.
+    pub groups_inner: [u64; 2],
+    /// Samples evaluated by the standard criterion, and those of them that are covered.
+    pub samples: [u64; 2],
+}
+
+impl UpdateCoverage {
+    /// Adds other numbers.
+    pub fn add(&mut self, other: &Self) {
+        let own = [&mut self.tiles_touched, &mut self.tiles_inner, &mut self.groups_inner, &mut self.samples];
+        let others = [other.tiles_touched, other.tiles_inner, other.groups_inner, other.samples];
+        own.into_iter().flatten().zip(others.into_iter().flatten()).for_each(|(own, other)| *own += other);
+    }
+}
+
 /// Applies the updates of triangles of the first layer. Groups that a triangle covers in part are
 /// updated, too, for samples at these places in pixels, in units.
 pub fn apply_updates(
@@ -37,10 +59,10 @@ pub fn apply_updates(
     updates: &[HizUpdate],
     grid: &Grid,
     (update_rules, locations): (&UpdateRules, &[[i64; 2]]),
-) {
-    if let Some(mut updater) = HizUpdater::new(early, grid, 0, update_rules, locations) {
-        updates.iter().for_each(|update| updater.apply(update));
-    }
+) -> UpdateCoverage {
+    let Some(mut updater) = HizUpdater::new(early, grid, 0, update_rules, locations) else { return Default::default() };
+    updates.iter().for_each(|update| updater.apply(update));
+    updater.coverage
 }
 
 /// Test of primitives of the first layer in front of the tiler.
@@ -67,6 +89,12 @@ impl<'a> OcclusionTest<'a> {
     ) -> Option<Self> {
         let direction = early.direction()?;
         Some(Self { early, grid, direction, clip: within(scissor, grid.area()), depth_bits, range })
+    }
+
+    /// Returns the direction in which depths hide others.
+    #[inline]
+    pub fn direction(&self) -> DepthDirection {
+        self.direction
     }
 
     /// Returns the pixels of a rectangle that may be touched, or `None` if there are none.
@@ -111,6 +139,8 @@ pub struct HizUpdater<'a> {
     /// Sample locations in a pixel, in units. Empty if groups that a triangle covers in part are
     /// not updated.
     locations: &'a [[i64; 2]],
+    /// Evaluations so far.
+    coverage: UpdateCoverage,
 }
 
 impl<'a> HizUpdater<'a> {
@@ -126,47 +156,92 @@ impl<'a> HizUpdater<'a> {
         let direction = early.direction()?;
         let image = [0, 0, rules.extent[0], rules.extent[1]];
         let (first_tile, clip) = (layer as usize * grid.count(), within(rules.scissor, grid.area()));
-        Some(Self { early, direction, grid, first_tile, clip, format: rules.format, image, locations })
+        Some(Self {
+            early,
+            direction,
+            grid,
+            first_tile,
+            clip,
+            format: rules.format,
+            image,
+            locations,
+            coverage: UpdateCoverage::default(),
+        })
     }
 
     /// Applies the update of a triangle to all tiles that it touches.
     pub fn apply(&mut self, HizUpdate { triangle, shape, pixels }: &HizUpdate) {
-        let Self { early, direction, grid, first_tile, clip, format, image, locations } = self;
+        let Self { early, direction, grid, first_tile, clip, format, image, locations, coverage } = self;
         let touched = within(*pixels, *clip);
-        let far = |pixels| direction.nearness(direction.far(depths_over(shape, pixels, *format)));
+        let nearness = |pixels| {
+            let depths = depths_over(shape, pixels, *format);
+            [direction.near(depths), direction.far(depths)].map(|depth| direction.nearness(depth))
+        };
         let covers =
             |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, Criterion::Inner);
         let in_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], *image);
-        grid.touched_by(
+        let mut tiles = 0;
+        let evaluated = grid.touched_by(
             *pixels,
             &grid.tiles_within(*clip),
             || *triangle,
             |tile| {
+                tiles += 1;
                 let [left, top, ..] = grid.pixels(tile);
                 let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
                 let (tile, whole) = (*first_tile + tile, in_image(corner, TILE_LOG2));
                 let here = within(touched, whole);
-                if here == whole && covers(corner, TILE_LOG2) {
-                    return early.update_tile(tile, far(whole));
-                }
                 if here[0] >= here[2] || here[1] >= here[3] {
                     return;
                 }
+                let [nearest, farthest] = nearness(here);
+                // Where the triangle is hidden no pixel becomes nearer.
+                if early.hides(tile, here, nearest) {
+                    return;
+                }
+                if here == whole {
+                    let is_covered = covers(corner, TILE_LOG2);
+                    count(&mut coverage.tiles_inner, 1, is_covered.into());
+                    if is_covered {
+                        return early.update_tile(tile, farthest);
+                    }
+                }
                 for group in groups_of(here) {
                     let whole = in_image(group, GROUP_LOG2);
-                    if within(whole, here) == whole && covers(group, GROUP_LOG2) {
-                        early.update_group(tile, group, far(whole));
-                    } else if !locations.is_empty() {
-                        let covered = |all, at: &[i64; 2]| all & triangle.covers_group(group[0], group[1], *at);
-                        let inside = locations.iter().fold(u64::MAX, covered) & pixels_inside(group[0], group[1], here);
+                    let [_, far] = nearness(within(whole, here));
+                    if !early.may_gain(tile, group, far) {
+                        continue;
+                    }
+                    if within(whole, here) == whole {
+                        let is_covered = covers(group, GROUP_LOG2);
+                        count(&mut coverage.groups_inner, 1, is_covered.into());
+                        if is_covered {
+                            early.update_group(tile, group, far);
+                            continue;
+                        }
+                    }
+                    if !locations.is_empty() {
+                        let masks = locations.iter().map(|at| triangle.covers_group(group[0], group[1], *at));
+                        let inside = masks.fold(u64::MAX, |all, mask| {
+                            count(&mut coverage.samples, 64, mask.count_ones().into());
+                            all & mask
+                        });
+                        let inside = inside & pixels_inside(group[0], group[1], here);
                         if inside != 0 {
                             let pixels = inside | !pixels_inside(group[0], group[1], *image);
-                            let written = GroupCoverage { group: group_number(group), pixels };
-                            early.update_part(tile, written, far(within(whole, here)));
+                            early.update_part(tile, GroupCoverage { group: group_number(group), pixels }, far);
                         }
                     }
                 }
             },
         );
+        if evaluated > 0 {
+            count(&mut coverage.tiles_touched, evaluated.into(), tiles);
+        }
     }
+}
+
+/// Counts evaluated elements, and covered ones.
+fn count([evaluated, covered]: &mut [u64; 2], more: u64, of_them: u64) {
+    (*evaluated, *covered) = (*evaluated + more, *covered + of_them);
 }

@@ -12,6 +12,7 @@ mod group_tests;
 mod hiz_updates;
 mod inputs;
 mod kernel;
+mod lookahead;
 mod pass;
 mod pixel_queue;
 mod quad;
@@ -24,6 +25,7 @@ mod wave;
 
 pub use draw::{DrawContext, PixelContext, Segment, visibility};
 pub use kernel::{ByProgram, Kernels};
+pub use lookahead::{LookaheadRole, LookaheadSegment};
 pub use pass::{Beside, run_tile_pass};
 pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};

@@ -13,6 +13,8 @@ use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 use crate::random::Random;
 use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
 
+static HOLES: &[u8] = shader!("holes.frag");
+
 const SIZE: [u32; 2] = [200, 136];
 const SCENES: u64 = 120;
 const SHARED: u64 = 20;
@@ -32,6 +34,28 @@ enum Look {
     Anywhere,
     /// It writes depth alone.
     Unseen,
+    /// Its program discards every other pixel.
+    Holed,
+    /// Its colours are added, and it writes no depth.
+    Glass,
+    /// Its program discards every other pixel, and it writes no depth.
+    HoledReadOnly,
+    /// It is drawn where its depth is stored already.
+    Equal,
+}
+
+impl Look {
+    fn writes_depth(self) -> bool {
+        !matches!(self, Self::ReadOnly | Self::Glass | Self::HoledReadOnly | Self::Equal)
+    }
+
+    fn has_holes(self) -> bool {
+        matches!(self, Self::Holed | Self::HoledReadOnly)
+    }
+
+    fn adds(self) -> bool {
+        matches!(self, Self::Added | Self::Glass)
+    }
 }
 
 /// A mesh of cells.
@@ -97,13 +121,26 @@ fn append_cases(cases: &mut Vec<Entry>) {
         ("read_only", Look::ReadOnly),
         ("anywhere", Look::Anywhere),
         ("unseen", Look::Unseen),
+        ("holed", Look::Holed),
+        ("glass", Look::Glass),
+        ("holed_read_only", Look::HoledReadOnly),
+        ("equal", Look::Equal),
     ];
     for (name, look) in looks {
-        for (format, depth) in [("d16", vk::Format::D16_UNORM), ("d32", vk::Format::D32_SFLOAT)] {
-            for greater in [false, true] {
-                let scene = Scene { greater, depth, ..Scene::between(look) };
-                let name = format!("lookahead.{name}.{format}{}", if greater { "_greater" } else { "" });
-                cases.push(Entry::new(name, chapter, move |gpu: &Gpu| draw(gpu, &scene)));
+        // The draw between the hidden one and the wall, the hidden one, and the hidden one behind
+        // a draw that the wall must not skip.
+        let scenes = [
+            (name.to_owned(), [Look::Opaque, look]),
+            (format!("hidden_{name}"), [look, Look::Opaque]),
+            (format!("hidden_{name}_added"), [look, Look::Added]),
+        ];
+        for (name, looks) in scenes {
+            for (format, depth) in [("d16", vk::Format::D16_UNORM), ("d32", vk::Format::D32_SFLOAT)] {
+                for greater in [false, true] {
+                    let scene = Scene { greater, depth, ..Scene::between(looks) };
+                    let name = format!("lookahead.{name}.{format}{}", if greater { "_greater" } else { "" });
+                    cases.push(Entry::new(name, chapter, move |gpu: &Gpu| draw(gpu, &scene)));
+                }
             }
         }
     }
@@ -142,7 +179,17 @@ impl Mesh {
         let step = if numbers.one_in(2) { numbers.below(3) as i32 - 1 } else { 0 };
         let depth = [16 + numbers.below(33) as i32, step];
         let often = if plain { 20 } else { 5 };
-        let looks = [Look::Added, Look::Masked, Look::ReadOnly, Look::Anywhere, Look::Unseen];
+        let looks = [
+            Look::Added,
+            Look::Masked,
+            Look::ReadOnly,
+            Look::Anywhere,
+            Look::Unseen,
+            Look::Holed,
+            Look::Glass,
+            Look::HoledReadOnly,
+            Look::Equal,
+        ];
         let mut scissor = [0, 0, SIZE[0], SIZE[1]];
         if numbers.one_in(6) {
             let [x, y] = [0, 1].map(|axis| numbers.below(SIZE[axis]));
@@ -181,12 +228,15 @@ impl Mesh {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
         state.depth_stencil.depth_test_enable = vk::TRUE;
-        state.depth_stencil.depth_write_enable = flag(self.look != Look::ReadOnly);
+        state.depth_stencil.depth_write_enable = flag(self.look.writes_depth());
+        if self.look.has_holes() {
+            state.fragment = HOLES;
+        }
         state.depth_stencil.depth_compare_op = self.compare(greater);
         match self.look {
             Look::Masked => state.blend.color_write_mask = vk::ColorComponentFlags::R | vk::ColorComponentFlags::A,
             Look::Unseen => state.blend.color_write_mask = vk::ColorComponentFlags::empty(),
-            Look::Added => {
+            Look::Added | Look::Glass => {
                 let one = vk::BlendFactor::ONE;
                 state.blend.blend_enable = vk::TRUE;
                 (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) = (one, one);
@@ -261,6 +311,7 @@ impl Mesh {
     fn compare(&self, greater: bool) -> vk::CompareOp {
         match (self.look, greater) {
             (Look::Anywhere, _) => vk::CompareOp::ALWAYS,
+            (Look::Equal, _) => vk::CompareOp::EQUAL,
             (_, false) => vk::CompareOp::LESS_OR_EQUAL,
             (_, true) => vk::CompareOp::GREATER_OR_EQUAL,
         }
@@ -268,9 +319,9 @@ impl Mesh {
 }
 
 impl Scene {
-    /// Returns a far mesh, a near mesh of a look, and a wall between them that is drawn last. The
-    /// wall hides the first mesh only if the second permits it.
-    fn between(look: Look) -> Self {
+    /// Returns a far mesh, a near mesh, both of the given looks, and a wall between them that is
+    /// drawn last. The wall hides the first mesh only if the second permits it.
+    fn between([hidden, between]: [Look; 2]) -> Self {
         let far = Mesh {
             place: [9, 3],
             cell: [6, 5],
@@ -287,7 +338,7 @@ impl Scene {
             color: [20, 90, 30, 90],
             ..far.clone()
         };
-        let near = Mesh { look, ..near };
+        let (far, near) = (Mesh { look: hidden, ..far }, Mesh { look: between, ..near });
         let wall = Mesh::wall(32, [10, 20, 250, 255]);
         let meshes = vec![far, near, wall];
         Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: false }
@@ -335,16 +386,17 @@ fn model(mesh: &Mesh, pixels: &mut [Pixel]) -> u64 {
         for y in (y..y + mesh.cell[1]).filter(|y| (y0..y1).contains(y)) {
             for x in (x..x + mesh.cell[0]).filter(|x| (x0..x1).contains(x)) {
                 let (color, stored) = &mut pixels[(y * SIZE[0] + x) as usize];
-                if !holds(compare, i64::from(depth), i64::from(*stored)) {
+                let is_hole = mesh.look.has_holes() && (x + y) % 2 == 1;
+                if is_hole || !holds(compare, i64::from(depth), i64::from(*stored)) {
                     continue;
                 }
                 passed += 1;
-                if mesh.look != Look::ReadOnly {
+                if mesh.look.writes_depth() {
                     *stored = depth;
                 }
                 for (component, value) in color.iter_mut().enumerate() {
                     *value = match (mesh.look, component) {
-                        (Look::Added, _) => value.saturating_add(mesh.color[component]),
+                        (look, _) if look.adds() => value.saturating_add(mesh.color[component]),
                         (Look::Unseen, _) | (Look::Masked, 1 | 2) => *value,
                         _ => mesh.color[component],
                     };

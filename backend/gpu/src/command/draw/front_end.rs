@@ -67,7 +67,6 @@ impl<'a> FrontEndContext<'a> {
             contexts: &state.contexts,
             layers: self.layers,
             posh: None,
-            visible: None,
             captures: self.captures,
         }
     }

@@ -2,16 +2,18 @@
 //! the tile pass.
 //!
 //! A draw command goes through these files in order. `params.rs` reads its draws, `state.rs`
-//! derives state of the front end, and `lookahead.rs` may defer the draw. `front_end.rs` assembles
-//! primitives (`indices.rs`, `strips.rs`), `mesh.rs` and `patches.rs` run further programs, and
-//! `windows.rs` sets primitives up.
+//! derives state of the front end, and `lookahead.rs` may defer the draw (`deferred.rs`) until
+//! `replay.rs` draws it. `front_end.rs` assembles primitives (`indices.rs`, `strips.rs`),
+//! `mesh.rs` and `patches.rs` run further programs, and `windows.rs` sets primitives up.
 
+mod deferred;
 mod front_end;
 mod indices;
 mod lookahead;
 mod mesh;
 mod params;
 mod patches;
+mod replay;
 mod state;
 mod strips;
 mod windows;
@@ -87,7 +89,7 @@ impl DrawBindings {
 impl DrawUnit {
     /// Begins a pass, without deferred draws.
     pub(super) fn begin_pass(&mut self) {
-        self.deferred.clear();
+        self.deferred.begin_pass();
     }
 
     /// Executes a draw command.

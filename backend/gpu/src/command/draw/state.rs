@@ -15,7 +15,7 @@ use super::super::viewports::{ViewportScissor, clip_area, fragment_area, guard_b
 use crate::geometry::{Plan, PrimitiveContext, VIEWPORT_WORDS, vertex_limits, vertex_parameters, vertex_ranges};
 use crate::hiz::Visibility;
 use crate::pipeline::CompiledPipeline;
-use crate::pixel::{Segment, visibility};
+use crate::pixel::{LookaheadRole, visibility};
 use crate::state::DynamicState;
 
 /// State that draws share while only resources, push constants and the index buffer change.
@@ -29,8 +29,9 @@ pub(super) struct DrawState {
     /// Set-up state by viewport; empty if primitives are discarded after shading.
     pub(super) contexts: SmallVec<[PrimitiveContext; 1]>,
     pub(super) visibility: Visibility,
-    /// Segment of the draws, or the reason why they cannot be deferred; empty until first needed.
-    pub(super) segment: OnceLock<Result<Segment, Counter>>,
+    /// Role of the draws in the look-ahead, or the reason why they cannot be deferred; empty until
+    /// first needed.
+    pub(super) role: OnceLock<Result<LookaheadRole, Counter>>,
     /// True if draws have no effect: they cover no pixel, and their vertices have no side effects.
     pub(super) has_no_effect: bool,
 }
@@ -69,7 +70,7 @@ impl DrawState {
             ranges: Ranges::default(),
             contexts,
             visibility: visibility(&pipeline, pipeline.depth_stencil.as_ref()),
-            segment: OnceLock::new(),
+            role: OnceLock::new(),
             has_no_effect: covers_nothing(graphics, pass, &pipeline) && !pipeline.has_side_effects(),
             pipeline,
         };
