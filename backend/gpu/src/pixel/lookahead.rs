@@ -51,6 +51,14 @@ pub struct LookaheadRole {
     pub fails: FailsBehind,
 }
 
+impl LookaheadRole {
+    /// Returns the role of a draw whose fragments have other depths or cover other pixels than
+    /// their triangles, because of a depth bias or conservative rasterization.
+    pub fn with_unknown_depths(self) -> Self {
+        Self { is_certain: false, fails: FailsBehind::Never, ..self }
+    }
+}
+
 impl PixelContext<'_> {
     /// Returns the role of the draw in the look-ahead, or `None` if no segment can contain it.
     /// [`Self::with_segment`] must have been called.

@@ -96,7 +96,8 @@ impl DeferredDraws {
         }
         // Without a draw that may be dropped there is nothing to gain.
         let begun = LookaheadSegment::default().with(&role).and_then(|segment| segment.direction());
-        begun.map(drop).ok_or(Counter::PoshNotDeferredOrder)
+        let can_drop = begun.is_some_and(|direction| role.fails.covers(direction));
+        if can_drop { Ok(()) } else { Err(Counter::PoshNotDeferredOrder) }
     }
 
     /// Checks if a draw of a number of primitives may be the first one of a deferral.
@@ -189,5 +190,6 @@ fn role(context: &PassContext<'_>, job: &DrawJob<'_>) -> Result<LookaheadRole, C
     }
     let state = PixelState::of(job.dynamic, pipeline);
     let pixels: PixelContext<'_> = state.context(context.pass, context.deadline, None).with_segment();
-    pixels.lookahead_role().ok_or(Counter::PoshNotDeferredOrder)
+    let role = pixels.lookahead_role().ok_or(Counter::PoshNotDeferredOrder)?;
+    Ok(if primitives.depths_within_corners { role } else { role.with_unknown_depths() })
 }

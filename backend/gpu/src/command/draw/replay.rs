@@ -192,8 +192,7 @@ impl Replay<'_, '_> {
             let role = deferred.role();
             let rules = BoundRules {
                 direction: self.direction,
-                is_droppable: role.is_some_and(|role| role.fails.covers(self.direction))
-                    && assembled.contexts[0].depths_within_corners,
+                is_droppable: role.is_some_and(|role| role.fails.covers(self.direction)),
                 updates_hiz: role.is_some_and(|role| role.is_certain),
             };
             match assembled.bound_chunk(scratch, range.clone(), &rules) {
