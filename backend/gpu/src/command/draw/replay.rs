@@ -1,4 +1,5 @@
-//! Replay of deferred draws: the cull pipe runs for all of them, and what remains is drawn in order.
+//! Replay of deferred draws: the cull pipe runs for all of them, and the primitives that remain are
+//! drawn in order.
 //!
 //! The cull pipe shades positions of all draws in chunks, on all threads, and keeps a bit and the
 //! bounds of each primitive that remains. Large primitives of certain writers update Hi-Z bounds.
@@ -281,8 +282,8 @@ impl Replay<'_, '_> {
         Ok(outcome)
     }
 
-    /// Collects chunks from number `next` on that may have to be drawn. Those of a draw with a
-    /// sample are a batch of their own.
+    /// Collects chunks from number `next` on that may have to be drawn. A draw with a sample
+    /// is a batch of its own.
     fn next_batch(&self, next: &mut usize, early: &EarlyBounds) -> Vec<Job> {
         let (mut jobs, mut primitives): (Vec<(usize, Job)>, _) = (Vec::new(), 0);
         let first = self.chunks[*next].draw;
