@@ -41,14 +41,14 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
 /// Writes the tables of documents that are made from tables of the code, and prints the documents
 /// that changed.
 fn bless_documents() -> Result<(), String> {
-    bless(&["--package", "vitric", "--test", "documents"], &["README.md", "docs"])
+    bless(&["--test", "documents"], &["README.md", "docs"])
 }
 
 /// Replaces the gallery's reference pictures that differ from the driver's output, and prints
 /// their names. Look at them before you commit.
 fn bless_pictures() -> Result<(), String> {
     let test = ["--exact", "scenes_match_their_reference_pictures"];
-    let arguments = [&["--package", "vitric-samples", "--test", "scenes", "--"], &test[..]].concat();
+    let arguments = [&["--test", "scenes", "--"], &test[..]].concat();
     bless(&arguments, &["samples/reference"])
 }
 
@@ -56,7 +56,8 @@ fn bless_pictures() -> Result<(), String> {
 /// `paths` that differ from the committed ones.
 fn bless(tests: &[&str], paths: &[&str]) -> Result<(), String> {
     let status = std::process::Command::new("cargo")
-        .arg("test")
+        // A build of one package has other features, and would compile all crates again.
+        .args(["test", "--workspace"])
         .args(tests)
         .env("VITRIC_BLESS", "1")
         .current_dir(root())
