@@ -82,6 +82,7 @@ impl Device {
             },
             packs_always: values.text("VITRIC_PACKING") == "always",
             merged: match values.text("VITRIC_MERGED") {
+                "off" => Some(MergedMode::Off),
                 "plain" => Some(MergedMode::Plain),
                 "replicated" => Some(MergedMode::Replicated),
                 _ => None,

@@ -131,6 +131,8 @@ fn pictures_do_not_depend_on_techniques() {
     compare_under("not-inlined", &[("VITRIC_INLINE", "off")]);
     compare_under("positions-first", &[("VITRIC_POSH", "always")]);
     compare_under("without-positions-first", &[("VITRIC_POSH", "off")]);
+    compare_under("replicated", &[("VITRIC_MERGED", "replicated")]);
+    compare_under("unmerged", &[("VITRIC_MERGED", "off")]);
 }
 
 /// Draws of scenes are deferred, and the reasons of the draws that are not are counted.

@@ -322,23 +322,17 @@ fn shader_refuses_what_it_cannot_read() {
 
 /// Returns the counters of a scene's device, read from the file.
 fn counters_of(home: &Home, scene: &str) -> serde_json::Value {
+    counters_with(home, &[], scene)
+}
+
+/// Returns the counters of a scene's device that has some knobs.
+fn counters_with(home: &Home, knobs: &[(&str, &str)], scene: &str) -> serde_json::Value {
     let file = home.0.join("counters.json");
     let pictures = home.0.join("pictures");
     let [file_text, pictures] = [&file, &pictures].map(|path| path.to_str().expect("a path in UTF-8"));
     let itself = env!("CARGO_BIN_EXE_vitric");
-    let out = home.vitric(&[
-        "run",
-        "--counters",
-        file_text,
-        "--",
-        itself,
-        "gallery",
-        scene,
-        "--size",
-        "64x64",
-        "--out",
-        pictures,
-    ]);
+    let args = ["run", "--counters", file_text, "--", itself, "gallery", scene, "--size", "64x64", "--out", pictures];
+    let out = home.with(knobs, &args);
     assert_eq!(code(&out), Some(0), "{}", err(&out));
     let text = std::fs::read_to_string(&file).expect("counters were written");
     serde_json::from_str(&text).expect("they are JSON")
@@ -381,6 +375,26 @@ fn dispatches_have_samples() {
         let [invocations, groups] = ["invocations", "workgroups"].map(|name| dispatch["values"][name].as_u64());
         // A workgroup of the scene has 8x8 invocations.
         assert!(groups > Some(0) && invocations == groups.map(|groups| groups * 64), "{dispatch}");
+    }
+}
+
+/// Geometry programs of 16,000 and of 90 points, which emit at most 9 and 4 vertices.
+#[test]
+fn geometry_programs_run_in_whole_waves() {
+    let (plain, replicated) = ([16_090, 1_006], [16_000 * 9 + 90 * 4, 16_023]);
+    for (mode, [lanes, waves]) in [("off", plain), ("plain", plain), ("replicated", replicated), ("auto", plain)] {
+        let home = Home::new(&format!("geometry-{mode}"));
+        let report = counters_with(&home, &[("VITRIC_MERGED", mode)], "meadow");
+        let value = |name: &str| {
+            let entries = report["devices"][0]["counters"].as_array().into_iter().flatten();
+            entries.filter(|entry| entry["name"] == name).filter_map(|entry| entry["value"].as_u64()).sum::<u64>()
+        };
+        let counter = if mode == "auto" { "merged_plain" } else { &format!("merged_{mode}") };
+        let all = ["merged_off", "merged_plain", "merged_replicated"].map(value).iter().sum::<u64>();
+        assert_eq!([value(counter), all, value("merged_lanes")], [waves, waves, lanes], "{mode}");
+        // Three vertices are those of the sky.
+        let runs = ["vertices", "geometry_invocations", "reused"].map(value);
+        assert_eq!(runs, [16_093, 16_090, 0], "{mode}");
     }
 }
 

@@ -60,7 +60,7 @@ no_technique_changes_results! {
     without_lookahead: VITRIC_LOOKAHEAD = "0";
     without_inlining: VITRIC_INLINE = "off";
     without_any_technique: VITRIC_HIZ = "off" VITRIC_SCOREBOARD = "off" VITRIC_PACKING = "always" VITRIC_POSH = "off"
-        VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off";
+        VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off" VITRIC_MERGED = "off";
     packing_always: VITRIC_PACKING = "always";
     posh_always: VITRIC_POSH = "always";
     posh_always_far_ahead: VITRIC_POSH = "always" VITRIC_LOOKAHEAD = "300";

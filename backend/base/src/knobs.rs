@@ -191,9 +191,9 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_MERGED",
         default: "auto",
-        doc: "Lanes of an invocation of a geometry program: auto (by its output), plain (one), replicated (one for each vertex, where possible).",
-        off: Some("plain"),
-        allowed: Allowed::Words(&["auto", "plain", "replicated"]),
+        doc: "Merging of vertex and geometry programs: off (two stages with memory between them), or by lanes of an invocation: plain (one), replicated (one for each vertex, where possible), auto (plain).",
+        off: Some("off"),
+        allowed: Allowed::Words(&["auto", "off", "plain", "replicated"]),
     },
     Knob {
         name: "VITRIC_NEARMEM",

@@ -14,7 +14,7 @@ use super::corners::IndexRange;
 use super::cull::CullQueue;
 use super::feedback::{CapturePlan, Captured};
 use super::lookahead::{self, BoundRules, ChunkBounds, DrawBounds, LOOKAHEAD_CHUNK};
-use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
+use super::merged::{Emission, EmitScratch, Emitted, GeometryStage, PrimitiveNumbers};
 use super::mesh::{MeshScratch, MeshWorkgroups};
 use super::plan::Rules;
 use super::posh::{self, ChunkIndices, CullScratch, Culled, Interrupted, Posh};
@@ -51,9 +51,8 @@ pub struct Assembled<'a> {
     pub of_each: usize,
     /// The tessellation programs and the tessellator's settings, if primitives are patches.
     pub patches: Option<(&'a TessellationKernel, Subdivision)>,
-    /// The geometry program, linked with the vertex program, and the mode in which its waves are
-    /// formed.
-    pub merged: Option<(&'a MergedKernel, MergedMode)>,
+    /// The geometry stage, if there is a geometry program.
+    pub merged: Option<GeometryStage<'a>>,
     /// The workgroups of a mesh program. They are processed like primitives, with their numbers as
     /// corners.
     pub mesh: Option<&'a MeshWorkgroups<'a>>,
@@ -150,10 +149,20 @@ impl Assembled<'_> {
         self.corners.count() / self.of_each
     }
 
-    /// Returns the maximum number of primitives that one primitive may become.
+    /// Returns the number of primitives that one primitive is expected to become. Programs other
+    /// than geometry programs do not exceed it.
     pub fn amplification(&self) -> usize {
         let of_mesh = self.mesh.map_or(1, |mesh| mesh.max_primitives().max(1));
-        self.merged.map_or(of_mesh, |(kernel, _)| kernel.amplification())
+        self.merged.map_or(of_mesh, |stage| stage.kernel.amplification())
+    }
+
+    /// Returns a number of primitives, rounded down to whole waves of a geometry program. Fewer
+    /// than a wave are returned as they are.
+    pub fn whole_waves(&self, primitives: usize) -> usize {
+        match self.merged.map_or(1, |stage| stage.kernel.primitives_of_waves()) {
+            step if step <= primitives => primitives / step * step,
+            _ => primitives,
+        }
     }
 
     /// Returns true if chunks may be processed in any order.
@@ -192,9 +201,7 @@ impl Assembled<'_> {
                 (None, Some(mesh)) => {
                     self.mesh_chunk(mesh, (&mut scratch.mesh, &mut scratch.cull_queue), primitives, out)
                 }
-                (Some((kernel, mode)), _) => {
-                    self.emit_chunk(kernel, mode, scratch, InstanceRange { instance, primitives }, out)
-                }
+                (Some(stage), _) => self.emit_chunk(stage, scratch, InstanceRange { instance, primitives }, out),
             };
             if !done {
                 return false;
@@ -410,10 +417,7 @@ impl Assembled<'_> {
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
         let before = (triangles.len(), triangles.vertices());
         let Some(shaded) = shade(&source, &reuse.vertices, shading, triangles) else { return false };
-        if let Some(counters) = self.counters {
-            counters.count(Counter::Vertices, reuse.vertices.len() as u64);
-            counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
-        }
+        self.count_shaded(reuse);
         if let Some(plan) = self.captures {
             plan.capture_shaded(&shaded, reuse.places.chunks_exact(self.of_each), captured);
         }
@@ -455,6 +459,14 @@ impl Assembled<'_> {
         }
     }
 
+    /// Counts the shaded vertices of a chunk.
+    fn count_shaded(&self, reuse: &Reuse) {
+        if let Some(counters) = self.counters {
+            counters.count(Counter::Vertices, reuse.vertices.len() as u64);
+            counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
+        }
+    }
+
     /// Counts the primitives before clipping, and `gained` more after it.
     pub(super) fn count_clipped(&self, inputs: u64, gained: i64) {
         if let Some(counters) = self.counters {
@@ -475,20 +487,37 @@ impl Assembled<'_> {
         }
     }
 
-    /// Processes primitives of an instance with a merged program.
+    /// Processes primitives of an instance with a geometry program.
     fn emit_chunk(
         &self,
-        kernel: &MergedKernel,
-        mode: MergedMode,
+        stage: GeometryStage<'_>,
         scratch: &mut FrontScratch,
         InstanceRange { instance, primitives: range }: InstanceRange,
         out: &mut Vec<Triangles>,
     ) -> bool {
-        let FrontScratch { indices, cull_queue, emission: scratch, captured, .. } = scratch;
-        self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
-        let source = self.source_of(instance);
-        let (numbers, shaded) = (PrimitiveNumbers::From(self.first_primitive as usize + range.start), None);
-        let emission = Emission { kernel, mode, source, corners: indices, numbers, shaded, counters: self.counters };
+        let (source, all) = (self.source_of(instance), range.start * self.of_each..range.end * self.of_each);
+        match stage.separate {
+            Some(_) => self.number(scratch, all),
+            None => self.read_corners(all, &mut scratch.indices),
+        }
+        let FrontScratch { indices, reuse, cull_queue, emission: scratch, captured, .. } = scratch;
+        let mut corners = &*indices;
+        if let Some(stages) = stage.separate {
+            let feed = source.feed(&reuse.vertices);
+            if scratch.shade(stage.kernel, &stages.vertex, source.environment, feed).is_none() {
+                return false;
+            }
+            corners = &reuse.places;
+            self.count_shaded(reuse);
+        }
+        let emission = Emission {
+            stage,
+            source,
+            corners,
+            is_shaded: stage.separate.is_some(),
+            numbers: PrimitiveNumbers::From(self.first_primitive as usize + range.start),
+            counters: self.counters,
+        };
         self.emit(&emission, EmitBuffers { scratch, cull_queue, captured }, out)
     }
 
@@ -499,17 +528,21 @@ impl Assembled<'_> {
         EmitBuffers { scratch, cull_queue, captured }: EmitBuffers<'_>,
         out: &mut Vec<Triangles>,
     ) -> bool {
+        let mut all = 0;
         for batch in emission.batches() {
+            let Some(vertices) = emission.run(&batch, scratch) else { return false };
+            all += vertices;
             let Some(context) = self.contexts.first() else {
-                let Some(mut emitted) = emission.run(&batch, scratch, &mut Triangles::default()) else { return false };
+                let mut unused = Triangles::default();
+                let Some(mut emitted) = emission.finish(&batch, scratch, &mut unused) else { return false };
                 self.count_emitted(&emitted);
                 self.capture_emitted(&mut emitted, captured);
                 continue;
             };
-            let open = room((context, 0), (out, emission.max_primitives(&batch)), self.spare);
+            let open = room((context, 0), (out, vertices), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
-            let Some(mut emitted) = emission.run(&batch, scratch, triangles) else { return false };
+            let Some(mut emitted) = emission.finish(&batch, scratch, triangles) else { return false };
             self.count_emitted(&emitted);
             self.capture_emitted(&mut emitted, captured);
             let routes = Routes { contexts: self.contexts, layers: self.layers };
@@ -528,6 +561,7 @@ impl Assembled<'_> {
                 return false;
             }
         }
+        emission.record_vertices(all);
         true
     }
 

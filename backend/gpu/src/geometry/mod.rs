@@ -38,7 +38,7 @@ pub use front::{Assembled, FrontScratch, InstanceRange, Strips};
 pub use kernel::{LazyVertexKernel, PositionKernel, VertexKernel};
 pub use lines::LINE_WIDTHS;
 pub use lookahead::{BoundRules, ChunkBounds, ChunkCell, DrawBounds, DropCounts};
-pub use merged::{LazyMergedKernel, MergedKernel, MergedMode};
+pub use merged::{GeometryStage, LazyMergedKernel, MergedKernel, MergedMode};
 pub use mesh::{Launch, MeshScratch, MeshWorkgroups};
 pub use plan::{Plan, PrimitiveContext, SIDES};
 pub use posh::{MIN_POSH_PRIMITIVES, Posh};

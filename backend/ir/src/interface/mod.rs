@@ -394,9 +394,9 @@ impl FragmentFacts {
 ///
 /// Records begin at [`Builtin::EmitBase`], with one word per lane. A lane stores only
 /// [`Builtin::EmitSpan`] of its vertices, from number [`Builtin::EmitFirst`] on. A vertex is
-/// stored in the record whose index is the vertex's number masked by [`Builtin::EmitMask`]. The
-/// program's last output, the only one that it writes as an output, is the number of emitted
-/// vertices.
+/// stored in the record whose index is the vertex's number masked by [`Builtin::EmitMask`]. With a
+/// mask of 0, a lane stores one vertex and ends the program after it. The program's last output,
+/// the only one that it writes as an output, is the number of vertices that the lane emitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GeometryFacts {
     /// Number of vertices of an input primitive: 1, 2 or 3, or with adjacency 4 or 6.

@@ -18,6 +18,9 @@ use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
+/// Outputs behind those that a geometry program declares.
+const IMPLICIT_OUTPUTS: [Builtin; 2] = [Builtin::StripStart, Builtin::EmitCount];
+
 /// Additional state of a geometry program.
 #[derive(Debug)]
 pub(super) struct Geometry {
@@ -202,7 +205,26 @@ impl Translator<'_> {
         b.local_store(continues, stream, None, one);
         let number = b.binary(B::IAdd, number, one);
         b.local_store(emitted, 0, None, number);
+        self.leave_after(number);
         Ok(())
+    }
+
+    /// Ends the invocation in lanes that store one vertex, after they have emitted `number`
+    /// vertices with their own.
+    fn leave_after(&mut self, number: Value) {
+        let Some(&Geometry { emit: [_, mask, first, _], .. }) = self.geometry.as_ref() else { return };
+        let slot = self.outputs.len() as u32 + IMPLICIT_OUTPUTS.len() as u32 - 1;
+        let b = &mut self.builder;
+        let [mask, first] = [mask, first].map(|slot| b.input(slot, Type::I32));
+        let zero = b.int(0);
+        let stores_one = b.binary(B::IEq, mask, zero);
+        b.push(Inst::If { condition: stores_one });
+        let is_done = b.binary(B::ULt, first, number);
+        b.push(Inst::If { condition: is_done });
+        b.push(Inst::Output { slot, value: number });
+        b.push(Inst::Kill);
+        b.push(Inst::EndIf);
+        b.push(Inst::EndIf);
     }
 
     /// Stores the outputs as vertex `number`.
@@ -236,7 +258,7 @@ impl Translator<'_> {
     pub(super) fn end_geometry(&mut self) -> Result<()> {
         let Some(geometry) = &self.geometry else { return Ok(()) };
         let (emitted, most) = (geometry.emitted, geometry.facts.max_vertices);
-        self.outputs.extend([Builtin::StripStart, Builtin::EmitCount].map(|builtin| undeclared_word(builtin, 0)));
+        self.outputs.extend(IMPLICIT_OUTPUTS.map(|builtin| undeclared_word(builtin, 0)));
         if !geometry.facts.is_possible(self.outputs.len()) {
             return Err(Error::Unsupported("this many vertices of a geometry program".into()));
         }

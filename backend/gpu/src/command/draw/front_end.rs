@@ -129,7 +129,7 @@ impl<'a> DrawJob<'a> {
         let mut assembled = Assembled {
             of_each: primitive_vertices(pipeline),
             patches,
-            merged: merged.map(|kernel| (kernel, kernel.mode(context.gpu.config().merged))),
+            merged: merged.map(|kernel| kernel.stage(pipeline, context.gpu.config().merged)),
             instances: params.instances,
             ..context.empty_draw(state, VertexSource { kernel, environment, instance, numbers })
         };

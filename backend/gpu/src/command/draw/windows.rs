@@ -41,7 +41,7 @@ impl AssembledDraw<'_> {
     /// pattern has parts.
     pub(super) fn max_at_once(&self) -> usize {
         let max = if self.fragments.pipeline.stipples_lines() { MAX_STIPPLED } else { MAX_PENDING };
-        max / self.assembled.amplification()
+        self.assembled.whole_waves(max / self.assembled.amplification())
     }
 
     /// Returns true if chunks with this number of output primitives are set up on all threads.
@@ -86,10 +86,11 @@ pub(super) fn window_size(gpu: &Gpu) -> usize {
 pub(super) fn add(context: &mut PassContext<'_>, draw: AssembledDraw<'_>) -> Result<(), DeviceLost> {
     let (gpu, assembled) = (context.gpu, draw.assembled);
     let (count, mut start) = (assembled.count(), 0);
-    let (amplification, max_at_once) = (assembled.amplification(), draw.max_at_once().max(1));
-    let max_chunk = (window_size(gpu) / amplification).max(1);
     while start < count {
-        let range = start..count.min(start + max_at_once);
+        // A geometry program's amplification follows the primitives that it has emitted so far.
+        let amplification = assembled.amplification();
+        let max_chunk = (window_size(gpu) / amplification).max(1);
+        let range = start..count.min(start + draw.max_at_once().max(1));
         if start > 0 && assembled.source.environment.deadline.expired() {
             return Err(draw.timed_out());
         }
@@ -99,6 +100,7 @@ pub(super) fn add(context: &mut PassContext<'_>, draw: AssembledDraw<'_>) -> Res
             // Distributes the primitives over all threads.
             let share = range.len().div_ceil(gpu.config().threads);
             let size = max_chunk.min(share.next_multiple_of(SHARE_PRIMITIVES.div_ceil(amplification)));
+            let size = assembled.whole_waves(size);
             let set_up = |front: &mut FrontScratch, index: usize, out: &mut Vec<Triangles>| {
                 let start = range.start + index * size;
                 assembled.process(front, start..range.end.min(start + size), out)

@@ -8,8 +8,8 @@ use super::{Assembled, EmitBuffers, FrontScratch, InstanceRange};
 use crate::geometry::Triangles;
 use crate::geometry::merged::{Emission, PrimitiveNumbers};
 use crate::geometry::setup::{Routes, SetUp, room};
-use crate::geometry::shading::{WaveBuffers, shade_waves, shade_words};
-use crate::geometry::tessellation::{Evaluation, PATCHES_PER_BATCH, PatchChunk, PatchInputs, PatchScratch, Patches};
+use crate::geometry::shading::shade_waves;
+use crate::geometry::tessellation::{Evaluation, PATCHES_PER_BATCH, PatchChunk, PatchInputs, Patches};
 
 impl Assembled<'_> {
     /// Returns the batches of patches whose control programs store their outputs in one buffer.
@@ -109,18 +109,14 @@ impl Assembled<'_> {
         out: &mut Vec<Triangles>,
     ) -> Option<()> {
         let FrontScratch { patches, cull_queue, emission: scratch, captured, .. } = scratch;
-        let PatchScratch { vertex, words, shaded, subdivided, .. } = &mut **patches;
-        shaded.clear();
-        let buffers = WaveBuffers { wave: vertex, outputs: words };
-        shade_words(program, environment, subdivided.feed(), buffers, |_, words| shaded.extend_from_slice(words))?;
-        let (kernel, mode) = self.merged?;
+        let (stage, subdivided) = (self.merged?, &patches.subdivided);
+        scratch.shade(stage.kernel, program, environment, subdivided.feed())?;
         let emission = Emission {
-            kernel,
-            mode,
+            stage,
             source: self.source,
             corners: &subdivided.corners,
+            is_shaded: true,
             numbers: PrimitiveNumbers::Each(&subdivided.numbers),
-            shaded: Some(shaded),
             counters: self.counters,
         };
         self.emit(&emission, EmitBuffers { scratch, cull_queue, captured }, out).then_some(())

@@ -5,19 +5,20 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, Counters};
-use vitric_base::simd::{Lanes, Mask, WAVE};
+use vitric_base::simd::{Lanes, Mask, Vectors, WAVE};
+use vitric_exec::Program;
 use vitric_exec::interp::{Environment, Stop, Wave};
 use vitric_exec::runtime::SharedMemory;
-use vitric_ir::interface::STREAMS;
+use vitric_ir::interface::{LOCAL_WORD, STREAMS};
 
 use super::waves::{InvocationBatch, MergedMode, WaveAssignment};
-use super::{MAX_VERTICES, MergedKernel, MergedLayout, input};
+use super::{GeometryStage, MAX_VERTICES, MergedKernel, input};
 use crate::geometry::assembly::assemble;
 use crate::geometry::feedback::{CapturePlan, Captured};
 use crate::geometry::kernel::input as vertex_input;
 use crate::geometry::reuse::Reuse;
 use crate::geometry::setup::SetUp;
-use crate::geometry::shading::{Records, ShadeScratch, Shaded, shade_waves};
+use crate::geometry::shading::{Feed, Records, ShadeScratch, Shaded, WaveBuffers, shade_waves, shade_words};
 use crate::geometry::triangles::Triangles;
 use crate::geometry::{DrawNumbers, PrimitiveContext, VertexSource};
 use crate::state::corners;
@@ -27,6 +28,10 @@ use crate::state::corners;
 pub struct EmitScratch {
     wave: Wave,
     memory: SharedMemory,
+    /// Number of rows of sixteen vertices in `memory`, in front of the records.
+    rows: u32,
+    /// Output components of a wave of the vertex stage.
+    outputs: Vectors,
     reuse: Reuse,
     /// Number of vertices that each invocation of the batch emitted.
     counts: Vec<u32>,
@@ -34,6 +39,29 @@ pub struct EmitScratch {
     gathered: Vec<Lanes>,
     strip: Vec<u32>,
     shading: ShadeScratch,
+}
+
+impl EmitScratch {
+    /// Shades vertices into local memory, for an emission whose corners are places among them.
+    /// `program` writes the components that the geometry program reads. Returns `None` if it was
+    /// interrupted.
+    pub fn shade(
+        &mut self,
+        kernel: &MergedKernel,
+        program: &Program,
+        environment: &Environment<'_>,
+        feed: impl Feed,
+    ) -> Option<()> {
+        let (layout, rows) = (kernel.layout, feed.count().div_ceil(WAVE) as u32);
+        let (slots, start) = (layout.slots as usize, layout.words() as usize / size_of::<Lanes>());
+        let Self { wave, memory, outputs, .. } = self;
+        self.rows = rows;
+        memory.reserve(layout.record(rows, 0));
+        let shaded = &mut memory.lanes_mut()[start..];
+        shade_words(program, environment, feed, WaveBuffers { wave, outputs }, |row, words| {
+            shaded[row * slots..][..slots].copy_from_slice(&words[..slots]);
+        })
+    }
 }
 
 /// Numbers of primitives as programs see them.
@@ -56,19 +84,17 @@ impl PrimitiveNumbers<'_> {
 
 /// Primitives of one instance of a draw, to be processed by a merged program.
 pub(crate) struct Emission<'a> {
-    /// The program.
-    pub kernel: &'a MergedKernel,
-    /// The mode in which lanes are assigned.
-    pub mode: MergedMode,
+    /// The programs and their mode.
+    pub stage: GeometryStage<'a>,
     /// Source of the vertices.
     pub source: VertexSource<'a>,
-    /// Vertex indices, a fixed number for each primitive.
+    /// Vertices, a fixed number for each primitive: indices, or places among the vertices that
+    /// [`EmitScratch::shade`] has shaded.
     pub corners: &'a [u32],
+    /// True if the vertices are shaded. Otherwise the merged program shades them.
+    pub is_shaded: bool,
     /// Numbers of the primitives.
     pub numbers: PrimitiveNumbers<'a>,
-    /// Components of vertices that are already shaded, in blocks of sixteen vertices. With `None`,
-    /// the program shades them.
-    pub shaded: Option<&'a [Lanes]>,
     /// Counters to update, if enabled.
     pub counters: Option<&'a Counters>,
 }
@@ -91,41 +117,50 @@ pub(crate) struct Emitted<'w> {
 
 impl Emission<'_> {
     fn waves(&self) -> WaveAssignment {
-        WaveAssignment { mode: self.mode, lanes: WAVE, max_vertices: self.kernel.facts.max_vertices }
+        let GeometryStage { kernel, mode, .. } = self.stage;
+        WaveAssignment { mode, lanes: WAVE, max_vertices: kernel.facts.max_vertices }
     }
 
     /// Returns the batches of all invocations.
     pub fn batches(&self) -> impl Iterator<Item = InvocationBatch> {
-        let primitives = self.corners.len() / self.kernel.vertices();
-        self.waves().batches(primitives * self.kernel.facts.invocations as usize)
+        let kernel = self.stage.kernel;
+        let primitives = self.corners.len() / kernel.vertices();
+        self.waves().batches(primitives * kernel.facts.invocations as usize)
     }
 
-    /// Returns the maximum number of primitives that a batch becomes.
-    pub fn max_primitives(&self, batch: &InvocationBatch) -> usize {
-        batch.items.len() * self.kernel.facts.max_vertices as usize
+    /// Runs a batch. Returns the number of vertices that it emitted, or `None` if the program was
+    /// interrupted.
+    pub fn run(&self, batch: &InvocationBatch, scratch: &mut EmitScratch) -> Option<usize> {
+        let (waves, kernel) = (self.waves(), self.stage.kernel);
+        let layout = kernel.layout;
+        if !self.is_shaded {
+            scratch.rows = layout.vertices;
+        }
+        scratch.memory.reserve(layout.record(scratch.rows, waves.records() * batch.waves as u32));
+        scratch.counts.clear();
+        let mut run = 0;
+        while run < batch.waves && (run == 0 || waves.may_continue(run, scratch.counts[0])) {
+            self.run_wave(batch, run, scratch)?;
+            run += 1;
+        }
+        self.count(batch, run, scratch);
+        Some(scratch.counts.iter().sum::<u32>() as usize)
     }
 
-    /// Runs a batch, and adds the rows of its vertices to `triangles`. Returns `None` if the
-    /// program was interrupted.
-    pub fn run<'w>(
+    /// Adds the rows of the vertices that a batch has emitted to `triangles`. Returns `None` if the
+    /// kernel was interrupted.
+    pub fn finish<'w>(
         &'w self,
         batch: &InvocationBatch,
         scratch: &'w mut EmitScratch,
         triangles: &mut Triangles,
     ) -> Option<Emitted<'w>> {
-        let waves = self.waves();
-        let MergedLayout { record, .. } = self.kernel.layout;
-        let rows = waves.records() as usize * batch.waves;
-        scratch.memory.reserve(self.kernel.layout.record(rows as u32));
-        scratch.counts.clear();
-        for wave in 0..batch.waves {
-            self.run_wave(batch, wave, scratch)?;
-        }
-        self.count(batch, scratch);
-        let EmitScratch { memory, counts, gathered, strip, shading, .. } = scratch;
+        let (waves, kernel) = (self.waves(), self.stage.kernel);
+        let layout = kernel.layout;
+        let EmitScratch { memory, rows, counts, gathered, strip, shading, .. } = scratch;
         let memory: &[Lanes] = memory.lanes_mut();
-        let records = &memory[self.kernel.layout.record(0) as usize / 64..];
-        let record = record as usize;
+        let records = &memory[layout.record(*rows, 0) as usize / size_of::<Lanes>()..];
+        let record = layout.record as usize;
         let all: u32 = counts.iter().sum();
         let used = (0..counts.len()).filter(|&item| counts[item] > 0);
         let used = used.map(|item| waves.place(item, counts[item] - 1).0 + 1).max().unwrap_or(0);
@@ -135,68 +170,70 @@ impl Emission<'_> {
             None => (records, used),
         };
         let feed = Records { words, record, count: used * WAVE };
-        let shaded = shade_waves(&self.kernel.finish, self.source.environment, feed, shading, triangles)?;
+        let shaded = shade_waves(&kernel.finish, self.source.environment, feed, shading, triangles)?;
         let (first, numbers) = (batch.items.start, self.numbers);
-        Some(Emitted { kernel: self.kernel, waves, memory: records, counts, strip, first, numbers, starts, shaded })
+        Some(Emitted { kernel, waves, memory: records, counts, strip, first, numbers, starts, shaded })
+    }
+
+    /// Records the number of vertices that all primitives emitted.
+    pub fn record_vertices(&self, vertices: usize) {
+        let kernel = self.stage.kernel;
+        kernel.amplification.record(self.corners.len() / kernel.vertices(), vertices);
     }
 
     /// Returns the first primitive of a batch, and the corners of its primitives.
     fn primitives(&self, items: &Range<usize>) -> (usize, &[u32]) {
-        let (of_each, invocations) = (self.kernel.vertices(), self.kernel.facts.invocations as usize);
+        let kernel = self.stage.kernel;
+        let (of_each, invocations) = (kernel.vertices(), kernel.facts.invocations as usize);
         let (first, end) = (items.start / invocations, (items.end - 1) / invocations + 1);
         (first, &self.corners[first * of_each..end * of_each])
     }
 
     fn run_wave(&self, batch: &InvocationBatch, wave: usize, scratch: &mut EmitScratch) -> Option<()> {
         let (first, corners) = self.primitives(&batch.items);
-        let EmitScratch { wave: runner, memory, reuse, counts, .. } = scratch;
-        match self.mode {
-            MergedMode::Plain => reuse.number(corners),
-            MergedMode::Replicated => reuse.number_each(corners),
+        let EmitScratch { wave: runner, memory, rows, reuse, counts, .. } = scratch;
+        let places = match self.stage.mode {
+            _ if self.is_shaded => corners,
+            MergedMode::Replicated => {
+                reuse.number_each(corners);
+                &reuse.places
+            }
+            MergedMode::Off | MergedMode::Plain => {
+                reuse.number(corners);
+                &reuse.places
+            }
+        };
+        let mut inputs = self.inputs(batch, wave, *rows);
+        self.set_addresses(&mut inputs, (batch, wave), (first, places));
+        if !self.is_shaded {
+            inputs[input::VERTICES as usize] = [reuse.vertices.len() as u32; WAVE];
+            for (lanes, vertices) in memory.lanes_mut().iter_mut().zip(reuse.vertices.chunks(WAVE)) {
+                lanes[..vertices.len()].copy_from_slice(vertices);
+            }
         }
-        self.put_vertices(&reuse.vertices, memory);
-        let inputs = self.inputs(batch, wave, (first, reuse));
         let mut outputs = [[0; WAVE]];
         let environment = Environment { shared: Some(memory), ..*self.source.environment };
-        if runner.call(&self.kernel.program, &environment, Mask::MAX, &inputs, &mut outputs) == Stop::Interrupted {
+        if runner.call(self.stage.program, &environment, Mask::MAX, &inputs, &mut outputs) == Stop::Interrupted {
             return None;
         }
-        // Every wave of an invocation computes the number of emitted vertices, so the first wave's
-        // is enough.
-        if wave == 0 {
-            let most = self.kernel.facts.max_vertices;
-            counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().counting_lane(item)].min(most)));
+        let (waves, most) = (self.waves(), self.stage.kernel.facts.max_vertices);
+        counts.resize(batch.items.len(), 0);
+        for (item, count) in counts.iter_mut().enumerate() {
+            let lanes = &outputs[0][waves.lanes_of(item, wave)];
+            *count = lanes.iter().copied().max().unwrap_or(0).min(most).max(*count);
         }
         Some(())
     }
 
-    /// Stores the indices of vertices to be shaded, or the components of shaded vertices, in local
-    /// memory.
-    fn put_vertices(&self, vertices: &[u32], memory: &mut SharedMemory) {
-        let lanes = memory.lanes_mut();
-        let Some(shaded) = self.shaded else {
-            for (lanes, vertices) in lanes.iter_mut().zip(vertices.chunks(WAVE)) {
-                lanes[..vertices.len()].copy_from_slice(vertices);
-            }
-            return;
-        };
-        let MergedLayout { slots, .. } = self.kernel.layout;
-        let (slots, start) = (slots as usize, self.kernel.layout.words() as usize / size_of::<Lanes>());
-        for (place, &vertex) in vertices.iter().enumerate() {
-            let (from, to) = (vertex as usize / WAVE * slots, start + place / WAVE * slots);
-            for word in 0..slots {
-                lanes[to + word][place % WAVE] = shaded[from + word][vertex as usize % WAVE];
-            }
-        }
-    }
-
-    fn inputs(&self, batch: &InvocationBatch, wave: usize, (first, reuse): (usize, &Reuse)) -> [Lanes; input::COUNT] {
-        let (waves, facts, layout) = (self.waves(), &self.kernel.facts, self.kernel.layout);
+    /// Returns the inputs of a wave except for its vertices. Records begin behind `rows` rows of
+    /// vertices.
+    fn inputs(&self, batch: &InvocationBatch, wave: usize, rows: u32) -> [Lanes; input::COUNT] {
+        let (waves, kernel) = (self.waves(), self.stage.kernel);
+        let facts = &kernel.facts;
         let mut inputs = [[0; WAVE]; input::COUNT];
         let DrawNumbers { base_vertex, base_instance, draw } = self.source.numbers;
-        let base = layout.record(wave as u32 * waves.records());
+        let base = kernel.layout.record(rows, wave as u32 * waves.records());
         for (word, same) in [
-            (input::VERTICES, reuse.vertices.len() as u32),
             (vertex_input::INSTANCE, self.source.instance),
             (vertex_input::BASE_VERTEX, base_vertex),
             (vertex_input::BASE_INSTANCE, base_instance),
@@ -206,7 +243,6 @@ impl Emission<'_> {
         ] {
             inputs[word as usize] = [same; WAVE];
         }
-        let of_each = self.kernel.vertices();
         let shares = (0..WAVE).filter_map(|lane| Some((lane, waves.share(batch.items.len(), wave, lane)?)));
         for (lane, share) in shares {
             let item = batch.items.start + share.item;
@@ -215,33 +251,50 @@ impl Emission<'_> {
             inputs[input::EMIT_SPAN as usize][lane] = share.span;
             inputs[input::PRIMITIVE as usize][lane] = self.numbers.of(primitive);
             inputs[input::INVOCATION as usize][lane] = (item % facts.invocations as usize) as u32;
-            let places = &reuse.places[(primitive - first) * of_each..][..of_each.min(MAX_VERTICES)];
-            for (word, &place) in places.iter().enumerate() {
-                inputs[input::ADDRESS as usize + word][lane] = layout.vertex(place);
-            }
         }
         inputs
     }
 
-    fn count(&self, batch: &InvocationBatch, scratch: &EmitScratch) {
-        let Some(counters) = self.counters else { return };
-        let (waves, items) = (batch.waves as u64, batch.items.len() as u64);
-        let (vertices, corners) = (scratch.reuse.vertices.len() as u64, scratch.reuse.places.len() as u64);
-        let (runs, lanes) = match self.mode {
-            MergedMode::Plain => (Counter::MergedPlain, items),
-            MergedMode::Replicated => {
-                (Counter::MergedReplicated, items * u64::from(self.kernel.facts.max_vertices.max(1)))
+    /// Sets the addresses of the vertices. `places` has the corners of the batch's primitives, from
+    /// primitive `first` on.
+    fn set_addresses(
+        &self,
+        inputs: &mut [Lanes; input::COUNT],
+        (batch, wave): (&InvocationBatch, usize),
+        (first, places): (usize, &[u32]),
+    ) {
+        let (waves, kernel) = (self.waves(), self.stage.kernel);
+        let (of_each, invocations) = (kernel.vertices(), kernel.facts.invocations as usize);
+        let shares = (0..WAVE).filter_map(|lane| Some((lane, waves.share(batch.items.len(), wave, lane)?)));
+        for (lane, share) in shares {
+            let primitive = (batch.items.start + share.item) / invocations;
+            let places = &places[(primitive - first) * of_each..][..of_each.min(MAX_VERTICES)];
+            for (word, &place) in places.iter().enumerate() {
+                inputs[input::ADDRESS as usize + word][lane] = kernel.layout.vertex(place);
             }
-        };
-        counters.count(runs, waves);
-        counters.count(Counter::MergedLanes, lanes);
-        if self.shaded.is_none() {
-            counters.count(Counter::Vertices, vertices * waves);
-            counters.count(Counter::Reused, corners - vertices);
         }
-        counters.count(Counter::GeometryInvocations, items);
-        let stored = u64::from(self.waves().records()) * u64::from(self.kernel.layout.record) * 64;
-        counters.count(Counter::MergedBytes, stored * waves);
+    }
+
+    /// Counts a batch of which the first `run` waves ran.
+    fn count(&self, batch: &InvocationBatch, run: usize, scratch: &EmitScratch) {
+        let Some(counters) = self.counters else { return };
+        let (waves, items) = (self.waves(), batch.items.len());
+        let wave_counter = match self.stage.mode {
+            MergedMode::Off => Counter::MergedOff,
+            MergedMode::Plain => Counter::MergedPlain,
+            MergedMode::Replicated => Counter::MergedReplicated,
+        };
+        let lanes: usize = (0..run).flat_map(|wave| (0..items).map(move |item| waves.lanes_of(item, wave).len())).sum();
+        counters.count(wave_counter, run as u64);
+        counters.count(Counter::MergedLanes, lanes as u64);
+        if !self.is_shaded {
+            let Reuse { vertices, places, .. } = &scratch.reuse;
+            counters.count(Counter::Vertices, (vertices.len() * run) as u64);
+            counters.count(Counter::Reused, (places.len() - vertices.len()) as u64);
+        }
+        counters.count(Counter::GeometryInvocations, items as u64);
+        let stored = u64::from(waves.records() * self.stage.kernel.layout.record * LOCAL_WORD);
+        counters.count(Counter::MergedBytes, stored * run as u64);
     }
 }
 

@@ -4,8 +4,13 @@
 //! A run is one wave. It shades the vertices of its primitives, sixteen at a time, into local
 //! memory. Then each lane that has a primitive runs the geometry program. The geometry program
 //! finds its vertices in local memory by their addresses, and stores the vertices that it emits
-//! there too. The wave's inputs say which lane emits which vertices, so that one program serves
-//! both modes (see [`MergedMode`]).
+//! there too. The wave's inputs say which lane emits which vertices (see [`MergedMode`]).
+//! Replicated waves run a program of their own, whose lanes leave it at their vertex.
+//!
+//! With `VITRIC_MERGED=off` the programs are stages of their own ([`SeparateStages`]): the vertex
+//! program shades all vertices of a chunk of the draw into local memory, and waves that run the
+//! geometry program alone load them from there. Vertices of subdivided patches come to the geometry
+//! program in the same way, whatever the mode.
 //!
 //! Local memory stores each component for all lanes side by side. It begins with vertex indices, a
 //! row of lanes for each sixteen. The components of the shaded vertices follow, then records of
@@ -15,6 +20,7 @@
 //!
 //! Source: DESIGN 3.7.
 
+mod amplification;
 mod emit;
 mod waves;
 
@@ -23,17 +29,18 @@ use std::sync::{Arc, OnceLock};
 pub(super) use emit::{Emission, EmitScratch, Emitted, PrimitiveNumbers};
 pub use waves::MergedMode;
 
+use amplification::Amplification;
 use vitric_base::simd::WAVE;
 use vitric_exec::Program;
 use vitric_exec::link::{self, Linker, NumberBase};
 use vitric_ir::interface::{Builtin, GeometryFacts, LOCAL_WORD, Slot};
 use vitric_ir::passes::{self, LaneVariance};
-use vitric_ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, Value};
+use vitric_ir::{BinaryOp as B, Builder, Function, Inst, InterpolateAt, Local, Space, Type, Value};
 
 use super::VertexKernel;
 use super::kernel::{VertexLinker, fetch_variance, input as vertex_input};
-use super::tessellation::before_geometry;
-use crate::state::{PipelineState, corners};
+use super::tessellation::{before_geometry, vertex_words};
+use crate::state::PipelineState;
 
 /// Input slots of a merged kernel, after those of vertex kernels. The vertex slot of the latter
 /// holds the number of vertices.
@@ -63,17 +70,10 @@ mod input {
 /// Maximum number of vertices of a primitive.
 const MAX_VERTICES: usize = 6;
 
-/// Size of a wave's emitted vertices that is assumed to fit in the caches, bytes.
-const MAX_PLAIN_BYTES: usize = 1 << 18;
-
-/// Maximum number of vertices of an invocation up to which one lane emits all of them, however
-/// much the wave stores.
-const MAX_PLAIN_VERTICES: u32 = 4;
-
 /// Layout of local memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MergedLayout {
-    /// Number of vertices of a primitive. Local memory has room for sixteen times that many
+    /// Number of vertices of a primitive. A merged wave shades at most that many rows of sixteen
     /// vertices.
     vertices: u32,
     /// Components of a vertex.
@@ -93,23 +93,58 @@ impl MergedLayout {
         self.vertices * LOCAL_WORD
     }
 
-    /// Returns the byte offset of a vertex, by its place among those of the wave.
+    /// Returns the byte offset of a vertex, by its place among those in local memory.
     fn vertex(self, place: u32) -> u32 {
         let lanes = WAVE as u32;
         self.words() + place / lanes * self.slots * LOCAL_WORD + place % lanes * 4
     }
 
-    /// Returns the byte offset of a record of sixteen lanes.
-    fn record(self, number: u32) -> u32 {
-        self.words() + (self.vertices * self.slots + number * self.record) * LOCAL_WORD
+    /// Returns the byte offset of a record of sixteen lanes, after `rows` rows of sixteen vertices.
+    fn record(self, rows: u32, number: u32) -> u32 {
+        self.words() + (rows * self.slots + number * self.record) * LOCAL_WORD
     }
+}
+
+/// Vertex and geometry programs that are not merged.
+#[derive(Debug)]
+pub(super) struct SeparateStages {
+    /// The vertex program. Its outputs are the vertex components that the geometry program reads.
+    pub vertex: Program,
+    /// The geometry program.
+    geometry: Program,
+}
+
+impl SeparateStages {
+    fn new(pipeline: &PipelineState, facts: &GeometryFacts) -> Option<Self> {
+        let geometry = pipeline.geometry.as_deref()?;
+        let function = run_geometry(Builder::new(), geometry, (pipeline, MergedMode::Off)).finish();
+        Some(Self { vertex: vertex_words(pipeline, &facts.inputs), geometry: compiled(function, geometry) })
+    }
+}
+
+/// The geometry stage of a draw.
+#[derive(Debug, Clone, Copy)]
+pub struct GeometryStage<'a> {
+    /// The kernel.
+    pub kernel: &'a MergedKernel,
+    /// Assignment of invocations to lanes.
+    pub mode: MergedMode,
+    /// The program that runs invocations.
+    program: &'a Program,
+    /// The stages, if they are not merged.
+    pub(super) separate: Option<&'a SeparateStages>,
 }
 
 /// The vertex and geometry programs of a pipeline as one program, and the kernel that converts
 /// emitted vertices for setup.
 #[derive(Debug)]
 pub struct MergedKernel {
+    /// The program for waves that are not replicated.
     program: Arc<Program>,
+    /// The program for replicated waves, compiled when the first draw needs it.
+    replicated: OnceLock<Option<Program>>,
+    /// The programs as stages of their own, compiled when the first draw needs them.
+    separate: OnceLock<Option<SeparateStages>>,
     finish: VertexKernel,
     facts: GeometryFacts,
     layout: MergedLayout,
@@ -120,6 +155,7 @@ pub struct MergedKernel {
     slots: Vec<Slot>,
     /// True if a primitive may be run more than once.
     may_repeat: bool,
+    amplification: Amplification,
 }
 
 /// The merged kernel of a pipeline, linked and compiled once.
@@ -138,7 +174,7 @@ impl MergedKernel {
         let geometry = pipeline.geometry.as_deref()?;
         let facts = (**geometry.geometry.as_ref()?).clone();
         let layout = MergedLayout::of(geometry, &facts);
-        let program = merged(pipeline, geometry, (&facts, layout));
+        let program = merged(pipeline, geometry, (&facts, layout), MergedMode::Plain);
         let records = &geometry.outputs[..geometry.outputs.len() - 1];
         let depends_on_wave = geometry.depends_on_wave() || pipeline.vertex.depends_on_wave();
         Some(Self {
@@ -147,7 +183,10 @@ impl MergedKernel {
             #[cfg(test)]
             slots: geometry.outputs.iter().map(|output| output.slot).collect(),
             primitive_id: geometry.output_builtin(Builtin::PrimitiveId, 0),
+            amplification: Amplification::new(&facts),
             program: Arc::new(program),
+            replicated: OnceLock::new(),
+            separate: OnceLock::new(),
             facts,
             layout,
         })
@@ -168,11 +207,19 @@ impl MergedKernel {
         self.facts.vertices as usize
     }
 
-    /// Returns the maximum number of primitives that one input primitive becomes.
+    /// Returns the expected number of primitives that one input primitive becomes.
     pub fn amplification(&self) -> usize {
-        let of_each = corners(self.facts.output) as u32;
-        let primitives = self.facts.max_vertices.saturating_sub(of_each - 1).max(1);
-        self.facts.invocations as usize * primitives as usize
+        match self.program.fragment.side_effects {
+            // Waves must not depend on earlier draws.
+            true => self.amplification.max(),
+            false => self.amplification.expected(),
+        }
+    }
+
+    /// Returns the lowest number of input primitives whose invocations fill whole waves.
+    pub fn primitives_of_waves(&self) -> usize {
+        let shared = 1 << self.facts.invocations.trailing_zeros();
+        WAVE / shared.min(WAVE)
     }
 
     /// Returns the component of a record that holds `slot`.
@@ -181,35 +228,66 @@ impl MergedKernel {
         self.slots.iter().position(|&known| known == slot)
     }
 
-    /// Returns the mode of waves: `asked`, unless that would change the image, or else the mode
-    /// that suits the size of a wave's records.
-    pub fn mode(&self, asked: Option<MergedMode>) -> MergedMode {
-        let stored = self.facts.max_vertices as usize * (self.layout.record * LOCAL_WORD) as usize;
-        let fits = stored <= MAX_PLAIN_BYTES || self.facts.max_vertices <= MAX_PLAIN_VERTICES;
+    /// Returns the geometry stage of a draw with the kernel's pipeline.
+    pub fn stage(&self, pipeline: &PipelineState, asked: Option<MergedMode>) -> GeometryStage<'_> {
+        let mode = self.mode(asked);
+        // The program runs without vertex code already if its vertices are those of patches.
+        let is_separate = mode == MergedMode::Off && pipeline.patches.is_none();
+        let stages = || self.separate.get_or_init(|| SeparateStages::new(pipeline, &self.facts)).as_ref();
+        let separate = is_separate.then(stages).flatten();
+        let program = match (separate, mode) {
+            (Some(stages), _) => &stages.geometry,
+            (_, MergedMode::Replicated) => self.replicated(pipeline).unwrap_or(&self.program),
+            _ => &self.program,
+        };
+        GeometryStage { kernel: self, mode, program, separate }
+    }
+
+    fn replicated(&self, pipeline: &PipelineState) -> Option<&Program> {
+        let make = || {
+            let geometry = pipeline.geometry.as_deref()?;
+            Some(merged(pipeline, geometry, (&self.facts, self.layout), MergedMode::Replicated))
+        };
+        self.replicated.get_or_init(make).as_ref()
+    }
+
+    /// Returns the mode of waves: `asked`, unless that would change the image. The default is one
+    /// lane for each invocation, which no measured program runs slower than the other modes.
+    fn mode(&self, asked: Option<MergedMode>) -> MergedMode {
         match asked {
-            _ if !self.may_repeat => MergedMode::Plain,
+            Some(MergedMode::Replicated) if !self.may_repeat => MergedMode::Plain,
             Some(asked) => asked,
-            None if fits => MergedMode::Plain,
-            None => MergedMode::Replicated,
+            None => MergedMode::Plain,
         }
     }
 }
 
 /// Links vertex and geometry code. Links the geometry code alone if its vertices are those of
 /// subdivided patches.
-fn merged(pipeline: &PipelineState, geometry: &Program, (facts, layout): (&GeometryFacts, MergedLayout)) -> Program {
+fn merged(
+    pipeline: &PipelineState,
+    geometry: &Program,
+    (facts, layout): (&GeometryFacts, MergedLayout),
+    mode: MergedMode,
+) -> Program {
     let vertex = &*pipeline.vertex;
     let b = match pipeline.patches {
         None => shade_vertices(Builder::new(), pipeline, (facts, layout)),
         Some(_) => Builder::new(),
     };
-    let mut function = run_geometry(b, geometry, before_geometry(pipeline)).finish();
-    passes::optimize(&mut function, &mut |_, _| {});
-    let mut linked = Program::routine(function, &variance(), 1);
-    linked.stage = geometry.stage;
+    let function = run_geometry(b, geometry, (pipeline, mode)).finish();
+    let mut linked = compiled(function, geometry);
     linked.resources = [&*vertex.resources, &*geometry.resources].concat();
     linked.images = vertex.images + geometry.images;
     linked.fragment.side_effects = pipeline.has_side_effects();
+    linked
+}
+
+/// Optimizes and compiles a linked program.
+fn compiled(mut function: Function, geometry: &Program) -> Program {
+    passes::optimize(&mut function, &mut |_, _| {});
+    let mut linked = Program::routine(function, &variance(), 1);
+    linked.stage = geometry.stage;
     linked.code.generate_chosen(linked.stage, "kernel");
     linked
 }
@@ -235,11 +313,12 @@ fn shade_vertices(mut b: Builder, pipeline: &PipelineState, to: (&GeometryFacts,
 }
 
 /// Appends geometry code for the lanes that have a primitive.
-fn run_geometry(mut b: Builder, geometry: &Program, before: NumberBase) -> Builder {
+fn run_geometry(mut b: Builder, geometry: &Program, (pipeline, mode): (&PipelineState, MergedMode)) -> Builder {
     let (span, zero) = (b.input(input::EMIT_SPAN, Type::I32), b.int(0));
     let condition = b.binary(B::INe, span, zero);
     b.push(Inst::If { condition });
-    let mut linker = GeometryLinker { b, program: geometry, before };
+    let left = (mode == MergedMode::Replicated).then(|| b.local(1));
+    let mut linker = GeometryLinker { b, program: geometry, before: before_geometry(pipeline), left };
     let outputs = link::append(&mut linker, geometry);
     let mut b = linker.b;
     if let Some(&value) = outputs.last() {
@@ -306,6 +385,9 @@ struct GeometryLinker<'a> {
     b: Builder,
     program: &'a Program,
     before: NumberBase,
+    /// Marks lanes of replicated waves that left the program at their only vertex. With `None`,
+    /// lanes emit all vertices. The front end's code for both cases then folds to that of this one.
+    left: Option<Local>,
 }
 
 impl Linker for GeometryLinker<'_> {
@@ -315,7 +397,11 @@ impl Linker for GeometryLinker<'_> {
 
     fn input(&mut self, slot: usize, ty: Type) -> Value {
         let Slot::Builtin(builtin, word) = self.program.inputs[slot].slot else { return self.b.constant(0, ty) };
+        let max_vertices = self.program.geometry.as_ref().map_or(0, |facts| facts.max_vertices);
         let input = match builtin {
+            Builtin::EmitMask if self.left.is_none() => return self.b.constant(u32::MAX, ty),
+            Builtin::EmitFirst if self.left.is_none() => return self.b.constant(0, ty),
+            Builtin::EmitSpan if self.left.is_none() => return self.b.constant(max_vertices, ty),
             Builtin::VertexAddress => input::ADDRESS + word.min(MAX_VERTICES as u32 - 1),
             Builtin::EmitBase => input::EMIT_BASE,
             Builtin::EmitMask => input::EMIT_MASK,
@@ -335,6 +421,10 @@ impl Linker for GeometryLinker<'_> {
 
     fn number_base(&self) -> NumberBase {
         self.before
+    }
+
+    fn ended(&self) -> Option<Local> {
+        self.left
     }
 }
 

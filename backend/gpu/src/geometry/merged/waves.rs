@@ -5,6 +5,9 @@ use std::ops::Range;
 /// Assignment of invocations to lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergedMode {
+    /// The programs are stages of their own, which exchange vertices through memory. An invocation
+    /// of the geometry program has one lane.
+    Off,
     /// An invocation has one lane, which emits all of its vertices: "non-replicated" in DESIGN.
     /// Vertices are shaded once for all primitives of a wave.
     Plain,
@@ -48,7 +51,7 @@ impl WaveAssignment {
     /// Returns the number of lanes of an invocation.
     fn lanes_of_item(self) -> usize {
         match self.mode {
-            MergedMode::Plain => 1,
+            MergedMode::Off | MergedMode::Plain => 1,
             MergedMode::Replicated => self.max_vertices.max(1) as usize,
         }
     }
@@ -66,23 +69,33 @@ impl WaveAssignment {
         let (of_item, number) = (self.lanes_of_item(), wave * self.lanes + lane);
         let item = number / of_item;
         let share = match self.mode {
-            MergedMode::Plain => Share { item, first: 0, span: self.max_vertices },
+            MergedMode::Off | MergedMode::Plain => Share { item, first: 0, span: self.max_vertices },
             MergedMode::Replicated => Share { item, first: (number % of_item) as u32, span: 1 },
         };
         (item < items).then_some(share)
     }
 
-    /// Returns the lane that outputs the number of vertices an invocation emitted, counted from
-    /// the first wave on.
-    pub fn counting_lane(self, item: usize) -> usize {
-        item * self.lanes_of_item()
+    /// Returns the lanes of a wave that run an invocation of the batch.
+    ///
+    /// The highest number of vertices that one of these lanes outputs is that of the invocation,
+    /// or of its first vertices if each lane has left the program at its own vertex.
+    pub fn lanes_of(self, item: usize, wave: usize) -> Range<usize> {
+        let (of_item, first) = (self.lanes_of_item(), wave * self.lanes);
+        let lane = |number: usize| number.saturating_sub(first).min(self.lanes);
+        lane(item * of_item)..lane((item + 1) * of_item)
+    }
+
+    /// Returns true if an invocation that has emitted `count` vertices in the first `waves` waves
+    /// may have vertices for further waves.
+    pub fn may_continue(self, waves: usize, count: u32) -> bool {
+        count as usize >= waves * self.lanes
     }
 
     /// Returns the number of records of a wave, which is the maximum number of vertices that a
     /// lane stores.
     pub fn records(self) -> u32 {
         match self.mode {
-            MergedMode::Plain => self.max_vertices,
+            MergedMode::Off | MergedMode::Plain => self.max_vertices,
             MergedMode::Replicated => 1,
         }
     }
@@ -90,7 +103,7 @@ impl WaveAssignment {
     /// Returns the record and lane of an invocation's vertex, by its number.
     pub fn place(self, item: usize, vertex: u32) -> (usize, usize) {
         match self.mode {
-            MergedMode::Plain => (vertex as usize, item),
+            MergedMode::Off | MergedMode::Plain => (vertex as usize, item),
             MergedMode::Replicated => {
                 let number = item * self.lanes_of_item() + vertex as usize;
                 (number / self.lanes, number % self.lanes)
@@ -101,7 +114,7 @@ impl WaveAssignment {
     /// Returns the mask that turns the number of a vertex into that of its record.
     pub fn mask(self) -> u32 {
         match self.mode {
-            MergedMode::Plain => u32::MAX,
+            MergedMode::Off | MergedMode::Plain => u32::MAX,
             MergedMode::Replicated => 0,
         }
     }
@@ -139,6 +152,7 @@ mod tests {
     #[test]
     fn every_vertex_has_one_lane_and_one_place() {
         for (mode, max_vertices, items) in [
+            (MergedMode::Off, 3, 37),
             (MergedMode::Plain, 3, 37),
             (MergedMode::Replicated, 3, 37),
             (MergedMode::Replicated, 16, 5),
@@ -155,6 +169,7 @@ mod tests {
                 for (wave, lane) in (0..batch.waves).flat_map(|wave| (0..16).map(move |lane| (wave, lane))) {
                     let Some(share) = waves.share(batch.items.len(), wave, lane) else { continue };
                     assert!(share.item < batch.items.len() && share.span <= waves.records());
+                    assert!(waves.lanes_of(share.item, wave).contains(&lane));
                     for vertex in (share.first..share.first + share.span).filter(|&vertex| vertex < max_vertices) {
                         let record = wave * waves.records() as usize + (vertex & waves.mask()) as usize;
                         assert_eq!(waves.place(share.item, vertex), (record, lane));

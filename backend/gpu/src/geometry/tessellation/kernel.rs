@@ -141,7 +141,7 @@ impl TessellationKernel {
             None => Evaluation::Vertices(linked.vertices(pipeline, false)?),
         };
         Some(Self {
-            points: points(pipeline, &linked.written.inputs),
+            points: vertex_words(pipeline, &linked.written.inputs),
             control: Arc::new(linked.control(pipeline)),
             evaluation,
             block: linked.block,
@@ -253,7 +253,7 @@ fn place(slot: Option<&Slot>, among: &[Slot]) -> Option<u32> {
 }
 
 /// Builds the vertex program of a pipeline, with the given slots as outputs.
-fn points(pipeline: &PipelineState, slots: &[Option<Slot>]) -> Program {
+pub(crate) fn vertex_words(pipeline: &PipelineState, slots: &[Option<Slot>]) -> Program {
     let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
     let words = link::append(&mut linker, &pipeline.vertex);
     let b = output_words(linker.into_builder(), (&pipeline.vertex, &words), slots);

@@ -15,7 +15,7 @@ mod kernel;
 mod patches;
 mod tessellator;
 
-pub(super) use kernel::{Evaluation, before_geometry};
+pub(super) use kernel::{Evaluation, before_geometry, vertex_words};
 pub use kernel::{LazyTessellationKernel, TessellationKernel};
 pub use patches::{PATCHES_PER_BATCH, PatchChunk, Patches};
 pub(super) use patches::{PatchInputs, PatchScratch};

@@ -21,10 +21,8 @@ pub const PATCHES_PER_BATCH: usize = 128;
 #[derive(Default)]
 pub struct PatchScratch {
     waves: [Wave; 2],
-    pub(in crate::geometry) vertex: Wave,
-    pub(in crate::geometry) words: Vectors,
-    /// Vertex components for geometry programs, in blocks of sixteen vertices.
-    pub(in crate::geometry) shaded: Vectors,
+    vertex: Wave,
+    words: Vectors,
     reuse: Reuse,
     mesh: TessellatedPatch,
     /// Result of the last subdivision.

@@ -1,0 +1,89 @@
+//! Number of primitives that a geometry program makes of one, by which draws are divided into
+//! chunks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use vitric_ir::interface::GeometryFacts;
+
+use crate::state::corners;
+
+/// Maximum ratio of the declared number of primitives to the expected one. It bounds the memory of
+/// a chunk whose primitives suddenly become as many as declared.
+const MAX_RATIO: usize = 16;
+
+/// Number of input primitives after which older ones count half.
+const HALF_LIFE: u64 = 1 << 14;
+
+/// Declared and observed amplification of a geometry program. The declared one may be a hundred
+/// times as high as the observed one.
+#[derive(Debug)]
+pub struct Amplification {
+    max: usize,
+    /// Input primitives that were observed.
+    inputs: AtomicU64,
+    /// Vertices that they emitted.
+    vertices: AtomicU64,
+}
+
+impl Amplification {
+    /// Creates an amplification of which nothing was observed yet.
+    pub fn new(facts: &GeometryFacts) -> Self {
+        let of_each = corners(facts.output) as u32;
+        let primitives = facts.max_vertices.saturating_sub(of_each - 1).max(1);
+        let max = facts.invocations as usize * primitives as usize;
+        Self { max, inputs: AtomicU64::new(0), vertices: AtomicU64::new(0) }
+    }
+
+    /// Returns the maximum number of primitives that one input primitive becomes.
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    /// Returns the expected number of primitives that one input primitive becomes, at least 1.
+    pub fn expected(&self) -> usize {
+        match self.inputs.load(Ordering::Relaxed) {
+            0 => self.max,
+            inputs => {
+                let vertices = self.vertices.load(Ordering::Relaxed);
+                (vertices.div_ceil(inputs) as usize).clamp(self.max.div_ceil(MAX_RATIO), self.max)
+            }
+        }
+    }
+
+    /// Records the number of vertices that input primitives emitted.
+    pub fn record(&self, inputs: usize, vertices: usize) {
+        let inputs = self.inputs.fetch_add(inputs as u64, Ordering::Relaxed) + inputs as u64;
+        let vertices = self.vertices.fetch_add(vertices as u64, Ordering::Relaxed) + vertices as u64;
+        if inputs > 2 * HALF_LIFE {
+            // Threads that record at the same time may lose numbers, which only affects chunks.
+            self.inputs.store(inputs / 2, Ordering::Relaxed);
+            self.vertices.store(vertices / 2, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ash::vk;
+
+    use super::*;
+
+    #[test]
+    fn observed_primitives_are_expected_within_bounds() {
+        let output = vk::PrimitiveTopology::TRIANGLE_STRIP;
+        let facts = GeometryFacts { output, max_vertices: 1026, invocations: 2, ..GeometryFacts::default() };
+        let amplification = Amplification::new(&facts);
+        assert_eq!((amplification.max(), amplification.expected()), (2048, 2048));
+        amplification.record(100, 30_000);
+        assert_eq!(amplification.expected(), 300);
+        amplification.record(9_900, 0);
+        assert_eq!(amplification.expected(), 128, "a sixteenth of the maximum");
+        amplification.record(40_000, 120_000_000);
+        assert_eq!(amplification.expected(), 2048);
+        for _ in 0..10 {
+            amplification.record(HALF_LIFE as usize, 200 * HALF_LIFE as usize);
+        }
+        let expected = amplification.expected();
+        assert!((200..300).contains(&expected), "{expected}");
+    }
+}
