@@ -281,6 +281,7 @@ impl<'s> PrimitiveRunner<'s> {
         if !self.is_sieve {
             // Programs that never discard have no such output.
             let exported = self.runs.outputs.get(KernelTally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
+            counters.count(Counter::Fragments, lanes.into());
             count_exporting_waves(counters, place, [waves, lanes, exported]);
         }
     }
@@ -323,9 +324,8 @@ kernel!(
     mark_tiny, mark_tiny_lanes, (counters: &TileCounters, batch: TinyBatch<'_>) -> u32
 );
 
-/// Counts waves of kernels that export directly, their fragments, and the exported fragments.
+/// Counts waves of kernels that export directly, and the exported fragments.
 fn count_exporting_waves(counters: &TileCounters, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
-    counters.count(Counter::Fragments, lanes.into());
     count_waves(counters, place, waves, lanes);
     count_exported(counters, lanes, exported);
 }
@@ -334,6 +334,8 @@ fn count_exporting_waves(counters: &TileCounters, place: [u32; 2], [waves, lanes
 pub(super) struct MixedScratch<'s> {
     pub(super) wave: &'s mut Wave,
     pub(super) pixel_queue: &'s mut PixelQueue,
+    /// True if the fragments were counted before they are queued.
+    pub(super) counted: bool,
 }
 
 /// Runner of a draw's mixed kernel, which draws a full wave of queued pixels of tiny primitives at
@@ -347,6 +349,8 @@ pub(super) struct MixedRunner<'s> {
     pixel_queue: &'s mut PixelQueue,
     /// First of the sixteen primitives whose pixels are queued.
     first: PrimitiveId,
+    /// True if the fragments were counted before they were queued.
+    counted: bool,
 }
 
 impl<'s> MixedRunner<'s> {
@@ -354,7 +358,7 @@ impl<'s> MixedRunner<'s> {
     /// `None` if there is no such kernel.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        MixedScratch { wave, pixel_queue }: MixedScratch<'s>,
+        MixedScratch { wave, pixel_queue, counted }: MixedScratch<'s>,
         tile: [i64; 2],
         counts: bool,
         varies: Varies,
@@ -369,7 +373,12 @@ impl<'s> MixedRunner<'s> {
                 runs.set(slot, tile[axis] as u32);
             }
         }
-        Some(Self { runs, slot, tile, pixel_queue, first: 0 })
+        Some(Self { runs, slot, tile, pixel_queue, first: 0, counted })
+    }
+
+    /// Returns the unit in which pixels are queued.
+    pub(super) fn unit(&self) -> Unit {
+        self.pixel_queue.unit()
     }
 
     /// Queues pixels of tiny primitives among the current sixteen.
@@ -457,6 +466,9 @@ impl<'s> MixedRunner<'s> {
         let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());
         let place = PackedPixel::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
+        if !self.counted {
+            counters.count(Counter::Fragments, lanes.into());
+        }
         count_exporting_waves(counters, place, [u32::from(lanes > 0), lanes, exported]);
     }
 }

@@ -159,6 +159,11 @@ fn quads_meet(packed: &[u32]) -> bool {
 }
 
 impl PixelQueue {
+    /// Returns the unit of queued pixels.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
     /// Sets the unit of queued pixels. The queue must be empty.
     pub fn set_unit(&mut self, unit: Unit) {
         self.unit = unit;

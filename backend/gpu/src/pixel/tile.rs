@@ -1,6 +1,7 @@
 //! Rasterization of one tile: primitives in API order become covered quads, early tests and
 //! fragment waves.
 
+mod board;
 mod filling;
 mod hidden;
 mod large;
@@ -12,6 +13,7 @@ use vitric_base::counters::{Counter, Map, TileCounters, count};
 use vitric_base::simd::WAVE;
 use vitric_exec::interp::{Stop, Wave};
 
+use self::board::TileBoard;
 use self::filling::{Filling, clear};
 use self::hidden::Hidden;
 use super::DrawContext;
@@ -22,7 +24,7 @@ use super::hiz_updates::update_bounds;
 use super::kernel::{BatchTraits, PrimitiveBatch, SmallPrimitivePath};
 use super::pixel_queue::PixelQueue;
 use super::quad::{MAX_SAMPLES, Quad, ShaderDepthStencil};
-use super::scoreboard::{Fragments, Scoreboard};
+use super::scoreboard::Fragments;
 use super::tiny::TinyPrimitives;
 use super::wave::{WaveScratch, Waves};
 use super::{PrimitiveId, PrimitiveRun, SMALL_PIXELS, SMALL_SIDE, SetUpScratch, TilePass, TileView, any_of};
@@ -55,7 +57,7 @@ pub struct TileScratch {
     mixed: Wave,
     pixel_queue: PixelQueue,
     tinies: TinyPrimitives,
-    board: Scoreboard,
+    board: TileBoard,
 }
 
 /// Clears a tile where necessary and processes its primitives. Returns false if a program was
@@ -83,28 +85,28 @@ pub fn process_tile(
     let covered: i64 = view.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
     let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
     let mut updates = if is_dense { SMALL_UPDATES } else { 0 };
-    // Locations that fragments on the scoreboard overwrite, and the last segment in the bounds.
-    let (mut overwrites, mut updated) = (None, None);
+    // The last segment in the bounds.
+    let mut updated = None;
+    board.begin_tile();
     count(counters, Counter::TilesProcessed, 1);
     let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
     bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.heuristic().count_primitives(primitives));
     while let Some(&PrimitiveRun { draw, .. }) = primitive_runs.peek() {
         let context = &view.draws[draw];
-        let now = context.overwrites.filter(|_| view.scoreboard);
-        if now != overwrites && !shade_board(view, board, waves) {
+        let overwrites = context.overwrites.filter(|_| view.scoreboard);
+        if overwrites.is_some_and(|locations| !board.begin(view, context, locations)) {
             return false;
         }
-        overwrites = now;
         let tests = bounds.as_deref_mut().is_some_and(|bounds| {
             let is_new = context.segment != updated && context.segment.is_some();
             update_bounds(view, bounds, context, is_new, primitive_runs.clone())
         });
         updated = context.segment;
         let sink = match overwrites {
-            Some(_) => Sink::Board(board, waves),
+            Some(_) => Sink::Board,
             None => Sink::Waves(Box::new(Waves::new(context, view, waves))),
         };
-        let mixed = MixedScratch { wave: &mut *mixed, pixel_queue: &mut *pixel_queue };
+        let mixed = MixedScratch { wave: &mut *mixed, pixel_queue: &mut *pixel_queue, counted: false };
         let (small, mixed) = (Lazy::Pending(&mut *small), Lazy::Pending(mixed));
         let mut bounds = bounds.as_deref_mut().filter(|_| tests);
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
@@ -126,6 +128,7 @@ pub fn process_tile(
             area,
             clip,
             path,
+            board: &mut *board,
             sink,
             small,
             edge_pairs,
@@ -149,7 +152,7 @@ pub fn process_tile(
             return false;
         }
     }
-    shade_board(view, board, waves)
+    board.shade_all(view)
 }
 
 /// Properties of a draw's primitives in a tile.
@@ -183,33 +186,10 @@ fn count_hidden(counters: Option<&TileCounters>, window: [i64; 4]) {
     groups_of(window).for_each(|group| counters.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
 }
 
-/// Shades and removes the fragments on the scoreboard. Returns false if it was interrupted.
-fn shade_board(view: &TileView<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch) -> bool {
-    if board.is_empty() {
-        return true;
-    }
-    let mut ok = true;
-    board.drop_superseded(view.counters);
-    for fragments in board.entries().chunk_by(|a, b| view.draw_of(a.primitive) == view.draw_of(b.primitive)) {
-        let context = &view.draws[view.draw_of(fragments[0].primitive)];
-        let _working = context.enter(false);
-        let mut waves = Waves::new(context, view, scratch);
-        if context.multisample.samples == 1 && context.rates.is_none() {
-            fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
-        } else {
-            let same = |a: &Fragments, b: &Fragments| (a.primitive, a.place) == (b.primitive, b.place);
-            fragments.chunk_by(same).for_each(|samples| waves.shade_samples(samples));
-        }
-        ok &= waves.end();
-    }
-    board.clear();
-    ok
-}
-
 /// Destination of fragments.
 enum Sink<'a, 's> {
-    /// The scoreboard, and the memory to shade its fragments when it is full.
-    Board(&'s mut Scoreboard, &'s mut WaveScratch),
+    /// The scoreboard.
+    Board,
     /// Fragment waves, in API order.
     Waves(Box<Waves<'a, 's>>),
 }
@@ -245,6 +225,7 @@ struct Tile<'a, 's> {
     clip: [i64; 4],
     /// Path of small primitives, or `None` if they are drawn like large ones.
     path: Option<SmallPrimitivePath>,
+    board: &'s mut TileBoard,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, PrimitiveRunner<'s>>,
     edge_pairs: Lazy<&'s mut Wave, PrimitiveRunner<'s>>,
@@ -377,19 +358,28 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Queues the pixels of tiny primitives.
     #[inline]
     fn push(&mut self, tinies: &TinyPrimitives, lanes: u32) {
-        self.flush_sink();
+        self.flush_sink(within(tinies.window.map(i64::from), self.clip));
         if let Some(mixed) = self.mixed.ready() {
             mixed.push(tinies.batch(lanes as u16), self.counters);
         }
     }
 
-    /// Shades earlier fragments that otherwise might be written after a small primitive.
+    /// Shades earlier fragments that otherwise might be written after those of a primitive in a
+    /// window.
     #[inline]
-    fn flush_sink(&mut self) {
-        match &mut self.sink {
-            Sink::Waves(waves) => waves.flush(),
-            Sink::Board(board, _) if board.is_empty() => {}
-            Sink::Board(board, scratch) => self.ok &= shade_board(self.view, board, scratch),
+    fn flush_sink(&mut self, window: [i64; 4]) {
+        if let Sink::Waves(waves) = &mut self.sink {
+            waves.flush();
+        }
+        self.shade_overlap(window);
+    }
+
+    /// Shades fragments on the scoreboard that otherwise might be written after those of a
+    /// primitive in a window.
+    #[inline]
+    fn shade_overlap(&mut self, window: [i64; 4]) {
+        if self.context.fragment.is_some() {
+            self.ok &= self.board.shade_overlap(self.view, window);
         }
     }
 
@@ -407,6 +397,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if !(is_small && self.small(primitives, SmallPrimitive { id, index, depths, window })) {
             if !self.packs_pixels() {
                 self.draw_packed_pixels();
+            }
+            if let Sink::Waves(_) = self.sink {
+                self.shade_overlap(window);
             }
             self.large(primitives, id, index, window);
         }
@@ -463,10 +456,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
             small.window = visible;
         }
         let SmallPrimitive { id, index, window, .. } = small;
-        self.flush_sink();
         if self.path == Some(SmallPrimitivePath::Sieved) {
             return self.sieve(id, primitives.words(index), window);
         }
+        self.flush_sink(window);
         self.draw_packed_pixels();
         if let Some(small) = self.small.ready() {
             self.ok &= small.draw(primitives.words(index), window, self.counters) != Stop::Interrupted;
@@ -502,20 +495,28 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.draw_visible(primitives, first, hidden_first);
             return self.draw_visible(primitives, second, hidden_second);
         }
-        self.flush_sink();
+        let window = around(first.window, second.window);
+        self.flush_sink(window);
         self.draw_packed_pixels();
         if let Some(edge_pairs) = self.edge_pairs.ready() {
             let words = [primitives.words(index), primitives.words(index + 1)];
-            let window = around(first.window, second.window);
             self.ok &= edge_pairs.draw_both(words, window, self.counters) != Stop::Interrupted;
         }
     }
 
-    /// Draws the pixels of a small primitive that the sieve kernel leaves.
+    /// Forwards the pixels of a small primitive that the sieve kernel leaves.
     #[inline]
     fn sieve(&mut self, id: PrimitiveId, words: PrimitiveWords<'_>, window: [i64; 4]) {
-        let (Some(small), Some(mixed)) = (self.small.ready(), self.mixed.ready()) else { return };
         let view = self.view;
+        if let (Some(small), Sink::Board) = (self.small.ready(), &self.sink) {
+            let (board, mut ok) = (&mut *self.board, true);
+            small
+                .sieve(words, window, self.counters, |block, pixels| ok &= board.push_block(view, id, (block, pixels)));
+            self.ok &= ok;
+            return;
+        }
+        self.flush_sink(window);
+        let (Some(small), Some(mixed)) = (self.small.ready(), self.mixed.ready()) else { return };
         let mut ok = mixed.begin(view, id);
         small.sieve(words, window, self.counters, |block, pixels| ok &= mixed.draw_block(view, id, (block, pixels)));
         self.ok &= ok;
@@ -568,11 +569,18 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         match &mut self.sink {
             Sink::Waves(waves) => waves.push_cells((primitive, place), masks, untested.as_deref()),
-            Sink::Board(..) => {
-                for (sample, &mut pixels) in (0..).zip(masks) {
-                    self.fragments(Fragments { primitive, place, sample, pixels });
-                }
-            }
+            // Fragments that span several pixels are counted when they are shaded.
+            Sink::Board => self.queue_samples((primitive, place), masks),
+        }
+    }
+
+    /// Queues the covered samples of a group on the scoreboard.
+    fn queue_samples(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
+        if self.context.fragment.is_none() {
+            return;
+        }
+        for (sample, &pixels) in (0..).zip(masks).filter(|(_, pixels)| **pixels != 0) {
+            self.forward(Fragments { primitive, place, sample, pixels });
         }
     }
 
@@ -604,7 +612,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.draw_packed_pixels();
             return true;
         }
-        self.flush_sink();
+        if let Sink::Waves(waves) = &mut self.sink {
+            waves.flush();
+        }
         if let Some(mixed) = self.mixed.ready() {
             self.ok &= mixed.draw_group(self.view, fragments);
         }
@@ -616,11 +626,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn forward(&mut self, fragments: Fragments) {
         match &mut self.sink {
             Sink::Waves(waves) => waves.shade_fragments(&fragments),
-            Sink::Board(board, scratch) => {
-                if board.push(fragments, self.counters) {
-                    self.ok &= shade_board(self.view, board, scratch);
-                }
-            }
+            Sink::Board => self.ok &= self.board.push(self.view, fragments),
         }
     }
 
@@ -637,20 +643,19 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if quad.count() == 0 || self.context.fragment.is_none() {
             return;
         }
+        let fragments = if self.context.shades_samples() { quad.count() } else { quad.pixels().count_ones().into() };
+        count(self.counters, Counter::Fragments, fragments);
         if let Sink::Waves(waves) = &mut self.sink {
-            let fragments =
-                if self.context.shades_samples() { quad.count() } else { quad.pixels().count_ones().into() };
-            count(self.counters, Counter::Fragments, fragments);
             if self.context.sees_untested() {
                 waves.keep_untested(untested);
             }
             return waves.push(quad);
         }
         let (place, bit) = group_of_pixel([quad.x, quad.y]);
-        for sample in 0..self.context.multisample.samples {
-            let pixels = u64::from(quad.pixels_at(sample)) << bit;
-            self.fragments(Fragments { primitive: quad.primitive, place, sample, pixels });
-        }
+        let samples = 0..self.context.multisample.samples;
+        let masks: SmallVec<[u64; MAX_SAMPLES]> =
+            samples.map(|sample| u64::from(quad.pixels_at(sample)) << bit).collect();
+        self.queue_samples((quad.primitive, place), &masks);
     }
 
     /// Shades queued fragments and adds up the counters.

@@ -18,6 +18,7 @@ use super::coverage::groups_between;
 use super::direct::{GroupRunner, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, KernelInput, SmallPrimitivePath, Stage, Target};
+use super::pixel_queue::Unit;
 use super::quad::{MAX_SAMPLES, QUADS, Quad, ShaderDepthStencil};
 use super::scoreboard::Fragments;
 use super::{DrawContext, any_of};
@@ -125,7 +126,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             return self.shade_quads(at, masks);
         }
         let any = any_of(masks);
-        let dense = if self.packs_sparse { dense_strips(any) } else { u64::MAX };
+        let dense = if self.packs_sparse { dense_strips(any, DENSE) } else { u64::MAX };
         if any & !dense == 0 {
             return self.shade_group(at, masks);
         }
@@ -134,6 +135,23 @@ impl<'a: 's, 's> Waves<'a, 's> {
             self.shade_group(at, &of(dense));
         }
         self.shade_quads(at, &of(!dense));
+    }
+
+    /// Shades those strips of a group at once in which most lanes of a wave have fragments. Returns
+    /// the pixels that it shaded.
+    ///
+    /// Other pixels should be packed in `unit`s.
+    #[inline]
+    pub(super) fn shade_dense(&mut self, &Fragments { primitive, place, pixels, .. }: &Fragments, unit: Unit) -> u64 {
+        let dense = match unit {
+            Unit::Pixel => strips_with(pixels, DENSE_PIXELS),
+            Unit::Quad => dense_strips(pixels, QUADS as u32),
+        };
+        if pixels & dense == 0 || !self.can_shade_group(place, &[pixels & dense]) {
+            return 0;
+        }
+        self.shade_group((primitive, place), &[pixels & dense]);
+        dense
     }
 
     /// Shades fragments of a group at once. [`Self::can_shade_group`] must have returned true for
@@ -483,12 +501,27 @@ pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: PrimitiveWord
 /// would cost more than idle lanes.
 const DENSE: u32 = 3;
 
-/// Returns the pixels of the strips of a group that are dense. A strip is two rows.
-fn dense_strips(pixels: u64) -> u64 {
-    let of_quads = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
-    let strips = (0..4).map(|strip| 0xffff << (strip * 16));
-    strips.filter(|strip| (of_quads & strip).count_ones() >= DENSE).fold(0, |dense, strip| dense | strip)
+/// Returns the pixels of the strips of a group that have at least `count` covered quads. A strip is
+/// two rows.
+fn dense_strips(pixels: u64, count: u32) -> u64 {
+    strips_with((pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111, count)
 }
+
+/// Returns the strips of a group of which at least `count` bits are set. A strip is two rows.
+fn strips_with(bits: u64, count: u32) -> u64 {
+    let in_each = |bits: u16| u64::MAX / u64::from(u16::MAX) * u64::from(bits);
+    let pairs = bits - (bits >> 1 & in_each(0x5555));
+    let nibbles = (pairs & in_each(0x3333)) + (pairs >> 2 & in_each(0x3333));
+    let bytes = (nibbles + (nibbles >> 4)) & in_each(0x0f0f);
+    let sums = (bytes + (bytes >> 8)) & in_each(0xff);
+    // The highest bit of each strip tells if its sum reaches the count.
+    let reached = (sums + in_each(0x8000 - count as u16)) & in_each(0x8000);
+    (reached >> 15) * u64::from(u16::MAX)
+}
+
+/// Minimum number of pixels in two rows of a group to shade them without packing, if single pixels
+/// can be packed.
+const DENSE_PIXELS: u32 = 12;
 
 /// Counts the waves of fully shaded and exported groups in the rectangle from the first to the
 /// last group.
@@ -569,4 +602,22 @@ fn quad_texels(bytes: usize, words: &[Lanes], number: usize) -> [u8; 64] {
         }
     }
     texels
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn strips_are_chosen_by_their_bits(some: u64, others: u64, count in 1u32..17) {
+            for bits in [some, some & others, some | others] {
+                let strips = (0..4).map(|strip| 0xffff << (strip * 16));
+                let chosen = strips.filter(|strip| (bits & strip).count_ones() >= count);
+                prop_assert_eq!(strips_with(bits, count), chosen.fold(0, |chosen, strip| chosen | strip));
+            }
+        }
+    }
 }

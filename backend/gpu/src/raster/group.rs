@@ -46,6 +46,15 @@ pub fn block_of_group(pixels: u64, [x, y]: [u32; 2]) -> u16 {
     upper | lower << 8
 }
 
+/// Returns the group of a 4x4 block as its first pixel, and the block's pixels as pixels of the
+/// group. `pixels` are in the order of a wave's lanes. `block` is the block's first pixel.
+#[inline]
+pub fn group_of_block([x, y]: [u32; 2], pixels: u16) -> ([u32; 2], u64) {
+    let first = 8 * (y & 4) + 2 * (x & 4);
+    let [upper, lower] = [pixels & 0xff, pixels >> 8].map(u64::from);
+    ([x & !7, y & !7], (upper | lower << 16) << first)
+}
+
 /// Returns the first pixel of a pixel's group, and the number of the pixel's bit.
 #[inline]
 pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {

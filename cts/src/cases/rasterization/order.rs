@@ -7,9 +7,13 @@ use crate::Entry;
 use crate::cases::support::conditions::holds;
 use crate::harness::{Case, Gpu, check};
 use crate::random::Random;
-use crate::render::{Draw, SIZE, State, Target, render};
+use crate::render::{COLOR, Draw, SIZE, State, Target, render};
 
 static DEPTH: &[u8] = shader!("depth.frag");
+/// Fragment shaders that write their colour like `COLOR`, but count as long. The second one needs
+/// whole quads.
+static LOOP: &[u8] = shader!("loop_color.frag");
+static SLOPE: &[u8] = shader!("slope_color.frag");
 
 /// Draws of a random case.
 const LAYERS: usize = 24;
@@ -27,8 +31,12 @@ struct Layer {
     write: bool,
     blend: bool,
     mask: u32,
+    /// The fragment shader, unless it replaces the depth.
+    program: &'static [u8],
     /// The fragment shader replaces the depth.
     replaces: bool,
+    /// Where the rectangle touches the target's edges, it reaches far beyond them.
+    reaches: bool,
 }
 
 const OPAQUE: Layer = Layer {
@@ -40,8 +48,13 @@ const OPAQUE: Layer = Layer {
     write: true,
     blend: false,
     mask: 15,
+    program: COLOR,
     replaces: false,
+    reaches: false,
 };
+
+/// A layer without depth test, whose fragments may wait on the scoreboard.
+const LONG: Layer = Layer { test: false, program: LOOP, ..OPAQUE };
 
 cases!(append_cases);
 
@@ -75,10 +88,45 @@ fn append_cases(cases: &mut Vec<Entry>) {
     for (name, layers) in fixed {
         cases.push(Entry::new(format!("order.layers.{name}"), section, move |gpu| draw(gpu, &layers)));
     }
+    // `vitric/tests/scoreboard.rs` counts the fragments of these cases.
+    for (name, layers) in superseded() {
+        cases.push(Entry::new(format!("order.superseded.{name}"), section, move |gpu| draw(gpu, &layers)));
+    }
     for seed in 0..24 {
         let run = move |gpu: &Gpu| draw(gpu, &random(seed));
         cases.push(Entry::new(format!("order.random.seed{seed}"), section, run));
+        let run = move |gpu: &Gpu| draw(gpu, &random_long(seed));
+        cases.push(Entry::new(format!("order.long.seed{seed}"), section, run));
     }
+}
+
+/// Returns layers that supersede fragments of earlier ones. A group has 8x8 pixels.
+fn superseded() -> [(&'static str, Vec<Layer>); 6] {
+    let (half, group) = ([0, 0, SIZE / 2, SIZE], SIZE / 2);
+    let at = |x: u32, y: u32| [x * group, y * group, (x + 1) * group, (y + 1) * group];
+    let red = Layer { color: [255, 0, 0, 255], ..LONG };
+    let blue = Layer { color: [0, 0, 255, 255], rect: half, ..LONG };
+    let green = Layer { color: [0, 255, 0, 128], rect: at(1, 1), program: COLOR, ..LONG };
+    let blended = Layer { blend: true, ..green };
+    [
+        ("small_by_small", vec![red, blue, Layer { rect: at(0, 0), ..red }]),
+        ("large_by_small", vec![Layer { reaches: true, ..red }, blue]),
+        ("quads_by_quads", vec![Layer { program: SLOPE, ..red }, Layer { program: SLOPE, ..blue }]),
+        ("around_blended", vec![red, blended, blue]),
+        ("around_short", vec![red, green, blue]),
+        ("below_blended", vec![red, Layer { rect: at(0, 0), ..blended }, blue]),
+    ]
+}
+
+/// Returns random layers, most of which have a long program or reach beyond the target.
+fn random_long(seed: u64) -> Vec<Layer> {
+    let mut numbers = Random::new(seed + 1000);
+    let long = |layer: Layer| Layer {
+        program: [COLOR, LOOP, SLOPE][numbers.below(3) as usize],
+        reaches: numbers.below(3) == 0,
+        ..layer
+    };
+    random(seed).into_iter().map(long).collect()
 }
 
 fn random(seed: u64) -> Vec<Layer> {
@@ -105,6 +153,7 @@ fn random(seed: u64) -> Vec<Layer> {
             blend: plain > 1 && below(5) == 0,
             mask: if plain > 0 && below(8) == 0 { below(16) } else { 15 },
             replaces: plain > 0 && below(10) == 0,
+            ..OPAQUE
         }
     };
     (0..LAYERS).map(|_| layer()).collect()
@@ -122,10 +171,13 @@ impl Layer {
         state.blend.src_color_blend_factor = vk::BlendFactor::SRC_ALPHA;
         state.blend.dst_color_blend_factor = vk::BlendFactor::ONE_MINUS_SRC_ALPHA;
         state.blend.src_alpha_blend_factor = vk::BlendFactor::ONE;
-        if self.replaces {
-            state.fragment = DEPTH;
-        }
-        let place = |pixel: u32| pixel as f32 / (SIZE as f32 / 2.0) - 1.0;
+        state.fragment = if self.replaces { DEPTH } else { self.program };
+        let reach = if self.reaches { 8.0 } else { 0.0 };
+        let place = |pixel: u32| match pixel {
+            0 => -1.0 - reach,
+            SIZE => 1.0 + reach,
+            pixel => pixel as f32 / (SIZE as f32 / 2.0) - 1.0,
+        };
         let color = self.color.map(|code| f32::from(code) / 255.0);
         Draw::rect(state, self.rect.map(place), color).at(self.depth as f32 / 64.0)
     }

@@ -69,20 +69,18 @@ impl<'a: 's, 's> Tile<'a, 's> {
                     return false;
                 }
             }
-            Sink::Board(..) if context.fragment.is_some() => {
+            Sink::Board if context.fragment.is_some() => {
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
                     for sample in 0..context.multisample.samples {
                         self.forward(Fragments { primitive: id, place, sample, pixels: u64::MAX });
                     }
                 }
             }
-            Sink::Board(..) => {}
+            Sink::Board => {}
         }
         let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
         if context.fragment.is_some() {
-            // The scoreboard counts each sample as a fragment.
-            let is_each = matches!(self.sink, Sink::Board(..)) || context.shades_samples();
-            let each = if is_each { samples } else { 1 };
+            let each = if context.shades_samples() { samples } else { 1 };
             count(self.counters, Counter::Fragments, (pixels * each).into());
         }
         if let Some(counters) = self.counters {
@@ -146,11 +144,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return self.cells((id, place), masks, tested);
         }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
-        if let (true, Sink::Board(..)) = (tested, &self.sink) {
-            for (sample, &mut pixels) in (0..).zip(masks) {
-                self.fragments(Fragments { primitive: id, place, sample, pixels });
+        if let (true, Sink::Board) = (tested, &self.sink) {
+            if context.fragment.is_some() {
+                count(self.counters, Counter::Fragments, context.fragments_of(masks).into());
             }
-            return;
+            return self.queue_samples((id, place), masks);
         }
         let mut rest = any_of(masks);
         if tested && self.shades_at_once((id, place), masks) {

@@ -1,0 +1,147 @@
+//! Shading of the fragments that are queued on a tile's scoreboard.
+
+use vitric_base::counters::{Counter, count};
+use vitric_exec::interp::Wave;
+
+use super::MIN_SPECIALIZED;
+use crate::geometry::Varies;
+use crate::pixel::direct::{MixedRunner, MixedScratch};
+use crate::pixel::kernel::SmallPrimitivePath;
+use crate::pixel::pixel_queue::PixelQueue;
+use crate::pixel::scoreboard::{Fragments, Scoreboard, TileGroups};
+use crate::pixel::wave::{WaveScratch, Waves};
+use crate::pixel::{DrawContext, PrimitiveId, TileView};
+use crate::raster::TILE_LOG2;
+
+/// Reusable memory of a worker for shading the fragments on a scoreboard.
+#[derive(Default)]
+pub(super) struct BoardScratch {
+    waves: WaveScratch,
+    mixed: Wave,
+    pixel_queue: PixelQueue,
+}
+
+/// Scoreboard of a tile, and the memory to shade its fragments.
+#[derive(Default)]
+pub(super) struct TileBoard {
+    queued: Scoreboard,
+    scratch: BoardScratch,
+    /// Locations that the queued fragments overwrite.
+    overwrites: u32,
+}
+
+impl TileBoard {
+    /// Prepares for the fragments of a tile.
+    pub(super) fn begin_tile(&mut self) {
+        self.queued.clear();
+    }
+
+    /// Prepares for the fragments of a draw that overwrites some locations, by shading fragments
+    /// that overwrite others. Returns false if a program was interrupted.
+    pub(super) fn begin(&mut self, view: &TileView<'_>, context: &DrawContext<'_>, overwrites: u32) -> bool {
+        let ok = self.overwrites == overwrites || self.shade_all(view);
+        self.overwrites = overwrites;
+        self.queued.begin_draw(context.shades_samples());
+        ok
+    }
+
+    /// Queues fragments that are newer than all others, and shades all when there are many. Returns
+    /// false if a program was interrupted.
+    #[inline]
+    pub(super) fn push(&mut self, view: &TileView<'_>, fragments: Fragments) -> bool {
+        !self.queued.push(fragments, view.counters) || self.shade_all(view)
+    }
+
+    /// Queues tested pixels of a 4x4 block, in the order of a wave's lanes, and counts them.
+    /// Returns false if a program was interrupted.
+    #[inline]
+    pub(super) fn push_block(&mut self, view: &TileView<'_>, id: PrimitiveId, block: ([i64; 2], u16)) -> bool {
+        count(view.counters, Counter::Fragments, block.1.count_ones().into());
+        !self.queued.push_block(id, block, view.counters) || self.shade_all(view)
+    }
+
+    /// Shades the fragments in all groups that a window of the tile touches. Returns false if a
+    /// program was interrupted.
+    #[inline]
+    pub(super) fn shade_overlap(&mut self, view: &TileView<'_>, window: [i64; 4]) -> bool {
+        match self.queued.overlap(window) {
+            0 => true,
+            groups => self.shade(view, groups),
+        }
+    }
+
+    /// Shades all queued fragments. Returns false if a program was interrupted.
+    pub(super) fn shade_all(&mut self, view: &TileView<'_>) -> bool {
+        self.queued.is_empty() || self.shade(view, TileGroups::MAX)
+    }
+
+    /// Shades the fragments in some groups. Returns false if a program was interrupted.
+    #[inline(never)]
+    fn shade(&mut self, view: &TileView<'_>, groups: TileGroups) -> bool {
+        let mut ok = true;
+        let fragments = self.queued.remove(groups, view.counters);
+        for of_draw in fragments.chunk_by(|a, b| view.draw_of(a.primitive) == view.draw_of(b.primitive)) {
+            let context = &view.draws[view.draw_of(of_draw[0].primitive)];
+            let _working = context.enter(false);
+            ok &= shade_draw((context, view), of_draw, &mut self.scratch);
+        }
+        ok
+    }
+}
+
+/// Shades the newest fragments of one draw. Returns false if a program was interrupted.
+fn shade_draw<'a>(
+    (context, view): (&'a DrawContext<'a>, &'a TileView<'a>),
+    fragments: &[Fragments],
+    BoardScratch { waves, mixed, pixel_queue }: &mut BoardScratch,
+) -> bool {
+    let mut waves = Waves::new(context, view, waves);
+    let is_sieved = context.traits().small == Some(SmallPrimitivePath::Sieved) && context.has_whole_blocks(view.area);
+    if is_sieved {
+        let scratch = MixedScratch { wave: mixed, pixel_queue, counted: true };
+        let tile = [view.area[0], view.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        let varies = varies_of(view, fragments);
+        if let Some(mixed) = MixedRunner::new(context, scratch, tile, view.counters.is_some(), varies) {
+            return shade_packed((waves, mixed), view, fragments);
+        }
+    }
+    if context.multisample.samples == 1 && context.rates.is_none() {
+        fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
+    } else {
+        let same = |a: &Fragments, b: &Fragments| (a.primitive, a.place) == (b.primitive, b.place);
+        fragments.chunk_by(same).for_each(|samples| waves.shade_samples(samples));
+    }
+    waves.end()
+}
+
+/// Shades dense strips of fragments as groups, and packs the other pixels into waves of the mixed
+/// kernel. Returns false if a program was interrupted.
+fn shade_packed<'a: 's, 's>(
+    (mut waves, mut mixed): (Waves<'a, 's>, MixedRunner<'s>),
+    view: &'a TileView<'a>,
+    fragments: &[Fragments],
+) -> bool {
+    let mut ok = true;
+    for fragments in fragments {
+        let dense = waves.shade_dense(fragments, mixed.unit());
+        let sparse = fragments.pixels & !dense;
+        if sparse != 0 {
+            ok &= mixed.draw_group(view, &Fragments { pixels: sparse, ..*fragments });
+        }
+    }
+    ok &= mixed.flush(view);
+    ok & waves.end()
+}
+
+/// Returns the values that vary within the primitives of fragments of one draw. If the fragments
+/// are few, all values count as varying, so that no special kernel is compiled.
+fn varies_of(view: &TileView<'_>, fragments: &[Fragments]) -> Varies {
+    let [Fragments { primitive: first, .. }, .., Fragments { primitive: last, .. }] = fragments else {
+        return Varies::ALL;
+    };
+    if fragments.len() < MIN_SPECIALIZED {
+        return Varies::ALL;
+    }
+    let bins = &view.bins[(first >> 16) as usize..=(last >> 16) as usize];
+    bins.iter().fold(Varies::NONE, |varies, bin| varies.or(bin.primitives.varies()))
+}
