@@ -46,7 +46,7 @@ const TECHNIQUES: [Technique; 6] = [
         off: &[("VITRIC_NEARMEM", "off")],
         saved: Saved::Counted(&["spans_cleared", "spans_compacted"]),
     },
-    Technique { name: "merged", off: &[("VITRIC_MERGED", "plain")], saved: Saved::Fewer("merged_lanes") },
+    Technique { name: "merged", off: &[("VITRIC_MERGED", "off")], saved: Saved::Fewer("vertices") },
 ];
 
 const HIZ_KILLS: [&str; 6] =

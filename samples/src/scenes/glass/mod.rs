@@ -13,7 +13,7 @@ use crate::gpu::{Bind, Blend, Commands, Gpu, GraphicsDesc, Image, Layout, Pass, 
 use crate::textures;
 use ash::vk;
 use glam::{Mat4, Vec2, Vec3, Vec4};
-use plan::{Node, Thing};
+use plan::{Exhibit, Node};
 use vessels::{SHAPES, Shape};
 use vk::{DescriptorType as Kind, ShaderStageFlags as Stages};
 
@@ -158,19 +158,19 @@ fn draws(node: &Node, meshes: &Meshes) -> Vec<Draw> {
         vec![draw(look, ENAMEL, Shown::Particles(count), node.color, Vec4::new(kind, 0.0, 0.0, 0.0))]
     };
     match node.thing {
-        Thing::Window => vec![draw(Look::Window, ENAMEL, Shown::Screen, node.color, Vec4::ZERO)],
-        Thing::Wood => solid(meshes.cube, BOARDS, 0.25),
-        Thing::Burner | Thing::Balance => {
-            solid(if node.thing == Thing::Burner { meshes.burner } else { meshes.balance }, ENAMEL, 1.0)
+        Exhibit::Window => vec![draw(Look::Window, ENAMEL, Shown::Screen, node.color, Vec4::ZERO)],
+        Exhibit::Wood => solid(meshes.cube, BOARDS, 0.25),
+        Exhibit::Burner | Exhibit::Balance => {
+            solid(if node.thing == Exhibit::Burner { meshes.burner } else { meshes.balance }, ENAMEL, 1.0)
         }
-        Thing::Mortar => solid(meshes.mortar, STONE, 0.4),
-        Thing::Candle => solid(meshes.candle, ENAMEL, 0.3),
-        Thing::Pot => solid(meshes.pot, STONE, 0.1),
-        Thing::Leaves => vec![draw(Look::Cut, TWIG, Shown::Mesh(meshes.leaves), node.color, Vec4::Y)],
-        Thing::Steam => particles(Look::Steam, 0.0),
-        Thing::Flame => particles(Look::Glow, 1.0),
-        Thing::Dust => particles(Look::Glow, 2.0),
-        Thing::Vessel { shape, closed } => {
+        Exhibit::Mortar => solid(meshes.mortar, STONE, 0.4),
+        Exhibit::Candle => solid(meshes.candle, ENAMEL, 0.3),
+        Exhibit::Pot => solid(meshes.pot, STONE, 0.1),
+        Exhibit::Leaves => vec![draw(Look::Cut, TWIG, Shown::Mesh(meshes.leaves), node.color, Vec4::Y)],
+        Exhibit::Steam => particles(Look::Steam, 0.0),
+        Exhibit::Flame => particles(Look::Glow, 1.0),
+        Exhibit::Dust => particles(Look::Glow, 2.0),
+        Exhibit::Vessel { shape, closed } => {
             let Some(vessel) = meshes.vessels.iter().find(|vessel| vessel.shape == shape) else { return Vec::new() };
             let clear = Vec4::new(0.86, 0.92, 0.92, 0.3);
             // What stands in an open vessel is coloured, not the vessel.

@@ -8,7 +8,7 @@ use glam::{Mat4, Vec3, Vec4};
 
 /// What is drawn at a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Thing {
+pub enum Exhibit {
     /// The window behind everything.
     Window,
     /// A box of wood of size 1 around the origin.
@@ -43,7 +43,7 @@ pub enum Thing {
 /// A thing at its place.
 pub struct Node {
     /// The thing.
-    pub thing: Thing,
+    pub thing: Exhibit,
     /// Object to world.
     pub model: Mat4,
     /// Colour, with the density of glass or the number of particles.
@@ -58,7 +58,7 @@ const WOOD: Vec4 = Vec4::new(0.62, 0.42, 0.26, 0.0);
 /// Returns the nodes.
 pub fn nodes() -> Vec<Node> {
     let mut plan = Plan { nodes: Vec::new(), seed: 40_000 };
-    plan.put(Thing::Window, Mat4::IDENTITY, Vec4::ONE);
+    plan.put(Exhibit::Window, Mat4::IDENTITY, Vec4::ONE);
     for x in [-1.62, -0.54, 0.54, 1.62] {
         plan.wood(Vec3::new(x, 1.6, -0.19), Vec3::new(0.035, 1.9, 0.36));
     }
@@ -69,7 +69,7 @@ pub fn nodes() -> Vec<Node> {
             plan.row(y, z);
         }
     }
-    plan.put(Thing::Dust, Mat4::from_translation(Vec3::new(0.0, 1.6, 0.2)), Vec4::new(1.0, 0.93, 0.8, 500.0));
+    plan.put(Exhibit::Dust, Mat4::from_translation(Vec3::new(0.0, 1.6, 0.2)), Vec4::new(1.0, 0.93, 0.8, 500.0));
     plan.table();
     plan.nodes
 }
@@ -85,13 +85,13 @@ impl Plan {
         chance(self.seed)
     }
 
-    fn put(&mut self, thing: Thing, model: Mat4, color: Vec4) {
+    fn put(&mut self, thing: Exhibit, model: Mat4, color: Vec4) {
         self.nodes.push(Node { thing, model, color });
     }
 
     fn wood(&mut self, at: Vec3, size: Vec3) {
         let shade = 0.85 + 0.3 * self.chance();
-        self.put(Thing::Wood, place(at, size, 0.0), WOOD * shade);
+        self.put(Exhibit::Wood, place(at, size, 0.0), WOOD * shade);
     }
 
     fn tint(&mut self) -> Vec4 {
@@ -121,7 +121,7 @@ impl Plan {
                 let turn = (self.chance() - 0.5) * 0.9;
                 let at = Vec3::new(x, y, z + 0.03 * (self.chance() - 0.5));
                 let tint = self.tint();
-                self.put(Thing::Vessel { shape, closed: true }, place(at, Vec3::splat(size), turn), tint);
+                self.put(Exhibit::Vessel { shape, closed: true }, place(at, Vec3::splat(size), turn), tint);
             }
             x += wide;
         }
@@ -139,35 +139,39 @@ impl Plan {
             (0.62, 0.34, [0.85, 0.30, 0.10, 1.4]),
             (1.25, 0.42, [0.25, 0.35, 0.85, 1.4]),
         ] {
-            self.put(Thing::Burner, at(x, 0.0, z, 1.0, x * 3.0), brass);
-            self.put(Thing::Flame, at(x, 0.085, z, 0.05, 0.0), Vec4::new(0.35, 0.55, 1.6, 14.0));
+            self.put(Exhibit::Burner, at(x, 0.0, z, 1.0, x * 3.0), brass);
+            self.put(Exhibit::Flame, at(x, 0.085, z, 0.05, 0.0), Vec4::new(0.35, 0.55, 1.6, 14.0));
             let shape = if x < 0.0 { Shape::Balloon } else { Shape::Flask };
-            self.put(Thing::Vessel { shape, closed: false }, at(x, 0.157, z, 1.25, 0.0), fill.into());
-            self.put(Thing::Steam, at(x, 0.157 + shape.height() * 1.25, z, 1.0, x), Vec4::new(0.92, 0.94, 0.97, 80.0));
+            self.put(Exhibit::Vessel { shape, closed: false }, at(x, 0.157, z, 1.25, 0.0), fill.into());
+            self.put(
+                Exhibit::Steam,
+                at(x, 0.157 + shape.height() * 1.25, z, 1.0, x),
+                Vec4::new(0.92, 0.94, 0.97, 80.0),
+            );
         }
-        self.put(Thing::Balance, at(-0.28, 0.0, 0.42, 1.1, 0.35), brass);
-        self.put(Thing::Pot, at(-1.5, 0.0, 0.5, 1.0, 0.0), Vec4::new(0.62, 0.30, 0.18, 0.0));
-        self.put(Thing::Leaves, at(-1.5, 0.30, 0.5, 0.62, 0.0), Vec4::new(0.8, 1.0, 0.6, 0.0));
+        self.put(Exhibit::Balance, at(-0.28, 0.0, 0.42, 1.1, 0.35), brass);
+        self.put(Exhibit::Pot, at(-1.5, 0.0, 0.5, 1.0, 0.0), Vec4::new(0.62, 0.30, 0.18, 0.0));
+        self.put(Exhibit::Leaves, at(-1.5, 0.30, 0.5, 0.62, 0.0), Vec4::new(0.8, 1.0, 0.6, 0.0));
         for i in 0..9 {
             let (x, z) = (-0.7 + 0.16 * i as f32 + 0.03 * self.chance(), 0.62 + 0.08 * self.chance());
             let (shape, tint, turn) = (SHAPES[i % 3], self.tint(), self.chance() - 0.5);
             if i != 4 && i != 5 {
-                self.put(Thing::Vessel { shape, closed: true }, at(x, 0.0, z, 0.8, turn), tint);
+                self.put(Exhibit::Vessel { shape, closed: true }, at(x, 0.0, z, 0.8, turn), tint);
             }
         }
-        self.put(Thing::Pot, at(0.98, 0.0, 0.72, 0.55, 0.0), Vec4::new(0.55, 0.28, 0.18, 0.0));
-        self.put(Thing::Leaves, at(0.98, 0.17, 0.72, 0.24, 1.0), Vec4::new(0.7, 1.0, 0.5, 0.0));
+        self.put(Exhibit::Pot, at(0.98, 0.0, 0.72, 0.55, 0.0), Vec4::new(0.55, 0.28, 0.18, 0.0));
+        self.put(Exhibit::Leaves, at(0.98, 0.17, 0.72, 0.24, 1.0), Vec4::new(0.7, 1.0, 0.5, 0.0));
         self.put(
-            Thing::Vessel { shape: Shape::Bell, closed: false },
+            Exhibit::Vessel { shape: Shape::Bell, closed: false },
             at(0.98, 0.0, 0.72, 1.0, 0.0),
             Vec4::new(0.9, 0.95, 0.96, 0.25),
         );
-        self.put(Thing::Mortar, at(0.28, 0.0, 0.78, 1.0, 0.3), Vec4::new(0.8, 0.79, 0.75, 0.0));
+        self.put(Exhibit::Mortar, at(0.28, 0.0, 0.78, 1.0, 0.3), Vec4::new(0.8, 0.79, 0.75, 0.0));
         for (x, z) in [(-1.05, 0.85), (0.58, 0.92)] {
-            self.put(Thing::Candle, at(x, 0.0, z, 1.0, 0.0), Vec4::new(0.93, 0.86, 0.68, 0.0));
-            self.put(Thing::Flame, at(x, 0.195, z, 0.06, 0.0), Vec4::new(2.2, 1.15, 0.35, 16.0));
-            self.put(Thing::Steam, at(x, 0.27, z, 0.5, x), Vec4::new(0.45, 0.44, 0.44, 30.0));
+            self.put(Exhibit::Candle, at(x, 0.0, z, 1.0, 0.0), Vec4::new(0.93, 0.86, 0.68, 0.0));
+            self.put(Exhibit::Flame, at(x, 0.195, z, 0.06, 0.0), Vec4::new(2.2, 1.15, 0.35, 16.0));
+            self.put(Exhibit::Steam, at(x, 0.27, z, 0.5, x), Vec4::new(0.45, 0.44, 0.44, 30.0));
         }
-        self.put(Thing::Dust, Mat4::from_translation(Vec3::new(0.0, 1.4, 0.9)), Vec4::new(1.0, 0.9, 0.7, 300.0));
+        self.put(Exhibit::Dust, Mat4::from_translation(Vec3::new(0.0, 1.4, 0.9)), Vec4::new(1.0, 0.9, 0.7, 300.0));
     }
 }

@@ -19,7 +19,7 @@ use crate::gpu::{
 use crate::textures;
 use ash::vk;
 use glam::{Mat4, Vec3, Vec4};
-use parts::{PARTS, Part};
+use parts::{HallPart, PARTS};
 use vk::{
     BufferUsageFlags as Usage, DescriptorType as Kind, FormatFeatureFlags as Feature, ImageLayout,
     ImageUsageFlags as ImageUse, ShaderStageFlags as Stages,
@@ -46,13 +46,17 @@ enum Finish {
 
 const FINISHES: [Finish; 4] = [Finish::Painted, Finish::Metal, Finish::Hall, Finish::Lamp];
 
-fn finish(part: Part) -> Finish {
+fn finish(part: HallPart) -> Finish {
     match part {
-        Part::Bolt | Part::Flange | Part::Grating | Part::Clamp | Part::Gauge | Part::Duct | Part::Tray => {
-            Finish::Metal
-        }
-        Part::Slab => Finish::Hall,
-        Part::Lamp => Finish::Lamp,
+        HallPart::Bolt
+        | HallPart::Flange
+        | HallPart::Grating
+        | HallPart::Clamp
+        | HallPart::Gauge
+        | HallPart::Duct
+        | HallPart::Tray => Finish::Metal,
+        HallPart::Slab => Finish::Hall,
+        HallPart::Lamp => Finish::Lamp,
         _ => Finish::Painted,
     }
 }
@@ -88,7 +92,7 @@ struct Hall {
     layout: Layout,
     set: Set,
     pipelines: Vec<Pipeline>,
-    resolve: (Layout, Pipeline, Set),
+    occlusion: Occlusion,
     vertices: Buffer,
     indices: Buffer,
     instances: Buffer,
@@ -183,8 +187,14 @@ fn raw(gpu: &Gpu, size: vk::Extent2D) -> Result<Raw> {
     Ok(Raw { color, depth, pass, target })
 }
 
-/// Builds the pass that adds ambient occlusion to `raw`.
-fn resolve(gpu: &Gpu, stage: &Stage, raw: &Raw, canvas: &Canvas) -> Result<(Layout, Pipeline, Set)> {
+/// The pass that adds ambient occlusion.
+struct Occlusion {
+    layout: Layout,
+    pipeline: Pipeline,
+    set: Set,
+}
+
+fn occlusion(gpu: &Gpu, stage: &Stage, raw: &Raw, canvas: &Canvas) -> Result<Occlusion> {
     let image = Kind::COMBINED_IMAGE_SAMPLER;
     let layout = Stage::layout(gpu, &[(1, image, Stages::FRAGMENT), (2, image, Stages::FRAGMENT)])?;
     let desc = GraphicsDesc::new(spv!("fullscreen.vert"), spv!("occlusion.frag"), &layout, &canvas.pass);
@@ -193,7 +203,7 @@ fn resolve(gpu: &Gpu, stage: &Stage, raw: &Raw, canvas: &Canvas) -> Result<(Layo
     let sampler = gpu.sampler(&nearest)?;
     let binds = [Bind::Texture(raw.color.view, sampler), Bind::DepthTexture(raw.depth.view, sampler)];
     let set = stage.set(gpu, &layout, &binds)?;
-    Ok((layout, pipeline, set))
+    Ok(Occlusion { layout, pipeline, set })
 }
 
 /// Builds the scene.
@@ -232,7 +242,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
         .map(|c| [c.index_count, c.instance_count, c.first_index, c.vertex_offset as u32, c.first_instance])
         .collect();
     Ok(Box::new(Hall {
-        resolve: resolve(gpu, &stage, &raw, &canvas)?,
+        occlusion: occlusion(gpu, &stage, &raw, &canvas)?,
         vertices: gpu.static_buffer(&library.mesh.vertices, Usage::VERTEX_BUFFER)?,
         indices: gpu.static_buffer(&library.mesh.indices, Usage::INDEX_BUFFER)?,
         instances: gpu.static_buffer(&lists.instances, Usage::VERTEX_BUFFER)?,
@@ -292,7 +302,7 @@ impl Scene for Hall {
             }
         }
         cmd.end();
-        let (layout, pipeline, set) = &self.resolve;
+        let Occlusion { layout, pipeline, set } = &self.occlusion;
         super::canvas::draw_fullscreen(cmd, &self.canvas.target, pipeline, layout, set);
     }
 

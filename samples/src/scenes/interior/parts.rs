@@ -1,5 +1,5 @@
-//! The library of parts. Lengths are metres unless a part is made to be scaled; `n` is the number of
-//! segments of a full circle, by which a modeller approximates round faces.
+//! The library of parts. Lengths are metres, unless a part is made to be scaled. `n` is the number
+//! of segments by which a modeller approximates a circle.
 
 use crate::geometry::Mesh;
 use crate::math::Steady;
@@ -8,7 +8,7 @@ use std::f32::consts::{PI, TAU};
 
 /// The parts, in the order of [`make`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum HallPart {
     /// A hexagon bolt of radius 1 along y, with washer and thread.
     Bolt,
     /// A flange around y for a pipe of radius 1.
@@ -56,56 +56,56 @@ pub enum Part {
 }
 
 /// All parts.
-pub const PARTS: [Part; 22] = [
-    Part::Bolt,
-    Part::Flange,
-    Part::Pipe,
-    Part::Elbow,
-    Part::Valve,
-    Part::Wheel,
-    Part::Motor,
-    Part::Pump,
-    Part::Vessel,
-    Part::Beam,
-    Part::Grating,
-    Part::Rail,
-    Part::Cabinet,
-    Part::Gauge,
-    Part::Gearbox,
-    Part::Tray,
-    Part::Lamp,
-    Part::Ladder,
-    Part::Clamp,
-    Part::Duct,
-    Part::Hose,
-    Part::Slab,
+pub const PARTS: [HallPart; 22] = [
+    HallPart::Bolt,
+    HallPart::Flange,
+    HallPart::Pipe,
+    HallPart::Elbow,
+    HallPart::Valve,
+    HallPart::Wheel,
+    HallPart::Motor,
+    HallPart::Pump,
+    HallPart::Vessel,
+    HallPart::Beam,
+    HallPart::Grating,
+    HallPart::Rail,
+    HallPart::Cabinet,
+    HallPart::Gauge,
+    HallPart::Gearbox,
+    HallPart::Tray,
+    HallPart::Lamp,
+    HallPart::Ladder,
+    HallPart::Clamp,
+    HallPart::Duct,
+    HallPart::Hose,
+    HallPart::Slab,
 ];
 
 /// Makes a part.
-pub fn make(part: Part, n: u32) -> Mesh {
+pub fn make(part: HallPart, n: u32) -> Mesh {
     match part {
-        Part::Bolt => bolt(n),
-        Part::Flange => turned(n * 2, &FLANGE),
-        Part::Pipe => turned(n, &[[1.0, 1.0], [1.0, 0.0]]),
-        Part::Elbow => elbow(n),
-        Part::Valve => valve(n),
-        Part::Wheel => wheel(n),
-        Part::Motor => motor(n),
-        Part::Pump => pump(n),
-        Part::Vessel => vessel(n),
-        Part::Beam => beam(),
-        Part::Grating => grating(),
-        Part::Rail => rail(n),
-        Part::Cabinet => cabinet(n),
-        Part::Gauge => gauge(n),
-        Part::Gearbox => gearbox(n),
-        Part::Tray => tray(n),
-        Part::Lamp => lamp(n),
-        Part::Ladder => ladder(n),
-        Part::Clamp => clamp(n),
-        Part::Duct => duct(),
-        Part::Hose => hose(n),
-        Part::Slab => boxes(&[[[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]]]),
+        HallPart::Bolt => bolt(n),
+        HallPart::Flange => turned(n * 2, &FLANGE),
+        HallPart::Pipe => turned(n, &[[1.0, 1.0], [1.0, 0.0]]),
+        HallPart::Elbow => elbow(n),
+        HallPart::Valve => valve(n),
+        HallPart::Wheel => wheel(n),
+        HallPart::Motor => motor(n),
+        HallPart::Pump => pump(n),
+        HallPart::Vessel => vessel(n),
+        HallPart::Beam => beam(),
+        HallPart::Grating => grating(),
+        HallPart::Rail => rail(n),
+        HallPart::Cabinet => cabinet(n),
+        HallPart::Gauge => gauge(n),
+        HallPart::Gearbox => gearbox(n),
+        HallPart::Tray => tray(n),
+        HallPart::Lamp => lamp(n),
+        HallPart::Ladder => ladder(n),
+        HallPart::Clamp => clamp(n),
+        HallPart::Duct => duct(),
+        HallPart::Hose => hose(n),
+        HallPart::Slab => boxes(&[[[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]]]),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The plan of the hall: assemblies of parts, in the order in which a design office happened to
 //! insert them.
 
-use super::parts::Part;
+use super::parts::HallPart;
 use crate::geometry::chance;
 use glam::{Mat4, Vec3, Vec4};
 use std::f32::consts::{PI, TAU};
@@ -12,7 +12,7 @@ pub const HALL: Vec3 = Vec3::new(7.0, 7.6, 42.0);
 /// Parts of one kind in an assembly.
 pub struct Group {
     /// The part.
-    pub part: Part,
+    pub part: HallPart,
     /// Part to world, and its colour with its gloss.
     pub places: Vec<(Mat4, Vec4)>,
 }
@@ -51,7 +51,7 @@ fn along_z() -> Mat4 {
 }
 
 impl Assembly {
-    fn put(&mut self, part: Part, place: Mat4, color: Vec4) {
+    fn put(&mut self, part: HallPart, place: Mat4, color: Vec4) {
         match self.groups.iter_mut().find(|group| group.part == part) {
             Some(group) => group.places.push((place, color)),
             None => self.groups.push(Group { part, places: vec![(place, color)] }),
@@ -60,26 +60,26 @@ impl Assembly {
 
     /// Puts two flanges with a ring of bolts around the y axis of `place`, for a pipe of `radius`.
     fn joint(&mut self, place: Mat4, radius: f32, color: Vec4) {
-        self.put(Part::Flange, place * size(radius, radius, radius), color);
+        self.put(HallPart::Flange, place * size(radius, radius, radius), color);
         let below = place * Mat4::from_rotation_x(PI) * size(radius, radius, radius);
-        self.put(Part::Flange, below, color);
+        self.put(HallPart::Flange, below, color);
         let (bolts, thread) = (if radius > 0.12 { 12 } else { 8 }, radius * 0.11);
         for i in 0..bolts {
             let turn = Mat4::from_rotation_y((i as f32 + 0.5) / bolts as f32 * TAU);
             let hole = turn * at(radius * 1.57, radius * 0.22, 0.0);
-            self.put(Part::Bolt, place * hole * size(thread, thread, thread), ZINC);
+            self.put(HallPart::Bolt, place * hole * size(thread, thread, thread), ZINC);
         }
     }
 
     /// Puts a pipe along the y axis of `place`.
     fn pipe(&mut self, place: Mat4, radius: f32, length: f32, color: Vec4) {
-        self.put(Part::Pipe, place * size(radius, length, radius), color);
+        self.put(HallPart::Pipe, place * size(radius, length, radius), color);
     }
 
     /// Puts four bolts around the origin of `place`, which stands on its xz plane.
     fn foot(&mut self, place: Mat4, x: f32, z: f32) {
         for (sx, sz) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
-            self.put(Part::Bolt, place * at(sx * x, 0.0, sz * z) * size(0.012, 0.012, 0.012), ZINC);
+            self.put(HallPart::Bolt, place * at(sx * x, 0.0, sz * z) * size(0.012, 0.012, 0.012), ZINC);
         }
     }
 }
@@ -116,13 +116,13 @@ fn shell() -> Assembly {
     let (half, tall, long) = (HALL.x, HALL.y, HALL.z + 8.0);
     let middle = -HALL.z / 2.0;
     let floor = Vec4::new(0.42, 0.44, 0.44, 0.6);
-    it.put(Part::Slab, at(0.0, -0.1, middle) * size(half * 2.0, 0.2, long), floor);
-    it.put(Part::Slab, at(-half - 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
-    it.put(Part::Slab, at(half + 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
-    it.put(Part::Slab, at(0.0, tall + 0.1, middle) * size(half * 2.0, 0.2, long), GREY * 0.8);
-    it.put(Part::Slab, at(0.0, tall / 2.0, -HALL.z - 0.1) * size(half * 2.0, tall, 0.2), CREAM * 0.7);
+    it.put(HallPart::Slab, at(0.0, -0.1, middle) * size(half * 2.0, 0.2, long), floor);
+    it.put(HallPart::Slab, at(-half - 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
+    it.put(HallPart::Slab, at(half + 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
+    it.put(HallPart::Slab, at(0.0, tall + 0.1, middle) * size(half * 2.0, 0.2, long), GREY * 0.8);
+    it.put(HallPart::Slab, at(0.0, tall / 2.0, -HALL.z - 0.1) * size(half * 2.0, tall, 0.2), CREAM * 0.7);
     for x in [-2.0, -0.8, 2.4, 2.5] {
-        it.put(Part::Slab, at(x, 0.002, middle) * size(0.1, 0.004, long), YELLOW);
+        it.put(HallPart::Slab, at(x, 0.002, middle) * size(0.1, 0.004, long), YELLOW);
     }
     it
 }
@@ -133,13 +133,13 @@ fn frame(z: f32) -> Assembly {
     let (half, tall) = (HALL.x - 0.2, HALL.y);
     let upright = Mat4::from_rotation_x(-PI / 2.0);
     for x in [-half, half] {
-        it.put(Part::Beam, at(x, 0.0, z) * upright * size(0.3, 0.3, tall), BLUE);
-        it.put(Part::Slab, at(x, 0.015, z) * size(0.5, 0.03, 0.5), STEEL);
+        it.put(HallPart::Beam, at(x, 0.0, z) * upright * size(0.3, 0.3, tall), BLUE);
+        it.put(HallPart::Slab, at(x, 0.015, z) * size(0.5, 0.03, 0.5), STEEL);
         it.foot(at(x, 0.03, z), 0.2, 0.2);
     }
     let across = at(-half, tall - 0.2, z) * Mat4::from_rotation_y(PI / 2.0);
-    it.put(Part::Beam, across * size(0.18, 0.18, half * 2.0), BLUE);
-    it.put(Part::Beam, at(0.0, -0.9, 0.0) * across * size(0.18, 0.18, half * 2.0), BLUE);
+    it.put(HallPart::Beam, across * size(0.18, 0.18, half * 2.0), BLUE);
+    it.put(HallPart::Beam, at(0.0, -0.9, 0.0) * across * size(0.18, 0.18, half * 2.0), BLUE);
     let panels = 12;
     let step = half * 2.0 / panels as f32;
     for i in 0..panels {
@@ -148,13 +148,13 @@ fn frame(z: f32) -> Assembly {
         let tilt = -crate::math::Steady::angle(rise, step);
         let place =
             at(-half + i as f32 * step, start, z) * Mat4::from_rotation_y(PI / 2.0) * Mat4::from_rotation_x(tilt);
-        it.put(Part::Beam, place * size(0.08, 0.08, length), BLUE);
+        it.put(HallPart::Beam, place * size(0.08, 0.08, length), BLUE);
     }
     for x in [-4.5, -1.5, 1.5, 4.5] {
-        it.put(Part::Beam, at(x, tall - 0.05, z - 3.5) * size(0.12, 0.12, 3.5), STEEL);
+        it.put(HallPart::Beam, at(x, tall - 0.05, z - 3.5) * size(0.12, 0.12, 3.5), STEEL);
     }
     for x in [-3.2, 1.4] {
-        it.put(Part::Lamp, at(x, tall - 1.35, z - 1.7), Vec4::new(1.0, 0.95, 0.85, 9.0));
+        it.put(HallPart::Lamp, at(x, tall - 1.35, z - 1.7), Vec4::new(1.0, 0.95, 0.85, 9.0));
         for dz in [-0.5, 0.5] {
             it.pipe(at(x, tall - 1.26, z - 1.7 + dz), 0.008, 1.2, STEEL);
         }
@@ -168,18 +168,18 @@ fn skid(place: Mat4, number: u32) -> Assembly {
     let paint = [GREEN, BLUE, GREEN, ORANGE][number as usize % 4];
     for z in [-0.45, 0.35] {
         let rail = place * at(-1.5, 0.15, z) * Mat4::from_rotation_y(PI / 2.0);
-        it.put(Part::Beam, rail * size(0.16, 0.28, 3.0), GREY);
+        it.put(HallPart::Beam, rail * size(0.16, 0.28, 3.0), GREY);
     }
     for x in [-1.4, -0.4, 0.6, 1.4] {
-        it.put(Part::Beam, place * at(x, 0.15, -0.45) * size(0.12, 0.26, 0.8), GREY);
+        it.put(HallPart::Beam, place * at(x, 0.15, -0.45) * size(0.12, 0.26, 0.8), GREY);
         it.foot(place * at(x, 0.29, -0.05), 0.05, 0.4);
     }
     let axis = place * at(0.0, 0.75, -0.05);
-    it.put(Part::Motor, axis * at(-0.85, 0.0, 0.0) * size(1.35, 1.35, 1.35), paint);
+    it.put(HallPart::Motor, axis * at(-0.85, 0.0, 0.0) * size(1.35, 1.35, 1.35), paint);
     it.foot(axis * at(-0.85, -0.37, 0.0), 0.2, 0.26);
-    it.put(Part::Gearbox, axis * at(0.12, 0.0, 0.0), GREY);
+    it.put(HallPart::Gearbox, axis * at(0.12, 0.0, 0.0), GREY);
     it.foot(axis * at(0.12, -0.3, 0.0), 0.32, 0.22);
-    it.put(Part::Pump, axis * at(1.0, 0.0, 0.0), paint);
+    it.put(HallPart::Pump, axis * at(1.0, 0.0, 0.0), paint);
     it.foot(axis * at(0.95, -0.38, 0.0), 0.2, 0.2);
     for x in [-0.4, 0.72] {
         it.joint(axis * at(x, 0.0, 0.0) * Mat4::from_rotation_z(PI / 2.0), 0.06, STEEL);
@@ -188,8 +188,8 @@ fn skid(place: Mat4, number: u32) -> Assembly {
     let out = axis * at(1.0, 0.5, -0.42);
     it.joint(out, 0.1, STEEL);
     it.pipe(out, 0.1, 0.5, paint);
-    it.put(Part::Valve, out * at(0.0, 0.72, 0.0) * size(0.1, 0.1, 0.1), RED);
-    it.put(Part::Wheel, out * at(0.0, 0.72, 0.44) * size(0.2, 0.2, 0.2), RED);
+    it.put(HallPart::Valve, out * at(0.0, 0.72, 0.0) * size(0.1, 0.1, 0.1), RED);
+    it.put(HallPart::Wheel, out * at(0.0, 0.72, 0.44) * size(0.2, 0.2, 0.2), RED);
     it.joint(out * at(0.0, 0.5, 0.0), 0.1, STEEL);
     it.joint(out * at(0.0, 0.95, 0.0), 0.1, STEEL);
     it.pipe(out * at(0.0, 0.95, 0.0), 0.1, 2.5, paint);
@@ -199,13 +199,13 @@ fn skid(place: Mat4, number: u32) -> Assembly {
     it.joint(suction, 0.12, STEEL);
     it.pipe(suction, 0.12, 0.3, paint);
     let bend = suction * at(0.0, 0.3, 0.0) * size(0.12, 0.12, 0.12);
-    it.put(Part::Elbow, bend, paint);
+    it.put(HallPart::Elbow, bend, paint);
     for (i, x) in [-0.2f32, 0.1, 0.5].into_iter().enumerate() {
         let gauge = axis * at(x, 0.42 + 0.05 * i as f32, 0.1);
-        it.put(Part::Gauge, gauge * Mat4::from_rotation_y(0.5), ZINC);
+        it.put(HallPart::Gauge, gauge * Mat4::from_rotation_y(0.5), ZINC);
         it.pipe(gauge * at(0.0, -0.3, 0.0), 0.012, 0.3, ZINC);
     }
-    it.put(Part::Hose, axis * at(-1.1, 0.5, 0.1) * size(1.4, 1.0, 1.0), BLACK);
+    it.put(HallPart::Hose, axis * at(-1.1, 0.5, 0.1) * size(1.4, 1.0, 1.0), BLACK);
     it
 }
 
@@ -213,7 +213,7 @@ fn cabinets(z: f32, bay: u32) -> Assembly {
     let mut it = Assembly { catalogue: true, ..Assembly::default() };
     for i in 0..3 {
         let place = at(-HALL.x + 0.3, 0.0, z + i as f32 * 0.84 - 0.6);
-        it.put(Part::Cabinet, place, if (bay + i) % 5 == 0 { GREY } else { CREAM });
+        it.put(HallPart::Cabinet, place, if (bay + i) % 5 == 0 { GREY } else { CREAM });
         it.foot(place * at(0.0, 0.02, 0.0), 0.24, 0.36);
     }
     it
@@ -225,16 +225,16 @@ fn walkway(z: f32) -> Assembly {
     for i in 0..4 {
         for dx in [-0.5, 0.5] {
             let panel = at(x + dx, y, z - 0.45 - i as f32 * 0.875) * size(1.0, 1.0, 0.86);
-            it.put(Part::Grating, panel, ZINC);
+            it.put(HallPart::Grating, panel, ZINC);
             it.foot(panel, 0.45, 0.45);
         }
     }
     for dx in [-1.0, 1.0] {
-        it.put(Part::Beam, at(x + dx, y - 0.15, z - 3.5) * size(0.14, 0.24, 3.5), YELLOW);
+        it.put(HallPart::Beam, at(x + dx, y - 0.15, z - 3.5) * size(0.14, 0.24, 3.5), YELLOW);
         for i in 0..2 {
-            it.put(Part::Rail, at(x + dx, y, z - 1.75 * (i + 1) as f32) * size(1.0, 1.0, 0.875), YELLOW);
+            it.put(HallPart::Rail, at(x + dx, y, z - 1.75 * (i + 1) as f32) * size(1.0, 1.0, 0.875), YELLOW);
         }
-        it.put(Part::Beam, at(x + dx, 0.0, z) * Mat4::from_rotation_x(-PI / 2.0) * size(0.14, 0.14, y - 0.2), GREY);
+        it.put(HallPart::Beam, at(x + dx, 0.0, z) * Mat4::from_rotation_x(-PI / 2.0) * size(0.14, 0.14, y - 0.2), GREY);
         it.foot(at(x + dx, 0.01, z), 0.1, 0.1);
     }
     it
@@ -244,18 +244,18 @@ fn walkway(z: f32) -> Assembly {
 fn overhead(z: f32, bay: u32) -> Assembly {
     let mut it = Assembly::default();
     for i in 0..2 {
-        it.put(Part::Duct, at(5.2, 6.1, z - 1.75 * (i + 1) as f32) * size(1.2, 1.2, 0.875), ZINC);
+        it.put(HallPart::Duct, at(5.2, 6.1, z - 1.75 * (i + 1) as f32) * size(1.2, 1.2, 0.875), ZINC);
     }
     for (i, x) in [-0.6f32, 0.0, 2.9].into_iter().enumerate() {
         let y = 5.7 + 0.25 * (i % 2) as f32;
-        it.put(Part::Tray, at(x, y, z - 3.5) * size(1.0, 1.0, 1.16), if i == 1 { ORANGE } else { ZINC });
+        it.put(HallPart::Tray, at(x, y, z - 3.5) * size(1.0, 1.0, 1.16), if i == 1 { ORANGE } else { ZINC });
         for dx in [-0.27, 0.27] {
             it.pipe(at(x + dx, y, z - 1.0), 0.008, 1.5, STEEL);
-            it.put(Part::Bolt, at(x + dx, y, z - 1.0) * size(0.01, 0.01, 0.01), ZINC);
+            it.put(HallPart::Bolt, at(x + dx, y, z - 1.0) * size(0.01, 0.01, 0.01), ZINC);
         }
     }
     if bay % 3 == 1 {
-        it.put(Part::Ladder, at(2.6, 0.0, z - 0.4) * Mat4::from_rotation_y(PI / 2.0), YELLOW);
+        it.put(HallPart::Ladder, at(2.6, 0.0, z - 0.4) * Mat4::from_rotation_y(PI / 2.0), YELLOW);
     }
     it
 }
@@ -263,7 +263,7 @@ fn overhead(z: f32, bay: u32) -> Assembly {
 fn vessel(place: Mat4, number: u32) -> Assembly {
     let mut it = Assembly { catalogue: true, ..Assembly::default() };
     let paint = [CREAM, STEEL, CREAM][number as usize % 3];
-    it.put(Part::Vessel, place * size(1.25, 1.12, 1.25), paint);
+    it.put(HallPart::Vessel, place * size(1.25, 1.12, 1.25), paint);
     for i in 0..4 {
         let turn = Mat4::from_rotation_y(PI / 4.0 + PI / 2.0 * i as f32);
         it.foot(place * turn * at(1.02, 0.05, 0.0), 0.12, 0.12);
@@ -271,20 +271,20 @@ fn vessel(place: Mat4, number: u32) -> Assembly {
     // A manhole and nozzles around it.
     let manhole = place * at(-1.22, 1.6, 0.0) * Mat4::from_rotation_z(PI / 2.0);
     it.joint(manhole, 0.24, paint);
-    it.put(Part::Slab, manhole * at(0.0, 0.16, 0.0) * size(0.46, 0.03, 0.46), paint);
+    it.put(HallPart::Slab, manhole * at(0.0, 0.16, 0.0) * size(0.46, 0.03, 0.46), paint);
     for (turn, y, r) in [(0.6, 2.6, 0.09), (-0.7, 3.2, 0.12), (0.3, 0.8, 0.07), (-0.4, 4.0, 0.06)] {
         let nozzle = place * Mat4::from_rotation_y(turn) * at(-1.2, y, 0.0) * Mat4::from_rotation_z(PI / 2.0);
         it.pipe(nozzle, r, 0.25, paint);
         it.joint(nozzle * at(0.0, 0.25, 0.0), r, STEEL);
         it.pipe(nozzle * at(0.0, 0.25, 0.0), r, 0.3, GREEN);
-        it.put(Part::Valve, nozzle * at(0.0, 0.55 + r * 2.2, 0.0) * size(r, r, r), BLUE);
-        it.put(Part::Wheel, nozzle * at(0.0, 0.55 + r * 2.2, r * 4.4) * size(0.14, 0.14, 0.14), RED);
+        it.put(HallPart::Valve, nozzle * at(0.0, 0.55 + r * 2.2, 0.0) * size(r, r, r), BLUE);
+        it.put(HallPart::Wheel, nozzle * at(0.0, 0.55 + r * 2.2, r * 4.4) * size(0.14, 0.14, 0.14), RED);
     }
     let top = place * at(0.0, 4.95, 0.0);
     it.joint(top, 0.14, STEEL);
     it.pipe(top, 0.14, 0.7, GREEN);
-    it.put(Part::Gauge, place * at(-1.3, 2.1, 0.3) * Mat4::from_rotation_y(-PI / 2.0), ZINC);
-    it.put(Part::Ladder, place * at(-0.4, 0.6, 1.3) * size(1.0, 1.35, 1.0), YELLOW);
+    it.put(HallPart::Gauge, place * at(-1.3, 2.1, 0.3) * Mat4::from_rotation_y(-PI / 2.0), ZINC);
+    it.put(HallPart::Ladder, place * at(-0.4, 0.6, 1.3) * size(1.0, 1.35, 1.0), YELLOW);
     it
 }
 
@@ -293,10 +293,10 @@ fn exchanger(place: Mat4, number: u32) -> Assembly {
     let mut it = Assembly { catalogue: true, ..Assembly::default() };
     let paint = [ORANGE, STEEL, GREEN, CREAM][number as usize % 4];
     let axis = place * at(0.0, 0.95, 0.0) * along_z();
-    it.put(Part::Vessel, axis * at(0.0, -0.1, 0.0) * size(0.42, 0.5, 0.42), paint);
+    it.put(HallPart::Vessel, axis * at(0.0, -0.1, 0.0) * size(0.42, 0.5, 0.42), paint);
     for y in [0.35, 1.85] {
         it.joint(axis * at(0.0, y, 0.0), 0.32, STEEL);
-        it.put(Part::Slab, place * at(0.0, 0.3, -y - 0.15) * size(0.7, 0.6, 0.12), GREY);
+        it.put(HallPart::Slab, place * at(0.0, 0.3, -y - 0.15) * size(0.7, 0.6, 0.12), GREY);
         it.foot(place * at(0.0, 0.02, -y - 0.15), 0.42, 0.1);
     }
     for (x, y) in [(-0.55, 0.7), (-0.55, 1.5), (0.55, 1.1)] {
@@ -305,12 +305,12 @@ fn exchanger(place: Mat4, number: u32) -> Assembly {
         it.pipe(nozzle, 0.07, 0.22, paint);
         it.joint(nozzle * at(0.0, 0.22, 0.0), 0.07, STEEL);
         it.put(
-            Part::Elbow,
+            HallPart::Elbow,
             nozzle * at(0.0, 0.24, 0.0) * Mat4::from_rotation_y(PI / 2.0 * x.signum()) * size(0.07, 0.07, 0.07),
             BLUE,
         );
     }
-    it.put(Part::Gauge, place * at(-0.3, 1.35, -1.0) * Mat4::from_rotation_y(-0.6), ZINC);
+    it.put(HallPart::Gauge, place * at(-0.3, 1.35, -1.0) * Mat4::from_rotation_y(-0.6), ZINC);
     it
 }
 
@@ -324,12 +324,12 @@ fn line_of_pipe(z: f32, line: u32) -> Assembly {
     let run = at(x, y, z) * along_z();
     it.pipe(run, radius, 3.5, color);
     it.joint(run * at(0.0, 0.4 + 2.4 * r(0), 0.0), radius, if radius > 0.1 { color } else { STEEL });
-    it.put(Part::Clamp, run * at(0.0, 3.3, 0.0) * size(radius, radius.max(0.1), radius), STEEL);
+    it.put(HallPart::Clamp, run * at(0.0, 3.3, 0.0) * size(radius, radius.max(0.1), radius), STEEL);
     if r(1) > 0.55 {
         let valve = run * at(0.0, 0.9 + 1.6 * r(2), 0.0);
-        it.put(Part::Valve, valve * Mat4::from_rotation_y(PI) * size(radius, radius, radius), BLUE);
+        it.put(HallPart::Valve, valve * Mat4::from_rotation_y(PI) * size(radius, radius, radius), BLUE);
         let wheel = (radius * 2.2).max(0.12);
-        it.put(Part::Wheel, valve * at(0.0, 0.0, -radius * 4.4) * size(wheel, wheel, wheel), RED);
+        it.put(HallPart::Wheel, valve * at(0.0, 0.0, -radius * 4.4) * size(wheel, wheel, wheel), RED);
     }
     it
 }
@@ -339,10 +339,10 @@ fn manifold(z: f32, bay: u32) -> Assembly {
     let mut it = Assembly::default();
     for y in [4.2, 5.0] {
         let beam = at(-HALL.x + 0.2, y, z - 3.3) * Mat4::from_rotation_y(PI / 2.0);
-        it.put(Part::Beam, beam * size(0.12, 0.16, 5.2), GREY);
+        it.put(HallPart::Beam, beam * size(0.12, 0.16, 5.2), GREY);
     }
     for x in [-6.0, -1.7] {
-        it.put(Part::Beam, at(x, 4.2, z - 3.3) * Mat4::from_rotation_x(-PI / 2.0) * size(0.12, 0.12, 2.3), GREY);
+        it.put(HallPart::Beam, at(x, 4.2, z - 3.3) * Mat4::from_rotation_x(-PI / 2.0) * size(0.12, 0.12, 2.3), GREY);
     }
     for i in 0..5 {
         let x = HALL.x - 0.25;
@@ -353,9 +353,13 @@ fn manifold(z: f32, bay: u32) -> Assembly {
         it.joint(at(x, 1.2 + 0.3 * i as f32, dz), radius, STEEL);
         let bend =
             at(x, 0.3, dz) * Mat4::from_rotation_x(PI) * Mat4::from_rotation_y(PI) * size(radius, radius, radius);
-        it.put(Part::Elbow, bend, color);
-        it.put(Part::Valve, at(x, 2.2, dz) * Mat4::from_rotation_y(-PI / 2.0) * size(radius, radius, radius), BLUE);
-        it.put(Part::Wheel, at(x - radius * 4.4, 2.2, dz) * Mat4::from_rotation_y(PI / 2.0) * size(0.1, 0.1, 0.1), RED);
+        it.put(HallPart::Elbow, bend, color);
+        it.put(HallPart::Valve, at(x, 2.2, dz) * Mat4::from_rotation_y(-PI / 2.0) * size(radius, radius, radius), BLUE);
+        it.put(
+            HallPart::Wheel,
+            at(x - radius * 4.4, 2.2, dz) * Mat4::from_rotation_y(PI / 2.0) * size(0.1, 0.1, 0.1),
+            RED,
+        );
     }
     it
 }

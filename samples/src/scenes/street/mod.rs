@@ -17,7 +17,7 @@ use crate::textures;
 use ash::vk;
 use buildings::{Building, Kind};
 use glam::{Mat4, Vec3, Vec4};
-use plan::Thing;
+use plan::CityObject;
 use vk::{DescriptorType as Descriptor, ShaderStageFlags as Stages};
 
 /// Towards the sun, as in `sunlight.glsl`.
@@ -101,7 +101,7 @@ struct Parts<'a> {
     gpu: &'a Gpu,
     detail: f32,
     all: Vec<Part>,
-    known: Vec<(Thing, Vec<usize>)>,
+    known: Vec<(CityObject, Vec<usize>)>,
 }
 
 impl Parts<'_> {
@@ -112,13 +112,13 @@ impl Parts<'_> {
     }
 
     /// Returns the parts of a thing, which are made when it is first seen.
-    fn of(&mut self, thing: Thing) -> Result<Vec<usize>> {
+    fn of(&mut self, thing: CityObject) -> Result<Vec<usize>> {
         if let Some((_, parts)) = self.known.iter().find(|(known, _)| *known == thing) {
             return Ok(parts.clone());
         }
         let sides = (12.0 * self.detail) as u32;
         let parts = match thing {
-            Thing::Building(number) => {
+            CityObject::Building(number) => {
                 let made = Building::new(&Kind::new(number));
                 let walls = if number % 3 == 0 { BRICK } else { PLASTER };
                 let paint = [Vec3::new(0.9, 0.9, 0.86), Vec3::new(0.16, 0.2, 0.18), Vec3::new(0.3, 0.17, 0.1)];
@@ -130,11 +130,11 @@ impl Parts<'_> {
                     self.add(&made.roof, SLATE, Some(Vec3::ONE))?,
                 ]
             }
-            Thing::Tree(number) => vec![
+            CityObject::Tree(number) => vec![
                 self.add(&props::trunk(number), BARK, Some(Vec3::ONE))?,
                 self.add(&props::crown(number, (260.0 * self.detail) as u32), LEAVES, None)?,
             ],
-            Thing::Car => {
+            CityObject::Car => {
                 let made = props::car(sides);
                 vec![
                     self.add(&made.body, PAINT, None)?,
@@ -144,8 +144,8 @@ impl Parts<'_> {
             }
             single => {
                 let material = match single {
-                    Thing::Road => ASPHALT,
-                    Thing::Pavement => PAVING,
+                    CityObject::Road => ASPHALT,
+                    CityObject::Pavement => PAVING,
                     _ => METAL,
                 };
                 vec![self.add(&plan::single(single, sides), material, None)?]

@@ -22,7 +22,7 @@ const TREES: u32 = 3;
 
 /// A thing in the city.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Thing {
+pub enum CityObject {
     /// Asphalt around a block.
     Road,
     /// White lines on the road.
@@ -50,7 +50,7 @@ pub enum Thing {
 /// A thing at its place.
 pub struct Item {
     /// The thing.
-    pub thing: Thing,
+    pub thing: CityObject,
     /// Object to world.
     pub model: Mat4,
     /// Colour of the thing's main material.
@@ -84,15 +84,19 @@ impl Plan {
         chance(self.seed)
     }
 
-    fn put(&mut self, thing: Thing, model: Mat4, color: Vec3) {
+    fn put(&mut self, thing: CityObject, model: Mat4, color: Vec3) {
         self.items.push(Item { thing, model, color: color.extend(1.0) });
     }
 
     fn block(&mut self, middle: Vec3) {
         let here = Mat4::from_translation(middle);
-        self.put(Thing::Road, here, Vec3::splat(0.9));
-        self.put(Thing::Markings, here * Mat4::from_translation(Vec3::X * -(BLOCK.x + STREET / 2.0)), Vec3::splat(0.8));
-        self.put(Thing::Pavement, here, Vec3::splat(1.0));
+        self.put(CityObject::Road, here, Vec3::splat(0.9));
+        self.put(
+            CityObject::Markings,
+            here * Mat4::from_translation(Vec3::X * -(BLOCK.x + STREET / 2.0)),
+            Vec3::splat(0.8),
+        );
+        self.put(CityObject::Pavement, here, Vec3::splat(1.0));
         let (inner, gap) = (BLOCK - PAVEMENT, STREET / 2.0);
         // Long sides along z first, then the short sides between them.
         for side in 0..4 {
@@ -136,12 +140,12 @@ impl Plan {
                 Vec3::new(0.74, 0.76, 0.70),
             ];
             let color = paint[(self.chance() * 5.0) as usize % 5] * (0.85 + 0.2 * self.chance());
-            self.put(Thing::Building(number), edge * at * Mat4::from_scale(Vec3::new(stretch, 1.0, 1.0)), color);
+            self.put(CityObject::Building(number), edge * at * Mat4::from_scale(Vec3::new(stretch, 1.0, 1.0)), color);
             if self.chance() < 0.7 {
                 let shop = edge * Mat4::from_translation(Vec3::new(x + wide * 0.5, 0.3, 0.0));
                 let cloth = [Vec3::new(0.5, 0.06, 0.05), Vec3::new(0.05, 0.2, 0.12), Vec3::new(0.6, 0.42, 0.12)];
                 let color = cloth[(self.chance() * 3.0) as usize % 3];
-                self.put(Thing::Awning, shop, color);
+                self.put(CityObject::Awning, shop, color);
             }
             x += wide;
         }
@@ -151,11 +155,11 @@ impl Plan {
         let (kind, turn) = ((self.chance() * TREES as f32) as u32 % TREES, self.chance() * 6.0);
         let size = Vec3::splat(0.85 + 0.4 * self.chance());
         let green = Vec3::new(0.75 + 0.4 * self.chance(), 0.9 + 0.2 * self.chance(), 0.7);
-        self.put(Thing::Tree(kind), at * place(Vec3::Y * 0.12, size, turn), green);
+        self.put(CityObject::Tree(kind), at * place(Vec3::Y * 0.12, size, turn), green);
     }
 
-    /// Puts trees, furniture and parked cars along a kerb, which is the x axis of `kerb`. The road is
-    /// at positive z.
+    /// Puts trees, furniture and parked cars along a kerb, which is the x axis of `kerb`. The road
+    /// is at positive z.
     fn kerb(&mut self, kerb: Mat4, half: f32, road: f32) {
         let steps = (half * 2.0 / 8.5) as u32;
         for i in 0..steps {
@@ -166,10 +170,10 @@ impl Plan {
             let x = (i as f32 + 0.5) * half * 2.0 / (steps * 3) as f32 - half;
             let at = |dx: f32, z: f32, turn: f32| kerb * place(Vec3::new(x + dx, 0.14, z), Vec3::ONE, turn);
             match i % 9 {
-                2 => self.put(Thing::Lamp, at(0.0, -0.6, -PI / 2.0), Vec3::new(0.03, 0.05, 0.04)),
-                3 | 6 => self.put(Thing::Bench, at(0.0, -1.2, PI), Vec3::new(0.32, 0.18, 0.09)),
-                5 => self.put(Thing::Bin, at(0.4, -0.7, 0.0), Vec3::new(0.04, 0.12, 0.07)),
-                _ => self.put(Thing::Bollard, at(0.0, -0.35, 0.0), Vec3::splat(0.05)),
+                2 => self.put(CityObject::Lamp, at(0.0, -0.6, -PI / 2.0), Vec3::new(0.03, 0.05, 0.04)),
+                3 | 6 => self.put(CityObject::Bench, at(0.0, -1.2, PI), Vec3::new(0.32, 0.18, 0.09)),
+                5 => self.put(CityObject::Bin, at(0.4, -0.7, 0.0), Vec3::new(0.04, 0.12, 0.07)),
+                _ => self.put(CityObject::Bollard, at(0.0, -0.35, 0.0), Vec3::splat(0.05)),
             }
         }
         let places = (half * 2.0 / 5.6) as u32;
@@ -190,21 +194,25 @@ impl Plan {
             let color = paint[(self.chance() * 6.0) as usize % 6];
             let nudge = (self.chance() - 0.5) * 0.5;
             let size = Vec3::splat(0.96 + 0.1 * self.chance());
-            self.put(Thing::Car, kerb * place(Vec3::new(x + nudge, 0.0, (road - 4.2).max(1.1)), size, turn), color);
+            self.put(
+                CityObject::Car,
+                kerb * place(Vec3::new(x + nudge, 0.0, (road - 4.2).max(1.1)), size, turn),
+                color,
+            );
         }
     }
 }
 
 /// Returns the mesh of a thing of one material, with `sides` sides of round parts.
-pub fn single(thing: Thing, sides: u32) -> crate::geometry::Mesh {
+pub fn single(thing: CityObject, sides: u32) -> crate::geometry::Mesh {
     match thing {
-        Thing::Lamp => props::lamp(sides),
-        Thing::Bollard => props::bollard(sides),
-        Thing::Bin => props::bin(sides),
-        Thing::Bench => props::bench(),
-        Thing::Awning => props::awning(),
-        Thing::Markings => props::markings(BLOCK.y * 2.0),
-        Thing::Pavement => props::pavement(BLOCK),
+        CityObject::Lamp => props::lamp(sides),
+        CityObject::Bollard => props::bollard(sides),
+        CityObject::Bin => props::bin(sides),
+        CityObject::Bench => props::bench(),
+        CityObject::Awning => props::awning(),
+        CityObject::Markings => props::markings(BLOCK.y * 2.0),
+        CityObject::Pavement => props::pavement(BLOCK),
         _ => {
             let mut road = crate::geometry::Mesh::default();
             let half = BLOCK + STREET / 2.0;
