@@ -11,6 +11,7 @@ use vitric_exec::Inlining;
 use vitric_gpu::geometry::{MergedMode, Posh};
 use vitric_gpu::gpu::{Gpu, GpuConfig};
 use vitric_gpu::hiz::Hiz;
+use vitric_gpu::raster::Coverage;
 use vitric_memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
 
 use crate::debug::Messages;
@@ -73,6 +74,10 @@ impl Device {
                 "off" => Hiz::Off,
                 "always" => Hiz::Always,
                 _ => Hiz::Auto,
+            },
+            coverage: match values.text("VITRIC_COVERAGE") {
+                "flat" => Coverage::Flat,
+                _ => Coverage::Hierarchical,
             },
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
             inlining: match values.text("VITRIC_INLINE") {

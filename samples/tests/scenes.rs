@@ -126,6 +126,7 @@ fn pictures_depend_neither_on_threads_nor_on_the_window() {
 fn pictures_do_not_depend_on_techniques() {
     compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
+    compare_under("flat-coverage", &[("VITRIC_COVERAGE", "flat")]);
     compare_under("packed", &[("VITRIC_PACKING", "always")]);
     compare_under("inlined", &[("VITRIC_INLINE", "always")]);
     compare_under("not-inlined", &[("VITRIC_INLINE", "off")]);

@@ -56,11 +56,12 @@ macro_rules! no_technique_changes_results {
 no_technique_changes_results! {
     without_hiz: VITRIC_HIZ = "off";
     without_scoreboard: VITRIC_SCOREBOARD = "off";
+    flat_coverage: VITRIC_COVERAGE = "flat";
     without_posh: VITRIC_POSH = "off";
     without_lookahead: VITRIC_LOOKAHEAD = "0";
     without_inlining: VITRIC_INLINE = "off";
     without_any_technique: VITRIC_HIZ = "off" VITRIC_SCOREBOARD = "off" VITRIC_PACKING = "always" VITRIC_POSH = "off"
-        VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off" VITRIC_MERGED = "off";
+        VITRIC_COVERAGE = "flat" VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off" VITRIC_MERGED = "off";
     packing_always: VITRIC_PACKING = "always";
     posh_always: VITRIC_POSH = "always";
     posh_always_far_ahead: VITRIC_POSH = "always" VITRIC_LOOKAHEAD = "300";

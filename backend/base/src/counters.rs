@@ -104,6 +104,8 @@ counters! {
     GroupsTouched "groups_touched" "raster" "Groups that the primitive touched, by the conservative criterion."
     GroupsInner "groups_inner" "raster" "Groups of 8x8 pixels evaluated by the inner criterion."
     GroupsCovered "groups_covered" "raster" "Groups that the primitive covered completely, by the inner criterion."
+    BlocksConservative "blocks_conservative" "raster" "Blocks of 4x4 pixels of small primitives evaluated by the conservative criterion, for their samples."
+    BlocksTouched "blocks_touched" "raster" "Blocks of which the primitive may cover samples, by the conservative criterion."
     PixelsConservative "pixels_conservative" "raster" "Pixels evaluated by the conservative criterion."
     PixelsTouched "pixels_touched" "raster" "Pixels that the primitive touched, by the conservative criterion."
     PixelsInner "pixels_inner" "raster" "Pixels evaluated by the inner criterion."

@@ -154,6 +154,13 @@ const TABLE: &[Knob] = &[
         allowed: CHOICE,
     },
     Knob {
+        name: "VITRIC_COVERAGE",
+        default: "hierarchical",
+        doc: "Evaluation of coverage: hierarchical (tiles, groups and blocks of pixels first, samples inside of touched ones), flat (every sample in the bounds of a primitive).",
+        off: Some("flat"),
+        allowed: Allowed::Words(&["hierarchical", "flat"]),
+    },
+    Knob {
         name: "VITRIC_SCOREBOARD",
         default: "on",
         doc: "Dropping of fragments that newer fragments cover, before they are shaded: on, off.",

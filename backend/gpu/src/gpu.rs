@@ -17,6 +17,7 @@ use vitric_memory::{AddressSpace, Buffer, DecodedCache, ImageAccess, InUse, Resi
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, HizCache};
 use crate::pixel::TileScratch;
+use crate::raster::Coverage;
 use crate::state::PipelineState;
 use crate::transfer::{self, BufferImageTransfer, CopyDirection};
 
@@ -91,6 +92,8 @@ pub struct GpuConfig {
     pub window: usize,
     /// Primitives that are tested against Hi-Z.
     pub hiz: Hiz,
+    /// Evaluation of coverage.
+    pub coverage: Coverage,
     /// True if fragments that newer fragments cover are dropped before they are shaded.
     pub scoreboard: bool,
     /// True if fragments are packed into waves even where kernels that export themselves are

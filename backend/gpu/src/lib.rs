@@ -12,6 +12,7 @@
 //! use vitric_gpu::geometry::Posh;
 //! use vitric_gpu::gpu::{Gpu, GpuConfig};
 //! use vitric_gpu::hiz::Hiz;
+//! use vitric_gpu::raster::Coverage;
 //! use vitric_memory::{Allocation, Buffer, Heap};
 //!
 //! let config = GpuConfig {
@@ -19,6 +20,7 @@
 //!     timeout: Duration::from_secs(10),
 //!     window: 8192,
 //!     hiz: Hiz::Auto,
+//!     coverage: Coverage::Hierarchical,
 //!     scoreboard: true,
 //!     packs_always: false,
 //!     merged: None,

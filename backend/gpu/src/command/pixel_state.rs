@@ -15,6 +15,7 @@ use super::viewports::fragment_area;
 use crate::hiz::{DepthFormat, Hierarchy, UpdateRules, Visibility};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Rates};
+use crate::raster::Coverage;
 use crate::state::{DepthStencilState, DynamicState, StencilState};
 
 /// State of the pixel units for draws, without resources and push constants. A pass has few of
@@ -121,6 +122,7 @@ impl PixelState {
             depth_bits: pass.depth_bits(),
             tests,
             criterion: pipeline.criterion(),
+            coverage: Coverage::default(),
             multisample: pipeline.multisample,
             locations: pipeline.multisample.locations(),
             blend_constants: match pipeline.dynamic.contains(DynamicState::BLEND_CONSTANTS) {

@@ -8,7 +8,7 @@ use super::context::PassContext;
 use super::pass::LoadClear;
 use super::pending::Clears;
 use super::pixel_state::PixelState;
-use crate::gpu::{DeviceLost, PipelineStage};
+use crate::gpu::{DeviceLost, GpuConfig, PipelineStage};
 use crate::pixel::{self, Beside, DrawContext, PixelContext, TileClears, TilePass};
 use crate::tiling::TileParts;
 
@@ -52,7 +52,7 @@ fn run(context: &mut PassContext<'_>, clears_all: bool, beside: Beside<'_>) -> R
         pending.visited.resize_with(grid.count_all(), AtomicBool::default);
     }
     let (no_bindings, occlusion) = (Bindings::default(), queries.occlusion.counter());
-    let packs = gpu.config().packs_always;
+    let GpuConfig { packs_always, coverage, .. } = *gpu.config();
     // Pipeline statistics also count fragments that later draws hide.
     let drops = queries.statistics.counters().is_none();
     // A single state has the time of all queued commands.
@@ -61,7 +61,7 @@ fn run(context: &mut PassContext<'_>, clears_all: bool, beside: Beside<'_>) -> R
     let pixel_context = |(number, state)| {
         let deadline = deadlines.get(number).unwrap_or(&***deadline);
         let state: &PixelState = state;
-        PixelContext { drops, ..state.context(pass, deadline, occlusion) }.complete(packs)
+        PixelContext { drops, coverage, ..state.context(pass, deadline, occlusion) }.complete(packs_always)
     };
     let pixels: Vec<_> = queue.pixels.iter().enumerate().map(pixel_context).collect();
     let draw_contexts = queue.draws.iter().map(|draw| DrawContext {

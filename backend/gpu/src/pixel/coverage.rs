@@ -7,8 +7,7 @@ use vitric_base::counters::{Counter, Map, TileCounters};
 use super::PrimitiveId;
 use super::depth_group::GroupSample;
 use super::group_tests::GroupTests;
-use crate::raster::Shape;
-use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
+use crate::raster::{Criterion, GROUP_LOG2, Shape, TILE_LOG2, Triangle, UNITS, pixels_inside};
 
 /// Number of pixels, or of samples at one location of as many pixels, that one test evaluates.
 const GROUP_PIXELS: u64 = 64;
@@ -69,6 +68,51 @@ pub(super) fn covers_group(
     counters: Option<&TileCounters>,
 ) -> bool {
     covers_cell(triangle, pixel, GROUP_LOG2, criterion, counters)
+}
+
+/// Groups of a tile, a bit each, in the order of a group's pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GroupMasks {
+    /// Groups that a primitive touches.
+    pub(super) touched: u64,
+    /// Groups that a primitive covers completely.
+    pub(super) covered: u64,
+}
+
+impl GroupMasks {
+    /// Returns the groups of a tile that contain pixels of a window.
+    pub(super) fn of_window([x0, y0, x1, y1]: [i64; 4]) -> u64 {
+        let [left, top] = tile_corner([x0, y0]).map(|pixel| pixel >> GROUP_LOG2);
+        let end = |pixel: i64| (pixel + (1 << GROUP_LOG2) - 1) >> GROUP_LOG2;
+        pixels_inside(left, top, [x0 >> GROUP_LOG2, y0 >> GROUP_LOG2, end(x1), end(y1)])
+    }
+
+    /// Evaluates the groups of a tile that contain pixels of a window. Touched groups are tested
+    /// for complete coverage by a criterion, if there is one.
+    pub(super) fn new(
+        triangle: &Triangle,
+        window: [i64; 4],
+        inner: Option<Criterion>,
+        counters: Option<&TileCounters>,
+    ) -> Self {
+        let (corner, inside) = (tile_corner([window[0], window[1]]), Self::of_window(window));
+        let touched = triangle.covers_cells(corner, GROUP_LOG2, Criterion::Conservative) & inside;
+        let inner = inner.filter(|_| touched != 0);
+        let covered = inner.map_or(0, |inner| triangle.covers_cells(corner, GROUP_LOG2, inner) & touched);
+        if let Some(counters) = counters {
+            let [inside, some, all] = [inside, touched, covered].map(|groups| groups.count_ones().into());
+            count(counters, counters_of(GROUP_LOG2, Criterion::Conservative), inside, some);
+            if let Some(inner) = inner {
+                count(counters, counters_of(GROUP_LOG2, inner), some, all);
+            }
+        }
+        Self { touched, covered }
+    }
+}
+
+/// Returns the first pixel of the tile that contains a pixel.
+fn tile_corner(pixel: [i64; 2]) -> [i64; 2] {
+    pixel.map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2)
 }
 
 /// Returns the pixels of a group of which a triangle covers all samples. `locations` are the
@@ -180,6 +224,7 @@ impl Part<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raster::pixel_of_bit;
 
     /// The test triangle is the half of a tile above its diagonal.
     #[test]
@@ -192,6 +237,21 @@ mod tests {
             let covered = covers_group(&half, group, Criterion::Inner, Some(&counters));
             let diagonal = group[0] + group[1];
             assert_eq!((touched, covered), (diagonal <= 56, diagonal < 56), "{group:?}");
+        }
+        let together = TileCounters::default();
+        let masks = GroupMasks::new(&half, [0, 0, 64, 64], Some(Criterion::Inner), Some(&together));
+        for bit in 0..64 {
+            let [x, y] = pixel_of_bit(bit).map(|group| group * 8);
+            let expected = (x + y <= 56, x + y < 56);
+            assert_eq!((masks.touched >> bit & 1 != 0, masks.covered >> bit & 1 != 0), expected, "({x}, {y})");
+        }
+        // A window that contains pixels of 5x5 groups, three of which the triangle touches. Without
+        // a criterion, none is tested for complete coverage.
+        GroupMasks::new(&half, [30, 31, 64, 64], None, Some(&together));
+        let groups = [(Criterion::Conservative, [64 + 25, 36 + 3]), (Criterion::Inner, [36, 28])];
+        for (criterion, expected) in groups {
+            let counted = counters_of(GROUP_LOG2, criterion).map(|counter| together.get(counter));
+            assert_eq!(counted, expected, "{criterion:?}");
         }
         let shape = Shape::default();
         let part = Part {

@@ -10,13 +10,12 @@ use vitric_memory::PlaneRef;
 use super::DrawContext;
 use super::counting::{count_exported, count_waves};
 use super::depths::sample_place;
-use super::kernel::{BatchTraits, KernelInput, KernelTally, SmallPrimitivePath, Stage};
+use super::kernel::{BatchTraits, KernelCounts, KernelInput, KernelTally, SmallPrimitivePath, Stage, tests_blocks};
 use super::pixel_queue::{PackedPixel, PixelQueue, TinyBatch, Unit};
 use super::scoreboard::Fragments;
 use super::{BLOCK, PrimitiveId, TileView};
 use crate::geometry::{PrimitiveWords, Varies};
-use crate::raster::Shape;
-use crate::raster::block_of_group;
+use crate::raster::{Shape, block_of_group};
 
 /// Pixels of a block of 4x4 pixels, and of the area that a tiny primitive may touch.
 const BLOCK_PIXELS: u32 = 16;
@@ -172,6 +171,8 @@ pub(super) struct PrimitiveRunner<'s> {
     /// Samples of a pixel.
     samples: u32,
     is_sieve: bool,
+    /// True if the kernel tests blocks before their samples.
+    tests_blocks: bool,
 }
 
 impl<'s> PrimitiveRunner<'s> {
@@ -194,8 +195,10 @@ impl<'s> PrimitiveRunner<'s> {
             |part| stage.sources.iter().find(|(_, source)| *source == KernelInput::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let samples = context.multisample.samples;
-        let is_sieve = context.traits().small == Some(SmallPrimitivePath::Sieved);
-        Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve })
+        let path = context.traits().small?;
+        let is_sieve = path == SmallPrimitivePath::Sieved;
+        let tests_blocks = tests_blocks(context.coverage, path, samples);
+        Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve, tests_blocks })
     }
 
     /// Draws the part of a primitive that lies in the window `[x0, y0, x1, y1]`.
@@ -246,14 +249,10 @@ impl<'s> PrimitiveRunner<'s> {
                 let part = [x.max(x0), y.max(y0), x1.min(x + SIEVED), y1.min(y + SIEVED)];
                 // The only loop is that over blocks, so nothing can interrupt the kernel.
                 self.run(words, part);
-                let across = ((part[2] - x + BLOCK - 1) / BLOCK) as usize;
-                let rows = (y..part[3]).step_by(BLOCK as usize);
-                for (y, masks) in rows.zip(self.runs.outputs[0].chunks(across)) {
-                    for (x, &mask) in (x..part[2]).step_by(BLOCK as usize).zip(masks) {
-                        if mask != 0 {
-                            take([x, y], mask as u16);
-                        }
-                    }
+                for (number, &mask) in (0..).zip(&self.runs.outputs[0]).filter(|(_, mask)| **mask != 0) {
+                    // Blocks are numbered like the pixels of a block.
+                    let [column, row] = [number & 1 | number >> 1 & 2, number >> 1 & 1 | number >> 2 & 2];
+                    take([x + column * BLOCK, y + row * BLOCK], mask as u16);
                 }
                 if let Some(counters) = counters {
                     self.count(counters, part);
@@ -275,8 +274,12 @@ impl<'s> PrimitiveRunner<'s> {
     fn count(&self, counters: &TileCounters, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
-        let [covered, waves, lanes] = KernelTally::decode(self.samples, |word| self.runs.outputs[first + word][0]);
-        let blocks = blocks_of(window) as u32;
+        let counts = KernelTally::decode(self.samples, |word| self.runs.outputs[first + word][0]);
+        let KernelCounts { blocks, covered, waves, lanes } = counts;
+        if self.tests_blocks {
+            counters.count(Counter::BlocksConservative, blocks_of(window) as u64);
+            counters.count(Counter::BlocksTouched, blocks.into());
+        }
         count_blocks(counters, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
             // Programs that never discard have no such output.

@@ -17,7 +17,7 @@ use super::rates::Rates;
 use super::{BLOCK, any_of};
 use crate::geometry::Varies;
 use crate::hiz::{DepthDirection, DepthFormat, Visibility};
-use crate::raster::{Criterion, has_all_samples};
+use crate::raster::{Coverage, Criterion, has_all_samples};
 use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
 /// Key of a segment: locations that all its draws overwrite, and their direction of depth
@@ -67,6 +67,8 @@ pub struct PixelContext<'a> {
     pub depth_alone: Option<DepthStencilState>,
     /// Coverage criterion, if coverage is not determined by samples.
     pub criterion: Option<Criterion>,
+    /// Evaluation of coverage.
+    pub coverage: Coverage,
     /// Multisample state.
     pub multisample: MultisampleState,
     /// Locations of the samples in a pixel, in `UNITS`.
@@ -247,7 +249,7 @@ impl<'a> PixelContext<'a> {
     }
 
     fn kernel_options(&self, counts: bool) -> KernelOptions {
-        KernelOptions { depth_bits: self.depth_bits, counts }
+        KernelOptions { depth_bits: self.depth_bits, counts, coverage: self.coverage }
     }
 
     /// Returns the kernel for pixels of tiny primitives, or `None` if it cannot run all tests.

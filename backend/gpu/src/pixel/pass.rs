@@ -19,7 +19,9 @@ struct Progress {
 
 impl Progress {
     fn new(counters: &TileCounters) -> Self {
-        let covered = counters.get(Counter::Groups) + counters.get(Counter::Blocks);
+        // A primitive may touch no block.
+        let covered = [Counter::Groups, Counter::Blocks, Counter::BlocksConservative];
+        let covered = covered.iter().map(|&counter| counters.get(counter)).sum();
         Self { processed: counters.get(Counter::TilesProcessed), covered }
     }
 }

@@ -6,7 +6,7 @@
 
 use vitric_base::simd::{WAVE, highest_bits, kernel};
 
-use super::{Criterion, SUBPIXEL_BITS, Triangle, UNITS};
+use super::{Criterion, Edge, SUBPIXEL_BITS, Triangle, UNITS};
 
 /// Pixels along a group's side.
 pub const SIDE: usize = 8;
@@ -100,31 +100,41 @@ impl Triangle {
     /// [`Triangle::covers_point`] decides. The
     /// place of the sample in its pixel is in units.
     pub fn covers_group(&self, x: i64, y: i64, [at_x, at_y]: [i64; 2]) -> u64 {
-        self.covers_from(self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias))
+        self.covers_from(self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias), 0)
     }
 
     /// Returns the mask of pixels of the group at pixel (`x`, `y`) that are covered, as
     /// [`Triangle::covers_cell`] decides.
     pub fn covers_group_by(&self, x: i64, y: i64, criterion: Criterion) -> u64 {
-        let (left, top) = (x * UNITS, y * UNITS);
+        self.covers_cells([x, y], 0, criterion)
+    }
+
+    /// Returns the mask of cells of a square of 8x8 cells that are covered, as
+    /// [`Triangle::covers_cell`] decides. Cells have `2^side_log2` pixels along a side. The square
+    /// begins at a pixel of which both coordinates are multiples of that.
+    pub fn covers_cells(&self, [x, y]: [i64; 2], side_log2: u32, criterion: Criterion) -> u64 {
+        let (left, top, size) = (x * UNITS, y * UNITS, UNITS << side_log2);
+        let covers = |value: &dyn Fn(&Edge) -> i64| self.covers_from(self.edges.map(|edge| value(&edge)), side_log2);
         match criterion {
-            Criterion::Centre => self.covers_group(x, y, [UNITS / 2; 2]),
-            Criterion::Inner => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS))),
-            Criterion::Interior => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS) - 1)),
+            Criterion::Centre => covers(&|edge| edge.at(left + size / 2, top + size / 2) - edge.bias),
+            Criterion::Inner => covers(&|edge| edge.smallest(left, top, size)),
+            Criterion::Interior => covers(&|edge| edge.smallest(left, top, size) - 1),
             Criterion::Conservative => {
-                let first = |axis: usize| self.min[axis].div_euclid(UNITS);
-                let end = |axis: usize| (self.max[axis] + UNITS - 1).div_euclid(UNITS);
-                let touched = self.covers_from(self.edges.map(|edge| edge.largest(left, top, UNITS) - 1));
-                touched & pixels_inside(x, y, [first(0), first(1), end(0), end(1)])
+                let first = |axis: usize| self.min[axis].div_euclid(size);
+                let end = |axis: usize| (self.max[axis] + size - 1).div_euclid(size);
+                let bounds = [first(0), first(1), end(0), end(1)];
+                covers(&|edge| edge.largest(left, top, size) - 1)
+                    & pixels_inside(x >> side_log2, y >> side_log2, bounds)
             }
         }
     }
 
-    /// Returns the mask of pixels at which no edge is negative, given the values of the edges at
-    /// the first pixel.
-    fn covers_from(&self, start: [i64; 3]) -> u64 {
-        // Values change by multiples of a pixel, so lower bits do not change their signs.
-        let start = start.map(|value| (value >> SUBPIXEL_BITS).clamp(-MAX_EDGE_VALUE, MAX_EDGE_VALUE) as i32);
+    /// Returns the mask of cells at which no edge is negative, given the values of the edges at
+    /// the first of 8x8 cells of `2^side_log2` pixels along a side.
+    fn covers_from(&self, start: [i64; 3], side_log2: u32) -> u64 {
+        // Values change by multiples of a cell's side, so lower bits do not change their signs.
+        let bits = SUBPIXEL_BITS + side_log2;
+        let start = start.map(|value| (value >> bits).clamp(-MAX_EDGE_VALUE, MAX_EDGE_VALUE) as i32);
         let step = |factor: i64| factor.clamp(-MAX_EDGE, MAX_EDGE) as i32;
         covered(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))])
     }
@@ -200,6 +210,24 @@ mod tests {
             let covers = groups.any(|[x, y]| triangle.covers_cell(x, y, 8 * UNITS, Criterion::Inner));
             let may = may_cover_group(triangle.centre_bounds()) && may_cover_group(triangle.pixel_bounds());
             prop_assert!(!covers || may && triangle.may_cover_group());
+        }
+
+        #[test]
+        fn cells_of_all_sizes_are_covered_as_defined(
+            v in prop::array::uniform3([-400 * UNITS..600 * UNITS, -400 * UNITS..600 * UNITS]),
+            place in [-8i64..8, -8i64..8], side_log2 in 0u32..7,
+        ) {
+            let Some(triangle) = Triangle::new(v) else { return Ok(()) };
+            let place = place.map(|cells| cells << side_log2);
+            for criterion in [Criterion::Conservative, Criterion::Inner, Criterion::Interior, Criterion::Centre] {
+                let mask = triangle.covers_cells(place, side_log2, criterion);
+                for bit in 0..64 {
+                    let cell = pixel_of_bit(bit).map(i64::from);
+                    let [x, y] = [0, 1].map(|axis: usize| (place[axis] + (cell[axis] << side_log2)) * UNITS);
+                    let covers = triangle.covers_cell(x, y, UNITS << side_log2, criterion);
+                    prop_assert_eq!(mask >> bit & 1 != 0, covers, "({}, {}), {:?}", x, y, criterion);
+                }
+            }
         }
 
         #[test]

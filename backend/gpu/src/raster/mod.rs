@@ -97,6 +97,17 @@ pub fn sample_positions(samples: u32) -> &'static [[i64; 2]] {
     }
 }
 
+/// Evaluation of coverage at several resolutions. Pictures do not depend on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every sample in the bounds of a primitive is evaluated.
+    Flat,
+    /// Tiles, groups and blocks are evaluated first, and samples only inside of those that a
+    /// primitive touches and does not cover.
+    #[default]
+    Hierarchical,
+}
+
 /// Criterion by which a cell counts as covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Criterion {
@@ -272,6 +283,68 @@ mod tests {
         assert_eq!([row(0), row(1), row(2), row(3)], ["1100", "1111", "0110", "0000"]);
     }
 
+    /// Returns the cells of `size` units that the golden triangle covers, row by row.
+    fn golden_rows(size: i64, criterion: Criterion) -> Vec<String> {
+        let side = size * UNITS;
+        let covers = |x: i64, y: i64| golden().covers_cell(x * side, y * side, side, criterion);
+        let row = |y: i64| (0..16 / size).map(|x| if covers(x, y) { '1' } else { '0' }).collect();
+        (0..16 / size).map(row).collect()
+    }
+
+    /// Literal coverage by the criteria that test areas, at all resolutions.
+    #[test]
+    fn golden_coverage_of_areas() {
+        let touched = [
+            "0000000000000000",
+            "0000000000000000",
+            "0001100000000000",
+            "0001111000000000",
+            "0001111110000000",
+            "0000111111100000",
+            "0000111111111000",
+            "0000011111111000",
+            "0000011111110000",
+            "0000011111100000",
+            "0000001111000000",
+            "0000001110000000",
+            "0000000000000000",
+            "0000000000000000",
+            "0000000000000000",
+            "0000000000000000",
+        ];
+        assert_eq!(golden_rows(1, Criterion::Conservative), touched);
+        let touched = ["00000000", "01110000", "01111100", "00111110", "00111100", "00011000", "00000000", "00000000"];
+        assert_eq!(golden_rows(2, Criterion::Conservative), touched);
+        assert_eq!(golden_rows(4, Criterion::Conservative), ["1100", "1111", "0110", "0000"]);
+        assert_eq!(golden_rows(8, Criterion::Conservative), ["11", "11"]);
+        let covered = [
+            "0000000000000000",
+            "0000000000000000",
+            "0000000000000000",
+            "0000100000000000",
+            "0000011000000000",
+            "0000011110000000",
+            "0000011111100000",
+            "0000001111100000",
+            "0000001111000000",
+            "0000000110000000",
+            "0000000100000000",
+            "0000000000000000",
+            "0000000000000000",
+            "0000000000000000",
+            "0000000000000000",
+            "0000000000000000",
+        ];
+        assert_eq!(golden_rows(1, Criterion::Inner), covered);
+        let covered = ["00000000", "00000000", "00000000", "00011000", "00000000", "00000000", "00000000", "00000000"];
+        assert_eq!(golden_rows(2, Criterion::Inner), covered);
+        assert_eq!(golden_rows(4, Criterion::Inner), ["0000"; 4]);
+        // Edges touch sides or corners of five covered units.
+        let inner: usize = golden_rows(1, Criterion::Inner).iter().map(|row| row.matches('1').count()).sum();
+        let interior: usize = golden_rows(1, Criterion::Interior).iter().map(|row| row.matches('1').count()).sum();
+        assert_eq!((inner, interior), (25, 20));
+    }
+
     #[test]
     fn golden_standard_coverage() {
         let spans = [
@@ -331,6 +404,30 @@ mod tests {
     }
 
     proptest! {
+        /// A cell is touched exactly if one of the cells of half or a quarter of its size is
+        /// touched, and covered exactly if all of them are. A covered sample lies in a touched cell
+        /// of each size, and all samples of a covered cell are covered.
+        #[test]
+        fn resolutions_are_consistent(v in [point(), point(), point()], x in 0i64..4, y in 0i64..4) {
+            let Some(triangle) = Triangle::new(v) else { return Ok(()) };
+            let size = 4 * UNITS;
+            let (x, y) = (x * size, y * size);
+            let covers = |[x, y]: [i64; 2], size, criterion| triangle.covers_cell(x, y, size, criterion);
+            for parts in [2, 4] {
+                let part = size / parts;
+                let cells = || (0..parts * parts).map(|at| [x + at % parts * part, y + at / parts * part]);
+                // The address of the large cell is that of the small one, shifted.
+                prop_assert!(cells().all(|[px, py]| (px >> 10, py >> 10) == (x >> 10, y >> 10)));
+                let any = cells().any(|cell| covers(cell, part, Criterion::Conservative));
+                prop_assert_eq!(covers([x, y], size, Criterion::Conservative), any);
+                let all = cells().all(|cell| covers(cell, part, Criterion::Inner));
+                prop_assert_eq!(covers([x, y], size, Criterion::Inner), all);
+                let some = cells().any(|cell| covers(cell, part, Criterion::Centre));
+                prop_assert!(!some || any);
+                prop_assert!(!all || cells().all(|cell| covers(cell, part, Criterion::Centre)));
+            }
+        }
+
         /// A polygon touches what any of its parts touches, and covers what it covers with all of
         /// its area.
         #[test]

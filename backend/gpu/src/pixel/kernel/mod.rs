@@ -7,6 +7,7 @@
 //! pixel are combined with their stored texels, a second program exports the colours, once for
 //! each sample.
 
+mod blocks;
 mod by_program;
 mod direct;
 mod export;
@@ -32,11 +33,11 @@ use crate::geometry::Varies;
 use crate::raster::Shape;
 use crate::state::{MultisampleState, PipelineState};
 
+pub use blocks::{KernelCounts, KernelTally, tests_blocks};
 pub use by_program::ByProgram;
 pub use direct::{SmallPrimitivePath, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
-pub use primitive::KernelTally;
 pub use traits::{BatchTraits, KernelOptions, PrimitiveBatch, tested};
 
 /// Meaning of an input word of a kernel.

@@ -1,6 +1,11 @@
 //! Primitive kernels: one run draws a small primitive in a tile, from coverage and depth test to
 //! shading and export, in blocks of 4x4 pixels.
 //!
+//! With several samples and in sieves, blocks are found by the same edge equations at their
+//! resolution: one evaluation tests a region of 4x4 blocks, and samples are evaluated in the blocks
+//! that the primitive may touch. In short kernels of one sample, the samples of a block take no
+//! longer than the test.
+//!
 //! Blocks are aligned in lines of texels. The texels of a block are two halves of rows of quads,
 //! and their position is uniform for all lanes. A single kernel avoids the cost of passing
 //! fragments between units, which would exceed the cost of a small primitive's fragments. Kernels
@@ -12,10 +17,10 @@
 //! fragments, mixed kernels test again, and write depths after the program.
 
 use ash::vk;
-use smallvec::SmallVec;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 
+use super::blocks::{BLOCK, Blocks, KernelTally, REGION, fragment_bits, is_below, tests_blocks};
 use super::direct::{LINE, PixelLanes, SmallPrimitivePath, discards_first, small_primitive_path};
 use super::inputs::{Inputs, shared_words};
 use super::late;
@@ -25,8 +30,7 @@ use super::traits::{
 };
 use super::{Attachment, Form, KernelInput, Linker, Stage, Texels, shades_samples, written};
 use crate::geometry::Varies;
-use crate::raster::Shape;
-use crate::raster::{UNITS, sample_mask};
+use crate::raster::{Shape, UNITS, sample_mask};
 use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 
 /// Links the primitive kernel of a pipeline, or returns `None` if primitives cannot be rasterized
@@ -36,7 +40,7 @@ use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 /// [`KernelTally::decode`] decodes.
 pub(super) fn link(
     pipeline: &PipelineState,
-    KernelOptions { depth_bits, counts }: KernelOptions,
+    KernelOptions { depth_bits, counts, coverage }: KernelOptions,
     BatchTraits { batch, varies }: BatchTraits,
 ) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
@@ -52,22 +56,32 @@ pub(super) fn link(
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
     let exported =
         (counts && path == SmallPrimitivePath::OneKernel && is_late(pipeline, shaded)).then(|| linker.zeroed());
-    let sieve = (path == SmallPrimitivePath::Sieved).then(|| linker.sieve());
+    let sieve = (path == SmallPrimitivePath::Sieved).then(|| linker.zeroed());
     linker.texels = Texels::Block;
-    let blocks = linker.begin_blocks();
+    let blocks = linker.begin_regions();
+    let tested = tests_blocks(coverage, path, pipeline.multisample.samples).then_some(&pipeline.multisample);
+    let has_regions = tested.is_some() || sieve.is_some();
+    let (number, corner) = match has_regions {
+        true => {
+            let touched = linker.touched_blocks(&blocks, tested);
+            tally.iter().for_each(|tally| linker.count_evaluated(tally, touched));
+            linker.begin_blocks(&blocks, touched)
+        }
+        false => linker.only_block(&blocks, tally.as_ref()),
+    };
     let depth = DepthTarget { bits: depth_bits, plane: attachments.len() };
     let planes = KernelPlanes { attachments: &attachments, depth: &depth };
-    let block = linker.block(&blocks, &pipeline.multisample, planes);
+    let block = linker.block(&blocks, corner, &pipeline.multisample, planes);
     let any = linker.any(&block.covered);
     tally.iter().for_each(|tally| linker.count_block(tally, &block.covered));
     linker.b.push(Inst::If { condition: any });
-    match &sieve {
-        Some(sieve) => {
+    match sieve {
+        Some(masks) => {
             let left = linker.test_depth(shading, &block, &depth);
             if !discards_first(shaded) {
                 linker.store_depths(&left);
             }
-            linker.keep(sieve, left.covered[0]);
+            linker.keep((masks, number), left.covered[0]);
         }
         None => linker.shade_tested(shading, planes, block, &mut |linker, event, left| match (event, exported) {
             (WaveEvent::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
@@ -79,11 +93,12 @@ pub(super) fn link(
         }),
     }
     linker.b.push(Inst::EndIf);
-    sieve.iter().for_each(|sieve| linker.next(sieve));
-    linker.end_blocks(&blocks);
-    let kept = sieve.map(|sieve| sieve.masks);
+    if has_regions {
+        linker.end_blocks();
+    }
+    linker.end_regions(&blocks, if has_regions { REGION } else { BLOCK });
     let counted = tally.into_iter().flat_map(|tally| tally.words).chain(exported);
-    for local in kept.into_iter().chain(counted) {
+    for local in sieve.into_iter().chain(counted) {
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
@@ -125,55 +140,6 @@ pub(super) fn uses_derivatives(program: &Program) -> bool {
     program.code.function().insts.iter().any(is_derivative)
 }
 
-/// Counts of a kernel: covered samples, and waves in the bits above the number of their fragments.
-///
-/// With one sample, all counts share one word, because each word that lives through the loop over
-/// blocks occupies a register.
-pub struct KernelTally {
-    words: SmallVec<[Local; 2]>,
-    /// Number of bits of a fragment count.
-    bits: u32,
-}
-
-/// Returns the number of bits for the fragments of a small primitive, which are its pixels or
-/// their samples.
-fn fragment_bits(samples: u32) -> u32 {
-    11 + samples.ilog2()
-}
-
-impl KernelTally {
-    /// Returns the number of output words of a kernel for `samples` samples.
-    pub fn words(samples: u32) -> usize {
-        samples.min(2) as usize
-    }
-
-    /// Decodes output words to the numbers of covered samples, waves and fragments in these waves.
-    pub fn decode(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
-        let bits = fragment_bits(samples);
-        let low = |word: u32| word & ((1 << bits) - 1);
-        let [covered, shaded] = match samples {
-            1 => [low(output(0)), output(0) >> bits],
-            _ => [output(0), output(1)],
-        };
-        [covered, shaded >> bits, low(shaded)]
-    }
-
-    /// Returns the local that counts waves and their fragments, and the first bit of these counts.
-    fn of_waves(&self) -> (Local, u32) {
-        match self.words[..] {
-            [both] => (both, self.bits),
-            _ => (self.words[1], 0),
-        }
-    }
-}
-
-/// Result of a sieve: lane N contains the remaining pixels of block N, as bits of its lanes.
-struct Sieve {
-    masks: Local,
-    /// Number of the current block.
-    number: Local,
-}
-
 /// Result of a depth test.
 pub(super) struct DepthTestResult {
     /// Pixels that pass, sample by sample.
@@ -213,57 +179,10 @@ struct TestedDepth {
     word: Value,
 }
 
-/// Loop over the blocks of a primitive's window.
-struct Blocks {
-    /// x and y of the current block.
-    at: Local,
-    /// x and y of each lane's pixel in its block.
-    steps: [Value; 2],
-    /// For each primitive, the offset of each edge's value in the lane's pixel from that in the
-    /// block's first pixel.
-    edges: SmallVec<[[Value; 3]; 2]>,
-    /// Position of the first block.
-    start: [Value; 2],
-    /// First pixel of the window.
-    first: [Value; 2],
-    /// Width and height of the window in pixels.
-    extent: [Value; 2],
-}
-
-/// Emits the unsigned comparison `a < limit`.
-fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
-    let reaches = b.binary(B::ULe, limit, a);
-    b.unary(U::LogicalNot, reaches)
-}
-
 impl Linker {
-    /// Emits the start of the loop over blocks, which are aligned in lines of texels.
-    fn begin_blocks(&mut self) -> Blocks {
-        let first = [0, 1].map(|axis| self.input(KernelInput::Window(axis), Type::I32));
-        let extent = [2, 3].map(|axis| self.input(KernelInput::Window(axis), Type::I32));
-        let (mask, at) = (self.b.int(!3), self.b.local(2));
-        let start = first.map(|pixel| self.b.binary(B::And, pixel, mask));
-        (0..).zip(start).for_each(|(axis, pixel)| self.b.local_store(at, axis, None, pixel));
-        let (lane, one) = (self.b.lane(), self.b.int(1));
-        let mut bit = |number: u32| {
-            let shift = self.b.int(number);
-            let shifted = self.b.binary(B::ShrLogical, lane, shift);
-            self.b.binary(B::And, shifted, one)
-        };
-        let bits = [[bit(0), bit(2)], [bit(1), bit(3)]];
-        let steps = bits.map(|[near, far]| {
-            let far = self.b.binary(B::Shl, far, one);
-            self.b.binary(B::Or, near, far)
-        });
-        let primitives = if self.batch == PrimitiveBatch::EdgePair { 2 } else { 1 };
-        let edges = (0..primitives).map(|of| [0, 1, 2].map(|edge| self.along_edge((of, edge), steps))).collect();
-        self.b.push(Inst::Loop);
-        Blocks { at, steps, edges, start, first, extent }
-    }
-
     /// Returns a word of an edge of the first or the second primitive. Words 0 and 1 are the steps
     /// in x and y. Word 2 is the value at the origin.
-    fn edge(&mut self, (of, edge): (u32, u32), word: u32) -> Value {
+    pub(super) fn edge(&mut self, (of, edge): (u32, u32), word: u32) -> Value {
         match (of, edge * 3 + word) {
             (0, word) => self.b.parameter(Shape::EDGES + word, None, Type::I32),
             (_, word) => self.input(KernelInput::Edge(word), Type::I32),
@@ -271,7 +190,7 @@ impl Linker {
     }
 
     /// Returns the change of an edge's value over `steps` pixels in x and y.
-    fn along_edge(&mut self, edge: (u32, u32), steps: [Value; 2]) -> Value {
+    pub(super) fn along_edge(&mut self, edge: (u32, u32), steps: [Value; 2]) -> Value {
         let [x, y] = [0, 1].map(|axis| {
             let step = self.edge(edge, axis);
             self.b.binary(B::IMul, step, steps[axis as usize])
@@ -279,31 +198,17 @@ impl Linker {
         self.b.binary(B::IAdd, x, y)
     }
 
-    /// Emits the end of the loop, which moves to the next block to the right, or to the first one
-    /// below.
-    fn end_blocks(&mut self, blocks: &Blocks) {
-        let side = self.b.int(4);
-        let [x, y] = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
-        let ends = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, blocks.first[axis], blocks.extent[axis]));
-        let [right, below] = [x, y].map(|pixel| self.b.binary(B::IAdd, pixel, side));
-        let turns = self.b.binary(B::ULe, ends[0], right);
-        let (x, y) = (self.b.select(turns, blocks.start[0], right), self.b.select(turns, below, y));
-        self.b.local_store(blocks.at, 0, None, x);
-        self.b.local_store(blocks.at, 1, None, y);
-        let ended = self.b.binary(B::ULe, ends[1], y);
-        self.b.push(Inst::If { condition: ended });
-        self.b.push(Inst::Break { depth: 0 });
-        self.b.push(Inst::EndIf);
-        self.b.push(Inst::Continuing);
-        self.b.push(Inst::EndLoop);
-    }
-
-    /// Returns the pixels of the current block, two by two quads, with their byte offsets in the
-    /// planes of targets and depth.
-    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: KernelPlanes<'_>) -> PixelLanes {
+    /// Returns the pixels of the block at `corner`, two by two quads, with their byte offsets in
+    /// the planes of targets and depth.
+    fn block(
+        &mut self,
+        blocks: &Blocks,
+        corner: [Value; 2],
+        state: &MultisampleState,
+        planes: KernelPlanes<'_>,
+    ) -> PixelLanes {
         let locations = state.locations();
         let samples = (&locations[..], sample_mask(state));
-        let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
         let covered = self.within((0, blocks.edges[0]), corner, samples);
         let covered = match blocks.edges.get(1) {
             None => {
@@ -375,7 +280,7 @@ impl Linker {
 
     /// Returns the change of an edge's value over `units` units along an axis. `step` is the
     /// change over one pixel.
-    fn moved(&mut self, step: Value, units: i64) -> Value {
+    pub(super) fn moved(&mut self, step: Value, units: i64) -> Value {
         let (units, bits) = (self.b.int(units as u32), self.b.int(UNITS.ilog2()));
         let moved = self.b.binary(B::IMul, step, units);
         self.b.binary(B::ShrArithmetic, moved, bits)
@@ -435,24 +340,13 @@ impl Linker {
         self.b.binary(B::IAdd, in_row, line)
     }
 
-    fn sieve(&mut self) -> Sieve {
-        Sieve { masks: self.zeroed(), number: self.zeroed() }
-    }
-
-    /// Stores the remaining pixels of the current block in the block's lane.
-    fn keep(&mut self, sieve: &Sieve, left: Value) {
+    /// Stores the remaining pixels of a block in lane `number` of a sieve's result.
+    fn keep(&mut self, (result, number): (Local, Value), left: Value) {
         let (bits, lane) = (self.b.ballot(left), self.b.lane());
-        let [masks, number] = [sieve.masks, sieve.number].map(|local| self.b.local_load(local, 0, None, Type::I32));
+        let masks = self.b.local_load(result, 0, None, Type::I32);
         let is_own = self.b.binary(B::IEq, lane, number);
         let masks = self.b.select(is_own, bits, masks);
-        self.b.local_store(sieve.masks, 0, None, masks);
-    }
-
-    /// Advances the sieve to the next block.
-    fn next(&mut self, sieve: &Sieve) {
-        let (number, one) = (self.b.local_load(sieve.number, 0, None, Type::I32), self.b.int(1));
-        let number = self.b.binary(B::IAdd, number, one);
-        self.b.local_store(sieve.number, 0, None, number);
+        self.b.local_store(result, 0, None, masks);
     }
 
     fn tally(&mut self, samples: u32) -> KernelTally {
@@ -481,11 +375,17 @@ impl Linker {
         self.b.unary(U::BitCount, bits)
     }
 
+    /// Counts the blocks in which samples are evaluated, given a bit for each.
+    fn count_evaluated(&mut self, tally: &KernelTally, blocks: Value) {
+        let many = self.b.unary(U::BitCount, blocks);
+        self.add(tally.of_blocks(), many);
+    }
+
     /// Counts the covered samples of a block.
     fn count_block(&mut self, tally: &KernelTally, covered: &[Value]) {
         for &covered in covered {
             let many = self.lanes_with(covered);
-            self.add(tally.words[0], many);
+            self.add(tally.of_samples(), many);
         }
     }
 

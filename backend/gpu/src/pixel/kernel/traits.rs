@@ -4,6 +4,7 @@ use vitric_exec::Program;
 
 use super::Attachment;
 use crate::geometry::Varies;
+use crate::raster::Coverage;
 use crate::state::{DepthStencilState, PipelineState};
 
 /// Bytes of a texel's word.
@@ -39,6 +40,8 @@ pub struct KernelOptions {
     pub depth_bits: u32,
     /// True if the kernel counts fragments.
     pub counts: bool,
+    /// Evaluation of coverage, the same for all kernels of a GPU.
+    pub coverage: Coverage,
 }
 
 /// A fragment program, and the pipeline whose state surrounds it in kernels.

@@ -14,9 +14,7 @@ use crate::pixel::DrawContext;
 use crate::pixel::coverage::covers_tile;
 use crate::pixel::depth_group::{self, DepthPlane, GroupSample};
 use crate::pixel::{PrimitiveId, SMALL_PIXELS, TileView};
-use crate::raster::Shape;
-use crate::raster::within;
-use crate::raster::{GROUP_LOG2, has_all_samples};
+use crate::raster::{Coverage, GROUP_LOG2, Shape, has_all_samples, within};
 use crate::transfer::PlaneClear;
 
 /// Number of a tile's first primitive.
@@ -37,14 +35,14 @@ impl<'a> Filling<'a> {
     pub(super) fn of(view: &TileView<'a>, bounds: Option<&Bounds>, is_cleared: bool) -> Option<Self> {
         let (bin, run) = view.bins.first().and_then(|bin| Some((bin, bin.first_draw()?)))?;
         let (context, primitives, area) = (&view.draws[run], &bin.primitives, view.area);
-        if !is_cleared && context.tests.is_none() {
+        if !is_cleared && context.tests.is_none() || context.coverage == Coverage::Flat {
             return None;
         }
         if !overwrites_all(context, area) || within(primitives.pixels(0), area) != area {
             return None;
         }
         let triangle = primitives.triangle(0);
-        if !covers_tile(&triangle, [area[0], area[1]], context.inner_criterion(), None) {
+        if !covers_tile(&triangle, [area[0], area[1]], context.inner_criterion(), view.counters) {
             return None;
         }
         let shape = primitives.shape(0);

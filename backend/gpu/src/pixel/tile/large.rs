@@ -5,13 +5,13 @@ use vitric_base::counters::{Counter, count};
 use super::{GroupWindow, Sink, Tile, filling};
 use crate::geometry::Primitives;
 use crate::hiz::{DepthRange, groups_of};
-use crate::pixel::coverage::{Part, RasterPrimitive, count_groups, covers_group, covers_tile};
+use crate::pixel::coverage::{GroupMasks, Part, RasterPrimitive, count_groups, covers_tile};
 use crate::pixel::group_tests::GroupTests;
 use crate::pixel::quad::{MAX_SAMPLES, Quad};
 use crate::pixel::scoreboard::Fragments;
 use crate::pixel::{PrimitiveId, any_of};
 use crate::raster::{
-    Criterion, GROUP_LOG2, SIDE, Triangle, UNITS, has_all_samples, pixel_of_bit, pixels_inside, sample_mask,
+    Coverage, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, has_all_samples, pixel_of_bit, pixels_inside, sample_mask,
 };
 
 impl<'a: 's, 's> Tile<'a, 's> {
@@ -33,16 +33,22 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let primitive = RasterPrimitive { id, triangle, rest, shape };
         let (is_triangle, inner) = (rest.is_empty(), self.context.inner_criterion());
+        let is_hierarchical = !small && self.context.coverage == Coverage::Hierarchical;
         let covers = |pixel| covers_tile(triangle, pixel, inner, self.counters);
-        let whole = !small && is_triangle && window == self.area && covers([window[0], window[1]]);
+        let whole = is_hierarchical && is_triangle && window == self.area && covers([window[0], window[1]]);
         if whole && tests.is_none() && self.whole(id, window) {
             return;
         }
-        for group in groups_of(window) {
-            if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.counters) {
-                continue;
-            }
-            let full = whole || !small && is_triangle && covers_group(triangle, group, inner, self.counters);
+        let GroupMasks { mut touched, covered } = match is_hierarchical && !whole {
+            true => GroupMasks::new(triangle, window, Some(inner).filter(|_| is_triangle), self.counters),
+            false => GroupMasks { touched: GroupMasks::of_window(window), covered: if whole { u64::MAX } else { 0 } },
+        };
+        let corner = [window[0], window[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        while touched != 0 {
+            let number = touched.trailing_zeros();
+            touched &= touched - 1;
+            let [x, y] = pixel_of_bit(number).map(|groups| i64::from(groups) << GROUP_LOG2);
+            let (group, full) = ([corner[0] + x, corner[1] + y], covered >> number & 1 != 0);
             let at = GroupWindow { group, window, full };
             let range = match tests.map(|direction| self.query(direction, shape, at)) {
                 Some(None) => continue,
