@@ -69,7 +69,9 @@ impl Device {
         let config = GpuConfig {
             threads,
             timeout: Duration::from_millis(values.number("VITRIC_TIMEOUT_MS")),
-            window: values.number("VITRIC_WINDOW") as usize,
+            tbimr: values.text("VITRIC_TBIMR") == "on",
+            batch: knobs::batch_limit(values.text("VITRIC_WINDOW")).unwrap_or_default(),
+            chunk: values.number("VITRIC_CHUNK") as usize,
             hiz: match values.text("VITRIC_HIZ") {
                 "off" => Hiz::Off,
                 "always" => Hiz::Always,

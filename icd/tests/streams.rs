@@ -565,7 +565,7 @@ fn streams_leave_equal_bits_everywhere() {
     }
     println!("{refused} of {count} streams are refused");
     assert!(refused * 2 <= count, "hardly any stream runs: {refused} of {count} are refused");
-    let one_thread = [("VITRIC_THREADS", "1"), ("VITRIC_WINDOW", "16")];
+    let one_thread = [("VITRIC_THREADS", "1"), ("VITRIC_WINDOW", "16"), ("VITRIC_CHUNK", "16")];
     let plain = [("VITRIC_CODEGEN", "interp"), ("VITRIC_THREADS", "4"), ("VITRIC_HIZ", "always")];
     for knobs in [&one_thread[..], &plain[..]] {
         let other = in_another_process(knobs);

@@ -119,12 +119,14 @@ fn compare_under(name: &str, knobs: &[(&str, &str)]) {
 
 #[test]
 fn pictures_depend_neither_on_threads_nor_on_the_window() {
-    compare_under("threads", &[("VITRIC_THREADS", "1"), ("VITRIC_WINDOW", "100")]);
+    compare_under("threads", &[("VITRIC_THREADS", "1"), ("VITRIC_WINDOW", "100"), ("VITRIC_CHUNK", "100")]);
+    compare_under("small-batches", &[("VITRIC_WINDOW", "64K")]);
 }
 
 #[test]
 fn pictures_do_not_depend_on_techniques() {
     compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
+    compare_under("without-tbimr", &[("VITRIC_TBIMR", "off")]);
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
     compare_under("flat-coverage", &[("VITRIC_COVERAGE", "flat")]);
     compare_under("packed", &[("VITRIC_PACKING", "always")]);

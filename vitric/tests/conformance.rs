@@ -66,9 +66,11 @@ no_technique_changes_results! {
     posh_always: VITRIC_POSH = "always";
     posh_always_far_ahead: VITRIC_POSH = "always" VITRIC_LOOKAHEAD = "300";
     inlining_always: VITRIC_INLINE = "always";
-    windows_of_one_primitive: VITRIC_WINDOW = "1";
-    one_thread_and_odd_windows: VITRIC_WINDOW = "37" VITRIC_THREADS = "1" VITRIC_POSH = "always"
+    without_tbimr: VITRIC_TBIMR = "off";
+    batches_of_one_primitive: VITRIC_WINDOW = "1";
+    one_thread_and_odd_batches: VITRIC_WINDOW = "37" VITRIC_CHUNK = "53" VITRIC_THREADS = "1" VITRIC_POSH = "always"
         VITRIC_MERGED = "replicated";
+    chunks_of_one_primitive: VITRIC_CHUNK = "1";
 }
 
 /// Compressed images are sampled with equal results, whether decoded texels are cached, evicted,

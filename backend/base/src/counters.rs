@@ -80,10 +80,15 @@ counters! {
     ClipOutputs "clip_outputs" "geometry" "Primitives after clipping, before culling."
     Primitives "primitives" "geometry" "Primitives that remained after culling."
     Windows "windows" "tiler" "Windows sorted into tiles."
+    Batches "batches" "tiler" "Batches of windows whose tiles were processed together."
     BinEntries "bin_entries" "tiler" "Primitives in tiles, counted once per tile."
     TilesProcessed "tiles_processed" "tiler" "Tiles with primitives that were processed, counted once per tile pass."
     TilesReprocessed "tiles_reprocessed" "tiler" "Processed tiles that an earlier tile pass of the render pass had processed."
     TilesCulled "tiles_culled" "tiler" "Processed tiles in which no primitive was rasterized, because all were hidden or clipped."
+    AttachmentBytesLoaded "attachment_bytes_loaded" "tiler" "Bytes of attachments that a tile memory would load for processed tiles, except planes that are cleared or overwritten."
+    AttachmentBytesStored "attachment_bytes_stored" "tiler" "Bytes of written attachments that a tile memory would store after each processed tile."
+    RenderLinesLoaded "render_lines_loaded" "tiler" "Lines of 256 bytes that a render cache of one tile would load, for groups with covered samples."
+    RenderLinesStored "render_lines_stored" "tiler" "Lines of 256 bytes that a render cache of one tile would store, for groups with covered samples."
     HizEarlyQueries "hiz_early_queries" "hiz" "Primitives tested before they were put into a tile, counted once per tile."
     HizEarlyKills "hiz_early_kills" "hiz" "Primitives that early tests kept out of a tile."
     HizTileQueries "hiz_tile_queries" "hiz" "Primitives tested against the bounds of a tile."
@@ -252,6 +257,12 @@ impl TileCounters {
     fn sum(&self, map: Map) -> u64 {
         let all = u64::from(self.all[map as usize].get()) * (SIDE * SIDE) as u64;
         self.maps[map as usize].iter().fold(all, |sum, seen| sum + u64::from(seen.get()))
+    }
+
+    /// Returns the number of groups of the tile with a count in a map.
+    pub fn marked_groups(&self, map: Map) -> u32 {
+        let groups = self.maps[map as usize].iter().filter(|seen| seen.get() > 0).count();
+        if self.all[map as usize].get() > 0 { (SIDE * SIDE) as u32 } else { groups as u32 }
     }
 
     /// Moves the counts of a map to `marks`, and returns their sum over all groups.

@@ -91,6 +91,33 @@ pub fn decoded_bytes(value: &str, heap: u64) -> Option<u64> {
     if value == "auto" { Some(heap / 4) } else { bytes(value) }
 }
 
+/// Bound of the primitives that are sorted into tiles and processed together, as set by
+/// `VITRIC_WINDOW`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchLimit {
+    /// Maximum number of visible primitives.
+    Primitives(usize),
+    /// Number of bytes of visible primitives and their vertices from which on a batch is full.
+    Bytes(usize),
+}
+
+impl Default for BatchLimit {
+    fn default() -> Self {
+        Self::Bytes(8 << 20)
+    }
+}
+
+/// Parses a value of `VITRIC_WINDOW`: a number of primitives, or a size with the suffix K or M.
+pub fn batch_limit(value: &str) -> Option<BatchLimit> {
+    let positive = |number: &str| number.parse::<usize>().ok().filter(|number| *number > 0);
+    let sized = |number: &str, unit: usize| positive(number)?.checked_mul(unit).map(BatchLimit::Bytes);
+    match (value.strip_suffix('K'), value.strip_suffix('M')) {
+        (Some(kib), _) => sized(kib, 1 << 10),
+        (_, Some(mib)) => sized(mib, 1 << 20),
+        _ => positive(value).map(BatchLimit::Primitives),
+    }
+}
+
 /// Pace of swapchains in FIFO mode, as set by `VITRIC_VSYNC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vsync {
@@ -140,10 +167,27 @@ const TABLE: &[Knob] = &[
         allowed: POSITIVE,
     },
     Knob {
+        name: "VITRIC_TBIMR",
+        default: "on",
+        doc: "Processing of the tiles of several draws together: on, off (draw by draw, like an immediate renderer).",
+        off: Some("off"),
+        allowed: SWITCH,
+    },
+    Knob {
         name: "VITRIC_WINDOW",
+        default: "8M",
+        doc: "Limit of a batch of primitives whose tiles are processed together. With the suffix K or M: KiB or MiB of visible primitives and their vertices, from which on the batch is full. Without: maximum number of visible primitives, at least 1.",
+        off: None,
+        allowed: Allowed::Tested(
+            |value| batch_limit(value).is_some(),
+            "a whole number of at least 1, or one with the suffix K or M",
+        ),
+    },
+    Knob {
+        name: "VITRIC_CHUNK",
         default: "8192",
-        doc: "Maximum number of primitives of a window, which are set up and sorted into tiles together. At least 1.",
-        off: Some("1"),
+        doc: "Maximum number of primitives of a chunk of a draw, which one thread assembles, shades and culls together. At least 1.",
+        off: None,
         allowed: POSITIVE,
     },
     Knob {
@@ -336,6 +380,19 @@ mod tests {
         let many = Values::read(|name| (name == "VITRIC_THREADS").then(|| "257".into()));
         assert_eq!((many.number("VITRIC_THREADS"), many.problems.len()), (0, 1));
         assert_eq!(values.text("VITRIC_NOTHING"), "");
+    }
+
+    #[test]
+    fn batches_have_a_number_of_primitives_or_a_size() {
+        let values = ["1", "1000", "64K", "16M"].map(batch_limit);
+        let sizes = [64 << 10, 16 << 20].map(BatchLimit::Bytes);
+        let expected = [BatchLimit::Primitives(1), BatchLimit::Primitives(1000), sizes[0], sizes[1]];
+        assert_eq!(values, expected.map(Some));
+        for wrong in ["", "0", "0K", "M", "-1", "1.5M", "16MiB", "all", "18446744073709551615K"] {
+            assert_eq!(batch_limit(wrong), None, "{wrong}");
+        }
+        let defaults = Values::read(|_| None);
+        assert_eq!(batch_limit(defaults.text("VITRIC_WINDOW")), Some(BatchLimit::default()));
     }
 
     #[test]

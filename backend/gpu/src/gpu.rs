@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use vitric_base::counters::Counters;
+use vitric_base::knobs::BatchLimit;
 use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
@@ -88,8 +89,12 @@ pub struct GpuConfig {
     pub threads: usize,
     /// Longest wall time of one command.
     pub timeout: Duration,
-    /// Maximum number of primitives of a window.
-    pub window: usize,
+    /// True if the tiles of several draws are processed together.
+    pub tbimr: bool,
+    /// Limit of the primitives whose tiles are processed together.
+    pub batch: BatchLimit,
+    /// Maximum number of primitives that a thread of the front end processes together.
+    pub chunk: usize,
     /// Primitives that are tested against Hi-Z.
     pub hiz: Hiz,
     /// Evaluation of coverage.

@@ -11,7 +11,7 @@ use ash::vk;
 use vitric_base::workers::Workers;
 use vitric_format as format;
 use vitric_format::DEPTH_STENCIL;
-use vitric_memory::{InUse, SurfaceView};
+use vitric_memory::{InUse, PlaneRef, SurfaceView};
 
 use super::viewports::pixel_area;
 use super::{AttachmentClear, PassBegin, implicit};
@@ -188,6 +188,34 @@ impl Pass {
         &self.desc.subpasses[self.subpass]
     }
 
+    /// Returns the number of the running subpass.
+    pub(super) fn subpass_number(&self) -> u32 {
+        self.subpass as u32
+    }
+
+    /// Returns planes of attachments whose contents were undefined when the subpass began, in all
+    /// layers that the subpass draws to.
+    pub(super) fn undefined_planes(&self) -> impl Iterator<Item = PlaneRef<'_>> {
+        let undefined = vk::AttachmentLoadOp::DONT_CARE;
+        self.first_used.iter().flat_map(move |&(attachment, views)| {
+            let desc = self.desc.attachments.get(attachment as usize);
+            let aspects = desc.into_iter().flat_map(move |desc| {
+                let colors =
+                    [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH].map(|aspect| (aspect, desc.load));
+                colors.into_iter().chain([(vk::ImageAspectFlags::STENCIL, desc.stencil_load)])
+            });
+            let aspects = aspects.filter(move |&(_, load)| load == undefined).map(|(aspect, _)| aspect);
+            let view = self.view(attachment).into_iter();
+            let planes = aspects.flat_map(move |aspect| {
+                let layers = self.layers(views);
+                view.clone().flat_map(move |view| layers.clone().filter_map(move |layer| view.plane(aspect, 0, layer)))
+            });
+            // Words that also hold a loaded aspect are loaded.
+            let all = desc.is_some_and(|desc| desc.load == undefined && desc.stencil_load == undefined);
+            planes.filter(move |plane| all || !plane.is_shared())
+        })
+    }
+
     /// Returns the description of the pass.
     pub(super) fn desc(&self) -> &PassDesc {
         &self.desc
@@ -284,7 +312,7 @@ impl Pass {
     }
 
     /// Returns the layers that the subpass uses in the views of a mask.
-    fn layers(&self, views: u32) -> impl Iterator<Item = u32> + use<> {
+    fn layers(&self, views: u32) -> impl Iterator<Item = u32> + Clone + use<> {
         let has_views = self.subpass().view_mask != 0;
         let count = if has_views { u32::BITS } else { self.layers };
         (0..count).filter(move |layer| !has_views || views >> layer & 1 != 0)

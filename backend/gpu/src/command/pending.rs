@@ -3,23 +3,20 @@
 //! Windows of primitives collect over the draws of a pass, until a command must see their results.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use ash::vk;
 use smallvec::SmallVec;
+use vitric_base::knobs::BatchLimit;
 use vitric_exec::bindings::Bindings;
 
 use super::pass::{LoadClear, UndrawnTiles};
 use super::pixel_state::{FragmentState, PixelState};
 use super::state::PUSH_BYTES;
-use crate::geometry::Triangles;
+use crate::geometry::{MAX_TRIANGLES, Triangles};
 use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, Visibility};
 use crate::raster::Grid;
-use crate::tiling::{self, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
-
-/// Maximum number of queued primitives before a tile pass runs. Their data should stay in the
-/// caches.
-pub(super) const MAX_PENDING: usize = 1 << 15;
+use crate::tiling::{self, Batch, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
 
 /// Minimum number of primitives of a window that is tested against early Hi-Z bounds. A tested
 /// window also has at least as many primitives as there are tiles.
@@ -71,7 +68,9 @@ pub(super) struct PendingDraws {
     open: Vec<Triangles>,
     /// The draws of the triangles in the open window.
     runs: Runs,
-    /// Size of the closed windows, in primitives.
+    /// Limit of the primitives that tile passes process together.
+    limit: BatchLimit,
+    /// Size of the closed windows, in the unit of the limit.
     closed: usize,
     /// Hi-Z structures of the depth attachment's layers, from the first layer of the render area
     /// on.
@@ -81,8 +80,9 @@ pub(super) struct PendingDraws {
     /// Depth bounds that include the effect of queued draws.
     early_bounds: EarlyDepths,
     pub(super) clears: Option<Clears>,
-    /// For each tile, true if a tile pass has processed it. Empty unless the GPU counts.
-    pub(super) visited: Vec<AtomicBool>,
+    /// For each tile, one more than the number of the last subpass that processed it, or 0. Empty
+    /// unless the GPU counts.
+    pub(super) processed: Vec<AtomicU32>,
 }
 
 /// Depth bounds that include the effect of queued draws.
@@ -105,8 +105,8 @@ impl EarlyDepths {
 
 impl PendingDraws {
     /// Creates an empty queue for a pass with a render area and a number of layers.
-    pub(super) fn new(area: [i64; 4], layers: u32) -> Self {
-        Self { grid: Grid::new(area, layers), ..Self::default() }
+    pub(super) fn new(area: [i64; 4], layers: u32, limit: BatchLimit) -> Self {
+        Self { grid: Grid::new(area, layers), limit, ..Self::default() }
     }
 
     /// Sets the attachments to clear before tiles are drawn to.
@@ -148,7 +148,9 @@ impl PendingDraws {
             return;
         }
         let mut is_drawn: Vec<bool> = clears.done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
-        TileParts::new(&self.queue.windows, &self.grid).tiles().into_iter().for_each(|tile| is_drawn[tile] = true);
+        let windows = &self.queue.windows;
+        let parts = TileParts::new(windows, &self.grid, &Batch::all(windows));
+        parts.tiles().into_iter().for_each(|tile| is_drawn[tile] = true);
         let tiles = UndrawnTiles::new(&self.grid, is_drawn);
         if tiles.count() < self.grid.count().div_ceil(MIN_UNDRAWN) {
             return;
@@ -253,8 +255,24 @@ impl PendingDraws {
 
     /// Returns true if a tile pass should run before `primitives` more are queued.
     pub(super) fn is_full(&self, primitives: usize) -> bool {
-        let open: usize = self.open.iter().map(Triangles::weight).sum();
-        self.closed + open + primitives > MAX_PENDING || self.queue.draws.len() >= MAX_DRAWS
+        let open: usize = self.open.iter().map(|open| self.size(open)).sum();
+        let (BatchLimit::Bytes(limit) | BatchLimit::Primitives(limit)) = self.limit;
+        // Each window has at least one of the primitives.
+        let has_numbers = self.queue.windows.len() + self.open.len() + primitives <= MAX_TRIANGLES;
+        self.closed + open >= limit || !has_numbers || self.queue.draws.len() >= MAX_DRAWS
+    }
+
+    /// Returns the size of primitives in the unit of the limit.
+    fn size(&self, triangles: &Triangles) -> usize {
+        match self.limit {
+            BatchLimit::Bytes(_) => triangles.bytes(),
+            BatchLimit::Primitives(_) => triangles.len(),
+        }
+    }
+
+    /// Returns the limit of the primitives that tile passes process together.
+    pub(super) fn limit(&self) -> BatchLimit {
+        self.limit
     }
 
     /// Begins another command, or a draw that was deferred.
@@ -398,7 +416,7 @@ impl PendingDraws {
 
     /// Appends a window behind all earlier primitives. No window may be open.
     pub(super) fn extend(&mut self, window: Window) {
-        self.closed += window.triangles.weight();
+        self.closed += self.size(&window.triangles);
         self.queue.windows.push(window);
     }
 }

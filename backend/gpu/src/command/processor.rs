@@ -221,7 +221,7 @@ impl<'g> Processor<'g> {
     fn begin_pass(&mut self, begin: &PassBegin) -> Result<(), DeviceLost> {
         self.device.in_use.iter().for_each(|in_use| residency::use_attachments(in_use, begin));
         let mut pass = Pass::begin(begin, self.gpu.workers())?;
-        self.pending = PendingDraws::new(pixel_area(pass.area), pass.layers);
+        self.pending = PendingDraws::new(pixel_area(pass.area), pass.layers, self.gpu.config().batch);
         self.draws.begin_pass();
         self.queries.begin_sample(SampleKind::Pass, self.gpu);
         self.pending.begin_clears(pass.take_clears());
@@ -301,6 +301,8 @@ impl<'g> Processor<'g> {
         self.state.set_view(view);
         if let Some(pass) = &mut self.pass {
             pass.set_view(view);
+            // Each view has its own layer of attachments.
+            self.pending.processed.clear();
             depth::begin_subpass(self.gpu, pass, &mut self.pending);
         }
     }

@@ -1,7 +1,8 @@
 //! Tile passes: the queued windows of a pass are rendered tile by tile.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU32;
 
+use vitric_base::counters::{Counter, Counters};
 use vitric_exec::bindings::Bindings;
 
 use super::context::PassContext;
@@ -9,8 +10,8 @@ use super::pass::LoadClear;
 use super::pending::Clears;
 use super::pixel_state::PixelState;
 use crate::gpu::{DeviceLost, GpuConfig, PipelineStage};
-use crate::pixel::{self, Beside, DrawContext, PixelContext, TileClears, TilePass};
-use crate::tiling::TileParts;
+use crate::pixel::{self, Beside, DrawContext, PixelContext, ProcessedTiles, TileClears, TilePass};
+use crate::tiling::{Batch, TestCounts, TileParts, Window};
 
 /// Work that does nothing beside a tile pass.
 pub(super) const NO_WORK: Beside<'static> = (0, &|_| ());
@@ -38,6 +39,14 @@ pub(super) fn run_beside(context: &mut PassContext<'_>, beside: Beside<'_>) -> R
     run(context, false, beside)
 }
 
+/// Ends a draw. Without tile-based rendering, a tile pass for it runs before the next draw.
+///
+/// # Errors
+/// [`DeviceLost`] when a program was interrupted.
+pub(super) fn end_draw(context: &mut PassContext<'_>) -> Result<(), DeviceLost> {
+    if context.gpu.config().tbimr { Ok(()) } else { run_beside(context, NO_WORK) }
+}
+
 /// Runs a tile pass over the tiles of queued draws. With `clears_all`, it also covers tiles that
 /// were not cleared.
 fn run(context: &mut PassContext<'_>, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
@@ -48,8 +57,9 @@ fn run(context: &mut PassContext<'_>, clears_all: bool, beside: Beside<'_>) -> R
     }
     let suspended = queued_time.begin_tiles(deadline);
     let counters = queries.counters().map(|counters| &**counters);
-    if counters.is_some() {
-        pending.visited.resize_with(grid.count_all(), AtomicBool::default);
+    if let Some(counters) = counters {
+        count_windows(counters, &queue.windows);
+        pending.processed.resize_with(grid.count_all(), AtomicU32::default);
     }
     let (no_bindings, occlusion) = (Bindings::default(), queries.occlusion.counter());
     let GpuConfig { packs_always, coverage, .. } = *gpu.config();
@@ -73,21 +83,43 @@ fn run(context: &mut PassContext<'_>, clears_all: bool, beside: Beside<'_>) -> R
     let clears = pending.clears.as_ref().map(|Clears { attachments, done }| {
         let planes = attachments.iter().flat_map(LoadClear::planes).collect();
         let kept = attachments.iter().flat_map(LoadClear::kept_planes).collect();
-        TileClears { planes, kept, done, all: clears_all }
+        TileClears { planes, kept, done }
     });
-    let tile_pass = TilePass {
-        grid: &grid,
-        draws: &draws,
-        windows: &queue.windows,
-        parts: &TileParts::new(&queue.windows, &grid),
-        clears: clears.as_ref(),
-        depths: &pending.depths,
-        scoreboard: drops && gpu.config().scoreboard,
-        counters,
-        processed: &pending.visited,
-    };
-    let done = pixel::run_tile_pass((gpu.workers(), gpu.tiles()), tile_pass, beside);
+    let processed = counters.map(|_| ProcessedTiles {
+        last: &pending.processed,
+        subpass: pass.subpass_number(),
+        undefined: pass.undefined_planes().collect(),
+    });
+    let batches = Batch::divide(&queue.windows, pending.limit());
+    let last = batches.len() - 1;
+    let done = (0..).zip(&batches).all(|(number, batch)| {
+        let (parts, is_last) = (TileParts::new(&queue.windows, &grid, batch), number == last);
+        let tile_pass = TilePass {
+            grid: &grid,
+            draws: &draws,
+            windows: &queue.windows,
+            parts: &parts,
+            clears: clears.as_ref(),
+            clears_all: clears_all && is_last,
+            depths: &pending.depths,
+            scoreboard: drops && gpu.config().scoreboard,
+            counters,
+            processed: processed.as_ref(),
+        };
+        pixel::run_tile_pass((gpu.workers(), gpu.tiles()), tile_pass, if is_last { beside } else { NO_WORK })
+    });
     queue.windows.into_iter().for_each(|window| gpu.triangles().put(window.triangles));
     queued_time.end_tiles(deadline, &suspended);
     if done { Ok(()) } else { Err(DeviceLost::TimedOut(PipelineStage::Fragment)) }
+}
+
+/// Counts windows, their primitives, and the tests by which they were sorted.
+fn count_windows(counters: &Counters, windows: &[Window]) {
+    let sum = |count: fn(&TestCounts) -> u32| windows.iter().map(|window| u64::from(count(&window.tests))).sum();
+    counters.count(Counter::Windows, windows.len() as u64);
+    counters.count(Counter::TilesConservative, sum(|tests| tests.evaluated));
+    counters.count(Counter::TilesTouched, sum(|tests| tests.touched));
+    counters.count(Counter::HizEarlyQueries, sum(|tests| tests.queries));
+    counters.count(Counter::HizEarlyKills, sum(|tests| tests.kills));
+    counters.count(Counter::Primitives, windows.iter().map(|window| window.triangles.len() as u64).sum());
 }

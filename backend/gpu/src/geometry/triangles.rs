@@ -135,6 +135,12 @@ impl Triangles {
         self.len().max(self.vertices / 4)
     }
 
+    /// Returns the bytes of the triangles, their covers and their vertices.
+    pub fn bytes(&self) -> usize {
+        let rows = self.vertices * self.row_chunks * size_of::<Chunk>();
+        size_of_val(&*self.packed) + size_of_val(&*self.covers) + size_of_val(&*self.cover_of) + rows
+    }
+
     /// Drops the vertices from a number on. No triangle may use them.
     pub(super) fn forget_rows(&mut self, from: usize) {
         self.vertices = from;

@@ -29,8 +29,8 @@ pub use lookahead::{LookaheadRole, LookaheadSegment};
 pub use pass::{Beside, run_tile_pass};
 pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};
-pub(crate) use view::TileClears;
 pub use view::{Bin, PrimitiveId, PrimitiveRun, SetUpScratch, TilePass, TileView};
+pub(crate) use view::{ProcessedTiles, TileClears};
 
 /// Maximum number of pixels along each axis that a small primitive may touch.
 ///

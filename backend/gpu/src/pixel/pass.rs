@@ -8,7 +8,6 @@ use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 
 use super::{TilePass, TileScratch, process_tile};
-use crate::tiling::TestCounts;
 
 /// Counter values of a worker that show how a tile was processed.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl TilePass<'_> {
         if now.processed == before.processed {
             return;
         }
-        let again = self.processed.get(tile).is_some_and(|processed| processed.swap(true, Ordering::Relaxed));
+        let again = self.processed.is_some_and(|processed| processed.mark(tile));
         counters.count(Counter::TilesReprocessed, again.into());
         counters.count(Counter::TilesCulled, (now.covered == before.covered).into());
     }
@@ -53,11 +52,11 @@ pub fn run_tile_pass(
     (chunks, run_chunk): Beside<'_>,
 ) -> bool {
     let grid = pass.grid;
-    if let Some(clears) = pass.clears.filter(|clears| clears.all && pass.windows.is_empty()) {
+    if let Some(clears) = pass.clears.filter(|_| pass.clears_all && pass.windows.is_empty()) {
         clears.clear_all(workers, grid);
     }
     let mut tiles = match pass.clears {
-        Some(clears) if clears.all => {
+        Some(clears) if pass.clears_all => {
             (0..grid.count_all()).filter(|&tile| pass.is_drawn_to(tile) || clears.needs_clear(tile)).collect()
         }
         _ => pass.parts.tiles(),
@@ -68,14 +67,7 @@ pub fn run_tile_pass(
     let ok = AtomicBool::new(true);
     let counted = pass.counters.map(|counters| counters.begin_pass(grid.size()[0] as usize, grid.size()[1] as usize));
     if let Some(counters) = pass.counters {
-        counters.count(Counter::Windows, pass.windows.len() as u64);
-        let tests =
-            |count: fn(&TestCounts) -> u32| pass.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
-        counters.count(Counter::TilesConservative, tests(|tests| tests.evaluated));
-        counters.count(Counter::TilesTouched, tests(|tests| tests.touched));
-        counters.count(Counter::HizEarlyQueries, tests(|tests| tests.queries));
-        counters.count(Counter::HizEarlyKills, tests(|tests| tests.kills));
-        counters.count(Counter::Primitives, pass.windows.iter().map(|window| window.triangles.len() as u64).sum());
+        counters.count(Counter::Batches, u64::from(!pass.windows.is_empty()));
     }
     workers.parallel(
         chunks + tiles.len(),

@@ -5,6 +5,7 @@ mod board;
 mod filling;
 mod hidden;
 mod large;
+mod traffic;
 
 use std::sync::atomic::Ordering;
 
@@ -16,6 +17,7 @@ use vitric_exec::interp::{Stop, Wave};
 use self::board::TileBoard;
 use self::filling::{Filling, clear};
 use self::hidden::Hidden;
+use self::traffic::TileTraffic;
 use super::DrawContext;
 use super::direct::{Lazy, MixedRunner, MixedScratch, PrimitiveRunner};
 use super::draw::cuts_blocks;
@@ -88,7 +90,7 @@ pub fn process_tile(
     // The last segment in the bounds.
     let mut updated = None;
     board.begin_tile();
-    count(counters, Counter::TilesProcessed, 1);
+    let traffic = TileTraffic::begin(view, pass, number, due, filling.as_ref());
     let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
     bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.heuristic().count_primitives(primitives));
     while let Some(&PrimitiveRun { draw, .. }) = primitive_runs.peek() {
@@ -152,6 +154,7 @@ pub fn process_tile(
             return false;
         }
     }
+    traffic.iter().for_each(|traffic| traffic.end(view));
     board.shade_all(view)
 }
 

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::MutexGuard;
 use vitric_base::counters::{Counters, TileCounters};
 use vitric_base::workers::Workers;
+use vitric_memory::PlaneRef;
 
 use super::DrawContext;
 use crate::geometry::{MAX_TRIANGLES, PrimitiveWords, Primitives, TriangleBatch};
@@ -30,12 +31,37 @@ pub struct TilePass<'a> {
     pub depths: &'a [Arc<Hierarchy>],
     /// Planes to clear before a tile is first drawn to.
     pub(crate) clears: Option<&'a TileClears<'a>>,
+    /// True if this pass also clears the remaining tiles, including those without draws.
+    pub clears_all: bool,
     /// True if fragments that newer fragments cover are dropped before shading.
     pub scoreboard: bool,
     /// Counters, if counting is on.
     pub counters: Option<&'a Counters>,
-    /// For each tile, whether an earlier pass has processed it. Empty unless counting is on.
-    pub processed: &'a [AtomicBool],
+    /// Tiles that earlier passes have processed, if counting is on.
+    pub(crate) processed: Option<&'a ProcessedTiles<'a>>,
+}
+
+/// Tiles that the tile passes of a render pass have processed.
+pub(crate) struct ProcessedTiles<'a> {
+    /// For each tile, one more than the number of the last subpass that processed it, or 0.
+    pub last: &'a [AtomicU32],
+    /// Number of the current subpass.
+    pub subpass: u32,
+    /// Planes that are undefined in tiles that the current subpass has not processed.
+    pub undefined: Vec<PlaneRef<'a>>,
+}
+
+impl<'a> ProcessedTiles<'a> {
+    /// Marks a tile as processed. Returns true if an earlier tile pass has processed it.
+    pub(super) fn mark(&self, tile: usize) -> bool {
+        self.last[tile].swap(self.subpass + 1, Ordering::Relaxed) != 0
+    }
+
+    /// Returns the planes that are undefined in a tile.
+    pub(super) fn undefined_planes(&self, tile: usize) -> &[PlaneRef<'a>] {
+        let is_new = self.last[tile].load(Ordering::Relaxed) != self.subpass + 1;
+        if is_new { &self.undefined } else { &[] }
+    }
 }
 
 /// Planes that are cleared tile by tile, so that a tile is in the caches when its draws follow.
@@ -46,14 +72,12 @@ pub(crate) struct TileClears<'a> {
     pub kept: Vec<PlaneClear<'a>>,
     /// For each tile, whether it was cleared.
     pub done: &'a [AtomicBool],
-    /// True if this pass also clears the remaining tiles, including those without draws.
-    pub all: bool,
 }
 
 impl TileClears<'_> {
-    /// Returns true if a tile must be processed only to clear it.
+    /// Returns true if a tile without draws has planes to clear.
     pub(super) fn needs_clear(&self, tile: usize) -> bool {
-        self.all && !self.kept.is_empty() && !self.done[tile].load(Ordering::Relaxed)
+        !self.kept.is_empty() && !self.done[tile].load(Ordering::Relaxed)
     }
 
     /// Marks a tile as cleared and returns the planes to clear there. Returns none if the tile was

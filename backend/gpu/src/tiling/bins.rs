@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::early_hiz::{Candidate, EarlyHizTest, TestCounts};
-use super::{Clip, Window};
+use super::{Batch, Clip, Window};
 use crate::geometry::Triangles;
 use crate::raster::{Grid, TileRect};
 
@@ -157,6 +157,18 @@ impl Bins {
         found.map_or(&[], |TileTriangles { start, end, .. }| &self.triangles[start as usize..end as usize])
     }
 
+    /// Returns the triangles of a tile, of window `number`, that lie `within` a range of the
+    /// window's triangles.
+    fn part(&self, number: u32, &TileTriangles { start, end, .. }: &TileTriangles, within: &Range<u32>) -> WindowPart {
+        let mut part = WindowPart { window: number, start, end };
+        // Most batches include whole windows.
+        if within.start > 0 || within.end < u32::MAX {
+            let place = |bound: u32| self.of(part).partition_point(|&index| u32::from(index) < bound) as u32;
+            (part.start, part.end) = (start + place(within.start), start + place(within.end));
+        }
+        part
+    }
+
     /// Returns the touched tiles, with start and end of their triangles.
     fn tiles(&self) -> impl Iterator<Item = TileTriangles> {
         let mut start = 0;
@@ -194,16 +206,21 @@ enum Ends {
 }
 
 impl TileParts {
-    /// Returns the parts of windows that were sorted into the tiles of a grid.
-    pub fn new(windows: &[Window], grid: &Grid) -> Self {
+    /// Returns the parts of a batch of windows that were sorted into the tiles of a grid.
+    pub fn new(windows: &[Window], grid: &Grid, batch: &Batch) -> Self {
+        let numbers = batch.windows.clone();
+        let of_batch = &windows[numbers.start as usize..numbers.end as usize];
         // Triangles of layers beyond those of the pass are not drawn.
-        let drawn = || (0..).zip(windows).filter(|(_, window)| (window.layer() as usize) < grid.layers());
+        let drawn = || numbers.clone().zip(of_batch).filter(|(_, window)| (window.layer() as usize) < grid.layers());
         let parts = || {
             drawn().flat_map(|(number, window)| {
                 let first = (window.layer() as usize * grid.count()) as u32;
-                let part =
-                    move |TileTriangles { tile, start, end }| (first + tile, WindowPart { window: number, start, end });
-                window.bins.tiles().map(part)
+                let within = batch.primitives(number);
+                let part = move |touched: TileTriangles| {
+                    let (tile, part) = (first + touched.tile, window.bins.part(number, &touched, &within));
+                    (part.count() > 0).then_some((tile, part))
+                };
+                window.bins.tiles().filter_map(part)
             })
         };
         let count: usize = drawn().map(|(_, window)| window.bins.tiles.len()).sum();

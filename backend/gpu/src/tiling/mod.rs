@@ -2,15 +2,17 @@
 //! Workers then process the tiles, each of which first sets its triangles up (`pixel::pass`).
 //!
 //! A window holds triangles of one draw state, or of several small draws. The windows of a whole
-//! pass are processed together, unless something forces an earlier end. One worker processes a
+//! pass form one batch, which is processed together, unless something forces an earlier end. One worker processes a
 //! tile at a time, in API order, so images depend neither on the number of workers nor on the size
 //! of windows. A later tile pass may process a tile again.
 
+mod batch;
 mod bins;
 mod early_hiz;
 
 use smallvec::SmallVec;
 
+pub use batch::Batch;
 use bins::{BinTests, Bins};
 pub use bins::{TileParts, WindowPart};
 
@@ -104,7 +106,7 @@ mod tests {
         }
         let clips = [Clip::of_all([0, 0, 500, 500])];
         let windows = [Window::new(triangles, &grid, &clips, None)];
-        let parts = TileParts::new(&windows, &grid);
+        let parts = TileParts::new(&windows, &grid, &Batch::all(&windows));
         let of = |tile| parts.of(tile).iter().map(|&part| windows[0].bins.of(part)).collect::<Vec<_>>();
         assert_eq!(of(12), [&[0]]);
         assert_eq!(of(12 + 5), [&[0, 1, 3]]);

@@ -15,6 +15,9 @@ static DEPTH: &[u8] = shader!("depth.frag");
 static LOOP: &[u8] = shader!("loop_color.frag");
 static SLOPE: &[u8] = shader!("slope_color.frag");
 
+/// Side of the target of the case with known counts, two tiles of Vitric.
+const TWO_TILES: u32 = 128;
+
 /// Draws of a random case.
 const LAYERS: usize = 24;
 
@@ -92,6 +95,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     for (name, layers) in superseded() {
         cases.push(Entry::new(format!("order.superseded.{name}"), section, move |gpu| draw(gpu, &layers)));
     }
+    cases.push(Entry::new("order.batches.counted", section, draw_batches));
     for seed in 0..24 {
         let run = move |gpu: &Gpu| draw(gpu, &random(seed));
         cases.push(Entry::new(format!("order.random.seed{seed}"), section, run));
@@ -127,6 +131,35 @@ fn random_long(seed: u64) -> Vec<Layer> {
         ..layer
     };
     random(seed).into_iter().map(long).collect()
+}
+
+/// Draws a red rectangle over the target, a nearer green one in the first tile, and a
+/// blue one that lies behind both.
+///
+/// `vitric/tests/tile_counters.rs` asserts the counters of this case.
+fn draw_batches(gpu: &Gpu) -> Case {
+    let size = TWO_TILES * 3 / 8;
+    let target = Target { size: [TWO_TILES; 2], depth: vk::Format::D32_SFLOAT, ..Target::default() };
+    let layers = [
+        ([1.0, 1.0], [1.0, 0.0, 0.0, 1.0], 0.5),
+        ([-0.25, -0.25], [0.0, 1.0, 0.0, 1.0], 0.25),
+        ([1.0, 1.0], [0.0, 0.0, 1.0, 1.0], 0.75),
+    ];
+    let draws = layers.map(|([right, bottom], color, depth)| {
+        let mut state = State::default();
+        (state.viewport.width, state.viewport.height) = (TWO_TILES as f32, TWO_TILES as f32);
+        state.scissor.extent = vk::Extent2D { width: TWO_TILES, height: TWO_TILES };
+        state.depth_stencil.depth_test_enable = vk::TRUE;
+        state.depth_stencil.depth_write_enable = vk::TRUE;
+        state.depth_stencil.depth_compare_op = vk::CompareOp::LESS;
+        Draw::rect(state, [-1.0, -1.0, right, bottom], color).at(depth)
+    });
+    for (index, got) in (0..).zip(render(gpu, &target, &draws)?) {
+        let (x, y) = (index % TWO_TILES, index / TWO_TILES);
+        let expected = if x < size && y < size { [0, 255, 0, 255] } else { [255, 0, 0, 255] };
+        check(got == expected, || format!("({x}, {y}): {got:?} instead of {expected:?}"))?;
+    }
+    Ok(())
 }
 
 fn random(seed: u64) -> Vec<Layer> {

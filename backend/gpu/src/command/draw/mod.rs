@@ -176,6 +176,7 @@ impl DrawUnit {
                 None => run(context, &job)?,
                 Some(_) => mesh::run(context, &job, bindings.task.as_deref(), params::mesh_groups(command, number))?,
             }
+            tile_pass::end_draw(context)?;
             context.queries.add_to_sample(sample);
         }
         self.keep_unused_time(context);

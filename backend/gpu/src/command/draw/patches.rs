@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::super::context::PassContext;
 use super::super::tile_pass;
-use super::windows::{AssembledDraw, Chunks, MAX_PRIMITIVES, add_in_order, add_in_parallel, window_size};
+use super::windows::{AssembledDraw, Chunks, MAX_CHUNK, add_in_order, add_in_parallel, max_chunk};
 use crate::geometry::tessellation::{PatchChunk, Patches};
 use crate::geometry::{FrontScratch, Triangles};
 use crate::gpu::DeviceLost;
@@ -86,9 +86,9 @@ fn subdivide(
     subdivision: &Subdivision,
 ) -> Result<(), DeviceLost> {
     let (assembled, max_at_once) = (draw.assembled, draw.max_at_once());
-    // Programs with side effects run in the same waves for every size of windows.
-    let window = if assembled.is_pure() { window_size(context.gpu) } else { MAX_PRIMITIVES };
-    let max_chunk = (window / assembled.amplification()).min(max_at_once);
+    // Programs with side effects run in the same waves for every size of chunks.
+    let max_chunk = if assembled.is_pure() { max_chunk(context.gpu) } else { MAX_CHUNK };
+    let max_chunk = (max_chunk / assembled.amplification()).min(max_at_once);
     let patches: Vec<&Patches> = memories.iter_mut().map(|memory| &*memory.get_mut()).collect();
     let chunks = patches.iter().enumerate().flat_map(|(memory, patches)| {
         let pieces = patches.chunks(subdivision, (max_chunk, max_at_once.max(1)));

@@ -262,10 +262,14 @@ impl Replay<'_, '_> {
                 tile_pass::run_beside(context, tile_pass::NO_WORK)?;
                 context.pending.tighten_early_bounds(early);
             }
-            let draw = &self.draws[self.chunks[next].draw];
-            let jobs = self.next_batch(&mut next, early);
+            let number = self.chunks[next].draw;
+            let draw = &self.draws[number];
+            let jobs = self.next_batch(&mut next, early, context.gpu);
             let windows = self.set_up(context.gpu, &jobs, early)?;
             self.queue(context, windows);
+            if self.chunks.get(next).is_none_or(|chunk| chunk.draw != number) {
+                tile_pass::end_draw(context)?;
+            }
             let DropCounts { hidden, outside } = &self.dropped;
             let [hidden, outside] = [hidden, outside].map(|count| count.swap(0, Ordering::Relaxed));
             outcome.hidden += hidden;
@@ -283,13 +287,14 @@ impl Replay<'_, '_> {
     }
 
     /// Collects chunks from number `next` on that may have to be drawn. A draw with a sample
-    /// is a batch of its own.
-    fn next_batch(&self, next: &mut usize, early: &EarlyBounds) -> Vec<Job> {
+    /// is a batch of its own, and without tile-based rendering every draw is.
+    fn next_batch(&self, next: &mut usize, early: &EarlyBounds, gpu: &Gpu) -> Vec<Job> {
         let (mut jobs, mut primitives): (Vec<(usize, Job)>, _) = (Vec::new(), 0);
         let first = self.chunks[*next].draw;
         while let Some(Chunk { draw, range }) = self.chunks.get(*next).filter(|_| primitives < BATCH_PRIMITIVES) {
             let replayed = &self.draws[*draw];
-            if *draw != first && (replayed.sample.is_some() || self.draws[first].sample.is_some()) {
+            let is_alone = |draw: &ReplayedDraw<'_>| draw.sample.is_some() || !gpu.config().tbimr;
+            if *draw != first && (is_alone(replayed) || is_alone(&self.draws[first])) {
                 break;
             }
             let number = *next;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use super::super::context::PassContext;
-use super::super::pending::MAX_PENDING;
 use super::super::pixel_state::FragmentState;
 use super::super::tile_pass;
 use super::super::viewports::fragment_area;
@@ -14,8 +13,11 @@ use crate::geometry::{Assembled, Captured, FrontScratch, Triangles};
 use crate::gpu::{DeviceLost, Gpu, PipelineStage};
 use crate::tiling::{Clip, Window};
 
-/// Maximum number of primitives that the front end processes for one window.
-pub(super) const MAX_PRIMITIVES: usize = 1 << 14;
+/// Maximum number of primitives of a chunk, which the front end processes for one window.
+pub(super) const MAX_CHUNK: usize = 1 << 14;
+
+/// Maximum number of primitives of a draw that the front end processes before a tile pass may run.
+const MAX_AT_ONCE: usize = 1 << 15;
 
 /// Minimum number of primitives for distributing a draw over threads.
 const MIN_PARALLEL_PRIMITIVES: usize = 1 << 12;
@@ -40,13 +42,13 @@ impl AssembledDraw<'_> {
     /// Limits count output primitives. A line with a stipple becomes as many primitives as the
     /// pattern has parts.
     pub(super) fn max_at_once(&self) -> usize {
-        let max = if self.fragments.pipeline.stipples_lines() { MAX_STIPPLED } else { MAX_PENDING };
+        let max = if self.fragments.pipeline.stipples_lines() { MAX_STIPPLED } else { MAX_AT_ONCE };
         self.assembled.whole_waves(max / self.assembled.amplification())
     }
 
     /// Returns true if chunks with this number of output primitives are set up on all threads.
     pub(super) fn is_parallel(&self, gpu: &Gpu, primitives: usize) -> bool {
-        primitives >= MIN_PARALLEL_PRIMITIVES.min(window_size(gpu))
+        primitives >= MIN_PARALLEL_PRIMITIVES.min(max_chunk(gpu))
             && self.assembled.is_pure()
             && !self.fragments.pipeline.stipples_lines()
     }
@@ -73,9 +75,11 @@ pub(super) struct Chunks<'a> {
 /// A function that sets up the primitives of a chunk.
 type SetUp<'a> = dyn Fn(&mut FrontScratch, usize, &mut Vec<Triangles>) -> bool + Sync + 'a;
 
-/// Returns the size of a full window in primitives.
-pub(super) fn window_size(gpu: &Gpu) -> usize {
-    gpu.config().window.min(MAX_PRIMITIVES)
+/// Returns the maximum number of primitives of a chunk, which is also the size of a full window.
+///
+/// The size of a batch does not affect chunks, because vertices are reused and culled by chunk.
+pub(super) fn max_chunk(gpu: &Gpu) -> usize {
+    gpu.config().chunk.min(MAX_CHUNK)
 }
 
 /// Adds the primitives of a draw to windows. Draws with many primitives use all threads. If the
@@ -89,7 +93,7 @@ pub(super) fn add(context: &mut PassContext<'_>, draw: AssembledDraw<'_>) -> Res
     while start < count {
         // A geometry program's amplification follows the primitives that it has emitted so far.
         let amplification = assembled.amplification();
-        let max_chunk = (window_size(gpu) / amplification).max(1);
+        let max_chunk = (max_chunk(gpu) / amplification).max(1);
         let range = start..count.min(start + draw.max_at_once().max(1));
         if start > 0 && assembled.source.environment.deadline.expired() {
             return Err(draw.timed_out());
@@ -141,7 +145,7 @@ pub(super) fn add_in_order(
         let number = context.pending.draw(fragments, 0);
         let mut open = context.pending.open(number, primitives);
         let done = set_up(context.front, &mut open);
-        context.pending.close_full(number, open, window_size(context.gpu));
+        context.pending.close_full(number, open, max_chunk(context.gpu));
         done
     };
     if !done {

@@ -71,6 +71,11 @@ impl<'a> Filling<'a> {
             }
     }
 
+    /// Returns true if the primitive overwrites all texels of a color or depth plane in the tile.
+    pub(super) fn overwrites_plane(&self, plane: &PlaneRef<'_>, area: [i64; 4]) -> bool {
+        [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH].iter().any(|&of| self.overwrites(of, plane, area))
+    }
+
     /// Writes the primitive's depths to the whole tile.
     fn write_depths(&self, area: [i64; 4]) {
         let Some(stored) = self.depth else { return };
