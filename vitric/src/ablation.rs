@@ -32,8 +32,9 @@ enum Saved {
 }
 
 /// All techniques. A technique needs no other mention in this file.
-const TECHNIQUES: [Technique; 6] = [
-    Technique { name: "tbimr", off: &[("VITRIC_WINDOW", "1")], saved: Saved::Fewer("tiles_processed") },
+const TECHNIQUES: [Technique; 7] = [
+    Technique { name: "tbimr", off: &[("VITRIC_TBIMR", "off")], saved: Saved::Fewer("tiles_processed") },
+    Technique { name: "coverage", off: &[("VITRIC_COVERAGE", "flat")], saved: Saved::Fewer("samples_standard") },
     Technique { name: "hiz", off: &[("VITRIC_HIZ", "off")], saved: Saved::Counted(&HIZ_KILLS) },
     Technique {
         name: "posh",

@@ -203,7 +203,7 @@ mod tests {
         }
         let text = table(&all[..2]);
         let words = |line: usize| text.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
-        assert_eq!(words(0), ["off:", "all", "on", "window"]);
+        assert_eq!(words(0), ["off:", "all", "on", "tbimr"]);
         assert_eq!(words(1), ["milliseconds", "(median)", "4.0", "4.0"]);
         assert_eq!((words(3), text.lines().count()), (vec!["waves", "7", "0"], 4));
     }

@@ -2,9 +2,13 @@
 
 use std::process::Command;
 
+/// Time limit of a command, in milliseconds. Long draws in a debug build take seconds on the
+/// interpreter, and other passes may run at the same time.
+const PATIENT: [(&str, &str); 1] = [("VITRIC_TIMEOUT_MS", "60000")];
+
 #[test]
 fn the_suite_gives_what_its_lists_expect() {
-    let run = Command::new(env!("CARGO_BIN_EXE_vitric")).arg("cts").output().unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_vitric")).arg("cts").envs(PATIENT).output().unwrap();
     let text = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{text}");
     assert!(text.contains(" 0 unexpected"), "{text}");
@@ -24,6 +28,7 @@ fn pictures_are_right_with(test: &str, knobs: &[(&str, &str)]) {
         .arg("cts")
         .args(filters)
         .args(["--share", &share_of(test)])
+        .envs(PATIENT)
         .envs(knobs.iter().copied())
         .output()
         .unwrap();

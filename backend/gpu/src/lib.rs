@@ -7,6 +7,7 @@
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //!
+//! use vitric_base::knobs::BatchLimit;
 //! use vitric_exec::Inlining;
 //! use vitric_gpu::command::{Command, CommandList};
 //! use vitric_gpu::geometry::Posh;
@@ -18,7 +19,9 @@
 //! let config = GpuConfig {
 //!     threads: 2,
 //!     timeout: Duration::from_secs(10),
-//!     window: 8192,
+//!     tbimr: true,
+//!     batch: BatchLimit::default(),
+//!     chunk: 8192,
 //!     hiz: Hiz::Auto,
 //!     coverage: Coverage::Hierarchical,
 //!     scoreboard: true,

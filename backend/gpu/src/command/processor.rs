@@ -219,6 +219,10 @@ impl<'g> Processor<'g> {
     }
 
     fn begin_pass(&mut self, begin: &PassBegin) -> Result<(), DeviceLost> {
+        // With invalid usage a pass can begin inside another. The draws of the other are not lost.
+        if self.pass.is_some() {
+            self.end_pass()?;
+        }
         self.device.in_use.iter().for_each(|in_use| residency::use_attachments(in_use, begin));
         let mut pass = Pass::begin(begin, self.gpu.workers())?;
         self.pending = PendingDraws::new(pixel_area(pass.area), pass.layers, self.gpu.config().batch);

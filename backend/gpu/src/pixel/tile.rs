@@ -84,9 +84,7 @@ pub fn process_tile(
     if view.bins.is_empty() {
         return true;
     }
-    let covered: i64 = view.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
-    let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
-    let mut updates = if is_dense { SMALL_UPDATES } else { 0 };
+    let mut updates = small_updates(view);
     // The last segment in the bounds.
     let mut updated = None;
     board.begin_tile();
@@ -156,6 +154,14 @@ pub fn process_tile(
     }
     traffic.iter().for_each(|traffic| traffic.end(view));
     board.shade_all(view)
+}
+
+/// Returns the number of small primitives that may update the bounds of a tile without hiding any.
+/// It is 0 unless the primitives cover the tile more than [`DENSE`] times.
+fn small_updates(view: &TileView<'_>) -> u32 {
+    let [x0, y0, x1, y1] = view.area;
+    let covered: i64 = view.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
+    if covered > DENSE * (x1 - x0) * (y1 - y0) { SMALL_UPDATES } else { 0 }
 }
 
 /// Properties of a draw's primitives in a tile.

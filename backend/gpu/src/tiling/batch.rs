@@ -25,8 +25,8 @@ impl Batch {
 
     /// Divides windows into batches, at least one.
     ///
-    /// A limit of primitives is the maximum for each batch. A limit of bytes does not divide windows,
-    /// because the windows were collected up to that limit.
+    /// A limit of primitives is the maximum for each batch. A limit of bytes does not divide
+    /// windows, because the windows were collected up to that limit.
     pub fn divide(windows: &[Window], limit: BatchLimit) -> Vec<Self> {
         Self::divide_lengths(windows.iter().map(|window| window.triangles.len()), limit)
     }

@@ -2,9 +2,9 @@
 //! Workers then process the tiles, each of which first sets its triangles up (`pixel::pass`).
 //!
 //! A window holds triangles of one draw state, or of several small draws. The windows of a whole
-//! pass form one batch, which is processed together, unless something forces an earlier end. One worker processes a
-//! tile at a time, in API order, so images depend neither on the number of workers nor on the size
-//! of windows. A later tile pass may process a tile again.
+//! pass form one batch, which is processed together, unless something forces an earlier end. One
+//! worker processes a tile at a time, in API order, so images depend neither on the number of
+//! workers nor on the size of windows. A later tile pass may process a tile again.
 
 mod batch;
 mod bins;

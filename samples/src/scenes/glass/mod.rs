@@ -54,7 +54,7 @@ const CORK: usize = 5;
 enum Shown {
     /// An indexed mesh.
     Mesh(GpuMesh),
-    /// So many particles, which are made from their number alone.
+    /// A number of particles, which are made from their number alone.
     Particles(u32),
     /// A triangle over the whole picture.
     Screen,
@@ -173,7 +173,7 @@ fn draws(node: &Node, meshes: &Meshes) -> Vec<Draw> {
         Exhibit::Vessel { shape, closed } => {
             let Some(vessel) = meshes.vessels.iter().find(|vessel| vessel.shape == shape) else { return Vec::new() };
             let clear = Vec4::new(0.86, 0.92, 0.92, 0.3);
-            // What stands in an open vessel is coloured, not the vessel.
+            // The content of an open vessel is coloured, not the vessel.
             let (glass, liquid) =
                 if closed { (node.color, node.color * Vec4::new(0.8, 0.7, 0.7, 1.4)) } else { (clear, node.color) };
             let cork = Vec4::new(0.9, 0.66, 0.42, 0.0);

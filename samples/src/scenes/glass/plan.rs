@@ -6,7 +6,7 @@ use crate::geometry::chance;
 use crate::scenes::stage::place;
 use glam::{Mat4, Vec3, Vec4};
 
-/// What is drawn at a node.
+/// Mesh or particles of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exhibit {
     /// The window behind everything.
