@@ -187,6 +187,9 @@ fn median(times: &[f64]) -> f64 {
     }
 }
 
+/// Function that sums up a technique's cells, each with the name of its scene.
+type Summary<'a> = dyn Fn(&[(&str, &Cell)]) -> String + 'a;
+
 fn table(rows: &[(&str, Vec<Cell>)]) -> String {
     let mut lines = vec![
         format!("{:<14}{:>9}", "", "") + &TECHNIQUES.iter().map(|t| format!("{:>21}", t.name)).collect::<String>(),
@@ -197,7 +200,7 @@ fn table(rows: &[(&str, Vec<Cell>)]) -> String {
         let cells = cells.iter().map(|cell| format!("{:>13}{:>8.3}", cell.saved, cell.gain())).collect::<String>();
         lines.push(format!("{name:<14}{:>9.2}{cells}", median(&all)));
     }
-    let mut summary = |name: &str, of: &dyn Fn(&[(&str, &Cell)]) -> String| {
+    let mut summary = |name: &str, of: &Summary<'_>| {
         let cells = (0..TECHNIQUES.len()).map(|number| {
             let column: Vec<_> = rows.iter().map(|(scene, cells)| (*scene, &cells[number])).collect();
             format!("{:>21}", of(&column))

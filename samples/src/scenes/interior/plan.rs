@@ -213,7 +213,7 @@ fn cabinets(z: f32, bay: u32) -> Assembly {
     let mut it = Assembly { catalogue: true, ..Assembly::default() };
     for i in 0..3 {
         let place = at(-HALL.x + 0.3, 0.0, z + i as f32 * 0.84 - 0.6);
-        it.put(HallPart::Cabinet, place, if (bay + i) % 5 == 0 { GREY } else { CREAM });
+        it.put(HallPart::Cabinet, place, if (bay + i).is_multiple_of(5) { GREY } else { CREAM });
         it.foot(place * at(0.0, 0.02, 0.0), 0.24, 0.36);
     }
     it
@@ -320,7 +320,7 @@ fn line_of_pipe(z: f32, line: u32) -> Assembly {
     let r = |k: u32| chance(line * 8 + k + 300);
     let radius = [0.16, 0.06, 0.1, 0.05, 0.2, 0.08, 0.05, 0.12, 0.06, 0.09, 0.14][line as usize];
     let color = [GREEN, ZINC, RED, YELLOW, CREAM, BLUE, ZINC, GREEN, ORANGE, STEEL, BLUE][line as usize];
-    let (x, y) = (-5.9 + line as f32 * 0.44, 4.55 + if line % 2 == 0 { 0.0 } else { 0.75 } - radius);
+    let (x, y) = (-5.9 + line as f32 * 0.44, 4.55 + if line.is_multiple_of(2) { 0.0 } else { 0.75 } - radius);
     let run = at(x, y, z) * along_z();
     it.pipe(run, radius, 3.5, color);
     it.joint(run * at(0.0, 0.4 + 2.4 * r(0), 0.0), radius, if radius > 0.1 { color } else { STEEL });

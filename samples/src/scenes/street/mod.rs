@@ -23,8 +23,11 @@ use vk::{DescriptorType as Descriptor, ShaderStageFlags as Stages};
 /// Towards the sun, as in `sunlight.glsl`.
 const SUN: Vec3 = Vec3::new(0.62, 0.58, 0.53);
 
+/// Function that makes the texels of a square texture with a side in texels.
+type TextureMaker = fn(u32) -> Vec<u8>;
+
 /// Materials by their number: their texture, and their pipeline.
-const MATERIALS: [(fn(u32) -> Vec<u8>, Shading); 11] = [
+const MATERIALS: [(TextureMaker, Shading); 11] = [
     (textures::plaster, Shading::Solid),
     (textures::bricks, Shading::Solid),
     (textures::stone, Shading::Solid),
