@@ -10,7 +10,7 @@ use vitric_memory::PlaneRef;
 use super::DrawContext;
 use super::counting::{count_exported, count_waves};
 use super::depths::sample_place;
-use super::kernel::{BatchTraits, KernelCounts, KernelInput, KernelTally, SmallPrimitivePath, Stage, tests_blocks};
+use super::kernel::{BatchTraits, KernelCounts, KernelInput, KernelTally, SmallPrimitivePath, Stage};
 use super::pixel_queue::{PackedPixel, PixelQueue, TinyBatch, Unit};
 use super::scoreboard::Fragments;
 use super::{BLOCK, PrimitiveId, TileView};
@@ -195,10 +195,9 @@ impl<'s> PrimitiveRunner<'s> {
             |part| stage.sources.iter().find(|(_, source)| *source == KernelInput::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let samples = context.multisample.samples;
-        let path = context.traits().small?;
-        let is_sieve = path == SmallPrimitivePath::Sieved;
-        let tests_blocks = tests_blocks(context.coverage, path, samples);
-        Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve, tests_blocks })
+        let is_sieve = context.traits().small == Some(SmallPrimitivePath::Sieved);
+        let (runs, tests_blocks) = (runs(context, (stage, ranges), wave), batch.tests_blocks);
+        Some(Self { runs, stage, window, samples, is_sieve, tests_blocks })
     }
 
     /// Draws the part of a primitive that lies in the window `[x0, y0, x1, y1]`.

@@ -249,7 +249,7 @@ impl<'a> PixelContext<'a> {
     }
 
     fn kernel_options(&self, counts: bool) -> KernelOptions {
-        KernelOptions { depth_bits: self.depth_bits, counts, coverage: self.coverage }
+        KernelOptions { depth_bits: self.depth_bits, counts }
     }
 
     /// Returns the kernel for pixels of tiny primitives, or `None` if it cannot run all tests.

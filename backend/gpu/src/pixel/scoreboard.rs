@@ -6,9 +6,9 @@
 //! covers, and entries without pixels.
 //!
 //! The remaining entries export each pixel once, so their order does not matter. Draws whose order
-//! matters do not use the scoreboard. They only need the entries of the groups that they touch to
-//! be shaded before. Source: DESIGN 3.5. A mask of covered pixels replaces the number of the newest
-//! fragment there.
+//! matters do not use the scoreboard. Before a primitive of such a draw is drawn, the entries of
+//! the groups that it touches are shaded. Source: DESIGN 3.5. A mask of covered pixels replaces the
+//! number of the newest fragment there.
 
 use vitric_base::counters::{Map, TileCounters};
 use vitric_base::simd::kernel;
@@ -123,10 +123,15 @@ impl Scoreboard {
         if self.groups == 0 { 0 } else { self.groups & touched_groups(window) }
     }
 
-    /// Appends fragments that are newer than all earlier ones. Returns true if the queued entries
-    /// should be shaded.
+    /// Returns true if the queued entries should be shaded before more are appended.
     #[inline]
-    pub(super) fn push(&mut self, fragments: Fragments, counters: Option<&TileCounters>) -> bool {
+    pub(super) fn is_full(&mut self, counters: Option<&TileCounters>) -> bool {
+        self.entries.len() >= MAX_ENTRIES && self.needs_shading(counters)
+    }
+
+    /// Appends fragments that are newer than all earlier ones.
+    #[inline]
+    pub(super) fn push(&mut self, fragments: Fragments) {
         let Fragments { primitive, place, sample, pixels } = fragments;
         if self.entries.is_empty() {
             self.tile = place.map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
@@ -134,25 +139,16 @@ impl Scoreboard {
         let group = group_in_tile(place);
         self.groups |= 1 << group;
         self.entries.push(Entry { pixels, primitive, group, sample: sample as u8, by_sample: self.by_sample });
-        self.entries.len() >= MAX_ENTRIES && self.needs_shading(counters)
     }
 
     /// Appends pixels of a primitive in a 4x4 block, in the order of a wave's lanes. They are newer
-    /// than all earlier fragments. Returns true if the queued entries should be shaded.
+    /// than all earlier fragments.
     #[inline]
-    pub(super) fn push_block(
-        &mut self,
-        primitive: PrimitiveId,
-        (block, pixels): ([i64; 2], u16),
-        counters: Option<&TileCounters>,
-    ) -> bool {
+    pub(super) fn push_block(&mut self, primitive: PrimitiveId, (block, pixels): ([i64; 2], u16)) {
         let (place, pixels) = group_of_block(block.map(|pixel| pixel as u32), pixels);
         match self.entries.last_mut() {
-            Some(last) if (last.primitive, last.group) == (primitive, group_in_tile(place)) => {
-                last.pixels |= pixels;
-                false
-            }
-            _ => self.push(Fragments { primitive, place, sample: 0, pixels }, counters),
+            Some(last) if (last.primitive, last.group) == (primitive, group_in_tile(place)) => last.pixels |= pixels,
+            _ => self.push(Fragments { primitive, place, sample: 0, pixels }),
         }
     }
 
@@ -310,20 +306,19 @@ mod tests {
                 }
             };
             for (primitive, step) in (0..).zip(steps) {
+                if board.is_full(Some(counters)) {
+                    shade(&mut board, &mut written, ALL);
+                }
                 let origin = tile.map(|number| number * 64);
                 let at = |[x, y]: [u32; 2]| [origin[0] + x, origin[1] + y];
                 match step {
                     Step::Group(place, pixels) => {
                         let fragments = Fragments { primitive, place: at(place), sample: 0, pixels };
-                        if board.push(fragments, Some(counters)) {
-                            shade(&mut board, &mut written, ALL);
-                        }
+                        board.push(fragments);
                         arrived += model.write(fragments);
                     }
                     Step::Block(block, lanes) => {
-                        if board.push_block(primitive, (at(block).map(i64::from), lanes), Some(counters)) {
-                            shade(&mut board, &mut written, ALL);
-                        }
+                        board.push_block(primitive, (at(block).map(i64::from), lanes));
                         for lane in (0..16u32).filter(|lane| lanes >> lane & 1 != 0) {
                             let [x, y] = [lane & 1 | lane >> 1 & 2, lane >> 1 & 1 | lane >> 2 & 2];
                             model.0[((block[1] + y) * 64 + block[0] + x) as usize] = primitive;
@@ -364,10 +359,10 @@ mod tests {
         let (counters, mut board) = (&TileCounters::default(), Scoreboard::default());
         let halves = [u64::MAX, u64::MAX >> 32, u64::MAX >> 48];
         for (primitive, pixels) in (0..).zip(halves) {
-            board.push(Fragments { primitive, place: [8, 16], sample: 0, pixels }, Some(counters));
+            board.push(Fragments { primitive, place: [8, 16], sample: 0, pixels });
         }
         // The fourth primitive covers another group, which stays queued.
-        board.push(Fragments { primitive: 3, place: [16, 16], sample: 0, pixels: 7 }, Some(counters));
+        board.push(Fragments { primitive: 3, place: [16, 16], sample: 0, pixels: 7 });
         let left: Vec<_> =
             board.remove(board.overlap([8, 16, 9, 17]), Some(counters)).iter().map(|left| left.pixels).collect();
         assert_eq!(left, [0xffff_ffff_0000_0000, 0xffff_0000, 0xffff]);
@@ -388,7 +383,7 @@ mod tests {
             board.begin_draw(by_sample);
             for (primitive, last) in [(0, u64::MAX), (1, u64::MAX >> 32)] {
                 for (sample, pixels) in (0..).zip([u64::MAX, u64::MAX, u64::MAX, last]) {
-                    board.push(Fragments { primitive, place: [8, 16], sample, pixels }, Some(counters));
+                    board.push(Fragments { primitive, place: [8, 16], sample, pixels });
                 }
             }
             assert_eq!(board.remove(ALL, Some(counters)).len(), 5);
@@ -399,9 +394,9 @@ mod tests {
     #[test]
     fn blocks_of_a_primitive_share_an_entry_in_a_group() {
         let mut board = Scoreboard::default();
-        board.push_block(5, ([8, 16], u16::MAX), None);
-        board.push_block(5, ([12, 20], 1), None);
-        board.push_block(6, ([12, 20], 1 << 15), None);
+        board.push_block(5, ([8, 16], u16::MAX));
+        board.push_block(5, ([12, 20], 1));
+        board.push_block(6, ([12, 20], 1 << 15));
         let of = |primitive, pixels| Fragments { primitive, place: [8, 16], sample: 0, pixels };
         assert_eq!(board.remove(ALL, None), [of(5, 0x0100_00ff_00ff), of(6, 1 << 63)]);
     }
@@ -411,7 +406,7 @@ mod tests {
         let mut board = Scoreboard::default();
         let fragments = |primitive, sample, pixels| Fragments { primitive, place: [8, 16], sample, pixels };
         for (primitive, sample, pixels) in [(0, 0, 0b11), (0, 3, 0b11), (1, 3, 0b10), (2, 15, 0b1)] {
-            board.push(fragments(primitive, sample, pixels), None);
+            board.push(fragments(primitive, sample, pixels));
         }
         let left = board.remove(ALL, None);
         assert_eq!(left[1], fragments(0, 3, 0b01));
@@ -424,8 +419,9 @@ mod tests {
         for primitive in 0..100 {
             for group in 0..64 {
                 let place = [group % 8 * 8, group / 8 * 8];
-                assert!(!board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX }, None));
-                assert!(board.entries.len() < MAX_ENTRIES);
+                assert!(!board.is_full(None));
+                board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX });
+                assert!(board.entries.len() <= MAX_ENTRIES);
             }
         }
         let left: Vec<_> = board.remove(ALL, None).iter().map(|fragments| fragments.primitive).collect();
@@ -442,7 +438,11 @@ mod tests {
             pixels: 1 << (bit % 64),
         };
         let half = MAX_ENTRIES as u32 / 2;
-        assert_eq!((0..half + 88).position(|bit| board.push(fragment(bit % half), None)), None);
-        assert!((half..2 * half).any(|bit| board.push(fragment(bit), None)));
+        let mut fills = |bit: u32| {
+            board.push(fragment(bit));
+            board.is_full(None)
+        };
+        assert!(!(0..half + 88).any(|bit| fills(bit % half)));
+        assert!((half..2 * half).any(fills));
     }
 }

@@ -23,7 +23,7 @@ use super::direct::{Lazy, MixedRunner, MixedScratch, PrimitiveRunner};
 use super::draw::cuts_blocks;
 use super::edge_pairs::{around, find_edge_pairs};
 use super::hiz_updates::update_bounds;
-use super::kernel::{BatchTraits, PrimitiveBatch, SmallPrimitivePath};
+use super::kernel::{BatchTraits, PrimitiveBatch, SmallPrimitivePath, tests_blocks};
 use super::pixel_queue::PixelQueue;
 use super::quad::{MAX_SAMPLES, Quad, ShaderDepthStencil};
 use super::scoreboard::Fragments;
@@ -115,7 +115,7 @@ pub fn process_tile(
         let (clip, path) = (within(context.scissor, area), context.traits().small);
         let _working = context.enter(overwrites.is_some());
         let runs_of_draw = primitive_runs.clone().take_while(|primitive_run| primitive_run.draw == draw);
-        let DrawTraits { varies, are_many, has_covers } = DrawTraits::of(runs_of_draw);
+        let DrawTraits { varies, are_many, has_covers, tests_blocks } = DrawTraits::of(context, runs_of_draw);
         let is_cut = context.cuts || has_covers || cuts_blocks(clip);
         let edge_pairs = if are_many && path == Some(SmallPrimitivePath::OneKernel) && !is_cut {
             Lazy::Pending(&mut *edge_pairs)
@@ -133,6 +133,7 @@ pub fn process_tile(
             small,
             edge_pairs,
             varies,
+            tests_blocks,
             mixed,
             bounds,
             updates,
@@ -173,19 +174,26 @@ struct DrawTraits {
     are_many: bool,
     /// True if any primitive has other coverage than its corners define.
     has_covers: bool,
+    /// True if kernels of small primitives test blocks before their samples.
+    tests_blocks: bool,
 }
 
 impl DrawTraits {
-    fn of<'w>(primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> Self {
-        let (mut varies, mut count, mut has_covers) = (Varies::NONE, 0, false);
+    fn of<'w>(context: &DrawContext<'_>, primitive_runs: impl Iterator<Item = PrimitiveRun<'w>>) -> Self {
+        let (mut varies, mut count, mut has_covers, mut pixels) = (Varies::NONE, 0, false, 0);
         for primitive_run in primitive_runs {
             let primitives = &primitive_run.bin.0.primitives;
             varies = varies.or(primitives.varies());
             count += primitive_run.primitives.len();
+            pixels += primitives.pixel_count() * primitive_run.primitives.len() as i64 / primitives.len().max(1) as i64;
             has_covers |= primitives.has_covers();
         }
         let are_many = count >= MIN_SPECIALIZED;
-        Self { varies: if are_many { varies } else { Varies::ALL }, are_many, has_covers }
+        // Windows of few primitives count as large.
+        let pixels = if are_many { pixels / count as i64 } else { i64::MAX };
+        let (path, samples) = (context.traits().small, context.multisample.samples);
+        let tests_blocks = path.is_some_and(|path| tests_blocks(context.coverage, path, samples, pixels));
+        Self { varies: if are_many { varies } else { Varies::ALL }, are_many, has_covers, tests_blocks }
     }
 }
 
@@ -240,6 +248,8 @@ struct Tile<'a, 's> {
     edge_pairs: Lazy<&'s mut Wave, PrimitiveRunner<'s>>,
     /// Values that vary within primitives of the draw.
     varies: Varies,
+    /// True if kernels of small primitives test blocks before their samples.
+    tests_blocks: bool,
     /// Mixed kernel. Its queued pixels are newer than all other fragments.
     mixed: Lazy<MixedScratch<'s>, MixedRunner<'s>>,
     bounds: Option<&'s mut Bounds>,
@@ -452,7 +462,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn draws_small(&mut self) -> bool {
         let (context, area, counts) = (self.context, self.area, self.counters.is_some());
-        let batch = BatchTraits { batch: PrimitiveBatch::One, varies: self.varies };
+        let batch = BatchTraits { batch: PrimitiveBatch::One, varies: self.varies, tests_blocks: self.tests_blocks };
         let is_there = self.small.get(|wave| PrimitiveRunner::new(context, area, counts, batch, wave)).is_some();
         is_there && (self.path != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
     }
@@ -480,7 +490,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn edge_pairs_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
         let followed = some & some >> 1;
         let (context, area, counts) = (self.context, self.area, self.counters.is_some());
-        let batch = BatchTraits { batch: PrimitiveBatch::EdgePair, varies: self.varies };
+        let batch =
+            BatchTraits { batch: PrimitiveBatch::EdgePair, varies: self.varies, tests_blocks: self.tests_blocks };
         if followed == 0 || !self.draws_small() {
             return 0;
         }
@@ -588,8 +599,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if self.context.fragment.is_none() {
             return;
         }
+        self.ok &= self.board.make_room(self.view);
         for (sample, &pixels) in (0..).zip(masks).filter(|(_, pixels)| **pixels != 0) {
-            self.forward(Fragments { primitive, place, sample, pixels });
+            self.board.push(Fragments { primitive, place, sample, pixels });
         }
     }
 
@@ -600,7 +612,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Forwards tested fragments.
+    /// Counts tested fragments, and shades or queues them.
     fn fragments(&mut self, fragments: Fragments) {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
             return;
@@ -609,7 +621,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         count(self.counters, Counter::Fragments, fragments.pixels.count_ones().into());
-        self.forward(fragments);
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.shade_fragments(&fragments),
+            Sink::Board => {
+                self.ok &= self.board.make_room(self.view);
+                self.board.push(fragments);
+            }
+        }
     }
 
     /// Returns true if the fragments are shaded at once as a group, after drawing queued pixels.
@@ -628,15 +646,6 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.ok &= mixed.draw_group(self.view, fragments);
         }
         false
-    }
-
-    /// Forwards fragments that are already counted.
-    #[inline]
-    fn forward(&mut self, fragments: Fragments) {
-        match &mut self.sink {
-            Sink::Waves(waves) => waves.shade_fragments(&fragments),
-            Sink::Board => self.ok &= self.board.push(self.view, fragments),
-        }
     }
 
     /// Queues a quad for a wave. Tests it before, unless tests were done or come later (`tested`).

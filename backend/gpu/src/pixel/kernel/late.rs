@@ -29,7 +29,7 @@ pub(super) fn serves(shading: FragmentShading<'_>, depth_bits: u32) -> bool {
 /// tested one by one.
 ///
 /// A kernel that counts has one output word: the number of exported fragments, equal in all lanes.
-pub(super) fn link(pipeline: &PipelineState, KernelOptions { depth_bits, counts, .. }: KernelOptions) -> Option<Stage> {
+pub(super) fn link(pipeline: &PipelineState, KernelOptions { depth_bits, counts }: KernelOptions) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
     let shading = FragmentShading { pipeline, program };
     if !serves(shading, depth_bits) || !direct::serves_late(pipeline, &attachments) {

@@ -31,7 +31,7 @@ use crate::state::PipelineState;
 /// the program may discard, a second output word is 1 in lanes whose pixel was exported.
 pub(super) fn link(
     pipeline: &PipelineState,
-    KernelOptions { depth_bits, counts, .. }: KernelOptions,
+    KernelOptions { depth_bits, counts }: KernelOptions,
     varies: Varies,
 ) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));

@@ -172,8 +172,9 @@ pub struct Kernels {
     whole: OnceLock<Option<Stage>>,
     /// Kernels of the same pipeline after routines were inlined into its program.
     pub inlined: ByProgram<Kernels>,
-    /// Primitive kernels by primitives in a run and by depth bits, each without and with counting.
-    primitive: [[[ByVaries; 2]; 3]; 2],
+    /// Primitive kernels by primitives in a run and by depth bits, each without and with counting,
+    /// and without and with tests of blocks.
+    primitive: [[[[ByVaries; 2]; 2]; 3]; 2],
     /// Mixed kernels by depth bits, each without and with counting.
     mixed: [[ByVaries; 2]; 3],
     late: [[OnceLock<Option<Stage>>; 2]; 3],
@@ -235,18 +236,14 @@ impl Kernels {
     /// Returns the kernel for small primitives, or `None` if there is none.
     ///
     /// `batch` describes the primitives that a run draws.
-    pub fn primitive(
-        &self,
-        pipeline: &PipelineState,
-        options: KernelOptions,
-        BatchTraits { batch, varies }: BatchTraits,
-    ) -> Option<&Stage> {
+    pub fn primitive(&self, pipeline: &PipelineState, options: KernelOptions, batch: BatchTraits) -> Option<&Stage> {
         let (number, options) = options.supported();
-        let kernels = &self.primitive[batch as usize][number][usize::from(options.counts)];
+        let kernels = &self.primitive[batch.batch as usize][number][usize::from(options.counts)];
+        let kernels = &kernels[usize::from(batch.tests_blocks)];
         // Sieves only depend on depths.
         let is_sieve = self.traits(pipeline).small == Some(SmallPrimitivePath::Sieved);
-        let varies = if is_sieve { Varies::ALL } else { varies };
-        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, options, BatchTraits { batch, varies }))
+        let varies = if is_sieve { Varies::ALL } else { batch.varies };
+        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, options, BatchTraits { varies, ..batch }))
     }
 
     /// Returns the kernel for pixels of several small primitives, or `None` if there is none.

@@ -20,7 +20,7 @@ use ash::vk;
 use vitric_exec::{Program, format_ir as routines};
 use vitric_ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 
-use super::blocks::{BLOCK, Blocks, KernelTally, REGION, fragment_bits, is_below, tests_blocks};
+use super::blocks::{BLOCK, Blocks, KernelTally, REGION, fragment_bits, is_below};
 use super::direct::{LINE, PixelLanes, SmallPrimitivePath, discards_first, small_primitive_path};
 use super::inputs::{Inputs, shared_words};
 use super::late;
@@ -40,8 +40,8 @@ use crate::state::{DepthStencilState, MultisampleState, PipelineState};
 /// [`KernelTally::decode`] decodes.
 pub(super) fn link(
     pipeline: &PipelineState,
-    KernelOptions { depth_bits, counts, coverage }: KernelOptions,
-    BatchTraits { batch, varies }: BatchTraits,
+    KernelOptions { depth_bits, counts }: KernelOptions,
+    BatchTraits { batch, varies, tests_blocks }: BatchTraits,
 ) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let path = small_primitive_path(pipeline, &attachments)?;
@@ -59,7 +59,7 @@ pub(super) fn link(
     let sieve = (path == SmallPrimitivePath::Sieved).then(|| linker.zeroed());
     linker.texels = Texels::Block;
     let blocks = linker.begin_regions();
-    let tested = tests_blocks(coverage, path, pipeline.multisample.samples).then_some(&pipeline.multisample);
+    let tested = tests_blocks.then_some(&pipeline.multisample);
     let has_regions = tested.is_some() || sieve.is_some();
     let (number, corner) = match has_regions {
         true => {

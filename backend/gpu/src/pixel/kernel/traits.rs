@@ -4,7 +4,6 @@ use vitric_exec::Program;
 
 use super::Attachment;
 use crate::geometry::Varies;
-use crate::raster::Coverage;
 use crate::state::{DepthStencilState, PipelineState};
 
 /// Bytes of a texel's word.
@@ -31,6 +30,8 @@ pub struct BatchTraits {
     pub batch: PrimitiveBatch,
     /// Values that may vary within each primitive.
     pub varies: Varies,
+    /// True if the kernel tests blocks before their samples.
+    pub tests_blocks: bool,
 }
 
 /// Options that select one of a pipeline's kernels of a kind.
@@ -40,8 +41,6 @@ pub struct KernelOptions {
     pub depth_bits: u32,
     /// True if the kernel counts fragments.
     pub counts: bool,
-    /// Evaluation of coverage, the same for all kernels of a GPU.
-    pub coverage: Coverage,
 }
 
 /// A fragment program, and the pipeline whose state surrounds it in kernels.

@@ -45,11 +45,18 @@ impl TileBoard {
         ok
     }
 
-    /// Queues fragments that are newer than all others, and shades all when there are many. Returns
-    /// false if a program was interrupted.
+    /// Shades all queued fragments if there are many. The samples of a group are queued without a
+    /// call between them, so that the fragments of a pixel are shaded together. Returns false if a
+    /// program was interrupted.
     #[inline]
-    pub(super) fn push(&mut self, view: &TileView<'_>, fragments: Fragments) -> bool {
-        !self.queued.push(fragments, view.counters) || self.shade_all(view)
+    pub(super) fn make_room(&mut self, view: &TileView<'_>) -> bool {
+        !self.queued.is_full(view.counters) || self.shade_all(view)
+    }
+
+    /// Queues fragments that are newer than all others.
+    #[inline]
+    pub(super) fn push(&mut self, fragments: Fragments) {
+        self.queued.push(fragments);
     }
 
     /// Queues tested pixels of a 4x4 block, in the order of a wave's lanes, and counts them.
@@ -57,7 +64,17 @@ impl TileBoard {
     #[inline]
     pub(super) fn push_block(&mut self, view: &TileView<'_>, id: PrimitiveId, block: ([i64; 2], u16)) -> bool {
         count(view.counters, Counter::Fragments, block.1.count_ones().into());
-        !self.queued.push_block(id, block, view.counters) || self.shade_all(view)
+        let ok = self.make_room(view);
+        self.queued.push_block(id, block);
+        ok
+    }
+
+    /// Drops all queued fragments, because newer ones cover the whole tile. With counters, the next
+    /// scan drops and counts them.
+    pub(super) fn supersede_all(&mut self, view: &TileView<'_>) {
+        if view.counters.is_none() {
+            self.queued.clear();
+        }
     }
 
     /// Shades the fragments in all groups that a window of the tile touches. Returns false if a

@@ -76,9 +76,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 }
             }
             Sink::Board if context.fragment.is_some() => {
+                self.board.supersede_all(self.view);
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
+                    self.ok &= self.board.make_room(self.view);
                     for sample in 0..context.multisample.samples {
-                        self.forward(Fragments { primitive: id, place, sample, pixels: u64::MAX });
+                        self.board.push(Fragments { primitive: id, place, sample, pixels: u64::MAX });
                     }
                 }
             }
