@@ -13,6 +13,7 @@ use ash::vk;
 
 use super::draw::PixelContext;
 use crate::hiz::DepthDirection;
+use crate::raster::has_all_samples;
 
 /// Depth comparisons by which a draw's fragments fail behind nearer depths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,11 +82,14 @@ impl PixelContext<'_> {
             _ => direction.map_or(FailsBehind::Never, FailsBehind::In),
         };
         let compare = tests.filter(|tests| tests.depth_write).map(|tests| tests.depth_compare);
+        // Early tests write depths of samples that lose their colours afterwards.
+        let loses_colors = facts.may_discard || traits.changes_coverage || !has_all_samples(&self.multisample);
+        let loses_colors = facts.early_tests && loses_colors;
         let writes = match compare {
             // Writing an equal depth changes nothing.
             None | Some(vk::CompareOp::EQUAL | vk::CompareOp::NEVER) => None,
             // Depths may recede, or colours that others left remain visible.
-            Some(_) if direction.is_none() || traits.needs_stored => return None,
+            Some(_) if direction.is_none() || traits.needs_stored || loses_colors => return None,
             Some(_) => direction,
         };
         Some(LookaheadRole { locations, writes, is_certain: self.segment.is_some(), fails })

@@ -14,6 +14,7 @@ use crate::random::Random;
 use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
 
 static HOLES: &[u8] = shader!("holes.frag");
+static HOLES_EARLY: &[u8] = shader!("holes_early.frag");
 
 const SIZE: [u32; 2] = [200, 136];
 const SCENES: u64 = 120;
@@ -36,6 +37,8 @@ enum Look {
     Unseen,
     /// Its program discards every other pixel.
     Holed,
+    /// Its program discards every other pixel after the pixel's depth was written.
+    HoledEarly,
     /// Its colours are added, and it writes no depth.
     Glass,
     /// Its program discards every other pixel, and it writes no depth.
@@ -50,7 +53,7 @@ impl Look {
     }
 
     fn has_holes(self) -> bool {
-        matches!(self, Self::Holed | Self::HoledReadOnly)
+        matches!(self, Self::Holed | Self::HoledEarly | Self::HoledReadOnly)
     }
 
     fn adds(self) -> bool {
@@ -122,6 +125,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         ("anywhere", Look::Anywhere),
         ("unseen", Look::Unseen),
         ("holed", Look::Holed),
+        ("holed_early", Look::HoledEarly),
         ("glass", Look::Glass),
         ("holed_read_only", Look::HoledReadOnly),
         ("equal", Look::Equal),
@@ -186,6 +190,7 @@ impl Mesh {
             Look::Anywhere,
             Look::Unseen,
             Look::Holed,
+            Look::HoledEarly,
             Look::Glass,
             Look::HoledReadOnly,
             Look::Equal,
@@ -230,7 +235,7 @@ impl Mesh {
         state.depth_stencil.depth_test_enable = vk::TRUE;
         state.depth_stencil.depth_write_enable = flag(self.look.writes_depth());
         if self.look.has_holes() {
-            state.fragment = HOLES;
+            state.fragment = if self.look == Look::HoledEarly { HOLES_EARLY } else { HOLES };
         }
         state.depth_stencil.depth_compare_op = self.compare(greater);
         match self.look {
@@ -387,12 +392,16 @@ fn model(mesh: &Mesh, pixels: &mut [Pixel]) -> u64 {
             for x in (x..x + mesh.cell[0]).filter(|x| (x0..x1).contains(x)) {
                 let (color, stored) = &mut pixels[(y * SIZE[0] + x) as usize];
                 let is_hole = mesh.look.has_holes() && (x + y) % 2 == 1;
-                if is_hole || !holds(compare, i64::from(depth), i64::from(*stored)) {
+                let is_untested = is_hole && mesh.look != Look::HoledEarly;
+                if is_untested || !holds(compare, i64::from(depth), i64::from(*stored)) {
                     continue;
                 }
                 passed += 1;
                 if mesh.look.writes_depth() {
                     *stored = depth;
+                }
+                if is_hole {
+                    continue;
                 }
                 for (component, value) in color.iter_mut().enumerate() {
                     *value = match (mesh.look, component) {
