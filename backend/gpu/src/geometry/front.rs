@@ -358,9 +358,11 @@ impl Assembled<'_> {
         if let Some((bounds, chunk)) = bounds.and_then(|bounds| Some((bounds, bounds.chunk(number)?))) {
             let start = range.start / LOOKAHEAD_CHUNK * LOOKAHEAD_CHUNK;
             let in_chunk = range.start - start..range.end - start;
-            let inputs = bounds.list_visible(chunk, &in_chunk, &mut scratch.cull.visible);
+            let remaining = Some(bounds.list_visible(chunk, &in_chunk, &mut scratch.cull.visible));
             self.number_visible(scratch, range);
-            return Ok(Selection { is_culled: true, inputs, outside: 0, remaining: Some(inputs) });
+            // The look-ahead counts the others.
+            let inputs = scratch.cull.visible.len();
+            return Ok(Selection { is_culled: true, inputs, outside: 0, remaining });
         }
         let culled = self.cull(source, scratch, range)?;
         if culled.is_none() && scratch.numbered.as_ref() != Some(&corners) {

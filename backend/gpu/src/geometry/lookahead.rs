@@ -123,7 +123,7 @@ impl DrawBounds<'_> {
     /// Returns the number of primitives of a chunk that may have to be drawn, as far as the bounds
     /// of the whole chunk say. Counts them as dropped if there are none. `primitives` is their
     /// number if the chunk has no bounds.
-    pub fn remaining(&self, chunk: usize, primitives: usize) -> usize {
+    pub fn test_chunk(&self, chunk: usize, primitives: usize) -> usize {
         let Some(bounds) = self.chunks[chunk].get().and_then(Option::as_ref) else { return primitives };
         let count = bounds.primitives.len();
         match self.result(&bounds.whole) {

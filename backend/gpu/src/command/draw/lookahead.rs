@@ -56,24 +56,24 @@ impl DeferredDraws {
         self.draws.is_empty()
     }
 
-    /// Returns true if a draw may be deferred and deferral is expected to pay.
-    pub(super) fn can_defer(&mut self, context: &PassContext<'_>, job: &DrawJob<'_>) -> bool {
+    /// Returns the role of a draw that may be deferred, if deferral is expected to pay.
+    pub(super) fn deferrable(&mut self, context: &PassContext<'_>, job: &DrawJob<'_>) -> Option<LookaheadRole> {
         let config = context.gpu.config();
         if config.posh == Posh::Off || config.lookahead == 0 {
-            return false;
+            return None;
         }
-        let obstacle = self.obstacle(context, job).err();
-        if let (Some(counters), Some(obstacle)) = (context.queries.counters(), obstacle) {
+        let role = self.check(context, job);
+        if let (Some(counters), Err(obstacle)) = (context.queries.counters(), role) {
             counters.count(obstacle, 1);
         }
-        obstacle.is_none()
+        role.ok()
     }
 
-    /// Checks if a draw may be deferred and deferral is expected to pay.
+    /// Returns the role of a draw that may be deferred, if deferral is expected to pay.
     ///
     /// # Errors
     /// The counter of the reason for which the draw is not deferred.
-    fn obstacle(&mut self, context: &PassContext<'_>, job: &DrawJob<'_>) -> Result<(), Counter> {
+    fn check(&mut self, context: &PassContext<'_>, job: &DrawJob<'_>) -> Result<LookaheadRole, Counter> {
         let (config, pipeline, primitives) = (context.gpu.config(), &job.state.pipeline, job.params.primitives());
         let is_first = self.draws.is_empty();
         if is_first {
@@ -90,14 +90,14 @@ impl DeferredDraws {
         let role = (*job.state.role.get_or_init(|| role(context, job)))?;
         if !is_first {
             if self.segment.with(&role).is_some() {
-                return Ok(());
+                return Ok(role);
             }
             self.may_start(config.posh, pipeline, primitives)?;
         }
         // Without a draw that may be dropped there is nothing to gain.
         let begun = LookaheadSegment::default().with(&role).and_then(|segment| segment.direction());
         let can_drop = begun.is_some_and(|direction| role.fails.covers(direction));
-        if can_drop { Ok(()) } else { Err(Counter::PoshNotDeferredOrder) }
+        if can_drop { Ok(role) } else { Err(Counter::PoshNotDeferredOrder) }
     }
 
     /// Checks if a draw of a number of primitives may be the first one of a deferral.
@@ -120,12 +120,16 @@ impl DeferredDraws {
         }
     }
 
-    /// Defers a draw for which [`Self::can_defer`] returned true.
+    /// Defers a draw with the role that [`Self::deferrable`] returned.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program of an earlier deferred draw was interrupted.
-    pub(super) fn defer(&mut self, context: &mut PassContext<'_>, job: &DrawJob<'_>) -> Result<(), DeviceLost> {
-        let Some(Ok(role)) = job.state.role.get() else { return Ok(()) };
+    pub(super) fn defer(
+        &mut self,
+        context: &mut PassContext<'_>,
+        job: &DrawJob<'_>,
+        role: &LookaheadRole,
+    ) -> Result<(), DeviceLost> {
         let (primitives, max_primitives) = (job.params.primitives(), context.gpu.config().lookahead);
         let is_full = self.primitives + primitives > max_primitives || self.draws.len() >= MAX_DRAWS;
         if is_full || self.segment.with(role).is_none() {

@@ -166,8 +166,9 @@ impl DrawUnit {
                 index_buffer: graphics.index_buffer.as_ref().filter(|_| params.first_index.is_some()),
                 params: &params,
             };
-            if mesh_draws.is_none() && self.deferred.can_defer(context, &job) {
-                self.deferred.defer(context, &job)?;
+            let role = if mesh_draws.is_none() { self.deferred.deferrable(context, &job) } else { None };
+            if let Some(role) = role {
+                self.deferred.defer(context, &job, &role)?;
                 continue;
             }
             self.replay_deferred(context)?;

@@ -37,6 +37,10 @@ const JOB_PRIMITIVES: usize = 1 << 11;
 /// Number of primitives of a batch of jobs, after which a tile pass may run.
 const BATCH_PRIMITIVES: usize = 1 << 14;
 
+/// Maximum number of windows of a batch: each has at least one primitive, and the last chunk may
+/// exceed the batch.
+const MAX_BATCH_WINDOWS: usize = 2 * BATCH_PRIMITIVES;
+
 /// Deferral pays if at least one of this number of primitives that remain after culling is hidden.
 /// Other primitives are also culled without look-ahead. The gallery's "instancing", where one in
 /// five is hidden, takes 4 % more time with deferral.
@@ -84,13 +88,13 @@ struct Chunk {
 }
 
 /// Primitives of a draw that one thread sets up.
-struct Piece {
+struct DrawRange {
     draw: usize,
     range: Range<usize>,
 }
 
-/// Pieces that one thread sets up, in order.
-type Job = Vec<Piece>;
+/// Ranges that one thread sets up, in order.
+type Job = Vec<DrawRange>;
 
 /// All deferred draws of a segment.
 struct Replay<'a, 'd> {
@@ -140,13 +144,21 @@ pub(super) fn run(
     let dropped = DropCounts::default();
     let replay = Replay { draws: &draws, direction, depths, chunks, bounds, dropped };
     replay.run_cull_pipe(gpu, deadline)?;
-    replay.update_hiz(early, front_end.counters);
+    replay.update_hiz(early, deadline, front_end.counters)?;
     if let Some(counters) = front_end.counters {
         replay.count_culled(counters);
     }
     // The cull pipe ran for all draws together, so its counts belong to no draw.
     context.queries.add_to_sample(None);
     replay.draw_all(context, early, front_end.counters)
+}
+
+/// Checks the time limit between chunks, none of which is interrupted.
+///
+/// # Errors
+/// [`DeviceLost`] when the time limit has expired.
+fn check_time(deadline: &Deadline) -> Result<(), DeviceLost> {
+    if deadline.expired() { Err(DeviceLost::TimedOut(PipelineStage::Vertex)) } else { Ok(()) }
 }
 
 /// Returns true if a primitive that would update Hi-Z is hidden.
@@ -211,7 +223,15 @@ impl Replay<'_, '_> {
     }
 
     /// Updates the Hi-Z bounds with large primitives, nearest chunks first, and counts.
-    fn update_hiz(&self, early: &mut EarlyBounds, counters: Option<&Counters>) {
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when the time limit has expired.
+    fn update_hiz(
+        &self,
+        early: &mut EarlyBounds,
+        deadline: &Deadline,
+        counters: Option<&Counters>,
+    ) -> Result<(), DeviceLost> {
         let known = |number: &usize| self.bounds[*number].get()?.as_ref();
         let has_updates = |number: &usize| known(number).is_some_and(|bounds| !bounds.updates.is_empty());
         let nearness = |number: &usize| known(number).map_or(f32::INFINITY, |bounds| bounds.nearness());
@@ -219,6 +239,7 @@ impl Replay<'_, '_> {
         numbers.sort_by(|a, b| nearness(a).total_cmp(&nearness(b)));
         let (mut updated, mut coverage) = (0, UpdateCoverage::default());
         for number in numbers {
+            check_time(deadline)?;
             let draw = &self.draws[self.chunks[number].draw];
             let multisample = &draw.deferred.state.pipeline.multisample;
             let locations = multisample.locations();
@@ -242,6 +263,7 @@ impl Replay<'_, '_> {
             counters.count(Counter::PoshHizUpdates, updated);
             count_coverage(counters, &coverage);
         }
+        Ok(())
     }
 
     /// Draws all chunks in order.
@@ -258,7 +280,8 @@ impl Replay<'_, '_> {
         let mut outcome = Outcome { remaining: known.map(|bounds| bounds.remaining()).sum(), hidden: 0 };
         let mut next = 0;
         while next < self.chunks.len() {
-            if context.pending.is_full(BATCH_PRIMITIVES / 4) {
+            check_time(context.deadline)?;
+            if context.pending.is_full(MAX_BATCH_WINDOWS) {
                 tile_pass::run_beside(context, tile_pass::NO_WORK)?;
                 context.pending.tighten_early_bounds(early);
             }
@@ -276,6 +299,8 @@ impl Replay<'_, '_> {
             if let Some(counters) = counters {
                 counters.count(Counter::PoshHiddenKills, hidden as u64);
                 counters.count(Counter::PoshScissorKills, outside as u64);
+                counters.count(Counter::ClipInputs, (hidden + outside) as u64);
+                counters.count(Counter::ClipOutputs, (hidden + outside) as u64);
             }
             context.queries.add_to_sample(draw.sample);
         }
@@ -300,7 +325,7 @@ impl Replay<'_, '_> {
             let number = *next;
             *next += 1;
             let count = match self.bounds_of(*draw, early) {
-                Some(bounds) => bounds.remaining(number - replayed.chunks.start, range.primitives.len()),
+                Some(bounds) => bounds.test_chunk(number - replayed.chunks.start, range.primitives.len()),
                 None => range.primitives.len(),
             };
             if count == 0 {
@@ -313,10 +338,10 @@ impl Replay<'_, '_> {
                     *all += count;
                     match job.last_mut().filter(|last| last.draw == *draw && last.range.end == range.start) {
                         Some(last) => last.range.end = range.end,
-                        None => job.push(Piece { draw: *draw, range }),
+                        None => job.push(DrawRange { draw: *draw, range }),
                     }
                 }
-                None => jobs.push((count, vec![Piece { draw: *draw, range }])),
+                None => jobs.push((count, vec![DrawRange { draw: *draw, range }])),
             }
         }
         jobs.into_iter().map(|(_, job)| job).collect()
@@ -352,11 +377,11 @@ impl Replay<'_, '_> {
         &self,
         gpu: &Gpu,
         front: &mut FrontScratch,
-        job: &[Piece],
+        job: &[DrawRange],
         early: &EarlyBounds,
     ) -> Option<Vec<Window>> {
         let (mut out, mut runs): (Vec<Triangles>, Vec<Runs>) = Default::default();
-        for Piece { draw, range } in job {
+        for DrawRange { draw, range } in job {
             let bounds = self.bounds_of(*draw, early);
             let assembled = &self.draws[*draw].assembled;
             if !assembled.process_visible(front, range.clone(), bounds.as_ref(), &mut out) {

@@ -209,10 +209,10 @@ impl MergedKernel {
 
     /// Returns the expected number of primitives that one input primitive becomes.
     pub fn amplification(&self) -> usize {
-        match self.program.fragment.side_effects {
-            // Waves must not depend on earlier draws.
-            true => self.amplification.max(),
-            false => self.amplification.expected(),
+        match self.may_repeat {
+            true => self.amplification.expected(),
+            // Effects and wave operations must not depend on earlier draws.
+            false => self.amplification.max(),
         }
     }
 
@@ -235,14 +235,19 @@ impl MergedKernel {
         let is_separate = mode == MergedMode::Off && pipeline.patches.is_none();
         let stages = || self.separate.get_or_init(|| SeparateStages::new(pipeline, &self.facts)).as_ref();
         let separate = is_separate.then(stages).flatten();
-        let program = match (separate, mode) {
-            (Some(stages), _) => &stages.geometry,
-            (_, MergedMode::Replicated) => self.replicated(pipeline).unwrap_or(&self.program),
-            _ => &self.program,
+        let (mode, program) = match (separate, mode) {
+            (Some(stages), _) => (mode, &stages.geometry),
+            (_, MergedMode::Replicated) => match self.replicated(pipeline) {
+                Some(program) => (mode, program),
+                None => (MergedMode::Plain, &*self.program),
+            },
+            _ => (mode, &*self.program),
         };
         GeometryStage { kernel: self, mode, program, separate }
     }
 
+    /// Returns the program of the mode of replicated primitives, or `None` if the pipeline has no
+    /// geometry program.
     fn replicated(&self, pipeline: &PipelineState) -> Option<&Program> {
         let make = || {
             let geometry = pipeline.geometry.as_deref()?;

@@ -86,8 +86,9 @@ fn emitted(pipeline: &PipelineState, mode: MergedMode, corners: &[u32]) -> (Vec<
     for batch in emission.batches() {
         let vertices = emission.run(&batch, &mut scratch).unwrap();
         let emitted = emission.finish(&batch, &mut scratch, &mut Triangles::default()).unwrap();
+        let before = words.len();
         words.extend(emitted.all_words());
-        assert_eq!(words.len() % (vertices * kernel.layout.record as usize), 0);
+        assert_eq!((words.len() - before) % (vertices * kernel.layout.record as usize), 0);
     }
     let value = |counter: Counter| counters.values()[counter as usize];
     let runs = Runs {
@@ -163,4 +164,9 @@ fn programs_with_side_effects_are_not_replicated() {
     assert_eq!(modes.map(|asked| kernel.mode(asked)), [plain, off, plain, replicated]);
     let effects = MergedKernel { may_repeat: false, ..kernel };
     assert_eq!(modes.map(|asked| effects.mode(asked)), [plain, off, plain, plain]);
+    let declared = effects.amplification();
+    effects.amplification.record(1000, 0);
+    assert_eq!(effects.amplification(), declared, "chunks are waves, which must not depend on earlier draws");
+    let repeatable = MergedKernel { may_repeat: true, ..effects };
+    assert!(repeatable.amplification() <= declared);
 }
