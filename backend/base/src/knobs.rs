@@ -175,7 +175,7 @@ const TABLE: &[Knob] = &[
     },
     Knob {
         name: "VITRIC_WINDOW",
-        default: "8M",
+        default: "32M",
         doc: "Limit of a batch of primitives whose tiles are processed together. With the suffix K or M: KiB or MiB of visible primitives and their vertices, from which on the batch is full. Without: maximum number of visible primitives, at least 1.",
         off: None,
         allowed: Allowed::Tested(
