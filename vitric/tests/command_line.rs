@@ -399,8 +399,11 @@ fn counters_are_sampled_by_submission_pass_and_draw() {
         assert!(total(name) > 0, "{name}");
         assert_eq!([sum("submission", name), sum("pass", name)], [total(name); 2], "{name}");
     }
-    assert_eq!(sum("draw", "input_vertices"), total("input_vertices"));
-    assert_eq!((sum("draw", "fragments"), device["samples_left_out"].as_u64()), (0, Some(0)));
+    for name in ["input_vertices", "bin_entries", "fragments", "dropped", "hiz_group_kills", "hiz_small_kills"] {
+        assert_eq!(sum("draw", name), total(name), "{name}");
+    }
+    assert!(total("dropped") > 0 && total("hiz_small_kills") > 0);
+    assert_eq!((sum("draw", "waves"), device["samples_left_out"].as_u64()), (0, Some(0)));
 }
 
 #[test]

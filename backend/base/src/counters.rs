@@ -8,7 +8,9 @@
 
 mod samples;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +18,7 @@ use parking_lot::Mutex;
 
 use crate::simd::kernel;
 
-pub use samples::{FRONT, Sample, SampleKind, Sampler, Samples};
+pub use samples::{Sample, SampleKind, Sampler, Samples};
 
 /// A counter's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,10 +224,38 @@ const SIDE: usize = 8;
 /// counts these.
 const OF_TILES: usize = Counter::DecodedBytes as usize;
 
+/// Counters that tile passes assign to draws: fragments, and what was dropped at each level.
+pub const OF_DRAWS: [Counter; 9] = [
+    Counter::BinEntries,
+    Counter::HizEarlyKills,
+    Counter::HizTileKills,
+    Counter::HizGroupKills,
+    Counter::HizBlockKills,
+    Counter::HizQuadKills,
+    Counter::HizSmallKills,
+    Counter::Fragments,
+    Counter::Dropped,
+];
+const EARLY_KILLS: usize = 1;
+const DROPPED: usize = 8;
+const _: () = assert!(matches!(OF_DRAWS[EARLY_KILLS], Counter::HizEarlyKills));
+const _: () = assert!(matches!(OF_DRAWS[DROPPED], Counter::Dropped));
+
+/// Number of a draw's sample in its submission. Number 0 is the submission's sample.
+pub type DrawSample = NonZeroU32;
+
+/// Counts of [`OF_DRAWS`] for each draw.
+type DrawCounts = BTreeMap<DrawSample, [u64; OF_DRAWS.len()]>;
+
 /// Counters of one worker in a tile pass, with the maps of one tile.
 #[derive(Debug)]
 pub struct TileCounters {
     counts: [Cell<u64>; OF_TILES],
+    /// The draw that counts belong to.
+    draw: Cell<Option<DrawSample>>,
+    /// Values of [`OF_DRAWS`] when the draw began.
+    before: [Cell<u64>; OF_DRAWS.len()],
+    draws: RefCell<DrawCounts>,
     maps: [[Cell<u32>; SIDE * SIDE]; MAPS.len()],
     /// Counts for each map that apply to every group of the tile, on top of `maps`.
     all: [Cell<u32>; MAPS.len()],
@@ -234,11 +264,40 @@ pub struct TileCounters {
 impl Default for TileCounters {
     fn default() -> Self {
         let maps = std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0)));
-        Self { counts: std::array::from_fn(|_| Cell::new(0)), maps, all: std::array::from_fn(|_| Cell::new(0)) }
+        Self {
+            counts: std::array::from_fn(|_| Cell::new(0)),
+            draw: Cell::new(None),
+            before: std::array::from_fn(|_| Cell::new(0)),
+            draws: RefCell::default(),
+            maps,
+            all: std::array::from_fn(|_| Cell::new(0)),
+        }
     }
 }
 
 impl TileCounters {
+    /// Returns the draw that counts belong to.
+    pub fn draw(&self) -> Option<DrawSample> {
+        self.draw.get()
+    }
+
+    /// Assigns the counts from now on to a draw, or to none.
+    pub fn begin_draw(&self, draw: Option<DrawSample>) {
+        let before = self.draw.replace(draw);
+        let now = OF_DRAWS.map(|counter| self.counts[counter as usize].get());
+        let mut grown: [u64; OF_DRAWS.len()] = std::array::from_fn(|of| now[of] - self.before[of].replace(now[of]));
+        // The draw that drops fragments is not the one whose fragments are dropped.
+        grown[DROPPED] = 0;
+        if let Some(before) = before.filter(|_| grown.iter().any(|count| *count > 0)) {
+            add_counts(self.draws.borrow_mut().entry(before).or_default(), &grown);
+        }
+    }
+
+    /// Assigns dropped fragments, which the map [`Map::Dropped`] counts, to their draw.
+    pub fn assign_dropped(&self, draw: DrawSample, many: u64) {
+        self.draws.borrow_mut().entry(draw).or_default()[DROPPED] += many;
+    }
+
     /// Adds `many` to a counter. For the sum of a map, use [`Self::mark`] instead.
     #[inline]
     pub fn count(&self, counter: Counter, many: u64) {
@@ -303,6 +362,10 @@ impl TileCounters {
             row[left..=right].iter().for_each(|value| value.set(value.get() + many));
         }
     }
+}
+
+fn add_counts(counts: &mut [u64; OF_DRAWS.len()], more: &[u64; OF_DRAWS.len()]) {
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
 }
 
 /// Counts of one map in one tile.
@@ -374,6 +437,8 @@ pub struct Counters {
     /// Sets of maps, which are only ever added. `None` if maps are not requested.
     maps: Option<Arc<Mutex<Vec<Maps>>>>,
     samples: Mutex<Samples>,
+    /// Counts of tile passes for the draws of a submission.
+    draws: Mutex<DrawCounts>,
 }
 
 impl Default for Counters {
@@ -386,7 +451,7 @@ impl Counters {
     /// Returns counters of zero without maps.
     pub fn without_maps() -> Self {
         let values = std::array::from_fn(|_| AtomicU64::new(0));
-        Self { values, maps: None, samples: Mutex::default() }
+        Self { values, maps: None, samples: Mutex::default(), draws: Mutex::default() }
     }
 
     /// Returns counters of zero for a part of the work, which share the maps of `self`.
@@ -409,9 +474,22 @@ impl Counters {
         }
     }
 
-    /// Adds the values of other counters.
+    /// Adds the values of other counters, which count a part of the same submission.
     pub fn add(&self, others: &Self) {
         self.add_numbered(others.values().into_iter().enumerate());
+        self.add_draws(std::mem::take(&mut others.draws.lock()));
+    }
+
+    /// Assigns primitives that early Hi-Z tests dropped to a draw.
+    pub fn assign_early_kills(&self, draw: DrawSample, many: u64) {
+        self.draws.lock().entry(draw).or_default()[EARLY_KILLS] += many;
+    }
+
+    fn add_draws(&self, others: DrawCounts) {
+        if !others.is_empty() {
+            let mut draws = self.draws.lock();
+            others.iter().for_each(|(draw, counts)| add_counts(draws.entry(*draw).or_default(), counts));
+        }
     }
 
     /// Returns the values of all counters.
@@ -496,7 +574,9 @@ impl Tally<'_> {
 
 impl Drop for Tally<'_> {
     fn drop(&mut self) {
+        self.counters.begin_draw(None);
         self.pass.counters.add_numbered(self.counters.counts.iter().map(Cell::get).enumerate());
+        self.pass.counters.add_draws(self.counters.draws.take());
     }
 }
 

@@ -103,7 +103,7 @@ pub enum BatchLimit {
 
 impl Default for BatchLimit {
     fn default() -> Self {
-        Self::Bytes(8 << 20)
+        Self::Bytes(32 << 20)
     }
 }
 

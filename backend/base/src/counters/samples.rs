@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{COUNT, Counter, Counters, Counts};
+use super::{COUNT, Counter, Counters, Counts, DrawSample, OF_DRAWS};
 
 /// Kind of the work that a sample covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct Sampler {
     samples: Vec<Sample>,
     /// Numbers of the samples that have not ended, with the values when each began.
     open: Vec<(usize, Counts)>,
-    /// The front end's values at the last call of [`Self::front_grown`].
+    /// The front end's values when they were last assigned to a draw.
     front: [u64; FRONT],
     /// Number of draws beyond the limit of samples.
     left_out: u64,
@@ -133,24 +133,30 @@ impl Sampler {
     }
 
     /// Begins a draw and returns its sample's number, or `None` if there are too many samples.
-    pub fn begin_draw(&mut self, other: Option<&Counters>) -> Option<usize> {
+    pub fn begin_draw(&mut self, other: Option<&Counters>) -> Option<DrawSample> {
         self.front_grown(other);
         if self.samples.len() >= MAX_SAMPLES {
             self.left_out += 1;
             return None;
         }
         let time = self.open.last().map_or(0, |(number, _)| self.samples[*number].time[0]);
-        Some(self.add(SampleKind::Draw, time))
+        DrawSample::new(self.add(SampleKind::Draw, time) as u32)
     }
 
-    /// Adds the front end's new values to a draw's sample.
+    /// Adds the front end's new values to a draw's sample, or to none.
     ///
-    /// New are the values since [`Self::begin_draw`], this function or [`Self::front_grown`] ran
-    /// last.
-    pub fn add_to_draw(&mut self, draw: usize, other: Option<&Counters>) {
+    /// New are the values since [`Self::begin_draw`] or this function ran last.
+    pub fn add_to_draw(&mut self, draw: Option<DrawSample>, other: Option<&Counters>) {
         let grown = self.front_grown(other);
-        let values = &mut self.samples[draw].values;
-        for (counter, value) in (0u8..).zip(grown).filter(|(_, value)| *value > 0) {
+        if let Some(draw) = draw {
+            self.add_values(draw, (0u8..).zip(grown));
+        }
+    }
+
+    /// Adds values, each with its counter's number, to a draw's sample.
+    fn add_values(&mut self, draw: DrawSample, more: impl Iterator<Item = (u8, u64)>) {
+        let values = &mut self.samples[draw.get() as usize].values;
+        for (counter, value) in more.filter(|(_, value)| *value > 0) {
             match values.binary_search_by_key(&counter, |(known, _)| *known) {
                 Ok(place) => values[place].1 += value,
                 Err(place) => values.insert(place, (counter, value)),
@@ -159,7 +165,7 @@ impl Sampler {
     }
 
     /// Returns the values that the front end's counters gained since the last call.
-    pub fn front_grown(&mut self, other: Option<&Counters>) -> [u64; FRONT] {
+    fn front_grown(&mut self, other: Option<&Counters>) -> [u64; FRONT] {
         std::array::from_fn(|counter| {
             let now = self.counters.value(counter) + other.map_or(0, |other| other.value(counter));
             now - std::mem::replace(&mut self.front[counter], now)
@@ -170,6 +176,10 @@ impl Sampler {
     pub fn finish(mut self, now: u64, all: &Counters) {
         while !self.open.is_empty() {
             self.end(now, None);
+        }
+        let draws = std::mem::take(&mut *self.counters.draws.lock());
+        for (draw, counts) in draws {
+            self.add_values(draw, OF_DRAWS.iter().map(|counter| *counter as u8).zip(counts));
         }
         // A draw has the times of its pass.
         for number in 0..self.samples.len() {
@@ -184,6 +194,7 @@ impl Sampler {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Map;
     use super::*;
 
     #[test]
@@ -192,27 +203,39 @@ mod tests {
         let mut sampler = Sampler::new(5, &all);
         let count = |counters: &Counters, counter, many| counters.count(counter, many);
         sampler.begin(SampleKind::Pass, 6, None);
-        let first = sampler.begin_draw(None).unwrap();
+        let first = sampler.begin_draw(None);
         count(&sampler.counters, Counter::Vertices, 3);
         sampler.add_to_draw(first, None);
         // A query counts separately. Its values are added when it ends.
         let query = Counters::default();
-        let second = sampler.begin_draw(Some(&query)).unwrap();
+        let second = sampler.begin_draw(Some(&query));
         count(&query, Counter::Vertices, 4);
         count(&query, Counter::Waves, 1);
         sampler.add_to_draw(second, Some(&query));
         sampler.counters.add(&query);
         count(&sampler.counters, Counter::InputVertices, 9);
         sampler.add_to_draw(first, None);
+        // A tile pass processes both draws, and fragments of the first one are dropped later.
+        let pass = sampler.counters.begin_pass(1, 1).tally();
+        for (draw, fragments) in [(first, 5), (second, 7), (None, 1), (first, 2)] {
+            pass.counters.begin_draw(draw);
+            pass.counters.count(Counter::Fragments, fragments);
+        }
+        pass.counters.mark(Map::Dropped, [0, 0], 3);
+        pass.counters.assign_dropped(first.unwrap(), 3);
+        pass.end_tile(0);
+        drop(pass);
         sampler.end(8, None);
         sampler.finish(9, &all);
         let samples = all.samples().kept;
         let (input, vertices, waves) = (Counter::InputVertices as u8, Counter::Vertices as u8, Counter::Waves as u8);
+        let (fragments, dropped) = (Counter::Fragments as u8, Counter::Dropped as u8);
         let of = |number: usize| (samples[number].within, samples[number].time, samples[number].values.clone());
-        assert_eq!(of(0), (None, [5, 9], vec![(input, 9), (vertices, 7), (waves, 1)]));
-        assert_eq!(of(1), (Some(0), [6, 8], vec![(input, 9), (vertices, 7), (waves, 1)]));
-        assert_eq!(of(2), (Some(1), [6, 8], vec![(input, 9), (vertices, 3)]));
-        assert_eq!(of(3), (Some(1), [6, 8], vec![(vertices, 4)]));
+        let all_values = vec![(input, 9), (vertices, 7), (fragments, 15), (dropped, 3), (waves, 1)];
+        assert_eq!(of(0), (None, [5, 9], all_values.clone()));
+        assert_eq!(of(1), (Some(0), [6, 8], all_values));
+        assert_eq!(of(2), (Some(1), [6, 8], vec![(input, 9), (vertices, 3), (fragments, 7), (dropped, 3)]));
+        assert_eq!(of(3), (Some(1), [6, 8], vec![(vertices, 4), (fragments, 7)]));
         assert_eq!(all.values()[Counter::Vertices as usize], 7);
     }
 

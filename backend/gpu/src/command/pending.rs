@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use ash::vk;
 use smallvec::SmallVec;
+use vitric_base::counters::DrawSample;
 use vitric_base::knobs::BatchLimit;
 use vitric_exec::bindings::Bindings;
 
@@ -16,7 +17,7 @@ use super::state::PUSH_BYTES;
 use crate::geometry::{MAX_TRIANGLES, Triangles};
 use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, Visibility};
 use crate::raster::Grid;
-use crate::tiling::{self, Batch, Clip, EarlyHizTest, Run, Runs, TileParts, Window};
+use crate::tiling::{self, Batch, Clip, DrawId, EarlyHizTest, Run, Runs, TileParts, Window};
 
 /// Minimum number of primitives of a window that is tested against early Hi-Z bounds. A tested
 /// window also has at least as many primitives as there are tiles.
@@ -64,6 +65,8 @@ pub(super) struct PendingDraws {
     queue: TileQueue,
     /// Number of the command, or the deferred draw, that currently adds primitives.
     command: u32,
+    /// Sample of the draw that currently adds primitives, if the GPU counts.
+    pub(super) sample: Option<DrawSample>,
     /// The window that is being filled, if there is one.
     open: Vec<Triangles>,
     /// The draws of the triangles in the open window.
@@ -280,8 +283,13 @@ impl PendingDraws {
         self.command = self.command.wrapping_add(1);
     }
 
+    /// Returns the current draw in a layer, with its state.
+    pub(super) fn draw(&mut self, fragments: &FragmentState<'_>, layer: u32) -> DrawId {
+        DrawId { state: self.draw_state(fragments, layer) as u32, sample: self.sample }
+    }
+
     /// Returns the index of a draw's state in a layer.
-    pub(super) fn draw(&mut self, fragments: &FragmentState<'_>, layer: u32) -> usize {
+    fn draw_state(&mut self, fragments: &FragmentState<'_>, layer: u32) -> usize {
         let reads_push = fragments.pipeline.fragment.as_ref().is_some_and(|program| program.code.reads_push());
         if let Some(last) = self.queue.draws.last()
             && self.queue.pixels[last.pixel].is_of(fragments, layer)
@@ -325,9 +333,9 @@ impl PendingDraws {
     ///
     /// Small draws share windows. Each large draw has its own windows, so that early depth tests
     /// of a window apply to one draw.
-    pub(super) fn open(&mut self, draw: usize, primitives: usize) -> Vec<Triangles> {
+    pub(super) fn open(&mut self, draw: DrawId, primitives: usize) -> Vec<Triangles> {
         let is_large = |count: usize| count >= MIN_TESTED;
-        let is_other = self.runs.iter().any(|run| run.draw != draw as u32);
+        let is_other = self.runs.iter().any(|run| run.draw.state != draw.state);
         if is_other && (is_large(primitives) || self.open.iter().any(|open| is_large(open.len()))) {
             self.close();
         }
@@ -345,10 +353,11 @@ impl PendingDraws {
 
     /// Appends a window.
     fn add(&mut self, triangles: Triangles, runs: Runs) {
-        let state = &self.queue.pixels[self.queue.draws[runs[0].draw as usize].pixel];
+        let state = &self.queue.pixels[self.queue.draws[runs[0].draw.state as usize].pixel];
         let visibility = state.visibility;
         let format = DepthFormat { bits: self.depth_bits, samples: state.pipeline.multisample.samples };
-        let is_tested = runs.len() == 1 && self.update_early_bounds_for(&visibility, &triangles);
+        let is_of_one = runs.iter().all(|run| run.draw.state == runs[0].draw.state);
+        let is_tested = is_of_one && self.update_early_bounds_for(&visibility, &triangles);
         let direction = visibility.tests.filter(|_| is_tested);
         let early_test = direction.and_then(|direction| EarlyHizTest::new(&self.early_bounds.early, direction, format));
         let clips: SmallVec<[Clip; 2]> = runs.iter().map(|run| self.clip(run)).collect();
@@ -362,12 +371,15 @@ impl PendingDraws {
 
     /// Returns the pixels that triangles of a run may cover.
     fn clip(&self, run: &Run) -> Clip {
-        Clip { end: run.end, pixels: self.queue.pixels[self.queue.draws[run.draw as usize].pixel].fragment_area() }
+        Clip {
+            end: run.end,
+            pixels: self.queue.pixels[self.queue.draws[run.draw.state as usize].pixel].fragment_area(),
+        }
     }
 
     /// Takes back the window from [`Self::open`] after triangles of a draw were added. The last
     /// window remains open unless it has reached its size.
-    pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
+    pub(super) fn close_full(&mut self, draw: DrawId, mut filled: Vec<Triangles>, size: usize) {
         if let [only] = &filled[..]
             && only.weight() < size
         {
@@ -422,8 +434,8 @@ impl PendingDraws {
 }
 
 /// Assigns the triangles after the last run, up to `end`, to a draw.
-pub(super) fn add_run(runs: &mut Runs, end: usize, draw: usize) {
-    let (end, draw) = (end as u32, draw as u32);
+pub(super) fn add_run(runs: &mut Runs, end: usize, draw: DrawId) {
+    let end = end as u32;
     let begin = runs.last().map_or(0, |last| last.end);
     match runs.last_mut() {
         Some(last) if last.draw == draw => last.end = end,

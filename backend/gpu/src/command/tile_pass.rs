@@ -121,5 +121,11 @@ fn count_windows(counters: &Counters, windows: &[Window]) {
     counters.count(Counter::TilesTouched, sum(|tests| tests.touched));
     counters.count(Counter::HizEarlyQueries, sum(|tests| tests.queries));
     counters.count(Counter::HizEarlyKills, sum(|tests| tests.kills));
+    for window in windows.iter().filter(|window| window.tests.kills > 0) {
+        // Tested windows have primitives of one draw.
+        if let Some(sample) = window.runs.first().and_then(|run| run.draw.sample) {
+            counters.assign_early_kills(sample, window.tests.kills.into());
+        }
+    }
     counters.count(Counter::Primitives, windows.iter().map(|window| window.triangles.len() as u64).sum());
 }

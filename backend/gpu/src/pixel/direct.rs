@@ -8,14 +8,14 @@ use vitric_exec::runtime::Ranges;
 use vitric_memory::PlaneRef;
 
 use super::DrawContext;
-use super::counting::{count_exported, count_waves};
+use super::counting::{EdgeWords, count_exported, count_waves, mark_covered};
 use super::depths::sample_place;
 use super::kernel::{BatchTraits, KernelCounts, KernelInput, KernelTally, SmallPrimitivePath, Stage};
 use super::pixel_queue::{PackedPixel, PixelQueue, TinyBatch, Unit};
 use super::scoreboard::Fragments;
 use super::{BLOCK, PrimitiveId, TileView};
 use crate::geometry::{PrimitiveWords, Varies};
-use crate::raster::{Shape, block_of_group};
+use crate::raster::{Shape, block_of_group, sample_mask};
 
 /// Pixels of a block of 4x4 pixels, and of the area that a tiny primitive may touch.
 const BLOCK_PIXELS: u32 = 16;
@@ -170,6 +170,8 @@ pub(super) struct PrimitiveRunner<'s> {
     window: [usize; 4],
     /// Samples of a pixel.
     samples: u32,
+    /// Places of the samples that may be covered, in units. Empty unless the kernel counts.
+    places: SmallVec<[[i64; 2]; 4]>,
     is_sieve: bool,
     /// True if the kernel tests blocks before their samples.
     tests_blocks: bool,
@@ -197,7 +199,10 @@ impl<'s> PrimitiveRunner<'s> {
         let samples = context.multisample.samples;
         let is_sieve = context.traits().small == Some(SmallPrimitivePath::Sieved);
         let (runs, tests_blocks) = (runs(context, (stage, ranges), wave), batch.tests_blocks);
-        Some(Self { runs, stage, window, samples, is_sieve, tests_blocks })
+        let mask = if counts { sample_mask(&context.multisample) } else { 0 };
+        let places = (0..).zip(&*context.locations).filter(|(sample, _)| mask >> sample & 1 != 0);
+        let places = places.map(|(_, place)| *place).collect();
+        Some(Self { runs, stage, window, samples, places, is_sieve, tests_blocks })
     }
 
     /// Draws the part of a primitive that lies in the window `[x0, y0, x1, y1]`.
@@ -210,7 +215,7 @@ impl<'s> PrimitiveRunner<'s> {
     ) -> Stop {
         let stop = self.run(words, window);
         if let Some(counters) = counters {
-            self.count(counters, window);
+            self.count(counters, &[words], window);
         }
         stop
     }
@@ -226,7 +231,11 @@ impl<'s> PrimitiveRunner<'s> {
         for &(slot, word) in &self.stage.edges {
             self.runs.set(slot, second.get(Shape::EDGES + word));
         }
-        self.draw(first, window, counters)
+        let stop = self.run(first, window);
+        if let Some(counters) = counters {
+            self.count(counters, &[first, second], window);
+        }
+        stop
     }
 
     /// Runs the sieve on the part of a primitive that lies in a window.
@@ -254,7 +263,7 @@ impl<'s> PrimitiveRunner<'s> {
                     take([x + column * BLOCK, y + row * BLOCK], mask as u16);
                 }
                 if let Some(counters) = counters {
-                    self.count(counters, part);
+                    self.count(counters, &[words], part);
                 }
             }
         }
@@ -268,9 +277,10 @@ impl<'s> PrimitiveRunner<'s> {
         self.runs.run(words.parameters())
     }
 
-    /// Adds the kernel's counts to the counters of the window's first group.
+    /// Adds the kernel's counts for primitives with these words to the counters. Waves and lanes
+    /// are those of the window's first group.
     #[cold]
-    fn count(&self, counters: &TileCounters, window: [i64; 4]) {
+    fn count(&self, counters: &TileCounters, primitives: &[PrimitiveWords<'_>], window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
         let counts = KernelTally::decode(self.samples, |word| self.runs.outputs[first + word][0]);
@@ -279,7 +289,12 @@ impl<'s> PrimitiveRunner<'s> {
             counters.count(Counter::BlocksConservative, blocks_of(window) as u64);
             counters.count(Counter::BlocksTouched, blocks.into());
         }
-        count_blocks(counters, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
+        counters.count(Counter::Blocks, blocks.into());
+        counters.count(Counter::SamplesStandard, (blocks * BLOCK_PIXELS * self.samples).into());
+        counters.count(Counter::SamplesCovered, covered.into());
+        let edges: SmallVec<[[EdgeWords; 3]; 2]> = primitives.iter().map(|words| edges_of(*words)).collect();
+        let marked = mark_covered(counters, &edges, window, &self.places);
+        debug_assert_eq!(marked, covered, "{edges:?} in {window:?}");
         if !self.is_sieve {
             // Programs that never discard have no such output.
             let exported = self.runs.outputs.get(KernelTally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
@@ -295,12 +310,9 @@ fn blocks_of(window: [i64; 4]) -> i64 {
     across(0) * across(1)
 }
 
-/// Counts blocks, the samples tested in them, and covered samples.
-fn count_blocks(counters: &TileCounters, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
-    counters.count(Counter::Blocks, blocks.into());
-    counters.count(Counter::SamplesStandard, samples.into());
-    counters.count(Counter::SamplesCovered, covered.into());
-    counters.mark(Map::Overdraw, place, covered);
+/// Returns the edges of a small primitive.
+fn edges_of(words: PrimitiveWords<'_>) -> [EdgeWords; 3] {
+    [0, 1, 2].map(|edge: u32| [0, 1, 2].map(|part: u32| words.get(Shape::EDGES + 3 * edge + part) as i32))
 }
 
 /// Counts blocks of tiny primitives.

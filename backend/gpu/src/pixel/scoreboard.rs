@@ -10,10 +10,10 @@
 //! the groups that it touches are shaded. Source: DESIGN 3.5. A mask of covered pixels replaces the
 //! number of the newest fragment there.
 
-use vitric_base::counters::{Map, TileCounters};
+use vitric_base::counters::Map;
 use vitric_base::simd::kernel;
 
-use super::PrimitiveId;
+use super::{PrimitiveId, TileView};
 use crate::raster::{GROUP_LOG2, TILE_LOG2, group_of_block};
 
 /// Number of entries from which on hidden entries are removed.
@@ -125,8 +125,8 @@ impl Scoreboard {
 
     /// Returns true if the queued entries should be shaded before more are appended.
     #[inline]
-    pub(super) fn is_full(&mut self, counters: Option<&TileCounters>) -> bool {
-        self.entries.len() >= MAX_ENTRIES && self.needs_shading(counters)
+    pub(super) fn is_full(&mut self, view: &TileView<'_>) -> bool {
+        self.entries.len() >= MAX_ENTRIES && self.needs_shading(view)
     }
 
     /// Appends fragments that are newer than all earlier ones.
@@ -153,14 +153,14 @@ impl Scoreboard {
     }
 
     #[cold]
-    fn needs_shading(&mut self, counters: Option<&TileCounters>) -> bool {
-        drop_superseded(&mut self.entries, &mut self.covered, counters);
+    fn needs_shading(&mut self, view: &TileView<'_>) -> bool {
+        drop_superseded(&mut self.entries, &mut self.covered, view);
         self.entries.len() > MAX_ENTRIES / 2
     }
 
     /// Removes the entries of some groups. Returns those pixels of them that no newer fragments
     /// cover, oldest first.
-    pub(super) fn remove(&mut self, groups: TileGroups, counters: Option<&TileCounters>) -> &[Fragments] {
+    pub(super) fn remove(&mut self, groups: TileGroups, view: &TileView<'_>) -> &[Fragments] {
         self.removed.clear();
         if self.groups & !groups == 0 {
             std::mem::swap(&mut self.entries, &mut self.removed);
@@ -168,7 +168,7 @@ impl Scoreboard {
             self.removed.extend(self.entries.extract_if(.., |entry| groups >> entry.group & 1 != 0));
         }
         self.groups &= !groups;
-        drop_superseded(&mut self.removed, &mut self.covered, counters);
+        drop_superseded(&mut self.removed, &mut self.covered, view);
         let [left, top] = self.tile;
         let newest = self.removed.iter().map(|&Entry { pixels, primitive, group, sample, .. }| {
             let [x, y] =
@@ -185,43 +185,46 @@ impl Scoreboard {
 /// first.
 ///
 /// `covered` is reusable memory.
-fn drop_superseded(entries: &mut Vec<Entry>, covered: &mut Vec<u64>, counters: Option<&TileCounters>) {
+fn drop_superseded(entries: &mut Vec<Entry>, covered: &mut Vec<u64>, view: &TileView<'_>) {
     let samples = entries.iter().map(|entry| usize::from(entry.sample) + 1).max().unwrap_or(0);
     covered.clear();
     covered.resize(samples * GROUPS, 0);
     if samples > 1 {
-        supersede_samples(entries, covered, counters);
+        supersede_samples(entries, covered, view);
     } else {
-        supersede(entries, covered, counters);
+        supersede(entries, covered, view);
     }
     entries.retain(|entry| entry.pixels != 0);
 }
 
-/// Counts dropped fragments of a group.
-fn count_dropped(counters: Option<&TileCounters>, group: u16, dropped: u32) {
-    if let Some(counters) = counters.filter(|_| dropped != 0) {
-        counters.mark_group(Map::Dropped, group.into(), dropped);
+/// Counts dropped fragments of an entry.
+fn count_dropped(view: &TileView<'_>, Entry { primitive, group, .. }: &Entry, dropped: u32) {
+    if let Some(counters) = view.counters.filter(|_| dropped != 0) {
+        counters.mark_group(Map::Dropped, (*group).into(), dropped);
+        if let Some(sample) = view.sample_of(*primitive) {
+            counters.assign_dropped(sample, dropped.into());
+        }
     }
 }
 
 /// Removes the pixels from entries of one sample that newer entries cover, and counts removed
 /// pixels. Entries are ordered oldest first.
 #[inline(always)]
-fn supersede_groups(entries: &mut [Entry], covered: &mut [u64], counters: Option<&TileCounters>) {
+fn supersede_groups(entries: &mut [Entry], covered: &mut [u64], view: &TileView<'_>) {
     for entry in entries.iter_mut().rev() {
         let covered = &mut covered[usize::from(entry.group)];
         let seen = entry.pixels;
-        count_dropped(counters, entry.group, (seen & *covered).count_ones());
+        count_dropped(view, entry, (seen & *covered).count_ones());
         entry.pixels &= !*covered;
         *covered |= seen;
     }
 }
 
-kernel!(supersede, supersede_groups, (entries: &mut [Entry], covered: &mut [u64], counters: Option<&TileCounters>));
+kernel!(supersede, supersede_groups, (entries: &mut [Entry], covered: &mut [u64], view: &TileView<'_>));
 
 /// Removes the samples from entries that newer entries cover, and counts removed fragments. Entries
 /// are ordered oldest first.
-fn supersede_samples(entries: &mut [Entry], covered: &mut [u64], counters: Option<&TileCounters>) {
+fn supersede_samples(entries: &mut [Entry], covered: &mut [u64], view: &TileView<'_>) {
     let of_group = |a: &Entry, b: &Entry| (a.primitive, a.group) == (b.primitive, b.group);
     for samples in entries.chunk_by_mut(of_group).rev() {
         // No sample of a pixel is in two of these entries.
@@ -234,8 +237,8 @@ fn supersede_samples(entries: &mut [Entry], covered: &mut [u64], counters: Optio
             (seen, left) = (seen | pixels, left | entry.pixels);
             dropped += (pixels ^ entry.pixels).count_ones();
         }
-        let Entry { group, by_sample, .. } = samples[0];
-        count_dropped(counters, group, if by_sample { dropped } else { (seen & !left).count_ones() });
+        let first = &samples[0];
+        count_dropped(view, first, if first.by_sample { dropped } else { (seen & !left).count_ones() });
     }
 }
 
@@ -243,6 +246,8 @@ fn supersede_samples(entries: &mut [Entry], covered: &mut [u64], counters: Optio
 mod tests {
     use proptest::prelude::*;
     use vitric_base::counters::Counter;
+
+    use vitric_base::counters::TileCounters;
 
     use super::*;
     use crate::raster::pixel_of_bit;
@@ -291,11 +296,12 @@ mod tests {
         #[test]
         fn the_newest_fragment_of_each_pixel_is_left(steps in steps(), tile in [0u32..3, 0u32..3]) {
             let (counters, mut board) = (&TileCounters::default(), Scoreboard::default());
+            let view = &TileView { counters: Some(counters), ..TileView::NONE };
             let (mut model, mut written) = (Texels::new(), Texels::new());
             let (mut arrived, mut exported) = (0, 0);
             let mut shade = |board: &mut Scoreboard, written: &mut Texels, groups: TileGroups| {
                 let mut seen = Texels::new();
-                let removed = board.remove(groups, Some(counters));
+                let removed = board.remove(groups, view);
                 assert!(removed.is_sorted_by_key(|fragments| fragments.primitive), "the order is kept");
                 for &fragments in removed {
                     let before = seen.0.iter().filter(|&&id| id != PrimitiveId::MAX).count() as u32;
@@ -306,7 +312,7 @@ mod tests {
                 }
             };
             for (primitive, step) in (0..).zip(steps) {
-                if board.is_full(Some(counters)) {
+                if board.is_full(view) {
                     shade(&mut board, &mut written, ALL);
                 }
                 let origin = tile.map(|number| number * 64);
@@ -357,20 +363,17 @@ mod tests {
     #[test]
     fn superseded_fragments_are_counted_once() {
         let (counters, mut board) = (&TileCounters::default(), Scoreboard::default());
+        let view = &TileView { counters: Some(counters), ..TileView::NONE };
         let halves = [u64::MAX, u64::MAX >> 32, u64::MAX >> 48];
         for (primitive, pixels) in (0..).zip(halves) {
             board.push(Fragments { primitive, place: [8, 16], sample: 0, pixels });
         }
         // The fourth primitive covers another group, which stays queued.
         board.push(Fragments { primitive: 3, place: [16, 16], sample: 0, pixels: 7 });
-        let left: Vec<_> =
-            board.remove(board.overlap([8, 16, 9, 17]), Some(counters)).iter().map(|left| left.pixels).collect();
+        let left: Vec<_> = board.remove(board.overlap([8, 16, 9, 17]), view).iter().map(|left| left.pixels).collect();
         assert_eq!(left, [0xffff_ffff_0000_0000, 0xffff_0000, 0xffff]);
         assert_eq!(counters.get(Counter::Dropped), 32 + 16);
-        assert_eq!(
-            board.remove(ALL, Some(counters)),
-            [Fragments { primitive: 3, place: [16, 16], sample: 0, pixels: 7 }]
-        );
+        assert_eq!(board.remove(ALL, view), [Fragments { primitive: 3, place: [16, 16], sample: 0, pixels: 7 }]);
         assert_eq!(counters.get(Counter::Dropped), 32 + 16);
     }
 
@@ -380,13 +383,14 @@ mod tests {
     fn fragments_of_several_samples_are_dropped_with_their_last_sample() {
         for (by_sample, dropped) in [(false, 32), (true, 32 * 4 + 32 * 3)] {
             let (counters, mut board) = (&TileCounters::default(), Scoreboard::default());
+            let view = &TileView { counters: Some(counters), ..TileView::NONE };
             board.begin_draw(by_sample);
             for (primitive, last) in [(0, u64::MAX), (1, u64::MAX >> 32)] {
                 for (sample, pixels) in (0..).zip([u64::MAX, u64::MAX, u64::MAX, last]) {
                     board.push(Fragments { primitive, place: [8, 16], sample, pixels });
                 }
             }
-            assert_eq!(board.remove(ALL, Some(counters)).len(), 5);
+            assert_eq!(board.remove(ALL, view).len(), 5);
             assert_eq!(counters.get(Counter::Dropped), dropped);
         }
     }
@@ -398,7 +402,7 @@ mod tests {
         board.push_block(5, ([12, 20], 1));
         board.push_block(6, ([12, 20], 1 << 15));
         let of = |primitive, pixels| Fragments { primitive, place: [8, 16], sample: 0, pixels };
-        assert_eq!(board.remove(ALL, None), [of(5, 0x0100_00ff_00ff), of(6, 1 << 63)]);
+        assert_eq!(board.remove(ALL, &TileView::NONE), [of(5, 0x0100_00ff_00ff), of(6, 1 << 63)]);
     }
 
     #[test]
@@ -408,7 +412,7 @@ mod tests {
         for (primitive, sample, pixels) in [(0, 0, 0b11), (0, 3, 0b11), (1, 3, 0b10), (2, 15, 0b1)] {
             board.push(fragments(primitive, sample, pixels));
         }
-        let left = board.remove(ALL, None);
+        let left = board.remove(ALL, &TileView::NONE);
         assert_eq!(left[1], fragments(0, 3, 0b01));
         assert_eq!(left.len(), 4);
     }
@@ -419,12 +423,12 @@ mod tests {
         for primitive in 0..100 {
             for group in 0..64 {
                 let place = [group % 8 * 8, group / 8 * 8];
-                assert!(!board.is_full(None));
+                assert!(!board.is_full(&TileView::NONE));
                 board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX });
                 assert!(board.entries.len() <= MAX_ENTRIES);
             }
         }
-        let left: Vec<_> = board.remove(ALL, None).iter().map(|fragments| fragments.primitive).collect();
+        let left: Vec<_> = board.remove(ALL, &TileView::NONE).iter().map(|fragments| fragments.primitive).collect();
         assert_eq!(left, [99; 64]);
     }
 
@@ -440,7 +444,7 @@ mod tests {
         let half = MAX_ENTRIES as u32 / 2;
         let mut fills = |bit: u32| {
             board.push(fragment(bit));
-            board.is_full(None)
+            board.is_full(&TileView::NONE)
         };
         assert!(!(0..half + 88).any(|bit| fills(bit % half)));
         assert!((half..2 * half).any(fills));

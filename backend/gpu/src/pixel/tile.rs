@@ -10,7 +10,7 @@ mod traffic;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
-use vitric_base::counters::{Counter, Map, TileCounters, count};
+use vitric_base::counters::{Counter, DrawSample, Map, TileCounters, count};
 use vitric_base::simd::WAVE;
 use vitric_exec::interp::{Stop, Wave};
 
@@ -144,7 +144,6 @@ pub fn process_tile(
             has_filling: filling.is_some(),
         };
         while let Some(primitive_run) = primitive_runs.next_if(|next| next.draw == draw) {
-            count(tile.counters, Counter::BinEntries, primitive_run.primitives.len() as u64);
             tile.primitive_run(&primitive_run, tinies);
         }
         tile.finish();
@@ -271,9 +270,15 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws a run of primitives in blocks of sixteen.
     fn primitive_run(
         &mut self,
-        PrimitiveRun { bin: (bin, number), primitives: numbers, .. }: &PrimitiveRun<'_>,
+        PrimitiveRun { bin: (bin, number), primitives: numbers, sample, .. }: &PrimitiveRun<'_>,
         tinies: &mut TinyPrimitives,
     ) {
+        if let Some(counters) = self.counters {
+            if counters.draw() != *sample {
+                self.begin_counting(counters, *sample);
+            }
+            counters.count(Counter::BinEntries, numbers.len() as u64);
+        }
         let (mut start, first) = (numbers.start, number << 16);
         while start < numbers.end && self.ok {
             let end = (start / WAVE as u32 + 1) * WAVE as u32;
@@ -282,6 +287,17 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.block((&bin.primitives, first), block, tinies);
             self.ok &= !(end.is_multiple_of(PRIMITIVES_PER_CHECK) && self.context.deadline.expired());
         }
+    }
+
+    /// Assigns the counts from now on to another draw with the same state.
+    #[cold]
+    fn begin_counting(&mut self, counters: &TileCounters, sample: Option<DrawSample>) {
+        // Packed pixels and fragments of several pixels are counted when they are shaded.
+        self.draw_packed_pixels();
+        if let (Sink::Waves(waves), true) = (&mut self.sink, self.context.rates.is_some()) {
+            waves.flush();
+        }
+        counters.begin_draw(sample);
     }
 
     /// Draws the primitives of one block, tiny ones by the mixed kernel if the draw has one.

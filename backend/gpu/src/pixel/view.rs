@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::MutexGuard;
-use vitric_base::counters::{Counters, TileCounters};
+use vitric_base::counters::{Counters, DrawSample, TileCounters};
 use vitric_base::workers::Workers;
 use vitric_memory::PlaneRef;
 
@@ -13,7 +13,7 @@ use super::DrawContext;
 use crate::geometry::{MAX_TRIANGLES, PrimitiveWords, Primitives, TriangleBatch};
 use crate::hiz::{Bounds, Hierarchy};
 use crate::raster::{Criterion, Grid, Shape, Triangle, UNITS};
-use crate::tiling::{Run, TileParts, Window};
+use crate::tiling::{DrawId, Run, TileParts, Window};
 use crate::transfer::PlaneClear;
 
 /// Windows and draws of one pass over the tiles.
@@ -124,7 +124,7 @@ pub struct Bin {
 impl Bin {
     /// Returns the draw number of the first primitive.
     pub fn first_draw(&self) -> Option<usize> {
-        self.runs.first().map(|run| run.draw as usize)
+        self.runs.first().map(|run| run.draw.state as usize)
     }
 
     /// Appends the draw states of the window's triangles in `indices`. The bin already contains
@@ -145,7 +145,7 @@ impl Bin {
     }
 }
 
-/// Consecutive primitives of one draw state in a bin.
+/// Consecutive primitives of one draw in a bin.
 #[derive(Debug, Clone)]
 pub struct PrimitiveRun<'a> {
     /// The bin and its number.
@@ -154,6 +154,8 @@ pub struct PrimitiveRun<'a> {
     pub primitives: Range<u32>,
     /// Number of the draw state in the pass.
     pub draw: usize,
+    /// Sample of the draw, if the GPU counts.
+    pub sample: Option<DrawSample>,
 }
 
 impl<'a> TilePass<'a> {
@@ -248,24 +250,35 @@ impl<'a> TileView<'a> {
         primitives.shape(index)
     }
 
-    /// Returns the draw number of a primitive.
+    /// Returns the number of a primitive's draw state.
     #[inline]
     pub fn draw_of(&self, id: PrimitiveId) -> usize {
+        self.id_of(id).state as usize
+    }
+
+    /// Returns the draw of a primitive.
+    #[inline]
+    pub fn id_of(&self, id: PrimitiveId) -> DrawId {
         let runs = &self.bins[(id >> 16) as usize].runs;
         let run = match &runs[..] {
             [only] => only,
             runs => &runs[runs.partition_point(|run| run.end <= id & 0xffff)],
         };
-        run.draw as usize
+        run.draw
     }
 
-    /// Returns the primitives of the tile as runs of one draw state each, in API order.
+    /// Returns the sample of a primitive's draw, if there is one.
+    pub(super) fn sample_of(&self, id: PrimitiveId) -> Option<DrawSample> {
+        if self.bins.is_empty() { None } else { self.id_of(id).sample }
+    }
+
+    /// Returns the primitives of the tile as runs of one draw each, in API order.
     pub fn primitive_runs(&self) -> impl Iterator<Item = PrimitiveRun<'a>> + Clone + use<'a> {
         self.bins.iter().zip(0..).flat_map(|(bin, number)| {
             let mut start = 0;
             bin.runs.iter().map(move |&Run { end, draw }| {
                 let primitives = std::mem::replace(&mut start, end)..end;
-                PrimitiveRun { bin: (bin, number), primitives, draw: draw as usize }
+                PrimitiveRun { bin: (bin, number), primitives, draw: draw.state as usize, sample: draw.sample }
             })
         })
     }

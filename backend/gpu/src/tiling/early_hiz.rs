@@ -114,7 +114,7 @@ pub fn update_hiz(
     update_rules: impl Fn(usize) -> UpdateRules,
 ) -> u32 {
     let mut start = 0;
-    let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw as usize));
+    let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw.state as usize));
     runs.map(|(range, draw)| update_by_run(early, (window, range), grid, &update_rules(draw))).sum()
 }
 
@@ -150,7 +150,7 @@ fn update_by_run(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Clip, Run, Runs};
+    use super::super::{Clip, DrawId, Run, Runs};
     use super::*;
     use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, Visibility, apply_updates};
     use crate::raster::UNITS;
@@ -185,7 +185,7 @@ mod tests {
         let mut triangles = Triangles::default();
         let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
         assert_eq!(pushed, triangles.len());
-        let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: 0 }]);
+        let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: DrawId { state: 0, sample: None } }]);
         Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], early_hiz) }
     }
 

@@ -11,6 +11,7 @@ mod bins;
 mod early_hiz;
 
 use smallvec::SmallVec;
+use vitric_base::counters::DrawSample;
 
 pub use batch::Batch;
 use bins::{BinTests, Bins};
@@ -21,13 +22,23 @@ use crate::raster::Grid;
 
 pub use early_hiz::{EarlyHizTest, TestCounts, update_hiz};
 
-/// Consecutive triangles or primitives of one draw state.
+/// Draw of primitives in a tile pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawId {
+    /// Number of the draw state in the tile pass, which several draws may share.
+    pub state: u32,
+    /// Sample of the draw, if the GPU counts.
+    pub sample: Option<DrawSample>,
+}
+
+/// Consecutive triangles or primitives of one draw, or of several draws with one state if the GPU
+/// does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Number of the first one after them.
     pub end: u32,
-    /// Number of the draw state in the tile pass.
-    pub draw: u32,
+    /// Draw of the primitives.
+    pub draw: DrawId,
 }
 
 /// Runs in order, each with at least one triangle.

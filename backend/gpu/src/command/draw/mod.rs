@@ -173,6 +173,7 @@ impl DrawUnit {
             }
             self.replay_deferred(context)?;
             let sample = context.queries.begin_draw_sample();
+            context.pending.sample = sample;
             match mesh_draws {
                 None => run(context, &job)?,
                 Some(_) => mesh::run(context, &job, bindings.task.as_deref(), params::mesh_groups(command, number))?,

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use vitric_base::counters::{Counter, Counters};
+use vitric_base::counters::{Counter, Counters, DrawSample};
 use vitric_exec::interp::{Deadline, Environment};
 
 use super::super::context::PassContext;
@@ -29,7 +29,7 @@ use crate::hiz::{
 };
 use crate::pixel::LookaheadSegment;
 use crate::raster::Grid;
-use crate::tiling::{Clip, Runs, Window};
+use crate::tiling::{Clip, DrawId, Runs, Window};
 
 /// Number of primitives of a job, which one thread sets up.
 const JOB_PRIMITIVES: usize = 1 << 11;
@@ -76,7 +76,7 @@ struct ReplayedDraw<'d> {
     deferred: &'d DeferredDraw,
     assembled: Assembled<'d>,
     /// Sample that the counts of the draw are assigned to.
-    sample: Option<usize>,
+    sample: Option<DrawSample>,
     /// The draw's chunks among all chunks.
     chunks: Range<usize>,
 }
@@ -388,7 +388,8 @@ impl Replay<'_, '_> {
                 return None;
             }
             runs.resize_with(out.len(), Runs::new);
-            out.iter().zip(&mut runs).for_each(|(triangles, runs)| add_run(runs, triangles.len(), *draw));
+            let id = DrawId { state: *draw as u32, sample: None };
+            out.iter().zip(&mut runs).for_each(|(triangles, runs)| add_run(runs, triangles.len(), id));
         }
         let mut windows = Vec::with_capacity(out.len());
         for (triangles, runs) in out.into_iter().zip(runs) {
@@ -398,7 +399,7 @@ impl Replay<'_, '_> {
             }
             let clip = |run: &crate::tiling::Run| Clip {
                 end: run.end,
-                pixels: self.draws[run.draw as usize].deferred.fragment_area(),
+                pixels: self.draws[run.draw.state as usize].deferred.fragment_area(),
             };
             let clips: Vec<Clip> = runs.iter().map(clip).collect();
             let mut window = Window::new(triangles, self.depths.grid, &clips, None);
@@ -410,18 +411,20 @@ impl Replay<'_, '_> {
 
     /// Queues windows for the tile pass. Their runs name deferred draws.
     fn queue(&self, context: &mut PassContext<'_>, windows: Vec<Window>) {
-        let mut last: Option<(u32, usize)> = None;
+        let mut last: Option<(u32, DrawId)> = None;
         for mut window in windows {
             let runs = std::mem::take(&mut window.runs);
             for run in runs {
-                let known = last.filter(|(deferred, _)| *deferred == run.draw);
-                let (_, number) = known.unwrap_or_else(|| {
+                let number = run.draw.state;
+                let known = last.filter(|(deferred, _)| *deferred == number);
+                let (_, draw) = known.unwrap_or_else(|| {
+                    let ReplayedDraw { deferred, sample, .. } = &self.draws[number as usize];
                     context.pending.begin_command();
-                    let fragments = self.draws[run.draw as usize].deferred.job().fragments();
-                    (run.draw, context.pending.draw(&fragments, 0))
+                    context.pending.sample = *sample;
+                    (number, context.pending.draw(&deferred.job().fragments(), 0))
                 });
-                last = Some((run.draw, number));
-                add_run(&mut window.runs, run.end as usize, number);
+                last = Some((number, draw));
+                add_run(&mut window.runs, run.end as usize, draw);
             }
             context.pending.extend(window);
         }

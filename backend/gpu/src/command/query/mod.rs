@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ash::vk;
-use vitric_base::counters::{Counter, Counters, SampleKind, Sampler};
+use vitric_base::counters::{Counter, Counters, DrawSample, SampleKind, Sampler};
 use vitric_memory::InUse;
 
 use super::Command;
@@ -67,18 +67,16 @@ impl Queries {
     }
 
     /// Begins a draw's sample and returns its number, if the GPU counts.
-    pub(super) fn begin_draw_sample(&mut self) -> Option<usize> {
+    pub(super) fn begin_draw_sample(&mut self) -> Option<DrawSample> {
         let query = self.statistics.counters().map(|counters| &**counters);
         self.sampler.as_mut().and_then(|sampler| sampler.begin_draw(query))
     }
 
     /// Assigns the counts of the front end since the last call to a draw, or to no draw.
-    pub(super) fn add_to_sample(&mut self, draw: Option<usize>) {
+    pub(super) fn add_to_sample(&mut self, draw: Option<DrawSample>) {
         let query = self.statistics.counters().map(|counters| &**counters);
-        match (&mut self.sampler, draw) {
-            (Some(sampler), Some(draw)) => sampler.add_to_draw(draw, query),
-            (Some(sampler), None) => drop(sampler.front_grown(query)),
-            (None, _) => {}
+        if let Some(sampler) = &mut self.sampler {
+            sampler.add_to_draw(draw, query);
         }
     }
 

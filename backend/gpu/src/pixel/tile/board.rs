@@ -1,6 +1,6 @@
 //! Shading of the fragments that are queued on a tile's scoreboard.
 
-use vitric_base::counters::{Counter, count};
+use vitric_base::counters::{Counter, TileCounters, count};
 use vitric_exec::interp::Wave;
 
 use super::MIN_SPECIALIZED;
@@ -12,6 +12,7 @@ use crate::pixel::scoreboard::{Fragments, Scoreboard, TileGroups};
 use crate::pixel::wave::{WaveScratch, Waves};
 use crate::pixel::{DrawContext, PrimitiveId, TileView};
 use crate::raster::TILE_LOG2;
+use crate::tiling::DrawId;
 
 /// Reusable memory of a worker for shading the fragments on a scoreboard.
 #[derive(Default)]
@@ -50,7 +51,7 @@ impl TileBoard {
     /// program was interrupted.
     #[inline]
     pub(super) fn make_room(&mut self, view: &TileView<'_>) -> bool {
-        !self.queued.is_full(view.counters) || self.shade_all(view)
+        !self.queued.is_full(view) || self.shade_all(view)
     }
 
     /// Queues fragments that are newer than all others.
@@ -96,12 +97,16 @@ impl TileBoard {
     #[inline(never)]
     fn shade(&mut self, view: &TileView<'_>, groups: TileGroups) -> bool {
         let mut ok = true;
-        let fragments = self.queued.remove(groups, view.counters);
-        for of_draw in fragments.chunk_by(|a, b| view.draw_of(a.primitive) == view.draw_of(b.primitive)) {
-            let context = &view.draws[view.draw_of(of_draw[0].primitive)];
+        let current = view.counters.map(TileCounters::draw);
+        let fragments = self.queued.remove(groups, view);
+        for of_draw in fragments.chunk_by(|a, b| view.id_of(a.primitive) == view.id_of(b.primitive)) {
+            let DrawId { state, sample } = view.id_of(of_draw[0].primitive);
+            let context = &view.draws[state as usize];
             let _working = context.enter(false);
+            view.counters.iter().for_each(|counters| counters.begin_draw(sample));
             ok &= shade_draw((context, view), of_draw, &mut self.scratch);
         }
+        view.counters.iter().zip(current).for_each(|(counters, current)| counters.begin_draw(current));
         ok
     }
 }
