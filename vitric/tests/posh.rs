@@ -1,7 +1,7 @@
 //! Exact numbers of the primitives that the look-ahead drops.
 //!
-//! In the case, a far mesh of 30x26 cells and a near one of 24x16 cells, each of two triangles, come
-//! before a wall of two triangles between them.
+//! In the case, a far mesh of 30x26 cells and a near one of 24x16 cells, each of two triangles,
+//! come before a wall of two triangles between them.
 
 use std::process::Command;
 
