@@ -4,7 +4,7 @@
 //! References are `samples/reference/NAME.png` at 320x180 pixels, rendered by this driver. Before
 //! they were committed, they were reviewed and compared with another driver's pictures. The task
 //! `cargo xtask bless` (`VITRIC_BLESS=1`) replaces references that differ. The comparison is
-//! exact: the pictures do not depend on the machine, the number of threads or the window's size.
+//! exact: the pictures do not depend on the machine, the number of threads or the size of batches.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,7 @@ fn compare(scene: &SceneInfo, new: &Picture) -> Result<(), String> {
     if difference.max == 0 {
         return Ok(());
     }
-    let kept = std::env::temp_dir().join(format!("vitric-{}.png", scene.name));
+    let kept = std::env::temp_dir().join(format!("vitric-{}-{}.png", std::process::id(), scene.name));
     new.save(&kept).map_err(|e| e.to_string())?;
     Err(format!("{}: {difference:?}; the new picture is {}", scene.name, kept.display()))
 }
@@ -118,7 +118,7 @@ fn compare_under(name: &str, knobs: &[(&str, &str)]) {
 }
 
 #[test]
-fn pictures_depend_neither_on_threads_nor_on_the_window() {
+fn pictures_depend_neither_on_threads_nor_on_batches() {
     compare_under("threads", &[("VITRIC_THREADS", "1"), ("VITRIC_WINDOW", "100"), ("VITRIC_CHUNK", "100")]);
     compare_under("small-batches", &[("VITRIC_WINDOW", "64K")]);
 }

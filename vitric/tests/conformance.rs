@@ -65,8 +65,9 @@ no_technique_changes_results! {
     without_posh: VITRIC_POSH = "off";
     without_lookahead: VITRIC_LOOKAHEAD = "0";
     without_inlining: VITRIC_INLINE = "off";
-    without_any_technique: VITRIC_HIZ = "off" VITRIC_SCOREBOARD = "off" VITRIC_PACKING = "always" VITRIC_POSH = "off"
-        VITRIC_COVERAGE = "flat" VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off" VITRIC_MERGED = "off";
+    without_any_technique: VITRIC_TBIMR = "off" VITRIC_HIZ = "off" VITRIC_COVERAGE = "flat" VITRIC_SCOREBOARD = "off"
+        VITRIC_PACKING = "always" VITRIC_POSH = "off" VITRIC_LOOKAHEAD = "0" VITRIC_INLINE = "off"
+        VITRIC_MERGED = "off" VITRIC_NEARMEM = "off";
     packing_always: VITRIC_PACKING = "always";
     posh_always: VITRIC_POSH = "always";
     posh_always_far_ahead: VITRIC_POSH = "always" VITRIC_LOOKAHEAD = "300";
@@ -104,7 +105,7 @@ fn an_unknown_filter_is_an_error() {
 fn crashes_and_hangs_are_reported_and_the_rest_goes_on() {
     let report = std::env::temp_dir().join(format!("vitric-faults-{}.json", std::process::id()));
     let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
-        .args(["cts", "--filter", "runner.*", "--timeout", "2", "--json"])
+        .args(["cts", "--filter", "runner.*", "--timeout", "10", "--json"])
         .arg(&report)
         .env(vitric_cts::cases::FAULTS, "1")
         .output()

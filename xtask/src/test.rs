@@ -22,6 +22,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("imagemagick", "/usr/bin/convert-im6.q16"),
 ];
 
+/// Time limit of a command in all passes, in milliseconds. Builds without optimization run beside
+/// each other, and long commands take seconds on the interpreter.
+const TIMEOUT_MS: &str = "60000";
+
 /// A run of all tests.
 struct Pass {
     /// Value of `VITRIC_CODEGEN`.
@@ -34,7 +38,7 @@ struct Pass {
 /// Installs missing packages, then runs all checks and tests.
 ///
 /// # Errors
-/// The first step that fails.
+/// The first step that fails, and the first failing check by tools, which run beside the tests.
 pub fn run(root: &Path) -> Result<(), String> {
     install()?;
     crate::shaders::run(root, true)?;
@@ -43,8 +47,12 @@ pub fn run(root: &Path) -> Result<(), String> {
     // The tools are built in a folder of their own, so they do not wait for the other builds.
     std::thread::scope(|scope| {
         let tools = scope.spawn(|| crate::tools::run(root));
-        build_and_test(root)?;
-        tools.join().expect("checks by tools return errors")
+        let tests = build_and_test(root);
+        let tools = tools.join().expect("checks by tools return errors");
+        match (tests, tools) {
+            (Err(tests), Err(tools)) => Err(format!("{tests}\n{tools}")),
+            (tests, tools) => tests.and(tools),
+        }
     })
 }
 
@@ -69,7 +77,9 @@ impl Pass {
     /// Runs the tests with this executor. `share` is `I/N` for the `I`-th of `N` passes, which take
     /// a part each of the conformance cases with other knobs.
     fn run(&self, root: &Path, share: &str) -> Result<(), String> {
-        let mut variables = vec![("VITRIC_CODEGEN", self.executor), ("VITRIC_SHARE", share)];
+        // The first variable names the pass in messages and files.
+        let mut variables =
+            vec![("VITRIC_CODEGEN", self.executor), ("VITRIC_TIMEOUT_MS", TIMEOUT_MS), ("VITRIC_SHARE", share)];
         if self.is_thorough {
             variables.push(("VITRIC_STRESS", "20"));
         } else {

@@ -193,10 +193,14 @@ mod tests {
         let here = 64 << 20;
         let mut small = Stack { lowest: here - STACK_BYTES, mapped: here, end: here + 1 };
         assert!(!small.has(here) && small.mapped == here, "there is no room to grow");
-        let mut large = Stack { lowest: here - (8 << 20), mapped: here, end: here + 1 };
-        assert!(large.has(here) && large.mapped == here - GROWTH_BYTES);
-        assert!(large.has(here - 4096) && large.mapped == here - GROWTH_BYTES, "it need not grow again");
-        assert!(!large.has(here + 1) && !large.has(large.lowest), "outside of the stack, and at its end");
+        let large = move || {
+            let mut large = Stack { lowest: here - (8 << 20), mapped: here, end: here + 1 };
+            assert!(large.has(here) && large.mapped == here - GROWTH_BYTES);
+            assert!(large.has(here - 4096) && large.mapped == here - GROWTH_BYTES, "it need not grow again");
+            assert!(!large.has(here + 1) && !large.has(large.lowest), "outside of the stack, and at its end");
+        };
+        // The stack of this thread grows, too, so it must be larger than the default for tests.
+        std::thread::Builder::new().stack_size(4 << 20).spawn(large).unwrap().join().unwrap();
     }
 
     /// Flushes subnormal results and operands to zero.

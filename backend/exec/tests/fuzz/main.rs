@@ -8,9 +8,9 @@
 //! The number of mutants and the seed are fixed. `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER`
 //! select longer and other runs.
 //!
-//! A mutant is written to `/dev/shm/vitric-fuzz-HALF.spv` before it runs, and the file remains if
-//! the process dies. The file is in memory because replacing a file on a shared disk waits for its
-//! last write. That took most of the test's time.
+//! A mutant is written to `/dev/shm/vitric-fuzz-PROCESS-HALF.spv` before it runs. The file remains
+//! if the mutant fails the test or ends the process. The file is in memory because replacing a file
+//! on a shared disk waits for its last write, which took most of the test's time.
 //!
 //! A second target makes modules that are valid by construction (`generate`) and must compile. A
 //! failing module is shrunk. Others damage the text form of functions (`text`).
@@ -157,7 +157,7 @@ fn regressions_are_survived_and_compute_the_same_everywhere() {
 
 /// Tries half of the mutants. Mutants of one seed derive from each other, so each half has its own.
 fn try_mutants(half: u64) {
-    let current = format!("/dev/shm/vitric-fuzz-{half}.spv");
+    let current = format!("/dev/shm/vitric-fuzz-{}-{half}.spv", std::process::id());
     let seeds = [modules("../tests/shaders"), modules("../tests/modules")].concat();
     let mut mutator = Mutator::new(seeds, number("VITRIC_FUZZ_SEED", 1) << 1 | half);
     let (count, mut compiled) = (number("VITRIC_FUZZ", MUTANTS) / 2, 0);
@@ -171,6 +171,7 @@ fn try_mutants(half: u64) {
             mutator.keep(words);
         }
     }
+    std::fs::remove_file(&current).unwrap();
     println!("{compiled} of {count} mutants compile");
     assert!(compiled as u64 * 20 > count, "hardly any mutant is worth the time: {compiled} of {count} compile");
 }
@@ -208,7 +209,7 @@ fn generated_modules_compile_and_compute_the_same_everywhere() {
         instructions += generate::module(&tape).len();
         if fails(&tape) {
             let shrunk = generate::shrunk(tape, fails);
-            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing.tape");
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("failing-{}.tape", std::process::id()));
             std::fs::write(&file, &shrunk.0).unwrap();
             let bytes: Vec<u8> = generate::module(&shrunk).iter().flat_map(|word| word.to_le_bytes()).collect();
             std::fs::write(file.with_extension("spv"), bytes).unwrap();

@@ -142,7 +142,7 @@ fn compile(mut function: Function) {
 /// Runs `attempt` on a text. If it panics, the text is kept in a file.
 fn survive(text: &str, attempt: impl FnOnce(&str) -> bool) -> bool {
     catch_unwind(AssertUnwindSafe(|| attempt(text))).unwrap_or_else(|_| {
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing.vir");
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("failing-{}.vir", std::process::id()));
         std::fs::write(&file, text).unwrap();
         panic!("{} fails (to be kept in tests/fuzz/texts, once it is understood)", file.display());
     })
