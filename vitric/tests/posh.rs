@@ -3,7 +3,7 @@
 //! In the case, a far mesh of 30x26 cells and a near one of 24x16 cells, each of two triangles,
 //! come before a wall of two triangles between them.
 
-use std::process::Command;
+mod common;
 
 const NAMES: [&str; 5] = ["primitives", "posh_hidden_kills", "vertices", "clip_inputs", "clip_outputs"];
 
@@ -12,25 +12,8 @@ const TRIANGLES: [u64; 3] = [2 * 30 * 26, 2 * 24 * 16, 2];
 
 /// Runs a conformance case, and returns its counters.
 fn count(case: &str, posh: &str) -> [u64; 5] {
-    let folder = std::env::temp_dir().join(format!("vitric-posh-{case}-{posh}-{}", std::process::id()));
-    let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
-        .args(["cts", "--filter", case])
-        .env("VITRIC_COUNTERS", &folder)
-        .env("VITRIC_POSH", posh)
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{case}: {}", String::from_utf8_lossy(&run.stdout));
-    let mut sums = [0; 5];
-    for file in std::fs::read_dir(&folder).unwrap() {
-        let report = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-        for (sum, name) in sums.iter_mut().zip(NAMES) {
-            let counters = report["counters"].as_array().unwrap();
-            *sum += counters.iter().find(|counter| counter["name"] == name).unwrap()["value"].as_u64().unwrap();
-        }
-    }
-    std::fs::remove_dir_all(&folder).unwrap();
-    sums
+    let counters = common::counters_of(case, &[("VITRIC_POSH", posh)]);
+    NAMES.map(|name| counters[name])
 }
 
 #[test]

@@ -4,8 +4,7 @@
 //! The case draws three rectangles of two triangles each to 2x2 tiles with four bytes of colour and
 //! four of depth. Each triangle of the two large rectangles touches three tiles.
 
-use std::collections::BTreeMap;
-use std::process::Command;
+mod common;
 
 /// Counters, in the order of the expected numbers.
 const NAMES: [&str; 11] = [
@@ -29,34 +28,17 @@ const TILE: u64 = 64 * 64 * (4 + 4);
 const LINES: u64 = 2;
 
 /// Runs the case with knobs and returns its counters.
-fn count(name: &str, knobs: &[(&str, &str)]) -> [u64; 11] {
-    let folder = std::env::temp_dir().join(format!("vitric-tiles-{name}-{}", std::process::id()));
-    let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
-        .args(["cts", "--filter", "order.batches.counted"])
-        .envs(knobs.iter().copied())
-        .env("VITRIC_COUNTERS", &folder)
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
-    let mut counted = BTreeMap::<String, u64>::new();
-    for file in std::fs::read_dir(&folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-        for entry in report["counters"].as_array().unwrap() {
-            let value = counted.entry(entry["name"].as_str().unwrap().to_owned()).or_default();
-            *value += entry["value"].as_u64().unwrap();
-        }
-    }
-    std::fs::remove_dir_all(&folder).unwrap();
-    NAMES.map(|name| counted[name])
+fn count(knobs: &[(&str, &str)]) -> [u64; 11] {
+    let counters = common::counters_of("order.batches.counted", knobs);
+    NAMES.map(|name| counters[name])
 }
 
 #[test]
 fn all_draws_share_one_batch() {
     let expected = [1, 1, 6, 14, 4, 0, 0, 0, 4 * TILE, 0, 256 * LINES];
-    assert_eq!(count("on", &[("VITRIC_HIZ", "off")]), expected);
+    assert_eq!(count(&[("VITRIC_HIZ", "off")]), expected);
     // The third rectangle is hidden, but its tiles also have visible primitives.
-    assert_eq!(count("hiz", &[("VITRIC_HIZ", "always")]), expected);
+    assert_eq!(count(&[("VITRIC_HIZ", "always")]), expected);
 }
 
 /// The second draw loads the tile that it touches, and the third one loads all four.
@@ -65,11 +47,11 @@ fn each_draw_is_a_batch_without_tbimr() {
     let off = ("VITRIC_TBIMR", "off");
     let lines = [36 + 256, 256 + 36 + 256].map(|groups| groups * LINES);
     let expected = [3, 3, 6, 14, 9, 5, 0, 5 * TILE, 9 * TILE, lines[0], lines[1]];
-    assert_eq!(count("off", &[off, ("VITRIC_HIZ", "off")]), expected);
+    assert_eq!(count(&[off, ("VITRIC_HIZ", "off")]), expected);
     // Nothing of the third rectangle is rasterized, so a render cache moves no line for it.
     let lines = [36, 256 + 36].map(|groups| groups * LINES);
     let expected = [3, 3, 6, 14, 9, 5, 4, 5 * TILE, 9 * TILE, lines[0], lines[1]];
-    assert_eq!(count("off-hiz", &[off, ("VITRIC_HIZ", "always")]), expected);
+    assert_eq!(count(&[off, ("VITRIC_HIZ", "always")]), expected);
 }
 
 /// The tiles of each triangle are processed before those of the next one, although the front end
@@ -81,5 +63,5 @@ fn batches_of_one_primitive_divide_windows() {
     let (half, large, small) = (36, 64 + 2 * 36, 21);
     let lines = [2 * half + 2 * small + 2 * large, 4 * large + 2 * small].map(|groups| groups * LINES);
     let expected = [6, 3, 6, 14, 14, 10, 0, 10 * TILE, 14 * TILE, lines[0], lines[1]];
-    assert_eq!(count("one", &[("VITRIC_WINDOW", "1"), ("VITRIC_HIZ", "off")]), expected);
+    assert_eq!(count(&[("VITRIC_WINDOW", "1"), ("VITRIC_HIZ", "off")]), expected);
 }

@@ -306,16 +306,6 @@ mod tests {
     use crate::hiz::{EarlyBounds, Hierarchy, Hiz};
     use crate::raster::Grid;
 
-    const RULES: Rules = Rules {
-        clockwise_is_front: true,
-        culls: [true, false],
-        depth_range: [0.0, 1.0],
-        depths_within_corners: true,
-        samples: 1,
-        centred: true,
-        provoking: 0,
-    };
-
     const DROPPABLE: BoundRules = BoundRules { direction: DepthDirection::Less, is_droppable: true, updates_hiz: true };
 
     type TestVertex = ([f32; 3], u32);
@@ -324,7 +314,7 @@ mod tests {
         let words = |&([x, y, z], outside): &TestVertex| [x.to_bits(), y.to_bits(), z.to_bits(), outside];
         let positions = Positions::of(vertices.iter().map(words));
         let span = VertexSpan { first: 0, count: vertices.len() };
-        bound_triangles(&positions, corners, span, (rules, &Plan { rules: RULES, ..Plan::default() }))
+        bound_triangles(&positions, corners, span, (rules, &Plan { rules: Rules::TEST, ..Plan::default() }))
     }
 
     /// Early bounds of an image of 128x64 pixels whose first tile has a depth of 0.5 and whose

@@ -78,6 +78,18 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// Rules of tests: back faces are culled, and clockwise triangles are front faces.
+    #[cfg(test)]
+    pub(super) const TEST: Self = Self {
+        clockwise_is_front: true,
+        culls: [true, false],
+        depth_range: [0.0, 1.0],
+        depths_within_corners: true,
+        samples: 1,
+        centred: true,
+        provoking: 0,
+    };
+
     pub(super) fn new(context: &PrimitiveContext) -> Self {
         let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
         let culls = |face| context.raster.cull_mode.contains(face);

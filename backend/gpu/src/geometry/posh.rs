@@ -291,22 +291,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    const RULES: Rules = Rules {
-        clockwise_is_front: true,
-        culls: [true, false],
-        depth_range: [0.0, 1.0],
-        depths_within_corners: true,
-        samples: 1,
-        centred: true,
-        provoking: 0,
-    };
 
     fn find(vertices: &[([f32; 2], u32)], corners: &[u32], least: u32) -> (Culled, Vec<u32>, Reuse) {
         let (mut scratch, mut reuse) = (CullScratch::default(), Reuse::default());
         scratch.positions =
             Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), 0, outside]));
-        let culled =
-            find_visible(corners, VertexSpan { first: least, count: vertices.len() }, &RULES, &mut scratch, &mut reuse);
+        let span = VertexSpan { first: least, count: vertices.len() };
+        let culled = find_visible(corners, span, &Rules::TEST, &mut scratch, &mut reuse);
         (culled, scratch.visible, reuse)
     }
 
