@@ -49,8 +49,8 @@ impl Share {
     }
 }
 
-const USAGE: &str = "usage: cts [--filter GLOB]... [--share I/N] [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader] \
-[--expectations DIR] [--no-isolation]";
+const USAGE: &str = "usage: cts [--filter GLOB]... [--share I/N] [--list] [--timeout SECONDS] \
+[--json FILE] [--junit FILE] [--loader] [--expectations DIR] [--no-isolation]";
 
 fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
     let default = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/expectations"));

@@ -1,16 +1,20 @@
 //! `vitric bench --ablate --scenes`: each technique on each scene of the gallery, by what its
 //! counters say that it saved, and by the time of a frame with the technique on and off.
 //!
-//! Each measurement is a process of its own, which renders a few frames of one scene. Runs with the
-//! technique on and off alternate, and their order changes from run to run, so that slow changes of
-//! the machine's load affect both. Every run's picture must be that of the first.
+//! Each run is a process of its own, which renders a few frames of one scene. A round has a run
+//! with each technique off, and one with all techniques on among them. The order of the runs is
+//! reversed from round to round, so that slow changes of the machine's load affect all techniques.
+//! Every run's picture must be that of the first. A scene's row is printed as soon as it is
+//! measured.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 use vitric_samples::{Options, Picture, SceneInfo, find, scenes};
 
+use crate::bench::median;
 use crate::{Failure, gallery, heatmaps};
 
 /// A technique of the emulated GPU.
@@ -47,7 +51,12 @@ const TECHNIQUES: [Technique; 7] = [
         off: &[("VITRIC_NEARMEM", "off")],
         saved: Saved::Counted(&["spans_cleared", "spans_compacted"]),
     },
-    Technique { name: "merged", off: &[("VITRIC_MERGED", "off")], saved: Saved::Fewer("vertices") },
+    Technique {
+        name: "merged",
+        off: &[("VITRIC_MERGED", "off")],
+        // Waves that keep the vertices between both stages in local memory.
+        saved: Saved::Counted(&["merged_plain", "merged_replicated"]),
+    },
 ];
 
 const HIZ_KILLS: [&str; 6] =
@@ -56,30 +65,48 @@ const POSH_KILLS: [&str; 3] = ["posh_volume_kills", "posh_facing_kills", "posh_h
 
 /// Frames of a run that are not timed, in which kernels are compiled.
 const WARM: usize = 3;
-/// Timed frames of a run.
-const TIMED: usize = 4;
+/// Least number of timed frames of a run.
+const MIN_TIMED: usize = 4;
+/// Largest number of timed frames of a run.
+const MAX_TIMED: usize = 32;
+/// Milliseconds that the timed frames of a run should take together. Short frames are many frames,
+/// because the process spends most of its time on the resources of the scene.
+const TIMED_MS: f64 = 60.0;
 /// A smaller change of a frame's time is not counted as a gain.
 const GAIN: f64 = 1.03;
 
 struct Args {
-    runs: usize,
+    rounds: usize,
     options: Options,
     scenes: Vec<&'static SceneInfo>,
 }
 
+/// Results of a scene.
+struct Row {
+    /// Milliseconds of a frame in each run with all techniques on.
+    on: Vec<f64>,
+    /// Results of each technique.
+    cells: Vec<Cell>,
+}
+
 /// Results of a technique on a scene.
-#[derive(Default)]
 struct Cell {
     saved: u64,
-    /// Milliseconds of a frame in each run, with the technique and without it.
-    on: Vec<f64>,
+    /// Milliseconds of a frame in each run without the technique.
     off: Vec<f64>,
 }
 
-impl Cell {
-    /// Returns the time without the technique over the time with it.
-    fn gain(&self) -> f64 {
-        median(&self.off) / median(&self.on)
+impl Row {
+    /// Returns the time without a technique over the time with all techniques.
+    fn gain(&self, technique: usize) -> f64 {
+        median(&self.cells[technique].off) / median(&self.on)
+    }
+
+    /// Returns the row's line of the table.
+    fn line(&self, scene: &str) -> String {
+        let cell = |(number, cell): (usize, &Cell)| format!("{:>13}{:>8.3}", cell.saved, self.gain(number));
+        let cells = self.cells.iter().enumerate().map(cell).collect::<String>();
+        format!("{scene:<14}{:>9.2}{cells}\n", median(&self.on))
     }
 }
 
@@ -87,52 +114,111 @@ impl Cell {
 pub fn command(words: &[String]) -> Result<ExitCode, Failure> {
     let args = parse(words)?;
     let folder = std::env::temp_dir().join(format!("vitric-ablation-{}", std::process::id()));
-    let mut rows = Vec::new();
-    for scene in &args.scenes {
-        let row = row(scene, &args, &folder);
-        if row.is_err() {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
-        rows.push((scene.name, row?));
-        eprintln!("measured {} of {} scenes: {}", rows.len(), args.scenes.len(), scene.name);
-    }
+    let result = measure_all(&args, &folder);
     let _ = std::fs::remove_dir_all(&folder);
-    print!("{}", table(&rows));
-    Ok(ExitCode::SUCCESS)
+    result.map(|()| ExitCode::SUCCESS)
 }
 
-/// Measures a scene with each technique.
-fn row(scene: &'static SceneInfo, args: &Args, folder: &Path) -> Result<Vec<Cell>, Failure> {
-    let (_, with) = heatmaps::counted(scene, &args.options, &[])?;
-    let expected = frame(scene, args, &[], folder)?.0;
-    let mut cells = Vec::new();
-    for technique in &TECHNIQUES {
-        let mut cell = Cell { saved: technique.saved(&with, scene, args)?, ..Cell::default() };
-        for run in 0..args.runs * 2 {
-            // On, off, off, on, and so forth.
-            let off = matches!(run % 4, 1 | 2);
-            let knobs = if off { technique.off } else { &[] };
-            let (picture, time) = frame(scene, args, knobs, folder)?;
-            if picture != expected {
-                return Err(Failure::new(format!(
-                    "{}: {} changes the picture: expected equal pictures",
-                    scene.name, technique.name
-                )));
-            }
-            if off { cell.off.push(time) } else { cell.on.push(time) }
-        }
-        cells.push(cell);
+/// Measures all scenes, and prints the table line by line.
+fn measure_all(args: &Args, folder: &Path) -> Result<(), Failure> {
+    print_now(&head())?;
+    let mut rows = Vec::new();
+    for scene in &args.scenes {
+        let runs = Runs { scene, options: &args.options, folder };
+        let row = runs.measure(args.rounds)?;
+        print_now(&row.line(scene.name))?;
+        rows.push((scene.name, row));
     }
-    Ok(cells)
+    print_now(&summary(&rows))
+}
+
+/// Prints text at once, also if the output is a file.
+fn print_now(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    printed.map_err(|e| Failure::new(format!("the table cannot be printed: {e}")))
+}
+
+/// Runs of a scene.
+struct Runs<'a> {
+    scene: &'static SceneInfo,
+    options: &'a Options,
+    /// Folder of the pictures.
+    folder: &'a Path,
+}
+
+impl Runs<'_> {
+    /// Measures the scene with each technique.
+    fn measure(&self, rounds: usize) -> Result<Row, Failure> {
+        let (_, with) = heatmaps::counted(self.scene, self.options, &[])?;
+        let mut row = Row { on: Vec::new(), cells: Vec::new() };
+        for technique in &TECHNIQUES {
+            row.cells.push(Cell { saved: technique.saved(&with, self)?, off: Vec::new() });
+        }
+        let (expected, time) = self.frame(&[], MIN_TIMED)?;
+        row.on.push(time);
+        let timed = ((TIMED_MS / time) as usize).clamp(MIN_TIMED, MAX_TIMED);
+        for number in (0..rounds).flat_map(order) {
+            let off = number.map_or(&[][..], |number| TECHNIQUES[number].off);
+            let (picture, time) = self.frame(off, timed)?;
+            if picture != expected {
+                return Err(self.failure(format!("{off:?} changes the picture: expected equal pictures")));
+            }
+            number.map_or(&mut row.on, |number| &mut row.cells[number].off).push(time);
+        }
+        Ok(row)
+    }
+
+    fn failure(&self, what: String) -> Failure {
+        Failure::new(format!("{}: {what}", self.scene.name))
+    }
+
+    /// Renders the scene in a process with these knobs. Returns its picture and the median time of
+    /// a frame in milliseconds.
+    fn frame(&self, knobs: &[(&str, &str)], timed: usize) -> Result<(Vec<u8>, f64), Failure> {
+        let (Options { width, height, .. }, frames) = (self.options, WARM + timed);
+        let program = std::env::current_exe()
+            .map_err(|e| self.failure(format!("the path of this program cannot be read: {e}")))?;
+        let output = Command::new(program)
+            .args(["gallery", "--times", "--size", &format!("{width}x{height}")])
+            .args(["--frames", &frames.to_string(), "--out"])
+            .arg(self.folder)
+            .arg(self.scene.name)
+            .envs(knobs.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| self.failure(format!("the measured process cannot be started: {e}")))?;
+        if !output.status.success() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            return Err(self.failure(format!("the measured process failed ({}): {}", output.status, errors.trim())));
+        }
+        let times = times(&String::from_utf8_lossy(&output.stdout));
+        if times.len() != frames {
+            return Err(self.failure(format!("{} times in the process's output: expected {frames}", times.len())));
+        }
+        let file = self.folder.join(format!("{}.png", self.scene.name));
+        let picture = Picture::load(&file).map_err(|e| self.failure(e.to_string()))?;
+        Ok((picture.rgba, median(&times[WARM..])))
+    }
+}
+
+/// Returns the runs of a round: numbers of the techniques that are off, or `None` if all are on.
+fn order(round: usize) -> Vec<Option<usize>> {
+    let mut order: Vec<_> = (0..TECHNIQUES.len()).map(Some).collect();
+    order.insert(TECHNIQUES.len() / 2, None);
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
 }
 
 impl Technique {
     /// Returns the saved work. `with` is the report of a run with all techniques.
-    fn saved(&self, with: &Value, scene: &SceneInfo, args: &Args) -> Result<u64, Failure> {
+    fn saved(&self, with: &Value, runs: &Runs<'_>) -> Result<u64, Failure> {
         match self.saved {
             Saved::Counted(names) => Ok(names.iter().map(|name| count(with, name)).sum()),
             Saved::Fewer(name) => {
-                let (_, without) = heatmaps::counted(scene, &args.options, self.off)?;
+                let (_, without) = heatmaps::counted(runs.scene, runs.options, self.off)?;
                 Ok(count(&without, name).saturating_sub(count(with, name)))
             }
         }
@@ -144,84 +230,55 @@ fn count(report: &Value, name: &str) -> u64 {
     counters.filter(|entry| entry["name"] == name).filter_map(|entry| entry["value"].as_u64()).sum()
 }
 
-/// Renders a scene in a process with these knobs. Returns its picture and the median time of a
-/// frame in milliseconds.
-fn frame(scene: &SceneInfo, args: &Args, knobs: &[(&str, &str)], folder: &Path) -> Result<(Vec<u8>, f64), Failure> {
-    let failed = |what: String| Failure::new(format!("{}: {what}", scene.name));
-    let program =
-        std::env::current_exe().map_err(|e| failed(format!("the path of this program cannot be read: {e}")))?;
-    let output = Command::new(program)
-        .args(["gallery", "--times", "--size", &format!("{}x{}", args.options.width, args.options.height)])
-        .args(["--frames", &(WARM + TIMED).to_string(), "--out"])
-        .arg(folder)
-        .arg(scene.name)
-        .envs(knobs.iter().copied())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| failed(format!("the measured process cannot be started: {e}")))?;
-    if !output.status.success() {
-        let errors = String::from_utf8_lossy(&output.stderr);
-        return Err(failed(format!("the measured process failed ({}): {}", output.status, errors.trim())));
-    }
-    let times = times(&String::from_utf8_lossy(&output.stdout));
-    let picture = Picture::load(&folder.join(format!("{}.png", scene.name))).map_err(|e| failed(e.to_string()))?;
-    if times.len() != WARM + TIMED {
-        return Err(failed(format!("the measured process printed {} times: expected {}", times.len(), WARM + TIMED)));
-    }
-    Ok((picture.rgba, median(&times[WARM..])))
-}
-
 /// Returns the times in the line that `vitric gallery --times` prints.
 fn times(text: &str) -> Vec<f64> {
     let line = text.lines().find_map(|line| line.split_once(gallery::TIMES));
     line.map_or(Vec::new(), |(_, times)| times.split_whitespace().filter_map(|time| time.parse().ok()).collect())
 }
 
-fn median(times: &[f64]) -> f64 {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        many if many % 2 == 0 => (sorted[many / 2 - 1] + sorted[many / 2]) / 2.0,
-        many => sorted[many / 2],
-    }
+/// Returns the lines above the rows.
+fn head() -> String {
+    let names = TECHNIQUES.iter().map(|technique| format!("{:>21}", technique.name)).collect::<String>();
+    let columns = format!("{:>13}{:>8}", "saved", "off/on").repeat(TECHNIQUES.len());
+    format!("{:<23}{names}\n{:<14}{:>9}{columns}\n", "", "scene", "ms")
 }
 
-/// Function that sums up a technique's cells, each with the name of its scene.
-type Summary<'a> = dyn Fn(&[(&str, &Cell)]) -> String + 'a;
+/// Result of a technique on a scene.
+struct Measured<'a> {
+    scene: &'a str,
+    saved: u64,
+    /// The time without the technique over the time with all techniques.
+    gain: f64,
+}
 
-fn table(rows: &[(&str, Vec<Cell>)]) -> String {
-    let mut lines = vec![
-        format!("{:<14}{:>9}", "", "") + &TECHNIQUES.iter().map(|t| format!("{:>21}", t.name)).collect::<String>(),
-        format!("{:<14}{:>9}", "scene", "ms") + &format!("{:>13}{:>8}", "saved", "off/on").repeat(TECHNIQUES.len()),
-    ];
-    for (name, cells) in rows {
-        let all: Vec<f64> = cells.iter().flat_map(|cell| cell.on.iter().copied()).collect();
-        let cells = cells.iter().map(|cell| format!("{:>13}{:>8.3}", cell.saved, cell.gain())).collect::<String>();
-        lines.push(format!("{name:<14}{:>9.2}{cells}", median(&all)));
-    }
-    let mut summary = |name: &str, of: &Summary<'_>| {
+/// Returns the lines below the rows, which sum up each technique.
+fn summary(rows: &[(&'static str, Row)]) -> String {
+    let line = |name: &str, of: fn(&[Measured<'_>]) -> String| {
         let cells = (0..TECHNIQUES.len()).map(|number| {
-            let column: Vec<_> = rows.iter().map(|(scene, cells)| (*scene, &cells[number])).collect();
-            format!("{:>21}", of(&column))
+            let measured = |(scene, row): &(&'static str, Row)| Measured {
+                scene,
+                saved: row.cells[number].saved,
+                gain: row.gain(number),
+            };
+            format!("{:>21}", of(&rows.iter().map(measured).collect::<Vec<_>>()))
         });
-        lines.push(format!("{name:<23}{}", cells.collect::<String>()));
+        format!("{name:<23}{}\n", cells.collect::<String>())
     };
-    summary("geometric mean", &|column| {
-        let logarithms = column.iter().map(|(_, cell)| cell.gain().ln()).sum::<f64>();
-        format!("{:.3}", (logarithms / column.len() as f64).exp())
+    let mean = line("geometric mean", |all| {
+        let logarithms = all.iter().map(|one| one.gain.ln()).sum::<f64>();
+        format!("{:.3}", (logarithms / all.len() as f64).exp())
     });
-    summary("scenes with saved work", &|column| column.iter().filter(|(_, cell)| cell.saved > 0).count().to_string());
-    summary("scenes 3 % faster", &|column| column.iter().filter(|(_, cell)| cell.gain() >= GAIN).count().to_string());
-    summary("largest loss", &|column| {
-        let worst = column.iter().min_by(|a, b| a.1.gain().total_cmp(&b.1.gain()));
-        worst.map_or(String::new(), |(scene, cell)| format!("{scene} {:.3}", cell.gain()))
+    let saving = line("scenes with saved work", |all| all.iter().filter(|one| one.saved > 0).count().to_string());
+    let faster = line("scenes 3 % faster", |all| all.iter().filter(|one| one.gain >= GAIN).count().to_string());
+    let loss = line("largest loss", |all| {
+        let worst = all.iter().min_by(|a, b| a.gain.total_cmp(&b.gain));
+        worst.map_or(String::new(), |one| format!("{} {:.3}", one.scene, one.gain))
     });
-    lines.join("\n") + "\n"
+    mean + &saving + &faster + &loss
 }
 
 fn parse(words: &[String]) -> Result<Args, Failure> {
-    let mut args = Args { runs: 5, options: Options::default(), scenes: Vec::new() };
+    let mut args = Args { rounds: 5, options: Options::default(), scenes: Vec::new() };
     let mut ablate = false;
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -229,7 +286,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
         match word.as_str() {
             "--ablate" => ablate = true,
             "--scenes" => {}
-            "--runs" => args.runs = gallery::count(word, value()?)? as usize,
+            "--runs" => args.rounds = gallery::count(word, value()?)? as usize,
             "--size" => (args.options.width, args.options.height) = gallery::size(value()?)?,
             option if option.starts_with('-') => {
                 return Err(Failure::usage(format!("'{option}' is not an option of `vitric bench --scenes`")));
@@ -268,16 +325,26 @@ mod tests {
 
     #[test]
     fn tables_sum_up_techniques() {
-        let cell = |saved, on: f64, off: f64| Cell { saved, on: vec![on, 9.0 * on, on], off: vec![off; 3] };
-        let row = |saved, off: f64| (0..TECHNIQUES.len()).map(|_| cell(saved, 2.0, off)).collect::<Vec<_>>();
-        let text = table(&[("cube", row(7, 4.0)), ("wire", row(0, 1.0))]);
-        let words = |start: &str| {
-            text.lines().find(|line| line.starts_with(start)).unwrap().split_whitespace().collect::<Vec<_>>()
+        let row = |saved, off: f64| {
+            let cells = TECHNIQUES.iter().map(|_| Cell { saved, off: vec![off; 3] }).collect();
+            Row { on: vec![2.0, 18.0, 2.0], cells }
         };
-        assert_eq!(words("cube")[..4], ["cube", "2.00", "7", "2.000"]);
-        assert_eq!(words("geometric")[2], "1.000");
-        assert_eq!((words("scenes with")[4], words("scenes 3")[4], words("largest")[2]), ("1", "1", "wire"));
-        assert_eq!(words("largest")[3], "0.500");
+        let rows = [("cube", row(7, 4.0)), ("wire", row(0, 1.0))];
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&rows[0].1.line("cube"))[..4], ["cube", "2.00", "7", "2.000"]);
+        assert_eq!(head().lines().map(str::len).collect::<Vec<_>>(), [rows[0].1.line("cube").len() - 1; 2]);
+        let summary: Vec<_> = summary(&rows).lines().map(words).collect();
+        assert_eq!((&*summary[0][2], &*summary[1][4], &*summary[2][4]), ("1.000", "1", "1"));
+        assert_eq!(summary[3][2..4], ["wire", "0.500"]);
+    }
+
+    #[test]
+    fn rounds_have_each_technique_once_and_reverse_their_order() {
+        let mut order = [order(0), order(1)];
+        order[1].reverse();
+        assert_eq!(order[0], order[1]);
+        assert_eq!(order[0].iter().filter(|number| number.is_none()).count(), 1);
+        assert!(order[0].iter().flatten().copied().eq(0..TECHNIQUES.len()));
     }
 
     #[test]
@@ -285,7 +352,7 @@ mod tests {
         assert_eq!(times("cube  5 ms\ncube: milliseconds of frames: 1.5 2\n"), [1.5, 2.0]);
         let parsed = |words: &[&str]| parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         let args = parsed(&["--ablate", "--scenes", "cube", "--runs", "2", "--size", "64x32"]).ok().unwrap();
-        assert_eq!((args.runs, args.options.width, args.options.height, args.scenes.len()), (2, 64, 32, 1));
+        assert_eq!((args.rounds, args.options.width, args.options.height, args.scenes.len()), (2, 64, 32, 1));
         assert_eq!(parsed(&["--scenes", "--ablate"]).ok().unwrap().scenes.len(), scenes().len());
         for words in
             [&["--scenes"][..], &["--ablate", "--what"], &["--ablate", "nothing"], &["--ablate", "--runs", "0"]]

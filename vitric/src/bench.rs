@@ -113,10 +113,15 @@ fn sum(devices: &[String]) -> Vec<u64> {
     counts
 }
 
-fn median(times: &[f64]) -> f64 {
+/// Returns the median: of an even number of times the mean of the middle two, of none NaN.
+pub fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    match sorted.len() {
+        0 => f64::NAN,
+        many if many % 2 == 0 => (sorted[many / 2 - 1] + sorted[many / 2]) / 2.0,
+        many => sorted[many / 2],
+    }
 }
 
 /// Returns a row for the time and one for each counter that is not zero, with a column for each

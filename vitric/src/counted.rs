@@ -1,8 +1,7 @@
 //! Counters of a program's devices, collected in one file.
 //!
 //! The driver writes a file for each device to the folder that its knob `VITRIC_COUNTERS` names
-//! (`vitric-api`'s `report.rs`). ARCHITECTURE.md, "Counters as a file", describes the schema of
-//! both files.
+//! (`vitric-api`'s `report.rs`). `docs/counters.md` describes the schema of both files.
 
 use crate::{Failure, manifest};
 use serde_json::json;

@@ -96,20 +96,21 @@ vitric: a Vulkan driver whose GPU is emulated
   vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--times] [--list] [--heatmaps | --compaction] [--store-all]
                    [SCENE..]
         Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all
-        scenes, 960x540, one frame each, into ./out/gallery. --times prints the time of each frame. --heatmaps adds pictures of overdraw, Hi-Z kills, fragments
-        that the scoreboard dropped, and wave occupancy, and the counters of each scene as JSON. --compaction prints
-        instead how well near memory codes the scenes' images, by kind, as with --store-all, where passes store the
-        attachments that they would forget.
+        scenes, 960x540, one frame each, into ./out/gallery. --times prints the time of each frame. --heatmaps adds
+        pictures of overdraw, Hi-Z kills, fragments that the scoreboard dropped, and wave occupancy, and the counters
+        of each scene as JSON. --store-all lets passes store attachments whose contents nothing reads. --compaction
+        prints instead how well near memory codes the scenes' images, by kind, with --store-all.
   vitric run [--set KNOB=VALUE].. [--counters FILE] [--] PROGRAM [ARGS..]
         Runs any Vulkan program on this driver, through the system's Vulkan loader. KNOB is the name of an
         environment variable with or without its VITRIC_ prefix. --counters writes what each of its devices counted,
         by submission, pass and draw, as JSON.
   vitric bench [--ablate] [--runs N] [--] PROGRAM [ARGS..]
-        Runs a program N times (default 3) and prints how long that takes and what was counted. With --ablate also with
-        each technique of the emulated GPU off in turn, in turns, and prints all side by side.
+        Runs a program N times (default 3) and prints its time and its counters. --ablate also runs it with each
+        technique of the emulated GPU off. These runs alternate, and the results stand side by side.
   vitric bench --ablate --scenes [SCENE..] [--runs N] [--size WxH]
-        Renders scenes of the gallery, N runs (default 5) with each technique on and off in turns, and prints for each
-        technique the work that it saved by its own counters, and the time of a frame without it over that with it.
+        Renders scenes of the gallery in N rounds (default 5), each with all techniques on and with each one off.
+        Prints the work that each technique saved by its own counters, and the time of a frame without the technique
+        over that with it.
   vitric install [--user | --system]
   vitric uninstall [--user | --system]
         Writes or removes the loader's manifest for this driver, so that every Vulkan program finds it: for this
@@ -127,7 +128,8 @@ vitric: a Vulkan driver whose GPU is emulated
   vitric cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] [--jobs N] [--group N]
              [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N]
              [--expectations DIR] [--loader]
-        Runs Khronos' conformance suite, which is not part of this, on this driver or on what the loader finds. A crash or
-        hang costs one case. --sample takes every Nth case; --resume goes on with a run that was stopped.
+        Runs a build of Khronos' conformance suite, which is not part of Vitric, on this driver or on the first
+        device of the system's loader. A crash or hang fails one case. --sample takes every Nth case. --resume goes
+        on with a run that was stopped.
   vitric help
 ";

@@ -22,8 +22,9 @@ use groups::{Runner, Sink};
 use progress::Progress;
 use state::StateFile;
 
-const USAGE: &str = "usage: cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] [--jobs N] \
-[--group N] [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N] [--expectations DIR] [--loader]";
+const USAGE: &str = "usage: cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] \
+[--jobs N] [--group N] [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N] \
+[--expectations DIR] [--loader]";
 
 #[derive(Debug)]
 struct Options {
