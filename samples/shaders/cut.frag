@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Labels and leaves, cut out by alpha. Light shines through leaves.
+// Labels and leaves, cut out by alpha. Leaves are translucent.
 #include "common.glsl"
 #include "frame.glsl"
 #include "room.glsl"

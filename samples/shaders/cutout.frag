@@ -1,5 +1,5 @@
 #version 450
-// Depth of what a texture's alpha leaves.
+// Depth pass of cut-out objects: discards texels of low alpha.
 layout(location = 0) in vec2 uv;
 layout(set = 0, binding = 2) uniform sampler2D surface;
 

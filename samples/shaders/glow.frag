@@ -1,5 +1,5 @@
 #version 450
-// Light of flames and dust, added to what is there.
+// Light of flames and dust, added to the colour behind them.
 layout(location = 0) in vec3 world;
 layout(location = 1) in vec2 spot;
 layout(location = 2) in vec4 tint;

@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// A lamp: light below, its housing above.
+// A lamp that shines downwards, with a housing on its upper side.
 #include "common.glsl"
 #include "frame.glsl"
 #include "workshop.glsl"

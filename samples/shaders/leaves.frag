@@ -12,7 +12,7 @@ layout(set = 0, binding = 2) uniform sampler2D surface;
 
 void main() {
     vec4 texel = texture(surface, uv);
-    // Smaller levels lose coverage to the average.
+    // Averages lower the alpha of smaller mipmap levels.
     float level = textureQueryLod(surface, uv).x;
     if (texel.a * (1.0 + 0.3 * level) < 0.5) {
         discard;

@@ -10,7 +10,7 @@ layout(location = 2) in vec2 uv;
 layout(location = 0) out vec4 color;
 layout(set = 0, binding = 2) uniform sampler2D surface;
 
-// The normal with the slope of a height that is known at each pixel.
+// Returns the normal, tilted by the slope of a height that is given at each pixel.
 vec3 bumped(vec3 n, float height) {
     vec3 across = dFdx(world), down = dFdy(world);
     vec3 r1 = cross(down, n), r2 = cross(n, across);

@@ -8,7 +8,7 @@ layout(location = 0) out vec4 color;
 layout(set = 0, binding = 1) uniform sampler2D picture;
 layout(set = 0, binding = 2) uniform sampler2D depths;
 
-// Distance along the view of a depth between planes at 0.1 and 100.
+// Returns the distance along the view axis of a depth, for near and far planes at 0.1 and 100.
 float distance_of(float depth) {
     return 10.0 / (100.0 - depth * 99.9);
 }

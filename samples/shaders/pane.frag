@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Windows: a dark room with curtains behind a reflection of the sky and of the other side.
+// Windows: a dark room with curtains, behind a reflection of the sky and of the opposite facades.
 #include "common.glsl"
 #include "frame.glsl"
 #include "sunlight.glsl"

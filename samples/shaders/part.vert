@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// An instance of a part: its transformation may scale each axis.
+// A part, transformed by its instance. Axes may have different scales, so normals use cofactors.
 #include "frame.glsl"
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;

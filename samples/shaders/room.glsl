@@ -1,7 +1,7 @@
 // The apothecary's surroundings: a tall window behind the shelves, and the room behind the viewer.
 // Needs common.glsl and frame.glsl.
 
-// What is seen through the window at a place of its plane: a garden, out of focus.
+// Returns the colour of the garden that is seen, out of focus, through a point of the window.
 vec3 garden(vec2 p) {
     vec3 sky = mix(vec3(1.9, 1.75, 1.45), vec3(1.1, 1.45, 1.9), smoothstep(1.5, 3.0, p.y));
     float trees = 1.55 + 0.35 * noise(vec3(p.x * 1.3, 2.0, 0.0)) + 0.12 * noise(vec3(p.x * 4.0, 5.0, 0.0));
@@ -11,7 +11,7 @@ vec3 garden(vec2 p) {
     return mix(seen, vec3(0.55, 0.62, 0.30) * (0.6 + 0.5 * leaf), smoothstep(1.0, 0.7, p.y));
 }
 
-// The window with its bars, and the wall around it.
+// Returns the colour of the window with its bars, and of the wall around it.
 vec3 window(vec2 p) {
     vec2 cell = vec2(p.x / 0.54 + 0.5, (p.y - 0.62) / 0.52);
     vec2 edge = abs(fract(cell) - 0.5);
@@ -22,7 +22,7 @@ vec3 window(vec2 p) {
     return mix(mix(pane, vec3(0.05, 0.035, 0.022), bar), wall, smoothstep(-0.01, 0.01, outside));
 }
 
-// Light from a direction, at a place: the window ahead, lamps and dark panels behind.
+// Returns the light from direction `d` at a place: the window ahead, or lamps and dark panels behind.
 vec3 room(vec3 at, vec3 d) {
     if (d.z < -0.05) {
         float t = (-0.42 - at.z) / d.z;
@@ -34,7 +34,8 @@ vec3 room(vec3 at, vec3 d) {
     return panels + lamp + door;
 }
 
-// Diffuse light at a place: the window from behind, the room from the front, little on the shelves.
+// Returns the diffuse light at a place: from the window behind, the room in front, and above. Shelves
+// are darker.
 vec3 diffuse_light(vec3 at, vec3 n) {
     float deep = smoothstep(-0.45, 0.35, at.z);
     vec3 back = vec3(1.25, 1.20, 1.05) * max(dot(n, normalize(vec3(0.1, 0.25, -1.0))) * 0.7 + 0.3, 0.0);

@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Opaque things of the apothecary: wood, brass, stone and wax.
+// Opaque objects of the apothecary: wood, brass, stone and wax.
 #include "common.glsl"
 #include "frame.glsl"
 #include "room.glsl"

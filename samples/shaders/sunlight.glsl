@@ -5,7 +5,8 @@ layout(set = 0, binding = 1) uniform sampler2DShadow map;
 const vec3 SUN = vec3(0.6194, 0.5795, 0.5295);
 const vec3 SUN_LIGHT = vec3(3.1, 2.5, 1.8);
 
-// The part of the sun that reaches a place: nine comparisons, each of which filters four texels.
+// Returns the part of the sun that is visible at a place: nine comparisons, each of which filters
+// four texels.
 float sun_visible(vec3 world, vec3 n) {
     vec4 p = frame.light * vec4(world + n * 0.06, 1.0);
     vec2 step = 1.2 / vec2(textureSize(map, 0));

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Glass and liquids: light refracted from the window and dimmed by the way in the glass, and a
-// reflection by Fresnel. What is behind shows through by blending.
+// Glass and liquids: refracted light of the window, absorbed along its path, and a reflection by
+// Fresnel. Blending lets objects behind show through.
 #include "common.glsl"
 #include "frame.glsl"
 #include "room.glsl"

@@ -5,14 +5,14 @@ layout(location = 2) in vec4 tint;
 layout(location = 0) out vec4 color;
 layout(set = 0, binding = 1) uniform sampler2D wear;
 
-// The texture from three sides, weighted by the normal.
+// Returns the texture projected along the three axes, weighted by the normal.
 vec3 worn(vec3 n, float scale) {
     vec3 weight = n * n;
     vec3 p = world * scale;
     return texture(wear, p.yz).rgb * weight.x + texture(wear, p.xz).rgb * weight.y + texture(wear, p.xy).rgb * weight.z;
 }
 
-// Light that a surface with a normal, a base colour, a roughness and a share of metal sends to the eye.
+// Returns the light that a surface reflects to the eye. `metal` is 0 to 1.
 vec3 lit(vec3 n, vec3 base, float rough, float metal) {
     vec3 view = normalize(frame.eye.xyz - world);
     vec3 f0 = mix(vec3(0.04), base, metal);
@@ -35,7 +35,7 @@ vec3 lit(vec3 n, vec3 base, float rough, float metal) {
     }
     vec3 mirror = reflect(-view, n);
     vec3 around = mix(vec3(0.10, 0.10, 0.11), vec3(0.42, 0.44, 0.48), smoothstep(-0.4, 0.8, mirror.y));
-    // The tubes' long reflections.
+    // Reflections of the tubes in smooth surfaces.
     around += vec3(1.6, 1.5, 1.35) * smoothstep(0.93, 0.98, abs(mirror.y)) * (1.0 - rough);
     sum += around * (f0 + (1.0 - f0) * pow(1.0 - max(dot(n, view), 0.0), 5.0) * (1.0 - rough));
     sum += diffuse * mix(vec3(0.15, 0.14, 0.13), vec3(0.34, 0.36, 0.40), n.y * 0.5 + 0.5);

@@ -1,5 +1,5 @@
-//! An apothecary's window: hundreds of glass vessels, steam and dust, blended or cut out between
-//! opaque things, in the order of a scene graph.
+//! An apothecary's window: hundreds of glass vessels, steam and dust. Blended and cut-out draws
+//! alternate with opaque ones, in the order of a scene graph.
 
 mod plan;
 mod vessels;
@@ -22,9 +22,9 @@ use vk::{DescriptorType as Kind, ShaderStageFlags as Stages};
 enum Look {
     /// The window.
     Window,
-    /// Opaque things.
+    /// Opaque objects.
     Solid,
-    /// Paper and leaves, cut out by discard.
+    /// Paper and leaves, whose shapes are cut out by discard.
     Cut,
     /// Far sides of glass, blended.
     FarGlass,
@@ -32,7 +32,7 @@ enum Look {
     NearGlass,
     /// Steam, blended.
     Steam,
-    /// Light that is added.
+    /// Flames and dust, added to the colour behind them.
     Glow,
 }
 
@@ -54,7 +54,7 @@ const CORK: usize = 5;
 enum Shown {
     /// An indexed mesh.
     Mesh(GpuMesh),
-    /// A number of particles, which are made from their number alone.
+    /// A number of particles. The vertex program derives each one from its instance's number.
     Particles(u32),
     /// A triangle over the whole picture.
     Screen,
@@ -82,7 +82,7 @@ struct Vessel {
     glass: GpuMesh,
     liquid: GpuMesh,
     stopper: GpuMesh,
-    label: GpuMesh,
+    paper_label: GpuMesh,
 }
 
 struct Meshes {
@@ -106,7 +106,7 @@ impl Meshes {
                 glass: shape.glass(n(40.0), n(48.0)).upload(gpu)?,
                 liquid: shape.liquid(level, n(32.0), n(20.0)).upload(gpu)?,
                 stopper: shape.stopper(n(20.0)).upload(gpu)?,
-                label: shape.label(n(12.0)).upload(gpu)?,
+                paper_label: shape.paper_label(n(12.0)).upload(gpu)?,
             })
         };
         let mut cube = Mesh::default();
@@ -126,7 +126,7 @@ impl Meshes {
             ]
             .map(Vec2::from),
         );
-        // The crown of a tree is a plant, too, if it is small.
+        // The plant is the crown of a tree, made smaller.
         let leaves = crown(7, (170.0 * detail) as u32)
             .moved(Mat4::from_scale(Vec3::splat(0.25)) * Mat4::from_translation(Vec3::Y * -4.4));
         Ok(Meshes {
@@ -173,7 +173,7 @@ fn draws(node: &Node, meshes: &Meshes) -> Vec<Draw> {
         Exhibit::Vessel { shape, closed } => {
             let Some(vessel) = meshes.vessels.iter().find(|vessel| vessel.shape == shape) else { return Vec::new() };
             let clear = Vec4::new(0.86, 0.92, 0.92, 0.3);
-            // The content of an open vessel is coloured, not the vessel.
+            // Closed vessels are coloured glass, and open ones are clear with a coloured liquid.
             let (glass, liquid) =
                 if closed { (node.color, node.color * Vec4::new(0.8, 0.7, 0.7, 1.4)) } else { (clear, node.color) };
             let cork = Vec4::new(0.9, 0.66, 0.42, 0.0);
@@ -187,7 +187,7 @@ fn draws(node: &Node, meshes: &Meshes) -> Vec<Draw> {
             }
             all.push(draw(Look::NearGlass, ENAMEL, Shown::Mesh(vessel.glass), glass, Vec4::ZERO));
             if closed {
-                all.push(draw(Look::Cut, PAPER, Shown::Mesh(vessel.label), Vec4::ONE, Vec4::ZERO));
+                all.push(draw(Look::Cut, PAPER, Shown::Mesh(vessel.paper_label), Vec4::ONE, Vec4::ZERO));
             }
             all
         }
@@ -248,7 +248,7 @@ impl Scene for Apothecary {
     fn update(&mut self, gpu: &Gpu, time: f32) -> Result<()> {
         let eye = Vec3::new(0.35 + 0.05 * time, 1.52, 2.75);
         let view = View::new(eye, Vec3::new(0.02, 1.36, 0.0), 0.76, self.canvas.aspect(), time);
-        // The window's program needs the rays of the picture.
+        // The window's fragment program makes the ray of a pixel from these vectors.
         let [right, down, forward] = view.rays().map(|ray| ray.extend(0.0));
         if let Some(window) = self.draws.first_mut() {
             window.push.model = Mat4::from_cols(right, down, forward, Vec4::W);

@@ -1,5 +1,6 @@
-//! The plan of the apothecary: nodes in the order of the scene graph, from the window to the front
-//! of the table, as blending needs them. A node draws all of a thing before the next node begins.
+//! Nodes of the apothecary's scene graph in drawing order, from the window to the front of the
+//! table, because blended objects are drawn behind to front. All draws of a node come before those
+//! of the next node.
 
 use super::vessels::{SHAPES, Shape};
 use crate::geometry::chance;
@@ -40,9 +41,9 @@ pub enum Exhibit {
     Dust,
 }
 
-/// A thing at its place.
+/// An object of the scene graph.
 pub struct Node {
-    /// The thing.
+    /// Mesh or particles of the object.
     pub thing: Exhibit,
     /// Object to world.
     pub model: Mat4,
@@ -50,7 +51,7 @@ pub struct Node {
     pub color: Vec4,
 }
 
-/// Heights of the boards.
+/// Heights of the shelf boards in metres.
 const BOARDS: [f32; 4] = [0.98, 1.37, 1.76, 2.15];
 
 const WOOD: Vec4 = Vec4::new(0.62, 0.42, 0.26, 0.0);

@@ -1,7 +1,9 @@
-//! Glass vessels with what is in and on them. Lengths are metres, and everything stands on y = 0.
+//! Meshes of glass vessels, of their liquids, stoppers and labels, and of other objects on the
+//! table. Lengths are metres, and all objects stand on y = 0.
 
 use crate::geometry::{Mesh, Vertex};
 use crate::math::Steady;
+use crate::textures::smoothstep;
 use glam::{Mat4, Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
@@ -24,11 +26,6 @@ pub enum Shape {
 
 /// All shapes.
 pub const SHAPES: [Shape; 6] = [Shape::Bottle, Shape::Jar, Shape::Phial, Shape::Flask, Shape::Balloon, Shape::Bell];
-
-/// Returns 0 to 1 as `x` goes from `a` to `b`.
-fn ramp(a: f32, b: f32, x: f32) -> f32 {
-    crate::textures::smoothstep(a, b, x)
-}
 
 impl Shape {
     /// Returns the height of the glass.
@@ -55,19 +52,20 @@ impl Shape {
         }
     }
 
-    /// Returns the outer radius at a height, both as shares of the whole.
+    /// Returns the outer radius at height `y`, as fractions of the widest radius and of the total
+    /// height.
     fn radius(self, y: f32) -> f32 {
-        let lip = 0.03 * ramp(0.94, 0.96, y) * (1.0 - ramp(0.985, 1.0, y));
-        let foot = |r: f32| r * (1.0 - (1.0 - ramp(-0.02, 0.05, y)).powi(2) * 0.4);
+        let lip = 0.03 * smoothstep(0.94, 0.96, y) * (1.0 - smoothstep(0.985, 1.0, y));
+        let foot = |r: f32| r * (1.0 - (1.0 - smoothstep(-0.02, 0.05, y)).powi(2) * 0.4);
         match self {
-            Shape::Bottle => foot(0.34 + 0.66 * (1.0 - ramp(0.58, 0.8, y))) + lip * 3.0,
-            Shape::Jar => foot(0.84 + 0.16 * (1.0 - ramp(0.8, 0.92, y))) + lip * 2.0,
-            Shape::Phial => foot(0.5 + 0.5 * (1.0 - ramp(0.72, 0.86, y))) + lip * 4.0,
+            Shape::Bottle => foot(0.34 + 0.66 * (1.0 - smoothstep(0.58, 0.8, y))) + lip * 3.0,
+            Shape::Jar => foot(0.84 + 0.16 * (1.0 - smoothstep(0.8, 0.92, y))) + lip * 2.0,
+            Shape::Phial => foot(0.5 + 0.5 * (1.0 - smoothstep(0.72, 0.86, y))) + lip * 4.0,
             Shape::Flask => foot(0.26 + 0.74 * (1.0 - y / 0.7).max(0.0)) + lip * 2.0,
             Shape::Balloon => {
                 let t = (y / 0.6 - 1.0).clamp(-1.0, 1.0);
                 let ball = (1.0 - t * t).max(0.0).sqrt();
-                if y < 0.3 { ball.max(0.5 * ramp(0.0, 0.01, y)) } else { ball.max(0.2) + lip * 2.0 }
+                if y < 0.3 { ball.max(0.5 * smoothstep(0.0, 0.01, y)) } else { ball.max(0.2) + lip * 2.0 }
             }
             Shape::Bell => {
                 let t = ((y - 0.55) / 0.45).clamp(0.0, 1.0);
@@ -76,6 +74,8 @@ impl Shape {
         }
     }
 
+    /// Returns the radius, scaled by `shrink`, and the height in metres at `v`, which goes from 0
+    /// at the top to 1 at the bottom.
     fn profile(self, shrink: f32, v: f32) -> Vec2 {
         let y = 1.0 - v;
         Vec2::new(self.radius(y) * self.widest() * shrink, y * self.height())
@@ -91,7 +91,8 @@ impl Shape {
         mesh
     }
 
-    /// Returns the surface of a liquid up to a share of the height.
+    /// Returns the surface of a liquid that fills the vessel up to `level`, a fraction of the
+    /// height.
     pub fn liquid(self, level: f32, columns: u32, rows: u32) -> Mesh {
         let mut mesh = Mesh::revolved(columns, rows, |v| {
             let inside = self.profile(0.93, 1.0 - level * (1.0 - v));
@@ -125,9 +126,10 @@ impl Shape {
         mesh
     }
 
-    /// Returns a paper label on the front, with texture coordinates from 0 to 1.
-    pub fn label(self, columns: u32) -> Mesh {
-        let (low, high, half) = match self {
+    /// Returns a paper label on the front of the glass, with texture coordinates from 0 to 1.
+    pub fn paper_label(self, columns: u32) -> Mesh {
+        // Lower and upper edge as fractions of the height, and half the angle around the axis.
+        let (low, high, half_angle) = match self {
             Shape::Phial => (0.22, 0.62, 0.9),
             Shape::Jar => (0.22, 0.7, 0.7),
             _ => (0.16, 0.5, 0.75),
@@ -137,7 +139,7 @@ impl Shape {
         for row in 0..=rows {
             for column in 0..=columns {
                 let (u, v) = (column as f32 / columns as f32, row as f32 / rows as f32);
-                let (s, c) = ((u - 0.5) * 2.0 * half).sine_cosine();
+                let (s, c) = ((u - 0.5) * 2.0 * half_angle).sine_cosine();
                 let y = high + (low - high) * v;
                 let r = self.radius(y) * self.widest() + 0.0012;
                 let position = Vec3::new(s * r, y * self.height(), c * r);

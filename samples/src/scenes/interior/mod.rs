@@ -2,8 +2,8 @@
 //!
 //! All parts share one vertex and one index buffer. Each assembly draws its parts by kind, with a
 //! transformation for each instance; copies from the catalogue do so by indirect commands. Faces
-//! are lit on both sides, as imported surfaces have no known orientation. Assemblies are in the
-//! order in which they were inserted. A second pass adds ambient occlusion.
+//! are lit on both sides, because imported surfaces have no known orientation. Assemblies are in
+//! random order. A second pass adds ambient occlusion.
 
 mod parts;
 mod plan;
@@ -64,13 +64,13 @@ fn finish(part: HallPart) -> Finish {
 /// Consecutive draws of an assembly with one pipeline.
 struct Run {
     finish: Finish,
-    /// Place in the list of commands.
+    /// Index of the first draw in the list of commands.
     first: u32,
     count: u32,
 }
 
-/// An assembly's draws and its bounds.
-struct Drawn {
+/// Draws of an assembly, with its bounding sphere.
+struct AssemblyDraws {
     runs: Vec<Run>,
     catalogue: bool,
     centre: Vec3,
@@ -98,9 +98,10 @@ struct Hall {
     instances: Buffer,
     commands: Vec<vk::DrawIndexedIndirectCommand>,
     indirect: Buffer,
-    /// The most commands of one indirect draw: 0 if the device reads no first instance from them.
+    /// Maximum number of commands of one indirect draw. 0: the device does not support a first
+    /// instance in indirect commands.
     batch: u32,
-    assemblies: Vec<Drawn>,
+    assemblies: Vec<AssemblyDraws>,
     frustum: Frustum,
 }
 
@@ -127,7 +128,7 @@ fn library(segments: u32) -> Library {
 struct Lists {
     instances: Vec<Instance>,
     commands: Vec<vk::DrawIndexedIndirectCommand>,
-    assemblies: Vec<Drawn>,
+    assemblies: Vec<AssemblyDraws>,
 }
 
 impl Lists {
@@ -159,7 +160,7 @@ impl Lists {
         }
         let centre = spheres.iter().map(|s| s.0).sum::<Vec3>() / spheres.len().max(1) as f32;
         let radius = spheres.iter().map(|s| s.0.distance(centre) + s.1).fold(0.0, f32::max);
-        self.assemblies.push(Drawn { runs, catalogue: assembly.catalogue, centre, radius });
+        self.assemblies.push(AssemblyDraws { runs, catalogue: assembly.catalogue, centre, radius });
     }
 }
 
@@ -227,7 +228,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
         desc.depth = (true, true);
         pipelines.push(gpu.graphics(&desc)?);
     }
-    // Segments of a circle: the tolerance of chords follows the size of the picture.
+    // Circles of small pictures have fewer segments.
     let library = library(((16.0 * detail) as u32).max(6) & !1);
     let mut lists = Lists::default();
     plan::hall().iter().for_each(|assembly| lists.add(assembly, &library));
@@ -292,7 +293,7 @@ impl Scene for Hall {
         cmd.vertices(&[&self.vertices, &self.instances]);
         cmd.indices(&self.indices);
         let mut bound = None;
-        for assembly in self.assemblies.iter().filter(|it| self.frustum.sees(it.centre, it.radius)) {
+        for assembly in self.assemblies.iter().filter(|assembly| self.frustum.sees(assembly.centre, assembly.radius)) {
             for run in &assembly.runs {
                 if bound != Some(run.finish) {
                     cmd.pipeline(&self.pipelines[run.finish as usize]);

@@ -1,5 +1,5 @@
-//! The library of parts. Lengths are metres, unless a part is made to be scaled. `n` is the number
-//! of segments by which a modeller approximates a circle.
+//! The library of parts. Lengths are metres, except of parts with a length or radius of 1, which
+//! are scaled where they are placed. `n` is the number of segments of a circle.
 
 use crate::geometry::Mesh;
 use crate::math::Steady;

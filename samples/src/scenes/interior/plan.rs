@@ -1,12 +1,11 @@
-//! The plan of the hall: assemblies of parts, in the order in which a design office happened to
-//! insert them.
+//! The plan of the hall: assemblies of parts in random order.
 
 use super::parts::HallPart;
 use crate::geometry::chance;
 use glam::{Mat4, Vec3, Vec4};
 use std::f32::consts::{PI, TAU};
 
-/// Length of the hall along -z, half its width, and its height.
+/// Half the width of the hall, its height, and its length along -z.
 pub const HALL: Vec3 = Vec3::new(7.0, 7.6, 42.0);
 
 /// Parts of one kind in an assembly.
@@ -22,7 +21,7 @@ pub struct Group {
 pub struct Assembly {
     /// Its parts by kind.
     pub groups: Vec<Group>,
-    /// True if it is a copy from a catalogue, which viewers draw by indirect commands.
+    /// True for a copy from a catalogue, which is drawn by indirect commands.
     pub catalogue: bool,
 }
 
@@ -104,7 +103,7 @@ pub fn hall() -> Vec<Assembly> {
         }
         all.push(manifold(z, bay));
     }
-    // The order of insertion, which has nothing to do with a viewer's position.
+    // Files of mechanical designs keep the order of insertion, which is unrelated to the view.
     let mut order: Vec<(u32, Assembly)> = (0..).zip(all).collect();
     order.sort_by(|a, b| chance(a.0 + 70_000).total_cmp(&chance(b.0 + 70_000)));
     order.into_iter().map(|(_, assembly)| assembly).collect()
@@ -112,34 +111,34 @@ pub fn hall() -> Vec<Assembly> {
 
 /// Floor, walls and roof.
 fn shell() -> Assembly {
-    let mut it = Assembly::default();
+    let mut assembly = Assembly::default();
     let (half, tall, long) = (HALL.x, HALL.y, HALL.z + 8.0);
     let middle = -HALL.z / 2.0;
     let floor = Vec4::new(0.42, 0.44, 0.44, 0.6);
-    it.put(HallPart::Slab, at(0.0, -0.1, middle) * size(half * 2.0, 0.2, long), floor);
-    it.put(HallPart::Slab, at(-half - 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
-    it.put(HallPart::Slab, at(half + 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
-    it.put(HallPart::Slab, at(0.0, tall + 0.1, middle) * size(half * 2.0, 0.2, long), GREY * 0.8);
-    it.put(HallPart::Slab, at(0.0, tall / 2.0, -HALL.z - 0.1) * size(half * 2.0, tall, 0.2), CREAM * 0.7);
+    assembly.put(HallPart::Slab, at(0.0, -0.1, middle) * size(half * 2.0, 0.2, long), floor);
+    assembly.put(HallPart::Slab, at(-half - 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
+    assembly.put(HallPart::Slab, at(half + 0.1, tall / 2.0, middle) * size(0.2, tall, long), CREAM * 0.8);
+    assembly.put(HallPart::Slab, at(0.0, tall + 0.1, middle) * size(half * 2.0, 0.2, long), GREY * 0.8);
+    assembly.put(HallPart::Slab, at(0.0, tall / 2.0, -HALL.z - 0.1) * size(half * 2.0, tall, 0.2), CREAM * 0.7);
     for x in [-2.0, -0.8, 2.4, 2.5] {
-        it.put(HallPart::Slab, at(x, 0.002, middle) * size(0.1, 0.004, long), YELLOW);
+        assembly.put(HallPart::Slab, at(x, 0.002, middle) * size(0.1, 0.004, long), YELLOW);
     }
-    it
+    assembly
 }
 
 /// A frame of columns and a roof truss.
 fn frame(z: f32) -> Assembly {
-    let mut it = Assembly::default();
+    let mut assembly = Assembly::default();
     let (half, tall) = (HALL.x - 0.2, HALL.y);
     let upright = Mat4::from_rotation_x(-PI / 2.0);
     for x in [-half, half] {
-        it.put(HallPart::Beam, at(x, 0.0, z) * upright * size(0.3, 0.3, tall), BLUE);
-        it.put(HallPart::Slab, at(x, 0.015, z) * size(0.5, 0.03, 0.5), STEEL);
-        it.foot(at(x, 0.03, z), 0.2, 0.2);
+        assembly.put(HallPart::Beam, at(x, 0.0, z) * upright * size(0.3, 0.3, tall), BLUE);
+        assembly.put(HallPart::Slab, at(x, 0.015, z) * size(0.5, 0.03, 0.5), STEEL);
+        assembly.foot(at(x, 0.03, z), 0.2, 0.2);
     }
     let across = at(-half, tall - 0.2, z) * Mat4::from_rotation_y(PI / 2.0);
-    it.put(HallPart::Beam, across * size(0.18, 0.18, half * 2.0), BLUE);
-    it.put(HallPart::Beam, at(0.0, -0.9, 0.0) * across * size(0.18, 0.18, half * 2.0), BLUE);
+    assembly.put(HallPart::Beam, across * size(0.18, 0.18, half * 2.0), BLUE);
+    assembly.put(HallPart::Beam, at(0.0, -0.9, 0.0) * across * size(0.18, 0.18, half * 2.0), BLUE);
     let panels = 12;
     let step = half * 2.0 / panels as f32;
     for i in 0..panels {
@@ -148,218 +147,230 @@ fn frame(z: f32) -> Assembly {
         let tilt = -crate::math::Steady::angle(rise, step);
         let place =
             at(-half + i as f32 * step, start, z) * Mat4::from_rotation_y(PI / 2.0) * Mat4::from_rotation_x(tilt);
-        it.put(HallPart::Beam, place * size(0.08, 0.08, length), BLUE);
+        assembly.put(HallPart::Beam, place * size(0.08, 0.08, length), BLUE);
     }
     for x in [-4.5, -1.5, 1.5, 4.5] {
-        it.put(HallPart::Beam, at(x, tall - 0.05, z - 3.5) * size(0.12, 0.12, 3.5), STEEL);
+        assembly.put(HallPart::Beam, at(x, tall - 0.05, z - 3.5) * size(0.12, 0.12, 3.5), STEEL);
     }
     for x in [-3.2, 1.4] {
-        it.put(HallPart::Lamp, at(x, tall - 1.35, z - 1.7), Vec4::new(1.0, 0.95, 0.85, 9.0));
+        assembly.put(HallPart::Lamp, at(x, tall - 1.35, z - 1.7), Vec4::new(1.0, 0.95, 0.85, 9.0));
         for dz in [-0.5, 0.5] {
-            it.pipe(at(x, tall - 1.26, z - 1.7 + dz), 0.008, 1.2, STEEL);
+            assembly.pipe(at(x, tall - 1.26, z - 1.7 + dz), 0.008, 1.2, STEEL);
         }
     }
-    it
+    assembly
 }
 
 /// A motor with gear box and pump on a base, with its pipes.
 fn skid(place: Mat4, number: u32) -> Assembly {
-    let mut it = Assembly { catalogue: true, ..Assembly::default() };
+    let mut assembly = Assembly { catalogue: true, ..Assembly::default() };
     let paint = [GREEN, BLUE, GREEN, ORANGE][number as usize % 4];
     for z in [-0.45, 0.35] {
         let rail = place * at(-1.5, 0.15, z) * Mat4::from_rotation_y(PI / 2.0);
-        it.put(HallPart::Beam, rail * size(0.16, 0.28, 3.0), GREY);
+        assembly.put(HallPart::Beam, rail * size(0.16, 0.28, 3.0), GREY);
     }
     for x in [-1.4, -0.4, 0.6, 1.4] {
-        it.put(HallPart::Beam, place * at(x, 0.15, -0.45) * size(0.12, 0.26, 0.8), GREY);
-        it.foot(place * at(x, 0.29, -0.05), 0.05, 0.4);
+        assembly.put(HallPart::Beam, place * at(x, 0.15, -0.45) * size(0.12, 0.26, 0.8), GREY);
+        assembly.foot(place * at(x, 0.29, -0.05), 0.05, 0.4);
     }
     let axis = place * at(0.0, 0.75, -0.05);
-    it.put(HallPart::Motor, axis * at(-0.85, 0.0, 0.0) * size(1.35, 1.35, 1.35), paint);
-    it.foot(axis * at(-0.85, -0.37, 0.0), 0.2, 0.26);
-    it.put(HallPart::Gearbox, axis * at(0.12, 0.0, 0.0), GREY);
-    it.foot(axis * at(0.12, -0.3, 0.0), 0.32, 0.22);
-    it.put(HallPart::Pump, axis * at(1.0, 0.0, 0.0), paint);
-    it.foot(axis * at(0.95, -0.38, 0.0), 0.2, 0.2);
+    assembly.put(HallPart::Motor, axis * at(-0.85, 0.0, 0.0) * size(1.35, 1.35, 1.35), paint);
+    assembly.foot(axis * at(-0.85, -0.37, 0.0), 0.2, 0.26);
+    assembly.put(HallPart::Gearbox, axis * at(0.12, 0.0, 0.0), GREY);
+    assembly.foot(axis * at(0.12, -0.3, 0.0), 0.32, 0.22);
+    assembly.put(HallPart::Pump, axis * at(1.0, 0.0, 0.0), paint);
+    assembly.foot(axis * at(0.95, -0.38, 0.0), 0.2, 0.2);
     for x in [-0.4, 0.72] {
-        it.joint(axis * at(x, 0.0, 0.0) * Mat4::from_rotation_z(PI / 2.0), 0.06, STEEL);
+        assembly.joint(axis * at(x, 0.0, 0.0) * Mat4::from_rotation_z(PI / 2.0), 0.06, STEEL);
     }
     // Discharge, with a valve, up to the rack.
     let out = axis * at(1.0, 0.5, -0.42);
-    it.joint(out, 0.1, STEEL);
-    it.pipe(out, 0.1, 0.5, paint);
-    it.put(HallPart::Valve, out * at(0.0, 0.72, 0.0) * size(0.1, 0.1, 0.1), RED);
-    it.put(HallPart::Wheel, out * at(0.0, 0.72, 0.44) * size(0.2, 0.2, 0.2), RED);
-    it.joint(out * at(0.0, 0.5, 0.0), 0.1, STEEL);
-    it.joint(out * at(0.0, 0.95, 0.0), 0.1, STEEL);
-    it.pipe(out * at(0.0, 0.95, 0.0), 0.1, 2.5, paint);
-    it.joint(out * at(0.0, 2.2, 0.0), 0.1, STEEL);
+    assembly.joint(out, 0.1, STEEL);
+    assembly.pipe(out, 0.1, 0.5, paint);
+    assembly.put(HallPart::Valve, out * at(0.0, 0.72, 0.0) * size(0.1, 0.1, 0.1), RED);
+    assembly.put(HallPart::Wheel, out * at(0.0, 0.72, 0.44) * size(0.2, 0.2, 0.2), RED);
+    assembly.joint(out * at(0.0, 0.5, 0.0), 0.1, STEEL);
+    assembly.joint(out * at(0.0, 0.95, 0.0), 0.1, STEEL);
+    assembly.pipe(out * at(0.0, 0.95, 0.0), 0.1, 2.5, paint);
+    assembly.joint(out * at(0.0, 2.2, 0.0), 0.1, STEEL);
     // Suction, along the floor.
     let suction = axis * at(1.34, 0.0, 0.0) * Mat4::from_rotation_z(-PI / 2.0);
-    it.joint(suction, 0.12, STEEL);
-    it.pipe(suction, 0.12, 0.3, paint);
+    assembly.joint(suction, 0.12, STEEL);
+    assembly.pipe(suction, 0.12, 0.3, paint);
     let bend = suction * at(0.0, 0.3, 0.0) * size(0.12, 0.12, 0.12);
-    it.put(HallPart::Elbow, bend, paint);
+    assembly.put(HallPart::Elbow, bend, paint);
     for (i, x) in [-0.2f32, 0.1, 0.5].into_iter().enumerate() {
         let gauge = axis * at(x, 0.42 + 0.05 * i as f32, 0.1);
-        it.put(HallPart::Gauge, gauge * Mat4::from_rotation_y(0.5), ZINC);
-        it.pipe(gauge * at(0.0, -0.3, 0.0), 0.012, 0.3, ZINC);
+        assembly.put(HallPart::Gauge, gauge * Mat4::from_rotation_y(0.5), ZINC);
+        assembly.pipe(gauge * at(0.0, -0.3, 0.0), 0.012, 0.3, ZINC);
     }
-    it.put(HallPart::Hose, axis * at(-1.1, 0.5, 0.1) * size(1.4, 1.0, 1.0), BLACK);
-    it
+    assembly.put(HallPart::Hose, axis * at(-1.1, 0.5, 0.1) * size(1.4, 1.0, 1.0), BLACK);
+    assembly
 }
 
 fn cabinets(z: f32, bay: u32) -> Assembly {
-    let mut it = Assembly { catalogue: true, ..Assembly::default() };
+    let mut assembly = Assembly { catalogue: true, ..Assembly::default() };
     for i in 0..3 {
         let place = at(-HALL.x + 0.3, 0.0, z + i as f32 * 0.84 - 0.6);
-        it.put(HallPart::Cabinet, place, if (bay + i).is_multiple_of(5) { GREY } else { CREAM });
-        it.foot(place * at(0.0, 0.02, 0.0), 0.24, 0.36);
+        assembly.put(HallPart::Cabinet, place, if (bay + i).is_multiple_of(5) { GREY } else { CREAM });
+        assembly.foot(place * at(0.0, 0.02, 0.0), 0.24, 0.36);
     }
-    it
+    assembly
 }
 
 fn walkway(z: f32) -> Assembly {
-    let mut it = Assembly::default();
+    let mut assembly = Assembly::default();
     let (y, x) = (2.9, 1.5);
     for i in 0..4 {
         for dx in [-0.5, 0.5] {
             let panel = at(x + dx, y, z - 0.45 - i as f32 * 0.875) * size(1.0, 1.0, 0.86);
-            it.put(HallPart::Grating, panel, ZINC);
-            it.foot(panel, 0.45, 0.45);
+            assembly.put(HallPart::Grating, panel, ZINC);
+            assembly.foot(panel, 0.45, 0.45);
         }
     }
     for dx in [-1.0, 1.0] {
-        it.put(HallPart::Beam, at(x + dx, y - 0.15, z - 3.5) * size(0.14, 0.24, 3.5), YELLOW);
+        assembly.put(HallPart::Beam, at(x + dx, y - 0.15, z - 3.5) * size(0.14, 0.24, 3.5), YELLOW);
         for i in 0..2 {
-            it.put(HallPart::Rail, at(x + dx, y, z - 1.75 * (i + 1) as f32) * size(1.0, 1.0, 0.875), YELLOW);
+            assembly.put(HallPart::Rail, at(x + dx, y, z - 1.75 * (i + 1) as f32) * size(1.0, 1.0, 0.875), YELLOW);
         }
-        it.put(HallPart::Beam, at(x + dx, 0.0, z) * Mat4::from_rotation_x(-PI / 2.0) * size(0.14, 0.14, y - 0.2), GREY);
-        it.foot(at(x + dx, 0.01, z), 0.1, 0.1);
+        assembly.put(
+            HallPart::Beam,
+            at(x + dx, 0.0, z) * Mat4::from_rotation_x(-PI / 2.0) * size(0.14, 0.14, y - 0.2),
+            GREY,
+        );
+        assembly.foot(at(x + dx, 0.01, z), 0.1, 0.1);
     }
-    it
+    assembly
 }
 
 /// Duct and cable trays under the roof.
 fn overhead(z: f32, bay: u32) -> Assembly {
-    let mut it = Assembly::default();
+    let mut assembly = Assembly::default();
     for i in 0..2 {
-        it.put(HallPart::Duct, at(5.2, 6.1, z - 1.75 * (i + 1) as f32) * size(1.2, 1.2, 0.875), ZINC);
+        assembly.put(HallPart::Duct, at(5.2, 6.1, z - 1.75 * (i + 1) as f32) * size(1.2, 1.2, 0.875), ZINC);
     }
     for (i, x) in [-0.6f32, 0.0, 2.9].into_iter().enumerate() {
         let y = 5.7 + 0.25 * (i % 2) as f32;
-        it.put(HallPart::Tray, at(x, y, z - 3.5) * size(1.0, 1.0, 1.16), if i == 1 { ORANGE } else { ZINC });
+        assembly.put(HallPart::Tray, at(x, y, z - 3.5) * size(1.0, 1.0, 1.16), if i == 1 { ORANGE } else { ZINC });
         for dx in [-0.27, 0.27] {
-            it.pipe(at(x + dx, y, z - 1.0), 0.008, 1.5, STEEL);
-            it.put(HallPart::Bolt, at(x + dx, y, z - 1.0) * size(0.01, 0.01, 0.01), ZINC);
+            assembly.pipe(at(x + dx, y, z - 1.0), 0.008, 1.5, STEEL);
+            assembly.put(HallPart::Bolt, at(x + dx, y, z - 1.0) * size(0.01, 0.01, 0.01), ZINC);
         }
     }
     if bay % 3 == 1 {
-        it.put(HallPart::Ladder, at(2.6, 0.0, z - 0.4) * Mat4::from_rotation_y(PI / 2.0), YELLOW);
+        assembly.put(HallPart::Ladder, at(2.6, 0.0, z - 0.4) * Mat4::from_rotation_y(PI / 2.0), YELLOW);
     }
-    it
+    assembly
 }
 
 fn vessel(place: Mat4, number: u32) -> Assembly {
-    let mut it = Assembly { catalogue: true, ..Assembly::default() };
+    let mut assembly = Assembly { catalogue: true, ..Assembly::default() };
     let paint = [CREAM, STEEL, CREAM][number as usize % 3];
-    it.put(HallPart::Vessel, place * size(1.25, 1.12, 1.25), paint);
+    assembly.put(HallPart::Vessel, place * size(1.25, 1.12, 1.25), paint);
     for i in 0..4 {
         let turn = Mat4::from_rotation_y(PI / 4.0 + PI / 2.0 * i as f32);
-        it.foot(place * turn * at(1.02, 0.05, 0.0), 0.12, 0.12);
+        assembly.foot(place * turn * at(1.02, 0.05, 0.0), 0.12, 0.12);
     }
     // A manhole and nozzles around it.
     let manhole = place * at(-1.22, 1.6, 0.0) * Mat4::from_rotation_z(PI / 2.0);
-    it.joint(manhole, 0.24, paint);
-    it.put(HallPart::Slab, manhole * at(0.0, 0.16, 0.0) * size(0.46, 0.03, 0.46), paint);
+    assembly.joint(manhole, 0.24, paint);
+    assembly.put(HallPart::Slab, manhole * at(0.0, 0.16, 0.0) * size(0.46, 0.03, 0.46), paint);
     for (turn, y, r) in [(0.6, 2.6, 0.09), (-0.7, 3.2, 0.12), (0.3, 0.8, 0.07), (-0.4, 4.0, 0.06)] {
         let nozzle = place * Mat4::from_rotation_y(turn) * at(-1.2, y, 0.0) * Mat4::from_rotation_z(PI / 2.0);
-        it.pipe(nozzle, r, 0.25, paint);
-        it.joint(nozzle * at(0.0, 0.25, 0.0), r, STEEL);
-        it.pipe(nozzle * at(0.0, 0.25, 0.0), r, 0.3, GREEN);
-        it.put(HallPart::Valve, nozzle * at(0.0, 0.55 + r * 2.2, 0.0) * size(r, r, r), BLUE);
-        it.put(HallPart::Wheel, nozzle * at(0.0, 0.55 + r * 2.2, r * 4.4) * size(0.14, 0.14, 0.14), RED);
+        assembly.pipe(nozzle, r, 0.25, paint);
+        assembly.joint(nozzle * at(0.0, 0.25, 0.0), r, STEEL);
+        assembly.pipe(nozzle * at(0.0, 0.25, 0.0), r, 0.3, GREEN);
+        assembly.put(HallPart::Valve, nozzle * at(0.0, 0.55 + r * 2.2, 0.0) * size(r, r, r), BLUE);
+        assembly.put(HallPart::Wheel, nozzle * at(0.0, 0.55 + r * 2.2, r * 4.4) * size(0.14, 0.14, 0.14), RED);
     }
     let top = place * at(0.0, 4.95, 0.0);
-    it.joint(top, 0.14, STEEL);
-    it.pipe(top, 0.14, 0.7, GREEN);
-    it.put(HallPart::Gauge, place * at(-1.3, 2.1, 0.3) * Mat4::from_rotation_y(-PI / 2.0), ZINC);
-    it.put(HallPart::Ladder, place * at(-0.4, 0.6, 1.3) * size(1.0, 1.35, 1.0), YELLOW);
-    it
+    assembly.joint(top, 0.14, STEEL);
+    assembly.pipe(top, 0.14, 0.7, GREEN);
+    assembly.put(HallPart::Gauge, place * at(-1.3, 2.1, 0.3) * Mat4::from_rotation_y(-PI / 2.0), ZINC);
+    assembly.put(HallPart::Ladder, place * at(-0.4, 0.6, 1.3) * size(1.0, 1.35, 1.0), YELLOW);
+    assembly
 }
 
 /// A heat exchanger that lies under the walkway along -z.
 fn exchanger(place: Mat4, number: u32) -> Assembly {
-    let mut it = Assembly { catalogue: true, ..Assembly::default() };
+    let mut assembly = Assembly { catalogue: true, ..Assembly::default() };
     let paint = [ORANGE, STEEL, GREEN, CREAM][number as usize % 4];
     let axis = place * at(0.0, 0.95, 0.0) * along_z();
-    it.put(HallPart::Vessel, axis * at(0.0, -0.1, 0.0) * size(0.42, 0.5, 0.42), paint);
+    assembly.put(HallPart::Vessel, axis * at(0.0, -0.1, 0.0) * size(0.42, 0.5, 0.42), paint);
     for y in [0.35, 1.85] {
-        it.joint(axis * at(0.0, y, 0.0), 0.32, STEEL);
-        it.put(HallPart::Slab, place * at(0.0, 0.3, -y - 0.15) * size(0.7, 0.6, 0.12), GREY);
-        it.foot(place * at(0.0, 0.02, -y - 0.15), 0.42, 0.1);
+        assembly.joint(axis * at(0.0, y, 0.0), 0.32, STEEL);
+        assembly.put(HallPart::Slab, place * at(0.0, 0.3, -y - 0.15) * size(0.7, 0.6, 0.12), GREY);
+        assembly.foot(place * at(0.0, 0.02, -y - 0.15), 0.42, 0.1);
     }
     for (x, y) in [(-0.55, 0.7), (-0.55, 1.5), (0.55, 1.1)] {
         let side = if x < 0.0 { PI / 2.0 } else { -PI / 2.0 };
         let nozzle = place * at(x * 0.7, 0.95, -y) * Mat4::from_rotation_z(side);
-        it.pipe(nozzle, 0.07, 0.22, paint);
-        it.joint(nozzle * at(0.0, 0.22, 0.0), 0.07, STEEL);
-        it.put(
+        assembly.pipe(nozzle, 0.07, 0.22, paint);
+        assembly.joint(nozzle * at(0.0, 0.22, 0.0), 0.07, STEEL);
+        assembly.put(
             HallPart::Elbow,
             nozzle * at(0.0, 0.24, 0.0) * Mat4::from_rotation_y(PI / 2.0 * x.signum()) * size(0.07, 0.07, 0.07),
             BLUE,
         );
     }
-    it.put(HallPart::Gauge, place * at(-0.3, 1.35, -1.0) * Mat4::from_rotation_y(-0.6), ZINC);
-    it
+    assembly.put(HallPart::Gauge, place * at(-0.3, 1.35, -1.0) * Mat4::from_rotation_y(-0.6), ZINC);
+    assembly
 }
 
 /// One line of the pipe rack in a bay.
 fn line_of_pipe(z: f32, line: u32) -> Assembly {
-    let mut it = Assembly::default();
+    let mut assembly = Assembly::default();
     let r = |k: u32| chance(line * 8 + k + 300);
     let radius = [0.16, 0.06, 0.1, 0.05, 0.2, 0.08, 0.05, 0.12, 0.06, 0.09, 0.14][line as usize];
     let color = [GREEN, ZINC, RED, YELLOW, CREAM, BLUE, ZINC, GREEN, ORANGE, STEEL, BLUE][line as usize];
     let (x, y) = (-5.9 + line as f32 * 0.44, 4.55 + if line.is_multiple_of(2) { 0.0 } else { 0.75 } - radius);
     let run = at(x, y, z) * along_z();
-    it.pipe(run, radius, 3.5, color);
-    it.joint(run * at(0.0, 0.4 + 2.4 * r(0), 0.0), radius, if radius > 0.1 { color } else { STEEL });
-    it.put(HallPart::Clamp, run * at(0.0, 3.3, 0.0) * size(radius, radius.max(0.1), radius), STEEL);
+    assembly.pipe(run, radius, 3.5, color);
+    assembly.joint(run * at(0.0, 0.4 + 2.4 * r(0), 0.0), radius, if radius > 0.1 { color } else { STEEL });
+    assembly.put(HallPart::Clamp, run * at(0.0, 3.3, 0.0) * size(radius, radius.max(0.1), radius), STEEL);
     if r(1) > 0.55 {
         let valve = run * at(0.0, 0.9 + 1.6 * r(2), 0.0);
-        it.put(HallPart::Valve, valve * Mat4::from_rotation_y(PI) * size(radius, radius, radius), BLUE);
+        assembly.put(HallPart::Valve, valve * Mat4::from_rotation_y(PI) * size(radius, radius, radius), BLUE);
         let wheel = (radius * 2.2).max(0.12);
-        it.put(HallPart::Wheel, valve * at(0.0, 0.0, -radius * 4.4) * size(wheel, wheel, wheel), RED);
+        assembly.put(HallPart::Wheel, valve * at(0.0, 0.0, -radius * 4.4) * size(wheel, wheel, wheel), RED);
     }
-    it
+    assembly
 }
 
 /// Beams of the rack, and pipes down the wall.
 fn manifold(z: f32, bay: u32) -> Assembly {
-    let mut it = Assembly::default();
+    let mut assembly = Assembly::default();
     for y in [4.2, 5.0] {
         let beam = at(-HALL.x + 0.2, y, z - 3.3) * Mat4::from_rotation_y(PI / 2.0);
-        it.put(HallPart::Beam, beam * size(0.12, 0.16, 5.2), GREY);
+        assembly.put(HallPart::Beam, beam * size(0.12, 0.16, 5.2), GREY);
     }
     for x in [-6.0, -1.7] {
-        it.put(HallPart::Beam, at(x, 4.2, z - 3.3) * Mat4::from_rotation_x(-PI / 2.0) * size(0.12, 0.12, 2.3), GREY);
+        assembly.put(
+            HallPart::Beam,
+            at(x, 4.2, z - 3.3) * Mat4::from_rotation_x(-PI / 2.0) * size(0.12, 0.12, 2.3),
+            GREY,
+        );
     }
     for i in 0..5 {
         let x = HALL.x - 0.25;
         let dz = z - 0.5 - i as f32 * 0.32;
         let radius = 0.035 + 0.02 * ((bay + i) % 3) as f32;
         let color = [RED, ZINC, YELLOW, BLUE, GREEN][((bay + i) % 5) as usize];
-        it.pipe(at(x, 0.3, dz), radius, 5.5, color);
-        it.joint(at(x, 1.2 + 0.3 * i as f32, dz), radius, STEEL);
+        assembly.pipe(at(x, 0.3, dz), radius, 5.5, color);
+        assembly.joint(at(x, 1.2 + 0.3 * i as f32, dz), radius, STEEL);
         let bend =
             at(x, 0.3, dz) * Mat4::from_rotation_x(PI) * Mat4::from_rotation_y(PI) * size(radius, radius, radius);
-        it.put(HallPart::Elbow, bend, color);
-        it.put(HallPart::Valve, at(x, 2.2, dz) * Mat4::from_rotation_y(-PI / 2.0) * size(radius, radius, radius), BLUE);
-        it.put(
+        assembly.put(HallPart::Elbow, bend, color);
+        assembly.put(
+            HallPart::Valve,
+            at(x, 2.2, dz) * Mat4::from_rotation_y(-PI / 2.0) * size(radius, radius, radius),
+            BLUE,
+        );
+        assembly.put(
             HallPart::Wheel,
             at(x - radius * 4.4, 2.2, dz) * Mat4::from_rotation_y(PI / 2.0) * size(0.1, 0.1, 0.1),
             RED,
         );
     }
-    it
+    assembly
 }

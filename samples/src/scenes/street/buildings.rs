@@ -12,30 +12,30 @@ use std::f32::consts::PI;
 pub const DEPTH: f32 = 12.0;
 /// Height of the ground floor.
 const GROUND: f32 = 4.2;
-/// Height of another floor.
+/// Height of each other floor.
 const FLOOR: f32 = 3.3;
 /// Depth of the windows in the wall.
 const RECESS: f32 = 0.24;
 
 /// A kind of building.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct BuildingKind {
     /// Width of the front.
     pub width: f32,
-    /// Floors above the ground floor.
+    /// Number of floors above the ground floor.
     pub floors: u32,
-    /// Windows of a floor.
+    /// Number of windows of a floor.
     pub bays: u32,
-    /// Source of the building's other choices.
+    /// Seed of the building's other random choices.
     pub seed: u32,
 }
 
-impl Kind {
-    /// Returns the kind with a number.
-    pub fn new(number: u32) -> Kind {
+impl BuildingKind {
+    /// Returns the building kind of this number.
+    pub fn new(number: u32) -> BuildingKind {
         let bays = 3 + number % 4;
         let width = bays as f32 * (2.3 + 0.5 * chance(number * 3 + 900));
-        Kind { width, floors: 3 + (number * 5 / 3) % 4, bays, seed: 1000 + number * 100 }
+        BuildingKind { width, floors: 3 + (number * 5 / 3) % 4, bays, seed: 1000 + number * 100 }
     }
 
     /// Returns the height of the eaves.
@@ -61,7 +61,7 @@ pub struct Building {
 
 impl Building {
     /// Makes a building.
-    pub fn new(kind: &Kind) -> Building {
+    pub fn new(kind: &BuildingKind) -> Building {
         let mut all = Building::default();
         all.facade(kind, true);
         let mut back = Building::default();
@@ -82,7 +82,7 @@ impl Building {
     }
 
     /// Adds the facade at z = 0.
-    fn facade(&mut self, kind: &Kind, street: bool) {
+    fn facade(&mut self, kind: &BuildingKind, street: bool) {
         let (half, bay) = (kind.width / 2.0, kind.width / kind.bays as f32);
         let door = kind.seed % 7 % kind.bays;
         for column in 0..kind.bays {
@@ -118,7 +118,7 @@ impl Building {
         self.cornice(kind);
     }
 
-    fn cornice(&mut self, kind: &Kind) {
+    fn cornice(&mut self, kind: &BuildingKind) {
         let (half, top) = (kind.width / 2.0, kind.eaves());
         for (y, height, out) in [(-0.5, 0.18, 0.16), (-0.16, 0.12, 0.46), (-0.04, 0.12, 0.56)] {
             self.stone.cuboid(Vec3::new(-half, top + y, 0.0), Vec3::new(half, top + y + height, out));
@@ -130,7 +130,7 @@ impl Building {
         }
     }
 
-    /// Adds a wall with a hole, the hole's sides, and the surround.
+    /// Adds the wall of a cell around a hole, and the sides of the hole.
     fn opening(&mut self, cell: &Cell, hole: &Cell) {
         let (f, t, a, b) = (cell.from, cell.to, hole.from, hole.to);
         let wall = |mesh: &mut Mesh, x0, y0, x1, y1| mesh.quad(flat(x0, y0, x1, y1, 0.0));
@@ -148,7 +148,7 @@ impl Building {
         self.walls.quad([at(a.x, a.y, 0.0), at(b.x, a.y, 0.0), at(b.x, a.y, r), at(a.x, a.y, r)]);
     }
 
-    /// Adds a window whose hole takes these shares of the cell.
+    /// Adds a window whose hole takes these fractions of the cell's width and height.
     fn window(&mut self, cell: &Cell, wide: f32, tall: f32) {
         let size = cell.to - cell.from;
         let (w, h) = (size.x * wide, (size.y.min(FLOOR)) * tall);
@@ -246,7 +246,7 @@ impl Building {
     }
 
     /// Adds the roof with its dormers and chimneys.
-    fn top(&mut self, kind: &Kind) {
+    fn top(&mut self, kind: &BuildingKind) {
         let (half, y) = (kind.width / 2.0, kind.eaves());
         let (ridge, inset) = (y + 2.7, 1.5);
         let at = |x: f32, y: f32, z: f32| Vec3::new(x, y, z);

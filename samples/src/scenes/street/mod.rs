@@ -1,7 +1,8 @@
 //! A city street at eye level: thousands of objects, most of them behind facades.
 //!
 //! Objects are drawn as a scene graph holds them: block by block, and each with its own pipeline,
-//! material and push constants. Objects outside of the view are left out, hidden ones are not.
+//! material and push constants. Objects outside of the view are omitted, but hidden objects are
+//! drawn.
 
 mod buildings;
 mod plan;
@@ -15,7 +16,7 @@ use crate::geometry::{GpuMesh, Mesh, Vertex};
 use crate::gpu::{Bind, Commands, Gpu, GraphicsDesc, Image, Layout, Pass, Pipeline, SamplerDesc, Set};
 use crate::textures;
 use ash::vk;
-use buildings::{Building, Kind};
+use buildings::{Building, BuildingKind};
 use glam::{Mat4, Vec3, Vec4};
 use plan::CityObject;
 use vk::{DescriptorType as Descriptor, ShaderStageFlags as Stages};
@@ -61,17 +62,17 @@ enum Shading {
     Leaves,
 }
 
-/// A mesh with a material, which a thing consists of.
+/// A mesh with a material. An object consists of one or several parts.
 struct Part {
     mesh: GpuMesh,
     centre: Vec3,
     radius: f32,
     material: usize,
-    /// Colour of the part, or none if the thing's own colour counts.
+    /// Colour of the part. None: the colour of the object.
     color: Option<Vec3>,
 }
 
-/// A part at its place.
+/// A draw of a part, with its bounding sphere in the world.
 struct Object {
     part: usize,
     push: Push,
@@ -99,7 +100,7 @@ struct Street {
     light: Frustum,
 }
 
-/// The meshes of things, and the parts of each.
+/// All parts, and the numbers of the parts of each object.
 struct Parts<'a> {
     gpu: &'a Gpu,
     detail: f32,
@@ -114,7 +115,7 @@ impl Parts<'_> {
         Ok(self.all.len() - 1)
     }
 
-    /// Returns the parts of a thing, which are made when it is first seen.
+    /// Returns the numbers of an object's parts. The first call for an object makes its parts.
     fn of(&mut self, thing: CityObject) -> Result<Vec<usize>> {
         if let Some((_, parts)) = self.known.iter().find(|(known, _)| *known == thing) {
             return Ok(parts.clone());
@@ -122,7 +123,7 @@ impl Parts<'_> {
         let sides = (12.0 * self.detail) as u32;
         let parts = match thing {
             CityObject::Building(number) => {
-                let made = Building::new(&Kind::new(number));
+                let made = Building::new(&BuildingKind::new(number));
                 let walls = if number % 3 == 0 { BRICK } else { PLASTER };
                 let paint = [Vec3::new(0.9, 0.9, 0.86), Vec3::new(0.16, 0.2, 0.18), Vec3::new(0.3, 0.17, 0.1)];
                 vec![
@@ -175,12 +176,12 @@ fn graphics(gpu: &Gpu, shading: Shading, layout: &Layout, pass: &Pass) -> Result
     gpu.graphics(&desc)
 }
 
-fn casting(gpu: &Gpu, cut: bool, layout: &Layout, pass: &Pass) -> Result<Pipeline> {
+fn casting(gpu: &Gpu, has_cutouts: bool, layout: &Layout, pass: &Pass) -> Result<Pipeline> {
     let mut desc = GraphicsDesc::new(spv!("cutout.vert"), spv!("cutout.frag"), layout, pass);
     let mut input = Vertex::input_textured();
     input.attributes.remove(1);
     desc.inputs = vec![input];
-    if !cut {
+    if !has_cutouts {
         desc.vert = spv!("depth.vert");
         desc.frag = None;
         desc.inputs = vec![Vertex::input_position()];
@@ -192,7 +193,7 @@ fn casting(gpu: &Gpu, cut: bool, layout: &Layout, pass: &Pass) -> Result<Pipelin
     gpu.graphics(&desc)
 }
 
-/// Returns the pipeline of the sky, which fills what the objects leave.
+/// Returns the pipeline of the sky, which is drawn last, behind all objects.
 fn sky(gpu: &Gpu, layout: &Layout, pass: &Pass) -> Result<Pipeline> {
     let mut desc = GraphicsDesc::new(spv!("fullscreen.vert"), spv!("daysky.frag"), layout, pass);
     desc.depth = (true, false);
@@ -229,14 +230,15 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let mut objects = Vec::new();
     let (columns, rows) = if detail < 1.0 { (1, 3) } else { (2, 5) };
     for item in plan::city(columns, rows) {
-        for part in parts.of(item.thing)? {
-            let it = &parts.all[part];
-            let color = it.color.map_or(item.color, |color| color.extend(1.0));
-            // Each axis of a model has a length, of which the greatest scales the bounds.
+        for number in parts.of(item.thing)? {
+            let part = &parts.all[number];
+            let color = part.color.map_or(item.color, |color| color.extend(1.0));
+            // The axis with the greatest scale determines the size of the bounding sphere.
             let scale = [item.model.x_axis, item.model.y_axis, item.model.z_axis].map(Vec4::length);
-            let radius = it.radius * scale.into_iter().fold(0.0, f32::max);
-            let centre = item.model.transform_point3(it.centre);
-            objects.push(Object { part, push: Push { model: item.model, color, look: Vec4::ZERO }, centre, radius });
+            let radius = part.radius * scale.into_iter().fold(0.0, f32::max);
+            let centre = item.model.transform_point3(part.centre);
+            let push = Push { model: item.model, color, look: Vec4::ZERO };
+            objects.push(Object { part: number, push, centre, radius });
         }
     }
     Ok(Box::new(Street {
@@ -261,7 +263,8 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
 fn sun(eye: Vec3) -> Mat4 {
     let middle = Vec3::new(0.0, 8.0, eye.z - 44.0);
     let view = Mat4::look_at_rh(middle + SUN.normalize() * 120.0, middle, Vec3::Y);
-    // Bottom above top: Vulkan's y points down, and faces keep their winding.
+    // Bottom and top are exchanged, because y points down in Vulkan's clip space. So faces keep
+    // their winding.
     Mat4::orthographic_rh(-48.0, 48.0, 48.0, -48.0, 20.0, 220.0) * view
 }
 
@@ -271,11 +274,11 @@ impl Street {
         let mut bound = None;
         for object in self.objects.iter().filter(|object| self.light.sees(object.centre, object.radius)) {
             let part = &self.parts[object.part];
-            let cut = usize::from(part.material == LEAVES);
-            if bound != Some(cut) {
-                cmd.pipeline(&self.casting[cut]);
-                cmd.graphics_set(&self.casting_layout, &self.casting_sets[cut]);
-                bound = Some(cut);
+            let variant = usize::from(part.material == LEAVES);
+            if bound != Some(variant) {
+                cmd.pipeline(&self.casting[variant]);
+                cmd.graphics_set(&self.casting_layout, &self.casting_sets[variant]);
+                bound = Some(variant);
             }
             cmd.push(&self.casting_layout, &object.push);
             part.mesh.draw(cmd);
@@ -286,7 +289,7 @@ impl Street {
 
 impl Scene for Street {
     fn update(&mut self, gpu: &Gpu, time: f32) -> Result<()> {
-        // A walk at 1.4 m/s.
+        // The viewer walks at 1.4 m/s.
         let eye = Vec3::new(-2.2, 1.68, 2.0 - time * 1.4);
         let at = eye + Vec3::new(0.16, 0.1, -1.0);
         let view = View { far: 700.0, light: sun(eye), ..View::new(eye, at, 1.0, self.canvas.aspect(), time) };

@@ -2,7 +2,7 @@
 //! parked cars and furniture. Items are in the order of the scene graph: block by block, and in a
 //! block by kind.
 
-use super::buildings::{DEPTH, Kind};
+use super::buildings::{BuildingKind, DEPTH};
 use super::props;
 use crate::geometry::chance;
 use crate::scenes::stage::place;
@@ -15,12 +15,12 @@ pub const BLOCK: Vec2 = Vec2::new(30.0, 38.0);
 pub const STREET: f32 = 11.0;
 /// Width of the pavement around a block's buildings, which belongs to the block.
 const PAVEMENT: f32 = 4.0;
-/// Kinds of buildings.
+/// Number of building kinds.
 const KINDS: u32 = 14;
-/// Kinds of trees.
+/// Number of tree kinds.
 const TREES: u32 = 3;
 
-/// A thing in the city.
+/// A type of object in the city.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CityObject {
     /// Asphalt around a block.
@@ -47,13 +47,13 @@ pub enum CityObject {
     Awning,
 }
 
-/// A thing at its place.
+/// An object of the city.
 pub struct Item {
-    /// The thing.
+    /// Type of the object.
     pub thing: CityObject,
     /// Object to world.
     pub model: Mat4,
-    /// Colour of the thing's main material.
+    /// Colour of the object's main material.
     pub color: Vec4,
 }
 
@@ -124,13 +124,13 @@ impl Plan {
         while width < half * 2.0 - 4.0 {
             let number = (self.chance() * KINDS as f32) as u32 % KINDS;
             kinds.push(number);
-            width += Kind::new(number).width;
+            width += BuildingKind::new(number).width;
         }
         // The row fills its side: buildings are a little wider or narrower than their kind.
         let stretch = half * 2.0 / width;
         let mut x = -half;
         for number in kinds {
-            let wide = Kind::new(number).width * stretch;
+            let wide = BuildingKind::new(number).width * stretch;
             let at = Mat4::from_translation(Vec3::new(x + wide / 2.0, 0.14, 0.0));
             let paint = [
                 Vec3::new(0.92, 0.86, 0.72),
@@ -203,7 +203,7 @@ impl Plan {
     }
 }
 
-/// Returns the mesh of a thing of one material, with `sides` sides of round parts.
+/// Returns the mesh of an object of one material, with `sides` sides of round parts.
 pub fn single(thing: CityObject, sides: u32) -> crate::geometry::Mesh {
     match thing {
         CityObject::Lamp => props::lamp(sides),

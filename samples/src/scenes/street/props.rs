@@ -1,5 +1,5 @@
-//! Meshes of things on the street: trees, cars, lamps and furniture. Lengths are metres, and
-//! everything stands on y = 0.
+//! Meshes of objects on the street: trees, cars, lamps and furniture. Lengths are metres, and all
+//! objects stand on y = 0.
 
 use crate::geometry::{Mesh, Vertex, chance};
 use crate::math::Steady;
@@ -31,8 +31,8 @@ pub fn trunk(seed: u32) -> Mesh {
     mesh
 }
 
-/// Returns the crown of a tree: crossed cards with the texture of a twig, whose normals are those
-/// of the whole crown.
+/// Returns the crown of a tree: crossed cards with the texture of a twig. Normals point away from
+/// the middle of the crown, so that it is lit like one round object.
 pub fn crown(seed: u32, cards: u32) -> Mesh {
     let r = |k: u32| chance(seed * 8192 + k);
     let mut mesh = Mesh::default();
@@ -190,7 +190,7 @@ pub fn pavement(half: Vec2) -> Mesh {
     mesh
 }
 
-/// Returns the markings of a road along z around a block's crossing: dashes and a zebra crossing.
+/// Returns the markings of a road along z: the dashes of its middle line, and a zebra crossing.
 pub fn markings(length: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let mut stripe = |x0: f32, z0: f32, x1: f32, z1: f32| {
