@@ -1,8 +1,8 @@
 //! Reports of a device's counters as files. The knob `VITRIC_COUNTERS` names the folder. Each
 //! device writes a file there when it is destroyed, or when the process ends before that.
 //!
-//! The file is JSON. ARCHITECTURE.md, "Counters as a file", documents its schema, which has a
-//! version ([`VERSION`]). Counters are functional and do not measure time.
+//! The file is JSON. `docs/counters.md` documents its schema, which has a version ([`VERSION`]).
+//! Counters are functional and do not measure time.
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Result, Write};

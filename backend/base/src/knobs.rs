@@ -186,7 +186,7 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_CHUNK",
         default: "8192",
-        doc: "Maximum number of primitives of a chunk of a draw, which one thread assembles, shades and culls together. At least 1.",
+        doc: "Maximum number of primitives of a chunk of a draw, which one thread assembles, shades and culls together, at least 1. Numbers above 16384 mean 16384.",
         off: None,
         allowed: POSITIVE,
     },

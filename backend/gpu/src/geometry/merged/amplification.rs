@@ -1,5 +1,6 @@
-//! Number of primitives that a geometry program makes of one, by which draws are divided into
-//! chunks.
+//! Amplification of a geometry program: the number of primitives that it emits for one input
+//! primitive. Draws are divided into chunks by the expected amplification, which follows the
+//! observed numbers of emitted vertices.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,26 +8,28 @@ use vitric_ir::interface::GeometryFacts;
 
 use crate::state::corners;
 
-/// Maximum ratio of the declared number of primitives to the expected one. It bounds the memory of
-/// a chunk whose primitives suddenly become as many as declared.
+/// Maximum ratio of the declared amplification to the expected one. It bounds the memory of a chunk
+/// if the program suddenly emits as many vertices as it declares.
 const MAX_RATIO: usize = 16;
 
-/// Number of input primitives after which older ones count half.
+/// Number of observed input primitives. From twice this number on, the sums are halved, so that
+/// older observations lose weight.
 const HALF_LIFE: u64 = 1 << 14;
 
-/// Declared and observed amplification of a geometry program. The declared one may be a hundred
-/// times as high as the observed one.
+/// Declared and observed amplification of a geometry program. The declared amplification may be a
+/// hundred times the observed one.
 #[derive(Debug)]
 pub struct Amplification {
+    /// Declared amplification, over all invocations.
     max: usize,
-    /// Input primitives that were observed.
+    /// Number of input primitives that were observed.
     inputs: AtomicU64,
-    /// Vertices that they emitted.
+    /// Number of vertices that the program emitted for these input primitives.
     vertices: AtomicU64,
 }
 
 impl Amplification {
-    /// Creates an amplification of which nothing was observed yet.
+    /// Creates the amplification of a program that has not run yet.
     pub fn new(facts: &GeometryFacts) -> Self {
         let of_each = corners(facts.output) as u32;
         let primitives = facts.max_vertices.saturating_sub(of_each - 1).max(1);
@@ -34,12 +37,13 @@ impl Amplification {
         Self { max, inputs: AtomicU64::new(0), vertices: AtomicU64::new(0) }
     }
 
-    /// Returns the maximum number of primitives that one input primitive becomes.
+    /// Returns the declared maximum number of primitives for one input primitive.
     pub fn max(&self) -> usize {
         self.max
     }
 
-    /// Returns the expected number of primitives that one input primitive becomes, at least 1.
+    /// Returns the expected number of primitives for one input primitive, at least 1. Each emitted
+    /// vertex counts as a primitive. Before the first observation this is the maximum.
     pub fn expected(&self) -> usize {
         match self.inputs.load(Ordering::Relaxed) {
             0 => self.max,
@@ -50,7 +54,7 @@ impl Amplification {
         }
     }
 
-    /// Records the number of vertices that input primitives emitted.
+    /// Records the number of vertices that the program emitted for a number of input primitives.
     pub fn record(&self, inputs: usize, vertices: usize) {
         let inputs = self.inputs.fetch_add(inputs as u64, Ordering::Relaxed) + inputs as u64;
         let vertices = self.vertices.fetch_add(vertices as u64, Ordering::Relaxed) + vertices as u64;
