@@ -258,7 +258,7 @@ fn heat_maps_lie_beside_the_pictures() {
 
 /// The knob selects the resolutions at which coverage is evaluated, in exact numbers. Both settings
 /// find the same covered samples. Kernels test blocks only in the one tile whose primitives have
-/// windows of at least 64 pixels on average.
+/// bounds of at least 64 pixels on average.
 #[test]
 fn coverage_is_counted_by_resolution() {
     let home = Home::new("coverage");
