@@ -49,7 +49,7 @@ fn tiles(criterion: &mut Criterion) {
         };
         let bytes = samples * attachments * TEXEL;
         group.throughput(Throughput::Bytes(u64::from(bytes) * u64::from(SIDE * SIDE * LAYERS)));
-        let name = format!("{} KiB: {samples} samples, {attachments} attachments", bytes * TILE_PIXELS >> 10);
+        let name = format!("{} KiB: {samples} samples, {attachments} attachments", (bytes * TILE_PIXELS) >> 10);
         group.bench_function(name, |bencher| bencher.iter(|| gpu.submit(record).expect("it is drawn")));
     }
     group.finish();
