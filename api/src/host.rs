@@ -125,8 +125,10 @@ pub fn wanted_memory(root: &Path) -> u64 {
     if available < memory / 16 { (memory / 8).saturating_sub(available) } else { 0 }
 }
 
-/// Returns true if some program of the machine or of a control group of the process has waited for
-/// memory in more than a tenth of the last ten seconds.
+/// Returns true if programs have waited for memory in more than a tenth of the last ten seconds:
+/// some program of the smallest control group of the process that says so. The machine's programs
+/// count if no control group does. Memory that this process returns does not help a group that
+/// waits because of its own limit.
 fn is_under_pressure(root: &Path) -> bool {
     const MAX_PERCENT: f64 = 10.0;
     let files = groups(root, "memory").into_iter().map(|group| group.join("memory.pressure"));
@@ -135,7 +137,7 @@ fn is_under_pressure(root: &Path) -> bool {
         let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
         some.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse::<f64>().ok()
     };
-    files.chain([root.join("proc/pressure/memory")]).filter_map(stalled).any(|percent| percent > MAX_PERCENT)
+    files.chain([root.join("proc/pressure/memory")]).find_map(stalled).is_some_and(|percent| percent > MAX_PERCENT)
 }
 
 /// Returns the bytes of a group's inactive page cache.
@@ -273,6 +275,7 @@ mod tests {
         assert_eq!(wanted("little", GIB - 4096, &stalls("0.00"), &stalls("0.00")), GIB + 4096);
         assert_eq!(wanted("stalls", 8 * GIB, &stalls("10.01"), ""), u64::MAX);
         assert_eq!(wanted("group", 8 * GIB, "", &stalls("50.5")), u64::MAX);
+        assert_eq!(wanted("others", 8 * GIB, &stalls("50.5"), &stalls("0.00")), 0, "other groups wait");
         let machine = Machine::new(
             "high",
             &[
