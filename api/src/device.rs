@@ -124,11 +124,6 @@ impl Device {
         &self.health
     }
 
-    /// Returns the heap that the device allocates from.
-    pub fn heap(&self) -> &Arc<Heap> {
-        &self.heap
-    }
-
     /// Returns the queues, grouped by family in the order of the request.
     pub fn queues(&self) -> &Arc<[Arc<Queue>]> {
         &self.queues
@@ -156,7 +151,7 @@ impl Device {
     /// [`Error::OutOfDeviceMemory`] if the heap or the host has no room. The messengers also
     /// receive a warning.
     pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
-        self.allocated(size, || Allocation::new(&self.heap, size))
+        self.allocated(size, Allocation::new)
     }
 
     /// Allocates memory that the host cannot map, so that its images can be compacted.
@@ -165,32 +160,48 @@ impl Device {
     /// See [`Self::allocate`].
     pub fn allocate_unseen(&self, size: u64) -> Result<Arc<Allocation>> {
         match self.gpu.near() {
-            Some(near) => self.allocated(size, || Allocation::new_compactable(&self.heap, size, near)),
+            Some(near) => self.allocated(size, |heap, size| Allocation::new_compactable(heap, size, near)),
             None => self.allocate(size),
         }
     }
 
-    /// Allocates `size` bytes with `make`, a second time after a compaction of idle images if the
-    /// heap had no room.
+    /// Allocates memory that other processes can import.
+    ///
+    /// # Errors
+    /// See [`Self::allocate`].
+    pub fn allocate_shared(&self, size: u64) -> Result<Arc<Allocation>> {
+        self.allocated(size, Allocation::shared)
+    }
+
+    /// Allocates `size` bytes with `make`.
     fn allocated(
         &self,
         size: u64,
-        make: impl Fn() -> std::result::Result<Arc<Allocation>, OutOfMemory>,
+        make: impl FnOnce(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, OutOfMemory>,
     ) -> Result<Arc<Allocation>> {
-        let retry = |error| match (error, self.gpu.near()) {
-            (OutOfMemory::Heap(_), Some(near)) => {
-                near.make_room(size);
-                make()
-            }
-            _ => Err(error),
-        };
-        let made = make().or_else(retry);
-        // Decoded texels are only a cache, so allocations have precedence.
-        self.gpu.decoded().trim(&self.heap);
-        made.map_err(|error| {
+        self.reserve(size, make).map_err(|error| {
             self.health.messages.warn(&error.to_string());
             Error::OutOfDeviceMemory
         })
+    }
+
+    /// Allocates or imports `size` bytes with `make`. If the heap has no room for them, idle images
+    /// are compacted first.
+    ///
+    /// # Errors
+    /// Returns the errors of `make`.
+    pub fn reserve<E>(
+        &self,
+        size: u64,
+        make: impl FnOnce(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, E>,
+    ) -> std::result::Result<Arc<Allocation>, E> {
+        if let Some(near) = self.gpu.near() {
+            near.make_room(size);
+        }
+        let made = make(&self.heap, size);
+        // Decoded texels are only a cache, so allocations have precedence.
+        self.gpu.decoded().trim(&self.heap);
+        made
     }
 }
 

@@ -20,7 +20,7 @@ use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE};
 use vitric_api::sync::Primitive;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
-use vitric_memory::{Allocation, ImportFailed};
+use vitric_memory::{Allocation, Heap, ImportFailed};
 
 use super::{DeviceObject, need};
 use crate::call::{Call, In, Out};
@@ -126,14 +126,15 @@ fn check_kind<K: Debug>(object: &DeviceObject, kind: K, allowed: K, is_allowed: 
 
 /// Returns the memory of an allocation: new or imported.
 pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Result<Arc<Allocation>> {
-    let (size, heap) = (info.allocation_size, object.device.heap());
+    let (size, device) = (info.allocation_size, &object.device);
     let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
     let exported = exported.map_or(MT::empty(), |info| info.handle_types);
     check_kind(object, exported, MT::OPAQUE_FD, MT::OPAQUE_FD.contains(exported))?;
     let descriptor: Option<&vk::ImportMemoryFdInfoKHR<'_>> = call.find(info.p_next);
     if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
         check_kind(object, import.handle_type, MT::OPAQUE_FD, import.handle_type == MT::OPAQUE_FD)?;
-        let made = Allocation::open(heap, size, borrowed(call, import.fd)?).map_err(import_error)?;
+        let descriptor = borrowed(call, import.fd)?;
+        let made = device.reserve(size, |heap, size| Allocation::open(heap, size, descriptor)).map_err(import_error)?;
         // SAFETY: a successful import transfers the descriptor's ownership to the driver.
         unsafe { close(import.fd) };
         return Ok(made);
@@ -148,15 +149,16 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
             return Err(Error::InvalidExternalHandle);
         }
         // SAFETY: by valid usage, the application keeps these bytes until the memory is freed.
-        return unsafe { Allocation::of_application(heap, size, address) }.map_err(import_error);
+        let open = |heap: &Arc<Heap>, size| unsafe { Allocation::of_application(heap, size, address) };
+        return device.reserve(size, open).map_err(import_error);
     }
     // Memory that only holds a buffer is not compacted.
     let dedicated: Option<&vk::MemoryDedicatedAllocateInfo<'_>> = call.find(info.p_next);
     let is_of_buffer = dedicated.is_some_and(|dedicated| !dedicated.buffer.is_null());
     match exported.is_empty() {
-        true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => object.device.allocate(size),
-        true => object.device.allocate_unseen(size),
-        false => Allocation::shared(heap, size).map_err(|_| Error::OutOfDeviceMemory),
+        true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => device.allocate(size),
+        true => device.allocate_unseen(size),
+        false => device.allocate_shared(size),
     }
 }
 

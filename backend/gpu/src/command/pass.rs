@@ -15,7 +15,7 @@ use vitric_memory::{InUse, PlaneRef, SurfaceView};
 
 use super::viewports::pixel_area;
 use super::{AttachmentClear, PassBegin, implicit};
-use crate::gpu::DeviceLost;
+use crate::gpu::{DeviceLost, Gpu};
 use crate::raster::{Grid, TILE_LOG2};
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
@@ -163,7 +163,7 @@ impl Pass {
     ///
     /// # Errors
     /// [`DeviceLost::OutOfMemory`] if there is no memory for implicit images.
-    pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Result<Self, DeviceLost> {
+    pub(crate) fn begin(begin: &PassBegin, gpu: &Gpu) -> Result<Self, DeviceLost> {
         // Limits the layers to those that exist.
         let max_layers = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MAX_LAYERS);
         let mut pass = Self {
@@ -179,7 +179,7 @@ impl Pass {
             first_used: Vec::new(),
             load_clears: Vec::new(),
         };
-        pass.load(workers)?;
+        pass.load(gpu)?;
         Ok(pass)
     }
 
@@ -322,11 +322,11 @@ impl Pass {
     ///
     /// # Errors
     /// [`DeviceLost::OutOfMemory`] if there is no memory for implicit images.
-    pub(crate) fn next_subpass(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
-        self.resolve(workers);
+    pub(crate) fn next_subpass(&mut self, gpu: &Gpu) -> Result<(), DeviceLost> {
+        self.resolve(gpu.workers());
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
         self.view = 0;
-        self.load(workers)
+        self.load(gpu)
     }
 
     /// Ends the pass.
@@ -382,16 +382,16 @@ impl Pass {
     }
 
     /// Clears attachments that this subpass is the first to use.
-    fn load(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
+    fn load(&mut self, gpu: &Gpu) -> Result<(), DeviceLost> {
         self.first_used.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
         let views = self.view_mask();
-        self.replace_by_implicit(&subpass, workers)?;
+        self.replace_by_implicit(&subpass, gpu)?;
         for attachment in subpass.attachments() {
             let used = &mut self.used[attachment as usize];
             let new_views = views & !*used;
             *used |= views;
-            self.load_attachment(attachment, new_views, workers);
+            self.load_attachment(attachment, new_views, gpu.workers());
             if new_views != 0 {
                 self.first_used.push((attachment, new_views));
             }
@@ -401,17 +401,17 @@ impl Pass {
 
     /// Replaces single-sampled attachments that are rendered to with several samples by implicit
     /// images.
-    fn replace_by_implicit(&mut self, subpass: &SubpassDesc, workers: &Workers) -> Result<(), DeviceLost> {
+    fn replace_by_implicit(&mut self, subpass: &SubpassDesc, gpu: &Gpu) -> Result<(), DeviceLost> {
         let Some(implicit) = subpass.implicit else { return Ok(()) };
         for attachment in subpass.colors.iter().chain([&subpass.depth_stencil]).copied().flatten() {
             let is_replaced = self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
             let view = self.view(attachment).filter(|view| view.surface.desc().samples == 1 && !is_replaced).cloned();
             let Some(view) = view.filter(|_| implicit.samples > 1) else { continue };
-            let image = implicit::create_view(&view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
+            let image = implicit::create_view(gpu, &view, implicit.samples).ok_or(DeviceLost::OutOfMemory)?;
             for layer in self.layers(self.view_mask()) {
                 // Cleared and undefined contents need no copy. Finding those layers and aspects
                 // would save little.
-                transfer::replicate(workers, (&view, &image), layer, self.area);
+                transfer::replicate(gpu.workers(), (&view, &image), layer, self.area);
             }
             self.views[attachment as usize] = Arc::new(image);
             self.replaced.push((attachment, view));

@@ -224,7 +224,7 @@ impl<'g> Processor<'g> {
             self.end_pass()?;
         }
         self.device.in_use.iter().for_each(|in_use| residency::use_attachments(in_use, begin));
-        let mut pass = Pass::begin(begin, self.gpu.workers())?;
+        let mut pass = Pass::begin(begin, self.gpu)?;
         self.pending = PendingDraws::new(pixel_area(pass.area), pass.layers, self.gpu.config().batch);
         self.draws.begin_pass();
         self.queries.begin_sample(SampleKind::Pass, self.gpu);
@@ -237,7 +237,7 @@ impl<'g> Processor<'g> {
         self.flush()?;
         if let Some(mut pass) = self.pass.take() {
             depth::end_subpass(self.gpu.depths(), &pass);
-            pass.next_subpass(self.gpu.workers())?;
+            pass.next_subpass(self.gpu)?;
             self.pending.begin_clears(pass.take_clears());
             self.begin_subpass(pass);
         }
