@@ -157,7 +157,7 @@ counters! {
     FarIn "far_in" "near" "Bytes written to far memory."
     FarOut "far_out" "near" "Bytes read from far memory."
     LinesRead "lines_read" "near" "Lines of compacted spans that copies read without making the span resident."
-    LinesWritten "lines_written" "near" "Lines of compacted spans that copies wrote without making the span resident."
+    LinesWritten "lines_written" "near" "Writes of copies to lines of compacted spans, at most a line each, that did not make the span resident."
     LinesOne "lines_1" "near" "Lines coded in one sub-block."
     LinesTwo "lines_2" "near" "Lines coded in two sub-blocks."
     LinesThree "lines_3" "near" "Lines coded in three sub-blocks."

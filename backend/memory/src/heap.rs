@@ -85,11 +85,16 @@ impl Heap {
         self.used().checked_add(bytes).is_some_and(|total| total <= self.capacity)
     }
 
+    /// Returns the bytes that should be free: a sixteenth of the heap.
+    pub(crate) fn low_bytes(&self) -> u64 {
+        self.size / LOW_FRACTION
+    }
+
     /// Returns the bytes that compaction should save because few bytes are free. With fewer than a
     /// sixteenth of the heap, it should free an eighth. Returns 0 otherwise.
     pub(crate) fn wanted(&self) -> u64 {
-        let free = self.size.saturating_sub(self.resident());
-        if free < self.size / LOW_FRACTION { (2 * (self.size / LOW_FRACTION)).saturating_sub(free) } else { 0 }
+        let (free, low) = (self.size.saturating_sub(self.resident()), self.low_bytes());
+        if free < low { (2 * low).saturating_sub(free) } else { 0 }
     }
 
     /// Adds `bytes` to the bytes that compaction saves. A negative number removes bytes.

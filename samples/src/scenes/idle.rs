@@ -152,9 +152,9 @@ pub fn measure(gpu: &Gpu, options: &IdleOptions, reported: impl Fn() -> u64) -> 
     let after = show()?;
     let allocatable = gpu.allocatable(ALLOCATION)?;
     let filled = footprint();
-    let (woken, used, again) = (show()?, footprint(), show()?);
-    let is_same = [&after, &woken, &again].iter().all(|(_, texels)| *texels == before.1);
-    let use_ms = [before.0, after.0, woken.0, again.0];
+    let (after_full, used, again) = (show()?, footprint(), show()?);
+    let is_same = [&after, &after_full, &again].iter().all(|(_, texels)| *texels == before.1);
+    let use_ms = [before.0, after.0, after_full.0, again.0];
     Ok(IdleReport { start, drawn, idle, filled, used, allocatable, use_ms, is_same })
 }
 

@@ -55,7 +55,7 @@ pub(super) struct CodedSpan {
 }
 
 /// Images and codecs of spans, as the memory's table had them before a compaction.
-struct SpanFacts {
+struct CodingInputs {
     images: SmallVec<[BoundImage; 4]>,
     codecs: SmallVec<[(u8, Codec); LARGE_PAGE_SPANS]>,
 }
@@ -93,11 +93,11 @@ pub(super) fn compact_idle(memories: &[Arc<CompactableMemory>], interval: u64, l
         let scratch = scratch.get_or_insert_with(lines);
         read += memory.compact_spans(spans, (limits.before)(memory.idle_intervals()), scratch);
     }
-    outcome(memories)
+    remaining(memories)
 }
 
-/// Returns the result of a compaction that ends now.
-pub(super) fn outcome(memories: &[Arc<CompactableMemory>]) -> Outcome {
+/// Returns if resident spans are left that may be compacted later.
+pub(super) fn remaining(memories: &[Arc<CompactableMemory>]) -> Outcome {
     let has_pages = |span: &Span| matches!(span.get().state(), SpanState::Resident | SpanState::Cleared);
     let is_left = memories.iter().any(|memory| memory.spans.iter().any(has_pages));
     if is_left { Outcome::SomeResident } else { Outcome::AllCompacted }
@@ -158,7 +158,7 @@ impl CompactableMemory {
 
     /// Returns the images and codecs of spans. Idle spans of which some groups are cleared become
     /// resident, so that they can be coded.
-    fn facts(&self, spans: &Range<usize>, before: u64) -> SpanFacts {
+    fn prepare_coding(&self, spans: &Range<usize>, before: u64) -> CodingInputs {
         let mut table = self.table.lock();
         for span in spans.clone() {
             let word = self.spans[span].get();
@@ -172,13 +172,13 @@ impl CompactableMemory {
             }
         }
         let codec = |span: usize| (table.codec_of[span], *table.codec(table.codec_of[span]));
-        SpanFacts { images: table.images_in(spans), codecs: spans.clone().map(codec).collect() }
+        CodingInputs { images: table.images_in(spans), codecs: spans.clone().map(codec).collect() }
     }
 
     /// Compacts the spans that no submission from `before` on has used. Returns the number of
     /// bytes read.
     fn compact_spans(&self, spans: Range<usize>, before: u64, scratch: &mut Lines) -> usize {
-        let SpanFacts { images, codecs } = self.facts(&spans, before);
+        let CodingInputs { images, codecs } = self.prepare_coding(&spans, before);
         let mut coded: SmallVec<[CodedSpan; LARGE_PAGE_SPANS]> = SmallVec::new();
         let mut read = 0;
         for (span, codec) in spans.clone().zip(&codecs) {

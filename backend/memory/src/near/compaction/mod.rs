@@ -142,6 +142,15 @@ impl ImageClass {
     }
 }
 
+/// Number of spans that a submission uses and that are not resident.
+#[derive(Debug, Default, Clone, Copy)]
+struct AbsentSpans {
+    /// Compacted and cleared spans.
+    absent: usize,
+    /// Compacted spans. The heap counts the bytes of the cleared ones as resident.
+    without_pages: usize,
+}
+
 /// Image that is or was bound to a memory.
 #[derive(Debug, Clone)]
 struct BoundImage {
@@ -365,6 +374,17 @@ impl CompactableMemory {
         }
     }
 
+    /// Marks all spans of a range as used by a submission, so that none that is resident is
+    /// compacted from now on. Returns the number of the other spans.
+    fn mark(&self, spans: Range<usize>, number: u64) -> AbsentSpans {
+        let mut counts = AbsentSpans::default();
+        for span in self.spans[spans].iter().filter(|span| !span.mark(number)) {
+            counts.absent += 1;
+            counts.without_pages += usize::from(span.get().state() == SpanState::Compacted);
+        }
+        counts
+    }
+
     /// Makes a range that a submission will use resident. Returns the number of spans that were
     /// not resident.
     ///
@@ -372,13 +392,11 @@ impl CompactableMemory {
     /// An error of a file that is far memory.
     pub fn make_resident(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let touched = self.touched(&range);
-        // Every span must be marked, so that none is compacted from now on. `any` would stop
-        // early.
-        let absent = self.spans[touched.clone()].iter().filter(|span| !span.mark(number)).count();
+        let AbsentSpans { absent, without_pages } = self.mark(touched.clone(), number);
         if absent == 0 {
             return Ok(0);
         }
-        self.state.make_room((absent * SPAN) as u64);
+        self.state.make_room((without_pages * SPAN) as u64);
         let mut table = self.table.lock();
         // Spans that other threads have made resident meanwhile are marked for this submission,
         // too.
@@ -406,9 +424,9 @@ impl CompactableMemory {
     /// Returns the errors of [`Self::make_resident`].
     pub fn make_overwritable(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let touched = self.touched(&range);
-        let absent = self.spans[touched.clone()].iter().filter(|span| !span.mark(number)).count();
+        let AbsentSpans { absent, without_pages } = self.mark(touched.clone(), number);
         if absent > 0 {
-            self.state.make_room((absent * SPAN) as u64);
+            self.state.make_room((without_pages * SPAN) as u64);
             let mut table = self.table.lock();
             for span in touched {
                 let bytes = self.bytes(span);

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use vitric_base::host_thread;
 use vitric_base::workers::Workers;
 
-use super::idle::{Limits, Outcome, compact_idle, outcome};
+use super::idle::{Limits, Outcome, compact_idle, remaining};
 use super::pressure::IdleHistory;
 use super::span::{Submission, Submissions};
 use super::{CompactableMemory, GROUPS, Lines, SPAN, SpanStorage};
@@ -24,7 +24,7 @@ use crate::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 /// Further time after which the residency thread looks at the host's memory while memory is not
 /// known to be short.
-const CALM_INTERVAL: Duration = Duration::from_millis(900);
+const LONG_INTERVAL: Duration = Duration::from_millis(900);
 /// Groups of the compaction buffer: two rows of tiles of an image that is 2048 four-byte texels
 /// wide.
 const BUFFERED_GROUPS: usize = 64;
@@ -103,7 +103,8 @@ struct SlotAllocator {
 }
 
 impl ResidencyState {
-    fn lock_stop(&self) -> sync::MutexGuard<'_, bool> {
+    /// Locks the stop flag of the residency thread.
+    pub(super) fn lock_stop(&self) -> sync::MutexGuard<'_, bool> {
         self.stop.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,6 +134,12 @@ impl ResidencyState {
         })
     }
 
+    /// Frees a slot. What it contains is stored elsewhere.
+    fn free_slot(&self, memory: &NearMemory, slot: u32) {
+        memory.release(Self::groups(slot));
+        self.slots.lock().free.push(slot);
+    }
+
     /// Codes a span. Returns its slot, or `None` if near memory has no room.
     pub(super) fn put(&self, codec: &Codec, lines: &Lines) -> Option<Slot> {
         let memory = self.memory()?;
@@ -145,8 +152,7 @@ impl ResidencyState {
             }
             Err(error) => {
                 log::debug!("a span stays resident, near memory has no room: {error}");
-                memory.discard(Self::groups(number));
-                self.slots.lock().free.push(number);
+                self.free_slot(memory, number);
                 None
             }
         }
@@ -171,23 +177,25 @@ impl ResidencyState {
     }
 
     /// Gives a span whose lines are all equal a slot of near memory, without pages. `codec` is the
-    /// index of the span's codec, and the codec. Returns false if the span has no slot.
-    ///
-    /// # Errors
-    /// Neither near nor far memory has room.
-    pub(super) fn ensure_coded(&self, storage: &mut SpanStorage, (index, codec): (u8, &Codec)) -> io::Result<bool> {
+    /// index of the span's codec, and the codec. Returns false if the span has no slot, because
+    /// neither near nor far memory has room.
+    pub(super) fn ensure_coded(&self, storage: &mut SpanStorage, (index, codec): (u8, &Codec)) -> bool {
         let line = match storage {
-            SpanStorage::Coded { codec, .. } => return Ok(*codec == index),
-            SpanStorage::Raw | SpanStorage::Cleared(..) => return Ok(false),
+            SpanStorage::Coded { codec, .. } => return *codec == index,
+            SpanStorage::Raw | SpanStorage::Cleared(..) => return false,
             SpanStorage::Zeros => Line::ZERO,
             SpanStorage::Uniform(line) => **line,
         };
         let Some((memory, slot)) = self.memory().and_then(|memory| Some((memory, self.allocate_slot(memory)?))) else {
-            return Ok(false);
+            return false;
         };
-        memory.clear(codec, Self::groups(slot), &line)?;
+        if let Err(error) = memory.clear(codec, Self::groups(slot), &line) {
+            log::debug!("a span becomes resident, near memory has no room: {error}");
+            self.free_slot(memory, slot);
+            return false;
+        }
         *storage = SpanStorage::Coded { slot, codec: index, bytes: 0 };
-        Ok(true)
+        true
     }
 
     /// Codes one line of a page group of a span. The line may stay in the compaction buffer.
@@ -218,8 +226,7 @@ impl ResidencyState {
     /// Frees the slot of a span that did not become compacted.
     pub(super) fn abandon(&self, storage: SpanStorage) {
         if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
-            memory.release(Self::groups(slot));
-            self.slots.lock().free.push(slot);
+            self.free_slot(memory, slot);
             self.report();
         }
     }
@@ -322,10 +329,14 @@ impl ResidencyState {
         compact_idle(&self.listed(), self.interval(), limits)
     }
 
-    /// Compacts spans that no running submission uses until the heap has room for `bytes` more
-    /// bytes. Spans that were idle for a longer time come first.
+    /// Compacts spans that no running submission uses if the heap has no room for `bytes` more
+    /// bytes, until it has room for these and for a sixteenth of its size. The next allocations and
+    /// submissions then need no compaction. Spans that were idle for a longer time come first.
     pub(super) fn make_room(&self, bytes: u64) {
-        let is_enough = || self.heap.missing(bytes) == 0;
+        if self.heap.missing(bytes) == 0 {
+            return;
+        }
+        let is_enough = || self.heap.missing(bytes.saturating_add(self.heap.low_bytes())) == 0;
         let oldest = self.submissions.oldest();
         let idle = |intervals| self.history.lock().before(oldest, intervals);
         let all = |_| oldest;
@@ -339,14 +350,14 @@ impl ResidencyState {
 
     /// Compacts idle spans if the heap or the host has too little memory. Returns true if memory
     /// is short.
-    pub(super) fn relieve(&self) -> bool {
+    pub(super) fn compact_if_short(&self) -> bool {
         let wanted = self.heap.wanted().max((self.config.wanted_by_host)());
         let goal = self.heap.resident().saturating_sub(wanted);
         let now = self.submissions.oldest();
         let before = |intervals| self.history.lock().before(now, intervals);
         let is_enough = || self.heap.resident() <= goal;
         let limits = Limits { before: &before, is_enough: &is_enough, max_bytes: MAX_INTERVAL_BYTES };
-        let outcome = if wanted > 0 { self.compact(&limits) } else { outcome(&self.listed()) };
+        let outcome = if wanted > 0 { self.compact(&limits) } else { remaining(&self.listed()) };
         if outcome == Outcome::SomeResident {
             self.is_active.store(true, Ordering::Release);
         }
@@ -360,11 +371,14 @@ impl ResidencyState {
             while !*stop && !self.is_active.load(Ordering::Acquire) {
                 stop = self.stop.1.wait(stop).unwrap_or_else(PoisonError::into_inner);
             }
+            if *stop {
+                return;
+            }
             self.history.lock().add(self.submissions.oldest());
             let waited = self.stop.1.wait_timeout_while(stop, INTERVAL, |stop| !*stop);
             let stop = waited.unwrap_or_else(PoisonError::into_inner).0;
             let is_calm = |stop: &mut bool| !*stop && !self.is_short.load(Ordering::Acquire);
-            let waited = self.stop.1.wait_timeout_while(stop, CALM_INTERVAL, is_calm);
+            let waited = self.stop.1.wait_timeout_while(stop, LONG_INTERVAL, is_calm);
             if *waited.unwrap_or_else(PoisonError::into_inner).0 {
                 return;
             }
@@ -372,7 +386,7 @@ impl ResidencyState {
             // From here on, submissions that make spans resident set the flag again.
             self.is_active.store(false, Ordering::Release);
             self.is_short.store(false, Ordering::Release);
-            if self.relieve() {
+            if self.compact_if_short() {
                 self.is_short.store(true, Ordering::Release);
             }
             if let Some(Some(memory)) = self.memory.get() {
@@ -450,7 +464,7 @@ impl Residency {
         }
     }
 
-    /// Compacts images that no running submission uses until the heap has room for `bytes` more
+    /// Compacts images that no running submission uses if the heap has no room for `bytes` more
     /// bytes. Does nothing if the heap could not have the room.
     pub fn make_room(&self, bytes: u64) {
         if self.state.heap.can_hold(bytes) {

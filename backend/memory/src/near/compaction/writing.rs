@@ -67,9 +67,8 @@ impl CompactableMemory {
             if self.spans[span].get().state() == SpanState::Compacted {
                 let bytes = LineBytes { line: address % SPAN / LINE, start: address % LINE, data };
                 let index = table.codec_of[span];
-                self.state.count(Stat::LinesWritten, 1);
                 let codec = *table.codec(index);
-                if self.state.ensure_coded(&mut table.storage[span], (index, &codec))? {
+                if self.state.ensure_coded(&mut table.storage[span], (index, &codec)) {
                     return self.write_coded(&table.storage[span], &codec, &bytes);
                 }
             }
@@ -89,6 +88,7 @@ impl CompactableMemory {
 
     fn write_coded(&self, storage: &SpanStorage, codec: &Codec, bytes: &LineBytes<'_>) -> io::Result<()> {
         let SpanStorage::Coded { slot, .. } = storage else { return Ok(()) };
+        self.state.count(Stat::LinesWritten, 1);
         let (mut line, place) = (Line::ZERO, (bytes.line / LINES, bytes.line % LINES));
         if bytes.data.len() < LINE {
             self.state.get_line(*slot, place, codec, &mut line)?;
