@@ -12,14 +12,10 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use memmap2::MmapRaw;
-
 use super::heap::{Heap, OutOfMemory, Reservation};
 use super::near::{CompactableMemory, Residency};
+use super::private::PrivateMemory;
 use super::shared::{SharedFile, Shares};
-
-/// Bytes of a huge page on most hosts.
-const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Reason why external memory could not be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +58,7 @@ unsafe impl Sync for Allocation {}
 #[derive(Debug)]
 enum Storage {
     /// Private memory of this process.
-    Private(#[expect(dead_code, reason = "its drop unmaps the memory")] MmapRaw),
+    Private(#[expect(dead_code, reason = "its drop unmaps the memory")] PrivateMemory),
     /// Private memory of this process whose idle images are compacted.
     Compactable(Arc<CompactableMemory>),
     /// Memory that other processes may map.
@@ -102,18 +98,11 @@ impl Allocation {
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(out_of_memory)?;
         let reservation = heap.reserve(size)?;
-        let map = memmap2::MmapOptions::new().len(length).map_anon().map_err(|_| out_of_memory)?;
-        // Huge pages make the first touches of large images rare. On a host without huge pages the
-        // call has no effect.
-        #[cfg(target_os = "linux")]
-        if length >= HUGE_PAGE_BYTES {
-            let _ = map.advise(memmap2::Advice::HugePage);
-        }
-        let map = MmapRaw::from(map);
-        let pointer = map.as_mut_ptr();
+        let bytes = PrivateMemory::new(length).map_err(|_| out_of_memory)?;
+        let pointer = bytes.as_mut_ptr();
         let storage = match near.and_then(|near| near.state_for(length)) {
-            Some(state) => CompactableMemory::new(state, map).map(Storage::Compactable),
-            None => Ok(Storage::Private(map)),
+            Some(state) => CompactableMemory::new(state, bytes).map(Storage::Compactable),
+            None => Ok(Storage::Private(bytes)),
         };
         let storage = storage.map_err(|_| OutOfMemory::Far(size))?;
         Ok(Self::made(storage, pointer, length, reservation))

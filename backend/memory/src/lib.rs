@@ -35,6 +35,7 @@ mod heap;
 mod layout;
 pub mod near;
 mod plane;
+mod private;
 mod rows;
 mod shared;
 mod surface;

@@ -5,6 +5,8 @@
 //! most lines. Age is counted in *ticks* (tiles, submissions), so all groups of one tile have the
 //! same age.
 
+use std::ops::Range;
+
 use super::codec::{Control, Line};
 use super::table::LINES;
 
@@ -89,9 +91,9 @@ impl CompactionBuffer {
         self.groups.push(buffered);
     }
 
-    /// Discards the lines of a group.
-    pub fn discard(&mut self, group: usize) {
-        self.groups.retain(|buffered| buffered.group != group);
+    /// Discards the lines of groups.
+    pub fn discard(&mut self, groups: &Range<usize>) {
+        self.groups.retain(|buffered| !groups.contains(&buffered.group));
     }
 }
 
@@ -126,7 +128,7 @@ mod tests {
         assert!(buffer.put(3, 1, Control::One, &Line::ZERO) && buffer.put(3, 1, Control::Raw, &newer));
         assert_eq!(buffer.find(3, 1), Some(&(Control::Raw, newer)));
         assert_eq!((buffer.find(3, 2), buffer.find(4, 1)), (None, None));
-        buffer.discard(3);
+        buffer.discard(&(3..4));
         assert!(buffer.take_next().is_none());
     }
 }

@@ -173,10 +173,10 @@ impl Far {
         }
     }
 
-    /// Frees the pages of a group in anonymous memory.
-    pub fn free(&self, old: &Snapshot) {
+    /// Frees pages of anonymous memory. Does nothing to a file.
+    pub fn free(&self, freed: &[u32]) {
         if let Self::Anonymous(pages) = self {
-            pages.free(&old.pages[..old.state.far_pages()]);
+            pages.free(freed);
         }
     }
 

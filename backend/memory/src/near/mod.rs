@@ -43,6 +43,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
+use smallvec::SmallVec;
 
 use self::codec::{Codec, Control, LINE, Line, SUB_BLOCK};
 use self::compaction_buffer::{BufferedGroup, CompactionBuffer};
@@ -109,6 +110,16 @@ struct GroupContents {
     lines: [Line; LINES],
     controls: [Control; LINES],
 }
+
+/// Numbers of groups that were emptied, by the place of their lines before.
+#[derive(Debug, Default)]
+struct EmptiedGroups {
+    near: usize,
+    far: usize,
+}
+
+/// Number of pages of the groups that are usually emptied together.
+const FREED_PAGES: usize = 32 * MAX_PAGES;
 
 /// Near memory with its far memory.
 #[derive(Debug)]
@@ -264,7 +275,7 @@ impl NearMemory {
             let read = self.read_coded(number, &snapshot, line, &mut coded);
             if group.still_holds(&snapshot) {
                 let control = read?;
-                self.count_line(&snapshot, control);
+                self.count_read(&snapshot, control.bytes());
                 match snapshot.state.place() {
                     Place::Void(clear) => *out = self.clears[clear].get().map_or(Line::ZERO, |clear| clear.line),
                     Place::Near | Place::Far => codec.decode(control, &coded, out),
@@ -274,11 +285,12 @@ impl NearMemory {
         }
     }
 
-    fn count_line(&self, snapshot: &Snapshot, control: Control) {
+    /// Counts bytes that were read from the place of a group.
+    fn count_read(&self, snapshot: &Snapshot, bytes: usize) {
         match snapshot.state.place() {
             Place::Void(_) => {}
-            Place::Near => self.stats.count(Stat::NearOut, control.bytes()),
-            Place::Far => self.stats.count(Stat::FarOut, control.bytes()),
+            Place::Near => self.stats.count(Stat::NearOut, bytes),
+            Place::Far => self.stats.count(Stat::FarOut, bytes),
         }
     }
 
@@ -299,12 +311,14 @@ impl NearMemory {
         Ok(control)
     }
 
+    /// Reads all coded lines of a group to which a snapshot refers. The result is unspecified if
+    /// the snapshot is invalid afterwards.
     fn contents(&self, group: usize, snapshot: &Snapshot) -> io::Result<GroupContents> {
         let mut contents = GroupContents { lines: [Line::ZERO; LINES], controls: [Control::Raw; LINES] };
         for (line, (coded, control)) in contents.lines.iter_mut().zip(&mut contents.controls).enumerate() {
             *control = self.read_coded(group, snapshot, line, coded)?;
-            self.count_line(snapshot, *control);
         }
+        self.count_read(snapshot, snapshot.state.sub_blocks() * SUB_BLOCK);
         Ok(contents)
     }
 
@@ -436,7 +450,7 @@ impl NearMemory {
         self.count_change(&old, state);
         locked.switch(state, pages);
         self.pages.free(&pages[needs..had.max(needs)]);
-        self.far.free(&old);
+        self.far.free(&old.pages[..old.state.far_pages()]);
         self.notify_daemon();
         Ok(())
     }
@@ -501,7 +515,7 @@ impl NearMemory {
     /// Frees the pages that a group had before its place changed.
     fn free(&self, old: &Snapshot) {
         self.pages.free(&old.pages[..old.state.pages()]);
-        self.far.free(old);
+        self.far.free(&old.pages[..old.state.far_pages()]);
     }
 
     /// Allocates pages, and evicts groups to far memory if too few are free. Returns false if
@@ -572,9 +586,7 @@ impl NearMemory {
                 .flat_map(|group| group * LINES..(group + 1) * LINES)
                 .try_for_each(|number| self.write(codec, number, line));
         };
-        for group in groups {
-            self.empty(group, clear);
-        }
+        self.empty(groups, clear);
         Ok(())
     }
 
@@ -588,14 +600,7 @@ impl NearMemory {
     /// Frees the pages of groups whose contents are stored elsewhere now. The groups read as zeros.
     /// Returns the number of groups that had lines in near or far memory.
     pub fn release(&self, groups: Range<usize>) -> usize {
-        let (mut near, mut far) = (0, 0);
-        for group in groups.clone() {
-            match self.empty(group, 0) {
-                Place::Void(_) => {}
-                Place::Near => near += 1,
-                Place::Far => far += 1,
-            }
-        }
+        let EmptiedGroups { near, far } = self.empty(groups.clone(), 0);
         if far > 0 {
             self.far.discard(groups);
         }
@@ -625,7 +630,18 @@ impl NearMemory {
     /// # Errors
     /// An error of the far-memory file.
     pub fn get(&self, codec: &Codec, group: usize, lines: &mut [Line; LINES]) -> io::Result<()> {
-        let first = group * LINES;
+        let (first, entry) = (group * LINES, &self.groups[group]);
+        let snapshot = entry.snapshot();
+        if !snapshot.state.is_buffered() && !matches!(snapshot.state.place(), Place::Void(_)) {
+            let contents = self.contents(group, &snapshot);
+            if entry.still_holds(&snapshot) {
+                let GroupContents { lines: coded, controls } = contents?;
+                for ((line, coded), control) in lines.iter_mut().zip(&coded).zip(controls) {
+                    codec.decode(control, coded, line);
+                }
+                return Ok(());
+            }
+        }
         lines.iter_mut().zip(first..).try_for_each(|(line, number)| self.read(codec, number, line))
     }
 
@@ -649,19 +665,32 @@ impl NearMemory {
         })
     }
 
-    /// Makes a group void, and returns its previous place.
-    fn empty(&self, number: usize, clear: usize) -> Place {
+    /// Makes groups void with a clear value.
+    fn empty(&self, groups: Range<usize>, clear: usize) -> EmptiedGroups {
+        let (mut emptied, mut sub_blocks) = (EmptiedGroups::default(), 0);
+        let [mut near_pages, mut far_pages] = [(); 2].map(|()| SmallVec::<[u32; FREED_PAGES]>::new());
         let mut buffer = self.buffer.lock();
-        buffer.discard(number);
-        let mut locked = self.groups[number].lock();
-        locked.set_hints(Some(false), Some(false));
+        buffer.discard(&groups);
+        for number in groups {
+            let mut locked = self.groups[number].lock();
+            locked.set_hints(Some(false), Some(false));
+            let old = locked.snapshot();
+            locked.switch(old.state.at(Place::Void(clear)).with_surfaces(false, false), old.pages);
+            match old.state.place() {
+                Place::Void(_) => continue,
+                Place::Near => emptied.near += 1,
+                Place::Far => emptied.far += 1,
+            }
+            sub_blocks += old.state.sub_blocks();
+            near_pages.extend_from_slice(&old.pages[..old.state.pages()]);
+            far_pages.extend_from_slice(&old.pages[..old.state.far_pages()]);
+        }
         drop(buffer);
-        let old = locked.snapshot();
-        let state = old.state.at(Place::Void(clear)).with_surfaces(false, false);
-        self.count_change(&old, state);
-        locked.switch(state, old.pages);
-        self.free(&old);
-        old.state.place()
+        self.sub_blocks.fetch_sub(sub_blocks, Ordering::Relaxed);
+        self.stored_groups.fetch_sub(emptied.near + emptied.far, Ordering::Relaxed);
+        self.pages.free(&near_pages);
+        self.far.free(&far_pages);
+        emptied
     }
 
     /// Records that the driver expects no writes to these groups, such as a finished render target

@@ -14,6 +14,8 @@ use super::codec::SUB_BLOCK;
 pub const SUB_BLOCK_WORDS: usize = SUB_BLOCK / 8;
 /// Sub-blocks of a page.
 const PAGE_SUB_BLOCKS: usize = PAGE / SUB_BLOCK;
+/// Words of a page.
+const PAGE_WORDS: usize = PAGE / 8;
 
 /// Zero-initialized memory whose pages are allocated on the first write.
 #[derive(Debug)]
@@ -38,15 +40,17 @@ impl WordMemory {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast::<AtomicU64>(), self.count) }
     }
 
-    /// Reads words from `start` on. WordMemory behind the end are 0.
+    /// Reads words from `start` on. Words behind the end are 0.
     pub fn read(&self, start: usize, out: &mut [u64]) {
-        out.fill(0);
-        for (out, word) in out.iter_mut().zip(self.all().get(start..).unwrap_or_default()) {
+        let words = self.all().get(start..).unwrap_or_default();
+        let (inside, outside) = out.split_at_mut(out.len().min(words.len()));
+        for (out, word) in inside.iter_mut().zip(words) {
             *out = word.load(Ordering::Relaxed);
         }
+        outside.fill(0);
     }
 
-    /// Writes words from `start` on. WordMemory behind the end are dropped.
+    /// Writes words from `start` on. Words behind the end are dropped.
     pub fn write(&self, start: usize, words: &[u64]) {
         // A thread that sees one of these stores must also see the change that freed the words.
         fence(Ordering::Release);
@@ -101,7 +105,7 @@ impl Pages {
     /// The system has no memory.
     pub fn new(count: usize) -> io::Result<Self> {
         u32::try_from(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let words = WordMemory::new(count * SUB_BLOCK_WORDS * PAGE_SUB_BLOCKS)?;
+        let words = WordMemory::new(count * PAGE_WORDS)?;
         Ok(Self { words, free: Mutex::default(), count, free_count: AtomicUsize::new(count) })
     }
 
@@ -161,7 +165,7 @@ impl Pages {
             last += 1;
         }
         free.returned.drain(..last);
-        let words = |page: u32| page as usize * SUB_BLOCK_WORDS * PAGE_SUB_BLOCKS;
+        let words = |page: u32| page as usize * PAGE_WORDS;
         // Pages behind the last one that was ever allocated have no owner.
         let mut run = free.fresh..end.next_multiple_of(SYSTEM_PAGE_PAGES);
         for &page in free.returned.iter().chain(&[u32::MAX]) {
@@ -174,23 +178,32 @@ impl Pages {
         }
     }
 
-    fn word(pages: &[u32], sub_block: usize) -> usize {
+    /// Returns the first word of a sub-block, and the number of words up to the end of its page.
+    fn place(pages: &[u32], sub_block: usize) -> (usize, usize) {
         let page = pages.get(sub_block / PAGE_SUB_BLOCKS).copied().unwrap_or(u32::MAX) as usize;
-        page.saturating_mul(SUB_BLOCK_WORDS * PAGE_SUB_BLOCKS)
-            .saturating_add(sub_block % PAGE_SUB_BLOCKS * SUB_BLOCK_WORDS)
+        let first = sub_block % PAGE_SUB_BLOCKS * SUB_BLOCK_WORDS;
+        (page.saturating_mul(PAGE_WORDS).saturating_add(first), PAGE_WORDS - first)
     }
 
     /// Reads sub-blocks of a group in these pages, from sub-block `start` on.
-    pub fn read(&self, pages: &[u32], start: usize, out: &mut [u64]) {
-        for (number, out) in out.chunks_mut(SUB_BLOCK_WORDS).enumerate() {
-            self.words.read(Self::word(pages, start + number), out);
+    pub fn read(&self, pages: &[u32], mut start: usize, mut out: &mut [u64]) {
+        while !out.is_empty() {
+            let (word, left) = Self::place(pages, start);
+            let (part, others) = out.split_at_mut(left.min(out.len()));
+            self.words.read(word, part);
+            start += left / SUB_BLOCK_WORDS;
+            out = others;
         }
     }
 
     /// Writes sub-blocks of a group in these pages, from sub-block `start` on.
-    pub fn write(&self, pages: &[u32], start: usize, words: &[u64]) {
-        for (number, words) in words.chunks(SUB_BLOCK_WORDS).enumerate() {
-            self.words.write(Self::word(pages, start + number), words);
+    pub fn write(&self, pages: &[u32], mut start: usize, mut words: &[u64]) {
+        while !words.is_empty() {
+            let (word, left) = Self::place(pages, start);
+            let (part, others) = words.split_at(left.min(words.len()));
+            self.words.write(word, part);
+            start += left / SUB_BLOCK_WORDS;
+            words = others;
         }
     }
 }

@@ -81,7 +81,7 @@ impl CompactableMemory {
 
     /// Returns true if a range contains a whole span, so that noting its clear pays.
     pub fn has_whole_span(&self, range: &Range<u64>) -> bool {
-        range.start.div_ceil(SPAN as u64) < range.end.min(self.map.len() as u64) / SPAN as u64
+        range.start.div_ceil(SPAN as u64) < range.end.min(self.raw.len() as u64) / SPAN as u64
     }
 
     /// Writes copies of a line to bytes that nothing else uses.

@@ -2,7 +2,7 @@
 //!
 //! A span that was cleared and not used since only loses its pages.
 //!
-//! Spans that may lie in one large page of the system are compacted together. First come spans
+//! Spans of one large page of the system are compacted together. First come spans
 //! whose contents are lost, which need no coding. Then come spans of images that are only read
 //! from now on, then the least recently written spans. Among equally recent spans, those with the
 //! fewest coded bytes come first, as far as their last compaction shows.
@@ -20,12 +20,11 @@ use smallvec::SmallVec;
 
 use super::clearing::ALL_GROUPS;
 use super::span::{Span, SpanState};
-use super::{BoundImage, CompactableMemory, GROUPS, Lines, MAX_IDLE_INTERVALS, SPAN, SpanStorage, SpanTable, lines};
+use super::{
+    BoundImage, CompactableMemory, GROUPS, LARGE_PAGE_SPANS, Lines, MAX_IDLE_INTERVALS, SpanStorage, SpanTable, lines,
+};
 use crate::near::Stat;
 use crate::near::codec::{Codec, LINE};
-
-/// Number of spans that are compacted together: 2 MiB, the size of a large page.
-const LARGE_PAGE_SPANS: usize = (2 << 20) / SPAN;
 
 /// Priority of a group of spans for compaction. The least value is compacted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,13 +112,10 @@ impl CompactableMemory {
     /// Returns the groups of spans of which some are idle.
     fn idle_spans(&self, before: &dyn Fn(usize) -> u64) -> Vec<IdleSpans<'_>> {
         let before = before(self.idle_intervals());
-        let first = self.map.as_ptr().addr() / SPAN % LARGE_PAGE_SPANS;
         let mut found = Vec::new();
         let mut start = 0;
         while start < self.spans.len() {
-            // A group ends at the next boundary of large pages.
-            let end = (start + first) / LARGE_PAGE_SPANS * LARGE_PAGE_SPANS + LARGE_PAGE_SPANS - first;
-            let end = end.min(self.spans.len());
+            let end = (start + LARGE_PAGE_SPANS).min(self.spans.len());
             if self.spans[start..end].iter().any(|span| span.get().is_idle(before)) {
                 let priority = self.priority(&self.table.lock(), start..end, before);
                 found.push(IdleSpans { priority, memory: self, spans: start..end });
@@ -299,7 +295,7 @@ impl CompactableMemory {
         // SAFETY: the range lies inside the mapping, and its last page holds no data of another
         // owner. The bytes were saved, and no thread reads the range before it is written again.
         unsafe {
-            libc::madvise(self.map.as_mut_ptr().add(range.start).cast(), range.len(), libc::MADV_DONTNEED);
+            libc::madvise(self.raw.as_mut_ptr().add(range.start).cast(), range.len(), libc::MADV_DONTNEED);
         }
     }
 }

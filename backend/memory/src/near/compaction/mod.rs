@@ -43,7 +43,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use memmap2::MmapRaw;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use vitric_base::workers::Workers;
@@ -53,6 +52,7 @@ use self::residency::ResidencyState;
 use self::span::{Span, SpanState};
 use super::codec::{Codec, Line};
 use super::{GROUP, LINES, Stat};
+use crate::private::{LARGE_PAGE, PrivateMemory};
 
 pub(crate) use self::hints::{Evict, ImageHints};
 pub use self::hints::{Hint, ImageAccess};
@@ -64,6 +64,10 @@ pub use self::writing::Writing;
 const SPAN: usize = 64 << 10;
 /// Page groups of a span.
 const GROUPS: usize = SPAN / GROUP;
+/// Number of spans of a large page, which are compacted and become resident together.
+const LARGE_PAGE_SPANS: usize = LARGE_PAGE / SPAN;
+/// Minimum number of large pages that threads make resident one at a time.
+const MIN_LARGE_PAGES: usize = 4;
 /// Maximum number of the residency thread's intervals for which a span must be idle.
 const MAX_IDLE_INTERVALS: usize = 64;
 /// Lines of a span, by page group.
@@ -251,7 +255,7 @@ impl SpanTable {
 /// Private memory of an allocation, whose idle spans are compacted.
 #[derive(Debug)]
 pub(crate) struct CompactableMemory {
-    map: MmapRaw,
+    raw: PrivateMemory,
     state: Arc<ResidencyState>,
     spans: Box<[Span]>,
     table: Mutex<SpanTable>,
@@ -266,15 +270,15 @@ pub(crate) struct CompactableMemory {
 }
 
 impl CompactableMemory {
-    /// Takes over mapped memory, all of it raw.
+    /// Takes over zeroed memory, all of it raw.
     ///
     /// # Errors
     /// Far memory is a file, and its disk has no room for the memory.
-    pub fn new(state: &Arc<ResidencyState>, map: MmapRaw) -> io::Result<Arc<Self>> {
-        let count = map.len().div_ceil(SPAN);
+    pub fn new(state: &Arc<ResidencyState>, raw: PrivateMemory) -> io::Result<Arc<Self>> {
+        let count = raw.len().div_ceil(SPAN);
         state.reserve(count)?;
         Ok(Arc::new(Self {
-            map,
+            raw,
             state: state.clone(),
             spans: (0..count).map(|_| Span::default()).collect(),
             table: Mutex::new(SpanTable::new(count)),
@@ -294,27 +298,27 @@ impl CompactableMemory {
 
     /// Returns the bytes of a span, clipped to the memory.
     fn bytes(&self, span: usize) -> Range<usize> {
-        span * SPAN..self.map.len().min((span + 1) * SPAN)
+        span * SPAN..self.raw.len().min((span + 1) * SPAN)
     }
 
     /// Copies the bytes of a range, which must lie in the memory, to the front of `out`, which must
     /// be at least as long. Bytes that another thread writes meanwhile may be torn.
     fn copy_to(&self, range: Range<usize>, out: &mut [u8]) {
-        assert!(range.start <= range.end && range.end <= self.map.len() && range.len() <= out.len());
+        assert!(range.start <= range.end && range.end <= self.raw.len() && range.len() <= out.len());
         // SAFETY: the range lies in the mapping, and `out` is at least as long and distinct. The
         // bytes are plain data.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.map.as_ptr().add(range.start), out.as_mut_ptr(), range.len());
+            std::ptr::copy_nonoverlapping(self.raw.as_ptr().add(range.start), out.as_mut_ptr(), range.len());
         }
     }
 
     /// Copies `data` to the bytes from `start` on, which must lie in the memory.
     fn copy_from(&self, start: usize, data: &[u8]) {
-        assert!(start <= self.map.len() && data.len() <= self.map.len() - start);
+        assert!(start <= self.raw.len() && data.len() <= self.raw.len() - start);
         // SAFETY: the range lies in the mapping, and `data` is distinct. The bytes are plain data.
         // A concurrent reader can only see torn values.
         unsafe {
-            std::ptr::copy_nonoverlapping(data.as_ptr(), self.map.as_mut_ptr().add(start), data.len());
+            std::ptr::copy_nonoverlapping(data.as_ptr(), self.raw.as_mut_ptr().add(start), data.len());
         }
     }
 
@@ -351,7 +355,7 @@ impl CompactableMemory {
     /// wholly in a range. Images created identically may share their memory and its contents.
     pub fn has_contents_of_others(&self, range: &Range<u64>, hints: &Arc<ImageHints>) -> bool {
         let span = SPAN as u64;
-        let is_last = range.end >= self.map.len() as u64;
+        let is_last = range.end >= self.raw.len() as u64;
         let end = if is_last { range.end.div_ceil(span) } else { range.end / span };
         let whole = range.start.div_ceil(span) as usize..end as usize;
         let is_other = |image: &BoundImage| !std::ptr::eq(image.hints.as_ptr(), Arc::as_ptr(hints)) && !image.is_lost();
@@ -366,7 +370,7 @@ impl CompactableMemory {
             table.pinned[span] = true;
             if matches!(self.spans[span].get().state(), SpanState::Compacted | SpanState::Cleared) {
                 match self.restore(&table, span, &mut lines()) {
-                    Ok(()) => self.state.release(std::mem::take(&mut table.storage[span]), self.bytes(span).len()),
+                    Ok(()) => self.state.release(&std::mem::take(&mut table.storage[span]), self.bytes(span).len()),
                     Err(error) => log::error!("far memory cannot be read: {error}"),
                 }
             }
@@ -402,20 +406,25 @@ impl CompactableMemory {
         // too.
         let absent: Vec<usize> = touched.filter(|&span| !self.spans[span].mark(number)).collect();
         self.adapt_idle_intervals(&absent);
-        let (failed, known): (_, &SpanTable) = (Mutex::new(None), &table);
-        workers.parallel(absent.len(), lines, |scratch, index| {
-            if let Err(error) = self.restore(known, absent[index], scratch) {
-                *failed.lock() = Some(error);
+        let (failed, known): (_, &SpanTable) = (Mutex::new(Vec::new()), &table);
+        // A thread touches the whole of a large page, because two threads that touch one at the same
+        // time both fill it with zeros. Few large pages are divided, so that all threads work.
+        let part = if absent.len() < MIN_LARGE_PAGES * LARGE_PAGE_SPANS { 1 } else { LARGE_PAGE_SPANS };
+        let parts: Vec<&[usize]> = absent.chunk_by(|a, b| a / part == b / part).collect();
+        workers.parallel(parts.len(), lines, |scratch, part| {
+            for &span in parts[part] {
+                match self.restore(known, span, scratch) {
+                    Ok(()) => self.state.release(&known.storage[span], self.bytes(span).len()),
+                    Err(error) => failed.lock().push((span, error)),
+                }
             }
         });
-        if let Some(error) = failed.into_inner() {
-            return Err(error);
-        }
-        for &span in &absent {
-            self.state.release(std::mem::take(&mut table.storage[span]), self.bytes(span).len());
+        let mut failed = failed.into_inner();
+        for &span in absent.iter().filter(|&span| failed.iter().all(|(failed, _)| failed != span)) {
+            table.storage[span] = SpanStorage::Raw;
             self.set_resident(span, number);
         }
-        Ok(absent.len())
+        failed.pop().map_or(Ok(absent.len()), |(_, error)| Err(error))
     }
 
     /// Makes a range that a submission will overwrite wholly resident. Its bytes are unspecified.
@@ -433,7 +442,7 @@ impl CompactableMemory {
                 let is_whole = range.start <= bytes.start as u64 && bytes.end as u64 <= range.end;
                 let state = self.spans[span].get().state();
                 if is_whole && matches!(state, SpanState::Compacted | SpanState::Cleared) {
-                    self.state.discard(std::mem::take(&mut table.storage[span]), bytes.len());
+                    self.state.discard(&std::mem::take(&mut table.storage[span]), bytes.len());
                     self.state.count(Stat::SpansOverwritten, usize::from(state == SpanState::Compacted));
                     self.set_resident(span, number);
                 }
@@ -492,7 +501,7 @@ impl Drop for CompactableMemory {
     fn drop(&mut self) {
         let storage = std::mem::take(&mut self.table.get_mut().storage);
         for (span, storage) in storage.into_iter().enumerate() {
-            self.state.discard(storage, self.bytes(span).len());
+            self.state.discard(&storage, self.bytes(span).len());
         }
         self.state.unreserve(self.spans.len());
     }

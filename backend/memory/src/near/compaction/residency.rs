@@ -232,22 +232,22 @@ impl ResidencyState {
     }
 
     /// Releases the near memory of a span of `bytes` bytes that was written to its address.
-    pub(super) fn release(&self, storage: SpanStorage, bytes: usize) {
+    pub(super) fn release(&self, storage: &SpanStorage, bytes: usize) {
         self.free(storage, bytes, |memory, groups| _ = memory.release(groups));
     }
 
     /// Discards the contents of a span of `bytes` bytes, which nobody needs.
-    pub(super) fn discard(&self, storage: SpanStorage, bytes: usize) {
+    pub(super) fn discard(&self, storage: &SpanStorage, bytes: usize) {
         self.free(storage, bytes, NearMemory::discard);
     }
 
-    fn free(&self, storage: SpanStorage, bytes: usize, free: impl FnOnce(&NearMemory, Range<usize>)) {
+    fn free(&self, storage: &SpanStorage, bytes: usize, free: impl FnOnce(&NearMemory, Range<usize>)) {
         if matches!(storage, SpanStorage::Raw | SpanStorage::Cleared(..)) {
             return;
         }
         if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
-            free(memory, Self::groups(slot));
-            self.slots.lock().free.push(slot);
+            free(memory, Self::groups(*slot));
+            self.slots.lock().free.push(*slot);
         }
         self.compacted_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
         self.report();

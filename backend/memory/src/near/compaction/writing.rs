@@ -57,7 +57,7 @@ impl CompactableMemory {
     /// Writes bytes of one line for a submission, to a compacted or a resident span. Bytes behind
     /// the end of the memory are dropped.
     fn write_line(&self, address: u64, data: &[u8], number: u64) -> io::Result<()> {
-        let Some(address) = usize::try_from(address).ok().filter(|address| *address < self.map.len()) else {
+        let Some(address) = usize::try_from(address).ok().filter(|address| *address < self.raw.len()) else {
             return Ok(());
         };
         let span = address / SPAN;
@@ -75,14 +75,14 @@ impl CompactableMemory {
             if matches!(self.spans[span].get().state(), SpanState::Compacted | SpanState::Cleared) {
                 // A noted clear keeps the pages, and near memory may have no room for a slot.
                 self.restore(&table, span, &mut lines())?;
-                self.state.release(std::mem::take(&mut table.storage[span]), self.bytes(span).len());
+                self.state.release(&std::mem::take(&mut table.storage[span]), self.bytes(span).len());
                 self.set_resident(span, number);
             }
             // The mark must precede the release of the lock, so that the span is not compacted
             // again.
             self.spans[span].mark(number);
         }
-        self.copy_from(address, &data[..data.len().min(self.map.len() - address)]);
+        self.copy_from(address, &data[..data.len().min(self.raw.len() - address)]);
         Ok(())
     }
 
