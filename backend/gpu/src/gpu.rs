@@ -13,7 +13,7 @@ use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
 use vitric_exec::bindings::{DescriptorResolver, NoDescriptors};
 use vitric_exec::texture::Routines;
-use vitric_memory::{AddressSpace, Buffer, DecodedCache, ImageAccess, InUse, Residency, Surface};
+use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
 
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, HizCache};
@@ -241,7 +241,6 @@ impl Gpu {
     /// Copies between images at once. No list that executes may use the images.
     pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
         let in_use = self.begin_use();
-        in_use.iter().for_each(|in_use| target.begin_use(in_use, ImageAccess::Write));
         transfer::copy_image(&self.workers, in_use.as_ref(), (source, target), regions);
         self.depths().copied_to(target);
     }

@@ -57,9 +57,7 @@ pub(super) fn use_images(in_use: &InUse<'_>, command: &Command) {
             source.begin_use(in_use, ImageAccess::Read);
             target.begin_use(in_use, ImageAccess::Write);
         }
-        // Sources of copies, and targets of copies from buffers, may stay compacted, see
-        // `transfer`.
-        Command::CopyImage { target, .. } => target.begin_use(in_use, ImageAccess::Write),
+        // Images of copies may stay compacted, see `transfer`.
         Command::ClearColorImage { target, ranges, .. } | Command::ClearDepthStencilImage { target, ranges, .. } => {
             let clears_all = transfer::clears_all(target, ranges);
             target.begin_use(in_use, if clears_all { ImageAccess::Overwrite } else { ImageAccess::Write });

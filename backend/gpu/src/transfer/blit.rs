@@ -12,7 +12,7 @@ use vitric_format as format;
 use vitric_format::{FormatInfo, Texel};
 use vitric_memory::{PlaneRef, Surface};
 
-use super::copy::copy_plane;
+use super::copy::{CopyAccess, copy_plane};
 use super::{PlaneOrigin, scaled, slices};
 
 /// The mapping from target to source texels along one axis of a blit.
@@ -213,7 +213,7 @@ impl AspectBlit<'_> {
         {
             let from = PlaneOrigin { plane: &first.from, origin: rect.from };
             let to = PlaneOrigin { plane: to, origin: rect.to };
-            return copy_plane((self.blit.workers, &mut None), from, to, rect.size);
+            return copy_plane(&mut CopyAccess::resident(self.blit.workers), from, to, rect.size);
         }
         if share == 0.0
             && let Some(conversion) = self.conversion()

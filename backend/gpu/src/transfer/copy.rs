@@ -49,24 +49,27 @@ pub(crate) fn copy_buffer_image(
 ) {
     let is_read = transfer.direction == CopyDirection::ToBuffer;
     let mut reading = transfer.image.reading(in_use.filter(|_| is_read));
-    let writing = in_use.filter(|_| !is_read).and_then(|in_use| begin_writes(in_use, transfer.image, regions));
+    let parts = regions.iter().map(|region| (region.image_extent, region.image_subresource.layer_count));
+    let writing = in_use.filter(|_| !is_read).and_then(|in_use| begin_writes(in_use, transfer.image, parts));
     for region in regions {
         copy_region((workers, &mut reading), writing.as_ref(), transfer, region);
     }
 }
 
-/// Begins writes of regions to an image. Returns a writer if the image is compacted and the regions
-/// are a small part of it. Otherwise the image is resident from then on.
-fn begin_writes<'a>(in_use: &'a InUse<'a>, image: &'a Surface, regions: &[vk::BufferImageCopy]) -> Option<Writing<'a>> {
+/// Begins writes of parts of an image, each with its extent and number of layers. Returns a writer
+/// if the image is compacted and the parts are a small part of it. Otherwise the image is resident
+/// from then on.
+fn begin_writes<'a>(
+    in_use: &'a InUse<'a>,
+    image: &'a Surface,
+    parts: impl Iterator<Item = (vk::Extent3D, u32)>,
+) -> Option<Writing<'a>> {
     let texels = |extent: vk::Extent3D, layers: u32| {
         let area = u64::from(extent.width) * u64::from(extent.height);
         area.saturating_mul(u64::from(extent.depth)).saturating_mul(u64::from(layers))
     };
-    let written = |region: &vk::BufferImageCopy| {
-        let layers = region.image_subresource.layer_count.min(image.desc().layers);
-        texels(region.image_extent, layers)
-    };
-    let written = regions.iter().map(written).fold(0, u64::saturating_add);
+    let written = parts.map(|(extent, layers)| texels(extent, layers.min(image.desc().layers)));
+    let written = written.fold(0, u64::saturating_add);
     if written <= texels(image.desc().extent, image.desc().layers) / SMALL_PART {
         return image.writing(in_use);
     }
@@ -142,6 +145,14 @@ fn read(reading: &mut Option<&mut Reading<'_>>, part: &PlaneRef<'_>, rect: [u32;
     }
 }
 
+/// Writes a sample of a rectangle of texels. `writing` is present if the image is compacted.
+fn write(writing: Option<&Writing<'_>>, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, texels: &[u8]) {
+    match writing {
+        Some(writing) => writing.write_rows(part, rect, sample, texels),
+        None => part.write_rows(rect, sample, texels),
+    }
+}
+
 /// Calls `work` with bands of at most [`ROWS`] rows, from `first` to before `end`. A compacted
 /// image is read by the calling thread only; otherwise all threads are used.
 fn each_band(
@@ -182,10 +193,7 @@ fn copy_slice(
             let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
             if rows.direction == CopyDirection::ToImage {
                 offsets.zip(chunk.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
-                match rows.writing {
-                    Some(writing) => writing.write_rows(part, [x0, y0, x1, y1], 0, chunk),
-                    None => part.write_rows([x0, y0, x1, y1], 0, chunk),
-                }
+                write(rows.writing, part, [x0, y0, x1, y1], 0, chunk);
             } else {
                 read(&mut reading, part, [x0, y0, x1, y1], 0, chunk);
                 offsets.zip(chunk.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));
@@ -195,7 +203,7 @@ fn copy_slice(
     });
 }
 
-/// Copies regions between images of size-compatible formats, block by block. The source may be
+/// Copies regions between images of size-compatible formats, block by block. Both images may be
 /// compacted in near memory.
 pub(crate) fn copy_image(
     workers: &Workers,
@@ -203,18 +211,34 @@ pub(crate) fn copy_image(
     (source, target): (&Surface, &Surface),
     regions: &[vk::ImageCopy],
 ) {
-    let mut reading = source.reading(in_use);
+    // Extents are in texels of the source. If these are blocks of the target, no target that can
+    // stay compacted has them.
+    let parts = regions.iter().map(|region| (region.extent, region.dst_subresource.layer_count));
+    // An image may be copied to itself. Its writer makes it resident if the regions are large.
+    let writing = in_use.and_then(|in_use| begin_writes(in_use, target, parts));
+    let mut access = CopyAccess { workers, reading: source.reading(in_use), writing };
     for region in regions {
-        copy_image_region((workers, &mut reading), source, target, region);
+        copy_image_region(&mut access, source, target, region);
     }
 }
 
-fn copy_image_region(
-    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
-    source: &Surface,
-    target: &Surface,
-    region: &vk::ImageCopy,
-) {
+/// Worker threads of a copy between images, and its accesses to compacted images.
+pub(super) struct CopyAccess<'a> {
+    workers: &'a Workers,
+    /// Present if the source is compacted.
+    reading: Option<Reading<'a>>,
+    /// Present if the target is compacted.
+    writing: Option<Writing<'a>>,
+}
+
+impl<'a> CopyAccess<'a> {
+    /// Returns the access of a copy between resident images.
+    pub fn resident(workers: &'a Workers) -> Self {
+        Self { workers, reading: None, writing: None }
+    }
+}
+
+fn copy_image_region(access: &mut CopyAccess<'_>, source: &Surface, target: &Surface, region: &vk::ImageCopy) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
@@ -236,8 +260,8 @@ fn copy_image_region(
             let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
             let from = PlaneOrigin { plane: &from, origin: from_origin };
-            copy_plane((workers, reading), from, PlaneOrigin { plane: &to, origin: to_origin }, size);
-            target.wrote_blocks(workers, (region.dst_subresource.mip_level, to_slice), [to_origin, size]);
+            copy_plane(access, from, PlaneOrigin { plane: &to, origin: to_origin }, size);
+            target.wrote_blocks(access.workers, (region.dst_subresource.mip_level, to_slice), [to_origin, size]);
         }
     }
 }
@@ -245,7 +269,7 @@ fn copy_image_region(
 /// Copies `size` texels between planes, starting at the origin of each. Texels outside either
 /// plane are dropped.
 pub(super) fn copy_plane(
-    by: (&Workers, &mut Option<Reading<'_>>),
+    CopyAccess { workers, reading, writing }: &mut CopyAccess<'_>,
     PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
     PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     size: [u32; 2],
@@ -259,13 +283,15 @@ pub(super) fn copy_plane(
     if width == 0 || height == 0 {
         return;
     }
-    each_band(by, [ty, ty + height], |mut reading, [y0, y1]| {
+    let writing = writing.as_ref();
+    each_band((workers, reading), [ty, ty + height], |mut reading, [y0, y1]| {
         let (rows, source_row) = (y1 - y0, fy + (y0 - ty));
         let mut x = 0;
         while x < width {
             let source = PlaneOrigin { plane: from, origin: [fx + x, source_row] };
             let target = PlaneOrigin { plane: to, origin: [tx + x, y0] };
             let lines = whole_lines(source, target, [width - x, rows]);
+            let target = CopyTarget { place: target, writing };
             if lines > 0 {
                 copy_lines(&mut reading, source, target, lines);
                 x += lines * ROWS;
@@ -292,23 +318,37 @@ fn whole_lines(
     }
 }
 
+/// Place to which a copy between images writes.
+#[derive(Clone, Copy)]
+struct CopyTarget<'a> {
+    place: PlaneOrigin<'a>,
+    /// Present if the image is compacted.
+    writing: Option<&'a Writing<'a>>,
+}
+
 /// Copies consecutive lines with all samples.
 fn copy_lines(
     reading: &mut Option<&mut Reading<'_>>,
     PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
-    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
+    CopyTarget { place: PlaneOrigin { plane: to, origin: [tx, ty] }, writing }: CopyTarget<'_>,
     lines: u32,
 ) {
     let (source, target) = (from.address(fx, fy, 0), to.address(tx, ty, 0));
     let bytes = u64::from(lines * ROWS * ROWS) * u64::from(from.samples()) * from.bytes() as u64;
-    let Some(reading) = reading else {
+    if reading.is_none() && writing.is_none() {
         return Allocation::copy(from.memory(), source, to.memory(), target, bytes);
-    };
+    }
     let mut chunk = [0; CHUNK_BYTES];
     for at in (0..bytes).step_by(CHUNK_BYTES) {
         let chunk = &mut chunk[..(bytes - at).min(CHUNK_BYTES as u64) as usize];
-        reading.read(source + at, chunk);
-        to.memory().write(target + at, chunk);
+        match reading {
+            Some(reading) => reading.read(source + at, chunk),
+            None => from.memory().read(source + at, chunk),
+        }
+        match writing {
+            Some(writing) => writing.write(target + at, chunk),
+            None => to.memory().write(target + at, chunk),
+        }
     }
 }
 
@@ -316,13 +356,13 @@ fn copy_lines(
 fn copy_part(
     reading: &mut Option<&mut Reading<'_>>,
     PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
-    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
+    CopyTarget { place: PlaneOrigin { plane: to, origin: [tx, ty] }, writing }: CopyTarget<'_>,
     [columns, rows]: [u32; 2],
 ) {
     let mut bytes = [0; CHUNK_BYTES];
     let chunk = &mut bytes[..(columns * rows) as usize * from.bytes()];
     for sample in 0..from.samples().min(to.samples()) {
         read(reading, from, [fx, fy, fx + columns, fy + rows], sample, chunk);
-        to.write_rows([tx, ty, tx + columns, ty + rows], sample, chunk);
+        write(writing, to, [tx, ty, tx + columns, ty + rows], sample, chunk);
     }
 }

@@ -3,8 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use ash::vk;
+use vitric_base::counters::Counter;
 use vitric_base::workers::Workers;
-use vitric_memory::{Allocation, Buffer, DecodedCache, Heap, SurfaceDesc, SurfaceView, SurfaceViewDesc};
+use vitric_memory::{
+    Allocation, Buffer, DecodedCache, Heap, ImageAccess, NearConfig, Residency, SurfaceDesc, SurfaceView,
+    SurfaceViewDesc,
+};
 
 use super::*;
 use crate::state::ClearValue;
@@ -139,6 +143,55 @@ fn absurd_regions_end_and_change_nothing_outside() {
     copy_image(&WORKERS, None, (&image, &image), &[copy]);
     assert_eq!(contents(&data), counting(64));
     assert_eq!(read_back(&image, COLOR, 256), vec![0; 256]);
+}
+
+/// Copies of small parts between compacted images decode the lines that they read, code those that
+/// they write, and make nothing resident.
+#[test]
+fn small_copies_between_compacted_images_make_nothing_resident() {
+    let (heap, side) = (Heap::new(1 << 24), 256);
+    let near =
+        Residency::new(NearConfig { bytes: 1 << 24, far: None, wanted_by_host: || 0, always: true }, heap.clone());
+    let texels =
+        |seed: usize| (0..side * side).flat_map(move |texel| [seed + texel % side / 8, texel / side / 8, seed, 255]);
+    let compacted = |seed: usize| {
+        let surface = Surface::new(desc(vk::Format::R8G8B8A8_UNORM, [side as u32, side as u32, 1])).unwrap();
+        let memory = Allocation::new_compactable(&heap, surface.layout().size(), &near).unwrap();
+        assert!(surface.bind(memory, 0));
+        let in_use = near.begin(&WORKERS);
+        surface.begin_use(&in_use, ImageAccess::Overwrite);
+        let bytes: Vec<u8> = texels(seed).map(|byte| byte as u8).collect();
+        transfer(&buffer(&bytes), &surface, &[whole(&surface, COLOR)], CopyDirection::ToImage);
+        (surface, bytes)
+    };
+    let ((source, from), (target, mut expected)) = (compacted(1), compacted(70));
+    let counted = |counter: Counter| near.counted().iter().find(|(number, _)| *number == counter as usize).unwrap().1;
+    let region = |[x, y]: [i32; 2], [to_x, to_y]: [i32; 2], [width, height]: [u32; 2]| vk::ImageCopy {
+        src_subresource: layers(COLOR),
+        src_offset: offset([x, y, 0]),
+        dst_subresource: layers(COLOR),
+        dst_offset: offset([to_x, to_y, 0]),
+        extent: vk::Extent3D { width, height, depth: 1 },
+    };
+    // 64 whole lines, and 3 lines in each of 9 rows, from 6 lines.
+    let regions = [region([64, 32], [128, 96], [64, 64]), region([3, 5], [10, 20], [20, 9])];
+    for vk::ImageCopy { src_offset, dst_offset, extent, .. } in regions {
+        let at = |offset: vk::Offset3D, row: u32| 4 * ((offset.y as u32 + row) as usize * side + offset.x as usize);
+        for row in 0..extent.height {
+            let (from_at, to_at, bytes) = (at(src_offset, row), at(dst_offset, row), 4 * extent.width as usize);
+            expected[to_at..to_at + bytes].copy_from_slice(&from[from_at..from_at + bytes]);
+        }
+    }
+    let in_use = near.begin(&WORKERS);
+    copy_image(&WORKERS, Some(&in_use), (&source, &target), &regions);
+    assert_eq!((counted(Counter::LinesRead), counted(Counter::LinesWritten)), (64 + 6, 64 + 27));
+    assert_eq!((in_use.restored(), source.reading(Some(&in_use)).is_some()), (0, true));
+    // A copy of more than an eighth makes the target resident, and the source stays compacted.
+    copy_image(&WORKERS, Some(&in_use), (&source, &target), &[region([0, 0], [0, 128], [256, 33])]);
+    let rows = 4 * side * 33;
+    expected[4 * side * 128..4 * side * 128 + rows].copy_from_slice(&from[..rows]);
+    assert_eq!(in_use.restored(), 4);
+    assert!(read_back(&target, COLOR, 4 * side * side) == expected);
 }
 
 #[test]
