@@ -259,14 +259,19 @@ fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Res
 #[cfg(test)]
 mod tests {
     use crossbeam::channel::{RecvError, unbounded};
+    use vitric_base::workers::Workers;
+    use vitric_memory::{ImageAccess, Surface, SurfaceDesc};
 
     use super::*;
     use crate::queue::Batch;
     use crate::sync::{Payload, PayloadKind};
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
-        let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
-        let (version, queues) = (vk::API_VERSION_1_0, &QueueRequest::one());
+        device_of(Heap::new(1 << 20), features, extensions)
+    }
+
+    fn device_of(heap: Arc<Heap>, features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
+        let (messages, version, queues) = (Arc::new(Messages::default()), vk::API_VERSION_1_0, &QueueRequest::one());
         Device::new(messages, heap, &DeviceDesc { version, queues, features: &features, extensions })
     }
 
@@ -287,6 +292,33 @@ mod tests {
         assert_eq!(device.allocate((1 << 20) + 1).unwrap_err(), Error::OutOfDeviceMemory);
         assert_eq!(device.allocate(4096).unwrap().size(), 4096);
         device.wait_idle().unwrap();
+    }
+
+    /// An idle image fills the heap. Each kind of allocation and import compacts it.
+    #[test]
+    fn shared_and_imported_memory_takes_the_place_of_idle_images() {
+        let make: [fn(&Device, u64) -> bool; 4] = [
+            |device, size| device.allocate(size).is_ok(),
+            |device, size| device.allocate_unseen(size).is_ok(),
+            |device, size| device.allocate_shared(size).is_ok(),
+            |device, size| device.reserve(size, Allocation::new).is_ok(),
+        ];
+        for (number, make) in make.into_iter().enumerate() {
+            let heap = Heap::with_far(1 << 20, 1 << 20);
+            let device = device_of(heap.clone(), Default::default(), &[]).unwrap();
+            // Without near memory nothing is compacted.
+            let Some(near) = device.gpu().near() else { return };
+            let extent = vk::Extent3D { width: 512, height: 512, depth: 1 };
+            let (kind, format) = (vk::ImageType::TYPE_2D, vk::Format::R8G8B8A8_UNORM);
+            let desc =
+                SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
+            let image = Surface::new(desc).unwrap();
+            let memory = device.allocate_unseen(1 << 20).unwrap();
+            assert!(image.bind(memory, 0));
+            image.begin_use(&near.begin(&Workers::new(1)), ImageAccess::Overwrite);
+            assert!(make(&device, 1 << 19), "{number}");
+            assert_eq!(heap.resident(), 0, "{number}: the zeros of the image take nothing");
+        }
     }
 
     #[test]
