@@ -407,8 +407,8 @@ impl CompactableMemory {
         let absent: Vec<usize> = touched.filter(|&span| !self.spans[span].mark(number)).collect();
         self.adapt_idle_intervals(&absent);
         let (failed, known): (_, &SpanTable) = (Mutex::new(Vec::new()), &table);
-        // A thread touches the whole of a large page, because two threads that touch one at the same
-        // time both fill it with zeros. Few large pages are divided, so that all threads work.
+        // A thread touches the whole of a large page, because two threads that touch one at the
+        // same time both fill it with zeros. Few large pages are divided, so that all threads work.
         let part = if absent.len() < MIN_LARGE_PAGES * LARGE_PAGE_SPANS { 1 } else { LARGE_PAGE_SPANS };
         let parts: Vec<&[usize]> = absent.chunk_by(|a, b| a / part == b / part).collect();
         workers.parallel(parts.len(), lines, |scratch, part| {

@@ -134,7 +134,7 @@ impl ResidencyState {
         })
     }
 
-    /// Frees a slot. What it contains is stored elsewhere.
+    /// Frees a slot whose contents are stored elsewhere.
     fn free_slot(&self, memory: &NearMemory, slot: u32) {
         memory.release(Self::groups(slot));
         self.slots.lock().free.push(slot);
