@@ -15,14 +15,11 @@ use super::extent::{self, Extent};
 use super::kernel::position;
 use super::plan::Plan;
 use super::posh::{
-    ChunkIndices, CulledWave, Interrupted, PositionedTriangles, VertexSpan, cull_wave, shade_span, span,
+    BLOCK, ChunkIndices, CulledWave, Interrupted, PositionedTriangles, VertexSpan, cull_wave, shade_span, span,
 };
 use super::shading::{PositionSource, Positions};
 use crate::hiz::{DepthDirection, DepthRange, HizUpdate, OcclusionTest};
 use crate::raster::{Triangle, may_cover_group, snap};
-
-/// Number of primitives in a block. A block has a bit for each in one word.
-const BLOCK: usize = 128;
 
 /// Number of primitives in a chunk, whose positions are shaded at once. A high number avoids
 /// shading shared vertices again, since each chunk shades all of its vertices.

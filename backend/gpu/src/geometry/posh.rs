@@ -33,8 +33,9 @@ pub enum Posh {
 /// Minimum number of primitives of a draw for which the cull pipe is worth its cost.
 pub const MIN_POSH_PRIMITIVES: usize = 64;
 
-/// Number of primitives whose vertices are tested for one common plane together.
-const BLOCK: usize = 128;
+/// Number of primitives in a block. The vertices of a block are tested for one common plane
+/// together, and the look-ahead keeps a bit for each primitive in one word.
+pub(super) const BLOCK: usize = 128;
 
 /// Buffers that the cull pipe reuses from chunk to chunk.
 #[derive(Debug, Default)]

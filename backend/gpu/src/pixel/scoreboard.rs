@@ -10,7 +10,7 @@
 //! the groups that it touches are shaded. Source: DESIGN 3.5. A mask of covered pixels replaces the
 //! number of the newest fragment there.
 
-use vitric_base::counters::Map;
+use vitric_base::counters::{Map, TileCounters};
 use vitric_base::simd::kernel;
 
 use super::{PrimitiveId, TileView};
@@ -40,13 +40,6 @@ pub(super) fn touched_groups([x0, y0, x1, y1]: [i64; 4]) -> TileGroups {
     let rows =
         TileGroups::MAX >> ((last - group(y1 - 1)) << GROUPS_LOG2) & TileGroups::MAX << (group(y0) << GROUPS_LOG2);
     (columns * 0x0101_0101_0101_0101) & rows
-}
-
-/// Returns the number of the group with a pixel in its tile, row by row.
-#[inline]
-fn group_in_tile(pixel: [u32; 2]) -> u16 {
-    let [x, y] = pixel.map(|pixel| pixel as u16 >> GROUP_LOG2 & ((1 << GROUPS_LOG2) - 1));
-    y << GROUPS_LOG2 | x
 }
 
 /// One sample of a primitive's fragments in a group of 8x8 pixels.
@@ -136,7 +129,7 @@ impl Scoreboard {
         if self.entries.is_empty() {
             self.tile = place.map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
         }
-        let group = group_in_tile(place);
+        let group = TileCounters::group(place) as u16;
         self.groups |= 1 << group;
         self.entries.push(Entry { pixels, primitive, group, sample: sample as u8, by_sample: self.by_sample });
     }
@@ -146,8 +139,9 @@ impl Scoreboard {
     #[inline]
     pub(super) fn push_block(&mut self, primitive: PrimitiveId, (block, pixels): ([i64; 2], u16)) {
         let (place, pixels) = group_of_block(block.map(|pixel| pixel as u32), pixels);
+        let group = TileCounters::group(place) as u16;
         match self.entries.last_mut() {
-            Some(last) if (last.primitive, last.group) == (primitive, group_in_tile(place)) => last.pixels |= pixels,
+            Some(last) if (last.primitive, last.group) == (primitive, group) => last.pixels |= pixels,
             _ => self.push(Fragments { primitive, place, sample: 0, pixels }),
         }
     }
@@ -246,8 +240,6 @@ fn supersede_samples(entries: &mut [Entry], covered: &mut [u64], view: &TileView
 mod tests {
     use proptest::prelude::*;
     use vitric_base::counters::Counter;
-
-    use vitric_base::counters::TileCounters;
 
     use super::*;
     use crate::raster::pixel_of_bit;

@@ -6,7 +6,7 @@
 
 use vitric_base::simd::{WAVE, highest_bits, kernel};
 
-use super::{Criterion, Edge, SUBPIXEL_BITS, Triangle, UNITS};
+use super::{Criterion, SUBPIXEL_BITS, Triangle, UNITS};
 
 /// Pixels along a group's side.
 pub const SIDE: usize = 8;
@@ -114,16 +114,16 @@ impl Triangle {
     /// begins at a pixel of which both coordinates are multiples of that.
     pub fn covers_cells(&self, [x, y]: [i64; 2], side_log2: u32, criterion: Criterion) -> u64 {
         let (left, top, size) = (x * UNITS, y * UNITS, UNITS << side_log2);
-        let covers = |value: &dyn Fn(&Edge) -> i64| self.covers_from(self.edges.map(|edge| value(&edge)), side_log2);
+        let covers = |values: [i64; 3]| self.covers_from(values, side_log2);
         match criterion {
-            Criterion::Centre => covers(&|edge| edge.at(left + size / 2, top + size / 2) - edge.bias),
-            Criterion::Inner => covers(&|edge| edge.smallest(left, top, size)),
-            Criterion::Interior => covers(&|edge| edge.smallest(left, top, size) - 1),
+            Criterion::Centre => covers(self.edges.map(|edge| edge.at(left + size / 2, top + size / 2) - edge.bias)),
+            Criterion::Inner => covers(self.edges.map(|edge| edge.smallest(left, top, size))),
+            Criterion::Interior => covers(self.edges.map(|edge| edge.smallest(left, top, size) - 1)),
             Criterion::Conservative => {
                 let first = |axis: usize| self.min[axis].div_euclid(size);
                 let end = |axis: usize| (self.max[axis] + size - 1).div_euclid(size);
                 let bounds = [first(0), first(1), end(0), end(1)];
-                covers(&|edge| edge.largest(left, top, size) - 1)
+                covers(self.edges.map(|edge| edge.largest(left, top, size) - 1))
                     & pixels_inside(x >> side_log2, y >> side_log2, bounds)
             }
         }
