@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, DrawSample, Map, TileCounters, count};
 use vitric_base::simd::WAVE;
-use vitric_exec::interp::{Stop, Wave};
+use vitric_exec::interp::{Stop, Wave, WorkerGuard};
 
 use self::board::TileBoard;
 use self::filling::{Filling, clear};
@@ -113,7 +113,6 @@ pub fn process_tile(
             bounds.set_direction(direction);
         }
         let (clip, path) = (within(context.scissor, area), context.traits().small);
-        let _working = context.enter(overwrites.is_some());
         let runs_of_draw = primitive_runs.clone().take_while(|primitive_run| primitive_run.draw == draw);
         let DrawTraits { varies, are_many, has_covers, tests_blocks } = DrawTraits::of(context, runs_of_draw);
         let is_cut = context.cuts || has_covers || cuts_blocks(clip);
@@ -124,6 +123,7 @@ pub fn process_tile(
         };
         let mut tile = Tile {
             context,
+            working: context.enter(matches!(sink, Sink::Board)),
             view,
             area,
             clip,
@@ -235,6 +235,8 @@ struct GroupWindow {
 /// Drawing of one draw's primitives in a tile.
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
+    /// Measures the time of the draw's programs, if they may run long.
+    working: Option<WorkerGuard<'a>>,
     view: &'a TileView<'a>,
     area: [i64; 4],
     /// Pixels of the tile that the draw may touch.
@@ -413,8 +415,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// primitive in a window.
     #[inline]
     fn shade_overlap(&mut self, window: [i64; 4]) {
-        if self.context.fragment.is_some() {
-            self.ok &= self.board.shade_overlap(self.view, window);
+        let groups = self.board.overlap(window);
+        if groups != 0 && self.context.fragment.is_some() {
+            // The time to shade fragments of other draws does not belong to this draw.
+            self.working = None;
+            self.ok &= self.board.shade(self.view, groups);
+            self.working = self.context.enter(matches!(self.sink, Sink::Board));
         }
     }
 
@@ -480,7 +486,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (context, area, counts) = (self.context, self.area, self.counters.is_some());
         let batch = BatchTraits { batch: PrimitiveBatch::One, varies: self.varies, tests_blocks: self.tests_blocks };
         let is_there = self.small.get(|wave| PrimitiveRunner::new(context, area, counts, batch, wave)).is_some();
-        is_there && (self.path != Some(SmallPrimitivePath::Sieved) || self.mixed().is_some())
+        // Fragments on the scoreboard are shaded by a mixed kernel that starts with the shading.
+        let is_mixed = self.path == Some(SmallPrimitivePath::Sieved) && matches!(self.sink, Sink::Waves(_));
+        is_there && (!is_mixed || self.mixed().is_some())
     }
 
     /// Draws the parts of a small primitive that are not hidden.
@@ -649,15 +657,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Returns true if the fragments are shaded at once as a group, after drawing queued pixels.
     /// Otherwise queues their pixels and returns false.
     fn shades_as_group(&mut self, fragments: &Fragments) -> bool {
-        if let Sink::Waves(waves) = &mut self.sink
-            && waves.can_shade_group(fragments.place, &[fragments.pixels])
-        {
+        let Sink::Waves(waves) = &mut self.sink else { return true };
+        if waves.can_shade_group(fragments.place, &[fragments.pixels]) {
             self.draw_packed_pixels();
             return true;
         }
-        if let Sink::Waves(waves) = &mut self.sink {
-            waves.flush();
-        }
+        waves.flush();
         if let Some(mixed) = self.mixed.ready() {
             self.ok &= mixed.draw_group(self.view, fragments);
         }

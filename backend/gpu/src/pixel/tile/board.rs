@@ -78,14 +78,10 @@ impl TileBoard {
         }
     }
 
-    /// Shades the fragments in all groups that a window of the tile touches. Returns false if a
-    /// program was interrupted.
+    /// Returns the groups with queued fragments that a window of the tile touches.
     #[inline]
-    pub(super) fn shade_overlap(&mut self, view: &TileView<'_>, window: [i64; 4]) -> bool {
-        match self.queued.overlap(window) {
-            0 => true,
-            groups => self.shade(view, groups),
-        }
+    pub(super) fn overlap(&self, window: [i64; 4]) -> TileGroups {
+        self.queued.overlap(window)
     }
 
     /// Shades all queued fragments. Returns false if a program was interrupted.
@@ -95,7 +91,7 @@ impl TileBoard {
 
     /// Shades the fragments in some groups. Returns false if a program was interrupted.
     #[inline(never)]
-    fn shade(&mut self, view: &TileView<'_>, groups: TileGroups) -> bool {
+    pub(super) fn shade(&mut self, view: &TileView<'_>, groups: TileGroups) -> bool {
         let mut ok = true;
         let current = view.counters.map(TileCounters::draw);
         let fragments = self.queued.remove(groups, view);
