@@ -22,6 +22,8 @@ fn superseded_fragments_are_not_shaded() {
         ("around_short", [256 + 64 + 128, 128]),
         // The layer between them needs one of the two groups that the last layer covers.
         ("below_blended", [256 + 64 + 128, 64]),
+        // The layer between them writes nothing, so it is not shaded.
+        ("around_unwritten", [256 + 128, 128]),
     ] {
         let case = format!("order.superseded.{name}");
         assert_eq!(fragments_of(&case, &[]), [fragments, dropped, fragments - dropped], "{name}");

@@ -119,6 +119,13 @@ impl<'a> PixelContext<'a> {
         DepthFormat { bits: self.depth_bits, samples: self.multisample.samples }
     }
 
+    /// Returns true if fragments are shaded. They are not if there is no program, or if it would
+    /// have no effect, because write masks exclude all that it writes.
+    #[inline]
+    pub(super) fn shades(&self) -> bool {
+        self.fragment.is_some() && self.overwrites != Some(0)
+    }
+
     /// Returns true if depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
         tests_early(self.fragment, &self.multisample, self.rates.is_some())

@@ -93,7 +93,7 @@ pub fn process_tile(
     bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.heuristic().count_primitives(primitives));
     while let Some(&PrimitiveRun { draw, .. }) = primitive_runs.peek() {
         let context = &view.draws[draw];
-        let overwrites = context.overwrites.filter(|_| view.scoreboard);
+        let overwrites = context.overwrites.filter(|_| view.scoreboard && context.shades());
         if overwrites.is_some_and(|locations| !board.begin(view, context, locations)) {
             return false;
         }
@@ -102,9 +102,10 @@ pub fn process_tile(
             update_bounds(view, bounds, context, is_new, primitive_runs.clone())
         });
         updated = context.segment;
-        let sink = match overwrites {
-            Some(_) => Sink::Board,
-            None => Sink::Waves(Box::new(Waves::new(context, view, waves))),
+        let sink = if overwrites.is_some() || !context.shades() {
+            Sink::Board
+        } else {
+            Sink::Waves(Box::new(Waves::new(context, view, waves)))
         };
         let mixed = MixedScratch { wave: &mut *mixed, pixel_queue: &mut *pixel_queue, counted: false };
         let (small, mixed) = (Lazy::Pending(&mut *small), Lazy::Pending(mixed));
@@ -204,7 +205,7 @@ fn count_hidden(counters: Option<&TileCounters>, window: [i64; 4]) {
 
 /// Destination of fragments.
 enum Sink<'a, 's> {
-    /// The scoreboard.
+    /// The scoreboard, or nowhere if the draw's fragments are not shaded.
     Board,
     /// Fragment waves, in API order.
     Waves(Box<Waves<'a, 's>>),
@@ -416,7 +417,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn shade_overlap(&mut self, window: [i64; 4]) {
         let groups = self.board.overlap(window);
-        if groups != 0 && self.context.fragment.is_some() {
+        if groups != 0 && self.context.shades() {
             // The time to shade fragments of other draws does not belong to this draw.
             self.working = None;
             self.ok &= self.board.shade(self.view, groups);
@@ -552,6 +553,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn sieve(&mut self, id: PrimitiveId, words: PrimitiveWords<'_>, window: [i64; 4]) {
         let view = self.view;
+        if !self.context.shades() {
+            let small = self.small.ready().into_iter();
+            return small.for_each(|small| small.sieve(words, window, self.counters, |_, _| {}));
+        }
         if let (Some(small), Sink::Board) = (self.small.ready(), &self.sink) {
             let (board, mut ok) = (&mut *self.board, true);
             small
@@ -620,7 +625,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Queues the covered samples of a group on the scoreboard.
     fn queue_samples(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
-        if self.context.fragment.is_none() {
+        if !self.context.shades() {
             return;
         }
         self.ok &= self.board.make_room(self.view);
@@ -638,7 +643,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Counts tested fragments, and shades or queues them.
     fn fragments(&mut self, fragments: Fragments) {
-        if fragments.pixels == 0 || self.context.fragment.is_none() {
+        if fragments.pixels == 0 || !self.context.shades() {
             return;
         }
         if self.packs_pixels() && !self.shades_as_group(&fragments) {
@@ -679,7 +684,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 (0..4).for_each(|pixel| quad.restrict(pixel, mask));
             }
         }
-        if quad.count() == 0 || self.context.fragment.is_none() {
+        if quad.count() == 0 || !self.context.shades() {
             return;
         }
         let fragments = if self.context.shades_samples() { quad.count() } else { quad.pixels().count_ones().into() };

@@ -105,7 +105,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
 }
 
 /// Returns layers that supersede fragments of earlier ones. A group has 8x8 pixels.
-fn superseded() -> [(&'static str, Vec<Layer>); 6] {
+fn superseded() -> [(&'static str, Vec<Layer>); 7] {
     let (half, group) = ([0, 0, SIZE / 2, SIZE], SIZE / 2);
     let at = |x: u32, y: u32| [x * group, y * group, (x + 1) * group, (y + 1) * group];
     let red = Layer { color: [255, 0, 0, 255], ..LONG };
@@ -119,6 +119,7 @@ fn superseded() -> [(&'static str, Vec<Layer>); 6] {
         ("around_blended", vec![red, blended, blue]),
         ("around_short", vec![red, green, blue]),
         ("below_blended", vec![red, Layer { rect: at(0, 0), ..blended }, blue]),
+        ("around_unwritten", vec![red, Layer { color: [0, 255, 0, 128], mask: 0, ..LONG }, blue]),
     ]
 }
 
@@ -184,7 +185,7 @@ fn random(seed: u64) -> Vec<Layer> {
             test: below(12) != 0,
             write: below(8) != 0,
             blend: plain > 1 && below(5) == 0,
-            mask: if plain > 0 && below(8) == 0 { below(16) } else { 15 },
+            mask: if plain > 0 && below(8) == 0 { below(2) * below(16) } else { 15 },
             replaces: plain > 0 && below(10) == 0,
             ..OPAQUE
         }

@@ -47,9 +47,29 @@ impl Export {
         self.logic_op.filter(|_| !matches!(self.info.class, Class::Sfloat | Class::Ufloat | Class::Srgb))
     }
 
+    /// Returns the bits of a texel that are written, and all bits of its channels.
+    fn written_bits(&self) -> [u128; 2] {
+        self.info.channels.iter().fold([0; 2], |[written, all], channel| {
+            let bits = ((1u128 << channel.bits) - 1) << channel.offset;
+            let is_written = self.blend.write_mask.as_raw() >> channel.component & 1 != 0;
+            [written | if is_written { bits } else { 0 }, all | bits]
+        })
+    }
+
+    /// Returns true if any channel of the format is written.
+    pub fn writes_any(&self) -> bool {
+        self.written_bits()[0] != 0
+    }
+
+    /// Returns true if some channel of the format is not written.
+    fn is_masked(&self) -> bool {
+        let [written, all] = self.written_bits();
+        written != all
+    }
+
     /// Returns true if the result depends on the stored texel.
     pub fn needs_stored(&self) -> bool {
-        self.blends() || self.logic().is_some() || self.blend.write_mask != vk::ColorComponentFlags::RGBA
+        self.blends() || self.logic().is_some() || self.is_masked()
     }
 
     /// Returns the new words of the texel, or `None` if the format cannot be an attachment.
@@ -66,7 +86,7 @@ impl Export {
         if let Some(op) = self.logic() {
             words = words.iter().zip(stored).map(|(&source, &stored)| logic(b, op, source, stored)).collect();
         }
-        if self.blend.write_mask != vk::ColorComponentFlags::RGBA {
+        if self.is_masked() {
             words = self.masked(b, &words, stored);
         }
         Some(words)
@@ -74,12 +94,7 @@ impl Export {
 
     /// Keeps the bits of components that are not written.
     fn masked(&self, b: &mut Builder, words: &[Value], stored: &[Value]) -> Words {
-        let mut written = 0u128;
-        for channel in self.info.channels {
-            if self.blend.write_mask.as_raw() >> channel.component & 1 != 0 {
-                written |= ((1u128 << channel.bits) - 1) << channel.offset;
-            }
-        }
+        let [written, _] = self.written_bits();
         let mask = |number: usize| (written >> (32 * number)) as u32;
         let merge = |(number, (&new, &old)): (usize, (&Value, &Value))| {
             let (written, kept) = (b.int(mask(number)), b.int(!mask(number)));

@@ -376,11 +376,13 @@ fn attachments(pipeline: &PipelineState) -> Vec<Attachment> {
     pipeline.color_formats.iter().enumerate().filter_map(exported).collect()
 }
 
-/// Returns the attachments that the fragment program writes.
+/// Returns the attachments that the fragment program writes, except for those whose write mask
+/// excludes all channels.
 fn written(pipeline: &PipelineState) -> Vec<Attachment> {
     let Some(program) = pipeline.fragment.as_deref() else { return Vec::new() };
     let outputs = Outputs::new(program);
-    attachments(pipeline).into_iter().filter(|attachment| outputs.writes(attachment.location)).collect()
+    let is_written = |Attachment { location, export }: &Attachment| outputs.writes(*location) && export.writes_any();
+    attachments(pipeline).into_iter().filter(is_written).collect()
 }
 
 impl Kernel {

@@ -70,12 +70,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
         match &mut self.sink {
+            _ if !context.shades() => {}
             Sink::Waves(waves) => {
                 if !waves.shade_groups(id, first, last) {
                     return false;
                 }
             }
-            Sink::Board if context.fragment.is_some() => {
+            Sink::Board => {
                 self.board.supersede_all(self.view);
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
                     self.ok &= self.board.make_room(self.view);
@@ -84,10 +85,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
                     }
                 }
             }
-            Sink::Board => {}
         }
         let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
-        if context.fragment.is_some() {
+        if context.shades() {
             let each = if context.shades_samples() { samples } else { 1 };
             count(self.counters, Counter::Fragments, (pixels * each).into());
         }
@@ -153,7 +153,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board) = (tested, &self.sink) {
-            if context.fragment.is_some() {
+            if context.shades() {
                 count(self.counters, Counter::Fragments, context.fragments_of(masks).into());
             }
             return self.queue_samples((id, place), masks);
@@ -174,7 +174,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Shades the samples of a group at once. Returns false if that is not possible.
     fn shades_at_once(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) -> bool {
         let Sink::Waves(waves) = &mut self.sink else { return false };
-        let shades = any_of(masks) != 0 && self.context.fragment.is_some() && waves.can_shade_group(at.1, masks);
+        let shades = any_of(masks) != 0 && self.context.shades() && waves.can_shade_group(at.1, masks);
         if shades {
             waves.shade(at, masks);
         }

@@ -180,6 +180,29 @@ fn fragments_are_exported_as_the_equations_say() {
     }
 }
 
+#[test]
+fn masks_count_by_the_channels_of_the_format() {
+    use vk::{ColorComponentFlags as C, Format as F};
+    let rgb = C::R | C::G | C::B;
+    for (format, write_mask, writes_any, needs_stored) in [
+        (F::R8G8B8A8_UNORM, C::RGBA, true, false),
+        (F::R8G8B8A8_UNORM, rgb, true, true),
+        (F::R8G8B8A8_UNORM, C::empty(), false, true),
+        (F::B10G11R11_UFLOAT_PACK32, rgb, true, false),
+        (F::R8_SNORM, C::R, true, false),
+        (F::R8_SNORM, C::G | C::A, false, true),
+    ] {
+        let info = format::info(format).unwrap();
+        let blend = BlendState { write_mask, ..BlendState::default() };
+        let export = Export { info, blend, logic_op: None, alpha_to_one: false };
+        assert_eq!(
+            (export.writes_any(), export.needs_stored()),
+            (writes_any, needs_stored),
+            "{format:?} {write_mask:?}"
+        );
+    }
+}
+
 /// Returns true if texels are equal, where any NaN equals any other.
 fn same(export: &Export, a: &[u8], b: &[u8]) -> bool {
     let floats = |bytes: &[u8]| decode(export.info, bytes).map(f32::from_bits);
