@@ -103,7 +103,7 @@ pub enum BatchLimit {
 
 impl Default for BatchLimit {
     fn default() -> Self {
-        Self::Bytes(32 << 20)
+        Self::Bytes(16 << 20)
     }
 }
 
@@ -175,7 +175,7 @@ const TABLE: &[Knob] = &[
     },
     Knob {
         name: "VITRIC_WINDOW",
-        default: "32M",
+        default: "16M",
         doc: "Limit of a batch of primitives whose tiles are processed together. With the suffix K or M: KiB or MiB of visible primitives and their vertices, from which on the batch is full. Without: maximum number of visible primitives, at least 1.",
         off: None,
         allowed: Allowed::Tested(
