@@ -80,9 +80,22 @@ impl Tile<'_, '_> {
             }
         }
         let visible = within(left, window);
-        count(self.counters, Counter::HizSmallCuts, (visible != window).into());
-        // The update by this primitive may have hidden all remaining groups.
-        (left[0] != i64::MAX).then_some(visible)
+        if left[0] == i64::MAX {
+            // The update by this primitive has hidden all remaining groups.
+            count(self.counters, Counter::HizSmallKills, 1);
+            count_hidden(self.counters, window);
+            return None;
+        }
+        if visible != window {
+            count(self.counters, Counter::HizSmallCuts, 1);
+            // Hidden groups between visible ones are drawn.
+            let is_drawn = |group: [i64; 2]| {
+                left[0] <= group[0] && left[1] <= group[1] && group[0] < left[2] && group[1] < left[3]
+            };
+            let omitted = groups_of(window).filter(|group| !is_drawn(*group));
+            omitted.for_each(|group| count_hidden(self.counters, pixels_of_group(group, window)));
+        }
+        Some(visible)
     }
 
     fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> DepthRange {
@@ -190,6 +203,9 @@ impl Tile<'_, '_> {
             counters.count(Counter::HizQuadQueries, 1);
             counters.count(Counter::HizBlockKills, blocks.into());
             counters.count(Counter::HizQuadKills, quads.into());
+            if blocks + quads > 0 {
+                count_hidden(self.counters, pixels_of_group(part.group, self.area));
+            }
         }
         hidden
     }
