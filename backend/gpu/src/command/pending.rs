@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use ash::vk;
-use smallvec::SmallVec;
 use vitric_base::counters::DrawSample;
 use vitric_base::knobs::BatchLimit;
 use vitric_exec::bindings::Bindings;
@@ -15,13 +14,16 @@ use super::pass::{LoadClear, UndrawnTiles};
 use super::pixel_state::{FragmentState, PixelState};
 use super::state::PUSH_BYTES;
 use crate::geometry::{MAX_TRIANGLES, Triangles};
-use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, Visibility};
+use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, HizHeuristic};
 use crate::raster::Grid;
-use crate::tiling::{self, Batch, Clip, DrawId, EarlyHizTest, Run, Runs, TileParts, Window};
+use crate::tiling::{self, Batch, DrawId, EarlyHizTest, EarlyTests, Run, Runs, TileParts, Window, WindowSorter};
 
-/// Minimum number of primitives of a window that is tested against early Hi-Z bounds. A tested
-/// window also has at least as many primitives as there are tiles.
-const MIN_TESTED: usize = 256;
+/// Minimum number of primitives of a draw that has windows of its own.
+const MIN_OWN_WINDOWS: usize = 256;
+
+/// Number of tiles whose bounds are read for early tests, for each queued primitive. To read the
+/// bounds of a tile takes about as long as to draw a primitive.
+const TILES_PER_PRIMITIVE: usize = 8;
 
 /// Divisor of a pass's tiles that gives the least undrawn tiles whose clears are recorded.
 const MIN_UNDRAWN: usize = 8;
@@ -75,6 +77,8 @@ pub(super) struct PendingDraws {
     limit: BatchLimit,
     /// Size of the closed windows, in the unit of the limit.
     closed: usize,
+    /// Number of primitives of the closed windows.
+    queued: usize,
     /// Hi-Z structures of the depth attachment's layers, from the first layer of the render area
     /// on.
     pub(super) depths: Vec<Arc<Hierarchy>>,
@@ -83,6 +87,8 @@ pub(super) struct PendingDraws {
     /// Depth bounds that include the effect of queued draws.
     early_bounds: EarlyDepths,
     pub(super) clears: Option<Clears>,
+    /// True if hidden parts of primitives are recorded.
+    records: bool,
     /// For each tile, one more than the number of the last subpass that processed it, or 0. Empty
     /// unless the GPU counts.
     pub(super) processed: Vec<AtomicU32>,
@@ -92,11 +98,31 @@ pub(super) struct PendingDraws {
 #[derive(Default)]
 struct EarlyDepths {
     early: EarlyBounds,
-    /// True if the bounds started from the result of the last tile pass.
+    /// True if the bounds started from the result of the last tile pass. Draws that are made while
+    /// a tile pass runs use the bounds before it.
     is_current: bool,
     /// Number of draws and windows whose effect is included.
     draws: usize,
     windows: usize,
+}
+
+/// Early depth bounds for the windows of one draw.
+#[derive(Default)]
+pub(super) struct DrawBounds {
+    early: EarlyBounds,
+    /// How depths are compared and stored; `None` if nothing is tested.
+    compared: Option<(DepthDirection, DepthFormat)>,
+    heuristic: Option<HizHeuristic>,
+    /// True if hidden parts of primitives are recorded.
+    records: bool,
+}
+
+impl DrawBounds {
+    /// Returns the tests of windows against the bounds.
+    pub(super) fn tests(&self) -> EarlyTests<'_> {
+        let test = self.compared.and_then(|(direction, format)| EarlyHizTest::new(&self.early, direction, format));
+        EarlyTests { test, heuristic: self.heuristic, records: self.records }
+    }
 }
 
 impl EarlyDepths {
@@ -107,9 +133,10 @@ impl EarlyDepths {
 }
 
 impl PendingDraws {
-    /// Creates an empty queue for a pass with a render area and a number of layers.
-    pub(super) fn new(area: [i64; 4], layers: u32, limit: BatchLimit) -> Self {
-        Self { grid: Grid::new(area, layers), limit, ..Self::default() }
+    /// Creates an empty queue for a pass with a render area and a number of layers. With `records`,
+    /// hidden parts of primitives are recorded for maps.
+    pub(super) fn new(area: [i64; 4], layers: u32, limit: BatchLimit, records: bool) -> Self {
+        Self { grid: Grid::new(area, layers), limit, records, ..Self::default() }
     }
 
     /// Sets the attachments to clear before tiles are drawn to.
@@ -174,21 +201,47 @@ impl PendingDraws {
         self.early_bounds = std::mem::take(&mut self.early_bounds).outdated();
     }
 
-    /// Updates the early depth bounds with all queued draws, before `triangles` are tested against
-    /// them.
+    /// Updates the early depth bounds with all queued draws, before a number of primitives is
+    /// tested against them. Returns the estimate whether tests pay.
     ///
-    /// Returns false if the bounds are unknown, or if the update is expected to cost more than the
-    /// test saves.
-    fn update_early_bounds_for(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
-        let (Some(direction), Some(depth)) = (visibility.tests, self.depths.first().cloned()) else { return false };
-        if triangles.len() < MIN_TESTED.max(self.grid.count_all()) || !EarlyHizTest::takes_any(triangles) {
-            return false;
+    /// Returns `None` if the bounds are unknown, or if the update is expected to cost more than the
+    /// tests save.
+    fn prepare_tests(&mut self, direction: DepthDirection, primitives: usize) -> Option<HizHeuristic> {
+        let depth = self.depths.first().cloned()?;
+        let is_known = self.early_bounds.is_current && self.early_bounds.early.direction() == Some(direction);
+        let is_cheap = (self.queued + primitives).saturating_mul(TILES_PER_PRIMITIVE) >= self.grid.count_all();
+        let mut heuristic = depth.heuristic();
+        if !(is_known || is_cheap) || heuristic.is_paused_for(primitives as u32) {
+            heuristic.count_primitives(primitives as u32);
+            return None;
         }
-        depth.heuristic().count_primitives(triangles.len() as u32);
-        let pays = depth.heuristic().allows_tests();
-        let updated = pays.then(|| self.update_early_bounds(direction)).flatten();
-        depth.heuristic().count_tests(updated.unwrap_or(0), 0);
-        updated.is_some()
+        let updated = self.update_early_bounds(direction)?;
+        heuristic.count_updates(updated);
+        Some(*heuristic)
+    }
+
+    /// Updates the early depth bounds with all queued draws and takes them for the windows of a
+    /// draw with a number of primitives. Closes the open window, behind which the draw's windows
+    /// are queued.
+    pub(super) fn take_early_bounds(&mut self, fragments: &FragmentState<'_>, primitives: usize) -> DrawBounds {
+        self.close();
+        let format = DepthFormat { bits: self.depth_bits, samples: fragments.pipeline.multisample.samples };
+        let direction = fragments.visibility.tests;
+        let heuristic = direction.and_then(|direction| self.prepare_tests(direction, primitives));
+        let compared = direction.filter(|_| heuristic.is_some()).map(|direction| (direction, format));
+        DrawBounds { early: std::mem::take(&mut self.early_bounds.early), compared, heuristic, records: self.records }
+    }
+
+    /// Takes back early depth bounds after the windows of the draw were tested, with the last of
+    /// these windows.
+    ///
+    /// Windows that are tested at the same time have estimates of their own. That of the last one
+    /// is kept.
+    pub(super) fn return_early_bounds(&mut self, bounds: DrawBounds, last: Option<&Window>) {
+        self.early_bounds.early = bounds.early;
+        if let (Some(heuristic), Some(depth)) = (last.and_then(|last| last.heuristic), self.depths.first()) {
+            *depth.heuristic() = heuristic;
+        }
     }
 
     /// Updates the early depth bounds with all queued draws. Returns the number of triangles that
@@ -331,10 +384,9 @@ impl PendingDraws {
 
     /// Removes and returns the open window, if `primitives` of a draw may be added to it.
     ///
-    /// Small draws share windows. Each large draw has its own windows, so that early depth tests
-    /// of a window apply to one draw.
+    /// Small draws share windows. Each large draw has its own windows.
     pub(super) fn open(&mut self, draw: DrawId, primitives: usize) -> Vec<Triangles> {
-        let is_large = |count: usize| count >= MIN_TESTED;
+        let is_large = |count: usize| count >= MIN_OWN_WINDOWS;
         let is_other = self.runs.iter().any(|run| run.draw.state != draw.state);
         if is_other && (is_large(primitives) || self.open.iter().any(|open| is_large(open.len()))) {
             self.close();
@@ -352,29 +404,62 @@ impl PendingDraws {
     }
 
     /// Appends a window.
+    ///
+    /// Primitives are tested against the bounds after all earlier draws. In a segment they are also
+    /// tested against those that its later primitives in the window leave.
     fn add(&mut self, triangles: Triangles, runs: Runs) {
-        let state = &self.queue.pixels[self.queue.draws[runs[0].draw.state as usize].pixel];
-        let visibility = state.visibility;
-        let format = DepthFormat { bits: self.depth_bits, samples: state.pipeline.multisample.samples };
-        let is_of_one = runs.iter().all(|run| run.draw.state == runs[0].draw.state);
-        let is_tested = is_of_one && self.update_early_bounds_for(&visibility, &triangles);
-        let direction = visibility.tests.filter(|_| is_tested);
-        let early_test = direction.and_then(|direction| EarlyHizTest::new(&self.early_bounds.early, direction, format));
-        let clips: SmallVec<[Clip; 2]> = runs.iter().map(|run| self.clip(run)).collect();
-        let mut window = Window::new(triangles, &self.grid, &clips, early_test);
-        window.runs = runs;
-        if let (true, Some(depth)) = (is_tested, self.depths.first()) {
-            depth.heuristic().count_tests(window.tests.queries, window.tests.kills);
+        let direction = runs.iter().find_map(|run| self.state(run).visibility.tests);
+        let heuristic = direction.and_then(|direction| self.prepare_tests(direction, triangles.len()));
+        let mut sorter = WindowSorter::new(&triangles, &self.grid, heuristic, self.records);
+        let is_tested = heuristic.is_some();
+        let (mut start, mut rest) = (0, &runs[..]);
+        while let Some(first) = rest.first() {
+            let segment = self.state(first).segment.filter(|_| is_tested);
+            let is_alike = |run: &Run| segment.is_some() && self.state(run).segment == segment;
+            let (runs, after) = rest.split_at(1 + rest[1..].iter().take_while(|run| is_alike(run)).count());
+            if segment.is_some() {
+                sorter.count_updates(self.update_by_runs(&triangles, start, runs));
+            }
+            runs.iter().for_each(|run| self.sort_run(&triangles, run, is_tested, &mut sorter));
+            if is_tested && segment.is_none() {
+                sorter.count_updates(self.update_by_runs(&triangles, start, runs));
+            }
+            start = runs.last().map_or(start, |run| run.end);
+            rest = after;
         }
-        self.extend(window);
+        if let (Some(heuristic), Some(depth)) = (sorter.heuristic(), self.depths.first()) {
+            *depth.heuristic() = heuristic;
+            // The bounds contain the updates of this window.
+            self.early_bounds.windows = self.queue.windows.len() + 1;
+        }
+        self.extend(sorter.finish(triangles, runs));
     }
 
-    /// Returns the pixels that triangles of a run may cover.
-    fn clip(&self, run: &Run) -> Clip {
-        Clip {
-            end: run.end,
-            pixels: self.queue.pixels[self.queue.draws[run.draw.state as usize].pixel].fragment_area(),
-        }
+    /// Updates the early depth bounds by runs of triangles, of which the first begins at `start`.
+    /// Returns the number of triangles that did.
+    fn update_by_runs(&mut self, triangles: &Triangles, mut start: u32, runs: &[Run]) -> u32 {
+        let Self { early_bounds, queue, depths, grid, depth_bits, .. } = self;
+        let Some(depth) = depths.get(triangles.layer() as usize) else { return 0 };
+        let update = |run: &Run| {
+            let range = std::mem::replace(&mut start, run.end)..run.end;
+            let rules = queue.pixels[queue.draws[run.draw.state as usize].pixel].update_rules(depth, *depth_bits);
+            tiling::update_by_run(&mut early_bounds.early, (triangles, range), grid, &rules)
+        };
+        runs.iter().map(update).sum()
+    }
+
+    /// Sorts the triangles of a run into tiles, with early tests if the bounds are known.
+    fn sort_run(&self, triangles: &Triangles, run: &Run, is_tested: bool, sorter: &mut WindowSorter) {
+        let state = self.state(run);
+        let format = DepthFormat { bits: self.depth_bits, samples: state.pipeline.multisample.samples };
+        let direction = state.visibility.tests.filter(|_| is_tested);
+        let test = direction.and_then(|direction| EarlyHizTest::new(&self.early_bounds.early, direction, format));
+        sorter.add_run(triangles, run.end, state.fragment_area(), test);
+    }
+
+    /// Returns the pixel state of a run.
+    fn state(&self, run: &Run) -> &PixelState {
+        &self.queue.pixels[self.queue.draws[run.draw.state as usize].pixel]
     }
 
     /// Takes back the window from [`Self::open`] after triangles of a draw were added. The last
@@ -422,13 +507,14 @@ impl PendingDraws {
     pub(super) fn take(&mut self) -> TileQueue {
         self.close();
         self.invalidate_early_bounds();
-        self.closed = 0;
+        (self.closed, self.queued) = (0, 0);
         std::mem::take(&mut self.queue)
     }
 
     /// Appends a window behind all earlier primitives. No window may be open.
     pub(super) fn extend(&mut self, window: Window) {
         self.closed += self.size(&window.triangles);
+        self.queued += window.triangles.len();
         self.queue.windows.push(window);
     }
 }

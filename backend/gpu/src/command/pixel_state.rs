@@ -14,7 +14,7 @@ use super::state::PUSH_BYTES;
 use super::viewports::fragment_area;
 use crate::hiz::{DepthFormat, Hierarchy, UpdateRules, Visibility};
 use crate::pipeline::CompiledPipeline;
-use crate::pixel::{PixelContext, Rates};
+use crate::pixel::{PixelContext, Rates, Segment};
 use crate::raster::Coverage;
 use crate::state::{DepthStencilState, DynamicState, StencilState};
 
@@ -27,6 +27,8 @@ pub(super) struct PixelState {
     pub(super) layer: u32,
     /// Use of the Hi-Z structures, if there are any.
     pub(super) visibility: Visibility,
+    /// Segment of the draws, in which later primitives may hide earlier ones, if known.
+    pub(super) segment: Option<Segment>,
     /// Number of commands that have draws with this state.
     pub(super) commands: u32,
     /// Number of the last one.
@@ -38,6 +40,8 @@ pub(super) struct FragmentState<'a> {
     pub(super) pipeline: &'a Arc<CompiledPipeline>,
     pub(super) dynamic: &'a DynamicValues,
     pub(super) visibility: Visibility,
+    /// Segment of the draw, in which later primitives may hide earlier ones, if known.
+    pub(super) segment: Option<Segment>,
     /// Resources of the fragment program.
     pub(super) bindings: Option<&'a Arc<Bindings>>,
     pub(super) push: &'a [u8; PUSH_BYTES],
@@ -47,8 +51,8 @@ impl PixelState {
     /// Returns the state of draws to the first layer. The use of Hi-Z structures is left at its
     /// default.
     pub(super) fn of(dynamic: &DynamicValues, pipeline: &Arc<CompiledPipeline>) -> Self {
-        let (visibility, commands, last_command) = Default::default();
-        Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, commands, last_command }
+        let (visibility, segment, commands, last_command) = Default::default();
+        Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility, segment, commands, last_command }
     }
 
     /// Returns the state of a draw of command number `command` to a layer.
@@ -58,6 +62,7 @@ impl PixelState {
             dynamic: *fragments.dynamic,
             layer,
             visibility: fragments.visibility,
+            segment: fragments.segment,
             commands: 1,
             last_command: command,
         }

@@ -225,9 +225,10 @@ impl<'g> Processor<'g> {
         }
         self.device.in_use.iter().for_each(|in_use| residency::use_attachments(in_use, begin));
         let mut pass = Pass::begin(begin, self.gpu)?;
-        self.pending = PendingDraws::new(pixel_area(pass.area), pass.layers, self.gpu.config().batch);
         self.draws.begin_pass();
         self.queries.begin_sample(SampleKind::Pass, self.gpu);
+        let records = self.queries.counters().is_some();
+        self.pending = PendingDraws::new(pixel_area(pass.area), pass.layers, self.gpu.config().batch, records);
         self.pending.begin_clears(pass.take_clears());
         self.begin_subpass(pass);
         Ok(())

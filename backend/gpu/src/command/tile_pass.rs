@@ -59,6 +59,7 @@ fn run(context: &mut PassContext<'_>, clears_all: bool, beside: Beside<'_>) -> R
     let counters = queries.counters().map(|counters| &**counters);
     if let Some(counters) = counters {
         count_windows(counters, &queue.windows);
+        pixel::mark_early_kills(&queue.windows, &grid, counters);
         pending.processed.resize_with(grid.count_all(), AtomicU32::default);
     }
     let (no_bindings, occlusion) = (Bindings::default(), queries.occlusion.counter());
@@ -119,12 +120,14 @@ fn count_windows(counters: &Counters, windows: &[Window]) {
     counters.count(Counter::Windows, windows.len() as u64);
     counters.count(Counter::TilesConservative, sum(|tests| tests.evaluated));
     counters.count(Counter::TilesTouched, sum(|tests| tests.touched));
+    counters.count(Counter::HizEarlyBlockQueries, sum(|tests| tests.block_queries));
+    counters.count(Counter::HizEarlyBlockKills, sum(|tests| tests.block_kills));
     counters.count(Counter::HizEarlyQueries, sum(|tests| tests.queries));
     counters.count(Counter::HizEarlyKills, sum(|tests| tests.kills));
-    for window in windows.iter().filter(|window| window.tests.kills > 0) {
-        // Tested windows have primitives of one draw.
-        if let Some(sample) = window.runs.first().and_then(|run| run.draw.sample) {
-            counters.assign_early_kills(sample, window.tests.kills.into());
+    counters.count(Counter::HizEarlyGroupKills, sum(|tests| tests.group_kills));
+    for (run, kills) in windows.iter().flat_map(|window| window.runs.iter().zip(&window.run_kills)) {
+        if let Some(sample) = run.draw.sample.filter(|_| *kills > 0) {
+            counters.assign_early_kills(sample, (*kills).into());
         }
     }
     counters.count(Counter::Primitives, windows.iter().map(|window| window.triangles.len() as u64).sum());

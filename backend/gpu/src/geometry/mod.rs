@@ -46,7 +46,7 @@ pub use primitives::{PrimitiveBounds, PrimitiveWords, Primitives};
 
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use stream::{AssembledChunk, Assembly, Stream};
-pub use triangles::{MAX_TRIANGLES, Pixels, Triangles};
+pub use triangles::{MAX_TRIANGLES, Pixels, TestLanes, Triangles};
 pub use varies::Varies;
 
 /// A vertex after the last vertex stage, as input of clipping.

@@ -4,6 +4,8 @@
 //! Data for their fragments is computed tile by tile, see `batch`. It is much larger than a
 //! vertex, and storing it would cost memory bandwidth.
 
+use std::ops::Range;
+
 use vitric_base::simd::{Lanes, Vectors, WAVE};
 use vitric_exec::runtime::rows::{BLOCK, Chunk, prefetch};
 
@@ -53,6 +55,18 @@ impl Packed {
     }
 }
 
+/// Up to sixteen consecutive triangles as tests in front of the tiler read them, one a lane. Unused
+/// lanes repeat the last triangle.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct TestLanes {
+    /// First pixels and exclusive ends that the triangles may cover: x in the low half, y in the
+    /// high half.
+    pub pixels: [Lanes; 2],
+    /// Depths of the corners, before bias and clamp.
+    pub depths: [[f32; WAVE]; 3],
+}
+
 /// Position of the [`Facing`] bits in the first row's number. Windows have fewer vertices than
 /// that.
 pub(super) const FACING: u32 = 30;
@@ -79,6 +93,12 @@ pub struct Triangles {
 }
 
 const NO_COVER: u32 = u32::MAX;
+
+/// Fills the lanes from `count` on with the value of the last lane before them.
+fn repeat_last<T: Copy>(lanes: &mut [T; WAVE], count: usize) {
+    let last = lanes[count - 1];
+    lanes[count..].fill(last);
+}
 
 impl Default for Triangles {
     fn default() -> Self {
@@ -191,6 +211,32 @@ impl Triangles {
         let depth = |row: u32| f32::from_bits(self.row(row)[0][output::WINDOW + 2]);
         let [first, second, third] = self.rows_of(index);
         [depth(first), depth(second), depth(third)]
+    }
+
+    /// Reads triangles for tests. `range` has at most sixteen.
+    #[inline]
+    pub fn read_lanes(&self, range: Range<u32>, lanes: &mut TestLanes) {
+        let (words, stride) = (self.rows.as_flattened(), self.row_chunks * BLOCK);
+        let packed = &self.packed[range.start as usize..range.end as usize];
+        for (lane, Packed { rows: [first, second, third], pixels, .. }) in packed.iter().enumerate() {
+            let depth = |row: u32| f32::from_bits(words[row as usize * stride + output::WINDOW + 2]);
+            lanes.pixels[0][lane] = pixels[0];
+            lanes.pixels[1][lane] = pixels[1];
+            lanes.depths[0][lane] = depth(first & ((1 << FACING) - 1));
+            lanes.depths[1][lane] = depth(*second);
+            lanes.depths[2][lane] = depth(*third);
+        }
+        let count = packed.len();
+        if count < WAVE {
+            lanes.pixels.iter_mut().for_each(|lanes| repeat_last(lanes, count));
+            lanes.depths.iter_mut().for_each(|lanes| repeat_last(lanes, count));
+        }
+    }
+
+    /// Returns the range that depths of fragments are clamped to, and true if they stay between
+    /// those of their triangle's corners.
+    pub fn depth_limits(&self) -> ([f32; 2], bool) {
+        (self.plan.rules.depth_range, self.plan.rules.depths_within_corners)
     }
 
     /// Returns the position and depth slopes of a triangle as its tiles compute them. Other fields

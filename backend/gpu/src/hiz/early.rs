@@ -6,8 +6,38 @@
 //! nearness: smaller values are nearer, in either direction of the comparison. Source: DESIGN 3.2,
 //! "a visibility shader sits between the last vertex stage and the tiler".
 
-use super::{Bounds, DepthDirection, DepthRange, GROUPS, GroupCoverage, Layer, group_number};
+use vitric_base::simd::kernel;
+
+use super::{Bounds, DepthDirection, DepthRange, GROUPS, GROUPS_LOG2, GroupCoverage, Layer, group_number};
 use crate::raster::GROUP_LOG2;
+
+/// Rectangle of groups of a tile: first column and row, last column and row.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupRect([usize; 4]);
+
+impl GroupRect {
+    /// Returns the groups that pixels of one tile touch: `[x0, y0, x1, y1]` with exclusive ends,
+    /// not empty.
+    #[inline]
+    pub fn of([x0, y0, x1, y1]: [i32; 4]) -> Self {
+        Self([x0, y0, x1 - 1, y1 - 1].map(|pixel| (pixel >> GROUP_LOG2) as usize & ((1 << GROUPS_LOG2) - 1)))
+    }
+
+    /// Returns the groups as bits, by their numbers.
+    #[inline]
+    pub fn mask(self) -> u64 {
+        let [left, top, right, bottom] = self.0;
+        let (columns, rows) = (0xff >> (7 + left - right) << left, u64::MAX >> (8 * (7 + top - bottom)) << (8 * top));
+        (columns * 0x0101_0101_0101_0101) & rows
+    }
+
+    /// Returns the numbers of the groups, row by row.
+    #[inline]
+    fn numbers(self) -> impl Iterator<Item = usize> {
+        let [left, top, right, bottom] = self.0;
+        (top..=bottom).flat_map(move |row| (left..=right).map(move |column| row << GROUPS_LOG2 | column))
+    }
+}
 
 /// Bounds of a tile: the nearness of the farthest pixel of the tile, and of each group.
 #[derive(Debug, Clone)]
@@ -28,6 +58,20 @@ impl TileBounds {
         Self { all: far(&bounds.all), groups, nearest }
     }
 }
+
+#[inline(always)]
+fn no_farther_groups(bounds: &[f32; GROUPS], nearness: f32) -> u64 {
+    let mut bits = 0;
+    for (group, &bound) in bounds.iter().enumerate() {
+        bits |= u64::from(nearness <= bound) << group;
+    }
+    bits
+}
+
+kernel!(
+    /// Returns the groups, as bits, than whose bounds a depth is no farther.
+    no_farther, no_farther_groups, (bounds: &[f32; GROUPS], nearness: f32) -> u64
+);
 
 /// Bounds of the depths of all tiles of a pass.
 #[derive(Debug, Clone, Default)]
@@ -87,6 +131,34 @@ impl EarlyBounds {
     #[inline]
     pub fn may_hide_in(&self, tile: usize, nearness: f32) -> bool {
         nearness > self.tiles[tile].nearest
+    }
+
+    /// Returns true if depths no nearer than this are hidden in some groups of a tile.
+    #[inline]
+    pub fn hides_groups(&self, tile: usize, groups: GroupRect, nearness: f32) -> bool {
+        let tile = &self.tiles[tile];
+        nearness > tile.all || nearness > tile.nearest && groups.numbers().all(|group| nearness > tile.groups[group])
+    }
+
+    /// Returns the groups of a tile, as bits, in which depths no nearer than this are not hidden.
+    #[inline]
+    pub fn visible_groups(&self, tile: usize, nearness: f32) -> u64 {
+        let tile = &self.tiles[tile];
+        if nearness > tile.all { 0 } else { no_farther(&tile.groups, nearness) }
+    }
+
+    /// Returns the nearness than which depths must be farther to be hidden anywhere in a tile.
+    #[inline]
+    pub fn nearest(&self, tile: usize) -> f32 {
+        self.tiles[tile].nearest
+    }
+
+    /// Returns the nearness than which depths must be farther to be hidden in a group of a tile,
+    /// given its number.
+    #[inline]
+    pub fn bound(&self, tile: usize, group: usize) -> f32 {
+        let tile = &self.tiles[tile];
+        tile.groups[group].min(tile.all)
     }
 
     /// Returns true if depths no nearer than this are hidden in the pixels `[x0, y0, x1, y1]` of a

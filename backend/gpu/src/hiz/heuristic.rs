@@ -30,8 +30,12 @@ const MAX_VAIN_TESTS: i32 = 4 * TRIAL;
 /// Number of primitives that are drawn without tests for each test in vain.
 const PAUSE: i32 = 16;
 
+/// Number of updates in front of the tiler that count like a test in vain. They are needed for
+/// tests only, but a draw has few triangles that are large enough.
+const UPDATES_PER_TEST: u32 = 16;
+
 /// Heuristic that pauses tests which do not pay.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct HizHeuristic {
     /// True if tests never pause.
     is_always_on: bool,
@@ -59,6 +63,19 @@ impl HizHeuristic {
     /// Returns true if tests are expected to pay.
     pub fn allows_tests(&self) -> bool {
         self.is_always_on || self.paused <= 0 && self.credit > 0
+    }
+
+    /// Returns true if no test is expected to pay for this number of primitives.
+    pub fn is_paused_for(&self, primitives: u32) -> bool {
+        !self.is_always_on && self.paused > primitives as i32
+    }
+
+    /// Counts updates that are made for tests only. While tests pause they do not prolong the
+    /// pause.
+    pub fn count_updates(&mut self, updates: u32) {
+        if self.allows_tests() {
+            self.count_tests(updates / UPDATES_PER_TEST, 0);
+        }
     }
 
     /// Counts tests, and those of them that found something hidden.

@@ -35,7 +35,7 @@ use vitric_format::stored_depth;
 use crate::raster::{GROUP_LOG2, Shape, TILE_LOG2, within};
 
 pub use cache::{Bytes, HizCache};
-pub use early::{EarlyBounds, groups_of};
+pub use early::{EarlyBounds, GroupRect, groups_of};
 pub use heuristic::{Hiz, HizHeuristic};
 pub use occlusion::{HizUpdate, HizUpdater, OcclusionTest, UpdateCoverage, UpdateRules, apply_updates};
 use quads::GroupBounds;
@@ -280,10 +280,8 @@ impl Bounds {
 
     /// Returns the pixels of a group that lie in the image.
     fn pixels_of(&self, group: usize) -> [i64; 4] {
-        let place = [group & ((1 << GROUPS_LOG2) - 1), group >> GROUPS_LOG2];
-        let first = |axis: usize| (self.pixels[axis] >> TILE_LOG2 << TILE_LOG2) + ((place[axis] as i64) << GROUP_LOG2);
-        let [x, y] = [first(0), first(1)];
-        within([x, y, x + (1 << GROUP_LOG2), y + (1 << GROUP_LOG2)], self.pixels)
+        let corner = [self.pixels[0], self.pixels[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        within(pixels_of_group(corner, group), self.pixels)
     }
 
     /// Prepares for a draw that tests and writes in a direction. Layers of the other direction are
@@ -447,6 +445,14 @@ impl Bounds {
 pub fn group_number([x, y]: [i64; 2]) -> usize {
     let [column, row] = [x, y].map(|pixel| (pixel >> GROUP_LOG2) as usize & ((1 << GROUPS_LOG2) - 1));
     row << GROUPS_LOG2 | column
+}
+
+/// Returns the pixels of a group, given its number and the first pixel of its tile.
+#[inline]
+pub fn pixels_of_group([left, top]: [i64; 2], group: usize) -> [i64; 4] {
+    let place = |number: usize, first: i64| first + ((number as i64) << GROUP_LOG2);
+    let (x, y) = (place(group & ((1 << GROUPS_LOG2) - 1), left), place(group >> GROUPS_LOG2, top));
+    [x, y, x + (1 << GROUP_LOG2), y + (1 << GROUP_LOG2)]
 }
 
 /// Returns the range of the depths of a primitive over the pixels `[x0, y0, x1, y1]` with exclusive

@@ -140,6 +140,20 @@ mod tests {
         assert_eq!(blocks_and_quads(pixels_of(1), pixels_of(0b11)), [0, 1]);
     }
 
+    /// Depths of 1/16, 3/16, ... 15/16 from column to column, against bounds of a group.
+    #[test]
+    fn quads_and_blocks_behind_a_slope_are_counted() {
+        let depth = Plane { origin: 0.0, dx: 1.0 / 8.0, dy: 0.0 };
+        let shape = Shape { depth, depth_range: [0.0, 1.0], ..Shape::default() };
+        let hidden = |all: f32| {
+            let bounds = GroupBounds { all, layer: all, outside_layer: 0 };
+            let format = DepthFormat { bits: 32, samples: 1 };
+            blocks_and_quads(hidden(DepthDirection::Less, bounds, &shape, [0, 0], format), u64::MAX)
+        };
+        // Quads have their nearest depth at 1/16, 5/16, 9/16 and 13/16.
+        assert_eq!([0.0, 0.25, 0.5, 0.75, 0.9].map(hidden), [[4, 0], [2, 4], [2, 0], [0, 4], [0, 0]]);
+    }
+
     proptest! {
         /// Hidden quads lie behind the bounds at every sample.
         #[test]

@@ -26,7 +26,7 @@ mod wave;
 pub use draw::{DrawContext, PixelContext, Segment, visibility};
 pub use kernel::{ByProgram, Kernels};
 pub use lookahead::{LookaheadRole, LookaheadSegment};
-pub use pass::{Beside, run_tile_pass};
+pub use pass::{Beside, mark_early_kills, run_tile_pass};
 pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};
 pub use view::{Bin, PrimitiveId, PrimitiveRun, SetUpScratch, TilePass, TileView};

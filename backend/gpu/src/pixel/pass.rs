@@ -3,11 +3,14 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use vitric_base::counters::{self, Counter, TileCounters};
+use vitric_base::counters::{self, Counter, Counters, TileCounters};
 use vitric_base::object_pool::ObjectPool;
 use vitric_base::workers::Workers;
 
+use super::tile::count_hidden;
 use super::{TilePass, TileScratch, process_tile};
+use crate::raster::{Grid, within};
+use crate::tiling::Window;
 
 /// Counter values of a worker that show how a tile was processed.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +39,29 @@ impl TilePass<'_> {
         let again = self.processed.is_some_and(|processed| processed.mark(tile));
         counters.count(Counter::TilesReprocessed, again.into());
         counters.count(Counter::TilesCulled, (now.covered == before.covered).into());
+    }
+}
+
+/// Marks the groups of parts of triangles that were hidden before they were put into the tiles of
+/// a grid.
+pub fn mark_early_kills(windows: &[Window], grid: &Grid, counters: &Counters) {
+    let hidden = windows.iter().flat_map(|window| &window.hidden).map(|pixels| pixels.map(i64::from));
+    let mut parts: Vec<(usize, [i64; 4])> = hidden
+        .flat_map(|pixels| {
+            let [first, last] = Grid::corners(pixels);
+            let places =
+                (first[1]..=last[1]).flat_map(move |row| (first[0]..=last[0]).map(move |column| [column, row]));
+            places.map(move |place| {
+                let tile = grid.number(place);
+                (tile, within(pixels, grid.pixels(tile)))
+            })
+        })
+        .collect();
+    parts.sort_unstable();
+    let tally = counters.begin_pass(grid.size()[0] as usize, grid.size()[1] as usize).tally();
+    for parts in parts.chunk_by(|a, b| a.0 == b.0) {
+        parts.iter().for_each(|&(_, pixels)| count_hidden(Some(&tally.counters), pixels));
+        tally.end_tile(parts[0].0);
     }
 }
 

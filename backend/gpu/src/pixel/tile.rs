@@ -198,7 +198,7 @@ impl DrawTraits {
 }
 
 /// Marks the groups of a hidden part of a primitive in the counters.
-fn count_hidden(counters: Option<&TileCounters>, window: [i64; 4]) {
+pub(super) fn count_hidden(counters: Option<&TileCounters>, window: [i64; 4]) {
     let Some(counters) = counters else { return };
     groups_of(window).for_each(|group| counters.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
 }

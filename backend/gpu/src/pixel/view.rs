@@ -13,7 +13,7 @@ use super::DrawContext;
 use crate::geometry::{MAX_TRIANGLES, PrimitiveWords, Primitives, TriangleBatch};
 use crate::hiz::{Bounds, Hierarchy};
 use crate::raster::{Criterion, Grid, Shape, Triangle, UNITS};
-use crate::tiling::{DrawId, Run, TileParts, Window};
+use crate::tiling::{DrawId, Run, TileParts, VisibleGroups, Window};
 use crate::transfer::PlaneClear;
 
 /// Windows and draws of one pass over the tiles.
@@ -119,12 +119,31 @@ pub struct Bin {
     runs: Vec<Run>,
     /// Primitives in API order.
     pub primitives: Primitives,
+    /// Primitives that are hidden in some groups of the tile, ascending, and the groups, as bits,
+    /// that may show them.
+    partial: Vec<(u32, u64)>,
 }
 
 impl Bin {
     /// Returns the draw number of the first primitive.
     pub fn first_draw(&self) -> Option<usize> {
         self.runs.first().map(|run| run.draw.state as usize)
+    }
+
+    /// Returns the groups of the tile, as bits, that may show a primitive.
+    pub(super) fn visible_groups(&self, index: u32) -> u64 {
+        let found = self.partial.binary_search_by_key(&index, |(number, _)| *number);
+        found.map_or(u64::MAX, |found| self.partial[found].1)
+    }
+
+    /// Appends the visible groups of those of the window's triangles in `indices` that are hidden
+    /// in some groups. The bin already contains `before` triangles.
+    fn add_partial(&mut self, partial: &[VisibleGroups], indices: &[u16], before: usize) {
+        let place = |partial: &VisibleGroups| {
+            let place = indices.binary_search(&partial.triangle).ok()?;
+            Some(((before + place) as u32, partial.groups))
+        };
+        self.partial.extend(partial.iter().filter_map(place));
     }
 
     /// Appends the draw states of the window's triangles in `indices`. The bin already contains
@@ -176,7 +195,7 @@ impl<'a> TilePass<'a> {
         let SetUpScratch { batches, bins, triangles } = scratch;
         let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
         let mut parts = self.parts.of(tile).iter().map(|&part| (part, &self.windows[part.window as usize])).peekable();
-        let mut count = 0;
+        let (mut count, number) = (0, self.grid.place(tile).1);
         while let Some(&(_, first)) = parts.peek() {
             triangles.clear();
             if bins.len() == count {
@@ -184,12 +203,14 @@ impl<'a> TilePass<'a> {
             }
             let bin = &mut bins[count];
             bin.runs.clear();
+            bin.partial.clear();
             let alike = |window: &Window| window.triangles.plan() == first.triangles.plan();
             while let Some((part, window)) =
                 parts.next_if(|(part, window)| alike(window) && triangles.len() + part.count() <= MAX_TRIANGLES)
             {
                 let indices = window.triangles_of(part);
                 bin.add_runs(&window.runs, indices, triangles.len());
+                bin.add_partial(window.partial_in(number), indices, triangles.len());
                 triangles.extend(indices.iter().map(|&index| part.window << 16 | u32::from(index)));
             }
             bin.primitives.set_up(first.triangles.plan(), (triangles, find), batches);

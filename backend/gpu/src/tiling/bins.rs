@@ -4,10 +4,12 @@
 
 use std::ops::Range;
 
-use super::early_hiz::{Candidate, EarlyHizTest, TestCounts};
-use super::{Batch, Clip, Window};
+use vitric_base::simd::WAVE;
+
+use super::early_hiz::{Block, Candidate, EarlyHizTest, WindowTests};
+use super::{Batch, Window};
 use crate::geometry::Triangles;
-use crate::raster::{Grid, TileRect};
+use crate::raster::{Grid, TileRect, within};
 
 /// Triangles of a window by the tiles that they touch.
 #[derive(Debug)]
@@ -17,13 +19,25 @@ pub(super) struct Bins {
     tiles: Vec<(u32, u32)>,
     /// Numbers of triangles, ascending for each tile.
     triangles: Vec<u16>,
+    /// Groups of triangles that are hidden in some groups of a tile, in order.
+    partial: Vec<VisibleGroups>,
 }
 
-/// Tests of triangles while they are sorted, and their counts.
-pub(super) struct BinTests<'a> {
-    /// Early Hi-Z test, if the draws have one.
-    pub(super) early_hiz: Option<EarlyHizTest<'a>>,
-    pub(super) counts: TestCounts,
+/// Groups of a tile that may show a triangle, which others hide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VisibleGroups {
+    /// Number of the tile in its layer.
+    tile: u32,
+    /// Number of the triangle.
+    pub triangle: u16,
+    /// The groups, as bits.
+    pub groups: u64,
+}
+
+/// Consecutive triangles of a window.
+pub(super) struct TriangleRun<'t> {
+    pub(super) triangles: &'t Triangles,
+    pub(super) range: Range<u32>,
 }
 
 /// Tiles that a draw may touch.
@@ -40,13 +54,22 @@ struct TileTriangles {
 }
 
 /// Pairs of a tile and a triangle that touches it, in the order of the triangles.
-struct Touched {
+#[derive(Debug, Default)]
+pub(super) struct Touched {
     pairs: Vec<(u32, u16)>,
     /// Number of triangles of each tile; empty if they are not counted.
     counts: Vec<u32>,
+    partial: Vec<VisibleGroups>,
 }
 
 impl Touched {
+    /// Returns an empty list for a number of triangles in the tiles of a grid.
+    pub(super) fn new(triangles: usize, grid: &Grid) -> Self {
+        // The time of counting grows with the tiles, that of comparing with the triangles.
+        let counts = if triangles * 8 >= grid.count() { vec![0; grid.count()] } else { Vec::new() };
+        Self { pairs: Vec::with_capacity(triangles), counts, partial: Vec::new() }
+    }
+
     #[inline(always)]
     fn push(&mut self, tile: u32, triangle: u16) {
         self.pairs.push((tile, triangle));
@@ -54,65 +77,76 @@ impl Touched {
             *count += 1;
         }
     }
+
+    /// Adds each tile of a grid that a triangle of a range touches and that has any pixel of
+    /// `clip`, except where the triangle is known to be hidden.
+    pub(super) fn add_run(
+        &mut self,
+        TriangleRun { triangles, range }: TriangleRun<'_>,
+        (grid, clip): (&Grid, [i64; 4]),
+        early_hiz: Option<EarlyHizTest<'_>>,
+        tests: &mut WindowTests,
+    ) {
+        let tiles = &DrawTiles { grid, tiles: grid.tiles_within(clip) };
+        let Some(test) = &early_hiz else {
+            return range.for_each(|index| self.add((triangles, index), tiles, None, tests));
+        };
+        let clip = within(clip, grid.area());
+        for start in range.clone().step_by(WAVE) {
+            let range = &(start..range.end.min(start + WAVE as u32));
+            let visible = test.visible_lanes(Block { triangles, range, grid, clip }, tests);
+            let (mut lanes, test) = (visible.unwrap_or((1 << range.len()) - 1), visible.map(|_| test));
+            while lanes != 0 {
+                self.add((triangles, start + lanes.trailing_zeros()), tiles, test, tests);
+                lanes &= lanes - 1;
+            }
+        }
+    }
+
+    /// Adds the tiles that a triangle touches.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        (triangles, index): (&Triangles, u32),
+        DrawTiles { grid, tiles }: &DrawTiles<'_>,
+        test: Option<&EarlyHizTest<'_>>,
+        tests: &mut WindowTests,
+    ) {
+        // Most triangles lie in one tile. Their test is that of their block.
+        if let Some(tile) = grid.only_tile(triangles.pixels(index), tiles) {
+            return self.push(tile, index as u16);
+        }
+        let first = triangles.layer() as usize * grid.count();
+        let candidate = test.and_then(|test| Some((test, test.candidate(triangles, index)?)));
+        let mut count = 0;
+        let pixels = triangles.pixels(index).map(i64::from);
+        let coverage = || triangles.triangle(index);
+        let evaluated = grid.touched_by(pixels, tiles, coverage, |tile| {
+            count += 1;
+            let visible = |(test, candidate): &(&EarlyHizTest<'_>, Candidate<'_>)| {
+                test.visible_groups((first + tile, grid.pixels(tile)), candidate, tests)
+            };
+            let (groups, tile, triangle) = (candidate.as_ref().map_or(u64::MAX, visible), tile as u32, index as u16);
+            if groups != 0 {
+                self.push(tile, triangle);
+            }
+            if groups != 0 && groups != u64::MAX {
+                self.partial.push(VisibleGroups { tile, triangle, groups });
+            }
+        });
+        if evaluated > 0 {
+            let counts = &mut tests.counts;
+            (counts.evaluated, counts.touched) = (counts.evaluated + evaluated, counts.touched + count);
+        }
+    }
 }
 
 impl Bins {
-    /// Sorts triangles into the tiles of a layer that their draws may touch, except where they are
-    /// known to be hidden.
-    pub(super) fn new(triangles: &Triangles, grid: &Grid, clips: &[Clip], tests: &mut BinTests<'_>) -> Self {
-        // The time of counting grows with the tiles, that of comparing with the triangles.
-        let is_counted = triangles.len() * 8 >= grid.count();
-        let counts = if is_counted { vec![0; grid.count()] } else { Vec::new() };
-        let mut touched = Touched { pairs: Vec::with_capacity(triangles.len()), counts };
-        let mut start = 0;
-        for clip in clips {
-            let range = start..clip.end.min(triangles.len() as u32);
-            start = range.end;
-            let tiles = DrawTiles { grid, tiles: grid.tiles_within(clip.pixels) };
-            Self::bin_run(triangles, range, &tiles, tests, &mut touched);
-        }
-        let Touched { pairs, counts } = touched;
-        if is_counted { Self::counted(&pairs, counts) } else { Self::sorted(pairs) }
-    }
-
-    /// Adds each of `tiles` that a triangle of a range touches, except where it is known to be
-    /// hidden.
-    #[inline]
-    fn bin_run(
-        triangles: &Triangles,
-        range: Range<u32>,
-        DrawTiles { grid, tiles }: &DrawTiles<'_>,
-        BinTests { early_hiz, counts }: &mut BinTests<'_>,
-        touched: &mut Touched,
-    ) {
-        let first = triangles.layer() as usize * grid.count();
-        for index in range {
-            // Most triangles lie in one tile. They are too small for an early test.
-            if let Some(tile) = grid.only_tile(triangles.pixels(index), tiles) {
-                touched.push(tile, index as u16);
-                continue;
-            }
-            let candidate = early_hiz.and_then(|test| Some((test, test.candidate(triangles, index, *counts)?)));
-            let mut count = 0;
-            let pixels = triangles.pixels(index).map(i64::from);
-            let evaluated = grid.touched_by(
-                pixels,
-                tiles,
-                || triangles.triangle(index),
-                |tile| {
-                    count += 1;
-                    let hides = |(test, candidate): &(EarlyHizTest<'_>, Candidate)| {
-                        test.hides(first + tile, grid.pixels(tile), candidate, counts)
-                    };
-                    if !candidate.as_ref().is_some_and(hides) {
-                        touched.push(tile as u32, index as u16);
-                    }
-                },
-            );
-            if evaluated > 0 {
-                (counts.evaluated, counts.touched) = (counts.evaluated + evaluated, counts.touched + count);
-            }
-        }
+    /// Sorts pairs by tiles.
+    pub(super) fn new(Touched { pairs, counts, mut partial }: Touched) -> Self {
+        partial.sort_unstable();
+        let bins = if counts.is_empty() { Self::sorted(pairs) } else { Self::counted(&pairs, counts) };
+        Self { partial, ..bins }
     }
 
     fn sorted(mut pairs: Vec<(u32, u16)>) -> Self {
@@ -124,7 +158,8 @@ impl Bins {
                 None => tiles.push((tile, place)),
             }
         }
-        Self { tiles, triangles: pairs.into_iter().map(|(_, triangle)| triangle).collect() }
+        let triangles = pairs.into_iter().map(|(_, triangle)| triangle).collect();
+        Self { tiles, triangles, partial: Vec::new() }
     }
 
     /// Returns the bins of pairs, given the number of triangles of each tile.
@@ -142,12 +177,19 @@ impl Bins {
         }
         let mut last = 0;
         let tiles = (0..).zip(counts).filter(|&(_, end)| std::mem::replace(&mut last, end) < end).collect();
-        Self { tiles, triangles }
+        Self { tiles, triangles, partial: Vec::new() }
     }
 
     /// Returns the numbers of the triangles of a part.
     pub(super) fn of(&self, part: WindowPart) -> &[u16] {
         &self.triangles[part.start as usize..part.end as usize]
+    }
+
+    /// Returns the visible groups of the triangles that are hidden in some groups of a tile.
+    pub(super) fn partial_in(&self, tile: usize) -> &[VisibleGroups] {
+        let start = self.partial.partition_point(|partial| (partial.tile as usize) < tile);
+        let count = self.partial[start..].partition_point(|partial| partial.tile as usize == tile);
+        &self.partial[start..start + count]
     }
 
     /// Returns the numbers of the triangles that touch a tile.

@@ -1,20 +1,31 @@
 //! Early Hi-Z: triangles of a window are tested before they are put into tiles, and update the
 //! structure for later triangles.
 //!
-//! A triangle is not put into a tile in which it is hidden, and is not set up there. Updates by
-//! the triangles of a draw take effect from the next draw on, so that windows of a draw can be
-//! made at the same time. Source: DESIGN 3.2.
+//! Sixteen consecutive triangles are a block. The block is tested as a whole first, by the pixels
+//! that contain all its triangles and by its nearest corner. If it may be visible, its triangles
+//! are tested one by one: those in one tile by their nearest corner, longer ones tile by tile. In
+//! tiles that a long triangle crosses, it is tested group by group until one group may show it. A
+//! triangle is not put into a tile in which it is hidden, and is not set up there. Source:
+//! DESIGN 3.2.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::Window;
-use crate::geometry::Triangles;
-use crate::hiz::{DepthDirection, DepthFormat, EarlyBounds, HizUpdate, HizUpdater, UpdateRules, depths_over};
-use crate::raster::{Grid, Shape, TILE_LOG2, may_cover_group, within};
+use vitric_base::simd::{Lanes, WAVE, kernel};
 
-/// Number of trial tests of a window, and the least share of them, as a divisor, that must hide
-/// triangles for tests to go on.
-const TRIALS: [u32; 2] = [64, 8];
+use super::Window;
+use crate::geometry::{Pixels, TestLanes, Triangles};
+use crate::hiz::{
+    DepthDirection, DepthFormat, DepthRange, EarlyBounds, GROUPS, GroupRect, HizHeuristic, HizUpdate, HizUpdater,
+    UpdateRules, as_stored, depths_over, pixels_of_group,
+};
+use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, UNITS, may_cover_group, within};
+
+/// Cost of reading and testing a block, in tests of a triangle.
+const BLOCK_COST: u32 = 6;
+
+/// Maximum number of columns and of rows of tiles in which a block is tested as a whole.
+const MAX_BLOCK_TILES: i64 = 2;
 
 /// Early Hi-Z test of a draw.
 #[derive(Clone, Copy)]
@@ -24,12 +35,29 @@ pub struct EarlyHizTest<'a> {
     format: DepthFormat,
 }
 
-/// A triangle that may be hidden.
-pub(super) struct Candidate {
-    shape: Shape,
+/// A triangle that touches several tiles and may be hidden in some of them.
+pub(super) struct Candidate<'t> {
+    triangles: &'t Triangles,
+    index: u32,
     pixels: [i64; 4],
-    /// Nearness of its nearest corner.
-    nearness: f32,
+    /// Nearness of its nearest corner and of its farthest one.
+    nearness: [f32; 2],
+    /// True if no fragment is nearer than the first and none farther than the second.
+    within_corners: bool,
+    shape: OnceCell<Shape>,
+}
+
+impl Candidate<'_> {
+    /// Returns true if the triangle is so long that tests with its slope are expected to pay.
+    fn is_long(&self) -> bool {
+        let [x0, y0, x1, y1] = self.pixels;
+        (x1 - x0).max(y1 - y0) >= 1 << TILE_LOG2
+    }
+
+    /// Returns the nearness that must be behind some bound for a test to find anything hidden.
+    fn testable(&self) -> f32 {
+        self.nearness[usize::from(self.is_long())]
+    }
 }
 
 /// Counts of the tests of sorting a window into tiles.
@@ -39,25 +67,137 @@ pub struct TestCounts {
     pub evaluated: u32,
     /// Evaluated pairs whose triangle touches the tile.
     pub touched: u32,
-    /// Pairs that were tested against Hi-Z.
+    /// Blocks that were tested as a whole.
+    pub block_queries: u32,
+    /// Blocks that were hidden as a whole.
+    pub block_kills: u32,
+    /// Pairs of triangle and tile that were tested, also those of blocks that are hidden.
     pub queries: u32,
     /// Tested pairs whose triangle is hidden.
     pub kills: u32,
+    /// Groups that hide a triangle in tiles that it is put into.
+    pub group_kills: u32,
 }
 
-impl TestCounts {
-    /// Returns true if more tests are expected to pay.
-    fn pay(self) -> bool {
-        let [trials, least] = TRIALS;
-        self.queries < trials || self.kills * least >= self.queries
+/// Tests of a window's triangles and their results.
+#[derive(Debug, Default)]
+pub(super) struct WindowTests {
+    pub(super) counts: TestCounts,
+    /// Estimate whether tests pay.
+    pub(super) heuristic: Option<HizHeuristic>,
+    /// Pixels of hidden parts of triangles, if they are wanted.
+    pub(super) hidden: Option<Vec<Pixels>>,
+    lanes: TestLanes,
+}
+
+impl WindowTests {
+    /// Returns tests with an estimate whether they pay. With `records`, hidden parts are recorded.
+    pub(super) fn new(heuristic: Option<HizHeuristic>, records: bool) -> Self {
+        Self { heuristic, hidden: records.then(Vec::new), ..Self::default() }
+    }
+
+    /// Returns true if a block of triangles is tested.
+    fn allows(&mut self, triangles: u32) -> bool {
+        let Some(heuristic) = &mut self.heuristic else { return false };
+        heuristic.count_primitives(triangles);
+        heuristic.allows_tests()
+    }
+
+    /// Counts the cost of tests and the pairs of triangle and tile that they kept out.
+    fn count(&mut self, cost: u32, kills: u32) {
+        self.counts.kills += kills;
+        self.heuristic.iter_mut().for_each(|heuristic| heuristic.count_tests(cost, kills));
+    }
+
+    /// Records the pixels of a hidden part of a triangle.
+    fn record(&mut self, pixels: [i64; 4]) {
+        if let Some(hidden) = &mut self.hidden {
+            hidden.push(pixels.map(|pixel| pixel as i16));
+        }
     }
 }
 
-/// Returns true if a triangle is so large that a test is expected to save more than it costs.
-#[inline]
-fn is_large(triangles: &Triangles, index: u32) -> bool {
-    let [x0, y0, x1, y1] = triangles.pixels(index).map(i32::from);
-    (x1 - x0).max(y1 - y0) >= 1 << TILE_LOG2
+/// The triangles of a block as one.
+struct BlockBounds {
+    /// Nearness of each triangle's nearest corner.
+    nearness: [f32; WAVE],
+    /// Least and greatest nearness of these.
+    range: DepthRange,
+    /// Pixels that any triangle may cover.
+    pixels: [i64; 4],
+}
+
+/// Conversion of depths to nearness: the factor of depths, and the range of nearness.
+#[derive(Clone, Copy)]
+struct ToNearness {
+    sign: f32,
+    range: [f32; 2],
+}
+
+#[inline(always)]
+fn block_bounds_lanes(lanes: &TestLanes, by: ToNearness) -> BlockBounds {
+    let mut nearness = [0.0; WAVE];
+    let [a, b, c] = &lanes.depths;
+    for lane in 0..WAVE {
+        let nearest = (a[lane] * by.sign).min(b[lane] * by.sign).min(c[lane] * by.sign);
+        nearness[lane] = nearest.max(by.range[0]).min(by.range[1]);
+    }
+    let (mut low, mut high) = ([i32::MAX; 2], [i32::MIN; 2]);
+    let low_half = |word: u32| i32::from(word as i16);
+    let high_half = |word: u32| word as i32 >> 16;
+    let [first, end] = &lanes.pixels;
+    let (mut min, mut max) = (f32::INFINITY, f32::NEG_INFINITY);
+    for lane in 0..WAVE {
+        low = [low[0].min(low_half(first[lane])), low[1].min(high_half(first[lane]))];
+        high = [high[0].max(low_half(end[lane])), high[1].max(high_half(end[lane]))];
+        min = if nearness[lane] < min { nearness[lane] } else { min };
+        max = if nearness[lane] > max { nearness[lane] } else { max };
+    }
+    let pixels = [low[0], low[1], high[0], high[1]].map(i64::from);
+    BlockBounds { nearness, range: DepthRange { min, max }, pixels }
+}
+
+kernel!(
+    /// Returns the bounds of a block.
+    block_bounds, block_bounds_lanes, (lanes: &TestLanes, by: ToNearness) -> BlockBounds
+);
+
+#[inline(always)]
+fn farther_lanes(nearness: &[f32; WAVE], bound: f32) -> u32 {
+    let mut bits = 0;
+    for (lane, &nearness) in nearness.iter().enumerate() {
+        bits |= u32::from(nearness > bound) << lane;
+    }
+    bits
+}
+
+kernel!(
+    /// Returns the lanes whose nearness is farther than a bound.
+    farther, farther_lanes, (nearness: &[f32; WAVE], bound: f32) -> u32
+);
+
+/// A block of triangles, and the tiles that they may be drawn to.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'t> {
+    pub(super) triangles: &'t Triangles,
+    /// Numbers of the triangles, at most sixteen.
+    pub(super) range: &'t Range<u32>,
+    pub(super) grid: &'t Grid,
+    /// Pixels of the grid that the triangles may touch.
+    pub(super) clip: [i64; 4],
+}
+
+impl Block<'_> {
+    /// Returns the pixels of a lane's triangle.
+    fn pixels(pixels: &[Lanes; 2], lane: usize) -> [i64; 4] {
+        let (first, end) = (pixels[0][lane], pixels[1][lane]);
+        [first as i16, (first >> 16) as i16, end as i16, (end >> 16) as i16].map(i64::from)
+    }
+
+    /// Returns the number of the layer's first tile.
+    fn first_tile(&self) -> usize {
+        self.triangles.layer() as usize * self.grid.count()
+    }
 }
 
 impl<'a> EarlyHizTest<'a> {
@@ -68,41 +208,194 @@ impl<'a> EarlyHizTest<'a> {
         is_known.then_some(Self { early, direction, format })
     }
 
-    /// Returns the triangle if it may be hidden somewhere and tests have paid so far. Small
-    /// triangles are tested in set-up, which takes less time for sixteen of them than a test here.
+    /// Returns the nearness of a depth as the attachment stores it, both given as nearness.
     #[inline]
-    pub(super) fn candidate(&self, triangles: &Triangles, index: u32, tests: TestCounts) -> Option<Candidate> {
-        if !is_large(triangles, index) {
-            return None;
+    fn stored(&self, nearness: f32) -> f32 {
+        match self.format.bits {
+            32 => nearness,
+            bits => self.direction.nearness(as_stored(DepthRange::of(self.direction.nearness(nearness)), bits).min),
         }
-        let nearness = triangles.depths(index).map(|depth| self.direction.nearness(depth));
-        let nearness = nearness[0].min(nearness[1]).min(nearness[2]);
-        if !self.early.may_hide(nearness) || !tests.pay() {
-            return None;
-        }
-        Some(Candidate { shape: triangles.shape(index), pixels: triangles.pixels(index).map(i64::from), nearness })
     }
 
-    /// Returns true if any triangle is large enough to be tested.
-    pub fn takes_any(triangles: &Triangles) -> bool {
-        (0..triangles.len() as u32).any(|index| is_large(triangles, index))
+    /// Returns the lanes of a block's triangles that must be put into tiles, or `None` if the block
+    /// was not tested. Others are hidden.
+    #[inline]
+    pub(super) fn visible_lanes(&self, block: Block<'_>, tests: &mut WindowTests) -> Option<u32> {
+        let count = block.range.len() as u32;
+        // After a clear nothing is hidden until something is drawn.
+        let may_hide = self.early.may_hide(self.farthest(block.triangles));
+        (may_hide && tests.allows(count)).then(|| self.test_block(block, tests))
     }
 
-    /// Returns true if a triangle is hidden in a tile, whose pixels are `area`.
-    pub(super) fn hides(&self, tile: usize, area: [i64; 4], candidate: &Candidate, tests: &mut TestCounts) -> bool {
-        if !self.early.may_hide_in(tile, candidate.nearness) {
-            return false;
+    /// Returns the nearness of the farthest depth that a triangle may have.
+    #[inline]
+    fn farthest(&self, triangles: &Triangles) -> f32 {
+        let [near, far] = triangles.depth_limits().0.map(|depth| self.direction.nearness(depth));
+        near.max(far)
+    }
+
+    #[inline(never)]
+    fn test_block(&self, block: Block<'_>, tests: &mut WindowTests) -> u32 {
+        let Block { triangles, range, grid, clip } = block;
+        let all = (1 << range.len()) - 1;
+        triangles.read_lanes(range.clone(), &mut tests.lanes);
+        let ([near, far], within_corners) = triangles.depth_limits();
+        let ends = [near, far].map(|depth| self.direction.nearness(depth));
+        let by = ToNearness { sign: self.direction.nearness(1.0), range: [ends[0].min(ends[1]), ends[0].max(ends[1])] };
+        let bounds = block_bounds(&tests.lanes, by);
+        if !self.early.may_hide(self.stored(bounds.range.max)) && within_corners {
+            tests.count(BLOCK_COST, 0);
+            return all;
         }
+        let mut lanes = all;
+        let pixels = within(bounds.pixels, clip);
+        let [first, last] = Grid::corners(pixels);
+        let is_compact = (0..2).all(|axis| (0..MAX_BLOCK_TILES).contains(&(last[axis] - first[axis])));
+        if within_corners && is_compact && pixels[0] < pixels[2] && pixels[1] < pixels[3] {
+            tests.counts.block_queries += 1;
+            if self.hides_all(block, pixels, self.stored(bounds.range.min)) {
+                return self.kill_block(block, tests);
+            }
+            let tiles = (first[1]..=last[1]).flat_map(|row| (first[0]..=last[0]).map(move |column| [column, row]));
+            let nearest = tiles.map(|place| self.early.nearest(block.first_tile() + grid.number(place)));
+            lanes &= farther(&bounds.nearness, nearest.fold(f32::INFINITY, f32::min));
+        }
+        let (mut queries, mut kills) = (0, 0);
+        let mut hidden = 0;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let pixels = within(Block::pixels(&tests.lanes.pixels, lane), clip);
+            if pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
+                continue;
+            }
+            let [first, last] = Grid::corners(pixels);
+            let tile = block.first_tile() + grid.number(first);
+            if first != last || !self.early.may_hide_in(tile, bounds.nearness[lane]) {
+                continue;
+            }
+            let nearness = match within_corners {
+                true => self.stored(bounds.nearness[lane]),
+                false => {
+                    let shape = triangles.shape(range.start + lane as u32);
+                    self.direction.nearness(self.direction.near(depths_over(&shape, pixels, self.format)))
+                }
+            };
+            queries += 1;
+            if self.early.hides_groups(tile, GroupRect::of(pixels.map(|pixel| pixel as i32)), nearness) {
+                (hidden, kills) = (hidden | 1 << lane, kills + 1);
+                tests.record(pixels);
+            }
+        }
+        tests.counts.queries += queries;
+        tests.count(BLOCK_COST + queries, kills);
+        all & !hidden
+    }
+
+    /// Returns true if depths no nearer than this are hidden in all pixels of a rectangle.
+    fn hides_all(&self, block: Block<'_>, pixels: [i64; 4], nearness: f32) -> bool {
+        let [first, last] = Grid::corners(pixels);
+        (first[1]..=last[1]).all(|row| {
+            (first[0]..=last[0]).all(|column| {
+                let number = block.grid.number([column, row]);
+                let here = within(pixels, block.grid.pixels(number)).map(|pixel| pixel as i32);
+                self.early.hides_groups(block.first_tile() + number, GroupRect::of(here), nearness)
+            })
+        })
+    }
+
+    /// Counts a hidden block. Returns no lanes.
+    #[cold]
+    fn kill_block(&self, Block { range, clip, .. }: Block<'_>, tests: &mut WindowTests) -> u32 {
+        let mut kills = 0;
+        for lane in 0..range.len() {
+            let pixels = within(Block::pixels(&tests.lanes.pixels, lane), clip);
+            if pixels[0] < pixels[2] && pixels[1] < pixels[3] {
+                let [first, last] = Grid::corners(pixels);
+                kills += ((last[0] - first[0] + 1) * (last[1] - first[1] + 1)) as u32;
+                tests.record(pixels);
+            }
+        }
+        tests.counts.block_kills += 1;
+        tests.counts.queries += kills;
+        tests.count(BLOCK_COST, kills);
+        0
+    }
+
+    /// Returns a triangle that touches several tiles if it may be hidden in some of them.
+    #[inline]
+    pub(super) fn candidate<'t>(&self, triangles: &'t Triangles, index: u32) -> Option<Candidate<'t>> {
+        let ([near, far], within_corners) = triangles.depth_limits();
+        let depths = triangles.depths(index).map(|depth| self.direction.nearness(depth.max(near).min(far)));
+        let nearness = [depths[0].min(depths[1]).min(depths[2]), depths[0].max(depths[1]).max(depths[2])];
+        let pixels = triangles.pixels(index).map(i64::from);
+        let candidate = Candidate { triangles, index, pixels, nearness, within_corners, shape: OnceCell::new() };
+        self.early.may_hide(candidate.testable()).then_some(candidate)
+    }
+
+    /// Returns the groups of a tile, as bits, that may show a triangle, given the tile's number and
+    /// pixels. If no group is known to hide the triangle, returns all groups.
+    pub(super) fn visible_groups(
+        &self,
+        (tile, area): (usize, [i64; 4]),
+        candidate: &Candidate<'_>,
+        tests: &mut WindowTests,
+    ) -> u64 {
         let pixels = within(candidate.pixels, area);
-        if pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
-            return false;
+        if !self.early.may_hide_in(tile, candidate.testable()) || pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
+            return u64::MAX;
         }
-        let range = depths_over(&candidate.shape, pixels, self.format);
-        let hidden = self.early.hides(tile, pixels, self.direction.nearness(self.direction.near(range)));
-        tests.queries += 1;
-        tests.kills += u32::from(hidden);
-        hidden
+        let touched = GroupRect::of(pixels.map(|pixel| pixel as i32)).mask();
+        let (is_flat, is_long) = (candidate.within_corners, candidate.is_long());
+        let mut visible = touched;
+        if is_flat {
+            visible &= self.early.visible_groups(tile, self.stored(candidate.nearness[0]));
+        }
+        if visible != 0 && (!is_flat || is_long) {
+            visible = self.visible_by_slope((tile, visible), pixels, candidate);
+        }
+        tests.counts.queries += 1;
+        tests.count(1, (visible == 0).into());
+        if visible == 0 {
+            tests.record(pixels);
+            return 0;
+        }
+        let hidden = touched & !visible;
+        if hidden == 0 || !is_long {
+            return u64::MAX;
+        }
+        tests.counts.group_kills += hidden.count_ones();
+        if tests.hidden.is_some() {
+            let groups = (0..GROUPS).filter(|group| hidden >> group & 1 != 0);
+            groups.for_each(|group| tests.record(within(pixels, pixels_of_group(corner_of(pixels), group))));
+        }
+        visible
     }
+
+    /// Returns those of some groups of a tile, as bits, that may show the part of a triangle in
+    /// some pixels. Returns none if no group shows it by the depths and the coverage there.
+    fn visible_by_slope(&self, (tile, groups): (usize, u64), pixels: [i64; 4], candidate: &Candidate<'_>) -> u64 {
+        let Candidate { triangles, index, .. } = *candidate;
+        let shape = candidate.shape.get_or_init(|| triangles.shape(index));
+        let near = |pixels| self.direction.nearness(self.direction.near(depths_over(shape, pixels, self.format)));
+        let visible = groups & self.early.visible_groups(tile, near(pixels));
+        if visible == 0 {
+            return 0;
+        }
+        let triangle = triangles.triangle(index);
+        let shows = |group: usize| {
+            let area = pixels_of_group(corner_of(pixels), group);
+            near(within(pixels, area)) <= self.early.bound(tile, group)
+                && triangle.covers_cell(area[0] * UNITS, area[1] * UNITS, UNITS << GROUP_LOG2, Criterion::Conservative)
+        };
+        let mut groups = (0..GROUPS).filter(|group| visible >> group & 1 != 0);
+        if groups.any(shows) { visible } else { 0 }
+    }
+}
+
+/// Returns the first pixel of the tile of some pixels.
+fn corner_of(pixels: [i64; 4]) -> [i64; 2] {
+    [pixels[0], pixels[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2)
 }
 
 /// Updates the structure by a window's triangles, of those draws, by number, that update it in its
@@ -115,12 +408,13 @@ pub fn update_hiz(
 ) -> u32 {
     let mut start = 0;
     let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw.state as usize));
-    runs.map(|(range, draw)| update_by_run(early, (window, range), grid, &update_rules(draw))).sum()
+    runs.map(|(range, draw)| update_by_run(early, (&window.triangles, range), grid, &update_rules(draw))).sum()
 }
 
-fn update_by_run(
+/// Updates the structure by triangles of a draw. Returns the number of triangles that did.
+pub fn update_by_run(
     early: &mut EarlyBounds,
-    (window, range): (&Window, Range<u32>),
+    (triangles, range): (&Triangles, Range<u32>),
     grid: &Grid,
     update_rules: &UpdateRules,
 ) -> u32 {
@@ -129,8 +423,7 @@ fn update_by_run(
         return 0;
     }
     let mut updated = 0;
-    let triangles = &window.triangles;
-    let Some(mut updater) = HizUpdater::new(early, grid, window.layer(), update_rules, &[]) else { return 0 };
+    let Some(mut updater) = HizUpdater::new(early, grid, triangles.layer(), update_rules, &[]) else { return 0 };
     for index in range {
         let pixels = triangles.pixels(index).map(i64::from);
         // A part covers pixels that its polygon does not cover.
@@ -150,7 +443,7 @@ fn update_by_run(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Clip, DrawId, Run, Runs};
+    use super::super::{DrawId, EarlyTests, Run, Runs};
     use super::*;
     use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, Visibility, apply_updates};
     use crate::raster::UNITS;
@@ -186,7 +479,9 @@ mod tests {
         let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
         assert_eq!(pushed, triangles.len());
         let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: DrawId { state: 0, sample: None } }]);
-        Window { runs, ..Window::new(triangles, grid, &[Clip::of_all(grid.area())], early_hiz) }
+        let heuristic = early_hiz.map(|_| HizHeuristic::new(Hiz::Always));
+        let tests = EarlyTests { test: early_hiz, heuristic, records: true };
+        Window { runs, ..Window::new(triangles, grid, grid.area(), &tests) }
     }
 
     /// Returns the updates of the triangles of a window.
@@ -258,6 +553,49 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Returns bounds after a wall of depth 1/2 was drawn over a cleared image.
+    fn behind_a_wall(grid: &Grid) -> EarlyBounds {
+        let hierarchy = Hierarchy::new(SIZE, Hiz::Always);
+        hierarchy.clear([0, 0, 150, 90], 1.0);
+        let mut early = EarlyBounds::default();
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        let tests = Some(DepthDirection::Less);
+        let visibility = Visibility { tests, updates_hiz: true, looks_ahead: false, writes: None };
+        let extent = SIZE.map(i64::from);
+        let update_rules = UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent };
+        let wall = window(&[[[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]]], grid, None);
+        assert_eq!(update_hiz(&mut early, &wall, grid, |_| update_rules), 1);
+        early
+    }
+
+    /// The first of three blocks is hidden as a whole, and some triangles of the others are.
+    #[test]
+    fn hidden_blocks_and_triangles_are_counted() {
+        let grid = Grid::new([0, 0, 150, 90], 1);
+        let early = behind_a_wall(&grid);
+        let small = |number: usize, depth: f32| {
+            let x = 8.0 + (number % 8) as f32 * 6.0;
+            [[x, 8.0, depth], [x + 5.0, 8.0, depth], [x, 13.0, depth]]
+        };
+        // It crosses three tiles, of which it is hidden in the last.
+        let leaning = [[40.0, 20.0, 0.3], [140.0, 20.0, 0.8], [140.0, 60.0, 0.8]];
+        // It crosses two tiles and is hidden in both.
+        let across = [[50.0, 20.0, 0.6], [80.0, 20.0, 0.6], [80.0, 40.0, 0.6]];
+        let first = (0..16).map(|number| small(number, 0.6));
+        let second = (0..16).map(|number| small(number, if number % 2 == 0 { 0.4 } else { 0.6 }));
+        let third = [small(0, 0.5), leaning, across];
+        let corners: Vec<_> = first.chain(second).chain(third).collect();
+        let test = EarlyHizTest::new(&early, DepthDirection::Less, FORMAT);
+        let window = window(&corners, &grid, test);
+        let TestCounts { block_queries, block_kills, queries, kills, .. } = window.tests;
+        assert_eq!([block_queries, block_kills], [2, 1], "the third block has three columns of tiles");
+        // Each of the first block, half of the second, and the pairs of the last two triangles.
+        assert_eq!([queries, kills], [16 + 8 + 3 + 2, 16 + 8 + 1 + 2]);
+        assert_eq!(window.hidden.len(), 16 + 8 + 1 + 2);
+        let entries = (0..grid.count()).map(|tile| window.in_tile(tile).len()).sum::<usize>();
+        assert_eq!(entries, 8 + 1 + 2);
     }
 
     #[test]

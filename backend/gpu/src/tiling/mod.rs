@@ -14,13 +14,15 @@ use smallvec::SmallVec;
 use vitric_base::counters::DrawSample;
 
 pub use batch::Batch;
-use bins::{BinTests, Bins};
-pub use bins::{TileParts, WindowPart};
+use bins::{Bins, Touched, TriangleRun};
+pub use bins::{TileParts, VisibleGroups, WindowPart};
+use early_hiz::WindowTests;
 
-use crate::geometry::Triangles;
+use crate::geometry::{Pixels, Triangles};
+use crate::hiz::HizHeuristic;
 use crate::raster::Grid;
 
-pub use early_hiz::{EarlyHizTest, TestCounts, update_hiz};
+pub use early_hiz::{EarlyHizTest, TestCounts, update_by_run, update_hiz};
 
 /// Draw of primitives in a tile pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,12 @@ pub struct Window {
     bins: Bins,
     /// Counts of the tests of sorting.
     pub tests: TestCounts,
+    /// Pixels of parts of triangles that were hidden, if they are recorded.
+    pub hidden: Vec<Pixels>,
+    /// Parts of triangles of each run that early tests kept out of tiles.
+    pub run_kills: SmallVec<[u32; 2]>,
+    /// Estimate whether early tests pay, after the tests of this window.
+    pub heuristic: Option<HizHeuristic>,
 }
 
 impl Window {
@@ -67,34 +75,87 @@ impl Window {
         self.bins.of(part)
     }
 
+    /// Returns the visible groups of the triangles that are hidden in some groups of a tile of the
+    /// layer, in the order of the triangles.
+    pub fn partial_in(&self, tile: usize) -> &[VisibleGroups] {
+        self.bins.partial_in(tile)
+    }
+
     /// Returns the numbers of the triangles in a tile of the layer.
     #[cfg(test)]
     fn in_tile(&self, tile: usize) -> &[u16] {
         self.bins.in_tile(tile)
     }
 
-    /// Sorts triangles into the tiles of a grid that their draws may touch, except where they are
-    /// known to be hidden. The window has no runs yet.
-    pub fn new(triangles: Triangles, grid: &Grid, clips: &[Clip], early_hiz: Option<EarlyHizTest<'_>>) -> Self {
-        let mut tests = BinTests { early_hiz, counts: TestCounts::default() };
-        let bins = Bins::new(&triangles, grid, clips, &mut tests);
-        Self { runs: Runs::new(), triangles, bins, tests: tests.counts }
+    /// Sorts triangles of one draw into the tiles of a grid that contain pixels of its scissor,
+    /// except where they are known to be hidden. The window has no runs yet.
+    pub fn new(triangles: Triangles, grid: &Grid, scissor: [i64; 4], tests: &EarlyTests<'_>) -> Self {
+        let mut sorter = WindowSorter::new(&triangles, grid, tests.heuristic, tests.records);
+        sorter.add_run(&triangles, triangles.len() as u32, scissor, tests.of(&triangles, grid));
+        sorter.finish(triangles, Runs::new())
     }
 }
 
-/// Pixels that some triangles of a window may touch.
-#[derive(Debug, Clone, Copy)]
-pub struct Clip {
-    /// Number of the first triangle after them.
-    pub end: u32,
-    /// Scissor of their draw: `[x0, y0, x1, y1]` with exclusive ends.
-    pub pixels: [i64; 4],
+/// Early Hi-Z tests of a draw's windows.
+#[derive(Clone, Copy, Default)]
+pub struct EarlyTests<'a> {
+    /// The test, if there is one.
+    pub test: Option<EarlyHizTest<'a>>,
+    /// Estimate whether tests pay.
+    pub heuristic: Option<HizHeuristic>,
+    /// True if hidden parts are recorded.
+    pub records: bool,
 }
 
-impl Clip {
-    /// Returns the clip of all triangles of a window.
-    pub fn of_all(pixels: [i64; 4]) -> Self {
-        Self { end: u32::MAX, pixels }
+impl<'a> EarlyTests<'a> {
+    /// Returns the test for triangles, which may be drawn to a layer that the pass does not have.
+    fn of(&self, triangles: &Triangles, grid: &Grid) -> Option<EarlyHizTest<'a>> {
+        self.test.filter(|_| (triangles.layer() as usize) < grid.layers())
+    }
+}
+
+/// Sorter of a window's triangles into tiles, run by run.
+#[derive(Debug)]
+pub struct WindowSorter {
+    grid: Grid,
+    touched: Touched,
+    tests: WindowTests,
+    /// Number of the first triangle that is not sorted.
+    start: u32,
+    run_kills: SmallVec<[u32; 2]>,
+}
+
+impl WindowSorter {
+    /// Returns a sorter of triangles into the tiles of a grid.
+    pub fn new(triangles: &Triangles, grid: &Grid, heuristic: Option<HizHeuristic>, records: bool) -> Self {
+        let tests = WindowTests::new(heuristic, records);
+        let touched = Touched::new(triangles.len(), grid);
+        Self { grid: *grid, touched, tests, start: 0, run_kills: SmallVec::new() }
+    }
+
+    /// Sorts the next triangles, up to `end`, into tiles that contain pixels of their draw's
+    /// scissor, except where they are known to be hidden.
+    pub fn add_run(&mut self, triangles: &Triangles, end: u32, scissor: [i64; 4], early_hiz: Option<EarlyHizTest<'_>>) {
+        let (range, before) = (std::mem::replace(&mut self.start, end)..end, self.tests.counts.kills);
+        self.touched.add_run(TriangleRun { triangles, range }, (&self.grid, scissor), early_hiz, &mut self.tests);
+        self.run_kills.push(self.tests.counts.kills - before);
+    }
+
+    /// Counts triangles that updated the bounds.
+    pub fn count_updates(&mut self, triangles: u32) {
+        self.tests.heuristic.iter_mut().for_each(|heuristic| heuristic.count_updates(triangles));
+    }
+
+    /// Returns the estimate whether tests pay.
+    pub fn heuristic(&self) -> Option<HizHeuristic> {
+        self.tests.heuristic
+    }
+
+    /// Returns the window of all triangles, which are sorted.
+    pub fn finish(self, triangles: Triangles, runs: Runs) -> Window {
+        let WindowTests { counts: tests, hidden, heuristic, .. } = self.tests;
+        let (bins, hidden) = (Bins::new(self.touched), hidden.unwrap_or_default());
+        Window { runs, triangles, bins, tests, hidden, run_kills: self.run_kills, heuristic }
     }
 }
 
@@ -115,8 +176,7 @@ mod tests {
         for corners in [large, small, outside, small] {
             triangles.push_pixels(corners);
         }
-        let clips = [Clip::of_all([0, 0, 500, 500])];
-        let windows = [Window::new(triangles, &grid, &clips, None)];
+        let windows = [Window::new(triangles, &grid, [0, 0, 500, 500], &EarlyTests::default())];
         let parts = TileParts::new(&windows, &grid, &Batch::all(&windows));
         let of = |tile| parts.of(tile).iter().map(|&part| windows[0].bins.of(part)).collect::<Vec<_>>();
         assert_eq!(of(12), [&[0]]);
@@ -136,12 +196,11 @@ mod tests {
         for corners in [large, small, large, small, large] {
             triangles.push_pixels(corners);
         }
-        let clips = [
-            Clip { end: 2, pixels: [120, 60, 128, 65] },
-            Clip { end: 4, pixels: [128, 64, 191, 128] },
-            Clip { end: 5, pixels: [0, 0, 64, 300] },
-        ];
-        let window = Window::new(triangles, &grid, &clips, None);
+        let mut sorter = WindowSorter::new(&triangles, &grid, None, false);
+        sorter.add_run(&triangles, 2, [120, 60, 128, 65], None);
+        sorter.add_run(&triangles, 4, [128, 64, 191, 128], None);
+        sorter.add_run(&triangles, 5, [0, 0, 64, 300], None);
+        let window = sorter.finish(triangles, Runs::new());
         let holds = |tile: usize, index: u16| window.in_tile(tile).contains(&index);
         let tiles = |index: u16| (0..grid.count()).filter(|&tile| holds(tile, index)).collect::<Vec<_>>();
         let columns = 6;

@@ -7,8 +7,9 @@ use vitric_base::counters::{Counter, Counters};
 use vitric_exec::bindings::Bindings;
 use vitric_exec::interp::{Deadline, Environment};
 
+use super::super::context::PassContext;
 use super::super::dynamic::DynamicValues;
-use super::super::pixel_state::FragmentState;
+use super::super::pixel_state::{FragmentState, PixelState};
 use super::super::state::{IndexBuffer, PUSH_BYTES};
 use super::indices::IndexSource;
 use super::params::DrawParams;
@@ -89,9 +90,23 @@ impl<'a> DrawJob<'a> {
             pipeline: self.pixel_pipeline,
             dynamic: self.dynamic,
             visibility: self.state.visibility,
+            segment: None,
             bindings: self.fragment_bindings,
             push: self.push,
         }
+    }
+
+    /// Returns the state that the draw's fragments depend on, with their segment in a pass.
+    pub(super) fn fragments_in(&self, context: &PassContext<'_>) -> FragmentState<'a> {
+        // Queries count primitives that later ones hide.
+        let is_counted = context.queries.occlusion.counter().is_some() || context.counts_vertices();
+        let may_hide = self.state.visibility.tests.is_some() && !is_counted;
+        let segment = || {
+            let state = PixelState::of(self.dynamic, &self.state.pipeline);
+            state.context(context.pass, context.deadline, None).with_segment().segment
+        };
+        let segment = may_hide.then(|| *self.state.segment.get_or_init(segment)).flatten();
+        FragmentState { segment, ..self.fragments() }
     }
 
     /// Returns the chunks of a draw that is not a list, if it is too long to be assembled at once.

@@ -113,7 +113,7 @@ fn launch(
         mesh: Some(&mesh),
         ..front_end.empty_draw(job.state, VertexSource { kernel, environment: &environment, instance: 0, numbers })
     };
-    let draw = AssembledDraw { fragments: &job.fragments(), assembled: &assembled };
+    let draw = AssembledDraw { fragments: &job.fragments_in(context), assembled: &assembled };
     let done = windows::add(context, draw);
     context.queries.streams.count_mesh(mesh.primitive_count.load(Ordering::Relaxed));
     done

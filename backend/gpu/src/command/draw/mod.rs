@@ -243,7 +243,7 @@ fn run_assembled<'a>(
     let (posh, pipeline) = (context.gpu.config().posh, &job.state.pipeline);
     let is_culled = posh.takes_draw(assembled.count()) && assembled.suits_posh() && !context.counts_vertices();
     assembled.posh = is_culled.then(|| (posh, pipeline.vertex_kernel.positions(pipeline)));
-    let draw = AssembledDraw { fragments: &job.fragments(), assembled };
+    let draw = AssembledDraw { fragments: &job.fragments_in(context), assembled };
     match assembled.patches {
         None => windows::add(context, draw),
         Some(_) => patches::add(context, draw),

@@ -29,7 +29,7 @@ use crate::hiz::{
 };
 use crate::pixel::LookaheadSegment;
 use crate::raster::Grid;
-use crate::tiling::{Clip, DrawId, Runs, Window};
+use crate::tiling::{DrawId, Runs, Window, WindowSorter};
 
 /// Number of primitives of a job, which one thread sets up.
 const JOB_PRIMITIVES: usize = 1 << 11;
@@ -397,14 +397,13 @@ impl Replay<'_, '_> {
                 gpu.triangles().put(triangles);
                 continue;
             }
-            let clip = |run: &crate::tiling::Run| Clip {
-                end: run.end,
-                pixels: self.draws[run.draw.state as usize].deferred.fragment_area(),
-            };
-            let clips: Vec<Clip> = runs.iter().map(clip).collect();
-            let mut window = Window::new(triangles, self.depths.grid, &clips, None);
-            window.runs = runs;
-            windows.push(window);
+            // The cull pipe has tested the primitives against newer bounds.
+            let mut sorter = WindowSorter::new(&triangles, self.depths.grid, None, false);
+            for run in &runs {
+                let scissor = self.draws[run.draw.state as usize].deferred.fragment_area();
+                sorter.add_run(&triangles, run.end, scissor, None);
+            }
+            windows.push(sorter.finish(triangles, runs));
         }
         Some(windows)
     }

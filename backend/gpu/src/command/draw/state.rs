@@ -15,7 +15,7 @@ use super::super::viewports::{ViewportScissor, clip_area, fragment_area, guard_b
 use crate::geometry::{Plan, PrimitiveContext, VIEWPORT_WORDS, vertex_limits, vertex_parameters, vertex_ranges};
 use crate::hiz::Visibility;
 use crate::pipeline::CompiledPipeline;
-use crate::pixel::{LookaheadRole, visibility};
+use crate::pixel::{LookaheadRole, Segment, visibility};
 use crate::state::DynamicState;
 
 /// State that draws share while only resources, push constants and the index buffer change.
@@ -32,6 +32,8 @@ pub(super) struct DrawState {
     /// Role of the draws in the look-ahead, or the reason why they cannot be deferred; empty until
     /// first needed.
     pub(super) role: OnceLock<Result<LookaheadRole, Counter>>,
+    /// Segment of the draws' fragments, if they have one; empty until first needed.
+    pub(super) segment: OnceLock<Option<Segment>>,
     /// True if draws have no effect: they cover no pixel, and their vertices have no side effects.
     pub(super) has_no_effect: bool,
 }
@@ -71,6 +73,7 @@ impl DrawState {
             contexts,
             visibility: visibility(&pipeline, pipeline.depth_stencil.as_ref()),
             role: OnceLock::new(),
+            segment: OnceLock::new(),
             has_no_effect: covers_nothing(graphics, pass, &pipeline) && !pipeline.has_side_effects(),
             pipeline,
         };

@@ -11,7 +11,7 @@ use super::super::tile_pass;
 use super::super::viewports::fragment_area;
 use crate::geometry::{Assembled, Captured, FrontScratch, Triangles};
 use crate::gpu::{DeviceLost, Gpu, PipelineStage};
-use crate::tiling::{Clip, Window};
+use crate::tiling::Window;
 
 /// Maximum number of primitives of a chunk, which the front end processes for one window.
 pub(super) const MAX_CHUNK: usize = 1 << 14;
@@ -58,9 +58,9 @@ impl AssembledDraw<'_> {
         DeviceLost::TimedOut(PipelineStage::before_rasterization(self.fragments.pipeline))
     }
 
-    fn clip(&self) -> [Clip; 1] {
+    fn scissor(&self) -> [i64; 4] {
         let FragmentState { dynamic, pipeline, .. } = self.fragments;
-        [Clip::of_all(fragment_area(dynamic.first_viewport, pipeline))]
+        fragment_area(dynamic.first_viewport, pipeline)
     }
 }
 
@@ -136,10 +136,13 @@ pub(super) fn add_in_order(
     let done = if fragments.pipeline.last().routes() {
         let mut triangles = Vec::new();
         let done = set_up(context.front, &mut triangles);
-        let (grid, clip) = (*context.pending.grid(), draw.clip());
+        let (grid, scissor) = (*context.pending.grid(), draw.scissor());
+        let bounds = context.pending.take_early_bounds(fragments, primitives);
         let filled = triangles.into_iter().filter(|triangles| !triangles.is_empty());
-        let windows = filled.map(|triangles| Window::new(triangles, &grid, &clip, None));
-        context.pending.extend_layers(fragments, windows);
+        let windows = filled.map(|triangles| Window::new(triangles, &grid, scissor, &bounds.tests()));
+        let windows: Vec<_> = windows.collect();
+        context.pending.return_early_bounds(bounds, windows.last());
+        context.pending.extend_layers(fragments, windows.into_iter());
         done
     } else {
         let number = context.pending.draw(fragments, 0);
@@ -172,7 +175,9 @@ pub(super) fn add_in_parallel(
     let AssembledDraw { fragments, assembled } = draw;
     let Chunks { count, set_up } = chunks;
     let results: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
-    let (grid, clip) = (*context.pending.grid(), draw.clip());
+    let (grid, scissor) = (*context.pending.grid(), draw.scissor());
+    // Tests beside the tile pass use the bounds before it, to which the queued draws have added.
+    let bounds = context.pending.take_early_bounds(fragments, draw.assembled.count());
     let (gpu, ok) = (context.gpu, AtomicBool::new(true));
     let set_up_chunk = |index: usize| {
         let mut triangles = Vec::new();
@@ -183,8 +188,7 @@ pub(super) fn add_in_parallel(
         let captured = std::mem::take(&mut front.captured);
         let (filled, empty): (Vec<_>, Vec<_>) = triangles.into_iter().partition(|triangles| !triangles.is_empty());
         empty.into_iter().for_each(|triangles| gpu.triangles().put(triangles));
-        // These windows are small, so they are tested only in their tiles.
-        let windows = filled.into_iter().map(|triangles| Window::new(triangles, &grid, &clip, None));
+        let windows = filled.into_iter().map(|triangles| Window::new(triangles, &grid, scissor, &bounds.tests()));
         *results[index].lock() = (windows.collect(), captured);
     };
     if is_full {
@@ -195,8 +199,9 @@ pub(super) fn add_in_parallel(
     if !ok.into_inner() {
         return Err(draw.timed_out());
     }
-    context.pending.close();
-    for (windows, captured) in results.into_iter().map(Mutex::into_inner) {
+    let results: Vec<_> = results.into_iter().map(Mutex::into_inner).collect();
+    context.pending.return_early_bounds(bounds, results.iter().flat_map(|(windows, _)| windows).last());
+    for (windows, captured) in results {
         context.pending.extend_layers(fragments, windows.into_iter());
         if let Some(plan) = assembled.captures {
             context.write_captured(plan, &captured);

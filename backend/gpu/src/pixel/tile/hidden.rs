@@ -145,14 +145,17 @@ impl Tile<'_, '_> {
         count_hidden(self.counters, pixels);
     }
 
-    /// Returns true if the pixels of a group hide a primitive. Otherwise the primitive updates the
-    /// bounds of the group.
+    /// Returns true if the pixels of a group hide a primitive, or if it covers none. Otherwise the
+    /// primitive updates the bounds of the group.
     ///
     /// `any` are the pixels with any covered sample, `all` those with all samples covered.
     pub(super) fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: DepthRange) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
             return false;
         };
+        if any == 0 {
+            return true;
+        }
         let covered = |pixels: u64| GroupCoverage { group: group_number(group), pixels };
         let hidden = bounds.hides_pixels(direction, covered(any), range);
         if hidden {

@@ -4,7 +4,7 @@ use vitric_base::counters::{Counter, count};
 
 use super::{GroupWindow, Sink, Tile, filling};
 use crate::geometry::Primitives;
-use crate::hiz::{DepthRange, groups_of};
+use crate::hiz::{DepthRange, group_number, groups_of};
 use crate::pixel::coverage::{GroupMasks, Part, RasterPrimitive, count_groups, covers_tile};
 use crate::pixel::group_tests::GroupTests;
 use crate::pixel::quad::{MAX_SAMPLES, Quad};
@@ -35,7 +35,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (is_triangle, inner) = (rest.is_empty(), self.context.inner_criterion());
         let is_hierarchical = !small && self.context.coverage == Coverage::Hierarchical;
         let covers = |pixel| covers_tile(triangle, pixel, inner, self.counters);
+        let visible = self.view.bins[(id >> 16) as usize].visible_groups(index);
         let whole = is_hierarchical && is_triangle && window == self.area && covers([window[0], window[1]]);
+        let whole = whole && visible == u64::MAX;
         if whole && tests.is_none() && self.whole(id, window) {
             return;
         }
@@ -49,6 +51,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
             touched &= touched - 1;
             let [x, y] = pixel_of_bit(number).map(|groups| i64::from(groups) << GROUP_LOG2);
             let (group, full) = ([corner[0] + x, corner[1] + y], covered >> number & 1 != 0);
+            if visible >> group_number(group) & 1 == 0 {
+                continue;
+            }
             let at = GroupWindow { group, window, full };
             let range = match tests.map(|direction| self.query(direction, shape, at)) {
                 Some(None) => continue,
