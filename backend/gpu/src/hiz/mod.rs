@@ -263,6 +263,16 @@ impl Bounds {
         &mut self.heuristic
     }
 
+    /// Returns true if nothing is known of any depth in the tile.
+    pub fn is_unknown(&self) -> bool {
+        self.all == DepthRange::UNKNOWN && self.groups.iter().all(|range| *range == DepthRange::UNKNOWN)
+    }
+
+    /// Notes that all depths of a group lie in a range. [`Self::recompute_tile`] must follow.
+    pub fn set_group(&mut self, group: usize, range: DepthRange) {
+        self.groups[group] = range;
+    }
+
     /// Notes that the depths of the pixels of a rectangle became `depth`.
     fn clear(&mut self, area: [i64; 4], depth: f32) {
         for group in 0..GROUPS {

@@ -4,10 +4,11 @@
 
 use ash::vk;
 use vitric_base::simd::{WAVE, highest_bits, kernel, ones};
-use vitric_format::depth_code;
+use vitric_format::{decode_depth, depth_code};
 use vitric_memory::PlaneRef;
 
 use super::depths::depth_at;
+use crate::hiz::DepthRange;
 use crate::raster::Shape;
 use crate::raster::{SIDE, UNITS, pixel_of_bit};
 use crate::state::DepthStencilState;
@@ -213,6 +214,29 @@ impl DepthPlane<'_> {
     pub(super) fn has_line(self, [x, y]: [u32; 2]) -> bool {
         let Self { plane, bits } = self;
         if bits == 16 { plane.has_short_line(x, y) } else { plane.has_line(x, y) }
+    }
+
+    /// Returns the range of all depths of a group, given its first pixel. Returns `None` if the
+    /// group does not lie in lines of memory, or if a depth is not a number.
+    pub(super) fn range(self, place: [u32; 2]) -> Option<DepthRange> {
+        if !self.has_line(place) {
+            return None;
+        }
+        let mut range = DepthRange { min: f32::INFINITY, max: f32::NEG_INFINITY };
+        for sample in 0..self.plane.samples() {
+            let line = self.read(self.address(GroupSample { place, sample, location: [0; 2] }));
+            for word in line {
+                let depth = match self.bits {
+                    32 => f32::from_bits(word),
+                    bits => decode_depth(bits, word & !(u32::MAX << bits)),
+                };
+                if depth.is_nan() {
+                    return None;
+                }
+                range = DepthRange { min: range.min.min(depth), max: range.max.max(depth) };
+            }
+        }
+        Some(range)
     }
 
     /// Returns the words of the group whose line begins at `address`.

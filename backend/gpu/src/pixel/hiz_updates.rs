@@ -7,15 +7,52 @@ use vitric_base::counters::TileCounters;
 
 use super::DrawContext;
 use super::coverage::{covers_group, covers_tile, fully_covered};
+use super::depth_group::DepthPlane;
 use super::{PrimitiveRun, TileView};
 use crate::hiz::{Bounds, DepthDirection, DepthRange, GroupCoverage, depths_over, group_number, groups_of};
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, Triangle, may_cover_group, pixels_inside};
 
+/// Minimum number of primitives of a tile for which its unknown bounds are rebuilt. To read the
+/// depths of a tile takes about as long as to draw so many small primitives.
+const MIN_REBUILDING: u32 = 64;
+
 /// Returns the rectangle of the pixels of a group that lie in `area`.
 pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     let side = 1 << GROUP_LOG2;
     [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
+}
+
+/// Prepares the depth bounds of a tile before its primitives are drawn. Unknown bounds, as after a
+/// copy to the image, are rebuilt from the stored depths if enough primitives may gain from it.
+pub(super) fn begin_bounds(view: &TileView<'_>, bounds: &mut Bounds) {
+    let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
+    bounds.heuristic().count_primitives(primitives);
+    if primitives >= MIN_REBUILDING && bounds.is_unknown() && bounds.heuristic().allows_tests() {
+        rebuild_bounds(view, bounds);
+    }
+}
+
+/// Rebuilds the depth bounds of a tile from the stored depths.
+#[cold]
+fn rebuild_bounds(view: &TileView<'_>, bounds: &mut Bounds) {
+    let tested = view.primitive_runs().map(|run| &view.draws[run.draw]).find(|draw| draw.visibility.tests.is_some());
+    let Some((context, plane)) = tested.and_then(|draw| Some((draw, draw.depth.as_ref()?))) else { return };
+    let stored = DepthPlane { plane, bits: context.depth_bits };
+    // Other pixels of the image may change at the same time.
+    let inside = within(view.area, bounds.pixels());
+    for group in groups_of(inside).filter(|group| pixels_of_group(*group, inside) == whole_group(*group)) {
+        if let Some(range) = stored.range(group.map(|pixel| pixel as u32)) {
+            bounds.set_group(group_number(group), range);
+        }
+    }
+    bounds.recompute_tile();
+}
+
+/// Returns the rectangle of all pixels of a group.
+fn whole_group([x, y]: [i64; 2]) -> [i64; 4] {
+    let side = 1 << GROUP_LOG2;
+    [x, y, x + side, y + side]
 }
 
 /// Updates the depth bounds of a tile for the next draw. Returns true if tests against the bounds

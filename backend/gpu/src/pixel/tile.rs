@@ -22,7 +22,7 @@ use super::DrawContext;
 use super::direct::{Lazy, MixedRunner, MixedScratch, PrimitiveRunner};
 use super::draw::cuts_blocks;
 use super::edge_pairs::{around, find_edge_pairs};
-use super::hiz_updates::update_bounds;
+use super::hiz_updates::{begin_bounds, update_bounds};
 use super::kernel::{BatchTraits, PrimitiveBatch, SmallPrimitivePath, tests_blocks};
 use super::pixel_queue::PixelQueue;
 use super::quad::{MAX_SAMPLES, Quad, ShaderDepthStencil};
@@ -89,8 +89,7 @@ pub fn process_tile(
     let mut updated = None;
     board.begin_tile();
     let traffic = TileTraffic::begin(view, pass, number, due, filling.as_ref());
-    let primitives = view.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
-    bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.heuristic().count_primitives(primitives));
+    bounds.as_deref_mut().into_iter().for_each(|bounds| begin_bounds(view, bounds));
     while let Some(&PrimitiveRun { draw, .. }) = primitive_runs.peek() {
         let context = &view.draws[draw];
         let overwrites = context.overwrites.filter(|_| view.scoreboard && context.shades());
