@@ -16,7 +16,7 @@ use pipeline::pipeline;
 
 pub use draw::{
     COLOR, COMPARE, Capture, CaptureQuery, CaptureRange, Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, Part,
-    RECT, SIZE, SampledImage, State, TEXTURE, TRIANGLES, Target, WIDE_VERTICES, vertices,
+    RECT, ROUTED, SIZE, SampledImage, State, TEXTURE, TRIANGLES, Target, WIDE_VERTICES, vertices,
 };
 pub use extension_state::{ExtensionState, Lines, Locations, Patches};
 
@@ -83,6 +83,9 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
                 if let (Some(depth), true) = (part.clear, has_depth) {
                     clear_depth(gpu, commands, &images[images.len() - 1], depth);
                 }
+                if let (Some(buffer), true) = (part.depths, has_depth) {
+                    copy_depths(gpu, commands, &images[images.len() - 1], (buffer, target.size));
+                }
                 if let Some((buffer, image, region)) = part.copy {
                     let layout = vk::ImageLayout::GENERAL;
                     gpu.device.cmd_copy_buffer_to_image(commands, buffer, image, layout, &[region]);
@@ -121,6 +124,26 @@ fn clear_depth(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, depth: f32
     let ranges = [range(image.aspects, 0, 1)];
     // SAFETY: the command buffer is recording outside of a pass, and the image is in the layout.
     unsafe { gpu.device.cmd_clear_depth_stencil_image(commands, image.handle, target, &value, &ranges) };
+    gpu.barrier(commands, Some(Transition { image, from: target, to: attachment }));
+}
+
+/// Records a copy of depths from a buffer to all of an image of a size, which was an attachment.
+fn copy_depths(
+    gpu: &Gpu,
+    commands: vk::CommandBuffer,
+    image: &Image,
+    (buffer, [width, height]): (vk::Buffer, [u32; 2]),
+) {
+    let (attachment, target) =
+        (vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+    gpu.barrier(commands, Some(Transition { image, from: attachment, to: target }));
+    let layers =
+        vk::ImageSubresourceLayers { aspect_mask: vk::ImageAspectFlags::DEPTH, layer_count: 1, ..Default::default() };
+    let extent = vk::Extent3D { width, height, depth: 1 };
+    let region = vk::BufferImageCopy { image_subresource: layers, image_extent: extent, ..Default::default() };
+    // SAFETY: the command buffer is recording outside of a pass, the image is in the layout, and
+    // the buffer has a depth for each texel.
+    unsafe { gpu.device.cmd_copy_buffer_to_image(commands, buffer, image.handle, target, &[region]) };
     gpu.barrier(commands, Some(Transition { image, from: target, to: attachment }));
 }
 

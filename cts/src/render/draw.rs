@@ -14,6 +14,8 @@ pub static RECT: &[u8] = shader!("rect.vert");
 pub static POINTS: &[u8] = shader!("points.vert");
 /// A vertex shader that reads positions and colours from a vertex buffer, four floats each.
 pub static TRIANGLES: &[u8] = shader!("triangles.vert");
+/// A vertex shader like [`TRIANGLES`] that selects viewport and layer by the fourth coordinate.
+pub static ROUTED: &[u8] = shader!("route.vert");
 /// A vertex shader that reads positions and colours for flat inputs from a vertex buffer.
 pub static FLAT: &[u8] = shader!("flat.vert");
 /// A vertex shader that writes its 64-bit attributes to a storage buffer.
@@ -294,6 +296,8 @@ pub struct Part<'a> {
     pub draws: &'a [Draw],
     /// Depth of a clear by a transfer command before the pass.
     pub clear: Option<f32>,
+    /// A buffer with depths to copy to the depth image before the pass.
+    pub depths: Option<vk::Buffer>,
     /// A copy before the pass, from a buffer to an image in the general layout.
     pub copy: Option<(vk::Buffer, vk::Image, vk::BufferImageCopy)>,
 }
@@ -306,7 +310,7 @@ pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>
     match state.vertex {
         vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
         vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
-        vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
+        vertex if [TRIANGLES, ROUTED, FLAT].iter().any(|own| std::ptr::eq(vertex, *own)) => {
             (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
         }
         vertex if std::ptr::eq(vertex, WIDE_VERTICES) => {

@@ -20,6 +20,10 @@ const SIZE: [u32; 2] = [200, 136];
 const SCENES: u64 = 120;
 const SHARED: u64 = 20;
 
+/// Copied depth in 1/64 of the first columns of pixels, and the number of these columns. Others
+/// get the farthest depth.
+const COPIED_DEPTH: (i32, u32) = (32, 96);
+
 /// State with which a mesh is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
@@ -92,6 +96,8 @@ struct Scene {
     samples: u32,
     /// The corners of all indexed meshes are in one buffer, and so are their indices.
     shares: bool,
+    /// Before the last pass, depths are copied to the depth image ([`COPIED_DEPTH`]).
+    copies: bool,
 }
 
 /// A mesh's position in the shared buffers: the first index, and the vertex offset.
@@ -116,6 +122,17 @@ fn append_cases(cases: &mut Vec<Entry>) {
     for seed in 0..SHARED {
         let run = move |gpu: &Gpu| draw(gpu, &Scene::shared(seed));
         cases.push(Entry::new(format!("lookahead.shared.seed{seed}"), chapter, run));
+    }
+    // The counts of hidden parts of these scenes are compared with exact numbers by
+    // `vitric/tests/hidden.rs`.
+    let hidden = [
+        ("early", Scene::hidden_early()),
+        ("small", Scene::hidden_small()),
+        ("large", Scene::hidden_large()),
+        ("copied", Scene::hidden_copied()),
+    ];
+    for (name, scene) in hidden {
+        cases.push(Entry::new(format!("hidden.{name}"), chapter, move |gpu: &Gpu| draw(gpu, &scene)));
     }
     let looks = [
         ("opaque", Look::Opaque),
@@ -167,6 +184,18 @@ impl Mesh {
             indexed: false,
             breaks: false,
         }
+    }
+
+    /// Returns a cell of which the first triangle covers all pixels, drawn to a part of the target.
+    fn screen([width, height]: [u32; 2]) -> Self {
+        let cell = SIZE.map(|side| side * 2);
+        Self { cell, scissor: [0, 0, width, height], ..Self::wall(32, [10, 20, 250, 255]) }
+    }
+
+    /// Returns a mesh of 32x16 cells of 4x4 pixels with a depth in 1/64.
+    fn fine(depth: i32) -> Self {
+        let color = [200, 40, depth as u8, 255];
+        Self { place: [0, 0], cell: [4, 4], cells: [32, 16], depth: [depth, 0], color, ..Self::wall(0, [0; 4]) }
     }
 
     fn random(numbers: &mut Random, plain: bool) -> Self {
@@ -346,7 +375,42 @@ impl Scene {
         let (far, near) = (Mesh { look: hidden, ..far }, Mesh { look: between, ..near });
         let wall = Mesh::wall(32, [10, 20, 250, 255]);
         let meshes = vec![far, near, wall];
-        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: false }
+        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: false, copies: false }
+    }
+
+    /// Returns a wall, and behind it two meshes of cells of 8x8 pixels that write no depth. The
+    /// left half of the second mesh is not behind the wall.
+    fn hidden_early() -> Self {
+        let behind = Mesh {
+            place: [0, 64],
+            cell: [8, 8],
+            cells: [16, 9],
+            depth: [48, 0],
+            color: [200, 40, 10, 255],
+            look: Look::ReadOnly,
+            ..Mesh::wall(0, [0; 4])
+        };
+        let across = Mesh { place: [0, 0], cells: [16, 8], depth: [25, 1], color: [9, 80, 40, 255], ..behind.clone() };
+        Self { meshes: vec![Mesh::screen(SIZE), behind, across], ..Self::between([Look::Opaque; 2]) }
+    }
+
+    /// Returns a mesh of small cells that a later triangle hides in its left half.
+    fn hidden_small() -> Self {
+        Self { meshes: vec![Mesh::fine(48), Mesh::screen([64, 136])], ..Self::between([Look::Opaque; 2]) }
+    }
+
+    /// Returns a mesh of small cells that copied depths hide in part.
+    fn hidden_copied() -> Self {
+        let first = Mesh::wall(60, [9, 80, 40, 255]);
+        let behind = Mesh { breaks: true, ..Mesh::fine(48) };
+        Self { meshes: vec![first, behind], copies: true, ..Self::between([Look::Opaque; 2]) }
+    }
+
+    /// Returns a wall that a later triangle hides in the first column of tiles and in five of the
+    /// eight columns of groups of the second.
+    fn hidden_large() -> Self {
+        let wall = Mesh::wall(48, [200, 40, 10, 255]);
+        Self { meshes: vec![wall, Mesh::screen([104, 136])], ..Self::between([Look::Opaque; 2]) }
     }
 
     fn random(seed: u64) -> Self {
@@ -358,6 +422,7 @@ impl Scene {
             depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
             samples: numbers.pick(&[1, 1, 4]),
             shares: false,
+            copies: false,
         }
     }
 
@@ -376,7 +441,7 @@ impl Scene {
         };
         let mut meshes: Vec<Mesh> = (0..12).map(mesh).collect();
         meshes.push(Mesh::wall(32, [10, 20, 250, 255]));
-        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: true }
+        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: true, copies: false }
     }
 }
 
@@ -445,9 +510,19 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
             start = number;
         }
     }
+    let copied: Vec<i32> = (0..SIZE[0] * SIZE[1])
+        .map(|pixel| if pixel % SIZE[0] < COPIED_DEPTH.1 { COPIED_DEPTH.0 } else { 64 })
+        .collect();
+    if let (Some(last), true) = (parts.last_mut(), scene.copies) {
+        let depths: Vec<f32> = copied.iter().map(|depth| *depth as f32 / 64.0).collect();
+        last.depths = Some(gpu.buffer_with(&depths)?.handle);
+    }
     let got = render_parts(gpu, &target, &parts)?;
     let mut pixels = vec![([0; 4], 64); (SIZE[0] * SIZE[1]) as usize];
     for (number, (mesh, draw)) in scene.meshes.iter().zip(&draws).enumerate() {
+        if scene.copies && mesh.breaks {
+            pixels.iter_mut().zip(&copied).for_each(|(pixel, depth)| pixel.1 = *depth);
+        }
         let passed = model(mesh, &mut pixels) * u64::from(scene.samples);
         if let Some(pool) = draw.query {
             let counted = super::scenes::counted(gpu, pool)?;

@@ -5,9 +5,9 @@ use ash::vk;
 
 use crate::Entry;
 use crate::cases::support::conditions::holds;
-use crate::harness::{Case, Gpu, check};
+use crate::harness::{Case, Gpu, Outcome, check};
 use crate::random::Random;
-use crate::render::{COLOR, Draw, SIZE, State, Target, render};
+use crate::render::{COLOR, Draw, Kind, ROUTED, SIZE, State, TRIANGLES, Target, render};
 
 static DEPTH: &[u8] = shader!("depth.frag");
 /// Fragment shaders that write their colour like `COLOR`, but count as long. The second one needs
@@ -96,6 +96,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         cases.push(Entry::new(format!("order.superseded.{name}"), section, move |gpu| draw(gpu, &layers)));
     }
     cases.push(Entry::new("order.batches.counted", section, draw_batches));
+    cases.push(Entry::new("order.routed", section, draw_routed));
     for seed in 0..24 {
         let run = move |gpu: &Gpu| draw(gpu, &random(seed));
         cases.push(Entry::new(format!("order.random.seed{seed}"), section, run));
@@ -132,6 +133,28 @@ fn random_long(seed: u64) -> Vec<Layer> {
         ..layer
     };
     random(seed).into_iter().map(long).collect()
+}
+
+/// Draws a red triangle over the target, a green one whose vertices select the layer, and a blue
+/// one over the upper left corner.
+fn draw_routed(gpu: &Gpu) -> Case {
+    let red = [1.0, 0.0, 0.0, 1.0];
+    let green = [0.0, 1.0, 0.0, 1.0];
+    let blue = [0.0, 0.0, 1.0, 1.0];
+    let triangle = |vertex: &'static [u8], size: f32, color: [f32; 4]| {
+        // The fourth coordinate of a routed vertex is the number of its layer.
+        let w = if std::ptr::eq(vertex, TRIANGLES) { 1.0 } else { 0.0 };
+        let corners = [[-1.0, -1.0], [size - 1.0, -1.0], [-1.0, size - 1.0]].map(|[x, y]| [[x, y, 0.5, w], color]);
+        let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(corners.as_flattened())?, count: 3 };
+        Ok(Draw { kind, ..Draw::rect(State { vertex, ..State::default() }, [0.0; 4], [0.0; 4]) })
+    };
+    let draws = [triangle(TRIANGLES, 4.0, red), triangle(ROUTED, 4.0, green), triangle(TRIANGLES, 1.0, blue)];
+    let draws = draws.into_iter().collect::<Result<Vec<_>, Outcome>>()?;
+    let got = render(gpu, &Target::default(), &draws)?;
+    for (pixel, color) in [(0, [0, 0, 255, 255]), (got.len() - 1, [0, 255, 0, 255])] {
+        check(got[pixel] == color, || format!("pixel {pixel}: {:?} instead of {color:?}", got[pixel]))?;
+    }
+    Ok(())
 }
 
 /// Draws a red rectangle over the target, a nearer green one in the first tile, and a
