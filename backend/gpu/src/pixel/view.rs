@@ -251,14 +251,14 @@ impl<'a> TileView<'a> {
     }
 
     /// Returns true if a primitive fully covers all pixels of the rectangle at `[x, y]` with size
-    /// `[width, height]`.
+    /// `[width, height]`. As in underestimation, pixels that an edge touches are not fully covered.
     #[cold]
     pub fn covers_fully(&self, id: PrimitiveId, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> bool {
         let (primitives, index) = self.find(id);
         let (polygon, triangle) = (primitives.polygon(index), primitives.triangle(index));
         let parts = if polygon.is_empty() { std::slice::from_ref(&triangle) } else { polygon };
         let covers = |part: &Triangle, x: u32, y: u32| {
-            part.covers_cell(i64::from(x) * UNITS, i64::from(y) * UNITS, UNITS, Criterion::Inner)
+            part.covers_cell(i64::from(x) * UNITS, i64::from(y) * UNITS, UNITS, Criterion::Interior)
         };
         let mut pixels = (y..y + height).flat_map(|y| (x..x + width).map(move |x| [x, y]));
         pixels.all(|[x, y]| parts.iter().all(|part| covers(part, x, y)))

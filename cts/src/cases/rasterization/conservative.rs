@@ -51,6 +51,11 @@ fn append_cases(cases: &mut Vec<Entry>) {
             cases.push(Entry::new(name, "VK_EXT_conservative_rasterization, FullyCoveredEXT", run));
         }
     }
+    for (name, mode) in [("over", Mode::OVERESTIMATE), ("under", Mode::UNDERESTIMATE)] {
+        let name = format!("conservative.fully_covered.touched_{name}");
+        let chapter = "VK_EXT_conservative_rasterization, FullyCoveredEXT";
+        cases.push(Entry::new(name, chapter, move |gpu: &Gpu| touched(gpu, mode)));
+    }
     let run = |gpu: &Gpu| supported(gpu).and_then(|()| properties(gpu).map(drop));
     cases.push(Entry::new("conservative.device.properties", "Conservative Rasterization", run));
 }
@@ -368,4 +373,24 @@ fn fully_covered(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     }
     let any = pixels.iter().any(|pixel| pixel[1] != 0);
     check(any == (mode != Mode::DISABLED), || format!("{mode:?}: any pixel is covered wholly: {any}"))
+}
+
+/// Checks that pixels which a triangle's edges touch do not count as fully covered. Underestimation
+/// covers the same pixels.
+fn touched(gpu: &Gpu, mode: Mode) -> Case {
+    supported(gpu)?;
+    if properties(gpu)?.fully_covered_fragment_shader_input_variable == 0 {
+        return Err(Outcome::NotSupported("fullyCoveredFragmentShaderInputVariable".into()));
+    }
+    let points = [[0.0, 0.0], [16.0, 0.0], [0.0, 16.0]];
+    let mut draw = draw(gpu, Corners { points: &points, depths: &[0.5] }, mode, vk::PrimitiveTopology::TRIANGLE_LIST)?;
+    draw.state.fragment = FULLY_COVERED;
+    let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
+    for (index, got) in (0..).zip(&pixels) {
+        let [x, y] = [index % SIDE, index / SIDE];
+        let inside = u8::from(x > 0 && y > 0 && x + y + 2 < 16);
+        let drawn = if mode == Mode::UNDERESTIMATE { inside } else { u8::from(x + y < 16) };
+        check(got[..2] == [drawn, inside], || format!("({x}, {y}): {got:?} instead of {drawn} and {inside}"))?;
+    }
+    Ok(())
 }
