@@ -1,5 +1,5 @@
 //! Exact numbers of the parts of primitives that each level of Hi-Z removes, in scenes whose
-//! pictures are checked by the cases `hidden.*`.
+//! pictures are checked by the cases `hidden.exact.*`.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::counters_of;
 /// returns some counters.
 fn counters<const N: usize>(case: &str, chunk: &str, names: [&str; N]) -> [u64; N] {
     let knobs = [("VITRIC_HIZ", "always"), ("VITRIC_POSH", "off"), ("VITRIC_THREADS", "1"), ("VITRIC_CHUNK", chunk)];
-    let counted = counters_of(&format!("hidden.{case}"), &knobs);
+    let counted = counters_of(&format!("hidden.exact.{case}"), &knobs);
     names.map(|name| counted[name])
 }
 

@@ -132,7 +132,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         ("copied", Scene::hidden_copied()),
     ];
     for (name, scene) in hidden {
-        cases.push(Entry::new(format!("hidden.{name}"), chapter, move |gpu: &Gpu| draw(gpu, &scene)));
+        cases.push(Entry::new(format!("hidden.exact.{name}"), chapter, move |gpu: &Gpu| draw(gpu, &scene)));
     }
     let looks = [
         ("opaque", Look::Opaque),
@@ -152,7 +152,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         // a draw that the wall must not skip.
         let scenes = [
             (name.to_owned(), [Look::Opaque, look]),
-            (format!("hidden_{name}"), [look, Look::Opaque]),
+            (format!("hidden.exact.{name}"), [look, Look::Opaque]),
             (format!("hidden_{name}_added"), [look, Look::Added]),
         ];
         for (name, looks) in scenes {

@@ -96,7 +96,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         cases.push(Entry::new(format!("order.superseded.{name}"), section, move |gpu| draw(gpu, &layers)));
     }
     cases.push(Entry::new("order.batches.counted", section, draw_batches));
-    cases.push(Entry::new("order.routed", section, draw_routed));
+    cases.push(Entry::new("order.layers.routed", section, draw_routed));
     for seed in 0..24 {
         let run = move |gpu: &Gpu| draw(gpu, &random(seed));
         cases.push(Entry::new(format!("order.random.seed{seed}"), section, run));
