@@ -152,7 +152,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         // a draw that the wall must not skip.
         let scenes = [
             (name.to_owned(), [Look::Opaque, look]),
-            (format!("hidden.exact.{name}"), [look, Look::Opaque]),
+            (format!("hidden_{name}"), [look, Look::Opaque]),
             (format!("hidden_{name}_added"), [look, Look::Added]),
         ];
         for (name, looks) in scenes {
