@@ -215,7 +215,7 @@ impl PendingDraws {
             heuristic.count_primitives(primitives as u32);
             return None;
         }
-        let updated = self.update_early_bounds(direction)?;
+        let updated = self.update_early_bounds(direction, heuristic.max_updates())?;
         heuristic.count_updates(updated);
         Some(*heuristic)
     }
@@ -244,9 +244,9 @@ impl PendingDraws {
         }
     }
 
-    /// Updates the early depth bounds with all queued draws. Returns the number of triangles that
-    /// updated a bound; `None` if the bounds are unknown.
-    fn update_early_bounds(&mut self, direction: DepthDirection) -> Option<u32> {
+    /// Updates the early depth bounds with queued draws, by at most `max` triangles. Returns the
+    /// number of triangles that updated a bound; `None` if the bounds are unknown.
+    fn update_early_bounds(&mut self, direction: DepthDirection, max: u32) -> Option<u32> {
         let mut updated = 0;
         let EarlyDepths { early, is_current, draws, windows } = &mut self.early_bounds;
         if !*is_current || early.direction() != Some(direction) {
@@ -266,7 +266,7 @@ impl PendingDraws {
             if let Some(depth) = self.depths.get(window.layer() as usize) {
                 let update_rules =
                     |draw: usize| self.queue.pixels[self.queue.draws[draw].pixel].update_rules(depth, self.depth_bits);
-                updated += tiling::update_hiz(early, window, &self.grid, update_rules);
+                updated += tiling::update_hiz(early, window, &self.grid, update_rules, max - updated);
             }
         }
         *windows = self.queue.windows.len();
@@ -277,7 +277,7 @@ impl PendingDraws {
     /// `direction`.
     pub(super) fn copy_early_bounds(&mut self, direction: DepthDirection, early: &mut EarlyBounds) {
         self.close();
-        match self.update_early_bounds(direction) {
+        match self.update_early_bounds(direction, u32::MAX) {
             Some(_) => early.clone_from(&self.early_bounds.early),
             None => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
         }
@@ -418,11 +418,11 @@ impl PendingDraws {
             let is_alike = |run: &Run| segment.is_some() && self.state(run).segment == segment;
             let (runs, after) = rest.split_at(1 + rest[1..].iter().take_while(|run| is_alike(run)).count());
             if segment.is_some() {
-                sorter.count_updates(self.update_by_runs(&triangles, start, runs));
+                sorter.count_updates(self.update_by_runs(&triangles, start, runs, sorter.max_updates()));
             }
             runs.iter().for_each(|run| self.sort_run(&triangles, run, is_tested, &mut sorter));
             if is_tested && segment.is_none() {
-                sorter.count_updates(self.update_by_runs(&triangles, start, runs));
+                sorter.count_updates(self.update_by_runs(&triangles, start, runs, sorter.max_updates()));
             }
             start = runs.last().map_or(start, |run| run.end);
             rest = after;
@@ -436,16 +436,17 @@ impl PendingDraws {
     }
 
     /// Updates the early depth bounds by runs of triangles, of which the first begins at `start`.
-    /// Returns the number of triangles that did.
-    fn update_by_runs(&mut self, triangles: &Triangles, mut start: u32, runs: &[Run]) -> u32 {
+    /// At most `max` triangles do. Returns their number.
+    fn update_by_runs(&mut self, triangles: &Triangles, mut start: u32, runs: &[Run], max: u32) -> u32 {
         let Self { early_bounds, queue, depths, grid, depth_bits, .. } = self;
         let Some(depth) = depths.get(triangles.layer() as usize) else { return 0 };
-        let update = |run: &Run| {
+        let mut updated = 0;
+        for run in runs {
             let range = std::mem::replace(&mut start, run.end)..run.end;
             let rules = queue.pixels[queue.draws[run.draw.state as usize].pixel].update_rules(depth, *depth_bits);
-            tiling::update_by_run(&mut early_bounds.early, (triangles, range), grid, &rules)
-        };
-        runs.iter().map(update).sum()
+            updated += tiling::update_by_run(&mut early_bounds.early, (triangles, range), grid, &rules, max - updated);
+        }
+        updated
     }
 
     /// Sorts the triangles of a run into tiles, with early tests if the bounds are known.

@@ -30,10 +30,6 @@ const MAX_VAIN_TESTS: i32 = 4 * TRIAL;
 /// Number of primitives that are drawn without tests for each test in vain.
 const PAUSE: i32 = 16;
 
-/// Number of updates in front of the tiler that count like a test in vain. They are needed for
-/// tests only, but a draw has few triangles that are large enough.
-const UPDATES_PER_TEST: u32 = 16;
-
 /// Heuristic that pauses tests which do not pay.
 #[derive(Debug, Clone, Copy)]
 pub struct HizHeuristic {
@@ -70,11 +66,16 @@ impl HizHeuristic {
         !self.is_always_on && self.paused > primitives as i32
     }
 
-    /// Counts updates that are made for tests only. While tests pause they do not prolong the
-    /// pause.
+    /// Returns the maximum number of updates that may be made for tests only.
+    pub fn max_updates(&self) -> u32 {
+        if self.is_always_on { u32::MAX } else { self.credit.max(0) as u32 }
+    }
+
+    /// Counts updates that are made for tests only, each like a test in vain. While tests pause
+    /// they do not prolong the pause.
     pub fn count_updates(&mut self, updates: u32) {
         if self.allows_tests() {
-            self.count_tests(updates / UPDATES_PER_TEST, 0);
+            self.count_tests(updates, 0);
         }
     }
 
@@ -117,6 +118,17 @@ mod tests {
         heuristic.count_tests(0, 1000);
         heuristic.count_tests(MAX_VAIN_TESTS as u32 - 1, 0);
         assert!(heuristic.allows_tests());
+    }
+
+    #[test]
+    fn updates_in_vain_end_with_the_credit() {
+        let mut heuristic = HizHeuristic::new(Hiz::Auto);
+        assert_eq!(heuristic.max_updates(), TRIAL as u32);
+        heuristic.count_tests(10, 2);
+        assert_eq!(heuristic.max_updates(), (TRIAL - 10 + 2 * GAIN) as u32);
+        heuristic.count_updates(heuristic.max_updates());
+        assert_eq!((heuristic.max_updates(), heuristic.allows_tests()), (0, false));
+        assert_eq!(HizHeuristic::new(Hiz::Always).max_updates(), u32::MAX);
     }
 
     #[test]

@@ -398,27 +398,35 @@ fn corner_of(pixels: [i64; 4]) -> [i64; 2] {
     [pixels[0], pixels[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2)
 }
 
-/// Updates the structure by a window's triangles, of those draws, by number, that update it in its
-/// direction. Returns the number of triangles that did.
+/// Updates the structure by a window's triangles, at most `max`, of those draws, by number, that
+/// update it in its direction. Returns the number of triangles that did.
 pub fn update_hiz(
     early: &mut EarlyBounds,
     window: &Window,
     grid: &Grid,
     update_rules: impl Fn(usize) -> UpdateRules,
+    max: u32,
 ) -> u32 {
-    let mut start = 0;
-    let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw.state as usize));
-    runs.map(|(range, draw)| update_by_run(early, (&window.triangles, range), grid, &update_rules(draw))).sum()
+    let (mut start, mut updated) = (0, 0);
+    for run in &window.runs {
+        let (range, rules) = (std::mem::replace(&mut start, run.end)..run.end, update_rules(run.draw.state as usize));
+        updated += update_by_run(early, (&window.triangles, range), grid, &rules, max - updated);
+    }
+    updated
 }
 
-/// Updates the structure by triangles of a draw. Returns the number of triangles that did.
+/// Updates the structure by triangles of a draw, at most `max`. Returns the number of triangles
+/// that did.
 pub fn update_by_run(
     early: &mut EarlyBounds,
     (triangles, range): (&Triangles, Range<u32>),
     grid: &Grid,
     update_rules: &UpdateRules,
+    max: u32,
 ) -> u32 {
-    let Some(direction) = early.direction().filter(|_| update_rules.visibility.updates_hiz) else { return 0 };
+    let Some(direction) = early.direction().filter(|_| update_rules.visibility.updates_hiz && max > 0) else {
+        return 0;
+    };
     if update_rules.visibility.tests != Some(direction) {
         return 0;
     }
@@ -434,6 +442,9 @@ pub fn update_by_run(
             }
             updater.apply(&HizUpdate { triangle, shape: triangles.shape(index), pixels });
             updated += 1;
+            if updated == max {
+                break;
+            }
         }
     }
     updated
@@ -517,7 +528,7 @@ mod tests {
             let extent = SIZE.map(i64::from);
             let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], format: FORMAT, extent };
             let first = window(&large, &grid, None);
-            update_hiz(&mut early, &first, &grid, |_| update_rules);
+            update_hiz(&mut early, &first, &grid, |_| update_rules, u32::MAX);
             let mut model = vec![cleared; 150 * 90];
             for index in 0..first.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&first.triangles, index, within(area, [0, 0, 140, 90])) {
@@ -566,7 +577,7 @@ mod tests {
         let extent = SIZE.map(i64::from);
         let update_rules = UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent };
         let wall = window(&[[[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]]], grid, None);
-        assert_eq!(update_hiz(&mut early, &wall, grid, |_| update_rules), 1);
+        assert_eq!(update_hiz(&mut early, &wall, grid, |_| update_rules, u32::MAX), 1);
         early
     }
 
@@ -615,7 +626,7 @@ mod tests {
         let before = behind.map(|[x, y, _]| [x, y, 0.4]);
         for (updates_hiz, tiles) in [(false, 2), (true, 0)] {
             update_rules.visibility.updates_hiz = updates_hiz;
-            update_hiz(&mut early, &wall, &grid, |_| update_rules);
+            update_hiz(&mut early, &wall, &grid, |_| update_rules, u32::MAX);
             let test = EarlyHizTest::new(&early, DepthDirection::Less, FORMAT);
             let window = window(&[behind, before], &grid, test);
             let holds = |index| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).count();

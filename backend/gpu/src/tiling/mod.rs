@@ -141,6 +141,11 @@ impl WindowSorter {
         self.run_kills.push(self.tests.counts.kills - before);
     }
 
+    /// Returns the maximum number of triangles that may update the bounds.
+    pub fn max_updates(&self) -> u32 {
+        self.tests.heuristic.map_or(0, |heuristic| heuristic.max_updates())
+    }
+
     /// Counts triangles that updated the bounds.
     pub fn count_updates(&mut self, triangles: u32) {
         self.tests.heuristic.iter_mut().for_each(|heuristic| heuristic.count_updates(triangles));
