@@ -444,7 +444,8 @@ impl PendingDraws {
         for run in runs {
             let range = std::mem::replace(&mut start, run.end)..run.end;
             let rules = queue.pixels[queue.draws[run.draw.state as usize].pixel].update_rules(depth, *depth_bits);
-            updated += tiling::update_by_run(&mut early_bounds.early, (triangles, range), grid, &rules, max - updated);
+            let updates = tiling::RunUpdates { triangles, range, max: max - updated };
+            updated += tiling::update_by_run(&mut early_bounds.early, updates, grid, &rules);
         }
         updated
     }

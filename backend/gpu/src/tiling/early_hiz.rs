@@ -410,19 +410,28 @@ pub fn update_hiz(
     let (mut start, mut updated) = (0, 0);
     for run in &window.runs {
         let (range, rules) = (std::mem::replace(&mut start, run.end)..run.end, update_rules(run.draw.state as usize));
-        updated += update_by_run(early, (&window.triangles, range), grid, &rules, max - updated);
+        let updates = RunUpdates { triangles: &window.triangles, range, max: max - updated };
+        updated += update_by_run(early, updates, grid, &rules);
     }
     updated
 }
 
-/// Updates the structure by triangles of a draw, at most `max`. Returns the number of triangles
-/// that did.
+/// Triangles of a draw that may update the structure.
+pub struct RunUpdates<'a> {
+    /// Triangles of the window.
+    pub triangles: &'a Triangles,
+    /// Range of the draw's triangles.
+    pub range: Range<u32>,
+    /// Maximum number of triangles that update the structure.
+    pub max: u32,
+}
+
+/// Updates the structure by triangles of a draw. Returns the number of triangles that did.
 pub fn update_by_run(
     early: &mut EarlyBounds,
-    (triangles, range): (&Triangles, Range<u32>),
+    RunUpdates { triangles, range, max }: RunUpdates<'_>,
     grid: &Grid,
     update_rules: &UpdateRules,
-    max: u32,
 ) -> u32 {
     let Some(direction) = early.direction().filter(|_| update_rules.visibility.updates_hiz && max > 0) else {
         return 0;
