@@ -446,6 +446,7 @@ mod tests {
     use crate::geometry::Primitives;
     use crate::geometry::cull::CullQueue;
     use crate::geometry::plan::Facing;
+    use crate::geometry::plan::PixelBounds;
     use crate::hiz::{DepthFormat, depths_over};
     use crate::raster::{Plane, snap};
 
@@ -525,8 +526,9 @@ mod tests {
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
             clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]), depths_within_corners: bool,
         ) {
-            let (depth_range, centred) = ([0.25, 0.75], samples == 1);
-            let rules = Rules { clockwise_is_front, culls, depth_range, depths_within_corners, samples, centred, provoking };
+            let depth_range = [0.25, 0.75];
+            let bounds = if samples == 1 { PixelBounds::Centres } else { PixelBounds::Partial };
+            let rules = Rules { clockwise_is_front, culls, depth_range, depths_within_corners, samples, bounds, provoking };
             let primitives = set_up(&corners, &rules);
             let survives = !primitives.is_empty();
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);

@@ -9,7 +9,7 @@ use vitric_base::simd::{Lanes, WAVE, kernel};
 
 use super::kernel::outside;
 use super::lines::Cover;
-use super::plan::{Facing, Rules};
+use super::plan::{Facing, PixelBounds, Rules};
 use super::shading::CullVertex;
 use super::triangles::{Entry, FACING, Triangles};
 use crate::raster::{UNITS, snap};
@@ -135,7 +135,7 @@ fn replace(
             (grid[0][corner][lane], grid[1][corner][lane]) = (place[0], place[1]);
         }
     }
-    let touched = bounds(&grid, rules.centred);
+    let touched = bounds(&grid, rules.bounds);
     for (lane, Cover { window, .. }) in covers() {
         let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
             0 | 1 => touched[bound][lane].max(window[bound]),
@@ -236,11 +236,15 @@ pub(super) fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
 }
 
 /// Returns the pixels that triangles may cover: first and last pixels in x and y, exclusive at the
-/// end. If `centred`, only pixels whose centres may be covered count.
+/// end.
 #[inline(always)]
-fn bounds(grid: &Axes<Ints>, centred: bool) -> [Ints; 4] {
+fn bounds(grid: &Axes<Ints>, bounds: PixelBounds) -> [Ints; 4] {
     let units = UNITS as i32;
-    let [before, after] = if centred { [units / 2 - 1, units / 2] } else { [0, 0] };
+    let [before, after] = match bounds {
+        PixelBounds::Centres => [units / 2 - 1, units / 2],
+        PixelBounds::Partial => [0, 0],
+        PixelBounds::Touched => [-1, 0],
+    };
     let first = |axis: usize| {
         let [a, b, c] = &grid[axis];
         each(|lane| (a[lane].min(b[lane]).min(c[lane]) + before) >> UNITS.ilog2())
@@ -262,7 +266,7 @@ fn cull_lanes(
     let place = two(|axis| three(|corner| &place[axis][corner]));
     let front = fronts(&place, facing, rules);
     let grid = on_grid(&place);
-    *pixels = bounds(&grid, rules.centred);
+    *pixels = bounds(&grid, rules.bounds);
     let [x, y] = edges(&place);
     let [culls_back, culls_front] = rules.culls;
     *survives = each(|lane| {
@@ -340,5 +344,24 @@ mod tests {
         // the eye are.
         assert_eq!(take(&|_| [3, 5, 1]).0, Some(0));
         assert_eq!(take(&|lane| if lane == 9 { [0, 1, 6] } else { [0, 1, 2] }).0, None);
+    }
+    #[test]
+    fn bounds_contain_the_pixels_that_triangles_may_cover() {
+        let pixels = |corners: [[i32; 2]; 3], kind| {
+            let grid = two(|axis| three(|corner| [corners[corner][axis]; WAVE]));
+            bounds(&grid, kind).map(|bound| bound[3])
+        };
+        // Corners lie in corners of pixels, at centres, and in between.
+        let (whole, half, odd) = (256, 128, 37);
+        let aligned = [[2 * whole, 3 * whole], [5 * whole, 3 * whole], [2 * whole, 7 * whole]];
+        assert_eq!(pixels(aligned, PixelBounds::Centres), [2, 3, 5, 7]);
+        assert_eq!(pixels(aligned, PixelBounds::Partial), [2, 3, 6, 8]);
+        assert_eq!(pixels(aligned, PixelBounds::Touched), [1, 2, 6, 8]);
+        let moved = |by: i32| aligned.map(|corner| corner.map(|at| at + by));
+        assert_eq!(pixels(moved(half), PixelBounds::Centres), [2, 3, 6, 8]);
+        assert_eq!(pixels(moved(half + 1), PixelBounds::Centres), [3, 4, 6, 8]);
+        for kind in [PixelBounds::Partial, PixelBounds::Touched] {
+            assert_eq!(pixels(moved(odd), kind), [2, 3, 6, 8], "{kind:?}");
+        }
     }
 }

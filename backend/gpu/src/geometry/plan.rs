@@ -61,6 +61,18 @@ pub(super) enum Facing {
     ByWinding,
 }
 
+/// Pixels that a triangle may cover.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum PixelBounds {
+    /// Pixels whose centres may be covered.
+    #[default]
+    Centres,
+    /// Pixels of which a part may be covered.
+    Partial,
+    /// Pixels that the triangle may touch, if only in their sides.
+    Touched,
+}
+
 /// Rules that all triangles of a draw share.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Rules {
@@ -71,8 +83,7 @@ pub(super) struct Rules {
     /// True if depths of fragments stay between those of their primitive's corners.
     pub(super) depths_within_corners: bool,
     pub(super) samples: u32,
-    /// True if a primitive covers the pixels whose centres it contains.
-    pub(super) centred: bool,
+    pub(super) bounds: PixelBounds,
     /// Number of the corner that supplies flat inputs.
     pub(super) provoking: usize,
 }
@@ -86,7 +97,7 @@ impl Rules {
         depth_range: [0.0, 1.0],
         depths_within_corners: true,
         samples: 1,
-        centred: true,
+        bounds: PixelBounds::Centres,
         provoking: 0,
     };
 
@@ -103,7 +114,7 @@ impl Rules {
             },
             depths_within_corners: context.depths_within_corners,
             samples: context.samples,
-            centred: context.is_centred(),
+            bounds: context.pixel_bounds(),
             provoking: if context.raster.provoking_last { 2 } else { 0 },
         }
     }

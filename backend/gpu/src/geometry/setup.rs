@@ -16,7 +16,7 @@ use super::clip::Volume;
 use super::cull::CullQueue;
 use super::kernel::outside;
 use super::lines::Cover;
-use super::plan::{Facing, Plan, PrimitiveContext, SIDES, VaryingSource, depth_bias};
+use super::plan::{Facing, PixelBounds, Plan, PrimitiveContext, SIDES, VaryingSource, depth_bias};
 use super::triangles::{Entry, MAX_TRIANGLES, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::raster::{Criterion, hull, signed_area, snap};
@@ -563,19 +563,21 @@ impl PrimitiveContext {
     /// Returns true if a primitive covers the pixels that it touches, or the pixels that lie
     /// wholly inside of it.
     fn is_conservative(&self) -> bool {
-        matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
+        matches!(self.criterion, Some(Criterion::Touching | Criterion::Interior))
     }
 
     /// Returns true if polygons without area cover pixels.
     fn draws_flat(&self) -> bool {
-        self.criterion == Some(Criterion::Conservative)
+        self.criterion == Some(Criterion::Touching)
     }
 
-    /// Returns true if a primitive covers the pixels whose centres it contains.
-    pub(super) fn is_centred(&self) -> bool {
+    /// Returns the pixels that primitives may cover.
+    pub(super) fn pixel_bounds(&self) -> PixelBounds {
         match self.criterion {
-            None => self.samples == 1,
-            Some(criterion) => criterion == Criterion::Centre,
+            None if self.samples == 1 => PixelBounds::Centres,
+            Some(Criterion::Centre) => PixelBounds::Centres,
+            Some(Criterion::Touching) => PixelBounds::Touched,
+            _ => PixelBounds::Partial,
         }
     }
 

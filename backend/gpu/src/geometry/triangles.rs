@@ -11,12 +11,12 @@ use vitric_exec::runtime::rows::{BLOCK, Chunk, prefetch};
 
 use super::kernel::output;
 use super::lines::Cover;
-use super::plan::Facing;
+use super::plan::{Facing, PixelBounds};
 use super::plan::{Plan, VaryingSource};
 use crate::raster::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
-use crate::raster::{Triangle, snap};
+use crate::raster::{Criterion, Triangle, snap};
 
 /// Maximum number of triangles in a window, and of windows in a pass over tiles. A triangle is
 /// addressed by 16 bits of each.
@@ -185,6 +185,14 @@ impl Triangles {
     #[inline]
     pub fn pixels(&self, index: u32) -> Pixels {
         self.packed[index as usize].pixels()
+    }
+
+    /// Returns the criterion that a cell must meet for any of its pixels to be covered.
+    pub fn outer_criterion(&self) -> Criterion {
+        match self.plan.rules.bounds {
+            PixelBounds::Touched => Criterion::Touching,
+            _ => Criterion::Conservative,
+        }
     }
 
     /// Returns a triangle's covered area.

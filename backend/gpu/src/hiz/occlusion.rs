@@ -184,7 +184,7 @@ impl<'a> HizUpdater<'a> {
         let evaluated = grid.touched_by(
             *pixels,
             &grid.tiles_within(*clip),
-            || *triangle,
+            || (*triangle, Criterion::Conservative),
             |tile| {
                 tiles += 1;
                 let [left, top, ..] = grid.pixels(tile);

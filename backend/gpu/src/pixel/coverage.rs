@@ -21,7 +21,7 @@ fn counters_of(side_log2: u32, criterion: Criterion) -> [Counter; 2] {
         (GROUP_LOG2, Criterion::Inner | Criterion::Interior) => [Counter::GroupsInner, Counter::GroupsCovered],
         (GROUP_LOG2, _) => [Counter::GroupsConservative, Counter::GroupsTouched],
         (_, Criterion::Inner | Criterion::Interior) => [Counter::PixelsInner, Counter::PixelsCovered],
-        (_, Criterion::Conservative) => [Counter::PixelsConservative, Counter::PixelsTouched],
+        (_, Criterion::Conservative | Criterion::Touching) => [Counter::PixelsConservative, Counter::PixelsTouched],
         (_, Criterion::Centre) => [Counter::SamplesStandard, Counter::SamplesCovered],
     }
 }
@@ -87,21 +87,21 @@ impl GroupMasks {
         pixels_inside(left, top, [x0 >> GROUP_LOG2, y0 >> GROUP_LOG2, end(x1), end(y1)])
     }
 
-    /// Evaluates the groups of a tile that contain pixels of a window. Touched groups are tested
-    /// for complete coverage by a criterion, if there is one.
+    /// Evaluates the groups of a tile that contain pixels of a window. The `outer` criterion finds
+    /// touched groups. These are tested for complete coverage by the `inner` one, if there is one.
     pub(super) fn new(
         triangle: &Triangle,
         window: [i64; 4],
-        inner: Option<Criterion>,
+        (outer, inner): (Criterion, Option<Criterion>),
         counters: Option<&TileCounters>,
     ) -> Self {
         let (corner, inside) = (tile_corner([window[0], window[1]]), Self::of_window(window));
-        let touched = triangle.covers_cells(corner, GROUP_LOG2, Criterion::Conservative) & inside;
+        let touched = triangle.covers_cells(corner, GROUP_LOG2, outer) & inside;
         let inner = inner.filter(|_| touched != 0);
         let covered = inner.map_or(0, |inner| triangle.covers_cells(corner, GROUP_LOG2, inner) & touched);
         if let Some(counters) = counters {
             let [inside, some, all] = [inside, touched, covered].map(|groups| groups.count_ones().into());
-            count(counters, counters_of(GROUP_LOG2, Criterion::Conservative), inside, some);
+            count(counters, counters_of(GROUP_LOG2, outer), inside, some);
             if let Some(inner) = inner {
                 count(counters, counters_of(GROUP_LOG2, inner), some, all);
             }
@@ -239,7 +239,8 @@ mod tests {
             assert_eq!((touched, covered), (diagonal <= 56, diagonal < 56), "{group:?}");
         }
         let together = TileCounters::default();
-        let masks = GroupMasks::new(&half, [0, 0, 64, 64], Some(Criterion::Inner), Some(&together));
+        let masks =
+            GroupMasks::new(&half, [0, 0, 64, 64], (Criterion::Conservative, Some(Criterion::Inner)), Some(&together));
         for bit in 0..64 {
             let [x, y] = pixel_of_bit(bit).map(|group| group * 8);
             let expected = (x + y <= 56, x + y < 56);
@@ -247,7 +248,7 @@ mod tests {
         }
         // A window that contains pixels of 5x5 groups, three of which the triangle touches. Without
         // a criterion, none is tested for complete coverage.
-        GroupMasks::new(&half, [30, 31, 64, 64], None, Some(&together));
+        GroupMasks::new(&half, [30, 31, 64, 64], (Criterion::Conservative, None), Some(&together));
         let groups = [(Criterion::Conservative, [64 + 25, 36 + 3]), (Criterion::Inner, [36, 28])];
         for (criterion, expected) in groups {
             let counted = counters_of(GROUP_LOG2, criterion).map(|counter| together.get(counter));

@@ -298,7 +298,15 @@ impl<'a> PixelContext<'a> {
     /// Returns true with conservative rasterization, which covers touched pixels or fully covered
     /// pixels.
     pub(super) fn is_conservative(&self) -> bool {
-        matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
+        matches!(self.criterion, Some(Criterion::Touching | Criterion::Interior))
+    }
+
+    /// Returns the criterion that a cell must meet for any of its pixels to be covered.
+    pub(super) fn outer_criterion(&self) -> Criterion {
+        match self.criterion {
+            Some(Criterion::Touching) => Criterion::Touching,
+            _ => Criterion::Conservative,
+        }
     }
 
     /// Returns the criterion that a cell must meet for all its pixels to be covered.

@@ -126,6 +126,13 @@ impl Triangle {
                 covers(self.edges.map(|edge| edge.largest(left, top, size) - 1))
                     & pixels_inside(x >> side_log2, y >> side_log2, bounds)
             }
+            Criterion::Touching => {
+                let first = |axis: usize| (self.min[axis] - 1).div_euclid(size);
+                let end = |axis: usize| self.max[axis].div_euclid(size) + 1;
+                let bounds = [first(0), first(1), end(0), end(1)];
+                covers(self.edges.map(|edge| edge.largest(left, top, size)))
+                    & pixels_inside(x >> side_log2, y >> side_log2, bounds)
+            }
         }
     }
 
@@ -180,6 +187,9 @@ mod tests {
 
     use super::*;
 
+    const CRITERIA: [Criterion; 5] =
+        [Criterion::Conservative, Criterion::Touching, Criterion::Inner, Criterion::Interior, Criterion::Centre];
+
     #[test]
     fn bits_name_pixels() {
         for bit in 0..64 {
@@ -219,7 +229,7 @@ mod tests {
         ) {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let place = place.map(|cells| cells << side_log2);
-            for criterion in [Criterion::Conservative, Criterion::Inner, Criterion::Interior, Criterion::Centre] {
+            for criterion in CRITERIA {
                 let mask = triangle.covers_cells(place, side_log2, criterion);
                 for bit in 0..64 {
                     let cell = pixel_of_bit(bit).map(i64::from);
@@ -238,13 +248,12 @@ mod tests {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let (x, y) = (x * 8, y * 8);
             let (mask, inside) = (triangle.covers_group(x, y, at), pixels_inside(x, y, window));
-            let criteria = [Criterion::Conservative, Criterion::Inner, Criterion::Interior, Criterion::Centre];
-            let by_criterion = criteria.map(|criterion| triangle.covers_group_by(x, y, criterion));
+            let by_criterion = CRITERIA.map(|criterion| triangle.covers_group_by(x, y, criterion));
             for bit in 0..64 {
                 let [px, py] = pixel_of_bit(bit).map(i64::from);
                 let (px, py) = (x + px, y + py);
                 let cell = |criterion| triangle.covers_cell(px * UNITS, py * UNITS, UNITS, criterion);
-                for (criterion, mask) in criteria.into_iter().zip(by_criterion) {
+                for (criterion, mask) in CRITERIA.into_iter().zip(by_criterion) {
                     prop_assert_eq!(mask >> bit & 1 != 0, cell(criterion), "({}, {}), {:?}", px, py, criterion);
                 }
                 let covers = triangle.covers_point(px * UNITS + at[0], py * UNITS + at[1]);

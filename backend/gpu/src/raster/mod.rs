@@ -113,6 +113,8 @@ pub enum Coverage {
 pub enum Criterion {
     /// The triangle touches the cell with positive area.
     Conservative,
+    /// The triangle and the cell have a point in common, if only on their sides.
+    Touching,
     /// The triangle covers all of the cell.
     Inner,
     /// The triangle covers all of the cell, and no edge of the triangle touches the cell's sides
@@ -205,6 +207,10 @@ impl Triangle {
                 let overlaps = x < self.max[0] && x + size > self.min[0] && y < self.max[1] && y + size > self.min[1];
                 overlaps && self.edges.iter().all(|edge| edge.largest(x, y, size) > 0)
             }
+            Criterion::Touching => {
+                let meets = x <= self.max[0] && x + size >= self.min[0] && y <= self.max[1] && y + size >= self.min[1];
+                meets && self.edges.iter().all(|edge| edge.largest(x, y, size) >= 0)
+            }
             Criterion::Inner => self.edges.iter().all(|edge| edge.smallest(x, y, size) >= 0),
             Criterion::Interior => self.edges.iter().all(|edge| edge.smallest(x, y, size) > 0),
             Criterion::Centre => self.covers_point(x + size / 2, y + size / 2),
@@ -275,12 +281,9 @@ mod tests {
 
     #[test]
     fn golden_conservative_coverage() {
-        let row = |y: i64| -> String {
-            let covers =
-                |x: i64| golden().covers_cell(x * 4 * UNITS, y * 4 * UNITS, 4 * UNITS, Criterion::Conservative);
-            (0..4).map(|x| if covers(x) { '1' } else { '0' }).collect()
-        };
-        assert_eq!([row(0), row(1), row(2), row(3)], ["1100", "1111", "0110", "0000"]);
+        assert_eq!(golden_rows(4, Criterion::Conservative), ["1100", "1111", "0110", "0000"]);
+        // The lowest corner touches a cell of the last row.
+        assert_eq!(golden_rows(4, Criterion::Touching), ["1100", "1111", "0110", "0100"]);
     }
 
     /// Returns the cells of `size` units that the golden triangle covers, row by row.
@@ -418,8 +421,11 @@ mod tests {
                 let cells = || (0..parts * parts).map(|at| [x + at % parts * part, y + at / parts * part]);
                 // The address of the large cell is that of the small one, shifted.
                 prop_assert!(cells().all(|[px, py]| (px >> 10, py >> 10) == (x >> 10, y >> 10)));
-                let any = cells().any(|cell| covers(cell, part, Criterion::Conservative));
+                let touches = |criterion| cells().any(|cell| covers(cell, part, criterion));
+                let any = touches(Criterion::Conservative);
                 prop_assert_eq!(covers([x, y], size, Criterion::Conservative), any);
+                prop_assert_eq!(covers([x, y], size, Criterion::Touching), touches(Criterion::Touching));
+                prop_assert!(!any || touches(Criterion::Touching));
                 let all = cells().all(|cell| covers(cell, part, Criterion::Inner));
                 prop_assert_eq!(covers([x, y], size, Criterion::Inner), all);
                 let some = cells().any(|cell| covers(cell, part, Criterion::Centre));
@@ -439,8 +445,10 @@ mod tests {
                 Triangle::of_polygon(&corners).iter().all(covers)
             };
             let fan = corners[1..].windows(2).map(|pair| Triangle::clockwise([corners[0], pair[0], pair[1]]));
-            let touched = fan.clone().any(|part| part.covers_cell(x * UNITS, y * UNITS, UNITS, Criterion::Conservative));
-            prop_assert_eq!(all(Criterion::Conservative), touched);
+            for criterion in [Criterion::Conservative, Criterion::Touching] {
+                let touched = fan.clone().any(|part| part.covers_cell(x * UNITS, y * UNITS, UNITS, criterion));
+                prop_assert_eq!(all(criterion), touched, "{:?}", criterion);
+            }
             let inside = |[x, y]: [i64; 2]| {
                 (0..corners.len()).all(|at| signed_area([corners[at], corners[(at + 1) % corners.len()], [x, y]]) >= 0)
             };

@@ -117,14 +117,14 @@ impl Grid {
     }
 
     /// Calls `visit` with each of `tiles` that a triangle touches, given a rectangle of the pixels
-    /// that the triangle may cover. `coverage`
-    /// is called only where the rectangle does not decide. Returns the number of tiles for which
-    /// coverage was evaluated.
+    /// that the triangle may cover. `coverage` is called only where the rectangle does not decide,
+    /// and returns the triangle with the criterion by which it touches tiles. Returns the number of
+    /// tiles for which coverage was evaluated.
     pub fn touched_by(
         &self,
         [x0, y0, x1, y1]: [i64; 4],
         tiles: &TileRect,
-        coverage: impl FnOnce() -> Triangle,
+        coverage: impl FnOnce() -> (Triangle, Criterion),
         mut visit: impl FnMut(usize),
     ) -> u32 {
         let [first, last] = Self::corners([x0, y0, x1, y1]);
@@ -140,9 +140,9 @@ impl Grid {
             (top..=bottom).for_each(|y| (left..=right).for_each(|x| visit(number(x, y))));
             return 0;
         }
-        let (triangle, side) = (coverage(), UNITS << TILE_LOG2);
+        let ((triangle, criterion), side) = (coverage(), UNITS << TILE_LOG2);
         for (x, y) in (top..=bottom).flat_map(|y| (left..=right).map(move |x| (x, y))) {
-            if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
+            if triangle.covers_cell(x * side, y * side, side, criterion) {
                 visit(number(x, y));
             }
         }

@@ -120,7 +120,7 @@ impl Touched {
         let candidate = test.and_then(|test| Some((test, test.candidate(triangles, index)?)));
         let mut count = 0;
         let pixels = triangles.pixels(index).map(i64::from);
-        let coverage = || triangles.triangle(index);
+        let coverage = || (triangles.triangle(index), triangles.outer_criterion());
         let evaluated = grid.touched_by(pixels, tiles, coverage, |tile| {
             count += 1;
             let visible = |(test, candidate): &(&EarlyHizTest<'_>, Candidate<'_>)| {

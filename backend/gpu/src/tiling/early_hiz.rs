@@ -19,7 +19,7 @@ use crate::hiz::{
     DepthDirection, DepthFormat, DepthRange, EarlyBounds, GROUPS, GroupRect, HizHeuristic, HizUpdate, HizUpdater,
     UpdateRules, as_stored, depths_over, pixels_of_group,
 };
-use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, UNITS, may_cover_group, within};
+use crate::raster::{GROUP_LOG2, Grid, Shape, TILE_LOG2, UNITS, may_cover_group, within};
 
 /// Cost of reading and testing a block, in tests of a triangle.
 const BLOCK_COST: u32 = 6;
@@ -382,11 +382,11 @@ impl<'a> EarlyHizTest<'a> {
         if visible == 0 {
             return 0;
         }
-        let triangle = triangles.triangle(index);
+        let (triangle, outer) = (triangles.triangle(index), triangles.outer_criterion());
         let shows = |group: usize| {
             let area = pixels_of_group(corner_of(pixels), group);
             near(within(pixels, area)) <= self.early.bound(tile, group)
-                && triangle.covers_cell(area[0] * UNITS, area[1] * UNITS, UNITS << GROUP_LOG2, Criterion::Conservative)
+                && triangle.covers_cell(area[0] * UNITS, area[1] * UNITS, UNITS << GROUP_LOG2, outer)
         };
         let mut groups = (0..GROUPS).filter(|group| visible >> group & 1 != 0);
         if groups.any(shows) { visible } else { 0 }

@@ -475,7 +475,7 @@ fn conservative(call: Call<'_>, state: &vk::PipelineRasterizationStateCreateInfo
 pub fn criterion(mode: vk::ConservativeRasterizationModeEXT) -> Option<Criterion> {
     use vk::ConservativeRasterizationModeEXT as Mode;
     match mode {
-        Mode::OVERESTIMATE => Some(Criterion::Conservative),
+        Mode::OVERESTIMATE => Some(Criterion::Touching),
         Mode::UNDERESTIMATE => Some(Criterion::Interior),
         _ => None,
     }

@@ -32,7 +32,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         let primitive = RasterPrimitive { id, triangle, rest, shape };
-        let (is_triangle, inner) = (rest.is_empty(), self.context.inner_criterion());
+        let (is_triangle, outer) = (rest.is_empty(), self.context.outer_criterion());
+        let inner = self.context.inner_criterion();
         let is_hierarchical = !small && self.context.coverage == Coverage::Hierarchical;
         let covers = |pixel| covers_tile(triangle, pixel, inner, self.counters);
         let visible = self.view.bins[(id >> 16) as usize].visible_groups(index);
@@ -42,7 +43,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         let GroupMasks { mut touched, covered } = match is_hierarchical && !whole {
-            true => GroupMasks::new(triangle, window, Some(inner).filter(|_| is_triangle), self.counters),
+            true => GroupMasks::new(triangle, window, (outer, Some(inner).filter(|_| is_triangle)), self.counters),
             false => GroupMasks { touched: GroupMasks::of_window(window), covered: if whole { u64::MAX } else { 0 } },
         };
         let corner = [window[0], window[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ash::vk::{self, FragmentShadingRateCombinerOpKHR as Op};
 
 use super::scene::{RatedDraw, Scene, Vertex};
-use crate::cases::rasterization::conservative::{area_inside, covers_wholly};
+use crate::cases::rasterization::conservative::{covers_wholly, meets};
 
 /// Units of positions in a pixel.
 pub const UNITS: i64 = 256;
@@ -173,7 +173,7 @@ impl Test {
         let corners = shape.corners.map(|corner| corner.map(|units| units as f64 / UNITS as f64));
         let pixel = pixel.map(f64::from);
         match mode {
-            vk::ConservativeRasterizationModeEXT::OVERESTIMATE => area_inside(&corners, pixel) > 1e-9,
+            vk::ConservativeRasterizationModeEXT::OVERESTIMATE => meets(&corners, pixel),
             _ => covers_wholly(&corners, pixel),
         }
     }
