@@ -5,6 +5,7 @@
 //! dependencies.
 
 use ash::vk;
+use vitric_vulkan::API_VERSION_1_4;
 
 use crate::physical::API_VERSION;
 
@@ -51,6 +52,7 @@ use Level::{Device, Instance};
 const V1_1: Option<u32> = Some(vk::API_VERSION_1_1);
 const V1_2: Option<u32> = Some(vk::API_VERSION_1_2);
 const V1_3: Option<u32> = Some(vk::API_VERSION_1_3);
+const V1_4: Option<u32> = Some(API_VERSION_1_4);
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
 const YCBCR_NEEDS: &[&str] =
@@ -181,14 +183,14 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_shader_subgroup_vote", 1, Device, None, &[]),
     row("VK_EXT_shader_subgroup_partitioned", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
     row("VK_NV_shader_subgroup_partitioned", 1, Device, None, &[VERSION_1_1]),
-    row("VK_KHR_shader_subgroup_rotate", 2, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_subgroup_rotate", 2, Device, V1_4, &[PROPERTIES2]),
     row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2])
         .limited("A group has one device (`bufferDeviceAddressMultiDevice` is false)."),
     row("VK_EXT_device_address_binding_report", 1, Device, None, &[PROPERTIES2, "VK_EXT_debug_utils"]),
     row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"])
         .limited("Pointers and sizes are multiples of 4096 bytes."),
     row("VK_EXT_queue_family_foreign", 1, Device, None, &["VK_KHR_external_memory"]),
-    row("VK_KHR_global_priority", 1, Device, None, &[PROPERTIES2])
+    row("VK_KHR_global_priority", 1, Device, V1_4, &[PROPERTIES2])
         .limited("Priorities: low, medium. They have an equal effect."),
     row("VK_EXT_global_priority", 2, Device, None, &[PROPERTIES2])
         .limited("Priorities: low, medium. They have an equal effect."),
@@ -221,11 +223,11 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_shader_stencil_export", 1, Device, None, &[]),
     row("VK_KHR_fragment_shader_barycentric", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_clock", 1, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_shader_expect_assume", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_expect_assume", 1, Device, V1_4, &[PROPERTIES2]),
     row("VK_EXT_shader_replicated_composites", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]).limited("Not in mesh and task shaders."),
     row("VK_NV_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_shader_float_controls2", 1, Device, None, &[VERSION_1_1, "VK_KHR_shader_float_controls"]),
+    row("VK_KHR_shader_float_controls2", 1, Device, V1_4, &[VERSION_1_1, "VK_KHR_shader_float_controls"]),
     row("VK_KHR_shader_maximal_reconvergence", 1, Device, None, &[VERSION_1_1]),
     row(
         "VK_KHR_shader_quad_control",
@@ -252,7 +254,7 @@ pub const TABLE: &[Extension] = &[
         .limited("Domains: device, monotonic clock, raw monotonic clock."),
     row("VK_KHR_calibrated_timestamps", 1, Device, None, &[PROPERTIES2])
         .limited("Domains: device, monotonic clock, raw monotonic clock."),
-    row("VK_EXT_pipeline_protected_access", 1, Device, None, &[PROPERTIES2])
+    row("VK_EXT_pipeline_protected_access", 1, Device, V1_4, &[PROPERTIES2])
         .limited("Without effect: there is no protected memory."),
     row("VK_EXT_color_write_enable", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_transform_feedback", 1, Device, None, &[PROPERTIES2]).limited("4 buffers, 4 streams."),
@@ -270,7 +272,7 @@ pub const TABLE: &[Extension] = &[
         "VK_EXT_host_image_copy",
         1,
         Device,
-        None,
+        V1_4,
         &[PROPERTIES2, "VK_KHR_copy_commands2", "VK_KHR_format_feature_flags2"],
     ),
     row("VK_EXT_load_store_op_none", 1, Device, None, &[]),
@@ -288,16 +290,16 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_nested_command_buffer", 1, Device, None, &[PROPERTIES2]).limited("32 levels."),
     row("VK_EXT_pageable_device_local_memory", 1, Device, None, &["VK_EXT_memory_priority"])
         .limited("Priorities have no effect."),
-    row("VK_EXT_pipeline_robustness", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_pipeline_robustness", 1, Device, V1_4, &[PROPERTIES2]),
     row("VK_KHR_robustness2", 1, Device, None, &[PROPERTIES2]).limited("Bounds are checked for each 4 bytes."),
     row("VK_EXT_robustness2", 1, Device, None, &[PROPERTIES2]).limited("Bounds are checked for each 4 bytes."),
     row("VK_EXT_shader_module_identifier", 1, Device, None, &[PROPERTIES2, "VK_EXT_pipeline_creation_cache_control"]),
     row("VK_EXT_vertex_input_dynamic_state", 2, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_load_store_op_none", 1, Device, None, &[]),
-    row("VK_KHR_dynamic_rendering_local_read", 1, Device, None, &["VK_KHR_dynamic_rendering"]),
-    row("VK_KHR_map_memory2", 1, Device, None, &[]),
-    row("VK_KHR_maintenance5", 1, Device, None, &[VERSION_1_1, "VK_KHR_dynamic_rendering"]),
-    row("VK_KHR_maintenance6", 1, Device, None, &[VERSION_1_1]),
+    row("VK_KHR_load_store_op_none", 1, Device, V1_4, &[]),
+    row("VK_KHR_dynamic_rendering_local_read", 1, Device, V1_4, &["VK_KHR_dynamic_rendering"]),
+    row("VK_KHR_map_memory2", 1, Device, V1_4, &[]),
+    row("VK_KHR_maintenance5", 1, Device, V1_4, &[VERSION_1_1, "VK_KHR_dynamic_rendering"]),
+    row("VK_KHR_maintenance6", 1, Device, V1_4, &[VERSION_1_1]),
     row("VK_KHR_maintenance7", 1, Device, None, &[VERSION_1_1])
         .limited("There is no layered implementation below the driver."),
     row("VK_KHR_maintenance8", 1, Device, None, &[VERSION_1_1]),
@@ -305,7 +307,7 @@ pub const TABLE: &[Extension] = &[
         .limited("No sparse images. Missing attributes read as zeros."),
     row("VK_KHR_unified_image_layouts", 1, Device, None, &[PROPERTIES2]).limited("No video."),
     row("VK_KHR_pipeline_library", 1, Device, None, &[]),
-    row("VK_KHR_push_descriptor", 2, Device, None, &[PROPERTIES2]).limited("32 descriptors."),
+    row("VK_KHR_push_descriptor", 2, Device, V1_4, &[PROPERTIES2]).limited("32 descriptors."),
     row(
         "VK_KHR_swapchain_mutable_format",
         1,
@@ -332,11 +334,11 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_primitive_topology_list_restart", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_provoking_vertex", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_shader_viewport_index_layer", 1, Device, V1_2, &[]),
-    row("VK_KHR_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_index_type_uint8", 1, Device, V1_4, &[PROPERTIES2]),
     row("VK_EXT_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_vertex_attribute_divisor", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_vertex_attribute_divisor", 1, Device, V1_4, &[PROPERTIES2]),
     row("VK_EXT_vertex_attribute_divisor", 3, Device, None, &[PROPERTIES2]),
-    row("VK_KHR_line_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_line_rasterization", 1, Device, V1_4, &[PROPERTIES2]),
     row("VK_EXT_line_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];
 

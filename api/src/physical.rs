@@ -20,7 +20,7 @@ use crate::families::PRIORITIES;
 use crate::heap;
 
 /// Version of Vulkan, with the patch version of the bindings.
-pub const API_VERSION: u32 = vk::HEADER_VERSION_COMPLETE;
+pub const API_VERSION: u32 = vitric_vulkan::HEADER_VERSION;
 /// Vendor id outside of the PCI range. It is not registered with Khronos, unlike the id of Mesa's
 /// software drivers.
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;

@@ -9,15 +9,16 @@ mod images;
 mod raster;
 mod shaders;
 mod state;
-mod subgroups;
 mod versions;
 
 use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
+use vitric_gpu::raster::SUBPIXEL_BITS;
 
+pub use self::versions::properties14;
 use crate::heap;
-use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS, MAX_TYPE_DESCRIPTORS};
+use crate::physical::{self, DEVICE_UUID, MAX_PUSH_DESCRIPTORS, MAX_SET_DESCRIPTORS, MAX_TYPE_DESCRIPTORS};
 
 /// A receiver of the structures of a table.
 pub trait Structures {
@@ -45,9 +46,9 @@ pub fn features(to: &mut impl Structures) {
     features11(to);
     features12(to);
     features13(to);
+    features14(to);
     images::features(to);
     raster::features(to);
-    subgroups::features(to);
     shaders::features(to);
     state::features(to);
 }
@@ -108,7 +109,25 @@ fn features13(to: &mut impl Structures) {
     to.put(versions::features13());
 }
 
-/// Passes the structures of properties.
+/// Passes the features of Vulkan 1.4, and of the extensions that it includes.
+fn features14(to: &mut impl Structures) {
+    to.put(global_priority_query());
+    to.put(subgroup_rotate());
+    to.put(float_controls2());
+    to.put(expect_assume());
+    to.put(line_rasterization());
+    to.put(attribute_divisors());
+    to.put(index_type_uint8());
+    to.put(local_read());
+    to.put(maintenance5());
+    to.put(maintenance6());
+    to.put(pipeline_protected_access());
+    to.put(pipeline_robustness());
+    to.put(host_image_copy());
+    to.put(versions::features14());
+}
+
+/// Passes the structures of properties, except [`properties14`].
 pub fn properties(to: &mut impl Structures) {
     to.put(id());
     to.put(maintenance3());
@@ -133,8 +152,15 @@ pub fn properties(to: &mut impl Structures) {
     to.put(maintenance4_properties());
     to.put(subgroup_sizes());
     to.put(versions::properties13());
+    to.put(line_properties());
+    to.put(divisor_properties());
+    to.put(push_descriptors());
+    to.put(maintenance5_properties());
+    to.put(maintenance6_properties());
+    to.put(robustness());
     images::properties(to);
     raster::properties(to);
+    shaders::properties(to);
     state::properties(to);
 }
 
@@ -190,6 +216,25 @@ flags! {
     synchronization2: PhysicalDeviceSynchronization2Features = synchronization2;
     zero_initialize_workgroup_memory: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures =
         shader_zero_initialize_workgroup_memory;
+    global_priority_query: PhysicalDeviceGlobalPriorityQueryFeaturesKHR = global_priority_query;
+    subgroup_rotate: PhysicalDeviceShaderSubgroupRotateFeaturesKHR =
+        shader_subgroup_rotate, shader_subgroup_rotate_clustered;
+    // Contraction is decided for each operation. No other floating-point transformation is applied.
+    float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR = shader_float_controls2;
+    expect_assume: PhysicalDeviceShaderExpectAssumeFeaturesKHR = shader_expect_assume;
+    line_rasterization: PhysicalDeviceLineRasterizationFeaturesKHR =
+        rectangular_lines, bresenham_lines, smooth_lines, stippled_rectangular_lines, stippled_bresenham_lines,
+        stippled_smooth_lines;
+    attribute_divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR =
+        vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor;
+    index_type_uint8: PhysicalDeviceIndexTypeUint8FeaturesKHR = index_type_uint8;
+    local_read: PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR = dynamic_rendering_local_read;
+    maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = maintenance5;
+    maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = maintenance6;
+    // Protected memory is not supported, so the pipeline flags of this feature have no effect.
+    pipeline_protected_access: PhysicalDevicePipelineProtectedAccessFeaturesEXT = pipeline_protected_access;
+    pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = pipeline_robustness;
+    host_image_copy: PhysicalDeviceHostImageCopyFeaturesEXT = host_image_copy;
     descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures =
         shader_input_attachment_array_dynamic_indexing,
         shader_uniform_texel_buffer_array_dynamic_indexing,
@@ -273,6 +318,47 @@ fn texel_buffer_alignment() -> vk::PhysicalDeviceTexelBufferAlignmentProperties<
 
 fn maintenance4_properties() -> vk::PhysicalDeviceMaintenance4Properties<'static> {
     vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::max_buffer_bytes())
+}
+
+fn line_properties() -> vk::PhysicalDeviceLineRasterizationPropertiesKHR<'static> {
+    vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS)
+}
+
+fn divisor_properties() -> vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR<'static> {
+    vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR::default()
+        .max_vertex_attrib_divisor(u32::MAX)
+        .supports_non_zero_first_instance(true)
+}
+
+fn push_descriptors() -> vk::PhysicalDevicePushDescriptorPropertiesKHR<'static> {
+    vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(MAX_PUSH_DESCRIPTORS)
+}
+
+/// Returns the properties of maintenance 5. Early tests count samples after the pipeline's sample
+/// mask and before shaders change the coverage.
+fn maintenance5_properties() -> vk::PhysicalDeviceMaintenance5PropertiesKHR<'static> {
+    vk::PhysicalDeviceMaintenance5PropertiesKHR::default()
+        .early_fragment_multisample_coverage_after_sample_counting(true)
+        .early_fragment_sample_mask_test_before_sample_counting(true)
+        .depth_stencil_swizzle_one_support(true)
+}
+
+fn maintenance6_properties() -> vk::PhysicalDeviceMaintenance6PropertiesKHR<'static> {
+    vk::PhysicalDeviceMaintenance6PropertiesKHR::default()
+        .block_texel_view_compatible_multiple_layers(true)
+        .fragment_shading_rate_clamp_combiner_inputs(true)
+        .max_combined_image_sampler_descriptor_count(1)
+}
+
+/// Returns the default robustness. Vertex inputs are the only accesses without the second level of
+/// robustness: a partly out-of-bounds attribute is not checked as a whole.
+fn robustness() -> vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'static> {
+    use vk::PipelineRobustnessBufferBehaviorEXT as Buffer;
+    vk::PhysicalDevicePipelineRobustnessPropertiesEXT::default()
+        .default_robustness_storage_buffers(Buffer::ROBUST_BUFFER_ACCESS_2)
+        .default_robustness_uniform_buffers(Buffer::ROBUST_BUFFER_ACCESS_2)
+        .default_robustness_vertex_inputs(Buffer::ROBUST_BUFFER_ACCESS)
+        .default_robustness_images(vk::PipelineRobustnessImageBehaviorEXT::ROBUST_IMAGE_ACCESS_2)
 }
 
 fn inline_uniform_blocks() -> vk::PhysicalDeviceInlineUniformBlockProperties<'static> {
@@ -397,12 +483,13 @@ mod tests {
         let mut printed = Printed::default();
         features(&mut printed);
         properties(&mut printed);
+        printed.put(properties14());
         let mut known = std::collections::HashMap::new();
         let mut shared = 0;
         for field in printed.0.iter().flatten() {
             let (name, value) = field.trim_end_matches([' ', '}']).rsplit_once(": ").unwrap();
             // Fields of a nested structure are not fields of the outer structure.
-            if ["p_next", "_marker", "height"].contains(&name) || name.ends_with("s_type") {
+            if ["p_next", "next", "_marker", "height"].contains(&name) || name.ends_with("s_type") {
                 continue;
             }
             // Properties of subgroups have longer names in the structures of versions.

@@ -5,15 +5,12 @@
 //! 1.0 core, and extensions.
 
 mod features;
-pub mod unbound_extensions;
 
 use std::ffi::{CStr, CString};
 
 use ash::vk;
 
 pub use features::Features;
-
-use unbound_extensions::UnboundFeatures;
 
 /// Reason why a case did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +111,7 @@ impl ImageDesc {
 }
 
 /// The newest version of Vulkan that cases use.
-const NEWEST: u32 = vk::API_VERSION_1_3;
+const NEWEST: u32 = vitric_vulkan::API_VERSION_1_4;
 
 /// Type of storage buffer descriptors.
 pub const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
@@ -175,8 +172,7 @@ impl Gpu {
                 .queue_create_infos(&infos)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
-            let mut unbound = UnboundFeatures::of(&extensions);
-            info.p_next = unbound.chain(enabled.chain(&extensions, std::ptr::null_mut()));
+            info.p_next = enabled.chain(&extensions, std::ptr::null_mut());
             let device = instance.create_device(physical, &info, None)?;
             let places = queues.iter().flat_map(|(family, list)| (0..list.len()).map(|index| (*family, index as u32)));
             let gpu = |(family, index)| {

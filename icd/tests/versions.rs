@@ -57,19 +57,20 @@ fn devices_find_commands_of_their_version_and_their_extensions() {
         "vkQueueBeginDebugUtilsLabelEXT",
         "vkCreateDevice",
         "vkGetPhysicalDeviceFeatures2",
+        "vkMapMemory2",
     ];
-    let check = |version, extensions, expected: [u8; 10]| {
+    let check = |version, extensions, expected: [u8; 11]| {
         assert_eq!(found(version, extensions, &names), expected.map(|flag| flag == 1), "{version:x}, {extensions:?}");
     };
     let dynamic: &[&CStr] = &[vk::EXT_EXTENDED_DYNAMIC_STATE_NAME, vk::EXT_EXTENDED_DYNAMIC_STATE2_NAME];
     let debug: &[&CStr] = &[vk::EXT_DEBUG_UTILS_NAME];
-    check(vk::API_VERSION_1_0, [&[], &[]], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    check(vk::API_VERSION_1_0, [debug, dynamic], [1, 0, 0, 0, 1, 1, 0, 1, 0, 0]);
-    check(vk::API_VERSION_1_1, [&[], &[]], [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
-    check(vk::API_VERSION_1_2, [&[], &[]], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
-    check(vk::API_VERSION_1_3, [&[], &[]], [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
-    check(vk::API_VERSION_1_3, [&[], dynamic], [1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
-    check(vk::make_api_version(0, 1, 7, 0), [debug, &[]], [1, 1, 1, 1, 0, 0, 0, 1, 0, 0]);
+    check(vk::API_VERSION_1_0, [&[], &[]], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    check(vk::API_VERSION_1_0, [debug, dynamic], [1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0]);
+    check(vk::API_VERSION_1_1, [&[], &[]], [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    check(vk::API_VERSION_1_2, [&[], &[]], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+    check(vk::API_VERSION_1_3, [&[], &[]], [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
+    check(vk::API_VERSION_1_3, [&[], dynamic], [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]);
+    check(vk::make_api_version(0, 1, 7, 0), [debug, &[]], [1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]);
 }
 
 #[test]
@@ -77,7 +78,9 @@ fn any_version_and_variant_may_be_asked_for() {
     // SAFETY: the entry is valid.
     let version = unsafe { entry().try_enumerate_instance_version() }.unwrap();
     let newer = [vk::make_api_version(0, 1, 99, 0), u32::MAX >> 3, vk::make_api_version(1, 1, 0, 0), u32::MAX];
-    for asked in [0, vk::API_VERSION_1_0, vk::API_VERSION_1_3].into_iter().chain(newer) {
+    for asked in
+        [0, vk::API_VERSION_1_0, vk::API_VERSION_1_3, vk::make_api_version(0, 1, 4, 0)].into_iter().chain(newer)
+    {
         let made = instance(asked, &[]).unwrap();
         // SAFETY: the instance is destroyed once.
         unsafe {

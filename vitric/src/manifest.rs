@@ -10,7 +10,7 @@ pub const LIBRARY: &str = "libvulkan_vitric.so";
 /// File name of the manifest.
 pub const MANIFEST: &str = "vitric_icd.json";
 /// The Vulkan version in the manifest.
-pub const API_VERSION: &str = "1.3.281";
+pub const API_VERSION: &str = "1.4.343";
 
 /// Returns the path of the driver library beside this program, or in its `deps` folder.
 pub fn library() -> Result<PathBuf, Failure> {
@@ -88,7 +88,7 @@ mod tests {
         let path = Path::new("/a \"quoted\"/libvulkan_vitric.so");
         let json: serde_json::Value = serde_json::from_str(&text(path)).unwrap();
         assert_eq!(json["ICD"]["library_path"], path.to_str().unwrap());
-        let version = ash::vk::HEADER_VERSION_COMPLETE;
+        let version = vitric_api::physical::API_VERSION;
         let (minor, patch) = (ash::vk::api_version_minor(version), ash::vk::api_version_patch(version));
         assert_eq!(json["ICD"]["api_version"], format!("1.{minor}.{patch}"));
     }

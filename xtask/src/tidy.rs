@@ -13,7 +13,7 @@ use crate::imports;
 use crate::signatures::Declarations;
 
 /// Crates of the workspace, by folder.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "backend/base",
     "backend/format",
     "backend/memory",
@@ -22,6 +22,7 @@ const CRATES: [&str; 15] = [
     "backend/codegen",
     "backend/exec",
     "backend/gpu",
+    "vulkan",
     "api",
     "icd/entry",
     "icd",
@@ -31,9 +32,17 @@ const CRATES: [&str; 15] = [
     "xtask",
 ];
 
-/// Crates of the emulated GPU.
-const BACKEND: &[&str] =
-    &["vitric-base", "vitric-exec", "vitric-format", "vitric-gpu", "vitric-ir", "vitric-memory", "vitric-spirv"];
+/// Crates of the emulated GPU, and the one of Vulkan's newer types.
+const BELOW_API: &[&str] = &[
+    "vitric-base",
+    "vitric-exec",
+    "vitric-format",
+    "vitric-gpu",
+    "vitric-ir",
+    "vitric-memory",
+    "vitric-spirv",
+    "vitric-vulkan",
+];
 const ALL_BELOW_ICD: &[&str] = &[
     "vitric-api",
     "vitric-base",
@@ -44,6 +53,7 @@ const ALL_BELOW_ICD: &[&str] = &[
     "vitric-ir",
     "vitric-memory",
     "vitric-spirv",
+    "vitric-vulkan",
 ];
 
 /// Crates of the workspace that each crate may depend on, except in tests.
@@ -56,18 +66,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("backend/codegen", &["vitric-base", "vitric-ir"]),
     ("backend/exec", &["vitric-base", "vitric-codegen", "vitric-format", "vitric-ir", "vitric-memory"]),
     ("backend/gpu", &["vitric-base", "vitric-codegen", "vitric-exec", "vitric-format", "vitric-ir", "vitric-memory"]),
-    ("api", BACKEND),
+    ("vulkan", &[]),
+    ("api", BELOW_API),
     ("icd/entry", &[]),
     ("icd", ALL_BELOW_ICD),
     // Tests and programs link the driver statically, but use it through Vulkan.
     ("samples", &["vitric-icd"]),
-    ("cts", &["vitric-icd"]),
+    ("cts", &["vitric-icd", "vitric-vulkan"]),
 ];
 
 /// Folders and files that may contain `unsafe`. Programs that call Vulkan through `ash` need it
 /// everywhere.
 const UNSAFE_ROOMS: &[&str] = &[
     "icd/",
+    "vulkan/src/structures.rs",
     "backend/memory/src/",
     "backend/base/src/host_thread.rs",
     "backend/base/src/simd.rs",

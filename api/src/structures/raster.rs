@@ -4,6 +4,7 @@
 use ash::vk;
 use vitric_gpu::raster::{MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 use vitric_ir::interface::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
+use vitric_vulkan::PhysicalDevicePrimitiveRestartIndexFeaturesEXT;
 
 use super::{MAX_VIEWS, Structures};
 use crate::physical;
@@ -34,6 +35,7 @@ pub(super) fn features(to: &mut impl Structures) {
             .primitive_topology_list_restart(true)
             .primitive_topology_patch_list_restart(true),
     );
+    to.put(PhysicalDevicePrimitiveRestartIndexFeaturesEXT { primitive_restart_index: vk::TRUE, ..Default::default() });
     to.put(
         vk::PhysicalDeviceProvokingVertexFeaturesEXT::default()
             .provoking_vertex_last(true)
@@ -54,21 +56,6 @@ pub(super) fn features(to: &mut impl Structures) {
             .primitives_generated_query_with_rasterizer_discard(true)
             .primitives_generated_query_with_non_zero_streams(true),
     );
-    to.put(vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true));
-    to.put(
-        vk::PhysicalDeviceVertexAttributeDivisorFeaturesKHR::default()
-            .vertex_attribute_instance_rate_divisor(true)
-            .vertex_attribute_instance_rate_zero_divisor(true),
-    );
-    to.put(
-        vk::PhysicalDeviceLineRasterizationFeaturesKHR::default()
-            .rectangular_lines(true)
-            .bresenham_lines(true)
-            .smooth_lines(true)
-            .stippled_rectangular_lines(true)
-            .stippled_bresenham_lines(true)
-            .stippled_smooth_lines(true),
-    );
 }
 
 pub(super) fn properties(to: &mut impl Structures) {
@@ -85,7 +72,6 @@ pub(super) fn properties(to: &mut impl Structures) {
     to.put(fragment_shading_rate());
     to.put(mesh_shader());
     to.put(sample_locations());
-    to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
     to.put(
         vk::PhysicalDeviceProvokingVertexPropertiesEXT::default()
             .provoking_vertex_mode_per_pipeline(true)
@@ -93,11 +79,6 @@ pub(super) fn properties(to: &mut impl Structures) {
     );
     to.put(transform_feedback());
     to.put(vk::PhysicalDeviceVertexAttributeDivisorPropertiesEXT::default().max_vertex_attrib_divisor(u32::MAX));
-    to.put(
-        vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR::default()
-            .max_vertex_attrib_divisor(u32::MAX)
-            .supports_non_zero_first_instance(true),
-    );
 }
 
 /// Returns the limits of task and mesh shaders. Their workgroups have the limits of compute

@@ -1,22 +1,31 @@
 //! Features of shaders and of their memory access beyond Vulkan's core versions.
 
 use ash::vk;
+use vitric_vulkan::{Newer, PhysicalDeviceComputeShaderDerivativesPropertiesKHR, sys};
 
 use super::Structures;
 
 pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceAddressBindingReportFeaturesEXT::default().report_address_binding(true));
     to.put(vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_subgroup_clock(true).shader_device_clock(true));
-    to.put(vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default().shader_expect_assume(true));
+    to.put(Newer(sys::PhysicalDeviceShaderReplicatedCompositesFeaturesEXT {
+        shader_replicated_composites: vk::TRUE,
+        ..Default::default()
+    }));
+    to.put(Newer(sys::PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR {
+        shader_relaxed_extended_instruction: vk::TRUE,
+        ..Default::default()
+    }));
+    to.put(Newer(sys::PhysicalDeviceShaderSubgroupPartitionedFeaturesEXT {
+        shader_subgroup_partitioned: vk::TRUE,
+        ..Default::default()
+    }));
     // Derivatives use quads of four lanes in every stage.
     to.put(
         vk::PhysicalDeviceComputeShaderDerivativesFeaturesNV::default()
             .compute_derivative_group_quads(true)
             .compute_derivative_group_linear(true),
     );
-    // Contraction is decided for each operation. No other floating-point transformation is
-    // applied.
-    to.put(vk::PhysicalDeviceShaderFloatControls2FeaturesKHR::default().shader_float_controls2(true));
     to.put(vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR::default().shader_maximal_reconvergence(true));
     // Quads are complete: uncovered lanes are helpers.
     to.put(vk::PhysicalDeviceShaderQuadControlFeaturesKHR::default().shader_quad_control(true));
@@ -64,4 +73,9 @@ pub(super) fn features(to: &mut impl Structures) {
             .shader_shared_float64_atomic_min_max(true)
             .shader_image_float32_atomic_min_max(true),
     );
+}
+
+pub(super) fn properties(to: &mut impl Structures) {
+    // Invocations of mesh and task shaders do not form quads.
+    to.put(PhysicalDeviceComputeShaderDerivativesPropertiesKHR::default());
 }

@@ -2,22 +2,27 @@
 
 use ash::vk;
 use vitric_gpu::command::MAX_NESTED;
+use vitric_vulkan::{Newer, PhysicalDeviceMaintenance7PropertiesKHR, PhysicalDeviceMaintenance9PropertiesKHR, sys};
 
 use super::Structures;
-use crate::physical::{MAX_MULTI_DRAWS, MAX_PUSH_DESCRIPTORS, cache_uuid};
+use crate::physical::{self, MAX_MULTI_DRAWS, cache_uuid};
 
 pub(super) fn features(to: &mut impl Structures) {
     pipelines(to);
     to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
     to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
-    to.put(vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true));
-    to.put(vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true));
-    to.put(vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true));
+    to.put(Newer(sys::PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: vk::TRUE, ..Default::default() }));
+    to.put(Newer(sys::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() }));
+    to.put(Newer(sys::PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: vk::TRUE, ..Default::default() }));
+    // Layouts have no effect on images. The layout of a feedback loop only repeats a flag of the
+    // pipelines.
+    to.put(Newer(sys::PhysicalDeviceUnifiedImageLayoutsFeaturesKHR {
+        unified_image_layouts: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true));
-    to.put(vk::PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR::default().dynamic_rendering_local_read(true));
     to.put(vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true));
     to.put(vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true));
-    to.put(vk::PhysicalDeviceGlobalPriorityQueryFeaturesKHR::default().global_priority_query(true));
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
     to.put(vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true));
     to.put(vk::PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT::default().pageable_device_local_memory(true));
@@ -35,7 +40,6 @@ pub(super) fn features(to: &mut impl Structures) {
             .nested_command_buffer_rendering(true)
             .nested_command_buffer_simultaneous_use(true),
     );
-    to.put(vk::PhysicalDevicePipelineRobustnessFeaturesEXT::default().pipeline_robustness(true));
     to.put(
         vk::PhysicalDeviceRobustness2FeaturesEXT::default()
             .robust_buffer_access2(true)
@@ -58,8 +62,6 @@ fn pipelines(to: &mut impl Structures) {
             .rasterization_order_depth_attachment_access(true)
             .rasterization_order_stencil_attachment_access(true),
     );
-    // Protected memory is not supported, so the pipeline flags of this feature have no effect.
-    to.put(vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT::default().pipeline_protected_access(true));
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
 }
@@ -95,20 +97,15 @@ pub(super) fn properties(to: &mut impl Structures) {
     );
     to.put(vk::PhysicalDeviceMultiDrawPropertiesEXT::default().max_multi_draw_count(MAX_MULTI_DRAWS));
     to.put(vk::PhysicalDeviceNestedCommandBufferPropertiesEXT::default().max_command_buffer_nesting_level(MAX_NESTED));
-    to.put(robustness());
     // Linking combines the parts. Code is generated when the pipeline is first used to draw.
     to.put(
         vk::PhysicalDeviceGraphicsPipelineLibraryPropertiesEXT::default()
             .graphics_pipeline_library_fast_linking(true)
             .graphics_pipeline_library_independent_interpolation_decoration(true),
     );
-    to.put(maintenance5());
-    to.put(
-        vk::PhysicalDeviceMaintenance6PropertiesKHR::default()
-            .block_texel_view_compatible_multiple_layers(true)
-            .fragment_shading_rate_clamp_combiner_inputs(true)
-            .max_combined_image_sampler_descriptor_count(1),
-    );
+    to.put(maintenance7());
+    // Undescribed attributes are zero in all components, including the last one.
+    to.put(PhysicalDeviceMaintenance9PropertiesKHR::default());
     // The algorithm is specific to the build.
     let uuid = cache_uuid();
     to.put(vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT {
@@ -121,25 +118,23 @@ pub(super) fn properties(to: &mut impl Structures) {
             .robust_storage_buffer_access_size_alignment(4)
             .robust_uniform_buffer_access_size_alignment(4),
     );
-    to.put(vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(MAX_PUSH_DESCRIPTORS));
 }
 
-/// Returns the properties of maintenance 5. Early tests count samples after the pipeline's sample
-/// mask and before shaders change the coverage.
-fn maintenance5() -> vk::PhysicalDeviceMaintenance5PropertiesKHR<'static> {
-    vk::PhysicalDeviceMaintenance5PropertiesKHR::default()
-        .early_fragment_multisample_coverage_after_sample_counting(true)
-        .early_fragment_sample_mask_test_before_sample_counting(true)
-        .depth_stencil_swizzle_one_support(true)
-}
-
-/// Returns the default robustness. Vertex inputs are the only accesses without the second level of
-/// robustness: a partly out-of-bounds attribute is not checked as a whole.
-fn robustness() -> vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'static> {
-    use vk::PipelineRobustnessBufferBehaviorEXT as Buffer;
-    vk::PhysicalDevicePipelineRobustnessPropertiesEXT::default()
-        .default_robustness_storage_buffers(Buffer::ROBUST_BUFFER_ACCESS_2)
-        .default_robustness_uniform_buffers(Buffer::ROBUST_BUFFER_ACCESS_2)
-        .default_robustness_vertex_inputs(Buffer::ROBUST_BUFFER_ACCESS)
-        .default_robustness_images(vk::PipelineRobustnessImageBehaviorEXT::ROBUST_IMAGE_ACCESS_2)
+fn maintenance7() -> PhysicalDeviceMaintenance7PropertiesKHR {
+    let limits = physical::limits();
+    let (uniform, storage) =
+        (limits.max_descriptor_set_uniform_buffers_dynamic, limits.max_descriptor_set_storage_buffers_dynamic);
+    Newer(sys::PhysicalDeviceMaintenance7PropertiesKHR {
+        // Texels outside of an attachment read as zero.
+        robust_fragment_shading_rate_attachment_access: vk::TRUE,
+        // Depth of 24 bits and stencil of 8 bits share a 32-bit word.
+        separate_depth_stencil_attachment_access: vk::FALSE,
+        max_descriptor_set_total_uniform_buffers_dynamic: uniform,
+        max_descriptor_set_total_storage_buffers_dynamic: storage,
+        max_descriptor_set_total_buffers_dynamic: uniform + storage,
+        max_descriptor_set_update_after_bind_total_uniform_buffers_dynamic: uniform,
+        max_descriptor_set_update_after_bind_total_storage_buffers_dynamic: storage,
+        max_descriptor_set_update_after_bind_total_buffers_dynamic: uniform + storage,
+        ..Default::default()
+    })
 }

@@ -2,11 +2,12 @@
 //! structure.
 
 use ash::vk;
+use vitric_vulkan::{Newer, PhysicalDeviceVulkan14Features, PhysicalDeviceVulkan14Properties, sys};
 
 /// Builds a structure from fields of other structures and additional values.
 macro_rules! gather {
-    ($ty:ident { $($part:ident => $($field:ident),+;)* } $($own:ident: $value:expr,)*) => {
-        vk::$ty { $($($field: $part.$field,)+)* $($own: $value,)* ..Default::default() }
+    ($bindings:ident::$ty:ident { $($part:ident => $($field:ident),+;)* } $($own:ident: $value:expr,)*) => {
+        $bindings::$ty { $($($field: $part.$field,)+)* $($own: $value,)* ..Default::default() }
     };
 }
 
@@ -15,7 +16,7 @@ pub(super) fn features11() -> vk::PhysicalDeviceVulkan11Features<'static> {
     let (pointers, draws) = (super::variable_pointers(), super::draw_parameters());
     let conversion = super::ycbcr_conversion();
     gather! {
-        PhysicalDeviceVulkan11Features {
+        vk::PhysicalDeviceVulkan11Features {
             storage => storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
                 storage_input_output16;
             views => multiview, multiview_geometry_shader, multiview_tessellation_shader;
@@ -34,7 +35,7 @@ pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
     let (timeline, addresses) = (super::timeline_semaphore(), super::buffer_device_address());
     let (model, subgroups) = (super::memory_model(), super::subgroup_extended_types());
     gather! {
-        PhysicalDeviceVulkan12Features {
+        vk::PhysicalDeviceVulkan12Features {
             storage => storage_buffer8_bit_access, uniform_and_storage_buffer8_bit_access, storage_push_constant8;
             atomics => shader_buffer_int64_atomics, shader_shared_int64_atomics;
             numbers => shader_float16, shader_int8;
@@ -93,7 +94,7 @@ pub(super) fn features13() -> vk::PhysicalDeviceVulkan13Features<'static> {
         (super::dynamic_rendering(), super::integer_dot_product(), super::maintenance4());
     let blocks_of_high_range = super::images::astc_hdr();
     gather! {
-        PhysicalDeviceVulkan13Features {
+        vk::PhysicalDeviceVulkan13Features {
             robust => robust_image_access;
             blocks => inline_uniform_block, descriptor_binding_inline_uniform_block_update_after_bind;
             cache => pipeline_creation_cache_control;
@@ -115,7 +116,7 @@ pub(super) fn properties11() -> vk::PhysicalDeviceVulkan11Properties<'static> {
     let (id, groups, points) = (super::id(), super::subgroups(), super::point_clipping());
     let (views, most) = (super::multiview_properties(), super::maintenance3());
     gather! {
-        PhysicalDeviceVulkan11Properties {
+        vk::PhysicalDeviceVulkan11Properties {
             id => device_uuid, driver_uuid, device_luid, device_node_mask, device_luid_valid;
             groups => subgroup_size;
             points => point_clipping_behavior;
@@ -134,7 +135,7 @@ pub(super) fn properties12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
     let (resolve, timeline) = (super::depth_stencil_resolve(), super::timelines());
     let reduction = super::images::filter_minmax();
     gather! {
-        PhysicalDeviceVulkan12Properties {
+        vk::PhysicalDeviceVulkan12Properties {
             driver => driver_id, driver_name, driver_info, conformance_version;
             floats => denorm_behavior_independence, rounding_mode_independence,
                 shader_signed_zero_inf_nan_preserve_float16, shader_signed_zero_inf_nan_preserve_float32,
@@ -182,7 +183,7 @@ pub(super) fn properties13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
         super::maintenance4_properties(),
     );
     gather! {
-        PhysicalDeviceVulkan13Properties {
+        vk::PhysicalDeviceVulkan13Properties {
             sizes => min_subgroup_size, max_subgroup_size, max_compute_workgroup_subgroups,
                 required_subgroup_size_stages;
             blocks => max_inline_uniform_block_size, max_per_stage_descriptor_inline_uniform_blocks,
@@ -197,4 +198,66 @@ pub(super) fn properties13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
         max_inline_uniform_total_size: blocks.max_inline_uniform_block_size
             * blocks.max_descriptor_set_inline_uniform_blocks,
     }
+}
+
+pub(super) fn features14() -> PhysicalDeviceVulkan14Features {
+    let (priorities, rotation, floats) =
+        (super::global_priority_query(), super::subgroup_rotate(), super::float_controls2());
+    let (hints, lines, divisors) = (super::expect_assume(), super::line_rasterization(), super::attribute_divisors());
+    let (bytes, local, maintenance5) = (super::index_type_uint8(), super::local_read(), super::maintenance5());
+    let (maintenance6, protected) = (super::maintenance6(), super::pipeline_protected_access());
+    let (robustness, copies) = (super::pipeline_robustness(), super::host_image_copy());
+    Newer(gather! {
+        sys::PhysicalDeviceVulkan14Features {
+            priorities => global_priority_query;
+            rotation => shader_subgroup_rotate, shader_subgroup_rotate_clustered;
+            floats => shader_float_controls2;
+            hints => shader_expect_assume;
+            lines => rectangular_lines, bresenham_lines, smooth_lines, stippled_rectangular_lines,
+                stippled_bresenham_lines, stippled_smooth_lines;
+            divisors => vertex_attribute_instance_rate_divisor, vertex_attribute_instance_rate_zero_divisor;
+            bytes => index_type_uint8;
+            local => dynamic_rendering_local_read;
+            maintenance5 => maintenance5;
+            maintenance6 => maintenance6;
+            protected => pipeline_protected_access;
+            robustness => pipeline_robustness;
+            copies => host_image_copy;
+        }
+        // The promoted extension has no feature structure.
+        push_descriptor: vk::TRUE,
+    })
+}
+
+/// Returns the properties of Vulkan 1.4, except the ones of host image copies: two of them are
+/// arrays of the application.
+pub fn properties14() -> PhysicalDeviceVulkan14Properties {
+    let (lines, divisors, descriptors) =
+        (super::line_properties(), super::divisor_properties(), super::push_descriptors());
+    let (maintenance5, maintenance6) = (super::maintenance5_properties(), super::maintenance6_properties());
+    let robustness = super::robustness();
+    let buffers = |behaviour: vk::PipelineRobustnessBufferBehaviorEXT| {
+        sys::PipelineRobustnessBufferBehavior::from_raw(behaviour.as_raw())
+    };
+    let images = robustness.default_robustness_images;
+    Newer(gather! {
+        sys::PhysicalDeviceVulkan14Properties {
+            lines => line_sub_pixel_precision_bits;
+            divisors => max_vertex_attrib_divisor, supports_non_zero_first_instance;
+            descriptors => max_push_descriptors;
+            maintenance5 => early_fragment_multisample_coverage_after_sample_counting,
+                early_fragment_sample_mask_test_before_sample_counting, depth_stencil_swizzle_one_support,
+                polygon_mode_point_size, non_strict_single_pixel_wide_lines_use_parallelogram,
+                non_strict_wide_lines_use_parallelogram;
+            maintenance6 => block_texel_view_compatible_multiple_layers,
+                max_combined_image_sampler_descriptor_count, fragment_shading_rate_clamp_combiner_inputs;
+        }
+        // Tiles hold all samples of all attachments.
+        dynamic_rendering_local_read_depth_stencil_attachments: vk::TRUE,
+        dynamic_rendering_local_read_multisampled_attachments: vk::TRUE,
+        default_robustness_storage_buffers: buffers(robustness.default_robustness_storage_buffers),
+        default_robustness_uniform_buffers: buffers(robustness.default_robustness_uniform_buffers),
+        default_robustness_vertex_inputs: buffers(robustness.default_robustness_vertex_inputs),
+        default_robustness_images: sys::PipelineRobustnessImageBehavior::from_raw(images.as_raw()),
+    })
 }

@@ -5,8 +5,7 @@
 use std::ffi::{CStr, c_void};
 
 use ash::vk;
-
-use super::unbound_extensions;
+use vitric_vulkan::names;
 
 /// Instance extensions that the device extensions require.
 const INSTANCE_EXTENSIONS: &[&CStr] = &[
@@ -25,15 +24,7 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME,
     vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
     vk::KHR_GLOBAL_PRIORITY_NAME,
-    unbound_extensions::REPLICATED_COMPOSITES,
-    unbound_extensions::RELAXED_INSTRUCTION,
-    unbound_extensions::COMPUTE_DERIVATIVES,
-    unbound_extensions::MAINTENANCE7,
-    unbound_extensions::MAINTENANCE8,
-    unbound_extensions::MAINTENANCE9,
-    unbound_extensions::PARTITIONED,
-    unbound_extensions::RESTART_INDEX,
-    unbound_extensions::UNIFIED_LAYOUTS,
+    names::KHR_COMPUTE_SHADER_DERIVATIVES_NAME,
     vk::EXT_EXTERNAL_MEMORY_HOST_NAME,
     vk::EXT_POST_DEPTH_COVERAGE_NAME,
     vk::EXT_SHADER_STENCIL_EXPORT_NAME,
@@ -85,14 +76,18 @@ const EXTENSIONS: &[&CStr] = &[
 
 /// Structures of features, each with its extension.
 macro_rules! features {
-    ($($field:ident: $ty:ident = $extension:ident;)*) => {
-        const WITH_FEATURES: &[&CStr] = &[$(vk::$extension),*];
+    (
+        ash { $($field:ident: $ty:ident = $extension:ident;)* }
+        newer { $($newer_field:ident: $newer:ident = $newer_extension:ident;)* }
+    ) => {
+        const WITH_FEATURES: &[&CStr] = &[$(vk::$extension,)* $(names::$newer_extension,)*];
 
         /// Supported features of extensions. Structures of unsupported extensions are zero.
         #[derive(Default)]
         #[expect(missing_docs, reason = "the fields are Vulkan's structures")]
         pub struct Features {
             $(pub $field: vk::$ty<'static>,)*
+            $(pub $newer_field: vitric_vulkan::$newer,)*
         }
 
         impl Features {
@@ -101,10 +96,10 @@ macro_rules! features {
                 entry: &ash::Entry,
                 instance: &ash::Instance,
                 physical: vk::PhysicalDevice,
-                names: &[&CStr],
+                extensions: &[&CStr],
             ) -> Box<Self> {
                 let mut features = Box::<Self>::default();
-                let p_next = features.chain(names, std::ptr::null_mut());
+                let p_next = features.chain(extensions, std::ptr::null_mut());
                 let mut all = vk::PhysicalDeviceFeatures2 { p_next, ..Default::default() };
                 let query = ash::khr::get_physical_device_properties2::Instance::new(entry, instance);
                 // SAFETY: the structures of the chain live as long as the call.
@@ -112,12 +107,16 @@ macro_rules! features {
                 features
             }
 
-            /// Links the structures of the extensions in `names` in front of `first`.
-            pub(super) fn chain(&mut self, names: &[&CStr], first: *mut c_void) -> *mut c_void {
+            /// Links the structures of some extensions in front of `first`.
+            pub(super) fn chain(&mut self, extensions: &[&CStr], first: *mut c_void) -> *mut c_void {
                 let mut next = first;
-                $(if names.contains(&vk::$extension) {
+                $(if extensions.contains(&vk::$extension) {
                     self.$field.p_next = next;
                     next = (&raw mut self.$field).cast();
+                })*
+                $(if extensions.contains(&names::$newer_extension) {
+                    self.$newer_field.next = next;
+                    next = (&raw mut self.$newer_field).cast();
                 })*
                 next
             }
@@ -126,99 +125,112 @@ macro_rules! features {
 }
 
 features! {
-    formats_4444: PhysicalDevice4444FormatsFeaturesEXT = EXT_4444_FORMATS_NAME;
-    formats_10x6: PhysicalDeviceRGBA10X6FormatsFeaturesEXT = EXT_RGBA10X6_FORMATS_NAME;
-    ycbcr: PhysicalDeviceSamplerYcbcrConversionFeatures = KHR_SAMPLER_YCBCR_CONVERSION_NAME;
-    ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
-    border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
-    custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
-    image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
-    sliced_view_of_3d: PhysicalDeviceImageSlicedViewOf3DFeaturesEXT = EXT_IMAGE_SLICED_VIEW_OF_3D_NAME;
-    image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
-    non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
-    astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
-    fragment_rates: PhysicalDeviceFragmentShadingRateFeaturesKHR = KHR_FRAGMENT_SHADING_RATE_NAME;
-    bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
-    clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
-    depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
-    list_restart: PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT = EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
-    provoking: PhysicalDeviceProvokingVertexFeaturesEXT = EXT_PROVOKING_VERTEX_NAME;
-    bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
-    lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
-    divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
-    barycentric: PhysicalDeviceFragmentShaderBarycentricFeaturesKHR = KHR_FRAGMENT_SHADER_BARYCENTRIC_NAME;
-    compute_derivatives: PhysicalDeviceComputeShaderDerivativesFeaturesNV = NV_COMPUTE_SHADER_DERIVATIVES_NAME;
-    float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR = KHR_SHADER_FLOAT_CONTROLS2_NAME;
-    quad_control: PhysicalDeviceShaderQuadControlFeaturesKHR = KHR_SHADER_QUAD_CONTROL_NAME;
-    reconvergence: PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR = KHR_SHADER_MAXIMAL_RECONVERGENCE_NAME;
-    workgroup_layout: PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR = KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_NAME;
-    shader_clock: PhysicalDeviceShaderClockFeaturesKHR = KHR_SHADER_CLOCK_NAME;
-    expect_assume: PhysicalDeviceShaderExpectAssumeFeaturesKHR = KHR_SHADER_EXPECT_ASSUME_NAME;
-    interlock: PhysicalDeviceFragmentShaderInterlockFeaturesEXT = EXT_FRAGMENT_SHADER_INTERLOCK_NAME;
-    atomic_float: PhysicalDeviceShaderAtomicFloatFeaturesEXT = EXT_SHADER_ATOMIC_FLOAT_NAME;
-    atomic_float2: PhysicalDeviceShaderAtomicFloat2FeaturesEXT = EXT_SHADER_ATOMIC_FLOAT2_NAME;
-    image_atomic_int64: PhysicalDeviceShaderImageAtomicInt64FeaturesEXT = EXT_SHADER_IMAGE_ATOMIC_INT64_NAME;
-    storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
-    storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
-    float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
-    atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
-    addresses: PhysicalDeviceBufferDeviceAddressFeatures = KHR_BUFFER_DEVICE_ADDRESS_NAME;
-    descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures = EXT_DESCRIPTOR_INDEXING_NAME;
-    demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
-    rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
-    local_read: PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR = KHR_DYNAMIC_RENDERING_LOCAL_READ_NAME;
-    inline_blocks: PhysicalDeviceInlineUniformBlockFeatures = EXT_INLINE_UNIFORM_BLOCK_NAME;
-    cache_control: PhysicalDevicePipelineCreationCacheControlFeatures = EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME;
-    dot_product: PhysicalDeviceShaderIntegerDotProductFeatures = KHR_SHADER_INTEGER_DOT_PRODUCT_NAME;
-    texel_alignment: PhysicalDeviceTexelBufferAlignmentFeaturesEXT = EXT_TEXEL_BUFFER_ALIGNMENT_NAME;
-    image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
-    maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
-    private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;
-    synchronization2: PhysicalDeviceSynchronization2Features = KHR_SYNCHRONIZATION2_NAME;
-    terminate: PhysicalDeviceShaderTerminateInvocationFeatures = KHR_SHADER_TERMINATE_INVOCATION_NAME;
-    zeroed: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures = KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_NAME;
-    dynamic_state: PhysicalDeviceExtendedDynamicStateFeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE_NAME;
-    dynamic_state2: PhysicalDeviceExtendedDynamicState2FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE2_NAME;
-    host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
-    imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
-    memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;
-    scalar_layout: PhysicalDeviceScalarBlockLayoutFeatures = EXT_SCALAR_BLOCK_LAYOUT_NAME;
-    separate_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS_NAME;
-    timeline: PhysicalDeviceTimelineSemaphoreFeatures = KHR_TIMELINE_SEMAPHORE_NAME;
-    subgroup_sizes: PhysicalDeviceSubgroupSizeControlFeatures = EXT_SUBGROUP_SIZE_CONTROL_NAME;
-    subgroup_types: PhysicalDeviceShaderSubgroupExtendedTypesFeatures = KHR_SHADER_SUBGROUP_EXTENDED_TYPES_NAME;
-    standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
-    multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
-    variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
-    feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
-    feedback_dynamic: PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT =
-        EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_NAME;
-    ordered: PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT =
-        EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_NAME;
-    render_to_single: PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT =
-        EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_NAME;
-    color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
-    conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
-    zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;
-    faults: PhysicalDeviceFaultFeaturesEXT = EXT_DEVICE_FAULT_NAME;
-    dynamic_state3: PhysicalDeviceExtendedDynamicState3FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE3_NAME;
-    host_copies: PhysicalDeviceHostImageCopyFeaturesEXT = EXT_HOST_IMAGE_COPY_NAME;
-    libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
-    maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
-    maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;
-    priority: PhysicalDeviceMemoryPriorityFeaturesEXT = EXT_MEMORY_PRIORITY_NAME;
-    pageable: PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT = EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_NAME;
-    meshes: PhysicalDeviceMeshShaderFeaturesEXT = EXT_MESH_SHADER_NAME;
-    multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
-    mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
-    nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;
-    protected: PhysicalDevicePipelineProtectedAccessFeaturesEXT = EXT_PIPELINE_PROTECTED_ACCESS_NAME;
-    pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = EXT_PIPELINE_ROBUSTNESS_NAME;
-    robustness: PhysicalDeviceRobustness2FeaturesEXT = EXT_ROBUSTNESS2_NAME;
-    identifiers: PhysicalDeviceShaderModuleIdentifierFeaturesEXT = EXT_SHADER_MODULE_IDENTIFIER_NAME;
-    generated: PhysicalDevicePrimitivesGeneratedQueryFeaturesEXT = EXT_PRIMITIVES_GENERATED_QUERY_NAME;
-    transform_feedback: PhysicalDeviceTransformFeedbackFeaturesEXT = EXT_TRANSFORM_FEEDBACK_NAME;
-    vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
+    ash {
+        formats_4444: PhysicalDevice4444FormatsFeaturesEXT = EXT_4444_FORMATS_NAME;
+        formats_10x6: PhysicalDeviceRGBA10X6FormatsFeaturesEXT = EXT_RGBA10X6_FORMATS_NAME;
+        ycbcr: PhysicalDeviceSamplerYcbcrConversionFeatures = KHR_SAMPLER_YCBCR_CONVERSION_NAME;
+        ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
+        border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
+        custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
+        image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
+        sliced_view_of_3d: PhysicalDeviceImageSlicedViewOf3DFeaturesEXT = EXT_IMAGE_SLICED_VIEW_OF_3D_NAME;
+        image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
+        non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
+        astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
+        fragment_rates: PhysicalDeviceFragmentShadingRateFeaturesKHR = KHR_FRAGMENT_SHADING_RATE_NAME;
+        bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
+        clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
+        depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
+        list_restart: PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT = EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
+        provoking: PhysicalDeviceProvokingVertexFeaturesEXT = EXT_PROVOKING_VERTEX_NAME;
+        bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
+        lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
+        divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
+        barycentric: PhysicalDeviceFragmentShaderBarycentricFeaturesKHR = KHR_FRAGMENT_SHADER_BARYCENTRIC_NAME;
+        compute_derivatives: PhysicalDeviceComputeShaderDerivativesFeaturesNV = NV_COMPUTE_SHADER_DERIVATIVES_NAME;
+        float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR = KHR_SHADER_FLOAT_CONTROLS2_NAME;
+        quad_control: PhysicalDeviceShaderQuadControlFeaturesKHR = KHR_SHADER_QUAD_CONTROL_NAME;
+        reconvergence: PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR = KHR_SHADER_MAXIMAL_RECONVERGENCE_NAME;
+        workgroup_layout: PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR = KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_NAME;
+        shader_clock: PhysicalDeviceShaderClockFeaturesKHR = KHR_SHADER_CLOCK_NAME;
+        expect_assume: PhysicalDeviceShaderExpectAssumeFeaturesKHR = KHR_SHADER_EXPECT_ASSUME_NAME;
+        interlock: PhysicalDeviceFragmentShaderInterlockFeaturesEXT = EXT_FRAGMENT_SHADER_INTERLOCK_NAME;
+        atomic_float: PhysicalDeviceShaderAtomicFloatFeaturesEXT = EXT_SHADER_ATOMIC_FLOAT_NAME;
+        atomic_float2: PhysicalDeviceShaderAtomicFloat2FeaturesEXT = EXT_SHADER_ATOMIC_FLOAT2_NAME;
+        image_atomic_int64: PhysicalDeviceShaderImageAtomicInt64FeaturesEXT = EXT_SHADER_IMAGE_ATOMIC_INT64_NAME;
+        storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
+        storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
+        float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
+        atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
+        addresses: PhysicalDeviceBufferDeviceAddressFeatures = KHR_BUFFER_DEVICE_ADDRESS_NAME;
+        descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures = EXT_DESCRIPTOR_INDEXING_NAME;
+        demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
+        rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
+        local_read: PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR = KHR_DYNAMIC_RENDERING_LOCAL_READ_NAME;
+        inline_blocks: PhysicalDeviceInlineUniformBlockFeatures = EXT_INLINE_UNIFORM_BLOCK_NAME;
+        cache_control: PhysicalDevicePipelineCreationCacheControlFeatures = EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME;
+        dot_product: PhysicalDeviceShaderIntegerDotProductFeatures = KHR_SHADER_INTEGER_DOT_PRODUCT_NAME;
+        texel_alignment: PhysicalDeviceTexelBufferAlignmentFeaturesEXT = EXT_TEXEL_BUFFER_ALIGNMENT_NAME;
+        image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
+        maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
+        private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;
+        synchronization2: PhysicalDeviceSynchronization2Features = KHR_SYNCHRONIZATION2_NAME;
+        terminate: PhysicalDeviceShaderTerminateInvocationFeatures = KHR_SHADER_TERMINATE_INVOCATION_NAME;
+        zeroed: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures = KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_NAME;
+        dynamic_state: PhysicalDeviceExtendedDynamicStateFeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE_NAME;
+        dynamic_state2: PhysicalDeviceExtendedDynamicState2FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE2_NAME;
+        host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
+        imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
+        memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;
+        scalar_layout: PhysicalDeviceScalarBlockLayoutFeatures = EXT_SCALAR_BLOCK_LAYOUT_NAME;
+        separate_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS_NAME;
+        timeline: PhysicalDeviceTimelineSemaphoreFeatures = KHR_TIMELINE_SEMAPHORE_NAME;
+        subgroup_sizes: PhysicalDeviceSubgroupSizeControlFeatures = EXT_SUBGROUP_SIZE_CONTROL_NAME;
+        subgroup_types: PhysicalDeviceShaderSubgroupExtendedTypesFeatures = KHR_SHADER_SUBGROUP_EXTENDED_TYPES_NAME;
+        standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
+        multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
+        variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
+        feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
+        feedback_dynamic: PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT =
+            EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_NAME;
+        ordered: PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT =
+            EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_NAME;
+        render_to_single: PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT =
+            EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_NAME;
+        color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
+        conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
+        zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;
+        faults: PhysicalDeviceFaultFeaturesEXT = EXT_DEVICE_FAULT_NAME;
+        dynamic_state3: PhysicalDeviceExtendedDynamicState3FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE3_NAME;
+        host_copies: PhysicalDeviceHostImageCopyFeaturesEXT = EXT_HOST_IMAGE_COPY_NAME;
+        libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
+        maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
+        maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;
+        priority: PhysicalDeviceMemoryPriorityFeaturesEXT = EXT_MEMORY_PRIORITY_NAME;
+        pageable: PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT = EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_NAME;
+        meshes: PhysicalDeviceMeshShaderFeaturesEXT = EXT_MESH_SHADER_NAME;
+        multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
+        mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
+        nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;
+        protected: PhysicalDevicePipelineProtectedAccessFeaturesEXT = EXT_PIPELINE_PROTECTED_ACCESS_NAME;
+        pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = EXT_PIPELINE_ROBUSTNESS_NAME;
+        robustness: PhysicalDeviceRobustness2FeaturesEXT = EXT_ROBUSTNESS2_NAME;
+        identifiers: PhysicalDeviceShaderModuleIdentifierFeaturesEXT = EXT_SHADER_MODULE_IDENTIFIER_NAME;
+        generated: PhysicalDevicePrimitivesGeneratedQueryFeaturesEXT = EXT_PRIMITIVES_GENERATED_QUERY_NAME;
+        transform_feedback: PhysicalDeviceTransformFeedbackFeaturesEXT = EXT_TRANSFORM_FEEDBACK_NAME;
+        vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
+    }
+    newer {
+        composites: PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = EXT_SHADER_REPLICATED_COMPOSITES_NAME;
+        relaxed: PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
+            KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME;
+        maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
+        maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;
+        maintenance9: PhysicalDeviceMaintenance9FeaturesKHR = KHR_MAINTENANCE9_NAME;
+        partitioned: PhysicalDeviceShaderSubgroupPartitionedFeaturesEXT = EXT_SHADER_SUBGROUP_PARTITIONED_NAME;
+        restart_index: PhysicalDevicePrimitiveRestartIndexFeaturesEXT = EXT_PRIMITIVE_RESTART_INDEX_NAME;
+        unified_layouts: PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = KHR_UNIFIED_IMAGE_LAYOUTS_NAME;
+    }
 }
 
 /// Returns the supported extensions of some.

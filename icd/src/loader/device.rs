@@ -17,7 +17,6 @@ use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::state::DepthLimits;
 
-use super::newer;
 use crate::call::{Array, Call, New, Out, answer, put_name};
 use crate::object::{CommandObject, DeviceObject, PhysicalObject, Queue, QueueObject, check, device, need};
 use crate::process;
@@ -115,7 +114,6 @@ fn enabled_features(
 ) -> Result<vk::PhysicalDeviceFeatures> {
     let mut checker = Checker { call, messages, next: info.p_next, result: Ok(()) };
     structures::features(&mut checker);
-    newer::features(&mut checker);
     checker.result?;
     let chained = call.find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next).map(|features| features.features);
     Ok(chained.or_else(|| call.get(info.p_enabled_features).copied()).unwrap_or_default())

@@ -3,7 +3,6 @@
 
 mod device;
 mod instance;
-mod newer;
 mod physical;
 mod table;
 

@@ -11,9 +11,9 @@ use vitric_api::physical::{self, ImageKind};
 use vitric_api::structures::{self, Structures};
 use vitric_api::{Error, Result, heap};
 use vitric_entry::entry;
+use vitric_vulkan::{Newer, PhysicalDeviceLayeredApiPropertiesListKHR, sys};
 
 use super::instance::extension_properties;
-use super::newer;
 use crate::call::{Call, In, Listing, Out};
 use crate::object::external::memory_properties;
 use crate::object::{PhysicalObject, host};
@@ -32,7 +32,6 @@ fn get_physical_device_features2(
 ) {
     out.features = physical::features();
     structures::features(&mut Writer(call, out.p_next));
-    newer::features(&mut Writer(call, out.p_next));
 }
 
 #[entry(vkGetPhysicalDeviceProperties)]
@@ -48,9 +47,26 @@ fn get_physical_device_properties2(
 ) {
     out.properties = physical::properties();
     structures::properties(&mut Writer(call, out.p_next));
-    newer::properties(&mut Writer(call, out.p_next));
-    newer::put_layered(call, out.p_next);
+    put_layered(call, out.p_next);
     host::put_properties(call, out.p_next);
+}
+
+/// Writes 0 as the number of implementations below this one.
+fn put_layered(call: Call<'_>, next: *mut c_void) {
+    if let Some(mut list) = call.find_output::<PhysicalDeviceLayeredApiPropertiesListKHR>(next) {
+        list.layered_api_count = 0;
+    }
+}
+
+/// Writes the families that images can move to from a family's queues without a transfer of
+/// ownership: all families, because they share one GPU.
+fn put_ownership(call: Call<'_>, next: *mut c_void) {
+    let optimal_image_transfer_to_queue_families = (1 << FAMILIES.len()) - 1;
+    let ownership = sys::QueueFamilyOwnershipTransferPropertiesKHR {
+        optimal_image_transfer_to_queue_families,
+        ..Default::default()
+    };
+    call.put(next, Newer(ownership));
 }
 
 /// Writes structures to an application's chain.
@@ -156,7 +172,7 @@ fn get_physical_device_queue_family_properties2(
     let _ = out.put_with(FAMILIES.into_iter(), |out, family| {
         out.queue_family_properties = family.properties();
         call.put(out.p_next, families::global_priorities());
-        newer::put_ownership(call, out.p_next);
+        put_ownership(call, out.p_next);
     });
 }
 

@@ -47,28 +47,41 @@ struct Entry {
 const V1_1: u32 = vk::API_VERSION_1_1;
 const V1_2: u32 = vk::API_VERSION_1_2;
 const V1_3: u32 = vk::API_VERSION_1_3;
+const V1_4: u32 = vitric_vulkan::API_VERSION_1_4;
 
 /// Erases a function's type.
 macro_rules! erase {
-    ($pfn:ident, $function:path) => {{
-        let typed: vk::$pfn = $function;
+    ($pfn:ty, $function:path) => {{
+        let typed: $pfn = $function;
         // SAFETY: function pointers have one size. Callers cast back to the type that belongs to
         // the name.
-        unsafe { std::mem::transmute::<vk::$pfn, unsafe extern "system" fn()>(typed) }
+        unsafe { std::mem::transmute::<$pfn, unsafe extern "system" fn()>(typed) }
     }};
 }
 
 /// A row is a level, an extension (with `=>` the version that promoted the command), a name, its
-/// type and the function.
+/// type and the function. Rows with `@newer` are commands that are newer than `ash`.
 macro_rules! entries {
-    ($($level:ident, $extension:literal $(=> $core:ident)?, $name:ident, $pfn:ident, $function:path;)*) => {
-        const ENTRIES: &[Entry] = &[$(Entry {
-            name: stringify!($name),
-            level: Level::$level,
-            extension: $extension,
-            core: core_version($extension, &[$($core)?]),
-            function: erase!($pfn, $function),
-        }),*];
+    (
+        $($level:ident, $extension:literal $(=> $core:ident)?, $name:ident, $pfn:ident, $function:path;)*
+        $(@newer $newer_level:ident, $newer_extension:literal, $newer:ident, $newer_pfn:ident, $newer_function:path;)*
+    ) => {
+        const ENTRIES: &[Entry] = &[
+            $(Entry {
+                name: stringify!($name),
+                level: Level::$level,
+                extension: $extension,
+                core: core_version($extension, &[$($core)?]),
+                function: erase!(vk::$pfn, $function),
+            },)*
+            $(Entry {
+                name: stringify!($newer),
+                level: Level::$newer_level,
+                extension: $newer_extension,
+                core: None,
+                function: erase!(<vitric_vulkan::sys::$newer_pfn as vitric_vulkan::Vocabulary>::Own, $newer_function),
+            },)*
+        ];
     };
 }
 
@@ -300,8 +313,8 @@ entries! {
     Device, "VK_KHR_synchronization2" => V1_3, vkQueueSubmit2KHR, PFN_vkQueueSubmit2, device::vkQueueSubmit2;
     Device, "VK_KHR_dynamic_rendering" => V1_3, vkCmdBeginRenderingKHR, PFN_vkCmdBeginRendering, cmd::rendering::vkCmdBeginRendering;
     Device, "VK_KHR_dynamic_rendering" => V1_3, vkCmdEndRenderingKHR, PFN_vkCmdEndRendering, cmd::rendering::vkCmdEndRendering;
-    Device, "VK_KHR_dynamic_rendering_local_read", vkCmdSetRenderingAttachmentLocationsKHR, PFN_vkCmdSetRenderingAttachmentLocationsKHR, cmd::rendering::vkCmdSetRenderingAttachmentLocationsKHR;
-    Device, "VK_KHR_dynamic_rendering_local_read", vkCmdSetRenderingInputAttachmentIndicesKHR, PFN_vkCmdSetRenderingInputAttachmentIndicesKHR, cmd::rendering::vkCmdSetRenderingInputAttachmentIndicesKHR;
+    Device, "VK_KHR_dynamic_rendering_local_read" => V1_4, vkCmdSetRenderingAttachmentLocationsKHR, PFN_vkCmdSetRenderingAttachmentLocationsKHR, cmd::rendering::vkCmdSetRenderingAttachmentLocationsKHR;
+    Device, "VK_KHR_dynamic_rendering_local_read" => V1_4, vkCmdSetRenderingInputAttachmentIndicesKHR, PFN_vkCmdSetRenderingInputAttachmentIndicesKHR, cmd::rendering::vkCmdSetRenderingInputAttachmentIndicesKHR;
     Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceBufferMemoryRequirementsKHR, PFN_vkGetDeviceBufferMemoryRequirements, object::memory::vkGetDeviceBufferMemoryRequirements;
     Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, object::memory::vkGetDeviceImageMemoryRequirements;
     Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, object::memory::vkGetDeviceImageSparseMemoryRequirements;
@@ -323,8 +336,8 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state2" => V1_3, vkCmdSetPrimitiveRestartEnableEXT, PFN_vkCmdSetPrimitiveRestartEnable, cmd::state::vkCmdSetPrimitiveRestartEnable;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetLogicOpEXT, PFN_vkCmdSetLogicOpEXT, cmd::state::vkCmdSetLogicOpEXT;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPatchControlPointsEXT, PFN_vkCmdSetPatchControlPointsEXT, cmd::state::vkCmdSetPatchControlPointsEXT;
-    Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetKHR, PFN_vkCmdPushDescriptorSetKHR, cmd::bind::vkCmdPushDescriptorSetKHR;
-    Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetWithTemplateKHR, PFN_vkCmdPushDescriptorSetWithTemplateKHR, cmd::bind::vkCmdPushDescriptorSetWithTemplateKHR;
+    Device, "VK_KHR_push_descriptor" => V1_4, vkCmdPushDescriptorSetKHR, PFN_vkCmdPushDescriptorSetKHR, cmd::bind::vkCmdPushDescriptorSetKHR;
+    Device, "VK_KHR_push_descriptor" => V1_4, vkCmdPushDescriptorSetWithTemplateKHR, PFN_vkCmdPushDescriptorSetWithTemplateKHR, cmd::bind::vkCmdPushDescriptorSetWithTemplateKHR;
     Device, "VK_EXT_vertex_input_dynamic_state", vkCmdSetVertexInputEXT, PFN_vkCmdSetVertexInputEXT, cmd::state::vkCmdSetVertexInputEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetPolygonModeEXT, PFN_vkCmdSetPolygonModeEXT, cmd::state::vkCmdSetPolygonModeEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetRasterizationSamplesEXT, PFN_vkCmdSetRasterizationSamplesEXT, cmd::state::vkCmdSetRasterizationSamplesEXT;
@@ -372,24 +385,24 @@ entries! {
     Device, "VK_EXT_mesh_shader", vkCmdDrawMeshTasksIndirectCountEXT, PFN_vkCmdDrawMeshTasksIndirectCountEXT, cmd::draw::vkCmdDrawMeshTasksIndirectCountEXT;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, cmd::draw::vkCmdDrawMultiEXT;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, cmd::draw::vkCmdDrawMultiIndexedEXT;
-    Device, "VK_KHR_map_memory2", vkMapMemory2KHR, PFN_vkMapMemory2KHR, object::memory::vkMapMemory2KHR;
-    Device, "VK_KHR_map_memory2", vkUnmapMemory2KHR, PFN_vkUnmapMemory2KHR, object::memory::vkUnmapMemory2KHR;
-    Device, "VK_KHR_maintenance5", vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, cmd::bind::vkCmdBindIndexBuffer2KHR;
-    Device, "VK_KHR_maintenance5", vkGetRenderingAreaGranularityKHR, PFN_vkGetRenderingAreaGranularityKHR, object::pass::vkGetRenderingAreaGranularityKHR;
-    Device, "VK_KHR_maintenance5", vkGetDeviceImageSubresourceLayoutKHR, PFN_vkGetDeviceImageSubresourceLayoutKHR, object::memory::vkGetDeviceImageSubresourceLayoutKHR;
-    Device, "VK_KHR_maintenance5", vkGetImageSubresourceLayout2KHR, PFN_vkGetImageSubresourceLayout2KHR, object::memory::vkGetImageSubresourceLayout2KHR;
-    Device, "VK_KHR_maintenance6", vkCmdBindDescriptorSets2KHR, PFN_vkCmdBindDescriptorSets2KHR, cmd::bind::vkCmdBindDescriptorSets2KHR;
-    Device, "VK_KHR_maintenance6", vkCmdPushConstants2KHR, PFN_vkCmdPushConstants2KHR, cmd::bind::vkCmdPushConstants2KHR;
-    Device, "VK_KHR_maintenance6", vkCmdPushDescriptorSet2KHR, PFN_vkCmdPushDescriptorSet2KHR, cmd::bind::vkCmdPushDescriptorSet2KHR;
-    Device, "VK_KHR_maintenance6", vkCmdPushDescriptorSetWithTemplate2KHR, PFN_vkCmdPushDescriptorSetWithTemplate2KHR, cmd::bind::vkCmdPushDescriptorSetWithTemplate2KHR;
+    Device, "VK_KHR_map_memory2" => V1_4, vkMapMemory2KHR, PFN_vkMapMemory2KHR, object::memory::vkMapMemory2KHR;
+    Device, "VK_KHR_map_memory2" => V1_4, vkUnmapMemory2KHR, PFN_vkUnmapMemory2KHR, object::memory::vkUnmapMemory2KHR;
+    Device, "VK_KHR_maintenance5" => V1_4, vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, cmd::bind::vkCmdBindIndexBuffer2KHR;
+    Device, "VK_KHR_maintenance5" => V1_4, vkGetRenderingAreaGranularityKHR, PFN_vkGetRenderingAreaGranularityKHR, object::pass::vkGetRenderingAreaGranularityKHR;
+    Device, "VK_KHR_maintenance5" => V1_4, vkGetDeviceImageSubresourceLayoutKHR, PFN_vkGetDeviceImageSubresourceLayoutKHR, object::memory::vkGetDeviceImageSubresourceLayoutKHR;
+    Device, "VK_KHR_maintenance5" => V1_4, vkGetImageSubresourceLayout2KHR, PFN_vkGetImageSubresourceLayout2KHR, object::memory::vkGetImageSubresourceLayout2KHR;
+    Device, "VK_KHR_maintenance6" => V1_4, vkCmdBindDescriptorSets2KHR, PFN_vkCmdBindDescriptorSets2KHR, cmd::bind::vkCmdBindDescriptorSets2KHR;
+    Device, "VK_KHR_maintenance6" => V1_4, vkCmdPushConstants2KHR, PFN_vkCmdPushConstants2KHR, cmd::bind::vkCmdPushConstants2KHR;
+    Device, "VK_KHR_maintenance6" => V1_4, vkCmdPushDescriptorSet2KHR, PFN_vkCmdPushDescriptorSet2KHR, cmd::bind::vkCmdPushDescriptorSet2KHR;
+    Device, "VK_KHR_maintenance6" => V1_4, vkCmdPushDescriptorSetWithTemplate2KHR, PFN_vkCmdPushDescriptorSetWithTemplate2KHR, cmd::bind::vkCmdPushDescriptorSetWithTemplate2KHR;
     Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleIdentifierEXT, PFN_vkGetShaderModuleIdentifierEXT, object::pipeline::vkGetShaderModuleIdentifierEXT;
     Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleCreateInfoIdentifierEXT, PFN_vkGetShaderModuleCreateInfoIdentifierEXT, object::pipeline::vkGetShaderModuleCreateInfoIdentifierEXT;
     Device, "VK_EXT_device_fault", vkGetDeviceFaultInfoEXT, PFN_vkGetDeviceFaultInfoEXT, device::vkGetDeviceFaultInfoEXT;
     Device, "VK_EXT_pageable_device_local_memory", vkSetDeviceMemoryPriorityEXT, PFN_vkSetDeviceMemoryPriorityEXT, object::memory::vkSetDeviceMemoryPriorityEXT;
-    Device, "VK_EXT_host_image_copy", vkCopyMemoryToImageEXT, PFN_vkCopyMemoryToImageEXT, object::host::vkCopyMemoryToImageEXT;
-    Device, "VK_EXT_host_image_copy", vkCopyImageToMemoryEXT, PFN_vkCopyImageToMemoryEXT, object::host::vkCopyImageToMemoryEXT;
-    Device, "VK_EXT_host_image_copy", vkCopyImageToImageEXT, PFN_vkCopyImageToImageEXT, object::host::vkCopyImageToImageEXT;
-    Device, "VK_EXT_host_image_copy", vkTransitionImageLayoutEXT, PFN_vkTransitionImageLayoutEXT, object::host::vkTransitionImageLayoutEXT;
+    Device, "VK_EXT_host_image_copy" => V1_4, vkCopyMemoryToImageEXT, PFN_vkCopyMemoryToImageEXT, object::host::vkCopyMemoryToImageEXT;
+    Device, "VK_EXT_host_image_copy" => V1_4, vkCopyImageToMemoryEXT, PFN_vkCopyImageToMemoryEXT, object::host::vkCopyImageToMemoryEXT;
+    Device, "VK_EXT_host_image_copy" => V1_4, vkCopyImageToImageEXT, PFN_vkCopyImageToImageEXT, object::host::vkCopyImageToImageEXT;
+    Device, "VK_EXT_host_image_copy" => V1_4, vkTransitionImageLayoutEXT, PFN_vkTransitionImageLayoutEXT, object::host::vkTransitionImageLayoutEXT;
     Device, "VK_EXT_host_image_copy", vkGetImageSubresourceLayout2EXT, PFN_vkGetImageSubresourceLayout2KHR, object::memory::vkGetImageSubresourceLayout2KHR;
     Device, "VK_EXT_private_data" => V1_3, vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, object::private::vkCreatePrivateDataSlot;
     Device, "VK_EXT_private_data" => V1_3, vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, object::private::vkDestroyPrivateDataSlot;
@@ -405,8 +418,8 @@ entries! {
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, cmd::pass::vkCmdBeginRenderPass2;
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, cmd::pass::vkCmdNextSubpass2;
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, cmd::pass::vkCmdEndRenderPass2;
-    Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, cmd::state::vkCmdSetLineStippleKHR;
-    // This command is newer than the bindings, which have another command of its type.
+    Device, "VK_KHR_line_rasterization" => V1_4, vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, cmd::state::vkCmdSetLineStippleKHR;
+    // This command is newer than all bindings, which have another command of its type.
     Device, "VK_EXT_primitive_restart_index", vkCmdSetPrimitiveRestartIndexEXT, PFN_vkCmdSetPatchControlPointsEXT, cmd::state::vkCmdSetPrimitiveRestartIndexEXT;
     Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, cmd::state::vkCmdSetLineStippleKHR;
     Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, cmd::state::vkCmdSetDepthBias2EXT;

@@ -7,11 +7,12 @@
 use std::ffi::c_void;
 
 use ash::vk;
-use vitric_api::{Error, Result};
+use vitric_api::{Error, Result, structures};
 use vitric_entry::entry;
 use vitric_format as format;
 use vitric_gpu::transfer::CopyDirection;
 use vitric_memory::{Allocation, Buffer, Heap, Surface};
+use vitric_vulkan::PhysicalDeviceVulkan14Properties;
 
 use super::{DeviceObject, check, device, need};
 use crate::call::{Array, Call, In};
@@ -250,17 +251,32 @@ pub fn put_size(call: Call<'_>, image: &Surface, part: &vk::ImageSubresource, ch
     call.put(chain, vk::SubresourceHostMemcpySizeEXT { size, ..Default::default() });
 }
 
-/// Writes the supported layouts, up to the array's length, and the identifier of the memory
-/// layout.
+/// Writes the properties of host image copies, and the ones of Vulkan 1.4, which contain them:
+/// the supported layouts, up to the arrays' lengths, and the identifier of the memory layout.
 pub fn put_properties(call: Call<'_>, chain: *mut c_void) {
-    let Some(mut out) = call.find_output::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>(chain) else { return };
-    let layouts = out.p_copy_src_layouts;
-    let _ = call.list(&mut out.copy_src_layout_count, layouts).put(&LAYOUTS);
-    let layouts = out.p_copy_dst_layouts;
-    let _ = call.list(&mut out.copy_dst_layout_count, layouts).put(&LAYOUTS);
-    out.optimal_tiling_layout_uuid = *b"vitric rows of 1";
-    out.identical_memory_type_requirements = vk::TRUE;
+    if let Some(mut out) = call.find_output::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>(chain) {
+        let layouts = out.p_copy_src_layouts;
+        let _ = call.list(&mut out.copy_src_layout_count, layouts).put(&LAYOUTS);
+        let layouts = out.p_copy_dst_layouts;
+        let _ = call.list(&mut out.copy_dst_layout_count, layouts).put(&LAYOUTS);
+        (out.optimal_tiling_layout_uuid, out.identical_memory_type_requirements) = (LAYOUT_UUID, vk::TRUE);
+    }
+    if let Some(out) = call.find_output::<PhysicalDeviceVulkan14Properties>(chain) {
+        let mut values = structures::properties14();
+        (values.copy_src_layouts, values.copy_src_layout_count) = (out.copy_src_layouts, out.copy_src_layout_count);
+        (values.copy_dst_layouts, values.copy_dst_layout_count) = (out.copy_dst_layouts, out.copy_dst_layout_count);
+        let layouts = values.copy_src_layouts.cast::<vk::ImageLayout>();
+        let _ = call.list(&mut values.copy_src_layout_count, layouts).put(&LAYOUTS);
+        let layouts = values.copy_dst_layouts.cast::<vk::ImageLayout>();
+        let _ = call.list(&mut values.copy_dst_layout_count, layouts).put(&LAYOUTS);
+        values.optimal_tiling_layout_uuid = LAYOUT_UUID.into();
+        values.identical_memory_type_requirements = vk::TRUE;
+        out.fill(values);
+    }
 }
+
+/// Identifier of the memory layout of optimal tiling.
+const LAYOUT_UUID: [u8; vk::UUID_SIZE] = *b"vitric rows of 1";
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,9 @@
 
 use ash::vk;
 
-use crate::harness::unbound_extensions::UNIFIED_LAYOUTS;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check, layers};
 use crate::render::SIZE;
+use vitric_vulkan::names::KHR_UNIFIED_IMAGE_LAYOUTS_NAME;
 
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
@@ -214,7 +214,7 @@ fn properties(gpu: &Gpu) -> Case {
     ask(&mut sources, &mut targets);
     let has_general = sources.contains(&GENERAL) && targets.contains(&GENERAL);
     check(has_general && !sources.contains(&vk::ImageLayout::UNDEFINED), || format!("{sources:?}, {targets:?}"))?;
-    if !gpu.has(UNIFIED_LAYOUTS) {
+    if !gpu.has(KHR_UNIFIED_IMAGE_LAYOUTS_NAME) {
         return Ok(());
     }
     let missing = UNIFIED.iter().find(|layout| !sources.contains(layout) || !targets.contains(layout));

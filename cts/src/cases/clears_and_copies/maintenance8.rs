@@ -2,8 +2,8 @@
 
 use ash::vk;
 
-use crate::harness::unbound_extensions::MAINTENANCE8;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, Transition, check, layers};
+use vitric_vulkan::names::KHR_MAINTENANCE8_NAME;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
@@ -12,7 +12,7 @@ case!("maintenance.eight.depth_copies", "VK_KHR_maintenance8", depth_copies);
 
 /// Copies integers from a colour image to the depth and stencil aspects, and back.
 fn depth_copies(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE8)?;
+    gpu.need(KHR_MAINTENANCE8_NAME)?;
     type CopyKind = (vk::Format, u32, vk::Format, vk::ImageAspectFlags);
     let kinds: [CopyKind; 3] = [
         (vk::Format::R32_SFLOAT, 4, vk::Format::D32_SFLOAT, vk::ImageAspectFlags::DEPTH),
@@ -71,7 +71,7 @@ case!("maintenance.eight.blit_layers", "VK_KHR_maintenance8", blit_layers);
 
 /// Blits slices of a volume to layers of an array, one each, and layers to slices.
 fn blit_layers(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE8)?;
+    gpu.need(KHR_MAINTENANCE8_NAME)?;
     let words: Vec<u32> = (1..=16).collect();
     let (source, out) = (gpu.buffer_with(&words)?, gpu.buffer(64)?);
     let extent = |depth| vk::Extent3D { width: 2, height: 2, depth };

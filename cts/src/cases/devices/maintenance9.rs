@@ -1,17 +1,16 @@
 //! Devices without queues, and other rules of `VK_KHR_maintenance9`.
 
-use std::ffi::c_void;
-
 use ash::vk;
+use vitric_vulkan::names::KHR_MAINTENANCE9_NAME;
+use vitric_vulkan::sys;
 
-use crate::harness::unbound_extensions::MAINTENANCE9;
 use crate::harness::{Case, Gpu, check};
 
 case!("maintenance.nine.no_queues", "VK_KHR_maintenance9", no_queues);
 
 /// Creates a device without queues, and objects for programs on it.
 fn no_queues(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE9)?;
+    gpu.need(KHR_MAINTENANCE9_NAME)?;
     // SAFETY: the info is valid, and what is made is destroyed before its device.
     unsafe {
         let device = gpu.instance.create_device(gpu.physical, &vk::DeviceCreateInfo::default(), None)?;
@@ -25,32 +24,26 @@ fn no_queues(gpu: &Gpu) -> Case {
     }
 }
 
-/// `VkQueueFamilyOwnershipTransferPropertiesKHR`, as in the registry.
-#[repr(C)]
-struct Ownership {
-    s_type: vk::StructureType,
-    p_next: *mut c_void,
-    families: u32,
-}
-
 case!("maintenance.nine.ownership", "VK_KHR_maintenance9", ownership);
 
 /// Checks that the families that need no ownership transfer of images exist.
 fn ownership(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE9)?;
-    // SAFETY: the structures are laid out as the registry says, and are alive.
+    gpu.need(KHR_MAINTENANCE9_NAME)?;
+    // SAFETY: the chains are valid and alive.
     unsafe {
         let count = gpu.instance.get_physical_device_queue_family_properties2_len(gpu.physical);
-        let s_type = vk::StructureType::from_raw(1_000_584_002);
-        let new = || Ownership { s_type, p_next: std::ptr::null_mut(), families: 0x8000_0000 };
-        let mut owners: Vec<Ownership> = (0..count).map(|_| new()).collect();
-        let family = |owner: &mut Ownership| vk::QueueFamilyProperties2 {
+        let new = sys::QueueFamilyOwnershipTransferPropertiesKHR {
+            optimal_image_transfer_to_queue_families: 0x8000_0000,
+            ..Default::default()
+        };
+        let mut owners = vec![new; count];
+        let family = |owner: &mut sys::QueueFamilyOwnershipTransferPropertiesKHR| vk::QueueFamilyProperties2 {
             p_next: (&raw mut *owner).cast(),
             ..Default::default()
         };
         let mut families: Vec<_> = owners.iter_mut().map(family).collect();
         gpu.instance.get_physical_device_queue_family_properties2(gpu.physical, &mut families);
-        let found: Vec<u32> = owners.iter().map(|owner| owner.families).collect();
+        let found: Vec<u32> = owners.iter().map(|owner| owner.optimal_image_transfer_to_queue_families).collect();
         check(found.iter().all(|&families| families < 1 << count), || format!("{found:x?}"))
     }
 }
@@ -59,7 +52,7 @@ case!("maintenance.nine.fresh_queries", "VK_KHR_maintenance9", fresh_queries);
 
 /// Checks that queries of a pool with the flag `RESET` are reset at creation.
 fn fresh_queries(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE9)?;
+    gpu.need(KHR_MAINTENANCE9_NAME)?;
     const RESET: vk::QueryPoolCreateFlags = vk::QueryPoolCreateFlags::from_raw(1);
     let info = vk::QueryPoolCreateInfo::default().flags(RESET).query_type(vk::QueryType::TIMESTAMP).query_count(2);
     let mut results = [[7u64; 2]; 2];

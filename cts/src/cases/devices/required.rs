@@ -7,6 +7,7 @@
 use ash::khr::get_physical_device_properties2;
 use ash::vk;
 use ash::vk::{Format as F, FormatFeatureFlags as U};
+use vitric_vulkan::{API_VERSION_1_4, PhysicalDeviceVulkan14Features, PhysicalDeviceVulkan14Properties, sys};
 
 use crate::cases::support::conditions::need_version;
 use crate::harness::{Case, Gpu, Outcome, check};
@@ -14,6 +15,7 @@ use crate::harness::{Case, Gpu, Outcome, check};
 const V1_1: u32 = vk::API_VERSION_1_1;
 const V1_2: u32 = vk::API_VERSION_1_2;
 const V1_3: u32 = vk::API_VERSION_1_3;
+const V1_4: u32 = API_VERSION_1_4;
 
 /// Features of Vulkan 1.0 and of the versions that the device supports.
 type All = (
@@ -67,6 +69,45 @@ fn features(gpu: &Gpu) -> Case {
         shader_integer_dot_product, maintenance4))
 }
 
+case!("required.features.version_1_4", "Feature Requirements", features14);
+
+/// Checks the features that Vulkan 1.4 requires.
+fn features14(gpu: &Gpu) -> Case {
+    need_version(gpu, V1_4)?;
+    let (zero, first, second, _) = all_features(gpu)?;
+    let mut fourth = PhysicalDeviceVulkan14Features::default();
+    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut fourth);
+    // SAFETY: the chain is valid, and the device's version has the command.
+    unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut all) };
+    are_set(&fields!(zero; full_draw_index_uint32, image_cube_array, independent_blend, sample_rate_shading,
+        draw_indirect_first_instance, depth_clamp, depth_bias_clamp, sampler_anisotropy, fragment_stores_and_atomics,
+        shader_storage_image_extended_formats, shader_uniform_buffer_array_dynamic_indexing,
+        shader_sampled_image_array_dynamic_indexing, shader_storage_buffer_array_dynamic_indexing,
+        shader_storage_image_array_dynamic_indexing, shader_image_gather_extended, shader_int16, large_points))?;
+    are_set(&fields!(first; sampler_ycbcr_conversion, storage_buffer16_bit_access, variable_pointers,
+        variable_pointers_storage_buffer))?;
+    are_set(&fields!(second; sampler_mirror_clamp_to_edge, scalar_block_layout,
+        shader_uniform_texel_buffer_array_dynamic_indexing, shader_storage_texel_buffer_array_dynamic_indexing,
+        shader_int8, storage_buffer8_bit_access))?;
+    are_set(&fields!(fourth; global_priority_query, shader_subgroup_rotate, shader_subgroup_rotate_clustered,
+        shader_float_controls2, shader_expect_assume, bresenham_lines, vertex_attribute_instance_rate_divisor,
+        index_type_uint8, dynamic_rendering_local_read, maintenance5, maintenance6, pipeline_robustness,
+        push_descriptor))?;
+    check(fourth.host_image_copy != 0 || has_transfer_family(gpu), || {
+        "neither host copies nor a queue of copies".into()
+    })
+}
+
+/// Returns true if a family of queues only copies.
+fn has_transfer_family(gpu: &Gpu) -> bool {
+    type Q = vk::QueueFlags;
+    // SAFETY: the physical device is valid.
+    let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
+    families.iter().any(|family| {
+        family.queue_flags.contains(Q::TRANSFER) && !family.queue_flags.intersects(Q::GRAPHICS | Q::COMPUTE)
+    })
+}
+
 case!("required.features.together", "Feature Requirements", features_together);
 
 /// Checks features that other features or extensions require.
@@ -108,7 +149,7 @@ fn features_together(gpu: &Gpu) -> Case {
     if gpu.properties.api_version >= V1_3 { are_set(&inline) } else { Ok(()) }
 }
 
-fn at_least<T: PartialOrd + std::fmt::Debug + Copy>(rows: &[(&str, T)], least: T) -> Case {
+fn at_least<T: PartialOrd + std::fmt::Debug>(rows: &[(&str, T)], least: T) -> Case {
     rows.iter().try_for_each(|(name, value)| check(*value >= least, || format!("{name} is {value:?}, not {least:?}")))
 }
 
@@ -292,6 +333,80 @@ fn limits13(gpu: &Gpu) -> Case {
         4,
     )?;
     at_least(&fields!(found; max_buffer_size), 1 << 30)
+}
+
+case!("required.limits.version_1_4", "Limit Requirements", limits14);
+
+/// Checks the limits that Vulkan 1.4 raises, and its new ones.
+fn limits14(gpu: &Gpu) -> Case {
+    need_version(gpu, V1_4)?;
+    let limits = &gpu.properties.limits;
+    at_least(&fields!(limits; max_image_dimension1_d, max_image_dimension2_d, max_image_dimension_cube), 8192)?;
+    at_least(&fields!(limits; max_image_dimension3_d), 512)?;
+    at_least(&fields!(limits; max_image_array_layers), 2048)?;
+    at_least(&fields!(limits; max_uniform_buffer_range), 65536)?;
+    at_least(&fields!(limits; max_push_constants_size), 256)?;
+    at_least(&fields!(limits; max_bound_descriptor_sets), 7)?;
+    at_least(&fields!(limits; max_per_stage_descriptor_uniform_buffers), 15)?;
+    at_least(&fields!(limits; max_per_stage_resources), 200)?;
+    at_least(&fields!(limits; max_descriptor_set_uniform_buffers), 90)?;
+    at_least(&fields!(limits; max_descriptor_set_storage_buffers), 96)?;
+    at_least(&fields!(limits; max_descriptor_set_storage_images), 144)?;
+    at_least(&fields!(limits; max_fragment_combined_output_resources), 16)?;
+    at_least(&fields!(limits; max_compute_work_group_invocations), 256)?;
+    let [width, height, _] = limits.max_compute_work_group_size;
+    at_least(&[("max_compute_work_group_size", width.min(height))], 256)?;
+    at_least(&fields!(limits; sub_texel_precision_bits), 8)?;
+    at_least(&fields!(limits; mipmap_precision_bits), 6)?;
+    at_least(&fields!(limits; max_sampler_lod_bias), 14.0)?;
+    at_least(&limits.max_viewport_dimensions.map(|size| ("max_viewport_dimensions", size)), 7680)?;
+    at_least(&fields!(limits; max_framebuffer_width, max_framebuffer_height), 7680)?;
+    at_least(&fields!(limits; max_color_attachments), 8)?;
+    at_least(&[("point_size_range", limits.point_size_range[1])], 256.0 - limits.point_size_granularity)?;
+    are_set(&fields!(limits; timestamp_compute_and_graphics, standard_sample_locations))?;
+    let steps = limits.point_size_granularity <= 0.125 && limits.line_width_granularity <= 0.5;
+    check(steps && limits.buffer_image_granularity <= 4096, || "granularities".into())?;
+    let floats: vk::PhysicalDeviceFloatControlsProperties<'_> = properties(gpu);
+    are_set(
+        &fields!(floats; shader_signed_zero_inf_nan_preserve_float16, shader_signed_zero_inf_nan_preserve_float32),
+    )?;
+    let groups: vk::PhysicalDeviceSubgroupProperties<'_> = properties(gpu);
+    let operations = vk::SubgroupFeatureFlags::ROTATE_KHR | vk::SubgroupFeatureFlags::ROTATE_CLUSTERED_KHR;
+    check(groups.supported_operations.contains(operations), || format!("{:?}", groups.supported_operations))?;
+    let own: PhysicalDeviceVulkan14Properties = properties(gpu);
+    at_least(&fields!(own; max_push_descriptors), 32)?;
+    at_least(&fields!(own; line_sub_pixel_precision_bits), 4)?;
+    at_least(&fields!(own; max_vertex_attrib_divisor), (1 << 16) - 1)?;
+    at_least(&fields!(own; max_combined_image_sampler_descriptor_count), 1)
+}
+
+case!("required.limits.host_layouts", "VkPhysicalDeviceVulkan14Properties", host_layouts);
+
+/// Checks that the properties of Vulkan 1.4 list the layouts of host copies that the extension's
+/// structure lists, with counts that are too small, large enough and too large.
+fn host_layouts(gpu: &Gpu) -> Case {
+    need_version(gpu, V1_4)?;
+    let counted: PhysicalDeviceVulkan14Properties = properties(gpu);
+    let extension: vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_> = properties(gpu);
+    let counts = [counted.copy_src_layout_count, counted.copy_dst_layout_count];
+    check(counts == [extension.copy_src_layout_count, extension.copy_dst_layout_count], || format!("{counts:?}"))?;
+    let uuid = *counted.optimal_tiling_layout_uuid;
+    check(uuid == extension.optimal_tiling_layout_uuid, || format!("{uuid:?}"))?;
+    let mut known = vec![vk::ImageLayout::UNDEFINED; counts[0] as usize];
+    let mut all = vk::PhysicalDeviceHostImageCopyPropertiesEXT::default().copy_src_layouts(&mut known);
+    gpu.properties2(&mut all);
+    for room in [1, counts[0], counts[0] + 1] {
+        let mut layouts = vec![sys::ImageLayout::UNDEFINED; room as usize];
+        let mut own = PhysicalDeviceVulkan14Properties::default();
+        (own.copy_src_layouts, own.copy_src_layout_count) = (layouts.as_mut_ptr(), room);
+        gpu.properties2(&mut own);
+        let written = room.min(counts[0]);
+        check(own.copy_src_layout_count == written, || format!("{} of {room}", own.copy_src_layout_count))?;
+        let expected = known.iter().map(|layout| layout.as_raw()).take(written as usize);
+        let found = layouts.iter().map(|layout| layout.as_raw()).take(written as usize);
+        check(found.eq(expected), || format!("{layouts:?}"))?;
+    }
+    Ok(())
 }
 
 /// Format features in the order of the tables' columns. The last four are buffer features.

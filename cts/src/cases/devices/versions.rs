@@ -5,6 +5,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 use ash::vk::Handle;
+use vitric_vulkan::{API_VERSION_1_4, PhysicalDeviceVulkan14Features};
 
 use crate::Entry;
 use crate::cases::support::conditions::need_version;
@@ -111,6 +112,89 @@ fn core_commands(gpu: &Gpu) -> Case {
         });
         made.destroy_instance(None);
         result
+    }
+}
+
+/// Commands that Vulkan 1.4 added.
+const COMMANDS14: [&CStr; 19] = [
+    c"vkCmdBindDescriptorSets2",
+    c"vkCmdBindIndexBuffer2",
+    c"vkCmdPushConstants2",
+    c"vkCmdPushDescriptorSet",
+    c"vkCmdPushDescriptorSet2",
+    c"vkCmdPushDescriptorSetWithTemplate",
+    c"vkCmdPushDescriptorSetWithTemplate2",
+    c"vkCmdSetLineStipple",
+    c"vkCmdSetRenderingAttachmentLocations",
+    c"vkCmdSetRenderingInputAttachmentIndices",
+    c"vkCopyImageToImage",
+    c"vkCopyImageToMemory",
+    c"vkCopyMemoryToImage",
+    c"vkGetDeviceImageSubresourceLayout",
+    c"vkGetImageSubresourceLayout2",
+    c"vkGetRenderingAreaGranularity",
+    c"vkMapMemory2",
+    c"vkTransitionImageLayout",
+    c"vkUnmapMemory2",
+];
+
+case!("versions.device.commands_1_4", "Command Function Pointers", commands14);
+
+/// Creates devices without extensions and with all features of Vulkan 1.4, for instances of 1.3 and
+/// 1.4. Only the latter has the commands of 1.4, one of which maps memory.
+fn commands14(gpu: &Gpu) -> Case {
+    need_version(gpu, API_VERSION_1_4)?;
+    for version in [V1_3, API_VERSION_1_4] {
+        let made = instance(gpu, version)?;
+        // SAFETY: valid usage; everything is destroyed once, after its last use.
+        unsafe {
+            let result = made.enumerate_physical_devices().map_err(Outcome::from).and_then(|devices| {
+                let mut fourth = PhysicalDeviceVulkan14Features::default();
+                let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut fourth);
+                made.get_physical_device_features2(devices[0], &mut all);
+                let priorities = [1.0];
+                let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+                let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut all);
+                let device = made.create_device(devices[0], &info, None)?;
+                let get = |name: &CStr| made.get_device_proc_addr(device.handle(), name.as_ptr());
+                let wrong = COMMANDS14.into_iter().find(|name| get(name).is_some() != (version == API_VERSION_1_4));
+                let mapped = match wrong.or(get(c"vkMapMemory2").is_none().then_some(c"")) {
+                    None => mapped(&device, get(c"vkMapMemory2"), get(c"vkUnmapMemory2")),
+                    Some(_) => Ok(()),
+                };
+                device.destroy_device(None);
+                mapped?;
+                check(wrong.is_none(), || format!("{wrong:?} in {version:x}"))
+            });
+            made.destroy_instance(None);
+            result?;
+        }
+    }
+    Ok(())
+}
+
+/// Maps memory by the commands of Vulkan 1.4, writes, and reads what another mapping contains.
+///
+/// # Safety
+/// The functions are the device's `vkMapMemory2` and `vkUnmapMemory2`.
+unsafe fn mapped(device: &ash::Device, map: vk::PFN_vkVoidFunction, unmap: vk::PFN_vkVoidFunction) -> Case {
+    let (Some(map), Some(unmap)) = (map, unmap) else { return Ok(()) };
+    // SAFETY: the functions have these types, usage is valid, and the memory is freed once.
+    unsafe {
+        let map = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkMapMemory2KHR>(map);
+        let unmap = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkUnmapMemory2KHR>(unmap);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(4096).memory_type_index(1);
+        let memory = device.allocate_memory(&info, None)?;
+        let (mut words, mut both) = (std::ptr::null_mut(), [0u32; 2]);
+        for word in &mut both {
+            let info = vk::MemoryMapInfoKHR::default().memory(memory).size(vk::WHOLE_SIZE);
+            map(device.handle(), &info, &mut words).result()?;
+            *word = words.cast::<u32>().read();
+            words.cast::<u32>().write(7);
+            unmap(device.handle(), &vk::MemoryUnmapInfoKHR::default().memory(memory)).result()?;
+        }
+        device.free_memory(memory, None);
+        check(both[1] == 7, || format!("{both:?}"))
     }
 }
 

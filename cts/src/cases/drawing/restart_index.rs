@@ -2,16 +2,16 @@
 
 use ash::vk;
 
-use crate::harness::unbound_extensions::RESTART_INDEX;
 use crate::harness::{Case, Gpu, check};
 use crate::render::{Draw, FULL, Kind, State, TRIANGLES, Target, render};
+use vitric_vulkan::names::EXT_PRIMITIVE_RESTART_INDEX_NAME;
 
 case!("assembly.restart.index", "VK_EXT_primitive_restart_index", restart_index);
 
 /// Checks that a strip that restarts by a custom index equals one that the greatest index
 /// restarts, until indices are bound again.
 fn restart_index(gpu: &Gpu) -> Case {
-    gpu.need(RESTART_INDEX)?;
+    gpu.need(EXT_PRIMITIVE_RESTART_INDEX_NAME)?;
     let corners: [[f32; 2]; 7] =
         [[-0.9, -0.9], [-0.1, -0.9], [-0.5, 0.8], [0.1, -0.9], [0.9, -0.9], [0.5, 0.8], [0.0, 1.0]];
     let vertices: Vec<f32> =

@@ -2,14 +2,14 @@
 
 use ash::vk;
 
-use crate::harness::unbound_extensions::MAINTENANCE7;
 use crate::harness::{Case, Gpu, check};
+use vitric_vulkan::names::KHR_MAINTENANCE7_NAME;
 
 case!("maintenance.seven.query_bits", "VK_KHR_maintenance7", query_bits);
 
 /// Checks that a 32-bit result holds the low bits of the 64-bit result.
 fn query_bits(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE7)?;
+    gpu.need(KHR_MAINTENANCE7_NAME)?;
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
     let copied = gpu.buffer(24)?;
     let (mut wide, mut narrow) = ([0u64; 2], [0u32; 2]);

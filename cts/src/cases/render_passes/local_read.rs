@@ -9,9 +9,9 @@ use crate::cases::render_passes::dynamic_rendering::{CLEAR, attachment, clear_co
 use crate::cases::support::fills::Fills;
 use crate::cases::support::images::GENERAL;
 use crate::cases::support::pipelines::{Depth, PipelineDesc, pipeline_of, whole};
-use crate::harness::unbound_extensions::{FeedbackLoop, UNIFIED_LAYOUTS};
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, Transition, check, range};
 use crate::render::{COLOR, FULL, RECT, SIZE};
+use vitric_vulkan::{names::KHR_UNIFIED_IMAGE_LAYOUTS_NAME, sys};
 
 const INPUT: &[u8] = shader!("input.frag");
 const INPUT_DEPTH: &[u8] = shader!("input_depth.frag");
@@ -257,13 +257,14 @@ case!("local_read.loops.general", "VK_KHR_unified_image_layouts", |gpu| looped(g
 fn looped(gpu: &Gpu, layout: vk::ImageLayout) -> Case {
     Commands::new(gpu)?;
     if layout == GENERAL {
-        gpu.need(UNIFIED_LAYOUTS)?;
+        gpu.need(KHR_UNIFIED_IMAGE_LAYOUTS_NAME)?;
         gpu.need(vk::EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME)?;
     }
     let image = color_image(gpu)?;
     let with_set = inputs(gpu, &[image.view], layout)?;
     let mut attachments = [attachment(&image, CLEAR, clear_color([0.8, 0.4, 0.0, 1.0])).image_layout(layout)];
-    let (loops, mut flags) = (FeedbackLoop::enabled(), vk::PipelineCreateFlags::empty());
+    let loops = sys::AttachmentFeedbackLoopInfoEXT { feedback_loop_enable: vk::TRUE, ..Default::default() };
+    let mut flags = vk::PipelineCreateFlags::empty();
     if layout == GENERAL {
         attachments[0].p_next = (&raw const loops).cast();
         flags = vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT;

@@ -2,9 +2,9 @@
 
 use ash::vk;
 
-use crate::harness::unbound_extensions::MAINTENANCE7;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{ClearedTarget, Draw, SIZE, State, Target, cleared_target, prepare, record};
+use vitric_vulkan::names::KHR_MAINTENANCE7_NAME;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
@@ -12,7 +12,7 @@ case!("maintenance.seven.contents", "VK_KHR_maintenance7", contents);
 
 /// Records a subpass of inline commands and secondary command buffers by turns.
 fn contents(gpu: &Gpu) -> Case {
-    gpu.need(MAINTENANCE7)?;
+    gpu.need(KHR_MAINTENANCE7_NAME)?;
     let target = Target::default();
     let ClearedTarget { image, pass, framebuffer } = cleared_target(gpu, &target)?;
     let views = [image.view];

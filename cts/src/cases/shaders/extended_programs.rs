@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use ash::vk;
 
-use crate::harness::unbound_extensions;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, Kind, SIZE, State, TRIANGLES, Target, render};
+use vitric_vulkan::names;
 
 const WORKGROUP: &[u8] = shader!("workgroup.comp");
 const QUADS: &[u8] = shader!("derivatives_quads.comp");
@@ -201,8 +201,8 @@ fn newer(gpu: &Gpu) -> Case {
     if gpu.extension_features.float_controls2.shader_float_controls2 == 0 {
         return lacking("modes of floating point");
     }
-    gpu.need(unbound_extensions::REPLICATED_COMPOSITES)?;
-    gpu.need(unbound_extensions::RELAXED_INSTRUCTION)?;
+    gpu.need(names::EXT_SHADER_REPLICATED_COMPOSITES_NAME)?;
+    gpu.need(names::KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME)?;
     let (x, y) = (1.0 + 1.0 / 4096.0f32, -(1.0 + 1.0 / 2048.0f32));
     let (source, target) = (gpu.buffer_with(&[x, y])?, gpu.buffer(32)?);
     gpu.compute(NEWER, 0, &[], &[source, target], [1, 1, 1])?;
@@ -284,7 +284,7 @@ case!("programs.integers.bits", "VK_KHR_maintenance9", bits);
 
 /// Checks bits of integers of 8, 16 and 64 bits: reversed, counted, searched and extracted.
 fn bits(gpu: &Gpu) -> Case {
-    gpu.need(unbound_extensions::MAINTENANCE9)?;
+    gpu.need(names::KHR_MAINTENANCE9_NAME)?;
     let features =
         [gpu.features.shader_int16, gpu.features.shader_int64, gpu.extension_features.float16_int8.shader_int8];
     if features.contains(&0) {

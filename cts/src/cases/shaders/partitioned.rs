@@ -2,8 +2,8 @@
 
 use ash::vk;
 
-use crate::harness::unbound_extensions::PARTITIONED;
 use crate::harness::{Case, Gpu, check};
+use vitric_vulkan::names::EXT_SHADER_SUBGROUP_PARTITIONED_NAME;
 
 const SUBSETS: &[u8] = shader!("subgroup_subsets.comp");
 
@@ -11,7 +11,7 @@ case!("subgroups.partitioned.sums", "VK_EXT_shader_subgroup_partitioned", partit
 
 /// Checks that sums over partitions of a subgroup are those of their invocations.
 fn partitioned(gpu: &Gpu) -> Case {
-    gpu.need(PARTITIONED)?;
+    gpu.need(EXT_SHADER_SUBGROUP_PARTITIONED_NAME)?;
     const COUNT: u32 = 64;
     let mut own = vk::PhysicalDeviceSubgroupProperties::default();
     gpu.properties2(&mut own);

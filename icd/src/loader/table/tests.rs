@@ -47,8 +47,32 @@ fn core_names() -> Vec<(u32, String)> {
         API_VERSION_1_2: DeviceFnV1_2;
         API_VERSION_1_3: InstanceFnV1_3, DeviceFnV1_3;
     }
+    names.extend(COMMANDS14.map(|name| (V1_4, name.to_owned())));
     names
 }
+
+/// Commands of Vulkan 1.4, which ash's tables lack.
+const COMMANDS14: [&str; 19] = [
+    "vkCmdBindDescriptorSets2",
+    "vkCmdBindIndexBuffer2",
+    "vkCmdPushConstants2",
+    "vkCmdPushDescriptorSet",
+    "vkCmdPushDescriptorSet2",
+    "vkCmdPushDescriptorSetWithTemplate",
+    "vkCmdPushDescriptorSetWithTemplate2",
+    "vkCmdSetLineStipple",
+    "vkCmdSetRenderingAttachmentLocations",
+    "vkCmdSetRenderingInputAttachmentIndices",
+    "vkCopyImageToImage",
+    "vkCopyImageToMemory",
+    "vkCopyMemoryToImage",
+    "vkGetDeviceImageSubresourceLayout",
+    "vkGetImageSubresourceLayout2",
+    "vkGetRenderingAreaGranularity",
+    "vkMapMemory2",
+    "vkTransitionImageLayout",
+    "vkUnmapMemory2",
+];
 
 #[test]
 fn every_core_command_has_its_row_and_no_row_another_core_name() {
@@ -100,7 +124,7 @@ fn names_without_suffix_are_known_from_their_version_on() {
             let expected = core <= version && !is_global;
             assert_eq!(get(instance.handle(), &name).is_some(), expected, "{name} in {version:x}");
         }
-        for name in ["vkCmdSetLogicOp", "vkCmdSetPatchControlPoints", "vkCreateSwapchain", "vkCmdSetLineStipple"] {
+        for name in ["vkCmdSetLogicOp", "vkCmdSetPatchControlPoints", "vkCreateSwapchain", "vkCmdSetDepthBias2"] {
             assert!(get(instance.handle(), name).is_none(), "{name} was never promoted to this version");
         }
         // SAFETY: the instance is destroyed once.

@@ -1,0 +1,24 @@
+//! Names of extensions that are newer than `ash`.
+
+use std::ffi::CStr;
+
+macro_rules! names {
+    ($($constant:ident = $name:literal;)*) => {
+        $(
+        #[doc = concat!("Name of `", stringify!($constant), "`.")]
+        pub const $constant: &CStr = $name;
+        )*
+    };
+}
+
+names! {
+    EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
+    EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";
+    EXT_SHADER_SUBGROUP_PARTITIONED_NAME = c"VK_EXT_shader_subgroup_partitioned";
+    KHR_COMPUTE_SHADER_DERIVATIVES_NAME = c"VK_KHR_compute_shader_derivatives";
+    KHR_MAINTENANCE7_NAME = c"VK_KHR_maintenance7";
+    KHR_MAINTENANCE8_NAME = c"VK_KHR_maintenance8";
+    KHR_MAINTENANCE9_NAME = c"VK_KHR_maintenance9";
+    KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME = c"VK_KHR_shader_relaxed_extended_instruction";
+    KHR_UNIFIED_IMAGE_LAYOUTS_NAME = c"VK_KHR_unified_image_layouts";
+}

@@ -1,0 +1,148 @@
+//! The table of structures that are newer than `ash`.
+
+use std::ffi::c_void;
+use std::fmt::{Debug, Formatter};
+use std::ops::{Deref, DerefMut};
+
+use ash::vk::{self, TaggedStructure};
+use vulkanalia_sys as sys;
+
+/// A structure of the raw bindings with the traits of a structure of `ash`. Its default value has
+/// its type's number, and zeros.
+#[repr(transparent)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Newer<T>(pub T);
+
+impl<T> Deref for Newer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Newer<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T: Debug> Debug for Newer<T> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// A row is a structure of the raw bindings and the name of its type's number.
+macro_rules! structures {
+    ($($name:ident = $number:ident;)*) => {
+        $(
+        #[doc = concat!("`Vk", stringify!($name), "`.")]
+        pub type $name = Newer<sys::$name>;
+
+        // SAFETY: the raw structure has the registry's layout, which begins with the type and the
+        // pointer to the next structure. The number is that of its type.
+        unsafe impl TaggedStructure for $name {
+            const STRUCTURE_TYPE: vk::StructureType =
+                vk::StructureType::from_raw(sys::StructureType::$number.as_raw());
+        }
+        )*
+
+        #[cfg(test)]
+        fn numbers() -> Vec<[i32; 2]> {
+            vec![$([$name::STRUCTURE_TYPE.as_raw(), $name::default().s_type.as_raw()]),*]
+        }
+    };
+}
+
+structures! {
+    AttachmentFeedbackLoopInfoEXT = ATTACHMENT_FEEDBACK_LOOP_INFO_EXT;
+    PhysicalDeviceComputeShaderDerivativesPropertiesKHR = PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR;
+    PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
+    PhysicalDeviceMaintenance7FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR;
+    PhysicalDeviceMaintenance7PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_PROPERTIES_KHR;
+    PhysicalDeviceMaintenance8FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_8_FEATURES_KHR;
+    PhysicalDeviceMaintenance9FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_9_FEATURES_KHR;
+    PhysicalDeviceMaintenance9PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_9_PROPERTIES_KHR;
+    PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
+        PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR;
+    PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT;
+    PhysicalDeviceShaderSubgroupPartitionedFeaturesEXT = PHYSICAL_DEVICE_SHADER_SUBGROUP_PARTITIONED_FEATURES_EXT;
+    PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = PHYSICAL_DEVICE_UNIFIED_IMAGE_LAYOUTS_FEATURES_KHR;
+    PhysicalDeviceVulkan14Features = PHYSICAL_DEVICE_VULKAN_1_4_FEATURES;
+    PhysicalDeviceVulkan14Properties = PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES;
+    QueueFamilyOwnershipTransferPropertiesKHR = QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR;
+}
+
+/// A row is a structure that the raw bindings lack, its type's number and its fields of 32 bits.
+macro_rules! unbound {
+    ($($name:ident = $number:literal { $($field:ident),* })*) => {
+        $(
+        #[doc = concat!("`Vk", stringify!($name), "`, as in the registry.")]
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy)]
+        #[expect(missing_docs, reason = "the fields are Vulkan's")]
+        pub struct $name {
+            pub s_type: vk::StructureType,
+            pub next: *mut c_void,
+            $(pub $field: u32,)*
+        }
+
+        // SAFETY: the structure begins with its type and the pointer to the next one, and the
+        // number is that of its type in the registry.
+        unsafe impl TaggedStructure for $name {
+            const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($number);
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { s_type: Self::STRUCTURE_TYPE, next: std::ptr::null_mut(), $($field: 0,)* }
+            }
+        }
+        )*
+    };
+}
+
+unbound! {
+    PhysicalDevicePrimitiveRestartIndexFeaturesEXT = 1_000_678_000 { primitive_restart_index }
+}
+
+/// Structures that [`vk::PhysicalDeviceProperties2`] may be chained to.
+macro_rules! properties {
+    ($($name:ident),*) => { $(
+        // SAFETY: the registry says that the structure extends the other.
+        unsafe impl vk::ExtendsPhysicalDeviceProperties2 for $name {}
+    )* };
+}
+
+properties! {
+    PhysicalDeviceLayeredApiPropertiesListKHR,
+    PhysicalDeviceMaintenance7PropertiesKHR,
+    PhysicalDeviceMaintenance9PropertiesKHR,
+    PhysicalDeviceVulkan14Properties
+}
+
+// SAFETY: the registry says that the structure extends the other.
+unsafe impl vk::ExtendsPhysicalDeviceFeatures2 for PhysicalDeviceVulkan14Features {}
+
+// SAFETY: the registry says that the structure extends the other.
+unsafe impl vk::ExtendsDeviceCreateInfo for PhysicalDeviceVulkan14Features {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_numbers_of_their_types() {
+        for [row, own] in numbers() {
+            assert_eq!(row, own);
+        }
+    }
+
+    #[test]
+    fn unbound_structures_have_the_layout_of_the_registry() {
+        use std::mem::{offset_of, size_of};
+        type Restart = PhysicalDevicePrimitiveRestartIndexFeaturesEXT;
+        assert_eq!((size_of::<Restart>(), offset_of!(Restart, primitive_restart_index)), (24, 16));
+    }
+}
