@@ -328,7 +328,7 @@ mod tests {
         for number in 0..3 {
             let (shows, held) = (shows.clone(), held.clone());
             let show = move || held.recv().and_then(|()| shows.send(number).map_err(|_| RecvError)).unwrap();
-            device.queues()[0].present(show).unwrap();
+            device.queues()[0].present(move || Box::new(show)).unwrap();
         }
         // Submissions after the frames are complete before the first frame is shown.
         let fence = Payload::new(PayloadKind::Fence, 0);

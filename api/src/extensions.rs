@@ -108,6 +108,22 @@ pub const TABLE: &[Extension] = &[
     .limited("No scaling."),
     row("VK_KHR_present_id", 1, Device, None, &["VK_KHR_swapchain", PROPERTIES2]),
     row("VK_KHR_present_wait", 1, Device, None, &["VK_KHR_swapchain", "VK_KHR_present_id"]),
+    row(
+        "VK_KHR_present_id2",
+        1,
+        Device,
+        None,
+        &["VK_KHR_swapchain", "VK_KHR_get_surface_capabilities2", "VK_KHR_surface"],
+    ),
+    row(
+        "VK_KHR_present_wait2",
+        1,
+        Device,
+        None,
+        &["VK_KHR_swapchain", "VK_KHR_get_surface_capabilities2", "VK_KHR_surface", "VK_KHR_present_id2"],
+    ),
+    row("VK_KHR_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
+    row("VK_EXT_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     // Vulkan 1.1.
     row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"])
         .limited("Not in stage interfaces (`storageInputOutput16`)."),

@@ -45,6 +45,9 @@ impl Batch {
 /// Function that shows a frame.
 pub type ShowFrame = Box<dyn FnOnce() + Send>;
 
+/// Function that is called when a frame is rendered, and returns the one that shows it.
+pub type FrameReady = Box<dyn FnOnce() -> ShowFrame + Send>;
+
 /// Thread that shows a queue's frames, so that the next frame can be rendered meanwhile. Dropping
 /// the presenter waits until the last frame is shown and ends the thread.
 struct Presenter {
@@ -138,14 +141,15 @@ impl Queue {
         self.jobs.push(batches.into_iter().map(Job::Batch).chain(fence.map(Job::Signal)))
     }
 
-    /// Queues a frame, which `show` shows after all earlier submissions are complete, also on a
-    /// lost device. Frames are shown in order. Later submissions do not wait for them, but
-    /// [`Queue::wait_idle`] does. `show` must not own a queue.
+    /// Queues a frame. `ready` is called after all earlier submissions are complete, also on a lost
+    /// device. The function that it returns shows the frame. Frames are shown in order. Later
+    /// submissions do not wait for them, but [`Queue::wait_idle`] does. Neither function may own a
+    /// queue.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] if the worker has ended.
-    pub fn present(&self, show: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.jobs.push(std::iter::once(Job::Present(Box::new(show))))
+    pub fn present(&self, ready: impl FnOnce() -> ShowFrame + Send + 'static) -> Result<()> {
+        self.jobs.push(std::iter::once(Job::Present(Box::new(ready))))
     }
 
     /// Executes jobs on the calling thread until `payload` reaches `value`. Returns early if no
@@ -284,7 +288,7 @@ fn work(gpu: &Gpu, health: &Arc<Health>, jobs: &Jobs) {
     let mut presenter = None;
     while let Some((job, _running)) = jobs.next() {
         health.guard("queue", || match (job, &presenter) {
-            (Job::Present(frame), _) => presenter.get_or_insert_with(|| Presenter::new(health.clone())).show(frame),
+            (Job::Present(ready), _) => presenter.get_or_insert_with(|| Presenter::new(health.clone())).show(ready()),
             (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
             (job, _) => perform(gpu, health, jobs, job),
         });
@@ -314,6 +318,6 @@ fn perform(gpu: &Gpu, health: &Health, jobs: &Jobs, job: Job) {
         }
         // Fences are signaled even on a lost device, so that no wait is endless.
         Job::Signal(fence) | Job::Idle(fence) => fence.signal(1),
-        Job::Present(show) => show(),
+        Job::Present(ready) => ready()(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A present target receives finished pixels. Images are acquired in order. A frame is shown after
 //! its rendering, on a separate thread of the queue. Source: `VK_KHR_surface`, `VK_KHR_swapchain`,
-//! `VK_KHR_present_id`, `VK_KHR_present_wait`.
+//! `VK_KHR_present_id2`, `VK_KHR_present_wait2`, `VK_KHR_present_mode_fifo_latest_ready`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use vitric_base::knobs::{self, Vsync};
 use vitric_gpu::transfer::read_frame;
 use vitric_memory::Surface;
+use vitric_vulkan::sys;
 
 use crate::device::Device;
 use crate::health::Health;
@@ -65,10 +66,15 @@ pub enum Refresh {
 pub const FORMATS: [vk::Format; 4] =
     [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB, vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB];
 
+/// Present mode that shows one frame in each refresh, the last one that is rendered then.
+pub const FIFO_LATEST_READY: vk::PresentModeKHR =
+    vk::PresentModeKHR::from_raw(sys::PresentModeKHR::FIFO_LATEST_READY.as_raw());
+
 /// Supported present modes.
-pub const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
+pub const PRESENT_MODES: [vk::PresentModeKHR; 5] = [
     vk::PresentModeKHR::FIFO,
     vk::PresentModeKHR::FIFO_RELAXED,
+    FIFO_LATEST_READY,
     vk::PresentModeKHR::MAILBOX,
     vk::PresentModeKHR::IMMEDIATE,
 ];
@@ -151,6 +157,8 @@ struct SwapchainState {
     mode: vk::PresentModeKHR,
     /// Number of frames that were queued and are not shown yet.
     waiting: u32,
+    /// Number of frames that were rendered.
+    rendered: u64,
     /// True if pending frames are shown without waiting for their periods, because the swapchain
     /// is closing.
     closing: bool,
@@ -198,6 +206,7 @@ impl Swapchain {
             failed: None,
             mode: desc.mode,
             waiting: 0,
+            rendered: 0,
             closing: false,
             shown: 0,
         };
@@ -340,33 +349,44 @@ impl Swapchain {
     }
 
     /// Waits in FIFO modes until the next frame may be shown: one frame in each refresh of the
-    /// display. Returns at once if the display has no refresh or the swapchain is closing.
-    fn pace(&self, target: &dyn PresentTarget, vsync: Vsync) {
-        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&self.state.lock().mode) {
-            return;
+    /// display. Returns at once if the display has no refresh or the swapchain is closing. Returns
+    /// false if the mode shows a later frame instead.
+    fn pace(&self, &Rendered { number, mode }: &Rendered, target: &dyn PresentTarget, vsync: Vsync) -> bool {
+        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED, FIFO_LATEST_READY].contains(&mode) {
+            return true;
         }
         let refresh = match vsync {
             Vsync::Auto => target.refresh(),
             Vsync::Off => Refresh::None,
             Vsync::Every(period) => Refresh::Period(period),
         };
-        match refresh {
-            Refresh::None => {}
-            Refresh::Period(period) => self.wait_for_period(period),
-            Refresh::Reported => self.wait_until_shown(target),
+        let due = match refresh {
+            Refresh::None => return true,
+            Refresh::Period(period) => Some(self.wait_for_period(period)),
+            Refresh::Reported => {
+                self.wait_until_shown(target);
+                None
+            }
+        };
+        let mut state = self.state.lock();
+        if mode == FIFO_LATEST_READY && state.rendered > number {
+            return false;
         }
+        state.last = due;
+        true
     }
 
-    /// Waits until the period of the previous frame ends. A late frame is shown at once and starts
-    /// a new period, so that `FIFO_RELAXED` needs no separate code.
-    fn wait_for_period(&self, period: Duration) {
+    /// Waits until the period of the previous frame ends. Returns the begin of the next period: a
+    /// late frame is shown at once and starts a new one, so that `FIFO_RELAXED` needs no separate
+    /// code.
+    fn wait_for_period(&self, period: Duration) -> Instant {
         let mut state = self.state.lock();
         let now = Instant::now();
         let due = state.last.map_or(now, |last| last + period);
         while !state.closing && Instant::now() < due {
             self.freed.wait_until(&mut state, due);
         }
-        state.last = Some(due.max(now));
+        due.max(now)
     }
 
     /// Waits until the display has shown the previous frame, at most [`MAX_DISPLAY_WAIT`].
@@ -387,28 +407,46 @@ pub struct Presentation {
     image: u32,
 }
 
+/// A frame among the rendered ones of its swapchain.
+struct Rendered {
+    /// Number of the frame, from 1.
+    number: u64,
+    mode: vk::PresentModeKHR,
+}
+
 impl Presentation {
-    /// Shows the image, unless the swapchain is closed. Called after rendering. In FIFO modes it
-    /// waits for the refresh. `mode` changes the present mode for this and later frames.
+    /// Registers the frame as rendered, and returns the function that shows it. `mode` changes the
+    /// present mode for this and later frames.
+    ///
+    /// The function does nothing if the swapchain is closed. In FIFO modes it waits for the
+    /// refresh. [`FIFO_LATEST_READY`] does not show the image if a later one is rendered by then.
     /// [`Swapchain::check`] returns an error of the target from then on. On success, waits of
-    /// [`Swapchain::wait_for`] for `number` end; 0 is no present id.
-    pub fn show(self, mode: Option<vk::PresentModeKHR>, number: u64) {
+    /// [`Swapchain::wait_for`] for `id` end; 0 is no present id.
+    pub fn rendered(self, mode: Option<vk::PresentModeKHR>, id: u64) -> impl FnOnce() + Send + use<> {
+        let mut state = self.chain.state.lock();
+        state.mode = mode.unwrap_or(state.mode);
+        state.rendered += 1;
+        let rendered = Rendered { number: state.rendered, mode: state.mode };
+        drop(state);
+        move || self.show(&rendered, id)
+    }
+
+    fn show(self, rendered: &Rendered, id: u64) {
         let chain = &*self.chain;
-        if let Some(mode) = mode {
-            chain.state.lock().mode = mode;
-        }
         let Some(surface) = chain.images.get(self.image as usize) else { return };
         // The lock is kept until the frame is shown, so that closing waits.
         let target = chain.target.read();
         let Some(target) = &*target else { return };
         let vsync = knobs::vsync(knobs::values().text("VITRIC_VSYNC")).unwrap_or(Vsync::Auto);
-        chain.pace(&**target, vsync);
+        if !chain.pace(rendered, &**target, vsync) {
+            return;
+        }
         let is_opaque = chain.desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let read = |pixels: &mut [u8]| read_frame(surface, is_opaque, pixels);
         let shown = target.present(chain.desc.extent, &read);
         let mut state = chain.state.lock();
         match shown {
-            Ok(()) => state.shown = state.shown.max(number),
+            Ok(()) => state.shown = state.shown.max(id),
             Err(error) => state.failed = Some(error),
         }
     }
@@ -461,6 +499,12 @@ mod tests {
         }
     }
 
+    fn device() -> Device {
+        let (queues, features) = (&crate::families::QueueRequest::one(), &Default::default());
+        let desc = DeviceDesc { version: vk::API_VERSION_1_0, queues, features, extensions: &[] };
+        Device::new(Arc::default(), Heap::new(1 << 20), &desc).unwrap()
+    }
+
     /// A display that records the first byte of each frame.
     struct Display {
         refresh: Refresh,
@@ -493,10 +537,7 @@ mod tests {
     /// Shows nine frames. Returns the elapsed time and the number of calls of `wait_until_shown`.
     fn show_nine(refresh: Refresh, mode: vk::PresentModeKHR) -> (Duration, u32) {
         let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: Default::default() });
-        let (messages, heap) = (Arc::default(), Heap::new(1 << 20));
-        let (queues, features) = (&crate::families::QueueRequest::one(), &Default::default());
-        let desc = DeviceDesc { version: vk::API_VERSION_1_0, queues, features, extensions: &[] };
-        let device = Device::new(messages, heap, &desc).unwrap();
+        let device = device();
         let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE;
         let desc = SwapchainDesc { mode, images: 3, ..desc_of(vk::Format::B8G8R8A8_UNORM, alpha) };
         let chain = Swapchain::new(&device, display.clone(), desc, None).unwrap();
@@ -506,7 +547,7 @@ mod tests {
             let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
             plane.write_word(0, 0, 0, u32::from(frame));
             let sent = chain.send(image);
-            device.queues()[0].present(move || sent.show(None, 0)).unwrap();
+            device.queues()[0].present(move || Box::new(sent.rendered(None, 0))).unwrap();
         }
         device.wait_idle().unwrap();
         assert_eq!(*display.frames.lock(), [0, 1, 2, 3, 4, 5, 6, 7, 8], "each frame, in order");
@@ -525,5 +566,34 @@ mod tests {
         }
         let (elapsed, _) = show_nine(Refresh::Period(Duration::from_secs(2)), vk::PresentModeKHR::IMMEDIATE);
         assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
+    }
+    #[test]
+    fn the_latest_rendered_frame_is_shown() {
+        let display = Arc::new(Display { refresh: Refresh::Reported, frames: Mutex::default(), asked: 0.into() });
+        let device = device();
+        let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE;
+        let desc = SwapchainDesc { mode: FIFO_LATEST_READY, images: 5, ..desc_of(vk::Format::B8G8R8A8_UNORM, alpha) };
+        let chain = Swapchain::new(&device, display.clone(), desc, None).unwrap();
+        let frame = |number: u32, mode, id| {
+            let image = chain.acquire(0, None, None).unwrap().unwrap();
+            let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+            plane.write_word(0, 0, 0, number);
+            chain.send(image).rendered(mode, id)
+        };
+        let (first, second) = (frame(1, None, 11), frame(2, None, 12));
+        first();
+        assert!(display.frames.lock().is_empty() && !chain.wait_for(11, 0).unwrap(), "a later frame is rendered");
+        second();
+        assert!(chain.wait_for(12, 0).unwrap());
+        // A frame of another mode is shown though a later one is rendered. All images are free again.
+        let frames = [
+            Box::new(frame(3, None, 0)) as Box<dyn FnOnce()>,
+            Box::new(frame(4, Some(vk::PresentModeKHR::FIFO), 0)),
+            Box::new(frame(5, Some(FIFO_LATEST_READY), 0)),
+            Box::new(frame(6, None, 0)),
+        ];
+        frames.into_iter().for_each(|show| show());
+        assert_eq!(*display.frames.lock(), [2, 4, 6]);
+        assert_eq!((0..6).filter(|_| chain.acquire(0, None, None).unwrap().is_some()).count(), 5);
     }
 }

@@ -5,11 +5,18 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ash::vk;
+use vitric_vulkan::{
+    Newer, PresentWait2InfoKHR, SurfaceCapabilitiesPresentId2KHR, SurfaceCapabilitiesPresentWait2KHR, Vocabulary,
+    names, sys,
+};
+
+const FIFO_LATEST_READY: vk::PresentModeKHR = vk::PresentModeKHR::from_raw(1_000_361_000);
 
 /// All supported present modes.
-const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
+const PRESENT_MODES: [vk::PresentModeKHR; 5] = [
     vk::PresentModeKHR::FIFO,
     vk::PresentModeKHR::FIFO_RELAXED,
+    FIFO_LATEST_READY,
     vk::PresentModeKHR::MAILBOX,
     vk::PresentModeKHR::IMMEDIATE,
 ];
@@ -51,6 +58,9 @@ impl Application {
                 vk::KHR_PRESENT_ID_NAME,
                 ash::khr::present_wait::NAME,
                 c"VK_KHR_swapchain_maintenance1",
+                names::KHR_PRESENT_ID2_NAME,
+                names::KHR_PRESENT_WAIT2_NAME,
+                names::KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME,
             ];
             let (priorities, names) = ([1.0], names.map(|name| name.as_ptr()));
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
@@ -59,7 +69,18 @@ impl Application {
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
             let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
-            let info = info.push_next(&mut features).push_next(&mut ids).push_next(&mut waits);
+            let (mut ids2, mut waits2) = (
+                Newer(sys::PhysicalDevicePresentId2FeaturesKHR { present_id2: 1, ..Default::default() }),
+                Newer(sys::PhysicalDevicePresentWait2FeaturesKHR { present_wait2: 1, ..Default::default() }),
+            );
+            let mut latest = Newer(sys::PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR {
+                present_mode_fifo_latest_ready: 1,
+                ..Default::default()
+            });
+            waits2.next = (&raw mut latest).cast();
+            ids2.next = (&raw mut waits2).cast();
+            waits.p_next = (&raw mut ids2).cast();
+            let info = info.push_next(&mut waits).push_next(&mut features).push_next(&mut ids);
             let device = instance.create_device(physical, &info, None).unwrap();
             let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
             let surface = headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
@@ -119,7 +140,7 @@ fn second_queries_say_what_first_ones_say_and_more() {
     let (physical, surface) = (application.physical, application.surface);
     let mut asked = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
     let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut asked);
-    let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 5];
+    let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 6];
     let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default().present_modes(&mut modes);
     let mut protected = vk::SurfaceProtectedCapabilitiesKHR { supports_protected: 7, ..Default::default() };
     let mut scaling = vk::SurfacePresentScalingCapabilitiesEXT {
@@ -142,10 +163,10 @@ fn second_queries_say_what_first_ones_say_and_more() {
     let found = found.surface_capabilities;
     assert_eq!((found.min_image_count, found.max_image_extent), (known.min_image_count, known.max_image_extent));
     assert_eq!(formats2.iter().map(|format| format.surface_format).collect::<Vec<_>>(), formats);
-    assert_eq!((compatible.present_mode_count, protected.supports_protected), (4, 0));
+    assert_eq!((compatible.present_mode_count, protected.supports_protected), (5, 0));
     assert!(scaling.supported_present_scaling.is_empty());
-    assert!(PRESENT_MODES.iter().all(|mode| modes[..4].contains(mode)));
-    assert_eq!(modes[4], vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
+    assert!(PRESENT_MODES.iter().all(|mode| modes[..5].contains(mode)));
+    assert_eq!(modes[5], vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
     // An array with room for one mode gets the requested mode, and the call succeeds.
     for asked in PRESENT_MODES {
         let mut of_mode = vk::SurfacePresentModeEXT::default().present_mode(asked);
@@ -266,6 +287,54 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
 #[test]
 fn presented_frames_are_waited_for() {
     [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].into_iter().for_each(wait_for_frames);
+}
+
+/// The surface supports ids and waits of the second version, which a frame of the latest-ready mode
+/// uses. A wait without a structure, or for a stale swapchain, fails.
+#[test]
+fn second_versions_of_ids_and_waits_work() {
+    let application = Application::start();
+    let (instance, device) = (&application.instance, &application.device);
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    let surfaces = ash::khr::get_surface_capabilities2::Instance::new(&application.entry, instance);
+    let mut waits = SurfaceCapabilitiesPresentWait2KHR::default();
+    let mut ids = SurfaceCapabilitiesPresentId2KHR::default();
+    ids.next = (&raw mut waits).cast();
+    let mut all = vk::SurfaceCapabilities2KHR { p_next: (&raw mut ids).cast(), ..Default::default() };
+    let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(application.surface);
+    // SAFETY: the chains are valid, all objects are alive, and the function has this type.
+    unsafe {
+        surfaces.get_physical_device_surface_capabilities2(application.physical, &info, &mut all).unwrap();
+        assert_eq!((ids.present_id2_supported, waits.present_wait2_supported), (1, 1));
+        let name = c"vkWaitForPresent2KHR".as_ptr();
+        let found = (instance.fp_v1_0().get_device_proc_addr)(device.handle(), name).unwrap();
+        type Wait = <sys::PFN_vkWaitForPresent2KHR as Vocabulary>::Own;
+        let wait2: Wait = std::mem::transmute::<unsafe extern "system" fn(), Wait>(found);
+        let flags = sys::SwapchainCreateFlagsKHR::PRESENT_ID_2 | sys::SwapchainCreateFlagsKHR::PRESENT_WAIT_2;
+        let flags = vk::SwapchainCreateFlagsKHR::from_raw(flags.bits());
+        let chain = application.swapchain(flags, FIFO_LATEST_READY);
+        let wait = |present_id, timeout| {
+            let info = Newer(sys::PresentWait2InfoKHR { present_id, timeout, ..Default::default() });
+            wait2(device.handle(), chain, &raw const info)
+        };
+        assert_eq!(wait(1, 0), vk::Result::TIMEOUT);
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        let (image, _) = swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+        device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        let (chains, images, numbers) = ([chain], [image], [7u64]);
+        let ids = sys::PresentId2KHR { swapchain_count: 1, present_ids: numbers.as_ptr(), ..Default::default() };
+        let mut info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+        info.p_next = (&raw const ids).cast();
+        swapchains.queue_present(device.get_device_queue(0, 0), &info).unwrap();
+        assert_eq!([wait(7, u64::MAX), wait(8, 0)], [vk::Result::SUCCESS, vk::Result::TIMEOUT]);
+        let info = PresentWait2InfoKHR::default();
+        assert_eq!(wait2(device.handle(), chain, std::ptr::null()), vk::Result::ERROR_UNKNOWN);
+        device.device_wait_idle().unwrap();
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(chain, None);
+        assert!(wait2(device.handle(), chain, &raw const info) != vk::Result::SUCCESS);
+    }
+    application.close();
 }
 
 fn wait_for_frames(mode: vk::PresentModeKHR) {

@@ -59,7 +59,7 @@ macro_rules! parameters {
     ($($name:ident),*) => { $(impl Vocabulary for sys::$name { type Own = crate::Newer<sys::$name>; })* };
 }
 
-parameters! {}
+parameters! { PresentWait2InfoKHR }
 
 #[cfg(test)]
 mod tests {

@@ -64,6 +64,9 @@ structures! {
     PhysicalDeviceMaintenance8FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_8_FEATURES_KHR;
     PhysicalDeviceMaintenance9FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_9_FEATURES_KHR;
     PhysicalDeviceMaintenance9PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_9_PROPERTIES_KHR;
+    PhysicalDevicePresentId2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_ID_2_FEATURES_KHR;
+    PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR = PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_KHR;
+    PhysicalDevicePresentWait2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_WAIT_2_FEATURES_KHR;
     PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
         PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR;
     PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT;
@@ -71,7 +74,11 @@ structures! {
     PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = PHYSICAL_DEVICE_UNIFIED_IMAGE_LAYOUTS_FEATURES_KHR;
     PhysicalDeviceVulkan14Features = PHYSICAL_DEVICE_VULKAN_1_4_FEATURES;
     PhysicalDeviceVulkan14Properties = PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES;
+    PresentId2KHR = PRESENT_ID_2_KHR;
+    PresentWait2InfoKHR = PRESENT_WAIT_2_INFO_KHR;
     QueueFamilyOwnershipTransferPropertiesKHR = QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR;
+    SurfaceCapabilitiesPresentId2KHR = SURFACE_CAPABILITIES_PRESENT_ID_2_KHR;
+    SurfaceCapabilitiesPresentWait2KHR = SURFACE_CAPABILITIES_PRESENT_WAIT_2_KHR;
 }
 
 /// A row is a structure that the raw bindings lack, its type's number and its fields of 32 bits.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 // A fork copies the table of sleeping threads of `parking_lot`, perhaps while it is locked.
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Batch, ShowFrame};
+use super::{Batch, FrameReady};
 use crate::sync::Payload;
 use crate::{Error, Result};
 
@@ -17,7 +17,7 @@ pub enum Job {
     /// Signals a fence.
     Signal(Arc<Payload>),
     /// Shows a frame.
-    Present(ShowFrame),
+    Present(FrameReady),
     /// Signals the payload after all frames are shown, too.
     Idle(Arc<Payload>),
 }
@@ -236,7 +236,7 @@ mod tests {
         let (jobs, done) = (Jobs::default(), fence());
         push(&jobs, Job::Idle(done.clone()));
         assert!(jobs.try_next(u64::MAX).is_some());
-        push(&jobs, Job::Present(Box::new(|| ())));
+        push(&jobs, Job::Present(Box::new(|| Box::new(|| ()))));
         assert!(jobs.try_next(u64::MAX).is_none());
         assert!(matches!(jobs.next(), Some((Job::Present(_), _))));
         push(&jobs, Job::Idle(done));

@@ -23,6 +23,12 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true));
     to.put(vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true));
     to.put(vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true));
+    to.put(Newer(sys::PhysicalDevicePresentId2FeaturesKHR { present_id2: vk::TRUE, ..Default::default() }));
+    to.put(Newer(sys::PhysicalDevicePresentWait2FeaturesKHR { present_wait2: vk::TRUE, ..Default::default() }));
+    to.put(Newer(sys::PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR {
+        present_mode_fifo_latest_ready: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
     to.put(vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true));
     to.put(vk::PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT::default().pageable_device_local_memory(true));

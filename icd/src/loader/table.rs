@@ -430,6 +430,7 @@ entries! {
     Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::vkGetSwapchainImagesKHR;
     Device, "VK_KHR_swapchain", vkAcquireNextImageKHR, PFN_vkAcquireNextImageKHR, wsi::vkAcquireNextImageKHR;
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::vkQueuePresentKHR;
+    @newer Device, "VK_KHR_present_wait2", vkWaitForPresent2KHR, PFN_vkWaitForPresent2KHR, wsi::vkWaitForPresent2KHR;
 }
 
 /// A command with one of its names.

@@ -1,13 +1,14 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`,
 //! `VK_EXT_headless_surface`, `VK_KHR_get_surface_capabilities2`, `VK_KHR_surface_maintenance1`,
-//! `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`, `VK_KHR_present_id`,
-//! `VK_KHR_present_wait`.
+//! `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`, `VK_KHR_present_id2`,
+//! `VK_KHR_present_wait2`.
 
 mod shared;
 pub mod wayland;
 pub mod xcb;
 pub mod xlib;
 
+use std::ffi::c_void;
 use std::sync::{Arc, Weak};
 
 use ash::vk::{self, Handle};
@@ -17,6 +18,7 @@ use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
+use vitric_vulkan::{Newer, PresentId2KHR, PresentWait2InfoKHR, sys};
 
 use crate::call::{Call, In, Listing, New, Out};
 use crate::object::{DeviceObject, InstanceObject, Queue, SwapchainEntry, check, destroy, need};
@@ -130,6 +132,10 @@ fn get_physical_device_surface_capabilities2(
         .min_scaled_image_extent(found.min_image_extent)
         .max_scaled_image_extent(found.max_image_extent);
     call.put(out.p_next, scaling);
+    let ids = sys::SurfaceCapabilitiesPresentId2KHR { present_id2_supported: vk::TRUE, ..Default::default() };
+    call.put(out.p_next, Newer(ids));
+    let waits = sys::SurfaceCapabilitiesPresentWait2KHR { present_wait2_supported: vk::TRUE, ..Default::default() };
+    call.put(out.p_next, Newer(waits));
     if let Some(mut modes) = call.find_output::<vk::SurfacePresentModeCompatibilityEXT<'_>>(out.p_next) {
         let asked: Option<&vk::SurfacePresentModeEXT<'_>> = call.find(info.p_next);
         let all = modes_with(asked.map(|asked| asked.present_mode));
@@ -280,6 +286,16 @@ fn wait_for_present(
     Ok(if entry.chain.wait_for(number, timeout)? { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
 }
 
+/// Waits as `vkWaitForPresentKHR` does.
+#[entry(vkWaitForPresent2KHR)]
+fn wait_for_present2(
+    object: &DeviceObject,
+    swapchain: vk::SwapchainKHR,
+    info: In<'_, PresentWait2InfoKHR>,
+) -> Result<vk::Result> {
+    wait_for_present(object, swapchain, info.present_id, info.timeout)
+}
+
 /// Releases acquired images without presenting them.
 #[entry(vkReleaseSwapchainImagesKHR)]
 fn release_swapchain_images(
@@ -345,6 +361,17 @@ fn get_physical_device_present_rectangles(
     out.put(&[vk::Rect2D { extent, ..Default::default() }])
 }
 
+/// Returns the present ids of the swapchains of a presentation. None is 0 or missing.
+fn present_ids<'c>(call: Call<'c>, next: *const c_void) -> &'c [u64] {
+    let ids: Option<&PresentId2KHR> = call.find(next);
+    let older: Option<&vk::PresentIdKHR<'_>> = call.find(next);
+    match (ids, older) {
+        (Some(ids), _) => call.slice(ids.present_ids, ids.swapchain_count),
+        (None, Some(ids)) => call.slice(ids.p_present_ids, ids.swapchain_count),
+        (None, None) => &[],
+    }
+}
+
 #[entry(vkQueuePresentKHR)]
 fn queue_present(call: Call<'_>, queue: Queue<'_>, info: In<'_, vk::PresentInfoKHR<'_>>) -> Result<vk::Result> {
     let (object, queue) = (queue.device, queue.queue);
@@ -354,8 +381,7 @@ fn queue_present(call: Call<'_>, queue: Queue<'_>, info: In<'_, vk::PresentInfoK
     let waits = waits.collect::<Result<Vec<_>>>()?;
     queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
     let mut worst = Ok(vk::Result::SUCCESS);
-    let ids: Option<&vk::PresentIdKHR<'_>> = call.find(info.p_next);
-    let ids = ids.map_or(&[][..], |ids| call.slice(ids.p_present_ids, ids.swapchain_count));
+    let ids = present_ids(call, info.p_next);
     let chains = check::array(object, "pSwapchains", call.array(info.p_swapchains, info.swapchain_count))?;
     let images = check::array(object, "pImageIndices", call.array(info.p_image_indices, info.swapchain_count))?;
     let modes: Option<&vk::SwapchainPresentModeInfoEXT<'_>> = call.find(info.p_next);
@@ -371,9 +397,12 @@ fn queue_present(call: Call<'_>, queue: Queue<'_>, info: In<'_, vk::PresentInfoK
             let fence = fences.get(number).and_then(|fence| object.fences.get(fence.as_raw()));
             let fence = fence.map(|fence| fence.payload());
             queue.present(move || {
-                frame.show(mode, id);
-                // No object of the application is in use any more.
-                fence.into_iter().for_each(|fence| fence.signal(1));
+                let show = frame.rendered(mode, id);
+                Box::new(move || {
+                    show();
+                    // No object of the application is in use any more.
+                    fence.into_iter().for_each(|fence| fence.signal(1));
+                })
             })?;
             checked
         });
