@@ -585,7 +585,8 @@ mod tests {
         assert!(display.frames.lock().is_empty() && !chain.wait_for(11, 0).unwrap(), "a later frame is rendered");
         second();
         assert!(chain.wait_for(12, 0).unwrap());
-        // A frame of another mode is shown though a later one is rendered. All images are free again.
+        // A frame of another mode is shown though a later one is rendered. Finally, all images are
+        // free.
         let frames = [
             Box::new(frame(3, None, 0)) as Box<dyn FnOnce()>,
             Box::new(frame(4, Some(vk::PresentModeKHR::FIFO), 0)),

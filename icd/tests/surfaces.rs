@@ -5,10 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use vitric_vulkan::{
-    Newer, PresentWait2InfoKHR, SurfaceCapabilitiesPresentId2KHR, SurfaceCapabilitiesPresentWait2KHR, Vocabulary,
-    names, sys,
-};
+use vitric_vulkan::{Newer, PresentWait2InfoKHR, SurfaceCapabilitiesPresentWait2KHR, Vocabulary, names, sys};
 
 const FIFO_LATEST_READY: vk::PresentModeKHR = vk::PresentModeKHR::from_raw(1_000_361_000);
 
@@ -298,8 +295,7 @@ fn second_versions_of_ids_and_waits_work() {
     let swapchains = ash::khr::swapchain::Device::new(instance, device);
     let surfaces = ash::khr::get_surface_capabilities2::Instance::new(&application.entry, instance);
     let mut waits = SurfaceCapabilitiesPresentWait2KHR::default();
-    let mut ids = SurfaceCapabilitiesPresentId2KHR::default();
-    ids.next = (&raw mut waits).cast();
+    let mut ids = Newer(sys::SurfaceCapabilitiesPresentId2KHR { next: (&raw mut waits).cast(), ..Default::default() });
     let mut all = vk::SurfaceCapabilities2KHR { p_next: (&raw mut ids).cast(), ..Default::default() };
     let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(application.surface);
     // SAFETY: the chains are valid, all objects are alive, and the function has this type.

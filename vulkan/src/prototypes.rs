@@ -1,8 +1,8 @@
 //! Translation of prototypes from the raw bindings' types to the project's.
 //!
 //! A command that is newer than `ash` is declared with `ash`'s handles and with
-//! [`Newer`](crate::Newer) structures. [`Vocabulary`] derives this declaration from the raw prototype, so that the compiler
-//! checks each function against the registry.
+//! [`Newer`](crate::Newer) structures. [`Vocabulary`] derives this declaration from the raw
+//! prototype, so that the compiler checks each function against the registry.
 
 use std::ffi::c_void;
 
