@@ -253,6 +253,7 @@ pub const TABLE: &[Extension] = &[
         &[VERSION_1_1, "VK_KHR_vulkan_memory_model", "VK_KHR_shader_maximal_reconvergence"],
     ),
     row("VK_KHR_shader_relaxed_extended_instruction", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_untyped_pointers", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_workgroup_memory_explicit_layout", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_subgroup_uniform_control_flow", 1, Device, None, &[VERSION_1_1]),
     // State and commands.

@@ -23,5 +23,6 @@ names! {
     KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME = c"VK_KHR_present_mode_fifo_latest_ready";
     KHR_PRESENT_WAIT2_NAME = c"VK_KHR_present_wait2";
     KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME = c"VK_KHR_shader_relaxed_extended_instruction";
+    KHR_SHADER_UNTYPED_POINTERS_NAME = c"VK_KHR_shader_untyped_pointers";
     KHR_UNIFIED_IMAGE_LAYOUTS_NAME = c"VK_KHR_unified_image_layouts";
 }

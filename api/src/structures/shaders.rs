@@ -20,6 +20,10 @@ pub(super) fn features(to: &mut impl Structures) {
         shader_subgroup_partitioned: vk::TRUE,
         ..Default::default()
     }));
+    to.put(Newer(sys::PhysicalDeviceShaderUntypedPointersFeaturesKHR {
+        shader_untyped_pointers: vk::TRUE,
+        ..Default::default()
+    }));
     // Derivatives use quads of four lanes in every stage.
     to.put(
         vk::PhysicalDeviceComputeShaderDerivativesFeaturesNV::default()

@@ -179,7 +179,7 @@ impl Constants {
         let inner = |ty: u32| self.words_nested(module, ty, nesting + 1);
         let words = match module.ty(ty)? {
             Ty::Bool | Ty::Int(_) | Ty::Float(_) => 1,
-            Ty::Pointer(class, _) if is_value(*class) => 1,
+            Ty::Pointer(class, _) | Ty::UntypedPointer(class) if is_value(*class) => 1,
             Ty::Vector(part, count) | Ty::Matrix(part, count) => u64::from(inner(*part)?) * u64::from(*count),
             Ty::Array(part, length) => u64::from(inner(*part)?) * u64::from(self.length(*length)?),
             Ty::Struct(parts) => parts.iter().map(|&part| inner(part).map(u64::from)).sum::<Result<u64>>()?,

@@ -33,6 +33,8 @@ pub(super) enum Ty {
     RuntimeArray(u32),
     Struct(Vec<u32>),
     Pointer(StorageClass, u32),
+    /// A pointer that does not declare the type of its pointee.
+    UntypedPointer(StorageClass),
     Image(ImageType),
     Sampler,
     SampledImage(u32),
@@ -145,6 +147,8 @@ pub struct Module {
     pub(super) constants: Vec<Instruction>,
     /// Global variables: id, pointer type, storage class and initializer.
     pub(super) variables: Vec<(u32, u32, StorageClass, Option<u32>)>,
+    /// Data types of variables whose pointer type is untyped.
+    data_types: HashMap<u32, u32>,
     pub(super) entry_points: Vec<EntryPoint>,
     pub(super) modes: Vec<(u32, ExecutionMode, Vec<u32>)>,
     pub(super) functions: HashMap<u32, Function>,
@@ -232,6 +236,11 @@ impl Module {
                 let class = storage_class(inst.word(2)?)?;
                 self.variables.push((inst.word(1)?, inst.word(0)?, class, inst.words.get(3).copied()));
             }
+            Op::UntypedVariableKHR => {
+                let (pointer, id, class) = (inst.word(0)?, inst.word(1)?, storage_class(inst.word(2)?)?);
+                self.data_types.insert(id, inst.word(3)?);
+                self.variables.push((id, pointer, class, inst.words.get(4).copied()));
+            }
             Op::ConstantTrue
             | Op::ConstantFalse
             | Op::Constant
@@ -307,6 +316,7 @@ impl Module {
             Op::TypeRuntimeArray => Ty::RuntimeArray(inst.word(1)?),
             Op::TypeStruct => Ty::Struct(inst.rest(1).to_vec()),
             Op::TypePointer => Ty::Pointer(storage_class(inst.word(1)?)?, inst.word(2)?),
+            Op::TypeUntypedPointerKHR => Ty::UntypedPointer(storage_class(inst.word(1)?)?),
             Op::TypeImage => self.image_type(inst)?,
             Op::TypeSampler => Ty::Sampler,
             Op::TypeSampledImage => Ty::SampledImage(inst.word(1)?),
@@ -385,6 +395,14 @@ impl Module {
     /// Returns the literals or ids of an execution mode of an entry point's function.
     pub(super) fn mode(&self, function: u32, mode: ExecutionMode) -> Option<&[u32]> {
         self.modes.iter().find(|(f, m, _)| *f == function && *m == mode).map(|(_, _, literals)| literals.as_slice())
+    }
+
+    /// Returns the type of a variable's data.
+    pub(super) fn data_type(&self, variable: u32, pointer: u32) -> Result<u32> {
+        match self.data_types.get(&variable) {
+            Some(&ty) => Ok(ty),
+            None => self.pointee(pointer).map(|(_, ty)| ty),
+        }
     }
 
     /// Returns the storage class and the pointee of a pointer type.

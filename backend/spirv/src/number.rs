@@ -39,7 +39,7 @@ impl Number {
             Ty::Bool => Ok(Self::Bool),
             Ty::Int(bits) => Ok(Self::Int(*bits)),
             Ty::Float(bits) => Ok(Self::Float(*bits)),
-            Ty::Pointer(..) => Ok(Self::Int(64)),
+            Ty::Pointer(..) | Ty::UntypedPointer(_) => Ok(Self::Int(64)),
             _ => Err(Error::Malformed("not a scalar type")),
         }
     }

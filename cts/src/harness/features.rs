@@ -229,6 +229,7 @@ features! {
         maintenance9: PhysicalDeviceMaintenance9FeaturesKHR = KHR_MAINTENANCE9_NAME;
         partitioned: PhysicalDeviceShaderSubgroupPartitionedFeaturesEXT = EXT_SHADER_SUBGROUP_PARTITIONED_NAME;
         restart_index: PhysicalDevicePrimitiveRestartIndexFeaturesEXT = EXT_PRIMITIVE_RESTART_INDEX_NAME;
+        untyped: PhysicalDeviceShaderUntypedPointersFeaturesKHR = KHR_SHADER_UNTYPED_POINTERS_NAME;
         unified_layouts: PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = KHR_UNIFIED_IMAGE_LAYOUTS_NAME;
     }
 }

@@ -263,3 +263,39 @@ fn huge_types_and_constants_that_nothing_uses_compile() {
     let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
     assert!(compiled.is_ok(), "{:?}", compiled.err());
 }
+
+#[test]
+fn misuse_of_untyped_pointers_is_refused() {
+    use spirv::Op;
+    let refused = |body: &[(Op, &[u32])]| {
+        let declarations: &[(Op, &[u32])] = &[
+            (Op::TypeInt, &[4, 32, 0]),
+            (Op::Constant, &[4, 5, 1 << 31]),
+            (Op::Constant, &[4, 6, 4]),
+            (Op::TypeRuntimeArray, &[7, 4]),
+            (Op::TypeStruct, &[8, 7]),
+            (Op::TypeUntypedPointerKHR, &[9, spirv::StorageClass::StorageBuffer as u32]),
+            (Op::TypeUntypedPointerKHR, &[10, spirv::StorageClass::Workgroup as u32]),
+            (Op::UntypedVariableKHR, &[9, 11, spirv::StorageClass::StorageBuffer as u32, 8]),
+            (Op::UntypedVariableKHR, &[10, 12, spirv::StorageClass::Workgroup as u32, 4]),
+        ];
+        let body = [&[(Op::Label, &[20][..])], body, &[(Op::Return, &[])]].concat();
+        refusal(&compute(declarations, &body))
+    };
+    let malformed = |text| Error::Malformed(text);
+    // A chain into a type that is none, and into a scalar.
+    assert_eq!(refused(&[(Op::UntypedAccessChainKHR, &[9, 21, 77, 11, 6])]), malformed("an id is not a type"));
+    let into_scalar = refused(&[(Op::UntypedAccessChainKHR, &[9, 21, 4, 11, 6])]);
+    assert_eq!(into_scalar, malformed("an access chain into a scalar"));
+    // Memory without a layout, as another type.
+    let packed = refused(&[(Op::UntypedAccessChainKHR, &[10, 21, 7, 12, 6])]);
+    assert_eq!(packed, malformed("memory without a layout has another type"));
+    // The length of a type that is no block, and of a member that is none.
+    assert_eq!(refused(&[(Op::UntypedArrayLengthKHR, &[4, 21, 4, 11, 0])]), malformed("not a block"));
+    let beyond = refused(&[(Op::UntypedArrayLengthKHR, &[4, 21, 8, 11, 1])]);
+    assert_eq!(beyond, malformed("an index is out of range"));
+    // Copies between two untyped pointers, and of too many bytes.
+    assert_eq!(refused(&[(Op::CopyMemory, &[11, 11])]), malformed("a copy between two untyped pointers"));
+    let large = refused(&[(Op::CopyMemorySized, &[11, 11, 5])]);
+    assert_eq!(large, Error::Unsupported("a copy of a variable or large size".into()));
+}

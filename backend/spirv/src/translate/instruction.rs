@@ -31,15 +31,17 @@ impl Translator<'_> {
             O::Variable => self.variable(inst),
             O::Load => self.load_instruction(inst),
             O::Store => {
-                let pointer = self.pointer(inst.word(0)?)?;
+                let (ty, _) = self.operand(inst.word(1)?)?;
+                let pointer = self.pointer_to(inst.word(0)?, ty)?;
                 self.store_operand(&pointer, inst.word(1)?)
             }
-            O::CopyMemory => {
-                let (target, source) = (self.pointer(inst.word(0)?)?, self.pointer(inst.word(1)?)?);
-                self.copy_memory(&target, &source)
-            }
+            O::CopyMemory => self.copy_instruction(inst),
+            O::CopyMemorySized => self.copy_bytes(inst),
             O::AccessChain | O::InBoundsAccessChain => self.access_chain(inst),
             O::PtrAccessChain | O::InBoundsPtrAccessChain => self.pointer_chain(inst),
+            O::UntypedAccessChainKHR | O::UntypedInBoundsAccessChainKHR => self.untyped_chain(inst),
+            O::UntypedPtrAccessChainKHR | O::UntypedInBoundsPtrAccessChainKHR => self.untyped_pointer_chain(inst),
+            O::UntypedArrayLengthKHR => self.untyped_array_length(inst),
             O::PtrEqual | O::PtrNotEqual | O::PtrDiff => self.compare_pointers(inst),
             O::ConvertPtrToU | O::ConvertUToPtr => {
                 let word = self.word(inst.word(2)?)?;
@@ -216,7 +218,7 @@ impl Translator<'_> {
 
     fn load_instruction(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
-        let pointer = self.pointer(inst.word(2)?)?;
+        let pointer = self.pointer_to(inst.word(2)?, ty)?;
         if self.is_opaque(ty)? {
             return self.define(id, ty, Operand::Pointer(pointer));
         }
@@ -299,7 +301,8 @@ impl Translator<'_> {
         // Pointer, scope and semantics come first. Operations other than stores have type and
         // result id before them.
         let at = if is_store { 0 } else { 2 };
-        let pointer = self.pointer(inst.word(at)?)?;
+        let ty = if is_store { self.operand(inst.word(3)?)?.0 } else { inst.word(0)? };
+        let pointer = self.pointer_to(inst.word(at)?, ty)?;
         let operands = self.atomic_operands(inst, at)?;
         let result = match &pointer.texel {
             Some(_) => self.texel_atomic(inst, &pointer, operands)?,

@@ -138,8 +138,21 @@ impl Pointer {
         !matches!(self.base, Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. })
     }
 
-    fn is_explicit(&self) -> bool {
+    pub(super) fn is_explicit(&self) -> bool {
         self.unit == EXPLICIT
+    }
+
+    /// Returns a pointer to the same memory with a pointee of another type. Only memory with
+    /// explicit layout has values of several types.
+    ///
+    /// # Errors
+    /// The memory is packed, and its type differs.
+    pub(super) fn of_type(&self, ty: u32) -> Result<Self> {
+        match self.is_explicit() {
+            _ if self.ty == ty => Ok(self.clone()),
+            true => Ok(Self { ty, matrix: None, component_stride: 0, ..self.clone() }),
+            false => Err(Error::Malformed("memory without a layout has another type")),
+        }
     }
 }
 
@@ -147,10 +160,13 @@ impl Translator<'_> {
     pub(super) fn access_chain(&mut self, inst: &Instruction) -> Result<()> {
         let (result, id) = (inst.word(0)?, inst.word(1)?);
         let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
-        for &index in inst.rest(3) {
-            self.step(&mut pointer, index)?;
-        }
+        self.follow(&mut pointer, inst.rest(3))?;
         self.define(id, result, Operand::Pointer(Rc::new(pointer)))
+    }
+
+    /// Moves a pointer along the members that indices (ids) name.
+    pub(super) fn follow(&mut self, pointer: &mut Pointer, indices: &[u32]) -> Result<()> {
+        indices.iter().try_for_each(|&index| self.step(pointer, index))
     }
 
     /// Moves a pointer to member `index` (an id) of its pointee.
@@ -269,7 +285,13 @@ impl Translator<'_> {
         Ok(Number::of(self.module, ty)?.bytes())
     }
 
-    fn advance(&mut self, pointer: &mut Pointer, index: u32, constant: Option<u32>, stride: u32) -> Result<()> {
+    pub(super) fn advance(
+        &mut self,
+        pointer: &mut Pointer,
+        index: u32,
+        constant: Option<u32>,
+        stride: u32,
+    ) -> Result<()> {
         pointer.step = stride;
         if let Some(constant) = constant {
             pointer.constant = pointer.constant.wrapping_add(constant.wrapping_mul(stride));
@@ -467,7 +489,7 @@ impl Translator<'_> {
     }
 
     /// Loads a number at a byte offset. A narrow number is extracted from its dword.
-    fn load_scalar(&mut self, space: Space, offset: Value, number: Number, is_part: bool) -> Value {
+    pub(super) fn load_scalar(&mut self, space: Space, offset: Value, number: Number, is_part: bool) -> Value {
         let b = &mut self.builder;
         if is_part {
             let (aligned, rest, eight) = (b.int(!3), b.int(3), b.int(3));
@@ -625,7 +647,7 @@ impl Translator<'_> {
     }
 
     /// Stores a scalar of type `number` at a byte offset. A part occupies less than a dword.
-    fn store_scalar(&mut self, space: Space, offset: Value, value: Value, number: Number, is_part: bool) {
+    pub(super) fn store_scalar(&mut self, space: Space, offset: Value, value: Value, number: Number, is_part: bool) {
         if is_part {
             let value = number::code(&mut self.builder, value, number);
             self.builder.push(Inst::StorePart { space, offset, value, bytes: number.bytes() });
@@ -747,7 +769,11 @@ impl Translator<'_> {
 
     /// Returns the pointer that a value of pointer type `pointer` represents.
     pub(super) fn pointer_of_value(&self, pointer: u32, value: Value) -> Result<Pointer> {
-        let (class, ty) = self.module.pointee(pointer)?;
+        // An instruction that uses an untyped pointer names the type of the pointee.
+        let (class, ty) = match *self.module.ty(pointer)? {
+            Ty::UntypedPointer(class) => (class, pointer),
+            _ => self.module.pointee(pointer)?,
+        };
         let base = match class {
             StorageClass::PhysicalStorageBuffer => Base::Address(value),
             _ => Base::Chosen(value, class),
@@ -755,30 +781,5 @@ impl Translator<'_> {
         let explicit = class != StorageClass::Workgroup || self.shared_is_explicit;
         let unit = if explicit { EXPLICIT } else { self.shared_unit(ty)? };
         Ok(Pointer { unit, ..Pointer::new(base, ty) })
-    }
-
-    /// Translates `OpPtrAccessChain`: a step over elements with the stride of the pointer type's
-    /// decoration, then an access chain into the element.
-    pub(super) fn pointer_chain(&mut self, inst: &Instruction) -> Result<()> {
-        let (result, id) = (inst.word(0)?, inst.word(1)?);
-        let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
-        let (pointer_type, _) = self.operand(inst.word(2)?)?;
-        let stride = self.element_stride(&pointer, pointer_type)?;
-        let index = inst.word(3)?;
-        let constant = self.constants.scalar(index);
-        self.advance(&mut pointer, index, constant, stride)?;
-        for &index in inst.rest(4) {
-            self.step(&mut pointer, index)?;
-        }
-        self.define(id, result, Operand::Pointer(Rc::new(pointer)))
-    }
-
-    /// Returns the distance between elements of the array that a pointer points into, in units of
-    /// offsets.
-    pub(super) fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
-        match pointer.is_explicit() {
-            true => Ok(self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0)),
-            false => Ok(self.words_of(pointer.ty)? * pointer.unit),
-        }
     }
 }

@@ -46,7 +46,7 @@ impl Translator<'_> {
             let is_used = point.interface.contains(&id) || self.usage.mentions(id);
             if class == StorageClass::TaskPayloadWorkgroupEXT && is_used {
                 let (_, ty) = self.module.pointee(pointer)?;
-                let target = self.declare_shared(ty)?;
+                let target = self.declare_shared(id, ty)?;
                 self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(target))));
             }
         }
@@ -115,7 +115,7 @@ impl Translator<'_> {
         let Ty::Array(element, _) = *self.module.ty(ty)? else {
             return Err(Error::Malformed("an output of a mesh program that is no array"));
         };
-        let target = self.declare_shared(ty)?;
+        let target = self.declare_shared(id, ty)?;
         let (first, unit) = (target.constant, target.unit);
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
         let is_indices = |builtin| {

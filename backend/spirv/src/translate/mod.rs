@@ -14,8 +14,10 @@ mod mesh;
 mod nesting;
 mod places;
 mod scopes;
+mod shared;
 mod subgroup;
 mod tessellation;
+mod untyped;
 
 use std::rc::Rc;
 
@@ -312,7 +314,7 @@ impl<'a> Translator<'a> {
 
     fn declare_variables(&mut self, point: &EntryPoint) -> Result<()> {
         for &(id, pointer, class, initializer) in &self.module.variables {
-            let (_, ty) = self.module.pointee(pointer)?;
+            let ty = self.module.data_type(id, pointer)?;
             // From SPIR-V 1.4 on, interfaces list variables of all storage classes. Variables
             // other than inputs and outputs are used only if a reachable function names them.
             let used = point.interface.contains(&id);
@@ -340,7 +342,7 @@ impl<'a> Translator<'a> {
                     }
                 }
                 StorageClass::Workgroup => {
-                    let target = self.declare_shared(ty)?;
+                    let target = self.declare_shared(id, ty)?;
                     self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(target))));
                     continue;
                 }
@@ -428,68 +430,6 @@ impl<'a> Translator<'a> {
         }
         out.resize(words, true);
         Ok(out)
-    }
-
-    /// Declares a shared variable. Variables follow each other in memory; blocks with an explicit
-    /// layout all start at the same offset.
-    fn declare_shared(&mut self, ty: u32) -> Result<Pointer> {
-        let target = if self.module.has((ty, None), Decoration::Block) {
-            self.shared_is_explicit = true;
-            let size = self.explicit_size(ty, 0)?;
-            self.shared_bytes = self.shared_bytes.max(self.shared_start.saturating_add(size));
-            Pointer::shared(self.shared_start, ty, memory::EXPLICIT)
-        } else {
-            let unit = self.shared_unit(ty)?;
-            let offset = self.shared_bytes.next_multiple_of(unit);
-            self.shared_bytes = offset.saturating_add(self.words_of(ty)?.saturating_mul(unit));
-            Pointer::shared(offset, ty, unit)
-        };
-        if self.shared_bytes > MAX_SHARED {
-            return Err(Error::Unsupported("this much shared memory".into()));
-        }
-        Ok(target)
-    }
-
-    /// Returns the size of a scalar of a shared variable in bytes.
-    fn shared_unit(&self, ty: u32) -> Result<u32> {
-        Ok(if self.constants.has_wide(self.module, ty)? { 8 } else { 4 })
-    }
-
-    /// Returns the size of a value with an explicit layout in bytes, saturating.
-    fn explicit_size(&self, ty: u32, nesting: u32) -> Result<u32> {
-        if nesting > self.nesting.types {
-            return Err(Error::Deep("types"));
-        }
-        // Check the size first. Otherwise endless empty structures or too many parts could be
-        // walked.
-        match self.words_of(ty)? {
-            0 => return Ok(0),
-            words if words > MAX_SHARED => return Err(Error::Unsupported("a block this large".into())),
-            _ => {}
-        }
-        let word = |target, decoration| self.module.decoration_word(target, decoration);
-        let inner = |ty| self.explicit_size(ty, nesting + 1);
-        match self.module.ty(ty)? {
-            Ty::Struct(members) => {
-                let mut size = 0;
-                for (index, &member) in members.iter().enumerate() {
-                    let target = (ty, Some(index as u32));
-                    let bytes = match (word(target, Decoration::MatrixStride), self.module.ty(member)?) {
-                        // A row-major matrix has at most four rows.
-                        (Some(stride), Ty::Matrix(..)) => stride.saturating_mul(4),
-                        _ => inner(member)?,
-                    };
-                    size = size.max(word(target, Decoration::Offset).unwrap_or(0).saturating_add(bytes));
-                }
-                Ok(size)
-            }
-            Ty::Array(element, length) => {
-                let stride = word((ty, None), Decoration::ArrayStride).unwrap_or(inner(*element)?);
-                Ok(stride.saturating_mul(self.constants.length(*length)?))
-            }
-            Ty::Vector(part, count) | Ty::Matrix(part, count) => Ok(inner(*part)?.saturating_mul(*count)),
-            _ => Ok(Number::of(self.module, ty)?.bytes()),
-        }
     }
 
     /// Returns true for blocks, and arrays of blocks, that are storage buffers in the form of

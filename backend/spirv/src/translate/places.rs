@@ -1,24 +1,55 @@
-//! Operations on pointers other than loads and stores: comparisons, lengths, atomics and
-//! interpolation.
+//! Operations on pointers other than loads and stores: steps over elements, comparisons, lengths,
+//! atomics and interpolation.
 
 use std::rc::Rc;
 
 use spirv::{Decoration, Op};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Space, Type, Value};
 
-use super::Translator;
 use super::instruction::AtomicOperands;
 use super::memory::{Base, Pointer};
+use super::{Operand, Translator};
 use crate::module::Ty;
 use crate::number::Number;
 use crate::parse::Instruction;
 use crate::{Error, Result};
 
 impl Translator<'_> {
+    /// Translates `OpPtrAccessChain`: a step over elements with the stride of the pointer type's
+    /// decoration, then an access chain into the element.
+    pub(super) fn pointer_chain(&mut self, inst: &Instruction) -> Result<()> {
+        let (result, id) = (inst.word(0)?, inst.word(1)?);
+        let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
+        self.step_element(&mut pointer, (inst.word(2)?, inst.word(3)?))?;
+        self.follow(&mut pointer, inst.rest(4))?;
+        self.define(id, result, Operand::Pointer(Rc::new(pointer)))
+    }
+
+    /// Moves the pointer of id `base` over a number of elements (an id).
+    pub(super) fn step_element(&mut self, pointer: &mut Pointer, (base, count): (u32, u32)) -> Result<()> {
+        let (pointer_type, _) = self.operand(base)?;
+        let stride = self.element_stride(pointer, pointer_type)?;
+        let constant = self.constants.scalar(count);
+        self.advance(pointer, count, constant, stride)
+    }
+
+    /// Returns the distance between elements of the array that a pointer points into, in units of
+    /// offsets.
+    fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
+        match pointer.is_explicit() {
+            true => Ok(self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0)),
+            false => Ok(self.words_of(pointer.ty)? * pointer.unit),
+        }
+    }
+
     /// Returns the distance between elements of the array that both pointers point into, in units
     /// of offsets. The pointer type declares the stride only if `OpPtrAccessChain` made one of the
     /// pointers.
     fn common_stride(&self, [a, b]: [Rc<Pointer>; 2], pointer_type: u32) -> Result<u32> {
+        // Untyped pointers point into arrays of bytes.
+        if matches!(self.module.ty(pointer_type)?, Ty::UntypedPointer(_)) {
+            return Ok(1);
+        }
         let strides = [a.step, b.step, self.element_stride(&a, pointer_type)?];
         match strides.into_iter().find(|stride| *stride != 0) {
             Some(stride) => Ok(stride),
@@ -51,7 +82,12 @@ impl Translator<'_> {
     /// Translates `OpArrayLength`, the length of the runtime array at the end of a block.
     pub(super) fn array_length(&mut self, inst: &Instruction) -> Result<()> {
         let pointer = self.pointer(inst.word(2)?)?;
-        let member = inst.word(3)?;
+        self.length_of(inst, &pointer, inst.word(3)?)
+    }
+
+    /// Defines the result of an instruction as the length of the runtime array in a member of a
+    /// block.
+    pub(super) fn length_of(&mut self, inst: &Instruction, pointer: &Pointer, member: u32) -> Result<()> {
         let Base::Resource(resource) = pointer.base else { return Err(Error::Malformed("not a buffer")) };
         let Ty::Struct(members) = self.module.ty(pointer.ty)? else { return Err(Error::Malformed("not a block")) };
         let array = *members.get(member as usize).ok_or(Error::Malformed("an index is out of range"))?;

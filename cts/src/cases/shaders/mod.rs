@@ -14,3 +14,4 @@ mod special_operands;
 mod spirv_assembly;
 mod storage_buffers;
 mod termination;
+mod untyped;
