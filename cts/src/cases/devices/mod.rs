@@ -10,6 +10,7 @@ mod limits;
 mod maintenance7;
 mod maintenance9;
 mod private_data;
+mod profiles;
 mod queues;
 mod required;
 mod tools;
