@@ -86,8 +86,13 @@ pub const TABLE: &[Extension] = &[
         .limited("No scaling. All present modes are compatible."),
     row("VK_GOOGLE_surfaceless_query", 2, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_debug_utils", 2, Instance, None, &[]),
+    row("VK_EXT_debug_report", 10, Instance, None, &[]).limited("Messages have no location."),
+    row("VK_EXT_debug_marker", 4, Device, None, &["VK_EXT_debug_report"]).limited("Tags and markers have no effect."),
+    row("VK_EXT_swapchain_colorspace", 5, Instance, None, &["VK_KHR_surface"])
+        .limited("Colour spaces: nonlinear sRGB, and values that pass through as they are."),
     row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"])
         .limited("Present modes: immediate, mailbox, FIFO, FIFO relaxed."),
+    row("VK_EXT_hdr_metadata", 3, Device, None, &["VK_KHR_swapchain"]).limited("No surface uses the metadata."),
     row("VK_KHR_incremental_present", 2, Device, None, &["VK_KHR_swapchain"])
         .limited("The whole image is presented, which the extension permits."),
     row(
@@ -125,8 +130,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     row("VK_EXT_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     // Vulkan 1.1.
-    row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"])
-        .limited("Not in stage interfaces (`storageInputOutput16`)."),
+    row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
     row("VK_KHR_bind_memory2", 1, Device, V1_1, &[]),
     row("VK_KHR_dedicated_allocation", 3, Device, V1_1, &["VK_KHR_get_memory_requirements2"]),
     row("VK_KHR_descriptor_update_template", 1, Device, V1_1, &[]),

@@ -175,9 +175,9 @@ macro_rules! flags {
 }
 
 flags! {
-    // `storage_input_output16` is unset: components of stage interfaces are 32 bits wide.
     storage16: PhysicalDevice16BitStorageFeatures =
-        storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16;
+        storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
+        storage_input_output16;
     multiview: PhysicalDeviceMultiviewFeatures = multiview, multiview_geometry_shader, multiview_tessellation_shader;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = variable_pointers, variable_pointers_storage_buffer;
     ycbcr_conversion: PhysicalDeviceSamplerYcbcrConversionFeatures = sampler_ycbcr_conversion;

@@ -1,5 +1,5 @@
-//! Messengers of `VK_EXT_debug_utils`, and the list of all instances, whose messengers receive
-//! messages about invalid handles.
+//! Messengers of `VK_EXT_debug_utils`, callbacks of `VK_EXT_debug_report`, and the list of all
+//! instances, whose messengers receive messages about invalid handles.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Weak};
@@ -83,15 +83,98 @@ pub unsafe fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoE
     Some(messages.add(accepted, receiver, wants_reports.then_some(reporter)))
 }
 
-/// The messenger in an instance's create info. It only receives messages during the creation and
-/// destruction of the instance.
-pub struct CreationMessenger(Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>);
+/// Returns the flags of a report for a message, or the message's kind for flags.
+const REPORT_KINDS: [(vk::DebugReportFlagsEXT, vk::DebugUtilsMessageSeverityFlagsEXT); 4] = [
+    (vk::DebugReportFlagsEXT::ERROR, vk::DebugUtilsMessageSeverityFlagsEXT::ERROR),
+    (vk::DebugReportFlagsEXT::WARNING, vk::DebugUtilsMessageSeverityFlagsEXT::WARNING),
+    (vk::DebugReportFlagsEXT::INFORMATION, vk::DebugUtilsMessageSeverityFlagsEXT::INFO),
+    (vk::DebugReportFlagsEXT::DEBUG, vk::DebugUtilsMessageSeverityFlagsEXT::VERBOSE),
+];
+
+/// Returns the kind of messages that flags of reports stand for. Warnings about performance are
+/// warnings of a type of their own.
+pub fn kind_of_report(flags: vk::DebugReportFlagsEXT) -> MessageKind {
+    use vk::{DebugReportFlagsEXT as F, DebugUtilsMessageSeverityFlagsEXT as S, DebugUtilsMessageTypeFlagsEXT as T};
+    let severities = REPORT_KINDS.iter().filter(|(flag, _)| flags.contains(*flag));
+    let mut kind = MessageKind { severity: severities.fold(S::empty(), |all, (_, one)| all | *one), types: T::empty() };
+    if !kind.severity.is_empty() {
+        kind.types = T::GENERAL | T::VALIDATION;
+    }
+    if flags.contains(F::PERFORMANCE_WARNING) {
+        kind.severity |= S::WARNING;
+        kind.types |= T::PERFORMANCE;
+    }
+    kind
+}
+
+/// Returns the flags of the report of a message.
+fn report_of_kind(kind: MessageKind) -> vk::DebugReportFlagsEXT {
+    if kind.types == vk::DebugUtilsMessageTypeFlagsEXT::PERFORMANCE
+        && kind.severity == vk::DebugUtilsMessageSeverityFlagsEXT::WARNING
+    {
+        return vk::DebugReportFlagsEXT::PERFORMANCE_WARNING;
+    }
+    let found = REPORT_KINDS.iter().find(|(_, severity)| *severity == kind.severity);
+    found.map_or(vk::DebugReportFlagsEXT::INFORMATION, |(flag, _)| *flag)
+}
+
+/// Registers a callback of `VK_EXT_debug_report` and returns its number. Its messages have no
+/// location.
+///
+/// # Safety
+/// The callback may be called from any thread, with the user data, until it is removed.
+pub unsafe fn add_report(messages: &Messages, info: &vk::DebugReportCallbackCreateInfoEXT<'_>) -> Option<u64> {
+    let (callback, wanted) = (info.pfn_callback?, info.flags);
+    let data = UserData(info.p_user_data);
+    let receiver: Receiver = Box::new(move |kind, message| {
+        let (data, flags): (&UserData, _) = (&data, report_of_kind(kind));
+        if !wanted.contains(flags) {
+            return;
+        }
+        let prefix = if message.p_message_id_name.is_null() { c"vitric".as_ptr() } else { message.p_message_id_name };
+        // SAFETY: a message has as many objects as it says. The callback is valid while it is
+        // registered, and the strings live during the call.
+        unsafe {
+            let object = (message.object_count > 0).then(|| message.p_objects.as_ref()).flatten();
+            let (of, handle) = object.map_or((vk::ObjectType::UNKNOWN, 0), |o| (o.object_type, o.object_handle));
+            let number = message.message_id_number;
+            callback(flags, report_type(of), handle, 0, number, prefix, message.p_message, data.0);
+        }
+    });
+    Some(messages.add(kind_of_report(wanted), receiver, None))
+}
+
+/// Types of objects whose numbers differ between the extensions.
+const REPORT_TYPES: [(vk::DebugReportObjectTypeEXT, vk::ObjectType); 4] = [
+    (vk::DebugReportObjectTypeEXT::SURFACE_KHR, vk::ObjectType::SURFACE_KHR),
+    (vk::DebugReportObjectTypeEXT::SWAPCHAIN_KHR, vk::ObjectType::SWAPCHAIN_KHR),
+    (vk::DebugReportObjectTypeEXT::DEBUG_REPORT_CALLBACK_EXT, vk::ObjectType::DEBUG_REPORT_CALLBACK_EXT),
+    (vk::DebugReportObjectTypeEXT::DISPLAY_KHR, vk::ObjectType::DISPLAY_KHR),
+];
+
+fn report_type(of: vk::ObjectType) -> vk::DebugReportObjectTypeEXT {
+    let found = REPORT_TYPES.iter().find(|(_, object)| *object == of);
+    found.map_or(vk::DebugReportObjectTypeEXT::from_raw(of.as_raw()), |(report, _)| *report)
+}
+
+/// Returns the type of an object of `VK_EXT_debug_report`.
+pub fn type_of_report(of: vk::DebugReportObjectTypeEXT) -> vk::ObjectType {
+    let found = REPORT_TYPES.iter().find(|(report, _)| *report == of);
+    found.map_or(vk::ObjectType::from_raw(of.as_raw()), |(_, object)| *object)
+}
+
+/// The messenger and the report callback in an instance's create info. They only receive messages
+/// during the creation and destruction of the instance.
+pub struct CreationMessenger {
+    messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>,
+    report: Option<vk::DebugReportCallbackCreateInfoEXT<'static>>,
+}
 
 impl CreationMessenger {
-    /// Returns the messenger of a chain, if there is one.
+    /// Returns the messenger and the callback of a chain, if there are any.
     ///
     /// # Safety
-    /// Its callback must be callable from any thread, with the user data, while the messenger
+    /// Their callbacks must be callable from any thread, with the user data, while this value
     /// lives.
     pub unsafe fn new(call: Call<'_>, next: *const c_void) -> Self {
         let kept = |info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>| vk::DebugUtilsMessengerCreateInfoEXT {
@@ -102,17 +185,28 @@ impl CreationMessenger {
             p_user_data: info.p_user_data,
             ..Default::default()
         };
-        Self(call.find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next).map(kept))
+        let report = |info: &vk::DebugReportCallbackCreateInfoEXT<'_>| vk::DebugReportCallbackCreateInfoEXT {
+            flags: info.flags,
+            pfn_callback: info.pfn_callback,
+            p_user_data: info.p_user_data,
+            ..Default::default()
+        };
+        let messenger = call.find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next).map(kept);
+        Self { messenger, report: call.find::<vk::DebugReportCallbackCreateInfoEXT<'_>>(next).map(report) }
     }
 
-    /// Registers the messenger while `work` runs.
+    /// Registers both while `work` runs.
     pub fn register_during<R>(&self, messages: &Messages, work: impl FnOnce() -> R) -> R {
-        let id = self.0.as_ref().and_then(|info| {
+        let messenger = self.messenger.as_ref().and_then(|info| {
             // SAFETY: the contract of `new`.
             unsafe { add(messages, info) }
         });
+        let report = self.report.as_ref().and_then(|info| {
+            // SAFETY: the contract of `new`.
+            unsafe { add_report(messages, info) }
+        });
         let result = work();
-        id.into_iter().for_each(|id| messages.remove(id));
+        messenger.into_iter().chain(report).for_each(|id| messages.remove(id));
         result
     }
 }

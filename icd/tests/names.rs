@@ -119,3 +119,87 @@ fn a_messenger_of_the_create_info_hears_of_creation_and_destruction_only() {
         assert_eq!(heard(), ["the instance is destroyed before 1 of its messengers: destroy messengers first"]);
     }
 }
+
+/// Number of reports, and the last one: flags, type and handle of its object, number and text.
+type Reports = std::sync::Mutex<Vec<(vk::DebugReportFlagsEXT, vk::DebugReportObjectTypeEXT, u64, i32, String)>>;
+
+/// # Safety
+/// `data` points to [`Reports`], and the text is a C string.
+unsafe extern "system" fn report(
+    flags: vk::DebugReportFlagsEXT,
+    kind: vk::DebugReportObjectTypeEXT,
+    object: u64,
+    _: usize,
+    number: i32,
+    _: *const std::ffi::c_char,
+    text: *const std::ffi::c_char,
+    data: *mut std::ffi::c_void,
+) -> vk::Bool32 {
+    // SAFETY: the contract of this function.
+    let (reports, text) = unsafe { (&*data.cast::<Reports>(), std::ffi::CStr::from_ptr(text)) };
+    reports.lock().unwrap().push((flags, kind, object, number, text.to_string_lossy().into_owned()));
+    vk::FALSE
+}
+
+/// Reports of the flags that a callback wants arrive, from the driver and from the application, and
+/// those of other flags do not.
+#[test]
+fn reports_are_messages_in_their_older_form() {
+    use vk::DebugReportFlagsEXT as Flags;
+    let reports = Reports::default();
+    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+    let names = [ash::ext::debug_report::NAME.as_ptr()];
+    // SAFETY: infos are valid. The reports outlive the instance. Usage is valid but for a stale
+    // callback, which is ignored.
+    unsafe {
+        let entry = ash::Entry::from_static_fn(functions);
+        let mut info = vk::DebugReportCallbackCreateInfoEXT::default()
+            .flags(Flags::ERROR | Flags::PERFORMANCE_WARNING)
+            .pfn_callback(Some(report))
+            .user_data((&raw const reports).cast_mut().cast());
+        let known = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+        let unknown = [c"VK_EXT_no_such_extension".as_ptr()];
+        let wrong = vk::InstanceCreateInfo::default().enabled_extension_names(&unknown).push_next(&mut info);
+        assert!(entry.create_instance(&wrong, None).is_err());
+        let created = std::mem::take(&mut *reports.lock().unwrap());
+        assert!(created.len() == 1 && created[0].0 == Flags::ERROR && created[0].4.contains("no_such"), "{created:?}");
+        let instance = entry.create_instance(&known, None).unwrap();
+        let extension = ash::ext::debug_report::Instance::new(&entry, &instance);
+        let callback = extension.create_debug_report_callback(&info, None).unwrap();
+        let send = |flags| {
+            let kind = vk::DebugReportObjectTypeEXT::SURFACE_KHR;
+            let (own, hello) = (c"own".as_ptr(), c"hello".as_ptr());
+            (extension.fp().debug_report_message_ext)(instance.handle(), flags, kind, 7, 99, -5, own, hello);
+        };
+        [Flags::ERROR, Flags::WARNING, Flags::PERFORMANCE_WARNING, Flags::INFORMATION, Flags::DEBUG]
+            .into_iter()
+            .for_each(send);
+        let expected = |flags| (flags, vk::DebugReportObjectTypeEXT::SURFACE_KHR, 7, -5, "hello".to_owned());
+        assert_eq!(*reports.lock().unwrap(), [expected(Flags::ERROR), expected(Flags::PERFORMANCE_WARNING)]);
+        extension.destroy_debug_report_callback(callback, None);
+        extension.destroy_debug_report_callback(callback, None);
+        send(Flags::ERROR);
+        assert_eq!(reports.lock().unwrap().len(), 2);
+        instance.destroy_instance(None);
+    }
+}
+
+/// Names of `VK_EXT_debug_marker` are those of messages.
+#[test]
+fn markers_name_objects() {
+    let driver = Driver::open_with(&[ash::ext::debug_marker::NAME]);
+    let markers = ash::ext::debug_marker::Device::new(&driver.instance, &driver.device);
+    // SAFETY: usage is valid except for a stale handle, which the driver detects.
+    unsafe {
+        let event = driver.device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        let info = vk::DebugMarkerObjectNameInfoEXT::default()
+            .object_type(vk::DebugReportObjectTypeEXT::EVENT)
+            .object(event.as_raw())
+            .object_name(c"marked");
+        markers.debug_marker_set_object_name(&info).unwrap();
+        driver.device.destroy_event(event, None);
+        let stale = message(&driver, || driver.device.destroy_event(event, None));
+        assert!(stale.starts_with(&format!("EVENT handle {:#x} \"marked\" is stale", event.as_raw())), "{stale}");
+    }
+    driver.close();
+}

@@ -50,16 +50,16 @@ fn features_that_are_missing_are_refused_by_name() {
     let driver = Driver::open();
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let create = |between_stages| {
-        let mut storage = vk::PhysicalDevice16BitStorageFeatures::default()
-            .storage_buffer16_bit_access(true)
-            .storage_input_output16(between_stages);
-        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut storage);
+    let create = |many_devices| {
+        let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default()
+            .buffer_device_address(true)
+            .buffer_device_address_multi_device(many_devices);
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut addresses);
         // SAFETY: the info is valid except for the feature.
         unsafe { driver.instance.create_device(driver.physical, &info, None) }
     };
     assert_eq!(create(true).err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
-    assert!(driver.messages.lock().unwrap()[0].contains("storage_input_output16"));
+    assert!(driver.messages.lock().unwrap()[0].contains("buffer_device_address_multi_device"));
     let device = create(false).unwrap();
     // SAFETY: the device is not in use.
     unsafe { device.destroy_device(None) };

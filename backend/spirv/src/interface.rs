@@ -19,6 +19,8 @@ pub(super) struct Word {
     pub(super) place: Place,
     /// Destination in transform feedback.
     pub(super) feedback: Option<Feedback>,
+    /// Type of a signed integer of fewer than 32 bits. Attachments get it with its sign extended.
+    pub(super) narrow_signed: Option<Number>,
 }
 
 /// Returns the components of a variable of pointee type `ty`.
@@ -207,6 +209,8 @@ impl Flattener<'_> {
     }
 
     fn word(&mut self, ty: u32, cursor: Cursor, component: u32) -> Result<()> {
+        let is_signed = self.module.is_signed(ty);
+        let narrow_signed = Number::of(self.module, ty).ok().filter(|number| is_signed && number.bytes() < 4);
         let ty = scalar_type(self.module, ty)?;
         if ty.is_wide() {
             return self.wide_word(ty, cursor, component);
@@ -222,7 +226,7 @@ impl Flattener<'_> {
         let is_flat = ty != Type::F32 && cursor.builtin.is_none() && cursor.interpolation.vertex().is_none();
         let interpolation = if is_flat { Interpolation::Flat } else { cursor.interpolation };
         let feedback = self.feedback(&cursor, 1)?;
-        self.out.push(Word { slot, ty, interpolation, place: cursor.place, feedback });
+        self.out.push(Word { slot, ty, interpolation, place: cursor.place, feedback, narrow_signed });
         Ok(())
     }
 
@@ -254,7 +258,7 @@ impl Flattener<'_> {
         let interpolation =
             if cursor.interpolation.vertex().is_some() { cursor.interpolation } else { Interpolation::Flat };
         let feedback = self.feedback(&cursor, 2)?;
-        self.out.push(Word { slot, ty, interpolation, place: cursor.place, feedback });
+        self.out.push(Word { slot, ty, interpolation, place: cursor.place, feedback, narrow_signed: None });
         Ok(())
     }
 

@@ -147,6 +147,8 @@ pub struct Module {
     pub(super) constants: Vec<Instruction>,
     /// Global variables: id, pointer type, storage class and initializer.
     pub(super) variables: Vec<(u32, u32, StorageClass, Option<u32>)>,
+    /// Types that are signed integers.
+    signed: HashSet<u32>,
     /// Data types of variables whose pointer type is untyped.
     data_types: HashMap<u32, u32>,
     pub(super) entry_points: Vec<EntryPoint>,
@@ -299,6 +301,9 @@ impl Module {
             Op::TypeBool => Ty::Bool,
             Op::TypeInt | Op::TypeFloat => {
                 let width = inst.word(1)?;
+                if inst.op == Op::TypeInt && inst.word(2)? != 0 {
+                    self.signed.insert(inst.word(0)?);
+                }
                 match (inst.op, width, inst.words.get(2)) {
                     (Op::TypeInt, 8 | 16 | 32 | 64, _) => Ty::Int(width),
                     (Op::TypeFloat, 16 | 32 | 64, None) => Ty::Float(width),
@@ -395,6 +400,11 @@ impl Module {
     /// Returns the literals or ids of an execution mode of an entry point's function.
     pub(super) fn mode(&self, function: u32, mode: ExecutionMode) -> Option<&[u32]> {
         self.modes.iter().find(|(f, m, _)| *f == function && *m == mode).map(|(_, _, literals)| literals.as_slice())
+    }
+
+    /// Returns true for a type that is a signed integer.
+    pub(super) fn is_signed(&self, ty: u32) -> bool {
+        self.signed.contains(&ty)
     }
 
     /// Returns the type of a variable's data.

@@ -255,6 +255,14 @@ entries! {
     Instance, "VK_EXT_debug_utils", vkCreateDebugUtilsMessengerEXT, PFN_vkCreateDebugUtilsMessengerEXT, object::debug::vkCreateDebugUtilsMessengerEXT;
     Instance, "VK_EXT_debug_utils", vkDestroyDebugUtilsMessengerEXT, PFN_vkDestroyDebugUtilsMessengerEXT, object::debug::vkDestroyDebugUtilsMessengerEXT;
     Instance, "VK_EXT_debug_utils", vkSubmitDebugUtilsMessageEXT, PFN_vkSubmitDebugUtilsMessageEXT, object::debug::vkSubmitDebugUtilsMessageEXT;
+    Instance, "VK_EXT_debug_report", vkCreateDebugReportCallbackEXT, PFN_vkCreateDebugReportCallbackEXT, object::debug_report::vkCreateDebugReportCallbackEXT;
+    Instance, "VK_EXT_debug_report", vkDestroyDebugReportCallbackEXT, PFN_vkDestroyDebugReportCallbackEXT, object::debug_report::vkDestroyDebugReportCallbackEXT;
+    Instance, "VK_EXT_debug_report", vkDebugReportMessageEXT, PFN_vkDebugReportMessageEXT, object::debug_report::vkDebugReportMessageEXT;
+    Device, "VK_EXT_debug_marker", vkDebugMarkerSetObjectNameEXT, PFN_vkDebugMarkerSetObjectNameEXT, object::debug_report::vkDebugMarkerSetObjectNameEXT;
+    Device, "VK_EXT_debug_marker", vkDebugMarkerSetObjectTagEXT, PFN_vkDebugMarkerSetObjectTagEXT, object::debug_report::vkDebugMarkerSetObjectTagEXT;
+    Device, "VK_EXT_debug_marker", vkCmdDebugMarkerBeginEXT, PFN_vkCmdDebugMarkerBeginEXT, object::debug_report::vkCmdDebugMarkerBeginEXT;
+    Device, "VK_EXT_debug_marker", vkCmdDebugMarkerEndEXT, PFN_vkCmdDebugMarkerEndEXT, object::debug_report::vkCmdDebugMarkerEndEXT;
+    Device, "VK_EXT_debug_marker", vkCmdDebugMarkerInsertEXT, PFN_vkCmdDebugMarkerInsertEXT, object::debug_report::vkCmdDebugMarkerBeginEXT;
     Device, "VK_EXT_debug_utils", vkSetDebugUtilsObjectNameEXT, PFN_vkSetDebugUtilsObjectNameEXT, object::debug::vkSetDebugUtilsObjectNameEXT;
     Device, "VK_EXT_debug_utils", vkSetDebugUtilsObjectTagEXT, PFN_vkSetDebugUtilsObjectTagEXT, object::debug::vkSetDebugUtilsObjectTagEXT;
     Device, "VK_EXT_debug_utils", vkQueueBeginDebugUtilsLabelEXT, PFN_vkQueueBeginDebugUtilsLabelEXT, object::debug::vkQueueBeginDebugUtilsLabelEXT;
@@ -430,6 +438,7 @@ entries! {
     Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::vkGetSwapchainImagesKHR;
     Device, "VK_KHR_swapchain", vkAcquireNextImageKHR, PFN_vkAcquireNextImageKHR, wsi::vkAcquireNextImageKHR;
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::vkQueuePresentKHR;
+    Device, "VK_EXT_hdr_metadata", vkSetHdrMetadataEXT, PFN_vkSetHdrMetadataEXT, wsi::vkSetHdrMetadataEXT;
     @newer Device, "VK_KHR_present_wait2", vkWaitForPresent2KHR, PFN_vkWaitForPresent2KHR, wsi::vkWaitForPresent2KHR;
 }
 

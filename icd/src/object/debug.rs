@@ -34,8 +34,13 @@ fn destroy_debug_utils_messenger(
     messenger: vk::DebugUtilsMessengerEXT,
     _: *const vk::AllocationCallbacks<'_>,
 ) {
+    remove(call, instance, vk::Handle::as_raw(messenger));
+}
+
+/// Removes a messenger or report callback. An unknown handle is ignored.
+pub fn remove(call: Call<'_>, instance: vk::Instance, handle: u64) {
     if let Some(object) = InstanceObject::from_handle(call, instance)
-        && let Some(id) = object.messengers.remove(vk::Handle::as_raw(messenger))
+        && let Some(id) = object.messengers.remove(handle)
     {
         object.messages.remove(*id);
     }
@@ -75,16 +80,20 @@ fn set_debug_utils_object_name(
     object: &DeviceObject,
     info: In<'_, vk::DebugUtilsObjectNameInfoEXT<'_>>,
 ) -> Result<vk::Result> {
-    let name = call.string(info.p_object_name);
-    if is_named_in_messages(info.object_type) {
-        object.names.set(info.object_type, info.object_handle, &name);
-    }
-    if info.object_type == vk::ObjectType::SHADER_MODULE
-        && let Some(module) = object.shaders.get(info.object_handle)
-    {
-        module.set_name(&name);
-    }
+    set_name(object, (info.object_type, info.object_handle), &call.string(info.p_object_name));
     Ok(vk::Result::SUCCESS)
+}
+
+/// Sets the name of an object, by its type and handle.
+pub fn set_name(object: &DeviceObject, (kind, handle): (vk::ObjectType, u64), name: &str) {
+    if is_named_in_messages(kind) {
+        object.names.set(kind, handle, name);
+    }
+    if kind == vk::ObjectType::SHADER_MODULE
+        && let Some(module) = object.shaders.get(handle)
+    {
+        module.set_name(name);
+    }
 }
 
 // Tags and labels are for external tools. They are accepted and ignored.

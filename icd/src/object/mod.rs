@@ -8,6 +8,7 @@ pub mod address;
 pub mod check;
 pub mod command;
 pub mod debug;
+pub mod debug_report;
 pub mod descriptor;
 pub mod dynamic_state;
 pub mod external;
@@ -72,7 +73,7 @@ pub struct InstanceObject {
     pub extensions: Vec<String>,
     /// Version of Vulkan that the application is written for, without the patch version.
     pub version: u32,
-    /// Numbers of the registered messengers.
+    /// Numbers of the registered messengers and report callbacks.
     pub messengers: Table<Arc<u64>>,
 }
 

@@ -21,7 +21,7 @@ use vitric_entry::entry;
 use vitric_vulkan::{Newer, PresentId2KHR, PresentWait2InfoKHR, sys};
 
 use crate::call::{Call, In, Listing, New, Out};
-use crate::object::{DeviceObject, InstanceObject, Queue, SwapchainEntry, check, destroy, need};
+use crate::object::{DeviceObject, InstanceObject, PhysicalObject, Queue, SwapchainEntry, check, destroy, need};
 use crate::slots::{Marked, marked};
 
 /// A headless surface.
@@ -158,28 +158,37 @@ fn modes_with(asked: Option<vk::PresentModeKHR>) -> Vec<vk::PresentModeKHR> {
     all
 }
 
+/// Returns the formats of surfaces, each in the colour space of sRGB, and with
+/// `VK_EXT_swapchain_colorspace` also with values that pass through. Displays get the same values.
+fn surface_formats(call: Call<'_>, physical: vk::PhysicalDevice) -> Vec<vk::SurfaceFormatKHR> {
+    let object = PhysicalObject::from_handle(call, physical);
+    let more = object.is_some_and(|object| object.extensions.iter().any(|name| name == "VK_EXT_swapchain_colorspace"));
+    let spaces = [vk::ColorSpaceKHR::SRGB_NONLINEAR, vk::ColorSpaceKHR::PASS_THROUGH_EXT];
+    let spaces = &spaces[..if more { 2 } else { 1 }];
+    let format = |&color_space| FORMATS.map(|format| vk::SurfaceFormatKHR { format, color_space });
+    spaces.iter().flat_map(format).collect()
+}
+
 #[entry(vkGetPhysicalDeviceSurfaceFormats2KHR)]
 fn get_physical_device_surface_formats2(
-    _: vk::PhysicalDevice,
+    call: Call<'_>,
+    physical: vk::PhysicalDevice,
     _: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
     #[len] count: *mut u32,
     out: Listing<'_, vk::SurfaceFormat2KHR<'_>>,
 ) -> Result<vk::Result> {
-    let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
-    out.put_with(FORMATS.into_iter(), |out, format| {
-        out.surface_format = vk::SurfaceFormatKHR { format, color_space };
-    })
+    out.put_with(surface_formats(call, physical).into_iter(), |out, format| out.surface_format = format)
 }
 
 #[entry(vkGetPhysicalDeviceSurfaceFormatsKHR)]
 fn get_physical_device_surface_formats(
-    _: vk::PhysicalDevice,
+    call: Call<'_>,
+    physical: vk::PhysicalDevice,
     _: vk::SurfaceKHR,
     #[len] count: *mut u32,
     out: Listing<'_, vk::SurfaceFormatKHR>,
 ) -> Result<vk::Result> {
-    let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
-    out.put(&FORMATS.map(|format| vk::SurfaceFormatKHR { format, color_space }))
+    out.put(&surface_formats(call, physical))
 }
 
 #[entry(vkGetPhysicalDeviceSurfacePresentModesKHR)]
@@ -295,6 +304,10 @@ fn wait_for_present2(
 ) -> Result<vk::Result> {
     wait_for_present(object, swapchain, info.present_id, info.timeout)
 }
+
+/// Does nothing: no surface has a high dynamic range.
+#[entry(vkSetHdrMetadataEXT)]
+fn set_hdr_metadata(_: vk::Device, _: u32, _: *const vk::SwapchainKHR, _: *const vk::HdrMetadataEXT<'_>) {}
 
 /// Releases acquired images without presenting them.
 #[entry(vkReleaseSwapchainImagesKHR)]

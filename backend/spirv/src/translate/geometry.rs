@@ -280,7 +280,8 @@ impl Geometry {
 /// Returns an interface component that no variable of the program declares.
 pub(super) fn undeclared_word(builtin: Builtin, word: u32) -> Word {
     let slot = Slot::Builtin(builtin, word);
-    Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center, feedback: None }
+    let (interpolation, place) = (Interpolation::Flat, Place::Center);
+    Word { slot, ty: Type::I32, interpolation, place, feedback: None, narrow_signed: None }
 }
 
 /// Returns true if a built-in input has an element per vertex.

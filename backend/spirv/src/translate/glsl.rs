@@ -6,7 +6,6 @@ use spirv::GlslStd450Op as G;
 use vitric_ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value, elementary as r};
 
 use super::Translator;
-use crate::module::Ty;
 use crate::number::{self, Number};
 use crate::parse::Instruction;
 use crate::{Error, Result};
@@ -85,20 +84,11 @@ impl Translator<'_> {
         Ok(words.into_iter().map(widen).collect())
     }
 
-    /// Converts results back to values of a type's scalars. Structures are those of `ModfStruct`
-    /// and `FrexpStruct`.
+    /// Converts dwords, such as results of 32-bit operations, to values of a type's scalars.
     pub(super) fn narrowed(&mut self, words: Vec<Value>, ty: u32) -> Result<Vec<Value>> {
-        let parts = match self.module.ty(ty)? {
-            Ty::Struct(members) => members.clone(),
-            _ => vec![ty],
-        };
-        let mut out = Vec::with_capacity(words.len());
-        for part in parts {
-            let (number, count) = (Number::of(self.module, part)?, self.words_of(part)? as usize);
-            let words: Vec<Value> = words.iter().skip(out.len()).take(count).copied().collect();
-            out.extend(words.into_iter().map(|word| number::narrow(&mut self.builder, word, number)));
-        }
-        Ok(out)
+        let numbers = self.numbers(ty)?;
+        let narrow = |(word, number)| number::narrow(&mut self.builder, word, number);
+        Ok(words.into_iter().zip(numbers).map(narrow).collect())
     }
 
     fn interpolate(&mut self, op: G, inst: &Instruction) -> Result<Vec<Value>> {

@@ -289,7 +289,14 @@ impl Translator<'_> {
         let found = self.inputs.iter().position(|word| word.slot == slot);
         let found = found.unwrap_or_else(|| {
             let interpolation = if ty == Type::F32 { Interpolation::Smooth } else { Interpolation::Flat };
-            self.inputs.push(Word { slot, ty, interpolation, place: Place::Center, feedback: None });
+            self.inputs.push(Word {
+                slot,
+                ty,
+                interpolation,
+                place: Place::Center,
+                feedback: None,
+                narrow_signed: None,
+            });
             self.inputs.len() - 1
         });
         self.builder.input(found as u32, ty)

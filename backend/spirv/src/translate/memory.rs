@@ -376,13 +376,19 @@ impl Translator<'_> {
 
     /// Loads the pointee of a pointer as a flattened value.
     pub(super) fn load(&mut self, pointer: &Pointer) -> Result<Vec<Value>> {
+        let words = self.load_words(pointer)?;
+        // Components of inputs have 32 bits.
+        if pointer.is_plain() { Ok(words) } else { self.narrowed(words, pointer.ty) }
+    }
+
+    fn load_words(&mut self, pointer: &Pointer) -> Result<Vec<Value>> {
         let mut places = Vec::new();
         if let Base::Vertices { first, .. } = pointer.base {
             return self.load_vertices(first, pointer);
         }
         if pointer.is_of_all_vertices() {
             let vertices = self.each_vertex(pointer)?;
-            let loaded = vertices.iter().map(|vertex| self.load(vertex)).collect::<Result<Vec<_>>>()?;
+            let loaded = vertices.iter().map(|vertex| self.load_words(vertex)).collect::<Result<Vec<_>>>()?;
             return Ok(loaded.concat());
         }
         self.places(pointer, &mut places)?;

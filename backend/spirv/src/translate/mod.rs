@@ -482,7 +482,10 @@ impl<'a> Translator<'a> {
             if self.high_outputs.get(&(local, word)) == Some(&(slot as u32)) {
                 continue;
             }
-            let value = self.builder.local_load(local, word, None, self.outputs[slot].ty);
+            let mut value = self.builder.local_load(local, word, None, self.outputs[slot].ty);
+            if let (ExecutionModel::Fragment, Some(number)) = (self.model, self.outputs[slot].narrow_signed) {
+                value = crate::number::signed(&mut self.builder, value, number);
+            }
             let [low, high] = self.builder.split(value);
             values.push(low);
             if self.builder.is_wide(value) {

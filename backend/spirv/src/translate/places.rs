@@ -133,7 +133,8 @@ impl Translator<'_> {
                 Some(word) if word < count => self.interpolate_word(first + word, ty, at),
                 _ => self.zero(ty),
             };
-            return Ok(scalars.into_iter().enumerate().map(word).collect());
+            let words = scalars.into_iter().enumerate().map(word).collect();
+            return self.narrowed(words, pointer.ty);
         };
         let (local, count) = self.input_copy(first)?;
         for word in 0..count {
@@ -144,7 +145,8 @@ impl Translator<'_> {
             let base = pointer.constant.wrapping_add(word as u32);
             self.builder.local_load(local, base, Some(dynamic), ty)
         };
-        Ok(scalars.into_iter().enumerate().map(load).collect())
+        let words = scalars.into_iter().enumerate().map(load).collect();
+        self.narrowed(words, pointer.ty)
     }
 
     fn interpolate_word(&mut self, slot: u32, ty: Type, at: InterpolateAt) -> Value {

@@ -5,8 +5,11 @@ use ash::vk::DescriptorType as D;
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
+use crate::render::{Draw, FULL, SIZE, State, Target, render};
 
 const NARROW: &[u8] = shader!("narrow.comp");
+const INTERFACE_VERTEX: &[u8] = shader!("narrow_interface.vert");
+const INTERFACE: &[u8] = shader!("narrow_interface.frag");
 
 /// Returns the input of the cases with narrow types.
 fn narrow_input() -> Vec<u32> {
@@ -91,4 +94,21 @@ fn narrow(gpu: &Gpu, part: usize, expected: fn(&[u8], usize) -> Vec<u8>) -> Case
     let found = output.read(0, expected.len());
     let wrong = found.iter().zip(&expected).position(|(a, b)| a != b);
     check(wrong.is_none(), || format!("byte {wrong:?} of {found:?} is not as in {expected:?}"))
+}
+
+case!("core11.narrow.interfaces", "VK_KHR_16bit_storage", interfaces);
+
+/// Passes numbers of 16 bits from vertices to fragments. Interpolated halves are halves.
+fn interfaces(gpu: &Gpu) -> Case {
+    let (numbers, small) = (&gpu.extension_features.float16_int8, &gpu.extension_features.storage16);
+    if [numbers.shader_float16, gpu.features.shader_int16, small.storage_input_output16].contains(&vk::FALSE) {
+        return Err(Outcome::NotSupported("numbers of 16 bits between stages".into()));
+    }
+    let state = State { vertex: INTERFACE_VERTEX, fragment: INTERFACE, ..State::default() };
+    let pixels = render(gpu, &Target::default(), &[Draw::rect(state, FULL, [0.0; 4])])?;
+    for (at, pixel) in (0..).zip(pixels) {
+        let x = ((at % SIZE) as f32 + 0.5) / SIZE as f32 * 37.7;
+        check(pixel == [10, x as u8, 1, 255], || format!("pixel {at} is {pixel:?} at {x}"))?;
+    }
+    Ok(())
 }

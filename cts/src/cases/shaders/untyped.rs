@@ -55,7 +55,8 @@ fn module() -> Vec<u32> {
         (71, &[22, 6, 8]),
         (71, &[23, 2]),
         (72, &[23, 0, 35, 0]),
-        // void, its function, uint, float, uvec2, the arrays of uint, float and uvec2, and the block.
+        // void, its function, uint, float, uvec2, the arrays of uint, float and uvec2, and the
+        // block.
         (19, &[10]),
         (33, &[11, 10]),
         (21, &[12, 32, 0]),
