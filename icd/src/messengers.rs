@@ -135,7 +135,7 @@ pub unsafe fn add_report(messages: &Messages, info: &vk::DebugReportCallbackCrea
         // SAFETY: a message has as many objects as it says. The callback is valid while it is
         // registered, and the strings live during the call.
         unsafe {
-            let object = (message.object_count > 0).then(|| message.p_objects.as_ref()).flatten();
+            let object = (message.object_count > 0).then_some(message.p_objects).and_then(|first| first.as_ref());
             let (of, handle) = object.map_or((vk::ObjectType::UNKNOWN, 0), |o| (o.object_type, o.object_handle));
             let number = message.message_id_number;
             callback(flags, report_type(of), handle, 0, number, prefix, message.p_message, data.0);

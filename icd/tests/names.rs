@@ -144,6 +144,7 @@ unsafe extern "system" fn report(
 /// Reports of the flags that a callback wants arrive, from the driver and from the application, and
 /// those of other flags do not.
 #[test]
+#[expect(deprecated, reason = "the extension is older")]
 fn reports_are_messages_in_their_older_form() {
     use vk::DebugReportFlagsEXT as Flags;
     let reports = Reports::default();
@@ -186,6 +187,7 @@ fn reports_are_messages_in_their_older_form() {
 
 /// Names of `VK_EXT_debug_marker` are those of messages.
 #[test]
+#[expect(deprecated, reason = "the extension is older")]
 fn markers_name_objects() {
     let driver = Driver::open_with(&[ash::ext::debug_marker::NAME]);
     let markers = ash::ext::debug_marker::Device::new(&driver.instance, &driver.device);

@@ -39,6 +39,7 @@ fn destroy_debug_report_callback(
 
 /// Sends a message of the application. Its location is dropped.
 #[entry(vkDebugReportMessageEXT)]
+#[expect(clippy::too_many_arguments, reason = "the command has these parameters")]
 fn debug_report_message(
     call: Call<'_>,
     instance: vk::Instance,

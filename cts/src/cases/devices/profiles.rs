@@ -7,8 +7,8 @@
 //! - `extension VK_KHR_swapchain`;
 //! - `feature Vulkan12Features.timelineSemaphore`, a structure without `VkPhysicalDevice` and a
 //!   field;
-//! - `limit Properties.limits.maxBoundDescriptorSets >= 7`, also with `<=`, `==`, `has` for names of
-//!   flags, and `spans` for a range;
+//! - `limit Properties.limits.maxBoundDescriptorSets >= 7`, also with `<=`, `==`, `has` for names
+//!   of flags, and `spans` for a range;
 //! - `format R8_UNORM optimal SAMPLED_IMAGE BLIT_SRC`;
 //! - `any feature A.b | extension C`, one of several.
 //!
