@@ -1,6 +1,7 @@
 //! Errors, one for each `VkResult` that Vitric returns.
 
 use ash::vk;
+use vitric_vulkan::sys;
 
 /// Reason for the failure of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +44,12 @@ pub enum Error {
     /// A pipeline has a program that is not compiled, and compilation is not allowed.
     #[error("a program is not compiled, and the application forbids compilation")]
     CompileRequired,
+    /// A pipeline binary that the internal cache does not have.
+    #[error("the internal cache lacks a program of the pipeline")]
+    BinaryMissing,
+    /// The application's memory is smaller than the data of a pipeline binary.
+    #[error("the data need more space")]
+    NotEnoughSpace,
     #[error("an external handle does not have the stated type")]
     InvalidExternalHandle,
     #[error("the requested address is not available")]
@@ -73,6 +80,8 @@ impl Error {
             Self::WindowInUse => vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR,
             Self::OutOfDate => vk::Result::ERROR_OUT_OF_DATE_KHR,
             Self::CompileRequired => vk::Result::PIPELINE_COMPILE_REQUIRED,
+            Self::BinaryMissing => vk::Result::from_raw(sys::Result::PIPELINE_BINARY_MISSING_KHR.as_raw()),
+            Self::NotEnoughSpace => vk::Result::from_raw(sys::Result::ERROR_NOT_ENOUGH_SPACE_KHR.as_raw()),
             Self::InvalidExternalHandle => vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
             Self::InvalidOpaqueCaptureAddress => vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS,
             Self::Unknown => vk::Result::ERROR_UNKNOWN,

@@ -6,6 +6,8 @@
 //! version and a checksum. The data are not trusted: every loaded program must pass verification,
 //! and its code is generated again.
 
+mod binary;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +23,7 @@ use vitric_ir::interface::Shader;
 use vitric_spirv as spirv;
 use vitric_spirv::{Module, Specialization};
 
+pub use self::binary::{BinaryKey, PipelineBinary, global_key, pipeline_key, with_binary};
 use crate::debug::Messages;
 use crate::{Error, Result, physical};
 
@@ -118,8 +121,10 @@ impl StageKey {
 pub struct StageDesc {
     /// Properties that determine the program.
     pub key: StageKey,
-    /// Module, or `None` if the program must be in a cache.
+    /// Module, or `None` if the program must be in a cache or in a binary.
     pub module: Option<Arc<ShaderModule>>,
+    /// Program of a pipeline binary, which has precedence over the module.
+    pub program: Option<Arc<Program>>,
 }
 
 impl StageDesc {
@@ -172,17 +177,30 @@ impl Hasher for Sha256Hasher {
     }
 }
 
-/// Live programs of a device, by their stages.
+/// Live programs of a device, by their stages. They are the device's internal cache, together with
+/// the recent pipelines.
 #[derive(Debug, Default)]
 pub struct Programs {
+    /// True if the application disabled the internal cache. Programs are shared only while
+    /// pipelines hold them, and no recent pipeline is kept.
+    keeps_none: bool,
     alive: Mutex<HashMap<StageKey, Weak<Program>>>,
     /// Most recent graphics pipelines, the newest last. Equal pipelines share their kernels.
     recent: Mutex<VecDeque<CompiledPipeline>>,
 }
 
 impl Programs {
+    /// Returns no programs. With `keeps_none`, no pipeline is kept after the application destroys
+    /// it.
+    pub fn new(keeps_none: bool) -> Self {
+        Self { keeps_none, ..Self::default() }
+    }
+
     /// Shares the kernels of an equal recent pipeline with a new one, if there is one.
     pub fn share(&self, pipeline: &mut CompiledPipeline) {
+        if self.keeps_none {
+            return;
+        }
         let mut recent = self.recent.lock();
         if let Some(found) = recent.iter().position(|other| other.state() == pipeline.state()) {
             pipeline.share_kernels(&recent[found]);
@@ -217,7 +235,8 @@ impl Programs {
     /// [`Error::CompileRequired`] if the stage has no module and its program is not found.
     pub fn get(&self, messages: &Messages, stage: &StageDesc, cache: Option<&PipelineCache>) -> Result<Arc<Program>> {
         let key = &stage.key;
-        let found = cache.and_then(|cache| cache.find(key)).or_else(|| self.find(key));
+        let in_binary = || stage.program.clone();
+        let found = in_binary().or_else(|| cache.and_then(|cache| cache.find(key))).or_else(|| self.find(key));
         let made = found.map(Ok).or_else(|| stage.compile()).ok_or(Error::CompileRequired)?;
         let program = made.map_err(|error| {
             messages.error(&format!("{}: {error}", stage.describe()));
@@ -230,9 +249,20 @@ impl Programs {
         Ok(program)
     }
 
-    /// Returns true if the program of a stage is in the cache or among the live ones.
-    pub fn has(&self, stage: &StageKey, cache: Option<&PipelineCache>) -> bool {
-        cache.is_some_and(|cache| cache.has(stage)) || self.find(stage).is_some()
+    /// Returns true if the program of a stage is in its binary, in the cache, or among the live
+    /// ones.
+    pub fn has(&self, stage: &StageDesc, cache: Option<&PipelineCache>) -> bool {
+        let key = &stage.key;
+        stage.program.is_some() || cache.is_some_and(|cache| cache.has(key)) || self.find(key).is_some()
+    }
+
+    /// Returns the binary of a live program.
+    ///
+    /// # Errors
+    /// [`Error::BinaryMissing`] if the program is not alive.
+    pub fn binary(&self, stage: &StageKey) -> Result<Arc<PipelineBinary>> {
+        let program = self.find(stage).ok_or(Error::BinaryMissing)?;
+        Ok(Arc::new(PipelineBinary::new(stage, program)))
     }
 
     /// Compiles missing programs in parallel and returns them, which keeps them alive. Stages that
@@ -240,7 +270,7 @@ impl Programs {
     pub fn prepare(&self, stages: &[StageDesc], cache: Option<&PipelineCache>) -> Vec<Arc<Program>> {
         let mut missing: Vec<&StageDesc> = Vec::new();
         for stage in stages {
-            if !self.has(&stage.key, cache) && !missing.iter().any(|other| other.key == stage.key) {
+            if !self.has(stage, cache) && !missing.iter().any(|other| other.key == stage.key) {
                 missing.push(stage);
             }
         }
@@ -503,7 +533,7 @@ mod tests {
         assert_eq!(ShaderModule::new(&messages, &[1, 2, 3]).unwrap_err(), Error::InvalidShader);
     }
 
-    fn stage(entry: &str, constant: u64) -> StageDesc {
+    pub(super) fn stage(entry: &str, constant: u64) -> StageDesc {
         let bytes = include_bytes!("../../cts/shaders/unary.comp.spv");
         let words: Vec<u32> =
             bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -515,7 +545,7 @@ mod tests {
             specialization: vec![(0, constant)],
             views_are_devices: false,
         };
-        StageDesc { key, module: Some(module) }
+        StageDesc { key, module: Some(module), program: None }
     }
 
     #[test]
@@ -530,7 +560,7 @@ mod tests {
         let later = PipelineCache::new(&cache.data(usize::MAX).0);
         let read = Programs::default().get(&messages, &named, Some(&later)).unwrap();
         assert_eq!(read.to_text(), made.to_text());
-        let other = StageDesc { key: StageKey { identifier: [0; 16], ..named.key }, module: None };
+        let other = StageDesc { key: StageKey { identifier: [0; 16], ..named.key }, module: None, program: None };
         assert_eq!(programs.get(&messages, &other, Some(&later)).unwrap_err(), Error::CompileRequired);
     }
 

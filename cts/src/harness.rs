@@ -6,11 +6,12 @@
 
 mod features;
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 
 use ash::vk;
 
 pub use features::Features;
+use vitric_vulkan::Vocabulary;
 
 /// Reason why a case did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +134,7 @@ impl Gpu {
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
-            let mut made = Self::open(&entry, &instance, physical, &[(0, &[1.0])])?;
+            let mut made = Self::open(&entry, &instance, physical, &[(0, &[1.0])], std::ptr::null_mut())?;
             made.pop().ok_or(Outcome::Fail("there is no queue".into()))
         }
     }
@@ -144,7 +145,18 @@ impl Gpu {
     /// # Errors
     /// The device cannot be created.
     pub fn with_queues(&self, queues: &[(u32, &'static [f32])]) -> Result<Vec<Self>, Outcome> {
-        Self::open(&self.entry, &self.instance, self.physical, queues)
+        Self::open(&self.entry, &self.instance, self.physical, queues, std::ptr::null_mut())
+    }
+
+    /// Opens another device of all features and one queue, with a structure behind those of the
+    /// features.
+    ///
+    /// # Errors
+    /// The device cannot be created.
+    pub fn with_structure<T: vk::TaggedStructure>(&self, structure: &mut T) -> Result<Self, Outcome> {
+        let last = (&raw mut *structure).cast();
+        let mut made = Self::open(&self.entry, &self.instance, self.physical, &[(0, &[1.0])], last)?;
+        made.pop().ok_or(Outcome::Fail("there is no queue".into()))
     }
 
     fn open(
@@ -152,6 +164,7 @@ impl Gpu {
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
         queues: &[(u32, &'static [f32])],
+        last: *mut c_void,
     ) -> Result<Vec<Self>, Outcome> {
         let info = |&(family, priorities): &(u32, &'static [f32])| {
             vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities)
@@ -172,7 +185,7 @@ impl Gpu {
                 .queue_create_infos(&infos)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
-            info.p_next = enabled.chain(&extensions, std::ptr::null_mut());
+            info.p_next = enabled.chain(&extensions, last);
             let device = instance.create_device(physical, &info, None)?;
             let places = queues.iter().flat_map(|(family, list)| (0..list.len()).map(|index| (*family, index as u32)));
             let gpu = |(family, index)| {
@@ -194,6 +207,20 @@ impl Gpu {
                 })
             };
             places.map(gpu).collect()
+        }
+    }
+
+    /// Returns a command of the device that is newer than `ash`, by its name and raw type.
+    ///
+    /// # Errors
+    /// The device has no such command.
+    pub fn command<P: Vocabulary>(&self, name: &CStr) -> Result<P::Own, Outcome> {
+        // SAFETY: the name is a C string, and function pointers have one size. Callers name the type
+        // that belongs to the name.
+        unsafe {
+            let found = self.instance.get_device_proc_addr(self.device.handle(), name.as_ptr());
+            let found = found.ok_or_else(|| Outcome::Fail(format!("{} is missing", text(name))))?;
+            Ok(std::mem::transmute_copy(&found))
         }
     }
 

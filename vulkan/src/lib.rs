@@ -7,11 +7,13 @@
 //!
 //! Source: Vulkan's registry (`vk.xml`).
 
+pub mod handles;
 pub mod names;
 pub mod prototypes;
 pub mod structures;
 
 use ash::vk;
+pub use handles::*;
 pub use prototypes::Vocabulary;
 pub use structures::*;
 /// The raw bindings.

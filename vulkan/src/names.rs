@@ -19,6 +19,7 @@ names! {
     KHR_MAINTENANCE7_NAME = c"VK_KHR_maintenance7";
     KHR_MAINTENANCE8_NAME = c"VK_KHR_maintenance8";
     KHR_MAINTENANCE9_NAME = c"VK_KHR_maintenance9";
+    KHR_PIPELINE_BINARY_NAME = c"VK_KHR_pipeline_binary";
     KHR_PRESENT_ID2_NAME = c"VK_KHR_present_id2";
     KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME = c"VK_KHR_present_mode_fifo_latest_ready";
     KHR_PRESENT_WAIT2_NAME = c"VK_KHR_present_wait2";

@@ -59,7 +59,15 @@ macro_rules! parameters {
     ($($name:ident),*) => { $(impl Vocabulary for sys::$name { type Own = crate::Newer<sys::$name>; })* };
 }
 
-parameters! { PresentWait2InfoKHR }
+parameters! {
+    PipelineBinaryCreateInfoKHR,
+    PipelineBinaryDataInfoKHR,
+    PipelineBinaryHandlesInfoKHR,
+    PipelineBinaryKeyKHR,
+    PipelineCreateInfoKHR,
+    PresentWait2InfoKHR,
+    ReleaseCapturedPipelineDataInfoKHR
+}
 
 #[cfg(test)]
 mod tests {

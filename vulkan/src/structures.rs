@@ -57,6 +57,7 @@ macro_rules! structures {
 
 structures! {
     AttachmentFeedbackLoopInfoEXT = ATTACHMENT_FEEDBACK_LOOP_INFO_EXT;
+    DevicePipelineBinaryInternalCacheControlKHR = DEVICE_PIPELINE_BINARY_INTERNAL_CACHE_CONTROL_KHR;
     PhysicalDeviceComputeShaderDerivativesPropertiesKHR = PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
     PhysicalDeviceMaintenance7FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR;
@@ -64,6 +65,8 @@ structures! {
     PhysicalDeviceMaintenance8FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_8_FEATURES_KHR;
     PhysicalDeviceMaintenance9FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_9_FEATURES_KHR;
     PhysicalDeviceMaintenance9PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_9_PROPERTIES_KHR;
+    PhysicalDevicePipelineBinaryFeaturesKHR = PHYSICAL_DEVICE_PIPELINE_BINARY_FEATURES_KHR;
+    PhysicalDevicePipelineBinaryPropertiesKHR = PHYSICAL_DEVICE_PIPELINE_BINARY_PROPERTIES_KHR;
     PhysicalDevicePresentId2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_ID_2_FEATURES_KHR;
     PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR = PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_KHR;
     PhysicalDevicePresentWait2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_WAIT_2_FEATURES_KHR;
@@ -75,9 +78,16 @@ structures! {
     PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = PHYSICAL_DEVICE_UNIFIED_IMAGE_LAYOUTS_FEATURES_KHR;
     PhysicalDeviceVulkan14Features = PHYSICAL_DEVICE_VULKAN_1_4_FEATURES;
     PhysicalDeviceVulkan14Properties = PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES;
+    PipelineBinaryCreateInfoKHR = PIPELINE_BINARY_CREATE_INFO_KHR;
+    PipelineBinaryDataInfoKHR = PIPELINE_BINARY_DATA_INFO_KHR;
+    PipelineBinaryHandlesInfoKHR = PIPELINE_BINARY_HANDLES_INFO_KHR;
+    PipelineBinaryInfoKHR = PIPELINE_BINARY_INFO_KHR;
+    PipelineBinaryKeyKHR = PIPELINE_BINARY_KEY_KHR;
+    PipelineCreateInfoKHR = PIPELINE_CREATE_INFO_KHR;
     PresentId2KHR = PRESENT_ID_2_KHR;
     PresentWait2InfoKHR = PRESENT_WAIT_2_INFO_KHR;
     QueueFamilyOwnershipTransferPropertiesKHR = QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR;
+    ReleaseCapturedPipelineDataInfoKHR = RELEASE_CAPTURED_PIPELINE_DATA_INFO_KHR;
     SurfaceCapabilitiesPresentId2KHR = SURFACE_CAPABILITIES_PRESENT_ID_2_KHR;
     SurfaceCapabilitiesPresentWait2KHR = SURFACE_CAPABILITIES_PRESENT_WAIT_2_KHR;
 }
@@ -127,6 +137,7 @@ properties! {
     PhysicalDeviceLayeredApiPropertiesListKHR,
     PhysicalDeviceMaintenance7PropertiesKHR,
     PhysicalDeviceMaintenance9PropertiesKHR,
+    PhysicalDevicePipelineBinaryPropertiesKHR,
     PhysicalDeviceVulkan14Properties
 }
 

@@ -70,6 +70,7 @@ fn pipelines(to: &mut impl Structures) {
     );
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
+    to.put(Newer(sys::PhysicalDevicePipelineBinaryFeaturesKHR { pipeline_binaries: vk::TRUE, ..Default::default() }));
 }
 
 /// Returns all features except the ones of vendor extensions.
@@ -109,6 +110,15 @@ pub(super) fn properties(to: &mut impl Structures) {
             .graphics_pipeline_library_fast_linking(true)
             .graphics_pipeline_library_independent_interpolation_decoration(true),
     );
+    // The internal cache is in memory: live programs, and the last pipelines.
+    to.put(Newer(sys::PhysicalDevicePipelineBinaryPropertiesKHR {
+        pipeline_binary_internal_cache: vk::TRUE,
+        pipeline_binary_internal_cache_control: vk::TRUE,
+        pipeline_binary_prefers_internal_cache: vk::FALSE,
+        pipeline_binary_precompiled_internal_cache: vk::FALSE,
+        pipeline_binary_compressed_data: vk::FALSE,
+        ..Default::default()
+    }));
     to.put(maintenance7());
     // Undescribed attributes are zero in all components, including the last one.
     to.put(PhysicalDeviceMaintenance9PropertiesKHR::default());

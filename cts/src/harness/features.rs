@@ -224,6 +224,7 @@ features! {
         composites: PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = EXT_SHADER_REPLICATED_COMPOSITES_NAME;
         relaxed: PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
             KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME;
+        binaries: PhysicalDevicePipelineBinaryFeaturesKHR = KHR_PIPELINE_BINARY_NAME;
         maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
         maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;
         maintenance9: PhysicalDeviceMaintenance9FeaturesKHR = KHR_MAINTENANCE9_NAME;

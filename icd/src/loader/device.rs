@@ -9,6 +9,7 @@ use ash::vk::{self, Handle, TaggedStructure};
 use vitric_api::debug::Messages;
 use vitric_api::device::{Device, DeviceDesc, check_features};
 use vitric_api::families::{QueueRequest, check_global_priority};
+use vitric_api::pipeline::Programs;
 use vitric_api::queue::{self, Batch};
 use vitric_api::report;
 use vitric_api::structures::{self, Structures};
@@ -16,6 +17,7 @@ use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::state::DepthLimits;
+use vitric_vulkan::DevicePipelineBinaryInternalCacheControlKHR;
 
 use crate::call::{Array, Call, New, Out, answer, put_name};
 use crate::object::{CommandObject, DeviceObject, PhysicalObject, Queue, QueueObject, check, device, need};
@@ -56,7 +58,9 @@ fn create_device(
         false => DepthLimits::Viewport,
     };
     let object = DeviceObject::new(created, physical, extensions);
-    let object = DeviceObject { exact_vertices, depth_limits, reports_addresses, ..object };
+    let cache: Option<&DevicePipelineBinaryInternalCacheControlKHR> = call.find(info.p_next);
+    let programs = Programs::new(cache.is_some_and(|cache| cache.disable_internal_cache != 0));
+    let object = DeviceObject { exact_vertices, depth_limits, reports_addresses, programs, ..object };
     let instance = physical.instance;
     let handle = object.into_handle(instance);
     let object = |queue: Arc<queue::Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle(instance));

@@ -439,6 +439,11 @@ entries! {
     Device, "VK_KHR_swapchain", vkAcquireNextImageKHR, PFN_vkAcquireNextImageKHR, wsi::vkAcquireNextImageKHR;
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::vkQueuePresentKHR;
     Device, "VK_EXT_hdr_metadata", vkSetHdrMetadataEXT, PFN_vkSetHdrMetadataEXT, wsi::vkSetHdrMetadataEXT;
+    @newer Device, "VK_KHR_pipeline_binary", vkCreatePipelineBinariesKHR, PFN_vkCreatePipelineBinariesKHR, object::pipeline::binary::vkCreatePipelineBinariesKHR;
+    @newer Device, "VK_KHR_pipeline_binary", vkDestroyPipelineBinaryKHR, PFN_vkDestroyPipelineBinaryKHR, object::pipeline::binary::vkDestroyPipelineBinaryKHR;
+    @newer Device, "VK_KHR_pipeline_binary", vkGetPipelineBinaryDataKHR, PFN_vkGetPipelineBinaryDataKHR, object::pipeline::binary::vkGetPipelineBinaryDataKHR;
+    @newer Device, "VK_KHR_pipeline_binary", vkGetPipelineKeyKHR, PFN_vkGetPipelineKeyKHR, object::pipeline::binary::vkGetPipelineKeyKHR;
+    @newer Device, "VK_KHR_pipeline_binary", vkReleaseCapturedPipelineDataKHR, PFN_vkReleaseCapturedPipelineDataKHR, object::pipeline::binary::vkReleaseCapturedPipelineDataKHR;
     @newer Device, "VK_KHR_present_wait2", vkWaitForPresent2KHR, PFN_vkWaitForPresent2KHR, wsi::vkWaitForPresent2KHR;
 }
 

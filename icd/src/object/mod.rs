@@ -32,7 +32,7 @@ use vitric_api::command::CommandBuffer;
 use vitric_api::debug::{Messages, Names};
 use vitric_api::descriptor::{DescriptorCounts, DescriptorPool};
 use vitric_api::device::Device;
-use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
+use vitric_api::pipeline::{PipelineBinary, PipelineCache, Programs, ShaderModule};
 use vitric_api::queue;
 use vitric_api::swapchain::Swapchain;
 use vitric_api::sync::{Fence, Semaphore};
@@ -311,6 +311,9 @@ pub struct DeviceObject {
     /// Live programs.
     pub programs: Programs,
     pub pipelines: Table<Pipeline>,
+    pub binaries: Table<Arc<PipelineBinary>>,
+    /// Captured binaries of pipelines, by the pipeline's handle.
+    pub captured: Mutex<HashMap<u64, Vec<Arc<PipelineBinary>>>>,
     pub passes: Table<Arc<PassDesc>>,
     pub framebuffers: Table<Arc<Framebuffer>>,
     pub command_pools: Table<Arc<CommandPool>>,
@@ -355,6 +358,8 @@ impl DeviceObject {
             caches: Table::new(12),
             programs: Programs::default(),
             pipelines: Table::new(13),
+            binaries: Table::new(25),
+            captured: Mutex::default(),
             passes: Table::new(14),
             framebuffers: Table::new(15),
             command_pools: Table::new(16),

@@ -1,5 +1,7 @@
 //! Pipelines that fill rectangles in a subpass or in dynamic rendering.
 
+use std::ffi::c_void;
+
 use ash::vk;
 
 use crate::harness::{Gpu, Outcome};
@@ -29,6 +31,8 @@ pub(in crate::cases) struct PipelineDesc<'a> {
     pub(in crate::cases) locations: Option<&'a [u32]>,
     /// The indices of colours, depth and stencil as input attachments.
     pub(in crate::cases) inputs: Option<(&'a [u32], [u32; 2])>,
+    /// Chain of structures that are newer than `ash`.
+    pub(in crate::cases) next: *const c_void,
 }
 
 impl PipelineDesc<'_> {
@@ -45,6 +49,7 @@ impl PipelineDesc<'_> {
             flags: vk::PipelineCreateFlags::empty(),
             locations: None,
             inputs: None,
+            next: std::ptr::null(),
         }
     }
 }
@@ -110,9 +115,11 @@ fn stages<'a>(
     between: Between,
 ) -> Result<(Vec<vk::PipelineShaderStageCreateInfo<'a>>, vk::PrimitiveTopology), Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
+    // Without code, the stage has no module.
+    let module = |code: &[u8]| if code.is_empty() { Ok(vk::ShaderModule::null()) } else { gpu.module(code) };
     let mut stages = vec![
-        stage(vk::ShaderStageFlags::VERTEX, gpu.module(desc.shaders[0])?),
-        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(desc.shaders[1])?),
+        stage(vk::ShaderStageFlags::VERTEX, module(desc.shaders[0])?),
+        stage(vk::ShaderStageFlags::FRAGMENT, module(desc.shaders[1])?),
     ];
     let mut topology = vk::PrimitiveTopology::TRIANGLE_LIST;
     match between {
@@ -157,7 +164,7 @@ pub(in crate::cases) fn pipeline_with(
     let (depth, of_sample) = (depth_tests(desc.depth), matches!(desc.depth, Depth::OfSample(..)));
     let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
-    let info = vk::GraphicsPipelineCreateInfo::default()
+    let info = vk::GraphicsPipelineCreateInfo { p_next: desc.next, ..Default::default() }
         .flags(desc.flags)
         .stages(&stages)
         .vertex_input_state(&input)

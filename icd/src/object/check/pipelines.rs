@@ -6,6 +6,7 @@ use vitric_api::physical::sample_counts;
 use vitric_format as format;
 use vitric_gpu::state::DynamicState;
 use vitric_gpu::state::MAX_VIEWPORTS;
+use vitric_vulkan::{PipelineBinaryCreateInfoKHR, PipelineBinaryInfoKHR, sys};
 
 use super::super::DeviceObject;
 use super::super::dynamic_state::{DYNAMIC_STATES, dynamic_state};
@@ -103,6 +104,23 @@ table! {
         check.nested(&info.stage)?;
         check.one_bit("stage", info.stage.stage.as_raw().into(), vk::ShaderStageFlags::COMPUTE.as_raw().into())
     };
+    PipelineBinaryCreateInfoKHR = "VkPipelineBinaryCreateInfoKHR" {} then |info, check| {
+        let sources = [
+            !info.keys_and_data_info.is_null(),
+            info.pipeline != sys::Pipeline::default(),
+            !info.pipeline_create_info.is_null(),
+        ];
+        let count = sources.into_iter().filter(|is_named| *is_named).count();
+        let allowed = "exactly one of pKeysAndDataInfo, pipeline and pPipelineCreateInfo";
+        check.holds("sources", count, allowed, count == 1)?;
+        check.call.get(info.keys_and_data_info).map_or(Ok(()), |data| check.nested(data))
+    };
+    sys::PipelineBinaryKeysAndDataKHR = "VkPipelineBinaryKeysAndDataKHR" {} then |info, check| {
+        check.points("p_pipeline_binary_keys", info.pipeline_binary_keys, info.binary_count)?;
+        check.points("p_pipeline_binary_data", info.pipeline_binary_data, info.binary_count)
+    };
+    PipelineBinaryInfoKHR = "VkPipelineBinaryInfoKHR" {}
+        then |info, check| check.points("p_pipeline_binaries", info.pipeline_binaries, info.binary_count);
     vk::PipelineDynamicStateCreateInfo<'_> = "VkPipelineDynamicStateCreateInfo" {
         p_dynamic_states: points(dynamic_state_count),
     } then |info, check| {

@@ -164,6 +164,13 @@ pub fn own_parts(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> S
     }
 }
 
+/// Returns true if rasterization is discarded, so that the fragment shader is ignored.
+pub fn discards(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    let raster = call.get(info.p_rasterization_state);
+    let dynamic = call.get(info.p_dynamic_state).map_or(DynamicState::empty(), |state| dynamic_state(call, state));
+    raster.is_some_and(|raster| raster.rasterizer_discard_enable != 0) && !dynamic.contains(DynamicState::DISCARD)
+}
+
 fn libraries<'c>(
     call: Call<'c>,
     info: &vk::GraphicsPipelineCreateInfo<'_>,

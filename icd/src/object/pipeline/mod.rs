@@ -1,15 +1,19 @@
 //! Shader modules, pipelines and pipeline caches. Source: Vulkan specification, "Shaders",
 //! "Pipelines".
 
+pub mod binary;
 pub mod graphics;
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use vitric_api::physical::SUBGROUP_SIZE;
-use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, StageKey, identify};
+use vitric_api::pipeline::{
+    Identifier, PipelineBinary, PipelineCache, ShaderModule, StageDesc, StageKey, identify, with_binary,
+};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_exec::Program;
@@ -122,16 +126,30 @@ fn merge_pipeline_caches(
 
 #[entry(vkDestroyPipeline)]
 fn destroy_pipeline(object: &DeviceObject, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {
+    object.captured.lock().remove(&pipeline.as_raw());
     destroy(object, &object.pipelines, pipeline);
 }
 
+/// Returns the description of a stage. If the pipeline has binaries, the stage has no module.
 fn stage_desc(
     call: Call<'_>,
     object: &DeviceObject,
     info: &vk::PipelineShaderStageCreateInfo<'_>,
     views_are_devices: bool,
+    binaries: &[Arc<PipelineBinary>],
 ) -> Result<StageDesc> {
     check_subgroup_size(call, object, info)?;
+    let key = |identifier| StageKey {
+        identifier,
+        entry: call.string(info.p_name),
+        stage: info.stage,
+        specialization: specialization(call, call.get(info.p_specialization_info)),
+        views_are_devices,
+    };
+    if !binaries.is_empty() {
+        let key = key(Identifier::default());
+        return with_binary(key, binaries).ok_or_else(|| binary::refuse(object, info.stage));
+    }
     let of_module = |module: Arc<ShaderModule>| (module.identifier(), Some(module));
     let (identifier, module) = if !info.module.is_null() {
         of_module(need(object, &object.shaders, info.module)?)
@@ -140,14 +158,7 @@ fn stage_desc(
     } else {
         (named_module(call, info).ok_or(Error::Unknown)?, None)
     };
-    let key = StageKey {
-        identifier,
-        entry: call.string(info.p_name),
-        stage: info.stage,
-        specialization: specialization(call, call.get(info.p_specialization_info)),
-        views_are_devices,
-    };
-    Ok(StageDesc { key, module })
+    Ok(StageDesc { key: key(identifier), module, program: None })
 }
 
 /// Checks the subgroup size. There is one size, so no other can be required.
@@ -190,6 +201,8 @@ pub struct PipelineBuilder<'a> {
     stages: Vec<(vk::ShaderStageFlags, Result<StageDesc>)>,
     /// Error of an invalid create info.
     refused: Option<Error>,
+    /// Binaries of the pipeline's programs, if the application captures them.
+    captured: Option<RefCell<Vec<Arc<PipelineBinary>>>>,
 }
 
 impl<'a> PipelineBuilder<'a> {
@@ -200,22 +213,37 @@ impl<'a> PipelineBuilder<'a> {
         cache: Option<Arc<PipelineCache>>,
         info: &I,
     ) -> Self {
-        // A refused pipeline has no stage to compile.
-        if let Err(error) = info.check(call, object) {
-            return Self { call, object, cache: None, stages: Vec::new(), refused: Some(error) };
-        }
+        let binaries = match info.check(call, object).and_then(|()| binary::named(call, object, info.next())) {
+            Ok(binaries) => binaries,
+            // A refused pipeline has no stage to compile.
+            Err(error) => {
+                return Self { call, object, cache: None, stages: Vec::new(), refused: Some(error), captured: None };
+            }
+        };
         let of_device = info.has(call, vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX);
-        let desc =
-            |stage: &vk::PipelineShaderStageCreateInfo<'_>| (stage.stage, stage_desc(call, object, stage, of_device));
+        let desc = |stage: &vk::PipelineShaderStageCreateInfo<'_>| {
+            (stage.stage, stage_desc(call, object, stage, of_device, &binaries))
+        };
         let stages = info.stages(call).into_iter().map(desc).collect();
-        Self { call, object, cache, stages, refused: None }
+        let captured = info.has(call, binary::CAPTURE_DATA).then(RefCell::default);
+        Self { call, object, cache, stages, refused: None, captured }
     }
 
     /// Returns the program of a stage, if the pipeline has the stage.
     fn program(&self, stage: vk::ShaderStageFlags) -> Result<Option<Arc<Program>>> {
         let Some((_, desc)) = self.stages.iter().find(|(of, _)| *of == stage) else { return Ok(None) };
         let desc = desc.as_ref().map_err(|error| *error)?;
-        self.object.programs.get(self.object.messages(), desc, self.cache.as_deref()).map(Some)
+        let program = self.object.programs.get(self.object.messages(), desc, self.cache.as_deref())?;
+        if let Some(captured) = &self.captured {
+            captured.borrow_mut().push(Arc::new(PipelineBinary::new(&desc.key, program.clone())));
+        }
+        Ok(Some(program))
+    }
+
+    /// Returns the keys of all stages.
+    fn keys(&self) -> Result<Vec<StageKey>> {
+        self.refused.map_or(Ok(()), Err)?;
+        self.stages.iter().map(|(_, desc)| desc.as_ref().map(|desc| desc.key.clone()).map_err(|error| *error)).collect()
     }
 
     /// Returns true if the pipeline has a stage.
@@ -235,7 +263,7 @@ impl<'a> PipelineBuilder<'a> {
         put_feedback(self.call, info, vk::PipelineCreationFeedback::default());
         let cache = self.cache.as_deref();
         if is_compilation_forbidden(self.call, info)
-            && !self.good().all(|desc| self.object.programs.has(&desc.key, cache))
+            && !self.good().all(|desc| self.object.programs.has(desc, cache))
         {
             return Err(Error::CompileRequired);
         }
@@ -325,8 +353,9 @@ impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
         if !own.intersects(Subsets::PRE_RASTERIZATION_SHADERS | Subsets::FRAGMENT_SHADER) {
             return Vec::new();
         }
+        let discards = own.contains(Subsets::PRE_RASTERIZATION_SHADERS) && graphics::discards(call, self);
         let counts = |stage: &&vk::PipelineShaderStageCreateInfo<'_>| match stage.stage {
-            vk::ShaderStageFlags::FRAGMENT => own.contains(Subsets::FRAGMENT_SHADER),
+            vk::ShaderStageFlags::FRAGMENT => own.contains(Subsets::FRAGMENT_SHADER) && !discards,
             _ => own.contains(Subsets::PRE_RASTERIZATION_SHADERS),
         };
         call.slice(self.p_stages, self.stage_count).iter().filter(counts).collect()
@@ -373,7 +402,13 @@ fn create_all<I: PipelineInfo>(
     let mut failure = None;
     for (slot, (builder, info)) in out.iter_mut().zip(builders.iter().zip(infos)) {
         match room_for(0).and_then(|()| builder.one(info, &make)) {
-            Ok(pipeline) => *slot = vk::Handle::from_raw(object.pipelines.insert(pipeline)),
+            Ok(pipeline) => {
+                let handle = object.pipelines.insert(pipeline);
+                if let Some(captured) = &builder.captured {
+                    object.captured.lock().insert(handle, captured.take());
+                }
+                *slot = vk::Handle::from_raw(handle);
+            }
             Err(error) => failure = failure.or(Some(error)),
         }
         if failure.is_some() && info.has(call, vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
