@@ -321,6 +321,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_map_memory2", 1, Device, V1_4, &[]),
     row("VK_KHR_maintenance5", 1, Device, V1_4, &[VERSION_1_1, "VK_KHR_dynamic_rendering"]),
     row("VK_KHR_maintenance6", 1, Device, V1_4, &[VERSION_1_1]),
+    row("VK_KHR_copy_memory_indirect", 1, Device, None, &[PROPERTIES2, "VK_KHR_buffer_device_address"])
+        .limited("No sparse memory."),
     row("VK_KHR_maintenance7", 1, Device, None, &[VERSION_1_1])
         .limited("There is no layered implementation below the driver."),
     row("VK_KHR_maintenance8", 1, Device, None, &[VERSION_1_1]),

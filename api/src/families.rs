@@ -161,6 +161,8 @@ pub fn needs(command: &Command) -> Q {
         | C::CopyImage { .. }
         | C::CopyBufferToImage { .. }
         | C::CopyImageToBuffer { .. }
+        | C::CopyMemoryIndirect(_)
+        | C::CopyMemoryToImageIndirect { .. }
         | C::UpdateBuffer { .. }
         | C::FillBuffer { .. }
         | C::PipelineBarrier

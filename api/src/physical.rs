@@ -15,6 +15,7 @@ use vitric_gpu::raster::{MAX_SAMPLES, Rate};
 use vitric_gpu::state::MAX_BINDINGS;
 use vitric_gpu::state::MAX_VIEWPORTS;
 use vitric_ir::interface::MAX_PATCH_VERTICES;
+use vitric_vulkan::sys;
 
 use crate::families::PRIORITIES;
 use crate::heap;
@@ -356,6 +357,9 @@ pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> 
         }
         if features.contains(F::TRANSFER_SRC | F::TRANSFER_DST) {
             all |= Wide::HOST_IMAGE_TRANSFER_EXT;
+        }
+        if features.contains(F::TRANSFER_DST) {
+            all |= Wide::from_raw(sys::FormatFeatureFlags2::COPY_IMAGE_INDIRECT_DST_KHR.bits());
         }
         if is_depth && features.contains(F::SAMPLED_IMAGE) {
             all |= Wide::SAMPLED_IMAGE_DEPTH_COMPARISON;

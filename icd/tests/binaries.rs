@@ -131,6 +131,7 @@ fn null_pointers_and_stale_handles_are_errors() {
     });
     let without: *const PipelineBinaryDataInfoKHR = null();
     let empty = PipelineCreateInfoKHR::default();
+    let mut handles = PipelineBinaryHandlesInfoKHR::default();
     // SAFETY: usage is valid except for null pointers and handles that the driver checks.
     let codes = unsafe {
         (commands.destroy)(device, PipelineBinaryKHR::default(), null());
@@ -138,7 +139,7 @@ fn null_pointers_and_stale_handles_are_errors() {
         (commands.destroy)(device, PipelineBinaryKHR::from_raw(STALE), null());
         assert_eq!(heard(&driver), 1);
         [
-            (commands.create)(device, null(), null(), &raw mut PipelineBinaryHandlesInfoKHR::default()),
+            (commands.create)(device, null(), null(), &raw mut handles),
             (commands.create)(device, &of_pipeline(vk::Pipeline::from_raw(STALE)), null(), null_mut()),
             (commands.data)(device, without, &raw mut key, &raw mut size, null_mut()),
             (commands.data)(device, &raw const info, &raw mut key, &raw mut size, null_mut()),
@@ -238,7 +239,8 @@ fn pipelines_of_wrong_binaries_are_errors() {
     assert_eq!(of_other.map_err(|(_, code)| code), Err(UNKNOWN));
     assert_eq!(heard(&driver), 1);
     let handles = [handle];
-    assert!(compute(&driver, &[], (&raw const named(&handles)).cast()).is_ok());
+    let info = named(&handles);
+    assert!(compute(&driver, &[], (&raw const info).cast()).is_ok());
     let raw = sys::Pipeline::from_raw(pipeline.as_raw());
     let release = Newer(sys::ReleaseCapturedPipelineDataInfoKHR { pipeline: raw, ..Default::default() });
     // SAFETY: the driver checks that the pipeline has captured data.

@@ -6,6 +6,8 @@ mod common;
 use ash::khr;
 use ash::vk::{self, Handle};
 use common::Driver;
+use vitric_vulkan::names::KHR_COPY_MEMORY_INDIRECT_NAME;
+use vitric_vulkan::{Newer, Vocabulary, sys};
 
 fn heard(driver: &Driver) -> usize {
     let mut messages = driver.messages.lock().unwrap();
@@ -185,5 +187,94 @@ fn sizes_of_fragments_may_be_anything() {
     let info = vk::RenderPassCreateInfo2::default().subpasses(&subpasses);
     // SAFETY: the info is valid except for values that the driver checks.
     assert_eq!(unsafe { second.create_render_pass2(&info, None) }.unwrap_err(), vk::Result::ERROR_UNKNOWN);
+    driver.close();
+}
+
+/// Regions of indirect copies at any address, with any stride and of any number. Regions inside of
+/// memory that name unknown addresses are dropped.
+#[test]
+fn indirect_copies_of_any_address_are_survived() {
+    let names = [vk::KHR_BUFFER_DEVICE_ADDRESS_NAME, vk::KHR_DEVICE_GROUP_NAME, KHR_COPY_MEMORY_INDIRECT_NAME];
+    let driver = Driver::open_for(vk::API_VERSION_1_1, &names);
+    let device = driver.device.handle();
+    // SAFETY: usage is valid except for values that the driver checks, and each function has the
+    // type that belongs to its name.
+    unsafe {
+        let find = |name: &std::ffi::CStr| driver.instance.get_device_proc_addr(device, name.as_ptr()).unwrap();
+        type Copy = <sys::PFN_vkCmdCopyMemoryIndirectKHR as Vocabulary>::Own;
+        let copy: Copy = std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkCmdCopyMemoryIndirectKHR"));
+        type ToImage = <sys::PFN_vkCmdCopyMemoryToImageIndirectKHR as Vocabulary>::Own;
+        let to_image: ToImage =
+            std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkCmdCopyMemoryToImageIndirectKHR"));
+        let usage = vk::BufferUsageFlags::INDIRECT_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let buffer = driver.device.create_buffer(&vk::BufferCreateInfo::default().size(4096).usage(usage), None).unwrap();
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(4096).memory_type_index(1).push_next(&mut flags);
+        let memory = driver.device.allocate_memory(&info, None).unwrap();
+        driver.device.bind_buffer_memory(buffer, memory, 0).unwrap();
+        let addresses = khr::buffer_device_address::Device::new(&driver.instance, &driver.device);
+        let start = addresses.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer));
+        let mapped = driver.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
+        mapped.cast::<u8>().write_bytes(0xa5, 4096);
+        let range = |address, size, stride| sys::StridedDeviceAddressRangeKHR { address, size, stride };
+        let wrong = [
+            (1, range(0, 24, 24)),
+            (1, range(start + 2, 24, 24)),
+            (1, range(u64::MAX - 3, 24, 24)),
+            (1, range(start, 24, 0)),
+            (1, range(start, 24, 20)),
+            (1, range(start, 64, 27)),
+            (2, range(start, 47, 24)),
+            (u32::MAX, range(start, 4096, 24)),
+        ];
+        let dropped = [(1, range(start, 24, 24)), (170, range(start, 4080, 24)), (2, range(start + 4072, 48, 24))];
+        let dropped = dropped.into_iter().chain([(1000, range(start, u64::MAX, 24)), (0, range(7, 0, 0))]);
+        heard(&driver);
+        for (copy_count, copy_address_range) in wrong.into_iter().chain(dropped) {
+            let info =
+                Newer(sys::CopyMemoryIndirectInfoKHR { copy_count, copy_address_range, ..Default::default() });
+            driver.run(|_, commands| copy(commands, &raw const info)).unwrap();
+        }
+        assert_eq!(heard(&driver), wrong.len());
+        driver.run(|_, commands| copy(commands, std::ptr::null())).unwrap();
+        driver.run(|_, commands| to_image(commands, std::ptr::null())).unwrap();
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(vk::Format::R8G8B8A8_UNORM)
+            .extent(vk::Extent3D { width: 16, height: 16, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::TRANSFER_DST);
+        let image = driver.device.create_image(&info, None).unwrap();
+        let texels = driver.allocate(driver.device.get_image_memory_requirements(image).size).unwrap();
+        driver.device.bind_image_memory(image, texels, 0).unwrap();
+        let layers = [sys::ImageSubresourceLayers { layer_count: u32::MAX, ..Default::default() }; 8];
+        let described = |copy_count, image_subresources, image: u64| {
+            let mut info = Newer(sys::CopyMemoryToImageIndirectInfoKHR::default());
+            (info.copy_count, info.image_subresources) = (copy_count, image_subresources);
+            info.copy_address_range = range(start, 4096, 56);
+            info.dst_image = sys::Handle::from_raw(image);
+            info
+        };
+        let live = image.as_raw();
+        let wrong = [
+            described(1, layers.as_ptr(), 0),
+            described(1, layers.as_ptr(), 0x0400_0000_1000_0007),
+            described(8, std::ptr::null(), live),
+            described(u32::MAX, std::ptr::null(), live),
+        ];
+        for info in &wrong {
+            driver.run(|_, commands| to_image(commands, &raw const *info)).unwrap();
+        }
+        assert_eq!(heard(&driver), wrong.len());
+        let unknown = described(8, layers.as_ptr(), live);
+        driver.run(|_, commands| to_image(commands, &raw const unknown)).unwrap();
+        // A source that is known, with an offset and an extent of any size.
+        mapped.cast::<u64>().write(start);
+        let known = described(1, layers.as_ptr(), live);
+        driver.run(|_, commands| to_image(commands, &raw const known)).unwrap();
+        assert_eq!(heard(&driver), 0);
+    }
     driver.close();
 }

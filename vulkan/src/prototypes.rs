@@ -60,6 +60,8 @@ macro_rules! parameters {
 }
 
 parameters! {
+    CopyMemoryIndirectInfoKHR,
+    CopyMemoryToImageIndirectInfoKHR,
     PipelineBinaryCreateInfoKHR,
     PipelineBinaryDataInfoKHR,
     PipelineBinaryHandlesInfoKHR,

@@ -57,8 +57,12 @@ macro_rules! structures {
 
 structures! {
     AttachmentFeedbackLoopInfoEXT = ATTACHMENT_FEEDBACK_LOOP_INFO_EXT;
+    CopyMemoryIndirectInfoKHR = COPY_MEMORY_INDIRECT_INFO_KHR;
+    CopyMemoryToImageIndirectInfoKHR = COPY_MEMORY_TO_IMAGE_INDIRECT_INFO_KHR;
     DevicePipelineBinaryInternalCacheControlKHR = DEVICE_PIPELINE_BINARY_INTERNAL_CACHE_CONTROL_KHR;
     PhysicalDeviceComputeShaderDerivativesPropertiesKHR = PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR;
+    PhysicalDeviceCopyMemoryIndirectFeaturesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR;
+    PhysicalDeviceCopyMemoryIndirectPropertiesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_PROPERTIES_KHR;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
     PhysicalDeviceMaintenance7FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR;
     PhysicalDeviceMaintenance7PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_PROPERTIES_KHR;
@@ -134,6 +138,7 @@ macro_rules! properties {
 }
 
 properties! {
+    PhysicalDeviceCopyMemoryIndirectPropertiesKHR,
     PhysicalDeviceLayeredApiPropertiesListKHR,
     PhysicalDeviceMaintenance7PropertiesKHR,
     PhysicalDeviceMaintenance9PropertiesKHR,

@@ -20,6 +20,11 @@ pub(super) fn features(to: &mut impl Structures) {
         unified_image_layouts: vk::TRUE,
         ..Default::default()
     }));
+    to.put(Newer(sys::PhysicalDeviceCopyMemoryIndirectFeaturesKHR {
+        indirect_memory_copy: vk::TRUE,
+        indirect_memory_to_image_copy: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true));
     to.put(vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true));
     to.put(vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true));
@@ -120,6 +125,10 @@ pub(super) fn properties(to: &mut impl Structures) {
         ..Default::default()
     }));
     to.put(maintenance7());
+    to.put(Newer(sys::PhysicalDeviceCopyMemoryIndirectPropertiesKHR {
+        supported_queues: sys::QueueFlags::GRAPHICS | sys::QueueFlags::COMPUTE | sys::QueueFlags::TRANSFER,
+        ..Default::default()
+    }));
     // Undescribed attributes are zero in all components, including the last one.
     to.put(PhysicalDeviceMaintenance9PropertiesKHR::default());
     // The algorithm is specific to the build.

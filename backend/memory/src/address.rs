@@ -66,6 +66,14 @@ impl Addresses {
         self.ranges.iter().find(|(_, other)| Arc::ptr_eq(other, allocation)).map(|(address, _)| *address)
     }
 
+    /// Returns the allocation that contains `size` bytes at an address, and their offset in it.
+    pub fn locate(&self, address: u64, size: u64) -> Option<(&Arc<Allocation>, u64)> {
+        let after = self.ranges.partition_point(|(first, _)| *first <= address);
+        let (first, allocation) = self.ranges.get(after.checked_sub(1)?)?;
+        let offset = address - first;
+        (offset.checked_add(size)? <= allocation.size()).then_some((allocation, offset))
+    }
+
     /// Returns the allocation that contains an address, and the first address of that allocation.
     pub fn range(&self, address: u64) -> Option<(u64, &Allocation)> {
         let after = self.ranges.partition_point(|(first, _)| *first <= address);

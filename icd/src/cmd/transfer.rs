@@ -1,11 +1,14 @@
 //! Commands that copy, fill and clear. Source: Vulkan specification, "Copy Commands", "Clear
 //! Commands"; `VK_KHR_copy_commands2`.
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use vitric_api::Result;
 use vitric_entry::entry;
 use vitric_gpu::command::{AttachmentClear, AttachmentsClear, Command};
 use vitric_gpu::state::ClearValue;
+use vitric_gpu::transfer::IndirectRegions;
+use vitric_vulkan::sys::Handle as _;
+use vitric_vulkan::{CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, sys};
 
 use super::Recorder;
 use crate::call::{Array, Bytes, Call, In};
@@ -165,6 +168,61 @@ fn record_copy_buffer_to_image(
         target: need(object, &object.images, target)?,
         regions: regions.collect(),
     })
+}
+
+/// Checks the location of the regions of an indirect copy, each of at least `bytes` bytes. Without
+/// a region, the location is not used.
+fn indirect_regions(
+    call: Call<'_>,
+    recorder: Recorder<'_>,
+    range: sys::StridedDeviceAddressRangeKHR,
+    [count, bytes]: [u32; 2],
+) -> Result<Option<IndirectRegions>> {
+    let sys::StridedDeviceAddressRangeKHR { address, size, stride } = range;
+    if count == 0 {
+        return Ok(None);
+    }
+    recorder.check(call, "VkStridedDeviceAddressRangeKHR", |check| {
+        let is_stride = stride.is_multiple_of(4) && stride >= bytes.into();
+        check.holds("stride", stride, &format!("a multiple of 4 from {bytes} on"), is_stride)?;
+        check.within("copy_count", count.into(), 0..=size / stride)?;
+        let addresses = recorder.device.device.gpu().addresses().now();
+        let is_known = address.is_multiple_of(4) && addresses.locate(address, bytes.into()).is_some();
+        check.holds("address", format_args!("{address:#x}"), "a multiple of 4 and the address of a buffer", is_known)
+    })?;
+    Ok(Some(IndirectRegions { address, stride, count }))
+}
+
+#[entry(vkCmdCopyMemoryIndirectKHR)]
+fn copy_memory_indirect(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, CopyMemoryIndirectInfoKHR>) -> Result<()> {
+    let size = [info.copy_count, IndirectRegions::MEMORY_BYTES as u32];
+    match indirect_regions(call, recorder, info.copy_address_range, size)? {
+        Some(regions) => recorder.record(Command::CopyMemoryIndirect(regions)),
+        None => Ok(()),
+    }
+}
+
+#[entry(vkCmdCopyMemoryToImageIndirectKHR)]
+fn copy_memory_to_image_indirect(
+    call: Call<'_>,
+    recorder: Recorder<'_>,
+    info: In<'_, CopyMemoryToImageIndirectInfoKHR>,
+) -> Result<()> {
+    let (object, count) = (recorder.device, info.copy_count);
+    let target = need(object, &object.images, vk::Image::from_raw(info.dst_image.as_raw()))?;
+    let size = [count, IndirectRegions::IMAGE_BYTES as u32];
+    let Some(regions) = indirect_regions(call, recorder, info.copy_address_range, size)? else { return Ok(()) };
+    recorder.check(call, "VkCopyMemoryToImageIndirectInfoKHR", |check| {
+        check.points("p_image_subresources", info.image_subresources, count)
+    })?;
+    let layers = |layers: &sys::ImageSubresourceLayers| vk::ImageSubresourceLayers {
+        aspect_mask: vk::ImageAspectFlags::from_raw(layers.aspect_mask.bits()),
+        mip_level: layers.mip_level,
+        base_array_layer: layers.base_array_layer,
+        layer_count: layers.layer_count,
+    };
+    let layers = call.slice(info.image_subresources, count).iter().map(layers).collect();
+    recorder.record(Command::CopyMemoryToImageIndirect { regions, target, layers })
 }
 
 #[entry(vkCmdCopyImageToBuffer)]

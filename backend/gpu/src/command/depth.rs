@@ -103,7 +103,9 @@ pub(super) fn written_by(structures: &HizCache, command: &Command) {
         | Command::UpdateBuffer { target, .. }
         | Command::FillBuffer { target, .. }
         | Command::CopyQueryPoolResults { target, .. } => written_buffer(structures, target),
-        Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => structures.copied_to(target),
+        Command::CopyImage { target, .. }
+        | Command::CopyBufferToImage { target, .. }
+        | Command::CopyMemoryToImageIndirect { target, .. } => structures.copied_to(target),
         Command::BlitImage { target, .. }
         | Command::ClearColorImage { target, .. }
         | Command::ResolveImage { target, .. } => structures.wrote_surface(target),

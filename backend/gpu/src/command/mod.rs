@@ -39,6 +39,7 @@ use vitric_memory::{Buffer, BufferRange, Hint, Surface, SurfaceView};
 use crate::pipeline::CompiledPipeline;
 use crate::raster::{RateState, SampleLocations};
 use crate::state::{ClearValue, ComputePipeline, DepthBias, LineStipple, PassDesc, SetBlend, SetState, VertexInput};
+use crate::transfer::IndirectRegions;
 
 pub use event::Event;
 pub use execute::LossReport;
@@ -308,6 +309,15 @@ pub enum Command {
         source: Arc<Surface>,
         target: Arc<Buffer>,
         regions: Vec<vk::BufferImageCopy>,
+    },
+    /// Copies between device addresses, with regions that are read from memory.
+    CopyMemoryIndirect(IndirectRegions),
+    /// Copies from device addresses to an image, with regions that are read from memory.
+    CopyMemoryToImageIndirect {
+        regions: IndirectRegions,
+        target: Arc<Surface>,
+        /// Layers of each region.
+        layers: Box<[vk::ImageSubresourceLayers]>,
     },
     UpdateBuffer {
         target: Arc<Buffer>,

@@ -41,6 +41,8 @@ impl Command {
             Self::BlitImage { .. } => "vkCmdBlitImage",
             Self::CopyBufferToImage { .. } => "vkCmdCopyBufferToImage",
             Self::CopyImageToBuffer { .. } => "vkCmdCopyImageToBuffer",
+            Self::CopyMemoryIndirect(_) => "vkCmdCopyMemoryIndirectKHR",
+            Self::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
             Self::UpdateBuffer { .. } => "vkCmdUpdateBuffer",
             Self::FillBuffer { .. } => "vkCmdFillBuffer",
             Self::ClearColorImage { .. } => "vkCmdClearColorImage",

@@ -165,7 +165,8 @@ impl<'g> Processor<'g> {
                 in_use.iter().for_each(|in_use| residency::use_images(in_use, command));
                 if !self.queries.execute(self.gpu, command) {
                     let (workers, deadline) = (self.gpu.workers(), &*self.deadline);
-                    transfers::execute(&TransferContext { workers, in_use, deadline, bytes }, command)?;
+                    let addresses = &*self.device.addresses;
+                    transfers::execute(&TransferContext { workers, in_use, deadline, bytes, addresses }, command)?;
                 }
                 depth::written_by(self.gpu.depths(), command);
                 Ok(())

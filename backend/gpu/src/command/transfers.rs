@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use vitric_base::workers::Workers;
 use vitric_exec::interp::Deadline;
-use vitric_memory::InUse;
+use vitric_memory::{Addresses, InUse};
 
 use super::Command;
 use crate::gpu::{DeviceLost, PipelineStage};
@@ -23,6 +23,8 @@ pub(super) struct TransferContext<'p> {
     pub(super) deadline: &'p Deadline,
     /// Inline data of the command's list.
     pub(super) bytes: &'p [u8],
+    /// Memory by device address.
+    pub(super) addresses: &'p Addresses,
 }
 
 /// Executes a transfer command, one region after the other. All other commands are ignored.
@@ -30,7 +32,7 @@ pub(super) struct TransferContext<'p> {
 /// # Errors
 /// [`DeviceLost::TimedOut`] when the command's time is up.
 pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Result<(), DeviceLost> {
-    let &TransferContext { workers, in_use, deadline, bytes } = context;
+    let &TransferContext { workers, in_use, deadline, bytes, addresses } = context;
     match command {
         Command::CopyBuffer { source, target, regions } => {
             for_each_batch(deadline, regions, |regions| transfer::copy_buffer(source, target, regions))
@@ -49,6 +51,18 @@ pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Resul
             let copy = BufferImageTransfer { buffer: target, image: source, direction: CopyDirection::ToBuffer };
             for_each_batch(deadline, regions, |regions| transfer::copy_buffer_image(workers, in_use, copy, regions))
         }
+        Command::CopyMemoryIndirect(regions) => {
+            for_each_indirect(deadline, command, regions.count, |number| {
+                transfer::copy_memory(addresses, *regions, number)
+            })
+        }
+        Command::CopyMemoryToImageIndirect { regions, target, layers } => {
+            for_each_indirect(deadline, command, regions.count, |number| {
+                let Some(layers) = layers.get(number as usize) else { return false };
+                let source = (addresses, *regions, number);
+                transfer::copy_memory_to_image(workers, in_use, source, (target, *layers))
+            })
+        }
         Command::UpdateBuffer { target, offset, data } => {
             target.write(*offset, data.of(bytes));
             Ok(())
@@ -66,6 +80,31 @@ pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Resul
         }
         _ => Ok(()),
     }
+}
+
+/// Calls `copy` with the number of each region until the command's time is up. Logs a warning if it
+/// returned false for a region, which is dropped.
+fn for_each_indirect(
+    deadline: &Deadline,
+    command: &Command,
+    count: u32,
+    copy: impl Fn(u32) -> bool,
+) -> Result<(), DeviceLost> {
+    let mut dropped = 0;
+    for number in 0..count {
+        dropped += u32::from(!copy(number));
+        if deadline.expired() {
+            return Err(DeviceLost::TimedOut(PipelineStage::Transfer));
+        }
+    }
+    if dropped > 0 {
+        log::warn!(
+            "{}: {dropped} of {count} regions are dropped: expected addresses and sizes inside of buffers with device \
+             addresses",
+            command.name()
+        );
+    }
+    Ok(())
 }
 
 /// Calls `work` with all regions in batches until the command's time is up. A time check between

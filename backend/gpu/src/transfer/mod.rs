@@ -6,6 +6,7 @@
 mod blit;
 mod clear;
 mod copy;
+mod indirect;
 mod present;
 mod resolve;
 mod resolve_depth;
@@ -18,6 +19,8 @@ pub(crate) use clear::{PlaneClear, clears_all};
 pub use clear::{clear_image, fill_buffer};
 pub(crate) use copy::{BufferImageTransfer, copy_buffer_image, copy_image};
 pub use copy::{CopyDirection, copy_buffer};
+pub use indirect::IndirectRegions;
+pub(crate) use indirect::{copy_memory, copy_memory_to_image};
 pub use present::read_frame;
 pub(crate) use resolve::{replicate, resolve, resolve_view};
 pub(crate) use resolve_depth::resolve_depth_stencil;

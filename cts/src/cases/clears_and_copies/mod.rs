@@ -4,5 +4,6 @@
 mod buffers;
 mod copy_commands2;
 mod host_image_copy;
+mod indirect;
 mod maintenance8;
 mod transfers;

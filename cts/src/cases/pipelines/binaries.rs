@@ -217,14 +217,13 @@ fn graphics(gpu: &Gpu) -> Case {
 /// A description of a compute pipeline with a value of specialization constant 0.
 struct Described {
     layout: vk::PipelineLayout,
-    set: vk::DescriptorSetLayout,
     module: vk::ShaderModule,
 }
 
 impl Described {
     fn new(gpu: &Gpu) -> Result<Self, Outcome> {
         let (set, _) = gpu.set(&[STORAGE; 2])?;
-        Ok(Self { layout: gpu.layout(&[set])?, set, module: gpu.module(shader!("unary.comp"))? })
+        Ok(Self { layout: gpu.layout(&[set])?, module: gpu.module(shader!("unary.comp"))? })
     }
 
     /// Calls a function with the create info of a pipeline.

@@ -13,7 +13,8 @@ fn needs_addresses(gpu: &Gpu) -> Case {
     }
 }
 
-fn address(gpu: &Gpu, buffer: &Buffer) -> u64 {
+/// Returns the device address of a buffer.
+pub(in crate::cases) fn address(gpu: &Gpu, buffer: &Buffer) -> u64 {
     let second = khr::buffer_device_address::Device::new(&gpu.instance, &gpu.device);
     let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
     // SAFETY: the buffer is bound to memory that has addresses.

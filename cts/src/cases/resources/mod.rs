@@ -1,6 +1,6 @@
 //! Chapter "Resource Creation": buffers, images and their views.
 
-mod device_addresses;
+pub(in crate::cases) mod device_addresses;
 mod image_views;
 mod layouts;
 mod requirements;
