@@ -433,6 +433,44 @@ pub fn fragment_shading_rates() -> [(vk::SampleCountFlags, vk::Extent2D); Rate::
     })
 }
 
+/// Numbers of rows of the right factor for which products of cooperative matrices are reported.
+/// Longer sums of bytes need fewer loads and stores of their results.
+const MATRIX_DEPTHS: [u32; 3] = [16, 32, 64];
+
+/// Returns the supported products of cooperative matrices. Programs may prefer the first ones.
+pub fn cooperative_matrices() -> Vec<vk::CooperativeMatrixPropertiesKHR<'static>> {
+    use vk::ComponentTypeKHR as T;
+    let product = |depth, [a, b, sum]: [T; 3], saturates| {
+        vk::CooperativeMatrixPropertiesKHR::default()
+            .m_size(SUBGROUP_SIZE)
+            .n_size(SUBGROUP_SIZE)
+            .k_size(depth)
+            .a_type(a)
+            .b_type(b)
+            .c_type(sum)
+            .result_type(sum)
+            .saturating_accumulation(saturates)
+            .scope(vk::ScopeKHR::SUBGROUP)
+    };
+    let floats = [
+        [T::FLOAT16, T::FLOAT16, T::FLOAT32],
+        [T::FLOAT16, T::FLOAT16, T::FLOAT16],
+        [T::FLOAT32, T::FLOAT32, T::FLOAT32],
+    ];
+    let bytes = [
+        [T::SINT8, T::SINT8, T::SINT32],
+        [T::UINT8, T::UINT8, T::UINT32],
+        [T::SINT8, T::UINT8, T::SINT32],
+        [T::UINT8, T::SINT8, T::SINT32],
+    ];
+    let floats = floats.map(|types| product(SUBGROUP_SIZE, types, false));
+    let of_bytes = |depth| {
+        let each = move |types| [false, true].map(|saturates| product(depth, types, saturates));
+        bytes.into_iter().flat_map(each)
+    };
+    floats.into_iter().chain(MATRIX_DEPTHS.into_iter().flat_map(of_bytes)).collect()
+}
+
 /// Returns the sample counts that support custom sample locations. A single sample has its
 /// standard location.
 pub fn custom_sample_counts() -> vk::SampleCountFlags {

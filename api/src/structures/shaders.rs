@@ -52,6 +52,12 @@ pub(super) fn features(to: &mut impl Structures) {
             .fragment_shader_sample_interlock(true)
             .fragment_shader_pixel_interlock(true),
     );
+    // Loads and stores of matrices check each element that is not in bounds with its strip.
+    to.put(
+        vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default()
+            .cooperative_matrix(true)
+            .cooperative_matrix_robust_buffer_access(true),
+    );
     // Sparse images are not supported.
     to.put(
         vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()
@@ -82,4 +88,8 @@ pub(super) fn features(to: &mut impl Structures) {
 pub(super) fn properties(to: &mut impl Structures) {
     // Invocations of mesh and task shaders do not form quads.
     to.put(PhysicalDeviceComputeShaderDerivativesPropertiesKHR::default());
+    to.put(
+        vk::PhysicalDeviceCooperativeMatrixPropertiesKHR::default()
+            .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
+    );
 }

@@ -262,7 +262,10 @@ impl Program {
                     | B::SubgroupLtMask
             )
         };
-        let looks = |inst: &Inst| matches!(inst, Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. });
+        let looks = |inst: &Inst| {
+            let is_matrix = matches!(inst, Inst::MatrixLoad(_) | Inst::MatrixStore(_) | Inst::MatrixMultiply(_));
+            is_matrix || matches!(inst, Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. })
+        };
         self.inputs.iter().any(sees) || self.code.function().insts.iter().any(looks)
     }
 }

@@ -14,7 +14,10 @@ use foldhash::HashMap;
 use super::cursor::{Cursor, Result};
 use super::notation::{Notation, read_piece, write_row};
 use super::operands::{Field, operands};
-use super::{AtomicOp, BinaryOp, Image, InterpolateAt, Local, Space, Table, TernaryOp, UnaryOp, Value, WideOp};
+use super::{
+    AtomicOp, BinaryOp, Image, InterpolateAt, Local, MatrixLoad, MatrixMultiply, MatrixStore, Space, Table, TernaryOp,
+    UnaryOp, Value, WideOp,
+};
 
 /// Effect of an instruction besides the computation of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +83,7 @@ impl Atomic64 {
 /// Defines [`Inst`] and what follows from its rows. Rows stand in groups by their effect.
 ///
 /// `operations` have the name of their operation in the text. `boxed` rows are instructions whose
-/// fields stand in a structure of the instruction's name.
+/// fields stand in a structure of the instruction's name. `boxed_effects` rows have no results.
 macro_rules! instructions {
     (
         $(#[$meta:meta])*
@@ -88,6 +91,9 @@ macro_rules! instructions {
         operations { $($Operation:ident -> result { op: $Op:ident, $($operand:ident: Value),* };)* }
         boxed {$(
             $Boxed:ident: $boxed_effect:ident -> $boxed_result:ident { $($inner:ident),* } = ($($inner_piece:tt)+);
+        )*}
+        boxed_effects {$(
+            $Effect:ident: $effect_of:ident { $($member:ident),* } = ($($member_piece:tt)+);
         )*}
         $($effect:ident {$(
             $(#[$doc:meta])*
@@ -105,6 +111,7 @@ macro_rules! instructions {
                 $Row $({ $result: Value, $($input: $Input),* })? $({ $($field: $Field),* })?,
             )*)*
             $($Boxed(Box<$Boxed>),)*
+            $($Effect(Box<$Effect>),)*
             Image(Box<Image>),
         }
 
@@ -114,10 +121,12 @@ macro_rules! instructions {
                 Self::$Row { $($($input,)* ..)? $($($field,)*)? } => $($($input)*)? $($($field)*)?;
             )*)*
             $(Self::$Boxed(inner) => inner;)*
+            $(Self::$Effect(inner) => inner;)*
             Self::Image(image) => image;
         } }
 
         $(operands! { $Boxed { Self { $($inner,)* .. } => $($inner)*; } })*
+        $(operands! { $Effect { Self { $($member,)* } => $($member)*; } })*
 
         impl Inst {
             /// Returns the effect.
@@ -126,6 +135,7 @@ macro_rules! instructions {
                     $(Self::$Operation { .. } => Effect::None,)*
                     $($(Self::$Row { .. } => Effect::$effect,)*)*
                     $(Self::$Boxed(_) => Effect::$boxed_effect,)*
+                    $(Self::$Effect(_) => Effect::$effect_of,)*
                     Self::Image(image) if image.op.has_effect() => Effect::Memory,
                     Self::Image(_) => Effect::None,
                 }
@@ -169,6 +179,10 @@ macro_rules! instructions {
                         let $Boxed { $($inner,)* .. } = &**inner;
                         write_row!(out, stringify!($Boxed), $($inner_piece)+);
                     })*
+                    $(Self::$Effect(inner) => {
+                        let $Effect { $($member,)* } = &**inner;
+                        write_row!(out, stringify!($Effect), $($member_piece)+);
+                    })*
                     Self::Image(image) => image.write(out)?,
                 }
                 Ok(())
@@ -188,6 +202,10 @@ macro_rules! instructions {
                         $(stringify!($Boxed) => {
                             $(read_piece!(line, $inner_piece);)+
                             Self::$Boxed(Box::new($Boxed { $boxed_result: line.result, $($inner),* }))
+                        })*
+                        $(stringify!($Effect) => {
+                            $(read_piece!(line, $member_piece);)+
+                            Self::$Effect(Box::new($Effect { $($member),* }))
                         })*
                         "Image" => Self::Image(Box::new(Image::read(line)?)),
                         _ => return Err("no such instruction"),
@@ -225,6 +243,13 @@ instructions! {
         Wide: None -> result { op, words } = (op " " words);
         Atomic64: Memory -> result { op, space, offset, value, comparator }
             = (op " " space ", " offset ", " value [" " comparator]);
+        MatrixLoad: None -> result { form, space, offset, stride } = (form " " space ", " offset ", " stride);
+        MatrixMultiply: None -> result { op, words } = (op " " words);
+    }
+
+    boxed_effects {
+        MatrixStore: Memory { form, space, offset, stride, words }
+            = (form " " space ", " offset ", " stride ", " words);
     }
 
     None {

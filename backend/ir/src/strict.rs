@@ -11,7 +11,7 @@
 //! `Continue` that leads there. At an unreachable point, every value counts as defined.
 
 use super::verify::VerifyError;
-use super::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
+use super::{BinaryOp, Function, Inst, MatrixForm, MatrixOp, TernaryOp, Type, UnaryOp, Value};
 
 /// Set of values, as a bit mask.
 type Set = Vec<u64>;
@@ -151,6 +151,17 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         Inst::Shuffle { result, a, index } => ty(result) == ty(a) && is(index, Type::I32),
         Inst::Lane { result } => is(result, Type::I32),
         Inst::IsActive { result } => is(result, Type::Bool),
+        Inst::MatrixLoad(load) => {
+            let wanted = if load.form == MatrixForm::Halves { Some(Type::F32) } else { None };
+            is(&load.offset, Type::I32)
+                && is(&load.stride, Type::I32)
+                && inst.results().all(|result| wanted.is_none_or(|wanted| is(&result, wanted)))
+        }
+        Inst::MatrixStore(store) => is(&store.offset, Type::I32) && is(&store.stride, Type::I32),
+        Inst::MatrixMultiply(product) => {
+            let wanted = if product.op == MatrixOp::Floats { Type::F32 } else { Type::I32 };
+            product.words.iter().all(|word| is(word, wanted)) && inst.results().all(|result| is(&result, wanted))
+        }
         Inst::Atomic64(atomic) => is(&atomic.offset, Type::I32),
         _ => true,
     };

@@ -59,6 +59,10 @@ fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<
         Inst::TableLoad { table, .. } if table.0 as usize >= function.tables.len() => Err("no such table"),
         Inst::Image(image) => check_image(image),
         Inst::Wide(wide) if wide.words.len() as u32 != wide.op.shape().0 => Err("a wide operation of another shape"),
+        Inst::MatrixMultiply(product) => product.parts().map(|_| ()),
+        Inst::MatrixStore(store) if store.words.len() as u32 != store.form.words() => {
+            Err("a store of a strip of another shape")
+        }
         Inst::StorePart { bytes, .. } if !matches!(bytes, 1 | 2) => Err("a part has one or two bytes"),
         _ => match inst.space() {
             Some(Space::OfImage { image, .. }) if !has_routine(function, *image) => {

@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 
 use foldhash::{HashMap, HashSet};
-use spirv::{Decoration, Op, StorageClass};
+use spirv::{Decoration, Op, Scope, StorageClass};
 use vitric_base::host_memory;
-use vitric_ir::{Builder, Type, Value, elementary};
+use vitric_base::simd::WAVE;
+use vitric_ir::{BLOCK, Builder, Type, Value, elementary};
 
-use super::module::{MAX_FLAT_WORDS, MAX_WORDS, Module, Ty};
+use super::module::{MAX_FLAT_WORDS, MAX_WORDS, MatrixIds, MatrixType, MatrixUse, Module, Ty};
 use super::number::{self, Number, NumberTypes};
 use super::parse::Instruction;
 use super::usage::Usage;
@@ -16,6 +17,9 @@ use super::{Error, Result, Specialization};
 
 /// Maximum number of scalars of all constants of a program: 128 MiB.
 const MAX_TOTAL: usize = 1 << 24;
+
+/// Maximum number of rows and of columns of a cooperative matrix.
+const MAX_MATRIX: u32 = 64;
 
 /// Scalars of each constant, with its type.
 #[derive(Debug, Default)]
@@ -94,6 +98,9 @@ impl Constants {
                 let literal = u64::from(inst.word(2)?) | u64::from(inst.words.get(3).copied().unwrap_or(0)) << 32;
                 Ok(vec![Number::of(module, ty)?.canonical(given.unwrap_or(literal))])
             }
+            Op::ConstantComposite | Op::SpecConstantComposite if matches!(module.ty(ty)?, Ty::Cooperative(_)) => {
+                Ok(self.composite(&[inst.word(2)?])?.repeat(self.words(module, ty)? as usize))
+            }
             Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst.rest(2)),
             Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
                 let part = self.composite(&[inst.word(2)?])?;
@@ -124,6 +131,7 @@ impl Constants {
             self.get(id).map(|(_, words)| words).ok_or(Error::Malformed("an operand is not constant"))
         };
         match op {
+            Op::CooperativeMatrixLengthKHR => Ok(vec![self.words(module, inst.word(3)?)?.into()]),
             Op::CompositeExtract => {
                 let (ty, words) = self.get(inst.word(3)?).ok_or(Error::Malformed("an operand is not constant"))?;
                 let (first, part) = self.part(module, ty, inst.rest(4))?;
@@ -181,6 +189,10 @@ impl Constants {
             Ty::Bool | Ty::Int(_) | Ty::Float(_) => 1,
             Ty::Pointer(class, _) | Ty::UntypedPointer(class) if is_value(*class) => 1,
             Ty::Vector(part, count) | Ty::Matrix(part, count) => u64::from(inner(*part)?) * u64::from(*count),
+            Ty::Cooperative(matrix) => {
+                let MatrixType { rows, columns, .. } = self.matrix(module, *matrix)?;
+                u64::from(rows * columns / WAVE as u32)
+            }
             Ty::Array(part, length) => u64::from(inner(*part)?) * u64::from(self.length(*length)?),
             Ty::Struct(parts) => parts.iter().map(|&part| inner(part).map(u64::from)).sum::<Result<u64>>()?,
             _ => 0,
@@ -210,6 +222,7 @@ impl Constants {
             return Ok(wide);
         }
         let wide = match module.ty(ty)? {
+            Ty::Cooperative(_) => false,
             Ty::Vector(part, _) | Ty::Matrix(part, _) | Ty::Array(part, _) => self.has_wide(module, *part)?,
             Ty::Struct(parts) => {
                 parts.iter().try_fold(false, |wide, &part| Ok::<_, Error>(wide || self.has_wide(module, part)?))?
@@ -218,6 +231,31 @@ impl Constants {
         };
         self.wide.borrow_mut().insert(ty, wide);
         Ok(wide)
+    }
+
+    /// Returns the shape of a type of cooperative matrices, and checks that it is supported.
+    pub(super) fn matrix(&self, module: &Module, ids: MatrixIds) -> Result<MatrixType> {
+        let constant = |id| self.scalar(id).ok_or(Error::Malformed("a matrix whose shape is not constant"));
+        let (rows, columns) = (constant(ids.rows)?, constant(ids.columns)?);
+        let fits = |size: u32| size.is_multiple_of(BLOCK as u32) && (1..=MAX_MATRIX).contains(&size);
+        if !fits(rows) || !fits(columns) {
+            return Err(Error::Unsupported(format!("cooperative matrices of {rows} rows and {columns} columns")));
+        }
+        let scope = Scope::from_u32(constant(ids.scope)?);
+        if scope != Some(Scope::Subgroup) {
+            return Err(Error::Unsupported(format!("cooperative matrices of scope {scope:?}")));
+        }
+        match module.ty(ids.component)? {
+            Ty::Int(8 | 32) | Ty::Float(16 | 32) => {}
+            other => return Err(Error::Unsupported(format!("cooperative matrices of {other:?}"))),
+        }
+        let usage = match constant(ids.usage)? {
+            0 => MatrixUse::Left,
+            1 => MatrixUse::Right,
+            2 => MatrixUse::Sum,
+            _ => return Err(Error::Malformed("an unknown use of a matrix")),
+        };
+        Ok(MatrixType { rows, columns, usage })
     }
 
     /// Returns the length of an array from the id of its length.
@@ -243,6 +281,7 @@ impl Constants {
             Ty::Vector(part, count) | Ty::Matrix(part, count) if index < *count => {
                 Ok((index * self.words(module, *part)?, *part))
             }
+            Ty::Cooperative(matrix) if index < self.words(module, ty)? => Ok((index, matrix.component)),
             Ty::Array(part, length) if index < self.length(*length)? => Ok((index * self.words(module, *part)?, *part)),
             Ty::Struct(parts) => {
                 let part = *parts.get(index as usize).ok_or(out_of_range)?;

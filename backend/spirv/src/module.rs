@@ -32,6 +32,8 @@ pub(super) enum Ty {
     Array(u32, u32),
     RuntimeArray(u32),
     Struct(Vec<u32>),
+    /// A cooperative matrix.
+    Cooperative(MatrixIds),
     Pointer(StorageClass, u32),
     /// A pointer that does not declare the type of its pointee.
     UntypedPointer(StorageClass),
@@ -41,6 +43,35 @@ pub(super) enum Ty {
     Function,
     /// A type of an extension that is not advertised, by name. Any use of it is an error.
     Unsupported(String),
+}
+
+/// Ids that a type of cooperative matrices names: the type of components, and constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MatrixIds {
+    pub(super) component: u32,
+    pub(super) scope: u32,
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    pub(super) usage: u32,
+}
+
+/// Shape of cooperative matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MatrixType {
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    pub(super) usage: MatrixUse,
+}
+
+/// Operand of a product that a cooperative matrix can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MatrixUse {
+    /// The left factor.
+    Left,
+    /// The right factor.
+    Right,
+    /// The addend and the result.
+    Sum,
 }
 
 /// Image type.
@@ -317,6 +348,13 @@ impl Module {
             }
             Op::TypeVector => Ty::Vector(inst.word(1)?, component_count(inst.word(2)?)?),
             Op::TypeMatrix => Ty::Matrix(inst.word(1)?, component_count(inst.word(2)?)?),
+            Op::TypeCooperativeMatrixKHR => Ty::Cooperative(MatrixIds {
+                component: inst.word(1)?,
+                scope: inst.word(2)?,
+                rows: inst.word(3)?,
+                columns: inst.word(4)?,
+                usage: inst.word(5)?,
+            }),
             Op::TypeArray => Ty::Array(inst.word(1)?, inst.word(2)?),
             Op::TypeRuntimeArray => Ty::RuntimeArray(inst.word(1)?),
             Op::TypeStruct => Ty::Struct(inst.rest(1).to_vec()),

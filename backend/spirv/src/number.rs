@@ -11,7 +11,7 @@ use spirv::{GlslStd450Op as G, Op};
 use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value, WideOp, elementary as r};
 
 use super::scalar;
-use crate::module::{Module, Ty};
+use crate::module::{MatrixIds, Module, Ty};
 use crate::{Error, Result};
 
 /// Scalar type.
@@ -31,7 +31,7 @@ impl Number {
         // A malicious vector may be its own component. Two steps suffice for a matrix.
         let mut ty = module.ty(ty)?;
         for _ in 0..2 {
-            if let Ty::Vector(part, _) | Ty::Matrix(part, _) = ty {
+            if let Ty::Vector(part, _) | Ty::Matrix(part, _) | Ty::Cooperative(MatrixIds { component: part, .. }) = ty {
                 ty = module.ty(*part)?;
             }
         }

@@ -252,6 +252,19 @@ fn get_physical_device_fragment_shading_rates(
     })
 }
 
+#[entry(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)]
+fn get_physical_device_cooperative_matrix_properties(
+    _: vk::PhysicalDevice,
+    #[len] count: *mut u32,
+    out: Listing<'_, vk::CooperativeMatrixPropertiesKHR<'_>>,
+) -> Result<vk::Result> {
+    out.put_with(physical::cooperative_matrices().into_iter(), |out, product| {
+        let (s_type, next) = (out.s_type, out.p_next);
+        *out = product;
+        (out.s_type, out.p_next) = (s_type, next);
+    })
+}
+
 /// Returns no tools: the driver has none.
 #[entry(vkGetPhysicalDeviceToolProperties)]
 fn get_physical_device_tool_properties(

@@ -432,6 +432,7 @@ entries! {
     Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, cmd::state::vkCmdSetLineStippleKHR;
     Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, cmd::state::vkCmdSetDepthBias2EXT;
     Physical, "VK_KHR_fragment_shading_rate", vkGetPhysicalDeviceFragmentShadingRatesKHR, PFN_vkGetPhysicalDeviceFragmentShadingRatesKHR, physical::vkGetPhysicalDeviceFragmentShadingRatesKHR;
+    Physical, "VK_KHR_cooperative_matrix", vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR, PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR, physical::vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR;
     Device, "VK_KHR_fragment_shading_rate", vkCmdSetFragmentShadingRateKHR, PFN_vkCmdSetFragmentShadingRateKHR, cmd::state::vkCmdSetFragmentShadingRateKHR;
     Device, "VK_KHR_swapchain", vkCreateSwapchainKHR, PFN_vkCreateSwapchainKHR, wsi::vkCreateSwapchainKHR;
     Device, "VK_KHR_swapchain", vkDestroySwapchainKHR, PFN_vkDestroySwapchainKHR, wsi::vkDestroySwapchainKHR;

@@ -6,6 +6,7 @@
 //! executes it lane by lane, and records the range that contains the first lane's address.
 
 use iced_x86::Code;
+use regalloc2::VReg;
 use vitric_ir::{Inst, Value};
 
 use super::super::machine::{Mem, Operand, SCALAR};
@@ -70,7 +71,14 @@ impl Lower<'_> {
 
     /// Returns the base of a range and the offset of an address in it. Sets the flags to "below"
     /// if the offset is inside the range.
-    fn uniform_in_range(&mut self, cached_range: u32, [low, high]: [Value; 2]) -> (regalloc2::VReg, regalloc2::VReg) {
+    fn uniform_in_range(&mut self, cached_range: u32, address: [Value; 2]) -> (VReg, VReg) {
+        let (base, offset, limit) = self.offset_in_range(cached_range, address);
+        self.plain(Code::Cmp_r64_rm64, &[Operand::Use(offset), Operand::Mem(limit)]);
+        (base, offset)
+    }
+
+    /// Returns the base of a range, the offset of an address in it, and the limit of offsets.
+    pub(super) fn offset_in_range(&mut self, cached_range: u32, [low, high]: [Value; 2]) -> (VReg, VReg, Mem) {
         let (low, high) = (self.scalar(low), self.scalar(high));
         let [low, high] = [low, high].map(|word| self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(word)]));
         let high = self.change(Code::Shl_rm64_imm8, high, &[Operand::Imm(32)]);
@@ -78,9 +86,7 @@ impl Lower<'_> {
         let first = Operand::Mem(Self::cached_range_field(cached_range, CachedRange::FIRST));
         let offset = self.change(Code::Sub_r64_rm64, address, &[first]);
         let base = self.load_pointer(Self::cached_range_field(cached_range, CachedRange::BASE));
-        let limit = Operand::Mem(Self::cached_range_field(cached_range, CachedRange::LIMIT));
-        self.plain(Code::Cmp_r64_rm64, &[Operand::Use(offset), limit]);
-        (base, offset)
+        (base, offset, Self::cached_range_field(cached_range, CachedRange::LIMIT))
     }
 
     /// Returns a range and the offsets of the lanes' addresses in it. Sets the flags to "equal" if

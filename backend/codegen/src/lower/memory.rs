@@ -355,7 +355,7 @@ impl Lower<'_> {
     }
 
     /// Stores the dwords of all lanes.
-    fn store_wave(&mut self, memory: Mem, words: WaveRegs) {
+    pub(super) fn store_wave(&mut self, memory: Mem, words: WaveRegs) {
         for part in 0..self.target.parts() {
             let memory = self.part_of(memory, part);
             self.plain(self.target.store(), &[memory, Operand::Use(words.at(part))]);

@@ -16,10 +16,12 @@ mod convert;
 mod division;
 mod emit;
 mod flow;
+mod matrix;
 mod memory;
 mod narrow;
 mod quads;
 mod scalar;
+mod strips;
 mod tables;
 mod texels;
 mod variables;
@@ -134,6 +136,10 @@ struct Lower<'a> {
     locals: Vec<usize>,
     local_bytes: usize,
     pushed_bytes: usize,
+    /// Offset from the start of the frame of the memory for left factors of products of matrices,
+    /// in bytes.
+    scratch: usize,
+    stored_left: matrix::StoredFactor,
 }
 
 /// Lowers a function that `passes::prepare` prepared.
@@ -171,6 +177,8 @@ pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target:
         locals: Vec::new(),
         local_bytes: 0,
         pushed_bytes: 0,
+        scratch: 0,
+        stored_left: matrix::StoredFactor::default(),
     };
     lower.start();
     for (at, inst) in ir.insts.iter().enumerate() {
@@ -194,13 +202,22 @@ impl Lower<'_> {
                 self.local_bytes += words as usize * LANES_BYTES;
             }
         }
+        self.scratch = Frame::BYTES + self.local_bytes;
+        if self.ir.insts.iter().any(|inst| matches!(inst, Inst::MatrixMultiply(_))) {
+            self.local_bytes += matrix::SCRATCH_BYTES;
+        }
         let active = self.start_mask(Frame::ACTIVE, Frame::ACTIVE_LANES);
         self.all_lanes = self.options.with_all_lanes.then_some(active);
         self.set_active(Some(active));
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<()> {
-        if self.marker(inst)? || self.block.is_none() {
+        if self.marker(inst)? {
+            // Another path may have stored another factor.
+            self.stored_left = matrix::StoredFactor::default();
+            return Ok(());
+        }
+        if self.block.is_none() {
             return Ok(());
         }
         match inst {
@@ -217,6 +234,9 @@ impl Lower<'_> {
                 self.cross_lane(inst)
             }
             Inst::Wide(wide) if self.wide(wide) => {}
+            Inst::MatrixLoad(load) => self.load_matrix(inst, load)?,
+            Inst::MatrixStore(store) => self.store_matrix(inst, store)?,
+            Inst::MatrixMultiply(product) => self.multiply_matrices(product)?,
             Inst::Demote => self.demote(),
             Inst::Barrier => self.push(MachineInst::Barrier),
             _ => self.access(inst)?,

@@ -53,6 +53,8 @@ impl<'a> Access<'a> {
         let (space, offset, lanes) = match inst {
             Inst::Load { space, offset, .. } => (space, offset, self.masks.active),
             Inst::Store { space, offset, .. } => (space, offset, self.masks.effective),
+            Inst::MatrixLoad(load) => (&load.space, &load.offset, 1),
+            Inst::MatrixStore(store) => (&store.space, &store.offset, 1),
             _ => return None,
         };
         let Space::Address { high } = *space else { return None };
@@ -79,7 +81,7 @@ impl<'a> Access<'a> {
     }
 
     /// Loads the words of the lanes of a mask.
-    fn load(&self, mask: Mask, space: Space, offset: Value) -> Lanes {
+    pub(super) fn load(&self, mask: Mask, space: Space, offset: Value) -> Lanes {
         let mut lanes = [0; WAVE];
         let offsets = self.lanes(offset);
         let mut each = |word: &dyn Fn(u32) -> u32| lanes_of(mask).for_each(|lane| lanes[lane] = word(offsets[lane]));
@@ -105,7 +107,7 @@ impl<'a> Access<'a> {
 
     /// Stores the first `bytes` bytes of each lane's word. The results are 0. Partial words at
     /// offsets that are not multiples of their size are dropped.
-    fn store(&self, space: Space, offset: Value, value: Value, bytes: usize) -> [Lanes; 2] {
+    pub(super) fn store(&self, space: Space, offset: Value, value: Value, bytes: usize) -> [Lanes; 2] {
         let (mut effective, words) = (self.masks.effective, self.lanes(value));
         if bytes < 4 {
             let aligned = lanes_of(effective).filter(|&lane| self.word(offset, lane).is_multiple_of(bytes as u32));

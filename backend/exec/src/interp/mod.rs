@@ -14,6 +14,7 @@
 
 mod environment;
 mod image;
+mod matrix;
 mod memory;
 mod wave;
 

@@ -5,6 +5,7 @@ use vitric_base::simd::{Lanes, Mask, Vectors, WAVE};
 use vitric_ir::{Image, Inst, UnaryOp, Value};
 
 use super::environment::{Access, Environment};
+use super::matrix::multiply;
 use crate::bindings::Lookup;
 use crate::runtime::frame::{CachedRange, RESULTS};
 use crate::runtime::session::{CodeEnvironment, FrameMemory, Launch, LaunchEnd, Session, SiteCall};
@@ -496,6 +497,17 @@ impl Wave {
                 let [lanes, _] = access.execute(inst, uniform);
                 self.set(*result, lanes);
             }
+            Inst::MatrixLoad(load) => {
+                for (result, lanes) in inst.results().zip(access.load_matrix(load)) {
+                    self.set(result, lanes);
+                }
+            }
+            Inst::MatrixStore(store) => access.store_matrix(store),
+            Inst::MatrixMultiply(product) => {
+                for (result, lanes) in inst.results().zip(multiply(product, &self.registers)) {
+                    self.set(result, lanes);
+                }
+            }
             Inst::Wide(_) | Inst::Atomic64(_) => {
                 for (result, lanes) in inst.results().zip(access.execute(inst, false)) {
                     self.set(result, lanes);
@@ -598,7 +610,11 @@ impl CodeEnvironment for Environment<'_> {
             execute_image(access, image, results, nested.get_or_insert_default());
             return None;
         }
-        [results[0], results[1]] = access.execute(&site.inst, site.uniform);
+        match &site.inst {
+            Inst::MatrixLoad(load) => *results = access.load_matrix(load),
+            Inst::MatrixStore(store) => access.store_matrix(store),
+            inst => [results[0], results[1]] = access.execute(inst, site.uniform),
+        }
         site.cached_range.and_then(|_| access.cached_range(&site.inst))
     }
 }

@@ -60,6 +60,9 @@ pub(super) fn changes_memory(inst: &Inst) -> bool {
     if let Inst::Store { space: Space::Shared, .. } | Inst::StorePart { space: Space::Shared, .. } = inst {
         return false;
     }
+    if let Inst::MatrixStore(store) = inst {
+        return store.space != Space::Shared;
+    }
     matches!(
         inst,
         Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Barrier

@@ -44,7 +44,7 @@ fn required_loops(function: &Function, regions: &Regions) -> Vec<u32> {
                 around.filter(|&region| region >= target).for_each(|region| has_exit[region as usize] = true);
             }
             Inst::LocalStore { .. } => around.for_each(|region| changes[region as usize] = true),
-            Inst::Load { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Image(_) => {
+            Inst::Load { .. } | Inst::MatrixLoad(_) | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Image(_) => {
                 around.for_each(|region| reads_memory[region as usize] = true);
             }
             _ => {}

@@ -24,8 +24,8 @@ enum Folded {
     Constant(u32),
     Same(Value),
     Changed(Inst),
-    /// Low half of this word.
-    Low(Value),
+    /// Bits of a word that a mask keeps.
+    Masked(Value, u32),
 }
 
 /// Folds constants and identities.
@@ -60,8 +60,8 @@ pub fn run(function: &mut Function) {
             _ => known.fold(function, &inst),
         };
         match (folded, result) {
-            (Folded::Low(a), Some(result)) => {
-                let key = (0xffff, Type::I32);
+            (Folded::Masked(a, mask), Some(result)) => {
+                let key = (mask, Type::I32);
                 let b = *constants.entry(key).or_insert_with(|| {
                     let mask = Value(function.types.len() as u32);
                     function.types.push(Type::I32);
@@ -69,7 +69,9 @@ pub fn run(function: &mut Function) {
                     known.words.insert(mask, key.0);
                     mask
                 });
-                out.push(Inst::Binary { result, op: BinaryOp::And, a, b });
+                let inst = Inst::Binary { result, op: BinaryOp::And, a, b };
+                known.made_by.insert(result, inst.clone());
+                out.push(inst);
             }
             (Folded::Constant(word), Some(result)) => {
                 let key = (word, function.types[result.0 as usize]);
@@ -163,7 +165,7 @@ impl Known {
             UnaryOp::IsNan if self.is_number(a) => Folded::Constant(0),
             // A half that is only copied keeps its bits. A signalling NaN stays signalling.
             UnaryOp::FloatToHalf => match self.made_by.get(&a) {
-                Some(Inst::Unary { op: UnaryOp::HalfToFloat, a, .. }) => Folded::Low(*a),
+                Some(Inst::Unary { op: UnaryOp::HalfToFloat, a, .. }) => Folded::Masked(*a, 0xffff),
                 _ => Folded::Kept,
             },
             _ => Folded::Kept,
@@ -206,8 +208,43 @@ impl Known {
             _ => match op {
                 Op::ISub | Op::Xor | Op::LogicalNe if a == b => Folded::Constant(0),
                 Op::And | Op::Or | Op::LogicalAnd | Op::LogicalOr if a == b => Folded::Same(a),
+                Op::Or => self.union(a, b),
                 _ => Folded::Kept,
             },
+        }
+    }
+
+    /// Returns the value and the mask of a conjunction with a constant.
+    fn masked(&self, value: Value) -> Option<(Value, u32)> {
+        match self.made_by.get(&value) {
+            Some(Inst::Binary { op: BinaryOp::And, a, b, .. }) => match (self.word(*a), self.word(*b)) {
+                (None, Some(mask)) => Some((*a, mask)),
+                (Some(mask), None) => Some((*b, mask)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Folds `Or` of two parts of one word.
+    fn union(&self, a: Value, b: Value) -> Folded {
+        match (self.masked(a), self.masked(b)) {
+            (Some((a, first)), Some((b, second))) if a == b => match first | second {
+                u32::MAX => Folded::Same(a),
+                mask => Folded::Masked(a, mask),
+            },
+            _ => Folded::Kept,
+        }
+    }
+
+    /// Folds the shift to the left of bits that were shifted to the right as far.
+    fn shifted_back(&self, a: Value, count: u32) -> Folded {
+        let (right, mask) = self.masked(a).unwrap_or((a, u32::MAX));
+        match self.made_by.get(&right) {
+            Some(Inst::Binary { op: BinaryOp::ShrLogical, a, b, .. }) if self.word(*b) == Some(count) && count < 32 => {
+                Folded::Masked(*a, mask << count)
+            }
+            _ => Folded::Kept,
         }
     }
 
@@ -219,7 +256,10 @@ impl Known {
                 let mask = self.word(*x).or(self.word(*y));
                 if mask.is_some_and(|mask| mask & word == mask) { Folded::Same(a) } else { with_constant(op, a, word) }
             }
-            _ => with_constant(op, a, word),
+            _ => match with_constant(op, a, word) {
+                Folded::Kept if op == BinaryOp::Shl => self.shifted_back(a, word),
+                folded => folded,
+            },
         }
     }
 

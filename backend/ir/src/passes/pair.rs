@@ -66,7 +66,8 @@ pub fn depends_on_wave(inst: &Inst) -> bool {
 
 /// Returns true if an instruction has an effect on memory, or accesses memory by address.
 pub fn has_effect(inst: &Inst) -> bool {
-    inst.effect() == Effect::Memory || matches!(inst, Inst::Load { space: Space::Address { .. }, .. })
+    let reads_memory = matches!(inst, Inst::Load { .. } | Inst::MatrixLoad(_));
+    inst.effect() == Effect::Memory || reads_memory && matches!(inst.space(), Some(Space::Address { .. }))
 }
 
 impl Shared {

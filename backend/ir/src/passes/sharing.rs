@@ -42,7 +42,9 @@ fn constant(inst: &Inst) -> Option<Value> {
 }
 
 fn distinguishes_lanes(inst: &Inst) -> bool {
-    depends_on_wave(inst) || matches!(inst, Inst::Lane { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. })
+    let is_matrix = matches!(inst, Inst::MatrixLoad(_) | Inst::MatrixStore(_) | Inst::MatrixMultiply(_));
+    let reads_lanes = matches!(inst, Inst::Lane { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. });
+    depends_on_wave(inst) || is_matrix || reads_lanes
 }
 
 /// Returns the array elements of bindings that an instruction accesses.

@@ -215,6 +215,7 @@ impl Analysis<'_> {
             Inst::Image(image) => image.op.is_query(),
             Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Atomic64(_) => false,
             Inst::Load { space: Space::Block(_), .. } => false,
+            Inst::MatrixLoad(_) | Inst::MatrixMultiply(_) => false,
             Inst::Ballot { .. } => return true,
             Inst::Shuffle { a, index, .. } => return self.is_uniform(*a) || self.is_uniform(*index),
             _ => true,

@@ -22,10 +22,13 @@ impl Translator<'_> {
         let words = match inst.op {
             Op::CompositeConstruct => {
                 let parts: Vec<Rc<[Value]>> = inst.rest(2).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;
-                if parts.iter().map(|part| part.len()).sum::<usize>() != self.words_of(ty)? as usize {
+                if let (Ty::Cooperative(_), [part]) = (self.module.ty(ty)?, &parts[..]) {
+                    part.repeat(self.words_of(ty)? as usize)
+                } else if parts.iter().map(|part| part.len()).sum::<usize>() != self.words_of(ty)? as usize {
                     return Err(Error::Malformed("a composite of another type"));
+                } else {
+                    parts.concat()
                 }
-                parts.concat()
             }
             Op::CompositeConstructReplicateEXT => {
                 let part = self.words(inst.word(2)?)?;
@@ -142,7 +145,9 @@ impl Translator<'_> {
                 if let Some(relaxed) = self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
                     return Ok(words.iter().map(|&word| self.relaxed_product(relaxed, word, factor)).collect());
                 }
-                Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())
+                let is_integer = matches!(Number::of(self.module, inst.word(0)?)?, Number::Int(_));
+                let op = if is_integer { BinaryOp::IMul } else { BinaryOp::FMul };
+                Ok(words.iter().map(|&word| self.builder.binary(op, word, factor)).collect())
             }
             Op::MatrixTimesVector => {
                 let columns = self.columns(a)?;

@@ -69,7 +69,8 @@ fn low_bits(b: &Builder, word: Value, to: Number) -> Value {
     if to == Number::Int(64) { word } else { b.split(word)[0] }
 }
 
-fn saturating_add(b: &mut Builder, (x, y): (Value, Value), is_signed: bool, to: Number) -> Value {
+/// Returns the sum of two numbers, or the closest number of the result's type.
+pub(super) fn saturating_add(b: &mut Builder, (x, y): (Value, Value), is_signed: bool, to: Number) -> Value {
     let sum = |b: &mut Builder| b.binary(B::IAdd, x, y);
     match (to, is_signed) {
         (Number::Int(bits @ (8 | 16)), true) => {

@@ -102,6 +102,7 @@ impl Translator<'_> {
                 self.define(inst.word(1)?, inst.word(0)?, operand)
             }
             op if super::subgroup::is_subgroup(op) => self.subgroup(inst),
+            op if super::cooperative::is_cooperative(op) => self.cooperative(inst),
             op if super::dot::is_dot(op) => self.integer_dot(inst),
             op if is_atomic(op) => self.atomic_instruction(inst),
             op if super::image::is_image(op) => self.image_instruction(inst),
@@ -269,6 +270,7 @@ impl Translator<'_> {
             let wide: Vec<Value> = operands.iter().flat_map(|operand| operand.iter().copied()).collect();
             words = wide.iter().map(|&word| number::half_towards_zero(&mut self.builder, word, types.from)).collect();
         }
+        let words = self.redistributed(inst.word(2)?, ty, words)?;
         self.define_words(id, ty, words)
     }
 
@@ -293,6 +295,7 @@ impl Translator<'_> {
         let count = self.words_of(ty)? as usize;
         let types = NumberTypes { from: Number::of(self.module, from)?, to: Number::of(self.module, ty)? };
         let words = number::bitcast(&mut self.builder, &words, types, count);
+        let words = self.redistributed(inst.word(2)?, ty, words)?;
         self.define_words(id, ty, words)
     }
 

@@ -201,6 +201,10 @@ impl Translator<'_> {
                 pointer.ty = column;
                 self.advance(pointer, index, constant, stride)
             }
+            Ty::Cooperative(matrix) if !pointer.is_explicit() => {
+                pointer.ty = matrix.component;
+                self.advance(pointer, index, constant, pointer.unit)
+            }
             Ty::Vector(part, _) => {
                 pointer.ty = part;
                 let stride = if pointer.is_explicit() { self.component_stride(pointer, part)? } else { pointer.unit };
@@ -335,6 +339,9 @@ impl Translator<'_> {
                 let stride = self.column_stride(pointer, column)?;
                 pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
             }
+            Ty::Cooperative(_) if !pointer.is_explicit() => {
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(pointer.unit));
+            }
             Ty::Vector(component, _) => {
                 let stride = match pointer.is_explicit() {
                     true => self.component_stride(pointer, component)?,
@@ -447,6 +454,7 @@ impl Translator<'_> {
                 let stride = self.column_stride(&mut whole, column)?;
                 self.repeat_places(&whole, column, count, stride, out)
             }
+            Ty::Cooperative(_) => Err(Error::Malformed("a cooperative matrix in memory with a layout")),
             Ty::Vector(part, count) => {
                 self.repeat_places(pointer, part, count, self.component_stride(pointer, part)?, out)
             }

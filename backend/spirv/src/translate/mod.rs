@@ -2,6 +2,7 @@
 
 mod composite;
 mod contract;
+mod cooperative;
 mod dot;
 mod flow;
 mod geometry;
@@ -301,6 +302,7 @@ impl<'a> Translator<'a> {
             return Ok(());
         }
         let (part, count) = match self.module.ty(ty)? {
+            Ty::Cooperative(matrix) => (matrix.component, self.words_of(ty)?),
             Ty::Vector(part, count) | Ty::Matrix(part, count) => (*part, *count),
             Ty::Array(part, length) => (*part, self.constants.length(*length)?),
             Ty::Struct(parts) => return parts.iter().try_for_each(|&part| self.append_numbers(part, out)),
