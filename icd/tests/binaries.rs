@@ -12,7 +12,8 @@ use vitric_vulkan::names::KHR_PIPELINE_BINARY_NAME;
 use vitric_vulkan::sys::Handle as _;
 use vitric_vulkan::{
     Newer, PipelineBinaryCreateInfoKHR, PipelineBinaryDataInfoKHR, PipelineBinaryHandlesInfoKHR, PipelineBinaryInfoKHR,
-    PipelineBinaryKHR, PipelineBinaryKeyKHR, PipelineCreateInfoKHR, ReleaseCapturedPipelineDataInfoKHR, Vocabulary, sys,
+    PipelineBinaryKHR, PipelineBinaryKeyKHR, PipelineCreateInfoKHR, ReleaseCapturedPipelineDataInfoKHR, Vocabulary,
+    sys,
 };
 
 type Own<P> = <P as Vocabulary>::Own;

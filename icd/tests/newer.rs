@@ -207,7 +207,8 @@ fn indirect_copies_of_any_address_are_survived() {
         let to_image: ToImage =
             std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkCmdCopyMemoryToImageIndirectKHR"));
         let usage = vk::BufferUsageFlags::INDIRECT_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        let buffer = driver.device.create_buffer(&vk::BufferCreateInfo::default().size(4096).usage(usage), None).unwrap();
+        let buffer =
+            driver.device.create_buffer(&vk::BufferCreateInfo::default().size(4096).usage(usage), None).unwrap();
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let info = vk::MemoryAllocateInfo::default().allocation_size(4096).memory_type_index(1).push_next(&mut flags);
         let memory = driver.device.allocate_memory(&info, None).unwrap();
@@ -231,8 +232,7 @@ fn indirect_copies_of_any_address_are_survived() {
         let dropped = dropped.into_iter().chain([(1000, range(start, u64::MAX, 24)), (0, range(7, 0, 0))]);
         heard(&driver);
         for (copy_count, copy_address_range) in wrong.into_iter().chain(dropped) {
-            let info =
-                Newer(sys::CopyMemoryIndirectInfoKHR { copy_count, copy_address_range, ..Default::default() });
+            let info = Newer(sys::CopyMemoryIndirectInfoKHR { copy_count, copy_address_range, ..Default::default() });
             driver.run(|_, commands| copy(commands, &raw const info)).unwrap();
         }
         assert_eq!(heard(&driver), wrong.len());

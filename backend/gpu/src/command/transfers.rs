@@ -51,11 +51,9 @@ pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Resul
             let copy = BufferImageTransfer { buffer: target, image: source, direction: CopyDirection::ToBuffer };
             for_each_batch(deadline, regions, |regions| transfer::copy_buffer_image(workers, in_use, copy, regions))
         }
-        Command::CopyMemoryIndirect(regions) => {
-            for_each_indirect(deadline, command, regions.count, |number| {
-                transfer::copy_memory(addresses, *regions, number)
-            })
-        }
+        Command::CopyMemoryIndirect(regions) => for_each_indirect(deadline, command, regions.count, |number| {
+            transfer::copy_memory(addresses, *regions, number)
+        }),
         Command::CopyMemoryToImageIndirect { regions, target, layers } => {
             for_each_indirect(deadline, command, regions.count, |number| {
                 let Some(layers) = layers.get(number as usize) else { return false };

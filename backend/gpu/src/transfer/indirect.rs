@@ -120,9 +120,13 @@ mod tests {
         assert!(copy(start + 64, start + 128, 16));
         assert!(copy(start + 65, start + 66, 8), "overlapping ranges");
         assert!(copy(0, u64::MAX, 0), "nothing to copy");
-        for [source, target, size] in
-            [[0, start, 4], [start, 8, 4], [start + 64, start + 248, 16], [start, start, u64::MAX], [u64::MAX, start, 4]]
-        {
+        for [source, target, size] in [
+            [0, start, 4],
+            [start, 8, 4],
+            [start + 64, start + 248, 16],
+            [start, start, u64::MAX],
+            [u64::MAX, start, 4],
+        ] {
             assert!(!copy(source, target, size), "{source:#x} to {target:#x}");
         }
         let mut found = [0; 16];

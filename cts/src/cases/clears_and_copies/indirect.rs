@@ -62,8 +62,7 @@ fn memory(gpu: &Gpu) -> Case {
     let (_kept, copy_address_range) = regions(gpu, &copies.map(region))?;
     let command = gpu.command::<sys::PFN_vkCmdCopyMemoryIndirectKHR>(c"vkCmdCopyMemoryIndirectKHR")?;
     let run = |copy_count: u32| {
-        let info =
-            Newer(sys::CopyMemoryIndirectInfoKHR { copy_count, copy_address_range, ..Default::default() });
+        let info = Newer(sys::CopyMemoryIndirectInfoKHR { copy_count, copy_address_range, ..Default::default() });
         // SAFETY: the command buffer is recording, and the regions are alive.
         gpu.run(|commands| unsafe {
             command(commands, &raw const info);
@@ -139,7 +138,11 @@ fn to_image(gpu: &Gpu, shape: ImageShape) -> Case {
     let out = gpu.buffer(2 * 8 * 8 * 4)?;
     let is_volume = shape.extent[2] > 1;
     let whole = vk::BufferImageCopy {
-        image_subresource: vk::ImageSubresourceLayers { aspect_mask: COLOR, layer_count: shape.layers, ..Default::default() },
+        image_subresource: vk::ImageSubresourceLayers {
+            aspect_mask: COLOR,
+            layer_count: shape.layers,
+            ..Default::default()
+        },
         image_extent: vk::Extent3D { width: 8, height: 8, depth: if is_volume { 2 } else { 1 } },
         ..Default::default()
     };

@@ -144,8 +144,9 @@ structures! {
     PhysicalDeviceTransformFeedbackFeaturesEXT, PhysicalDeviceVariablePointersFeatures,
     PhysicalDeviceVertexAttributeDivisorFeaturesKHR, PhysicalDeviceVulkan11Features, PhysicalDeviceVulkan12Features,
     PhysicalDeviceVulkan13Features, PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR;
-    PhysicalDeviceMaintenance7FeaturesKHR, PhysicalDeviceMaintenance8FeaturesKHR,
-    PhysicalDeviceMaintenance9FeaturesKHR, PhysicalDevicePresentId2FeaturesKHR,
+    PhysicalDeviceCopyMemoryIndirectFeaturesKHR, PhysicalDeviceMaintenance7FeaturesKHR,
+    PhysicalDeviceMaintenance8FeaturesKHR, PhysicalDeviceMaintenance9FeaturesKHR,
+    PhysicalDevicePipelineBinaryFeaturesKHR, PhysicalDevicePresentId2FeaturesKHR,
     PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR, PhysicalDevicePresentWait2FeaturesKHR,
     PhysicalDeviceShaderUntypedPointersFeaturesKHR, PhysicalDeviceVulkan14Features
 }

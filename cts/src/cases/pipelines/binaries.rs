@@ -61,7 +61,10 @@ impl<'g> Binaries<'g> {
         let keys: Vec<_> = saved.iter().map(|(key, _)| raw_key(key)).collect();
         let data: Vec<_> = saved
             .iter()
-            .map(|(_, data)| sys::PipelineBinaryDataKHR { data_size: data.len(), data: data.as_ptr().cast_mut().cast() })
+            .map(|(_, data)| sys::PipelineBinaryDataKHR {
+                data_size: data.len(),
+                data: data.as_ptr().cast_mut().cast(),
+            })
             .collect();
         let saved = sys::PipelineBinaryKeysAndDataKHR {
             binary_count: keys.len() as u32,
@@ -86,8 +89,7 @@ impl<'g> Binaries<'g> {
         });
         let info = Newer(info);
         // SAFETY: the structures are valid, and as many handles are written as there is room for.
-        let code =
-            unsafe { (self.create)(self.gpu.device.handle(), &raw const info, std::ptr::null(), &raw mut out) };
+        let code = unsafe { (self.create)(self.gpu.device.handle(), &raw const info, std::ptr::null(), &raw mut out) };
         (code, out.pipeline_binary_count, handles)
     }
 
@@ -166,8 +168,7 @@ fn picture(gpu: &Gpu, pipeline: vk::Pipeline, layout: vk::PipelineLayout) -> Res
         .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
         .load_op(vk::AttachmentLoadOp::CLEAR)];
     let info = vk::RenderingInfo::default().render_area(whole()).layer_count(1).color_attachments(&color);
-    let [to_draw, to_read] =
-        [vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL, vk::ImageLayout::TRANSFER_SRC_OPTIMAL];
+    let [to_draw, to_read] = [vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL, vk::ImageLayout::TRANSFER_SRC_OPTIMAL];
     gpu.run(|commands| {
         let image = &image;
         gpu.barrier(commands, Some(Transition { image, from: vk::ImageLayout::UNDEFINED, to: to_draw }));

@@ -78,11 +78,7 @@ fn get_pipeline_key(
 type Sources<'c> = Vec<Box<dyn FnOnce() -> Result<Arc<PipelineBinary>> + 'c>>;
 
 /// Returns the binaries of the only source that is named.
-fn sources<'c>(
-    call: Call<'c>,
-    object: &'c DeviceObject,
-    info: &'c PipelineBinaryCreateInfoKHR,
-) -> Result<Sources<'c>> {
+fn sources<'c>(call: Call<'c>, object: &'c DeviceObject, info: &'c PipelineBinaryCreateInfoKHR) -> Result<Sources<'c>> {
     if let Some(saved) = call.get(info.keys_and_data_info) {
         let keys = call.slice(saved.pipeline_binary_keys, saved.binary_count);
         let pairs = keys.iter().zip(call.slice(saved.pipeline_binary_data, saved.binary_count));
@@ -156,11 +152,7 @@ fn create_pipeline_binaries(
 }
 
 #[entry(vkDestroyPipelineBinaryKHR)]
-fn destroy_pipeline_binary(
-    object: &DeviceObject,
-    binary: PipelineBinaryKHR,
-    _: *const vk::AllocationCallbacks<'_>,
-) {
+fn destroy_pipeline_binary(object: &DeviceObject, binary: PipelineBinaryKHR, _: *const vk::AllocationCallbacks<'_>) {
     destroy(object, &object.binaries, binary);
 }
 

@@ -262,9 +262,7 @@ impl<'a> PipelineBuilder<'a> {
         let start = Instant::now();
         put_feedback(self.call, info, vk::PipelineCreationFeedback::default());
         let cache = self.cache.as_deref();
-        if is_compilation_forbidden(self.call, info)
-            && !self.good().all(|desc| self.object.programs.has(desc, cache))
-        {
+        if is_compilation_forbidden(self.call, info) && !self.good().all(|desc| self.object.programs.has(desc, cache)) {
             return Err(Error::CompileRequired);
         }
         let was_cached = cache.is_some_and(|cache| self.good().all(|desc| cache.has(&desc.key)));
