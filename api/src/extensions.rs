@@ -278,6 +278,7 @@ pub const TABLE: &[Extension] = &[
         .limited("Domains: device, monotonic clock, raw monotonic clock."),
     row("VK_EXT_pipeline_protected_access", 1, Device, V1_4, &[PROPERTIES2])
         .limited("Without effect: there is no protected memory."),
+    row("VK_EXT_blend_operation_advanced", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_color_write_enable", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_transform_feedback", 1, Device, None, &[PROPERTIES2]).limited("4 buffers, 4 streams."),
     row("VK_EXT_primitives_generated_query", 1, Device, None, &["VK_EXT_transform_feedback", PROPERTIES2]),

@@ -37,6 +37,8 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
     to.put(vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true));
     to.put(vk::PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT::default().pageable_device_local_memory(true));
+    // Fragments of a pixel are blended in order.
+    to.put(vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT::default().advanced_blend_coherent_operations(true));
     to.put(vk::PhysicalDeviceColorWriteEnableFeaturesEXT::default().color_write_enable(true));
     to.put(
         vk::PhysicalDeviceConditionalRenderingFeaturesEXT::default()
@@ -91,6 +93,7 @@ fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
         .extended_dynamic_state3_logic_op_enable(true)
         .extended_dynamic_state3_color_blend_enable(true)
         .extended_dynamic_state3_color_blend_equation(true)
+        .extended_dynamic_state3_color_blend_advanced(true)
         .extended_dynamic_state3_color_write_mask(true)
         .extended_dynamic_state3_rasterization_stream(true)
         .extended_dynamic_state3_conservative_rasterization_mode(true)
@@ -104,6 +107,15 @@ fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
 }
 
 pub(super) fn properties(to: &mut impl Structures) {
+    to.put(
+        vk::PhysicalDeviceBlendOperationAdvancedPropertiesEXT::default()
+            .advanced_blend_max_color_attachments(physical::limits().max_color_attachments)
+            .advanced_blend_independent_blend(true)
+            .advanced_blend_non_premultiplied_src_color(true)
+            .advanced_blend_non_premultiplied_dst_color(true)
+            .advanced_blend_correlated_overlap(true)
+            .advanced_blend_all_operations(true),
+    );
     to.put(
         vk::PhysicalDeviceExtendedDynamicState3PropertiesEXT::default().dynamic_primitive_topology_unrestricted(true),
     );

@@ -370,8 +370,30 @@ pub struct BlendState {
     pub dst_alpha: vk::BlendFactor,
     /// Operation of alpha.
     pub alpha_op: vk::BlendOp,
+    /// Parameters of advanced operations.
+    pub advanced: AdvancedBlend,
     /// Components that are written.
     pub write_mask: vk::ColorComponentFlags,
+}
+
+/// Parameters of advanced blend operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AdvancedBlend {
+    /// True if source colours are premultiplied by alpha.
+    pub src_premultiplied: bool,
+    /// True if destination colours are premultiplied by alpha.
+    pub dst_premultiplied: bool,
+    /// Correlation of the parts of a pixel that source and destination cover.
+    pub overlap: vk::BlendOverlapEXT,
+    /// True if results are clamped to the range from 0 to 1.
+    pub clamps: bool,
+}
+
+impl Default for AdvancedBlend {
+    fn default() -> Self {
+        let overlap = vk::BlendOverlapEXT::UNCORRELATED;
+        Self { src_premultiplied: true, dst_premultiplied: true, overlap, clamps: false }
+    }
 }
 
 /// Values of a pipeline that take effect only if commands enable the state they belong to.
@@ -693,11 +715,13 @@ bitflags::bitflags! {
         const DOMAIN_ORIGIN = 1 << 47;
         /// Number of the vertex stream that is rasterized.
         const STREAM = 1 << 48;
+        /// Advanced blend operations with their parameters.
+        const BLEND_ADVANCED = 1 << 49;
         /// All state that became dynamic after Vulkan 1.0.
-        const EXTENDED = ((1 << 49) - 1) & !((1 << 10) - 1);
+        const EXTENDED = ((1 << 50) - 1) & !((1 << 10) - 1);
         /// All state that became dynamic after `VK_EXT_extended_dynamic_state2`, and state of
         /// tessellation.
-        const LATE = ((1 << 49) - 1) & !((1 << 25) - 1);
+        const LATE = ((1 << 50) - 1) & !((1 << 25) - 1);
         /// Sizes of fragments and their combination, which need no other variant of the pipeline.
         const FRAGMENT_RATE = 1 << 63;
     }

@@ -197,6 +197,7 @@ features! {
             EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_NAME;
         render_to_single: PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT =
             EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_NAME;
+        blend_advanced: PhysicalDeviceBlendOperationAdvancedFeaturesEXT = EXT_BLEND_OPERATION_ADVANCED_NAME;
         color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
         conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
         zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;

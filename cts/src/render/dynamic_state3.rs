@@ -115,7 +115,10 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
         third.cmd_set_alpha_to_one_enable(commands, false);
         third.cmd_set_logic_op_enable(commands, state.logic.is_some());
         third.cmd_set_color_blend_enable(commands, 0, &[blend.blend_enable]);
-        third.cmd_set_color_blend_equation(commands, 0, &[equation]);
+        match extensions.advanced {
+            Some(advanced) => third.cmd_set_color_blend_advanced(commands, 0, &[advanced]),
+            None => third.cmd_set_color_blend_equation(commands, 0, &[equation]),
+        }
         third.cmd_set_color_write_mask(commands, 0, &[blend.color_write_mask]);
         third.cmd_set_depth_clamp_enable(commands, raster.depth_clamp_enable != 0);
         third.cmd_set_depth_clip_enable(commands, extensions.depth_clip.unwrap_or(raster.depth_clamp_enable == 0));

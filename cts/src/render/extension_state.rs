@@ -20,6 +20,8 @@ pub struct ExtensionState {
     pub exact: bool,
     /// Enables or disables colour writes by `VK_EXT_color_write_enable`.
     pub color_write: Option<bool>,
+    /// Parameters of advanced blend operations.
+    pub advanced: Option<vk::ColorBlendAdvancedEXT>,
     /// Tessellation shaders.
     pub patches: Option<Patches>,
     /// A geometry shader.
@@ -133,7 +135,8 @@ impl ExtensionState {
             .map(|_| [vk::DynamicState::SAMPLE_LOCATIONS_EXT, vk::DynamicState::SAMPLE_LOCATIONS_ENABLE_EXT]);
         let origin = self.patches.map(|_| vk::DynamicState::TESSELLATION_DOMAIN_ORIGIN_EXT);
         let stream = (self.stream != 0).then_some(vk::DynamicState::RASTERIZATION_STREAM_EXT);
-        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin).chain(stream)
+        let advanced = self.advanced.map(|_| vk::DynamicState::COLOR_BLEND_ADVANCED_EXT);
+        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin).chain(stream).chain(advanced)
     }
 
     /// Sets the state of `dynamic_states`, and depth bias with its representation.

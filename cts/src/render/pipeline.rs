@@ -57,6 +57,14 @@ pub(super) fn pipeline(
     if let Some(op) = state.logic.or(wanted.logic) {
         blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
     }
+    let advanced = state.extensions.advanced.unwrap_or_default();
+    let mut advanced = vk::PipelineColorBlendAdvancedStateCreateInfoEXT::default()
+        .src_premultiplied(advanced.src_premultiplied != 0)
+        .dst_premultiplied(advanced.dst_premultiplied != 0)
+        .blend_overlap(advanced.blend_overlap);
+    if state.extensions.advanced.is_some() {
+        blend = blend.push_next(&mut advanced);
+    }
     let writes = [vk::Bool32::from(state.extensions.color_write != Some(false))];
     let mut writes = vk::PipelineColorWriteCreateInfoEXT::default().color_write_enables(&writes);
     if state.extensions.color_write.is_some() {

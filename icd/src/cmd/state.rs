@@ -10,8 +10,8 @@ use vitric_api::Result;
 use vitric_entry::entry;
 use vitric_gpu::command::Command;
 use vitric_gpu::state::{
-    BlendEquation, DepthBias, DepthBiasUnit, LineStipple, SetBlend, SetState, StencilOps, VertexAttribute,
-    VertexBinding, VertexInput,
+    AdvancedBlend, BlendEquation, DepthBias, DepthBiasUnit, LineStipple, SetBlend, SetState, StencilOps,
+    VertexAttribute, VertexBinding, VertexInput,
 };
 
 use super::Recorder;
@@ -204,6 +204,22 @@ fn set_color_blend_equation(
         alpha_op: value.alpha_blend_op,
     };
     set_blend(recorder, first, values.get(), |value| SetBlend::Equation(equation(value)))
+}
+
+#[entry(vkCmdSetColorBlendAdvancedEXT)]
+fn set_color_blend_advanced(
+    recorder: Recorder<'_>,
+    first: u32,
+    #[len] count: u32,
+    values: Array<'_, vk::ColorBlendAdvancedEXT>,
+) -> Result<()> {
+    let advanced = |value: &vk::ColorBlendAdvancedEXT| AdvancedBlend {
+        src_premultiplied: value.src_premultiplied != 0,
+        dst_premultiplied: value.dst_premultiplied != 0,
+        overlap: value.blend_overlap,
+        clamps: value.clamp_results != 0,
+    };
+    set_blend(recorder, first, values.get(), |value| SetBlend::Advanced(value.advanced_blend_op, advanced(value)))
 }
 
 #[entry(vkCmdSetColorWriteMaskEXT)]

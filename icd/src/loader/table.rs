@@ -354,6 +354,7 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetAlphaToOneEnableEXT, PFN_vkCmdSetAlphaToOneEnableEXT, cmd::state::vkCmdSetAlphaToOneEnableEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLogicOpEnableEXT, PFN_vkCmdSetLogicOpEnableEXT, cmd::state::vkCmdSetLogicOpEnableEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEnableEXT, PFN_vkCmdSetColorBlendEnableEXT, cmd::state::vkCmdSetColorBlendEnableEXT;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendAdvancedEXT, PFN_vkCmdSetColorBlendAdvancedEXT, cmd::state::vkCmdSetColorBlendAdvancedEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEquationEXT, PFN_vkCmdSetColorBlendEquationEXT, cmd::state::vkCmdSetColorBlendEquationEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorWriteMaskEXT, PFN_vkCmdSetColorWriteMaskEXT, cmd::state::vkCmdSetColorWriteMaskEXT;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetTessellationDomainOriginEXT, PFN_vkCmdSetTessellationDomainOriginEXT, cmd::state::vkCmdSetTessellationDomainOriginEXT;

@@ -52,6 +52,7 @@ pub const DYNAMIC_STATES: &[(vk::DynamicState, DynamicState)] = {
         (D::CONSERVATIVE_RASTERIZATION_MODE_EXT, DynamicState::CONSERVATIVE),
         (D::COLOR_BLEND_ENABLE_EXT, DynamicState::BLEND_ENABLE),
         (D::COLOR_BLEND_EQUATION_EXT, DynamicState::BLEND_EQUATION),
+        (D::COLOR_BLEND_ADVANCED_EXT, DynamicState::BLEND_ADVANCED),
         (D::COLOR_WRITE_MASK_EXT, DynamicState::WRITE_MASK),
         (D::COLOR_WRITE_ENABLE_EXT, DynamicState::COLOR_WRITE),
         (D::SAMPLE_LOCATIONS_EXT, DynamicState::SAMPLE_LOCATIONS),

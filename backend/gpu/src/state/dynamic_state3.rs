@@ -11,7 +11,9 @@ use ash::vk;
 use crate::raster::{Criterion, SampleLocations};
 
 use super::set::SetState;
-use super::{BlendState, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute, VertexBinding};
+use super::{
+    AdvancedBlend, BlendState, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute, VertexBinding,
+};
 
 /// `maxColorAttachments`.
 const MAX_COLORS: usize = 8;
@@ -42,6 +44,7 @@ pub struct BlendEquation {
 pub enum SetBlend {
     Enable(bool),
     Equation(BlendEquation),
+    Advanced(vk::BlendOp, AdvancedBlend),
     Mask(vk::ColorComponentFlags),
     Write(bool),
 }
@@ -51,6 +54,7 @@ pub enum SetBlend {
 struct Blending {
     enable: Option<bool>,
     equation: Option<BlendEquation>,
+    advanced: Option<(vk::BlendOp, AdvancedBlend)>,
     mask: Option<vk::ColorComponentFlags>,
     write: Option<bool>,
 }
@@ -112,7 +116,9 @@ impl DynamicState3 {
         for (color, value) in self.colors.iter_mut().skip(first as usize).zip(values) {
             match *value {
                 SetBlend::Enable(value) => color.enable = Some(value),
-                SetBlend::Equation(value) => color.equation = Some(value),
+                // The last command of the two counts.
+                SetBlend::Equation(value) => (color.equation, color.advanced) = (Some(value), None),
+                SetBlend::Advanced(op, advanced) => color.advanced = Some((op, advanced)),
                 SetBlend::Mask(value) => color.mask = Some(value),
                 SetBlend::Write(value) => color.write = Some(value),
             }
@@ -136,6 +142,7 @@ impl DynamicState3 {
         let color = |color: Blending| Blending {
             enable: when(has(DynamicState::BLEND_ENABLE), color.enable),
             equation: when(has(DynamicState::BLEND_EQUATION), color.equation),
+            advanced: when(has(DynamicState::BLEND_ADVANCED), color.advanced),
             mask: when(has(DynamicState::WRITE_MASK), color.mask),
             write: when(has(DynamicState::COLOR_WRITE), color.write),
         };
@@ -210,6 +217,9 @@ impl DynamicState3 {
                 color.equation
             {
                 *blend = BlendState { src_color, dst_color, color_op, src_alpha, dst_alpha, alpha_op, ..*blend };
+            }
+            if let Some((op, advanced)) = color.advanced {
+                *blend = BlendState { color_op: op, alpha_op: op, advanced, ..*blend };
             }
             let writes =
                 color.write.unwrap_or_else(|| made.dynamic_defaults.writes.get(number).copied().unwrap_or(true));

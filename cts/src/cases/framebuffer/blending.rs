@@ -51,6 +51,16 @@ fn append_cases(cases: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| blend(gpu, B::ONE, B::ONE, op);
         cases.push(Entry::new(format!("framebuffer.blend_op.{name}"), "Blend Operations", run));
     }
+    for (name, op, mix) in ADVANCED {
+        for (of_overlap, overlap) in OVERLAPS {
+            let run = move |gpu: &Gpu| advanced(gpu, (op, mix), overlap);
+            cases.push(Entry::new(
+                format!("framebuffer.advanced.{name}_{of_overlap}"),
+                "Advanced Blend Operations",
+                run,
+            ));
+        }
+    }
     for number in 0..16 {
         let run = move |gpu: &Gpu| logic(gpu, number);
         cases.push(Entry::new(format!("framebuffer.logic_op.op{number}"), "Logical Operations", run));
@@ -110,6 +120,60 @@ fn blend(gpu: &Gpu, source: B, destination: B, op: vk::BlendOp) -> Case {
             vk::BlendOp::REVERSE_SUBTRACT => fd - fs,
             vk::BlendOp::MIN => s.min(d),
             _ => s.max(d),
+        };
+        let code = expected.clamp(0.0, 1.0) * 255.0;
+        check((f32::from(got) - code).abs() <= 1.01, || format!("component {index}: {got} instead of {code}"))?;
+    }
+    Ok(())
+}
+
+/// Mixes colours that are not premultiplied.
+type Mix = fn(f32, f32) -> f32;
+
+/// Operations that keep the parts of the pixel that one colour covers alone.
+const ADVANCED: [(&str, vk::BlendOp, Mix); 6] = [
+    ("src_over", vk::BlendOp::SRC_OVER_EXT, |s, _| s),
+    ("multiply", vk::BlendOp::MULTIPLY_EXT, |s, d| s * d),
+    ("screen", vk::BlendOp::SCREEN_EXT, |s, d| s + d - s * d),
+    ("difference", vk::BlendOp::DIFFERENCE_EXT, |s, d| (s - d).abs()),
+    ("exclusion", vk::BlendOp::EXCLUSION_EXT, |s, d| s + d - 2.0 * s * d),
+    ("color_dodge", vk::BlendOp::COLORDODGE_EXT, |s, d| (d / (1.0 - s)).min(1.0)),
+];
+
+const OVERLAPS: [(&str, vk::BlendOverlapEXT); 3] = [
+    ("uncorrelated", vk::BlendOverlapEXT::UNCORRELATED),
+    ("disjoint", vk::BlendOverlapEXT::DISJOINT),
+    ("conjoint", vk::BlendOverlapEXT::CONJOINT),
+];
+
+/// Blends a source that is premultiplied with a destination that is not.
+fn advanced(gpu: &Gpu, (op, mix): (vk::BlendOp, Mix), overlap: vk::BlendOverlapEXT) -> Case {
+    gpu.need(vk::EXT_BLEND_OPERATION_ADVANCED_NAME)?;
+    const OPAQUE: [f32; 3] = [0.75, 0.25, 0.5];
+    let (source, destination) = (0.6f32, 0.8f32);
+    let mut state = State::default();
+    state.blend.blend_enable = vk::TRUE;
+    (state.blend.color_blend_op, state.blend.alpha_blend_op) = (op, op);
+    let parameters = vk::ColorBlendAdvancedEXT::default().advanced_blend_op(op).src_premultiplied(true);
+    state.extensions.advanced = Some(parameters.blend_overlap(overlap));
+    let [red, green, blue] = OPAQUE.map(|part| part * source);
+    let target = Target { clear: [DESTINATION[0], DESTINATION[1], DESTINATION[2], destination], ..Target::default() };
+    let pixels = render(gpu, &target, &[Draw::rect(state, FULL, [red, green, blue, source])])?;
+    let (both, first, second) = match overlap {
+        vk::BlendOverlapEXT::UNCORRELATED => {
+            (source * destination, source * (1.0 - destination), destination * (1.0 - source))
+        }
+        vk::BlendOverlapEXT::DISJOINT => (source + destination - 1.0, 1.0 - destination, 1.0 - source),
+        _ => (source, 0.0, destination - source),
+    };
+    let alpha = both + first + second;
+    for (index, &got) in pixels[100].iter().enumerate() {
+        let expected = match index {
+            3 => alpha,
+            _ => {
+                let (s, d) = (OPAQUE[index], DESTINATION[index]);
+                (mix(s, d) * both + s * first + d * second) / alpha
+            }
         };
         let code = expected.clamp(0.0, 1.0) * 255.0;
         check((f32::from(got) - code).abs() <= 1.01, || format!("component {index}: {got} instead of {code}"))?;

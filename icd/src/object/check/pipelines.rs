@@ -77,7 +77,14 @@ const COMBINERS: &[vk::FragmentShadingRateCombinerOpKHR] = &[
 /// Last values of enums that are numbered from 0 on.
 const LAST_FACTOR: u64 = vk::BlendFactor::ONE_MINUS_SRC1_ALPHA.as_raw() as u64;
 const LAST_BLEND_OP: u64 = vk::BlendOp::MAX.as_raw() as u64;
+const OVERLAPS: &[vk::BlendOverlapEXT] =
+    &[vk::BlendOverlapEXT::UNCORRELATED, vk::BlendOverlapEXT::DISJOINT, vk::BlendOverlapEXT::CONJOINT];
 const LAST_LOGIC_OP: u64 = vk::LogicOp::SET.as_raw() as u64;
+
+/// Returns true for an operation of `VK_EXT_blend_operation_advanced`.
+fn is_advanced(op: vk::BlendOp) -> bool {
+    (vk::BlendOp::ZERO_EXT.as_raw()..=vk::BlendOp::BLUE_EXT.as_raw()).contains(&op.as_raw())
+}
 
 /// Parts of a graphics pipeline that its create info describes, with its dynamic state.
 pub struct Described {
@@ -189,8 +196,15 @@ table! {
         ];
         let number = |raw: i32| u64::from(raw as u32);
         factors.into_iter().try_for_each(|(name, factor)| check.within(name, number(factor.as_raw()), 0..=LAST_FACTOR))?;
+        if is_advanced(state.color_blend_op) {
+            let (color, alpha) = (state.color_blend_op, state.alpha_blend_op);
+            return check.holds("alpha_blend_op", format_args!("{alpha:?}"), "color_blend_op", color == alpha);
+        }
         check.within("color_blend_op", number(state.color_blend_op.as_raw()), 0..=LAST_BLEND_OP)?;
         check.within("alpha_blend_op", number(state.alpha_blend_op.as_raw()), 0..=LAST_BLEND_OP)
+    };
+    vk::PipelineColorBlendAdvancedStateCreateInfoEXT<'_> = "VkPipelineColorBlendAdvancedStateCreateInfoEXT" {
+        blend_overlap: any_of(OVERLAPS),
     };
 }
 
@@ -432,6 +446,7 @@ fn output(
     if blend.logic_op_enable != 0 && described.is_static(DynamicState::LOGIC_OP) {
         logic_op(blend.logic_op, check)?;
     }
+    check.chained::<vk::PipelineColorBlendAdvancedStateCreateInfoEXT<'_>>(blend.p_next)?;
     let all = DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK;
     if !described.is_static(all) {
         return Ok(());

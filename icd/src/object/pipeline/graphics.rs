@@ -144,6 +144,7 @@ const OF_OUTPUT: DynamicState = DynamicState::BLEND_CONSTANTS
     .union(DynamicState::ALPHA_TO_ONE)
     .union(DynamicState::BLEND_ENABLE)
     .union(DynamicState::BLEND_EQUATION)
+    .union(DynamicState::BLEND_ADVANCED)
     .union(DynamicState::WRITE_MASK)
     .union(DynamicState::COLOR_WRITE)
     .union(DynamicState::SAMPLE_LOCATIONS)

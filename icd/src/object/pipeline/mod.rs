@@ -22,8 +22,8 @@ use vitric_format::FormatInfo;
 use vitric_gpu::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
 use vitric_gpu::state::MAX_VIEWPORTS;
 use vitric_gpu::state::{
-    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, LineMode, LineStipple,
-    MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
+    AdvancedBlend, BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, LineMode,
+    LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
 use vitric_spirv::Specialization;
 
@@ -682,6 +682,13 @@ fn stencil_state(state: &vk::StencilOpState) -> StencilState {
 }
 
 fn blend_states(call: Call<'_>, state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<BlendState> {
+    let parameters: Option<&vk::PipelineColorBlendAdvancedStateCreateInfoEXT<'_>> = call.find(state.p_next);
+    let advanced = parameters.map_or_else(AdvancedBlend::default, |parameters| AdvancedBlend {
+        src_premultiplied: parameters.src_premultiplied != 0,
+        dst_premultiplied: parameters.dst_premultiplied != 0,
+        overlap: parameters.blend_overlap,
+        clamps: false,
+    });
     let blend = |entry: &vk::PipelineColorBlendAttachmentState| BlendState {
         enable: entry.blend_enable != 0,
         src_color: entry.src_color_blend_factor,
@@ -690,6 +697,7 @@ fn blend_states(call: Call<'_>, state: &vk::PipelineColorBlendStateCreateInfo<'_
         src_alpha: entry.src_alpha_blend_factor,
         dst_alpha: entry.dst_alpha_blend_factor,
         alpha_op: entry.alpha_blend_op,
+        advanced,
         write_mask: entry.color_write_mask,
     };
     call.slice(state.p_attachments, state.attachment_count).iter().map(blend).collect()

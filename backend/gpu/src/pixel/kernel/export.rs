@@ -3,6 +3,8 @@
 //!
 //! Source: Vulkan specification, "The Framebuffer".
 
+mod advanced;
+
 use ash::vk;
 use vitric_exec::format_ir::{self as routines, Words, clamped};
 use vitric_format as format;
@@ -121,6 +123,9 @@ impl Export {
             destination: routines::decode(b, self.info, stored),
         };
         let state = &self.blend;
+        if advanced::is_advanced(state.color_op) {
+            return advanced::blended(b, state.color_op, state.advanced, [operands.source, operands.destination]);
+        }
         [0, 1, 2, 3].map(|component| match component {
             3 => operands.combined(b, 3, (state.src_alpha, state.dst_alpha), state.alpha_op),
             color => operands.combined(b, color, (state.src_color, state.dst_color), state.color_op),

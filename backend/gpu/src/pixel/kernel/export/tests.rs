@@ -6,6 +6,7 @@ use vitric_format::{Texel, decode, encode};
 use vitric_ir::Inst;
 
 use super::*;
+use crate::state::AdvancedBlend;
 
 /// Input words of a fragment: source, second source, constants, stored words.
 const INPUTS: usize = 16;
@@ -27,7 +28,17 @@ fn any_blend(state: &mut u64) -> BlendState {
     let mask = if random(state).is_multiple_of(3) { random(state) & 15 } else { 15 };
     let write_mask = vk::ColorComponentFlags::from_raw(mask);
     let enable = !random(state).is_multiple_of(4);
-    BlendState { enable, src_color, dst_color, color_op, src_alpha, dst_alpha, alpha_op, write_mask }
+    BlendState {
+        enable,
+        src_color,
+        dst_color,
+        color_op,
+        src_alpha,
+        dst_alpha,
+        alpha_op,
+        write_mask,
+        advanced: AdvancedBlend::default(),
+    }
 }
 
 fn any_export(state: &mut u64) -> Export {
