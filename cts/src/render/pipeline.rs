@@ -57,13 +57,9 @@ pub(super) fn pipeline(
     if let Some(op) = state.logic.or(wanted.logic) {
         blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
     }
-    let advanced = state.extensions.advanced.unwrap_or_default();
-    let mut advanced = vk::PipelineColorBlendAdvancedStateCreateInfoEXT::default()
-        .src_premultiplied(advanced.src_premultiplied != 0)
-        .dst_premultiplied(advanced.dst_premultiplied != 0)
-        .blend_overlap(advanced.blend_overlap);
-    if state.extensions.advanced.is_some() {
-        blend = blend.push_next(&mut advanced);
+    let mut advanced = state.extensions.advanced.map(advanced_blend);
+    if let Some(advanced) = &mut advanced {
+        blend = blend.push_next(advanced);
     }
     let writes = [vk::Bool32::from(state.extensions.color_write != Some(false))];
     let mut writes = vk::PipelineColorWriteCreateInfoEXT::default().color_write_enables(&writes);
@@ -167,6 +163,14 @@ fn flags(state: &State) -> vk::PipelineCreateFlags {
         vk::ImageAspectFlags::DEPTH => vk::PipelineCreateFlags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT,
         _ => vk::PipelineCreateFlags::empty(),
     }
+}
+
+/// Returns the static form of the parameters of advanced blend operations.
+fn advanced_blend(parameters: vk::ColorBlendAdvancedEXT) -> vk::PipelineColorBlendAdvancedStateCreateInfoEXT<'static> {
+    vk::PipelineColorBlendAdvancedStateCreateInfoEXT::default()
+        .src_premultiplied(parameters.src_premultiplied != 0)
+        .dst_premultiplied(parameters.dst_premultiplied != 0)
+        .blend_overlap(parameters.blend_overlap)
 }
 
 /// Creates a pipeline.
