@@ -143,6 +143,7 @@ impl NearMemory {
             self.pages.free(&pages[..needs]);
             return false;
         };
+        self.count_read_all(&old);
         self.stats.count(Stat::GroupsPacked, 1);
         self.stats.count(Stat::NearIn, state.sub_blocks() * SUB_BLOCK);
         self.count_change(&old, state);

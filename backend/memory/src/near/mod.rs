@@ -111,15 +111,15 @@ struct GroupContents {
     controls: [Control; LINES],
 }
 
-/// Numbers of groups that were emptied, by the place of their lines before.
+/// Numbers of groups that became void, by their place before.
 #[derive(Debug, Default)]
 struct EmptiedGroups {
     near: usize,
     far: usize,
 }
 
-/// Number of pages of the groups that are usually emptied together.
-const FREED_PAGES: usize = 32 * MAX_PAGES;
+/// Maximum number of pages of the groups of a span, which become void together.
+const MAX_SPAN_PAGES: usize = compaction::GROUPS * MAX_PAGES;
 
 /// Near memory with its far memory.
 #[derive(Debug)]
@@ -294,6 +294,11 @@ impl NearMemory {
         }
     }
 
+    /// Counts the bytes of all coded lines of a group, which were read from its place.
+    fn count_read_all(&self, snapshot: &Snapshot) {
+        self.count_read(snapshot, snapshot.state.sub_blocks() * SUB_BLOCK);
+    }
+
     /// Reads the coded line to which a snapshot refers. The result is unspecified if the snapshot
     /// is invalid afterwards.
     fn read_coded(&self, group: usize, snapshot: &Snapshot, line: usize, coded: &mut Line) -> io::Result<Control> {
@@ -318,8 +323,24 @@ impl NearMemory {
         for (line, (coded, control)) in contents.lines.iter_mut().zip(&mut contents.controls).enumerate() {
             *control = self.read_coded(group, snapshot, line, coded)?;
         }
-        self.count_read(snapshot, snapshot.state.sub_blocks() * SUB_BLOCK);
         Ok(contents)
+    }
+
+    /// Reads and counts all coded lines of a group that this thread has locked.
+    fn locked_contents(&self, group: usize, locked: &Locked<'_>) -> io::Result<GroupContents> {
+        let snapshot = locked.snapshot();
+        let contents = self.contents(group, &snapshot)?;
+        self.count_read_all(&snapshot);
+        Ok(contents)
+    }
+
+    /// Codes a line, and counts it by its coded size.
+    fn encode(&self, codec: &Codec, line: &Line) -> (Control, Line) {
+        let mut coded = Line::ZERO;
+        let control = codec.encode(line, &mut coded);
+        let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
+        self.stats.count(sizes[control as usize], 1);
+        (control, coded)
     }
 
     /// Writes a line.
@@ -328,10 +349,7 @@ impl NearMemory {
     /// Neither near nor far memory has room. The line, or another line that was evicted for it, is
     /// lost only if the caller does not retry. Lines in the compaction buffer stay there.
     pub fn write(&self, codec: &Codec, line: usize, data: &Line) -> io::Result<()> {
-        let mut coded = Line::ZERO;
-        let control = codec.encode(data, &mut coded);
-        let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
-        self.stats.count(sizes[control as usize], 1);
+        let (control, coded) = self.encode(codec, data);
         let (group, line) = (line / LINES, line % LINES);
         self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
         let mut buffer = self.buffer.lock();
@@ -376,7 +394,7 @@ impl NearMemory {
             self.store_in_place(locked, buffered);
             return Ok(());
         }
-        let mut contents = self.contents(buffered.group, &old)?;
+        let mut contents = self.locked_contents(buffered.group, &locked)?;
         for (line, new) in buffered.lines.iter().enumerate() {
             if let Some((control, coded)) = new {
                 (contents.controls[line], contents.lines[line]) = (*control, *coded);
@@ -494,7 +512,7 @@ impl NearMemory {
         (contents, state): (&GroupContents, GroupState),
     ) -> io::Result<()> {
         let old = locked.snapshot();
-        let before = if old.state.place() == Place::Far { Some(self.contents(group, &old)?) } else { None };
+        let before = if old.state.place() == Place::Far { Some(self.locked_contents(group, locked)?) } else { None };
         if before.is_some() {
             locked.change();
         }
@@ -554,7 +572,7 @@ impl NearMemory {
         if old.state.place() != Place::Near {
             return false;
         }
-        let moved = self.contents(number, &old);
+        let moved = self.locked_contents(number, &locked);
         let moved = moved.and_then(|contents| self.move_to_far(locked, number, &contents, old.state.at(Place::Far)));
         self.stats.count(Stat::GroupsEvicted, usize::from(moved.is_ok()));
         moved.is_ok()
@@ -614,12 +632,8 @@ impl NearMemory {
     /// Neither near nor far memory has room. The group is then unchanged.
     pub fn put(&self, codec: &Codec, group: usize, lines: &[Line; LINES]) -> io::Result<()> {
         let mut buffered = BufferedGroup::one(group, 0, Control::Raw, &Line::ZERO);
-        let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
         for (line, stored) in lines.iter().zip(&mut buffered.lines) {
-            let mut coded = Line::ZERO;
-            let control = codec.encode(line, &mut coded);
-            self.stats.count(sizes[control as usize], 1);
-            *stored = Some((control, coded));
+            *stored = Some(self.encode(codec, line));
         }
         self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
         self.store(&buffered, Writer::Daemon)
@@ -636,6 +650,7 @@ impl NearMemory {
             let contents = self.contents(group, &snapshot);
             if entry.still_holds(&snapshot) {
                 let GroupContents { lines: coded, controls } = contents?;
+                self.count_read_all(&snapshot);
                 for ((line, coded), control) in lines.iter_mut().zip(&coded).zip(controls) {
                     codec.decode(control, coded, line);
                 }
@@ -668,7 +683,7 @@ impl NearMemory {
     /// Makes groups void with a clear value.
     fn empty(&self, groups: Range<usize>, clear: usize) -> EmptiedGroups {
         let (mut emptied, mut sub_blocks) = (EmptiedGroups::default(), 0);
-        let [mut near_pages, mut far_pages] = [(); 2].map(|()| SmallVec::<[u32; FREED_PAGES]>::new());
+        let [mut near_pages, mut far_pages] = [(); 2].map(|()| SmallVec::<[u32; MAX_SPAN_PAGES]>::new());
         let mut buffer = self.buffer.lock();
         buffer.discard(&groups);
         for number in groups {

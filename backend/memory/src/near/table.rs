@@ -40,7 +40,7 @@ pub enum Place {
     Far,
 }
 
-/// GroupState of a group. A switch replaces it.
+/// State of a group. A switch replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupState(u64);
 
@@ -159,10 +159,10 @@ impl GroupState {
     }
 }
 
-/// GroupState and pages of a group at one moment.
+/// State and pages of a group at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
-    /// GroupState.
+    /// State.
     pub state: GroupState,
     /// Numbers of its pages. The first [`GroupState::pages`] elements are valid, or in anonymous
     /// far memory the first [`GroupState::far_pages`].
@@ -246,7 +246,7 @@ impl<W: World> Group<W> {
 #[derive(Debug)]
 pub struct Locked<'g, W: World = Machine> {
     group: &'g Group<W>,
-    /// GroupState without the lock bit.
+    /// State without the lock bit.
     state: u64,
     /// Hint bits that a switch clears.
     ended: u64,

@@ -63,7 +63,7 @@ pub use self::writing::Writing;
 /// Bytes of a span.
 const SPAN: usize = 64 << 10;
 /// Page groups of a span.
-const GROUPS: usize = SPAN / GROUP;
+pub(super) const GROUPS: usize = SPAN / GROUP;
 /// Number of spans of a large page, which are compacted and become resident together.
 const LARGE_PAGE_SPANS: usize = LARGE_PAGE / SPAN;
 /// Minimum number of large pages that threads make resident one at a time.
