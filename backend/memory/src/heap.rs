@@ -28,7 +28,8 @@ pub struct Heap {
     /// Bytes that may be reserved: the size, and the bytes of far memory behind it.
     capacity: u64,
     used: AtomicU64,
-    /// Bytes that compaction of idle images saves in the process.
+    /// Bytes that compaction of idle images saves in the process. It is negative if near memory
+    /// occupies more bytes than compacted images would.
     saved: AtomicI64,
 }
 
@@ -62,11 +63,13 @@ impl Heap {
 
     /// Returns the reserved bytes minus the bytes saved by compaction of idle images.
     pub fn resident(&self) -> u64 {
-        self.used().saturating_sub(self.saved())
+        self.resident_of(self.used())
     }
 
-    fn saved(&self) -> u64 {
-        self.saved.load(Ordering::Relaxed).max(0) as u64
+    /// Returns how many of `used` reserved bytes are resident. The result is greater than `used`
+    /// if near memory occupies more bytes than compaction saves.
+    fn resident_of(&self, used: u64) -> u64 {
+        used.saturating_add_signed(self.saved.load(Ordering::Relaxed).saturating_neg())
     }
 
     /// Returns the bytes that can be reserved now.
@@ -108,7 +111,7 @@ impl Heap {
     /// [`OutOfMemory::Heap`] if fewer bytes are free.
     pub(crate) fn reserve(self: &Arc<Self>, size: u64) -> Result<Reservation, OutOfMemory> {
         let fits = |used: u64| {
-            let is_allowed = |total: u64| total <= self.capacity && total.saturating_sub(self.saved()) <= self.size;
+            let is_allowed = |total: u64| total <= self.capacity && self.resident_of(total) <= self.size;
             used.checked_add(size).filter(|&total| is_allowed(total))
         };
         let reserved = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);

@@ -144,13 +144,14 @@ fn without_signal<T>(run: impl FnOnce() -> T) -> T {
 }
 
 impl Far {
-    /// Creates anonymous far memory for `groups` groups.
+    /// Creates anonymous far memory for `groups` groups. About `max_vacant_bytes` bytes of freed
+    /// pages may stay resident until the next trim.
     ///
     /// # Errors
     /// The system has no memory.
-    pub fn anonymous(groups: usize) -> io::Result<Self> {
+    pub fn anonymous(groups: usize, max_vacant_bytes: usize) -> io::Result<Self> {
         let pages = groups.checked_add(MAX_WRITERS).and_then(|groups| groups.checked_mul(MAX_PAGES));
-        Pages::new(pages.ok_or(io::ErrorKind::OutOfMemory)?).map(Self::Anonymous)
+        Pages::new(pages.ok_or(io::ErrorKind::OutOfMemory)?, max_vacant_bytes).map(Self::Anonymous)
     }
 
     /// Reads sub-blocks of a group from sub-block `start` on.
@@ -165,10 +166,10 @@ impl Far {
         Ok(())
     }
 
-    /// Returns the bytes of the process's memory that groups occupy.
+    /// Returns the bytes of the process's memory that groups and freed pages occupy.
     pub fn resident_bytes(&self) -> usize {
         match self {
-            Self::Anonymous(pages) => pages.used_bytes(),
+            Self::Anonymous(pages) => pages.resident_bytes(),
             Self::File(_) => 0,
         }
     }
@@ -191,6 +192,13 @@ impl Far {
     pub fn trim(&self) {
         if let Self::Anonymous(pages) = self {
             pages.trim();
+        }
+    }
+
+    /// Sorts the free pages of anonymous memory.
+    pub fn sort(&self) {
+        if let Self::Anonymous(pages) = self {
+            pages.sort();
         }
     }
 }

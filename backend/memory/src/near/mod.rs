@@ -83,6 +83,9 @@ pub struct Config {
     pub buffer: usize,
     /// Number of free pages below which the daemon is notified.
     pub low_pages: usize,
+    /// Approximate number of bytes of freed pages that may stay resident until the next trim, of
+    /// near memory and of anonymous far memory each.
+    pub max_vacant_bytes: usize,
 }
 
 /// Value of the lines of whole groups without pages.
@@ -172,7 +175,7 @@ impl NearMemory {
     pub fn new(config: &Config) -> io::Result<Self> {
         let far = match &config.far {
             Some(file) => Far::File(file.clone()),
-            None => Far::anonymous(config.groups)?,
+            None => Far::anonymous(config.groups, config.max_vacant_bytes)?,
         };
         let clears: [OnceLock<ClearValue>; MAX_CLEARS] = std::array::from_fn(|_| OnceLock::new());
         // Every codec codes zeros identically: as offsets without planes, with bases of zero.
@@ -181,7 +184,7 @@ impl NearMemory {
         let _ = clears[0].set(ClearValue { line: Line::ZERO, control, coded });
         Ok(Self {
             groups: Groups::new(config.groups),
-            pages: Pages::new(config.pages.max(MAX_PAGES))?,
+            pages: Pages::new(config.pages.max(MAX_PAGES), config.max_vacant_bytes)?,
             far,
             clears,
             buffer: Mutex::new(CompactionBuffer::new(config.buffer)),
@@ -240,9 +243,10 @@ impl NearMemory {
         }
     }
 
-    /// Returns the bytes of the process's memory that all groups occupy.
+    /// Returns the bytes of the process's memory that all groups, and freed pages that were not
+    /// trimmed, occupy.
     pub fn resident_bytes(&self) -> usize {
-        self.pages.used_bytes() + self.far.resident_bytes()
+        self.pages.resident_bytes() + self.far.resident_bytes()
     }
 
     /// Ends a tile or a submission: later writes are newer.
@@ -664,6 +668,12 @@ impl NearMemory {
     pub fn trim(&self) {
         self.pages.trim();
         self.far.trim();
+    }
+
+    /// Sorts the free pages, so that later allocations lie together.
+    pub fn sort_free_pages(&self) {
+        self.pages.sort();
+        self.far.sort();
     }
 
     fn clear_value(&self, codec: &Codec, line: &Line) -> Option<usize> {

@@ -156,7 +156,14 @@ fn run(config: &Config, has_daemon: bool, time: Duration) {
 
 #[test]
 fn concurrent_accesses_find_the_last_written_lines() {
-    let config = |pages, buffer| Config { pages, groups: GROUPS, far: None, buffer, low_pages: pages / 4 };
+    let config = |pages, buffer| Config {
+        pages,
+        groups: GROUPS,
+        far: None,
+        buffer,
+        low_pages: pages / 4,
+        max_vacant_bytes: pages * PAGE / 16,
+    };
     // Room for all groups, room for a few, and 64 KiB. Each technique alone, and both.
     let runs = [
         (config(1024, 0), true),

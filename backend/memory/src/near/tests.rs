@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 
 fn config(pages: usize, groups: usize, buffer: usize) -> Config {
-    Config { pages, groups, far: None, buffer, low_pages: 0 }
+    Config { pages, groups, far: None, buffer, low_pages: 0, max_vacant_bytes: 0 }
 }
 
 fn memory(pages: usize, groups: usize, buffer: usize) -> NearMemory {

@@ -503,6 +503,8 @@ impl Drop for CompactableMemory {
         for (span, storage) in storage.into_iter().enumerate() {
             self.state.discard(&storage, self.bytes(span).len());
         }
+        // The residency thread may sleep.
+        self.state.trim();
         self.state.unreserve(self.spans.len());
     }
 }

@@ -32,6 +32,10 @@ const BUFFERED_GROUPS: usize = 64;
 /// processor to the program and keeps the order of compaction effective.
 const MAX_INTERVAL_BYTES: usize = 256 << 20;
 
+/// Fraction of the heap that freed pages of near memory may occupy until the next trim. A trim
+/// takes time, so uses of images leave it to the residency thread if they free fewer pages.
+const VACANT_FRACTION: u64 = 64;
+
 /// Configuration of the compaction of a device's images.
 #[derive(Debug, Clone)]
 pub struct NearConfig {
@@ -112,7 +116,14 @@ impl ResidencyState {
         let make = || {
             let groups = usize::try_from(self.heap.capacity()).ok()?.div_ceil(SPAN) * GROUPS;
             let pages = usize::try_from(self.config.bytes).ok()? / PAGE;
-            let config = Config { pages, groups, far: self.config.far.clone(), buffer: BUFFERED_GROUPS, low_pages: 0 };
+            let config = Config {
+                pages,
+                groups,
+                far: self.config.far.clone(),
+                buffer: BUFFERED_GROUPS,
+                low_pages: 0,
+                max_vacant_bytes: usize::try_from(self.heap.size() / VACANT_FRACTION).ok()?,
+            };
             NearMemory::new(&config)
                 .inspect_err(|error| log::warn!("no near memory, all images stay resident: {error}"))
                 .ok()
@@ -134,10 +145,16 @@ impl ResidencyState {
         })
     }
 
-    /// Frees a slot whose contents are stored elsewhere.
+    /// Makes a slot without contents free.
+    fn return_slot(&self, slot: u32) {
+        self.slots.lock().free.push(slot);
+    }
+
+    /// Frees a slot whose contents nobody needs, because its span did not become compacted.
     fn free_slot(&self, memory: &NearMemory, slot: u32) {
         memory.release(Self::groups(slot));
-        self.slots.lock().free.push(slot);
+        self.return_slot(slot);
+        self.report();
     }
 
     /// Codes a span. Returns its slot, or `None` if near memory has no room.
@@ -218,7 +235,7 @@ impl ResidencyState {
     /// # Errors
     /// Neither near nor far memory has room.
     pub(super) fn flush(&self) -> io::Result<()> {
-        let flushed = self.memory.get().and_then(Option::as_ref).map_or(Ok(()), NearMemory::flush);
+        let flushed = self.created_memory().map_or(Ok(()), NearMemory::flush);
         self.report();
         flushed
     }
@@ -227,7 +244,6 @@ impl ResidencyState {
     pub(super) fn abandon(&self, storage: SpanStorage) {
         if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
             self.free_slot(memory, slot);
-            self.report();
         }
     }
 
@@ -247,10 +263,28 @@ impl ResidencyState {
         }
         if let (SpanStorage::Coded { slot, .. }, Some(memory)) = (storage, self.memory()) {
             free(memory, Self::groups(*slot));
-            self.slots.lock().free.push(*slot);
+            self.return_slot(*slot);
         }
         self.compacted_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
         self.report();
+    }
+
+    /// Returns near memory if it was created.
+    fn created_memory(&self) -> Option<&NearMemory> {
+        self.memory.get().and_then(Option::as_ref)
+    }
+
+    /// Returns the bytes of the process's memory that near memory and anonymous far memory occupy.
+    pub(super) fn coded_bytes(&self) -> usize {
+        self.created_memory().map_or(0, NearMemory::resident_bytes)
+    }
+
+    /// Returns freed pages of near memory to the system.
+    pub(super) fn trim(&self) {
+        if let Some(memory) = self.created_memory() {
+            memory.trim();
+            self.report();
+        }
     }
 
     /// Reports to the heap how many bytes are saved: those of compacted spans, less those that
@@ -258,7 +292,7 @@ impl ResidencyState {
     fn report(&self) {
         // The lock orders reports, so that the last one has the newest values.
         let mut reported = self.reported.lock();
-        let coded = self.memory.get().and_then(Option::as_ref).map_or(0, NearMemory::resident_bytes);
+        let coded = self.coded_bytes();
         let saved = self.compacted_bytes.load(Ordering::Relaxed) as i64 - coded as i64;
         self.heap.add_saved(saved - *reported);
         *reported = saved;
@@ -351,6 +385,7 @@ impl ResidencyState {
     /// Compacts idle spans if the heap or the host has too little memory. Returns true if memory
     /// is short.
     pub(super) fn compact_if_short(&self) -> bool {
+        self.trim();
         let wanted = self.heap.wanted().max((self.config.wanted_by_host)());
         let goal = self.heap.resident().saturating_sub(wanted);
         let now = self.submissions.oldest();
@@ -389,9 +424,8 @@ impl ResidencyState {
             if self.compact_if_short() {
                 self.is_short.store(true, Ordering::Release);
             }
-            if let Some(Some(memory)) = self.memory.get() {
-                memory.trim();
-            }
+            self.trim();
+            self.created_memory().into_iter().for_each(NearMemory::sort_free_pages);
         }
     }
 }
@@ -431,7 +465,7 @@ impl Residency {
     /// Returns the indices of near memory's counters in the counter table, with their values.
     pub fn counted(&self) -> Vec<(usize, u64)> {
         let none = Stats::default();
-        let of_memory = self.state.memory.get().and_then(Option::as_ref).map_or(&none, NearMemory::stats);
+        let of_memory = self.state.created_memory().map_or(&none, NearMemory::stats);
         let pages = self.state.config.bytes / PAGE as u64;
         let free = pages.saturating_sub(of_memory.get(Stat::PeakCompacted) / PAGE as u64);
         let all = self.state.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| match number {

@@ -118,8 +118,45 @@ fn uses_abandon_compactions() {
     compacted.discard_coded(0..2, 100, &[], coded.into_iter().collect());
     assert_eq!(states(&memory)[..2], [SpanState::Resident, SpanState::Compacted]);
     assert_eq!((counted(&near, Stat::PacksAbandoned), counted(&near, Stat::SpansCompacted)), (32, 1));
+    // The freed pages of the abandoned span have not returned to the system yet.
+    assert_eq!(heap.resident(), heap.used() - (48 << 10) + (16 << 10));
+    near.state_for(SPAN).unwrap().trim();
     assert_eq!(heap.resident(), heap.used() - (48 << 10));
     image.begin_use(&in_use, ImageAccess::Read);
     check(&memory, 0..SPAN as u64, 0, 4);
     check(&memory, SPAN as u64..memory.size(), 0, 3);
+}
+
+/// Freed pages of near memory count as resident until they return to the system. No more than a
+/// sixty-fourth of the heap stays, and nothing stays when the memory of images is freed.
+#[test]
+fn freed_pages_of_near_memory_return_to_the_system() {
+    let (heap, workers) = (Heap::with_far(4 << 20, 4 << 20), Workers::new(1));
+    let near = without_thread(&heap);
+    let state = near.state_for(SPAN).unwrap();
+    let images = [(); 4].map(|()| mebibyte());
+    let listed = images.each_ref().map(|image| compactable(&filled(&heap, &near, image, 0, 0, 3)).clone());
+    compact(&listed, u64::MAX, usize::MAX);
+    assert_eq!((state.coded_bytes(), heap.resident()), (1 << 20, 1 << 20));
+    let in_use = near.begin(&workers);
+    for (number, image) in images.iter().enumerate() {
+        image.begin_use(&in_use, ImageAccess::Read);
+        // A span frees 16 KiB. The fifth one exceeds the 64 KiB that may stay, and returns all. The
+        // last image does not fit in the heap, so its use returns all before it frees 16 spans.
+        let vacant = [16 % 5, 32 % 5, 48 % 5, 16 % 5][number] * (16 << 10);
+        let coded = (3 - number) * (256 << 10);
+        assert_eq!(state.coded_bytes(), coded + vacant, "{number}");
+        let resident = (number + 1) * (1 << 20) + coded + vacant;
+        assert_eq!(heap.resident(), resident as u64, "{number}");
+    }
+    drop(in_use);
+    compact(&listed, u64::MAX, usize::MAX);
+    drop(listed);
+    assert_eq!((state.coded_bytes(), heap.resident()), (1 << 20, 1 << 20));
+    // The residency thread sleeps when everything is compacted.
+    let [first, others @ ..] = images;
+    drop(first);
+    assert_eq!((state.coded_bytes(), heap.resident()), (768 << 10, 768 << 10));
+    drop(others);
+    assert_eq!((state.coded_bytes(), heap.resident(), heap.used()), (0, 0, 0));
 }
