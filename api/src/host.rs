@@ -103,41 +103,65 @@ pub fn memory(root: &Path) -> Option<u64> {
     limits.iter().filter_map(|group| memory_limit(group)).chain(of_machine(root, "MemTotal")).min()
 }
 
-/// Returns the bytes of memory that the process can still allocate. A group's inactive page cache
-/// counts as free memory.
-pub fn available_memory(root: &Path) -> Option<u64> {
-    let left = |group: &PathBuf| {
-        let used = number(&group.join("memory.current")).or_else(|| number(&group.join("memory.usage_in_bytes")))?;
-        let used = used.saturating_sub(unused_files(group));
-        Some(memory_limit(group)?.saturating_sub(used))
-    };
-    groups(root, "memory").iter().filter_map(left).chain(of_machine(root, "MemAvailable")).min()
+/// Memory that the machine, or a control group, allows the process to use.
+struct MemoryLevel {
+    /// Bytes in total.
+    limit: u64,
+    /// Bytes that are available.
+    available: u64,
 }
 
-/// Returns the bytes of memory that the process should return because the host has too few. With
-/// less than a sixteenth of the memory available, these are the bytes up to an eighth. If programs
-/// wait for memory, all bytes that the process can spare are wanted. Returns 0 otherwise.
+/// Returns the limits of the groups that contain the process, and of the machine. A group's
+/// inactive page cache counts as available.
+fn memory_levels(root: &Path) -> impl Iterator<Item = MemoryLevel> {
+    let of_group = |group: PathBuf| {
+        let used = number(&group.join("memory.current")).or_else(|| number(&group.join("memory.usage_in_bytes")))?;
+        let used = used.saturating_sub(unused_files(&group));
+        let limit = memory_limit(&group)?;
+        Some(MemoryLevel { limit, available: limit.saturating_sub(used) })
+    };
+    let machine = of_machine(root, "MemAvailable")
+        .map(|available| MemoryLevel { limit: of_machine(root, "MemTotal").unwrap_or(available), available });
+    groups(root, "memory").into_iter().filter_map(of_group).chain(machine)
+}
+
+/// Returns the bytes of memory that the process can still allocate.
+pub fn available_memory(root: &Path) -> Option<u64> {
+    memory_levels(root).map(|level| level.available).min()
+}
+
+/// Returns the bytes of memory that the process should return because the host has too few. If the
+/// machine, or a group that contains the process, has less than a sixteenth of its memory
+/// available, these are the bytes up to an eighth. If programs wait for memory, all bytes that the
+/// process can spare are wanted. Returns 0 otherwise.
 pub fn wanted_memory(root: &Path) -> u64 {
     if is_under_pressure(root) {
         return u64::MAX;
     }
-    let (Some(memory), Some(available)) = (memory(root), available_memory(root)) else { return 0 };
-    if available < memory / 16 { (memory / 8).saturating_sub(available) } else { 0 }
+    let wanted = |MemoryLevel { limit, available }| match available < limit / 16 {
+        true => (limit / 8).saturating_sub(available),
+        false => 0,
+    };
+    memory_levels(root).map(wanted).max().unwrap_or(0)
 }
 
 /// Returns true if programs have waited for memory in more than a tenth of the last ten seconds:
-/// some program of the smallest control group of the process that says so. The machine's programs
-/// count if no control group does. Memory that this process returns does not help a group that
-/// waits because of its own limit.
+/// those of any control group that contains the process, or of the machine if no group reports
+/// this. Memory that this process returns helps neither a group that waits because of its own limit
+/// nor programs outside of the groups.
 fn is_under_pressure(root: &Path) -> bool {
     const MAX_PERCENT: f64 = 10.0;
-    let files = groups(root, "memory").into_iter().map(|group| group.join("memory.pressure"));
     let stalled = |path: PathBuf| {
         let text = fs::read_to_string(path).ok()?;
         let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
         some.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse::<f64>().ok()
     };
-    files.chain([root.join("proc/pressure/memory")]).find_map(stalled).is_some_and(|percent| percent > MAX_PERCENT)
+    // The root group has no type. Its pressure is that of the machine, which counts other groups.
+    let contains_all = |group: &PathBuf| !group.join("cgroup.type").exists();
+    let groups = groups(root, "memory").into_iter().filter(|group| !contains_all(group));
+    let of_groups = groups.filter_map(|group| stalled(group.join("memory.pressure"))).reduce(f64::max);
+    let percent = of_groups.or_else(|| stalled(root.join("proc/pressure/memory")));
+    percent.is_some_and(|percent| percent > MAX_PERCENT)
 }
 
 /// Returns the bytes of a group's inactive page cache.
@@ -259,33 +283,50 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_wanted_if_little_is_available_or_programs_wait() {
-        let stalls = |percent: &str| format!("some avg10={percent} avg60=0.00 avg300=0.00 total=7\nfull avg10=99.00\n");
-        let wanted = |name: &str, available: u64, machine: &str, group: &str| {
+    fn memory_is_wanted_if_little_is_available() {
+        let wanted = |name: &str, available: u64, group: &str, around: &str| {
             let memory = format!("MemTotal: {} kB\nMemAvailable: {} kB\n", 16 << 20, available >> 10);
             let files = [
                 ("proc/meminfo", memory.as_str()),
-                ("proc/self/cgroup", "0::/job\n"),
-                ("proc/pressure/memory", machine),
-                ("sys/fs/cgroup/job/memory.pressure", group),
+                ("proc/self/cgroup", "0::/work/job\n"),
+                ("sys/fs/cgroup/work/job/memory.high", "1600000\n"),
+                ("sys/fs/cgroup/work/job/memory.current", group),
+                ("sys/fs/cgroup/work/memory.max", "3200000\n"),
+                ("sys/fs/cgroup/work/memory.current", around),
             ];
             wanted_memory(&Machine::new(name, &files).0)
         };
-        assert_eq!(wanted("plenty", GIB, &stalls("10.00"), ""), 0);
-        assert_eq!(wanted("little", GIB - 4096, &stalls("0.00"), &stalls("0.00")), GIB + 4096);
-        assert_eq!(wanted("stalls", 8 * GIB, &stalls("10.01"), ""), u64::MAX);
-        assert_eq!(wanted("group", 8 * GIB, "", &stalls("50.5")), u64::MAX);
-        assert_eq!(wanted("others", 8 * GIB, &stalls("50.5"), &stalls("0.00")), 0, "other groups wait");
-        let machine = Machine::new(
-            "high",
-            &[
+        assert_eq!(wanted("plenty", GIB, "1500000", "3000000"), 0);
+        // Each limit is compared with its own available memory.
+        assert_eq!(wanted("little", GIB - 4096, "0", "0"), GIB + 4096);
+        assert_eq!(wanted("high", GIB, "1510000", "0"), 200_000 - 90_000);
+        assert_eq!(wanted("around", GIB, "0", "3100000"), 400_000 - 100_000);
+        assert_eq!(wanted("both", GIB, "1510000", "3100000"), 400_000 - 100_000);
+    }
+
+    #[test]
+    fn all_memory_is_wanted_if_programs_wait() {
+        let stalls = |percent: &str| format!("some avg10={percent} avg60=0.00 avg300=0.00 total=7\nfull avg10=99.00\n");
+        // The pressure of the machine, of the group above the process's group, and of its group.
+        let wanted = |name: &str, [machine, work, job]: [&str; 3]| {
+            let files = [
                 MEMORY,
-                ("proc/self/cgroup", "0::/job\n"),
-                ("sys/fs/cgroup/job/memory.high", "1600000\n"),
-                ("sys/fs/cgroup/job/memory.current", "1510000\n"),
-            ],
-        );
-        assert_eq!(wanted_memory(&machine.0), 200_000 - 90_000);
+                ("proc/self/cgroup", "0::/work/job\n"),
+                ("proc/pressure/memory", machine),
+                ("sys/fs/cgroup/memory.pressure", machine),
+                ("sys/fs/cgroup/work/memory.pressure", work),
+                ("sys/fs/cgroup/work/cgroup.type", "domain\n"),
+                ("sys/fs/cgroup/work/job/memory.pressure", job),
+                ("sys/fs/cgroup/work/job/cgroup.type", "domain\n"),
+            ];
+            wanted_memory(&Machine::new(name, &files).0)
+        };
+        let [none, few, many] = ["0.00", "10.00", "10.01"].map(stalls);
+        assert_eq!(wanted("few", [&few, "", ""]), 0);
+        assert_eq!(wanted("machine", [&many, "", ""]), u64::MAX);
+        assert_eq!(wanted("job", [&none, &none, &many]), u64::MAX);
+        assert_eq!(wanted("work", [&none, &many, &none]), u64::MAX, "a group around the smallest one waits");
+        assert_eq!(wanted("others", [&many, &none, &none]), 0, "other groups wait");
     }
 
     #[test]
