@@ -151,7 +151,7 @@ impl Device {
     /// [`Error::OutOfDeviceMemory`] if the heap or the host has no room. The messengers also
     /// receive a warning.
     pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
-        self.allocated(size, Allocation::new)
+        self.allocate_or_warn(size, Allocation::new)
     }
 
     /// Allocates memory that the host cannot map, so that its images can be compacted.
@@ -160,7 +160,7 @@ impl Device {
     /// See [`Self::allocate`].
     pub fn allocate_unseen(&self, size: u64) -> Result<Arc<Allocation>> {
         match self.gpu.near() {
-            Some(near) => self.allocated(size, |heap, size| Allocation::new_compactable(heap, size, near)),
+            Some(near) => self.allocate_or_warn(size, |heap, size| Allocation::new_compactable(heap, size, near)),
             None => self.allocate(size),
         }
     }
@@ -170,35 +170,32 @@ impl Device {
     /// # Errors
     /// See [`Self::allocate`].
     pub fn allocate_shared(&self, size: u64) -> Result<Arc<Allocation>> {
-        self.allocated(size, Allocation::shared)
+        self.allocate_or_warn(size, Allocation::shared)
     }
 
-    /// Allocates `size` bytes with `make`.
-    fn allocated(
+    /// Allocates `size` bytes with `make`, and sends a warning if that fails.
+    fn allocate_or_warn(
         &self,
         size: u64,
-        make: impl FnOnce(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, OutOfMemory>,
+        make: impl Fn(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, OutOfMemory>,
     ) -> Result<Arc<Allocation>> {
-        self.reserve(size, make).map_err(|error| {
+        self.allocate_with_room(size, make).map_err(|error| {
             self.health.messages.warn(&error.to_string());
             Error::OutOfDeviceMemory
         })
     }
 
-    /// Allocates or imports `size` bytes with `make`. If the heap has no room for them, idle images
-    /// are compacted first.
+    /// Allocates or imports `size` bytes with `make`. If the heap has no room for them, compacts
+    /// idle images and calls `make` again.
     ///
     /// # Errors
     /// Returns the errors of `make`.
-    pub fn reserve<E>(
+    pub fn allocate_with_room<E: From<OutOfMemory> + PartialEq>(
         &self,
         size: u64,
-        make: impl FnOnce(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, E>,
+        make: impl Fn(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, E>,
     ) -> std::result::Result<Arc<Allocation>, E> {
-        if let Some(near) = self.gpu.near() {
-            near.make_room(size);
-        }
-        let made = make(&self.heap, size);
+        let made = self.gpu.with_room(size, || make(&self.heap, size));
         // Decoded texels are only a cache, so allocations have precedence.
         self.gpu.decoded().trim(&self.heap);
         made
@@ -258,6 +255,8 @@ fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Res
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
     use crossbeam::channel::{RecvError, unbounded};
     use vitric_base::workers::Workers;
     use vitric_memory::{ImageAccess, Surface, SurfaceDesc};
@@ -294,14 +293,21 @@ mod tests {
         device.wait_idle().unwrap();
     }
 
-    /// An idle image fills the heap. Each kind of allocation and import compacts it.
+    /// An idle image fills the heap. Each kind of allocation, and the import of shared memory,
+    /// compacts it. `imports_of_application_memory_make_room` and `implicit_images_make_room` are
+    /// the tests of the other kinds.
     #[test]
     fn shared_and_imported_memory_takes_the_place_of_idle_images() {
-        let make: [fn(&Device, u64) -> bool; 4] = [
-            |device, size| device.allocate(size).is_ok(),
-            |device, size| device.allocate_unseen(size).is_ok(),
-            |device, size| device.allocate_shared(size).is_ok(),
-            |device, size| device.reserve(size, Allocation::new).is_ok(),
+        const SIZE: u64 = 1 << 19;
+        let make: [fn(&Device) -> bool; 4] = [
+            |device| device.allocate(SIZE).is_ok(),
+            |device| device.allocate_unseen(SIZE).is_ok(),
+            |device| device.allocate_shared(SIZE).is_ok(),
+            |device| {
+                let exported = Allocation::shared(&Heap::new(SIZE), SIZE).unwrap().descriptor().unwrap().unwrap();
+                let import = |heap: &Arc<Heap>, size| Allocation::open(heap, size, exported.as_fd());
+                device.allocate_with_room(SIZE, import).is_ok()
+            },
         ];
         for (number, make) in make.into_iter().enumerate() {
             let heap = Heap::with_far(1 << 20, 1 << 20);
@@ -316,7 +322,7 @@ mod tests {
             let memory = device.allocate_unseen(1 << 20).unwrap();
             assert!(image.bind(memory, 0));
             image.begin_use(&near.begin(&Workers::new(1)), ImageAccess::Overwrite);
-            assert!(make(&device, 1 << 19), "{number}");
+            assert!(make(&device), "{number}");
             assert_eq!(heap.resident(), 0, "{number}: the zeros of the image take nothing");
         }
     }

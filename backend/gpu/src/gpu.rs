@@ -13,7 +13,7 @@ use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
 use vitric_exec::bindings::{DescriptorResolver, NoDescriptors};
 use vitric_exec::texture::Routines;
-use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
+use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, OutOfMemory, Residency, Surface};
 
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, HizCache};
@@ -243,6 +243,22 @@ impl Gpu {
         let in_use = self.begin_use();
         transfer::copy_image(&self.workers, in_use.as_ref(), (source, target), regions);
         self.depths().copied_to(target);
+    }
+
+    /// Calls `make`, which reserves `bytes` bytes of the device's heap. While the heap is full,
+    /// compacts idle images and calls `make` again.
+    ///
+    /// # Errors
+    /// Returns the errors of `make`.
+    pub fn with_room<T, E: From<OutOfMemory> + PartialEq>(
+        &self,
+        bytes: u64,
+        mut make: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        match self.near() {
+            Some(near) => near.with_room(bytes, make),
+            None => make(),
+        }
     }
 
     /// Returns the memory that programs access by address.

@@ -41,8 +41,8 @@ pub struct Allocation {
     /// True once texels of blocks in the allocation were decoded.
     decoded: AtomicBool,
     /// Bytes of the heap. The last field, because the heap gets its bytes back after the storage is
-    /// released.
-    reservation: Reservation,
+    /// released. Storage that may outlive the allocation shares it.
+    reservation: Arc<Reservation>,
 }
 
 // SAFETY: the memory behind the pointer lives as long as the allocation. Only the functions below
@@ -92,16 +92,15 @@ impl Allocation {
     }
 
     fn private(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Arc<Self>, OutOfMemory> {
-        let out_of_memory = OutOfMemory::Heap(size);
+        let reservation = Arc::new(heap.reserve(size)?);
         // The length is a multiple of 4 bytes, so that the last bytes of a range can be accessed
         // as part of a 32-bit word.
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
-        let length = length.ok_or(out_of_memory)?;
-        let reservation = heap.reserve(size)?;
-        let bytes = PrivateMemory::new(length).map_err(|_| out_of_memory)?;
+        let length = length.ok_or(OutOfMemory::Host(size))?;
+        let bytes = PrivateMemory::new(length).map_err(|_| OutOfMemory::Host(size))?;
         let pointer = bytes.as_mut_ptr();
         let storage = match near.and_then(|near| near.state_for(length)) {
-            Some(state) => CompactableMemory::new(state, bytes).map(Storage::Compactable),
+            Some(state) => CompactableMemory::new(state, bytes, &reservation).map(Storage::Compactable),
             None => Ok(Storage::Private(bytes)),
         };
         let storage = storage.map_err(|_| OutOfMemory::Far(size))?;
@@ -110,10 +109,10 @@ impl Allocation {
 
     fn in_file(file: SharedFile, reservation: Reservation) -> Arc<Self> {
         let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
-        Self::made(Storage::Shared(file), pointer, length, reservation)
+        Self::made(Storage::Shared(file), pointer, length, Arc::new(reservation))
     }
 
-    fn made(storage: Storage, pointer: *mut u8, length: usize, reservation: Reservation) -> Arc<Self> {
+    fn made(storage: Storage, pointer: *mut u8, length: usize, reservation: Arc<Reservation>) -> Arc<Self> {
         let (mapped, decoded) = (AtomicBool::new(false), AtomicBool::new(false));
         Arc::new(Self { storage, pointer, length, mapped, decoded, reservation })
     }
@@ -124,7 +123,7 @@ impl Allocation {
     /// [`OutOfMemory`] as for [`Allocation::new`].
     pub fn shared(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
         let reservation = heap.reserve(size)?;
-        let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory::Heap(size))?;
+        let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory::Host(size))?;
         Ok(Self::in_file(file, reservation))
     }
 
@@ -153,7 +152,7 @@ impl Allocation {
         if pointer.is_null() || !pointer.addr().is_multiple_of(8) || !length.is_multiple_of(8) {
             return Err(ImportFailed::Foreign);
         }
-        Ok(Self::made(Storage::Application, pointer, length, reservation))
+        Ok(Self::made(Storage::Application, pointer, length, Arc::new(reservation)))
     }
 
     /// Returns a descriptor for other processes, or `None` if the memory cannot be shared.

@@ -13,9 +13,12 @@ const LOW_FRACTION: u64 = 16;
 /// Error: an allocation of this many bytes does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfMemory {
-    /// The heap or the host has too little free memory.
+    /// The heap has too few free bytes.
     #[error("the heap cannot hold another {0} bytes")]
     Heap(u64),
+    /// The host has too little free memory.
+    #[error("the host cannot provide another {0} bytes")]
+    Host(u64),
     /// The disk that holds the far-memory file has too little free space.
     #[error("the disk of far memory cannot hold another {0} bytes")]
     Far(u64),

@@ -134,7 +134,9 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
         check_kind(object, import.handle_type, MT::OPAQUE_FD, import.handle_type == MT::OPAQUE_FD)?;
         let descriptor = borrowed(call, import.fd)?;
-        let made = device.reserve(size, |heap, size| Allocation::open(heap, size, descriptor)).map_err(import_error)?;
+        let made = device
+            .allocate_with_room(size, |heap, size| Allocation::open(heap, size, descriptor))
+            .map_err(import_error)?;
         // SAFETY: a successful import transfers the descriptor's ownership to the driver.
         unsafe { close(import.fd) };
         return Ok(made);
@@ -150,7 +152,7 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
         }
         // SAFETY: by valid usage, the application keeps these bytes until the memory is freed.
         let open = |heap: &Arc<Heap>, size| unsafe { Allocation::of_application(heap, size, address) };
-        return device.reserve(size, open).map_err(import_error);
+        return device.allocate_with_room(size, open).map_err(import_error);
     }
     // Memory that only holds a buffer is not compacted.
     let dedicated: Option<&vk::MemoryDedicatedAllocateInfo<'_>> = call.find(info.p_next);

@@ -42,8 +42,7 @@ fn with_memory(gpu: &Gpu, desc: SurfaceDesc, like: &Surface) -> Option<Arc<Surfa
     let (memory, _) = like.binding()?;
     let surface = Surface::new(desc)?;
     let size = surface.layout().size();
-    gpu.near().iter().for_each(|near| near.make_room(size));
-    let memory = Allocation::new(memory.heap(), size).ok()?;
+    let memory = gpu.with_room(size, || Allocation::new(memory.heap(), size)).ok()?;
     surface.bind(memory, 0);
     Some(surface)
 }

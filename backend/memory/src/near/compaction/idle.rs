@@ -2,18 +2,18 @@
 //!
 //! A span that was cleared and not used since only loses its pages.
 //!
-//! Spans of one large page of the system are compacted together. First come spans
-//! whose contents are lost, which need no coding. Then come spans of images that are only read
-//! from now on, then the least recently written spans. Among equally recent spans, those with the
-//! fewest coded bytes come first, as far as their last compaction shows.
+//! Spans of one large page of the system are compacted together. First come spans whose contents
+//! are lost, which need no coding. Then come spans of images that are only read from now on, then
+//! the least recently written spans. Among equally recent spans, those with the fewest coded bytes
+//! come first, as far as their last compaction shows.
 //!
 //! Bytes are coded without a lock. A submission that uses a span meanwhile changes the span's word
 //! and goes on, and the compaction of this span is abandoned. The memory's lock is held only while
 //! spans become compacted and their pages are discarded. Source: DESIGN 3.6, the compaction daemon.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use parking_lot::MutexGuard;
 use smallvec::SmallVec;
@@ -40,7 +40,7 @@ struct Priority {
 /// Group of spans of a memory, some of which are idle.
 struct IdleSpans<'a> {
     priority: Priority,
-    memory: &'a CompactableMemory,
+    memory: &'a Weak<CompactableMemory>,
     spans: Range<usize>,
 }
 
@@ -79,27 +79,30 @@ pub(super) struct Limits<'a> {
     pub max_bytes: usize,
 }
 
-/// Compacts spans of memories within limits.
-pub(super) fn compact_idle(memories: &[Arc<CompactableMemory>], interval: u64, limits: &Limits<'_>) -> Outcome {
-    let mut idle: Vec<IdleSpans<'_>> = memories.iter().flat_map(|memory| memory.idle_spans(limits.before)).collect();
+impl Outcome {
+    /// Returns the outcome of a compaction of memories that has ended.
+    pub fn of(memories: &[Weak<CompactableMemory>]) -> Self {
+        let has_pages = |span: &Span| matches!(span.get().state(), SpanState::Resident | SpanState::Cleared);
+        let is_left = |memory: Arc<CompactableMemory>| memory.spans.iter().any(has_pages);
+        if memories.iter().filter_map(Weak::upgrade).any(is_left) { Self::SomeResident } else { Self::AllCompacted }
+    }
+}
+
+/// Compacts spans of memories within limits. Memories that are freed meanwhile are skipped.
+pub(super) fn compact_idle(memories: &[Weak<CompactableMemory>], interval: u64, limits: &Limits<'_>) -> Outcome {
+    let mut idle: Vec<IdleSpans<'_>> = memories.iter().flat_map(|memory| idle_spans(memory, limits.before)).collect();
     idle.sort_unstable_by_key(|idle| idle.priority);
     let (mut scratch, mut read) = (None, 0);
     for IdleSpans { memory, spans, .. } in idle {
         if read >= limits.max_bytes || (limits.is_enough)() {
             return Outcome::SomeResident;
         }
+        let Some(memory) = memory.upgrade() else { continue };
         memory.compacted_at.store(interval, Ordering::Relaxed);
         let scratch = scratch.get_or_insert_with(lines);
         read += memory.compact_spans(spans, (limits.before)(memory.idle_intervals()), scratch);
     }
-    remaining(memories)
-}
-
-/// Returns if resident spans are left that may be compacted later.
-pub(super) fn remaining(memories: &[Arc<CompactableMemory>]) -> Outcome {
-    let has_pages = |span: &Span| matches!(span.get().state(), SpanState::Resident | SpanState::Cleared);
-    let is_left = memories.iter().any(|memory| memory.spans.iter().any(has_pages));
-    if is_left { Outcome::SomeResident } else { Outcome::AllCompacted }
+    Outcome::of(memories)
 }
 
 /// Returns true if the contents of a span are not needed: all images in the span have lost them or
@@ -108,23 +111,20 @@ fn is_lost(images: &[BoundImage], span: usize) -> bool {
     images.iter().filter(|image| image.covers(span)).all(BoundImage::is_lost)
 }
 
-impl CompactableMemory {
-    /// Returns the groups of spans of which some are idle.
-    fn idle_spans(&self, before: &dyn Fn(usize) -> u64) -> Vec<IdleSpans<'_>> {
-        let before = before(self.idle_intervals());
-        let mut found = Vec::new();
-        let mut start = 0;
-        while start < self.spans.len() {
-            let end = (start + LARGE_PAGE_SPANS).min(self.spans.len());
-            if self.spans[start..end].iter().any(|span| span.get().is_idle(before)) {
-                let priority = self.priority(&self.table.lock(), start..end, before);
-                found.push(IdleSpans { priority, memory: self, spans: start..end });
-            }
-            start = end;
-        }
-        found
-    }
+/// Returns the groups of spans of a memory of which some are idle.
+fn idle_spans<'a>(memory: &'a Weak<CompactableMemory>, before: &dyn Fn(usize) -> u64) -> Vec<IdleSpans<'a>> {
+    let Some(owner) = memory.upgrade() else { return Vec::new() };
+    let (before, count) = (before(owner.idle_intervals()), owner.spans.len());
+    let groups = (0..count).step_by(LARGE_PAGE_SPANS).map(|start| start..(start + LARGE_PAGE_SPANS).min(count));
+    let is_idle = |spans: &Range<usize>| owner.spans[spans.clone()].iter().any(|span| span.get().is_idle(before));
+    let idle = groups.filter(is_idle).map(|spans| {
+        let priority = owner.priority(&owner.table.lock(), spans.clone(), before);
+        IdleSpans { priority, memory, spans }
+    });
+    idle.collect()
+}
 
+impl CompactableMemory {
     fn priority(&self, table: &SpanTable, spans: Range<usize>, before: u64) -> Priority {
         let images = table.images_in(&spans);
         let idle = spans.filter(|&span| self.spans[span].get().is_idle(before));

@@ -52,6 +52,7 @@ use self::residency::ResidencyState;
 use self::span::{Span, SpanState};
 use super::codec::{Codec, Line};
 use super::{GROUP, LINES, Stat};
+use crate::heap::Reservation;
 use crate::private::{LARGE_PAGE, PrivateMemory};
 
 pub(crate) use self::hints::{Evict, ImageHints};
@@ -267,14 +268,22 @@ pub(crate) struct CompactableMemory {
     compacted_at: AtomicU64,
     /// Number of noted clears.
     noted_clears: AtomicU64,
+    /// Bytes of the heap. The last field, because the heap gets its bytes back after the memory is
+    /// unmapped. A compaction may keep the memory for longer than the allocation lives.
+    #[expect(dead_code, reason = "its drop returns the bytes")]
+    reservation: Arc<Reservation>,
 }
 
 impl CompactableMemory {
-    /// Takes over zeroed memory, all of it raw.
+    /// Takes over zeroed memory, all of it raw, and keeps its reservation.
     ///
     /// # Errors
     /// Far memory is a file, and its disk has no room for the memory.
-    pub fn new(state: &Arc<ResidencyState>, raw: PrivateMemory) -> io::Result<Arc<Self>> {
+    pub fn new(
+        state: &Arc<ResidencyState>,
+        raw: PrivateMemory,
+        reservation: &Arc<Reservation>,
+    ) -> io::Result<Arc<Self>> {
         let count = raw.len().div_ceil(SPAN);
         state.reserve(count)?;
         Ok(Arc::new(Self {
@@ -286,6 +295,7 @@ impl CompactableMemory {
             idle_intervals: AtomicU32::new(1),
             compacted_at: AtomicU64::new(0),
             noted_clears: AtomicU64::new(0),
+            reservation: reservation.clone(),
         }))
     }
 

@@ -8,15 +8,15 @@ use std::sync::{self, Arc, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use vitric_base::host_thread;
 use vitric_base::workers::Workers;
 
-use super::idle::{Limits, Outcome, compact_idle, remaining};
+use super::idle::{Limits, Outcome, compact_idle};
 use super::pressure::IdleHistory;
 use super::span::{Submission, Submissions};
 use super::{CompactableMemory, GROUPS, Lines, SPAN, SpanStorage};
-use crate::heap::Heap;
+use crate::heap::{Heap, OutOfMemory};
 use crate::near::codec::{Codec, Line};
 use crate::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
 
@@ -68,6 +68,8 @@ pub(crate) struct ResidencyState {
     /// Number of spans of all memories that may be compacted.
     capacity: Mutex<usize>,
     pub(super) submissions: Submissions,
+    /// Locked for reading by compactions.
+    compactions: RwLock<()>,
     /// Number of times that contents of images were lost or cleared.
     losses: AtomicU64,
     listed: Mutex<Vec<Weak<CompactableMemory>>>,
@@ -351,35 +353,52 @@ impl ResidencyState {
         }
     }
 
-    /// Returns the memories that may have spans to compact.
-    fn listed(&self) -> Vec<Arc<CompactableMemory>> {
+    /// Returns the memories that may have spans to compact. They are freed as soon as the
+    /// application frees them, also during a compaction.
+    fn listed(&self) -> Vec<Weak<CompactableMemory>> {
         let mut listed = self.listed.lock();
         listed.retain(|memory| memory.strong_count() > 0);
-        listed.iter().filter_map(Weak::upgrade).collect()
+        listed.clone()
     }
 
-    /// Compacts idle spans within limits.
+    /// Compacts idle spans within limits. The caller has locked `compactions` and no memory.
     fn compact(&self, limits: &Limits<'_>) -> Outcome {
         compact_idle(&self.listed(), self.interval(), limits)
     }
 
     /// Compacts spans that no running submission uses if the heap has no room for `bytes` more
-    /// bytes, until it has room for these and for a sixteenth of its size. The next allocations and
-    /// submissions then need no compaction. Spans that were idle for a longer time come first.
-    pub(super) fn make_room(&self, bytes: u64) {
-        if self.heap.missing(bytes) == 0 {
-            return;
+    /// bytes. Returns true if the heap has room. The caller must not have locked any memory.
+    pub(super) fn make_room(&self, bytes: u64) -> bool {
+        self.heap.missing(bytes) == 0 || {
+            let _running = self.compactions.read();
+            self.compact_for(bytes)
         }
-        let is_enough = || self.heap.missing(bytes.saturating_add(self.heap.low_bytes())) == 0;
+    }
+
+    /// Makes room like [`Self::make_room`] when no other compaction runs. Spans that another thread
+    /// compacts at the moment, and memory that it keeps from being freed, are available then.
+    fn make_room_alone(&self, bytes: u64) -> bool {
+        let _alone = self.compactions.write();
+        self.heap.can_hold(bytes) && self.compact_for(bytes)
+    }
+
+    /// Compacts spans that no running submission uses until the heap has room for `bytes` more
+    /// bytes. Returns true if the heap has room. Spans that were idle for a long time come first.
+    /// They also give room for a sixteenth of the heap, so that the next allocations and
+    /// submissions need no compaction. The caller has locked `compactions`.
+    fn compact_for(&self, bytes: u64) -> bool {
+        let has_room = || self.heap.missing(bytes) == 0;
+        let has_margin = || self.heap.missing(bytes.saturating_add(self.heap.low_bytes())) == 0;
+        self.trim();
         let oldest = self.submissions.oldest();
-        let idle = |intervals| self.history.lock().before(oldest, intervals);
-        let all = |_| oldest;
-        for before in [&idle as &dyn Fn(usize) -> u64, &all] {
-            if is_enough() {
-                return;
-            }
-            self.compact(&Limits { before, is_enough: &is_enough, max_bytes: usize::MAX });
+        if !has_room() {
+            let before = |intervals| self.history.lock().before(oldest, intervals);
+            self.compact(&Limits { before: &before, is_enough: &has_margin, max_bytes: usize::MAX });
         }
+        if !has_room() {
+            self.compact(&Limits { before: &|_| oldest, is_enough: &has_room, max_bytes: usize::MAX });
+        }
+        has_room()
     }
 
     /// Compacts idle spans if the heap or the host has too little memory. Returns true if memory
@@ -392,7 +411,12 @@ impl ResidencyState {
         let before = |intervals| self.history.lock().before(now, intervals);
         let is_enough = || self.heap.resident() <= goal;
         let limits = Limits { before: &before, is_enough: &is_enough, max_bytes: MAX_INTERVAL_BYTES };
-        let outcome = if wanted > 0 { self.compact(&limits) } else { remaining(&self.listed()) };
+        let outcome = if wanted > 0 {
+            let _running = self.compactions.read();
+            self.compact(&limits)
+        } else {
+            Outcome::of(&self.listed())
+        };
         if outcome == Outcome::SomeResident {
             self.is_active.store(true, Ordering::Release);
         }
@@ -441,6 +465,7 @@ impl Residency {
             slots: Mutex::default(),
             capacity: Mutex::default(),
             submissions: Submissions::default(),
+            compactions: RwLock::default(),
             losses: AtomicU64::new(0),
             listed: Mutex::default(),
             has_listed: AtomicBool::new(false),
@@ -487,6 +512,7 @@ impl Residency {
         let state = &self.state;
         state.submissions.end(submission);
         if state.config.always {
+            let _running = state.compactions.read();
             let oldest = state.submissions.oldest();
             state.compact(&Limits { before: &|_| oldest, is_enough: &|| false, max_bytes: usize::MAX });
         } else if state.has_listed.load(Ordering::Acquire) {
@@ -498,12 +524,32 @@ impl Residency {
         }
     }
 
-    /// Compacts images that no running submission uses if the heap has no room for `bytes` more
-    /// bytes. Does nothing if the heap could not have the room.
-    pub fn make_room(&self, bytes: u64) {
-        if self.state.heap.can_hold(bytes) {
-            self.state.make_room(bytes);
+    /// Calls `make`, which reserves `bytes` bytes of the heap. While that fails because the heap is
+    /// full, compacts images that no running submission uses and calls `make` again, because other
+    /// threads may reserve the room first.
+    ///
+    /// # Errors
+    /// Returns the errors of `make`: [`OutOfMemory::Heap`] if compaction cannot make room.
+    pub fn with_room<T, E: From<OutOfMemory> + PartialEq>(
+        &self,
+        bytes: u64,
+        mut make: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        loop {
+            let made = make();
+            let is_full = made.as_ref().is_err_and(|error| *error == E::from(OutOfMemory::Heap(bytes)));
+            if !is_full || !self.make_room(bytes) {
+                return made;
+            }
         }
+    }
+
+    /// Compacts images that no running submission uses if the heap has no room for `bytes` more
+    /// bytes. Returns true if the heap has room. Compacts nothing if the heap could not have the
+    /// room.
+    pub(super) fn make_room(&self, bytes: u64) -> bool {
+        let state = &self.state;
+        state.heap.can_hold(bytes) && state.make_room(bytes) || state.make_room_alone(bytes)
     }
 
     /// Notifies the residency thread, and starts it at the first call.

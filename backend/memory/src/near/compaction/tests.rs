@@ -21,7 +21,8 @@ fn residency(heap: &Arc<Heap>, bytes: u64, always: bool) -> Residency {
 /// Compacts spans of memories that were used before submission `before`, until `max_bytes` bytes
 /// were read.
 fn compact(memories: &[Arc<CompactableMemory>], before: u64, max_bytes: usize) -> idle::Outcome {
-    idle::compact_idle(memories, 1, &idle::Limits { before: &|_| before, is_enough: &|| false, max_bytes })
+    let memories: Vec<_> = memories.iter().map(Arc::downgrade).collect();
+    idle::compact_idle(&memories, 1, &idle::Limits { before: &|_| before, is_enough: &|| false, max_bytes })
 }
 
 fn surface(format: vk::Format, side: u32, samples: u32) -> Arc<Surface> {
