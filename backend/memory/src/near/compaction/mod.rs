@@ -43,7 +43,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use vitric_base::workers::Workers;
 
@@ -73,6 +73,17 @@ const MIN_LARGE_PAGES: usize = 4;
 const MAX_IDLE_INTERVALS: usize = 64;
 /// Lines of a span, by page group.
 type Lines = [[Line; LINES]];
+
+/// Failed access to far memory, which loses contents of an image.
+#[derive(Debug, thiserror::Error)]
+enum FarError {
+    /// Coded bytes cannot be read.
+    #[error("far memory cannot be read: {0}: contents of an image are lost")]
+    Read(io::Error),
+    /// Coded bytes can be stored neither in near nor in far memory.
+    #[error("far memory cannot be written: {0}: contents of an image are lost")]
+    Write(io::Error),
+}
 
 fn lines() -> Box<[[Line; LINES]]> {
     vec![[Line::ZERO; LINES]; GROUPS].into()
@@ -375,17 +386,35 @@ impl CompactableMemory {
     /// Keeps these bytes resident for ever, because their uses are not tracked. Spans that are
     /// compacted become resident.
     pub fn keep_resident(&self, range: Range<u64>) {
-        let mut table = self.table.lock();
-        for span in self.touched(&range) {
+        let touched = self.touched(&range);
+        let compacted = self.pin(touched.clone(), |state| state != SpanState::Compacted);
+        if compacted > 0 {
+            // Compaction locks the memory, so it happens while no span is restored.
+            self.state.make_room((compacted * SPAN) as u64);
+            self.pin(touched, |_| true);
+        }
+    }
+
+    /// Pins the spans in which `can_pin` is true for their state, and restores their bytes. Returns
+    /// the number of the other spans.
+    fn pin(&self, spans: Range<usize>, can_pin: impl Fn(SpanState) -> bool) -> usize {
+        let (mut table, mut others) = (self.table.lock(), 0);
+        for span in spans {
             table.pinned[span] = true;
-            if matches!(self.spans[span].get().state(), SpanState::Compacted | SpanState::Cleared) {
+            let state = self.spans[span].get().state();
+            if !can_pin(state) {
+                others += 1;
+                continue;
+            }
+            if matches!(state, SpanState::Compacted | SpanState::Cleared) {
                 match self.restore(&table, span, &mut lines()) {
                     Ok(()) => self.state.release(&std::mem::take(&mut table.storage[span]), self.bytes(span).len()),
-                    Err(error) => log::error!("far memory cannot be read: {error}"),
+                    Err(error) => self.state.fail(&FarError::Read(error)),
                 }
             }
             self.spans[span].pin();
         }
+        others
     }
 
     /// Marks all spans of a range as used by a submission, so that none that is resident is
@@ -399,6 +428,16 @@ impl CompactableMemory {
         counts
     }
 
+    /// Marks spans as used by a submission, like [`Self::mark`]. If some of them are not resident,
+    /// makes room for them and returns the locked table.
+    fn lock_absent(&self, spans: Range<usize>, number: u64) -> Option<MutexGuard<'_, SpanTable>> {
+        let AbsentSpans { absent, without_pages } = self.mark(spans, number);
+        (absent > 0).then(|| {
+            self.state.make_room((without_pages * SPAN) as u64);
+            self.table.lock()
+        })
+    }
+
     /// Makes a range that a submission will use resident. Returns the number of spans that were
     /// not resident.
     ///
@@ -406,12 +445,7 @@ impl CompactableMemory {
     /// An error of a file that is far memory.
     pub fn make_resident(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let touched = self.touched(&range);
-        let AbsentSpans { absent, without_pages } = self.mark(touched.clone(), number);
-        if absent == 0 {
-            return Ok(0);
-        }
-        self.state.make_room((without_pages * SPAN) as u64);
-        let mut table = self.table.lock();
+        let Some(mut table) = self.lock_absent(touched.clone(), number) else { return Ok(0) };
         // Spans that other threads have made resident meanwhile are marked for this submission,
         // too.
         let absent: Vec<usize> = touched.filter(|&span| !self.spans[span].mark(number)).collect();
@@ -443,10 +477,7 @@ impl CompactableMemory {
     /// Returns the errors of [`Self::make_resident`].
     pub fn make_overwritable(&self, range: Range<u64>, number: u64, workers: &Workers) -> io::Result<usize> {
         let touched = self.touched(&range);
-        let AbsentSpans { absent, without_pages } = self.mark(touched.clone(), number);
-        if absent > 0 {
-            self.state.make_room((without_pages * SPAN) as u64);
-            let mut table = self.table.lock();
+        if let Some(mut table) = self.lock_absent(touched.clone(), number) {
             for span in touched {
                 let bytes = self.bytes(span);
                 let is_whole = range.start <= bytes.start as u64 && bytes.end as u64 <= range.end;

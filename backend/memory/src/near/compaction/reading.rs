@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 
 use super::span::SpanState;
-use super::{CompactableMemory, InUse, LINES, SPAN, SpanStorage};
+use super::{CompactableMemory, FarError, InUse, LINES, SPAN, SpanStorage};
 use crate::near::Stat;
 use crate::near::codec::{LINE, Line};
 
@@ -45,7 +45,7 @@ impl<'a> Reading<'a> {
         if *cached != number {
             *cached = number;
             if let Err(error) = self.memory.read_line(number, self.in_use.number(), line) {
-                self.in_use.fail(&error);
+                self.in_use.fail(&FarError::Read(error));
             }
         }
         line

@@ -15,7 +15,7 @@ use vitric_base::workers::Workers;
 use super::idle::{Limits, Outcome, compact_idle};
 use super::pressure::IdleHistory;
 use super::span::{Submission, Submissions};
-use super::{CompactableMemory, GROUPS, Lines, SPAN, SpanStorage};
+use super::{CompactableMemory, FarError, GROUPS, Lines, SPAN, SpanStorage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::near::codec::{Codec, Line};
 use crate::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
@@ -89,6 +89,8 @@ pub(crate) struct ResidencyState {
     compacted_bytes: AtomicU64,
     /// Saved bytes as last reported to the heap.
     reported: Mutex<i64>,
+    /// True once contents of images were lost outside of submissions.
+    has_failed: AtomicBool,
     stats: Stats,
 }
 
@@ -300,6 +302,12 @@ impl ResidencyState {
         *reported = saved;
     }
 
+    /// Records and logs that contents of an image are lost. Later submissions fail.
+    pub(super) fn fail(&self, error: &FarError) {
+        log::error!("{error}");
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+
     /// Counts a span of `bytes` bytes as compacted, unless it is raw.
     pub(super) fn count_compacted(&self, storage: &SpanStorage, bytes: usize) {
         if matches!(storage, SpanStorage::Raw) {
@@ -476,6 +484,7 @@ impl Residency {
             stop: Default::default(),
             compacted_bytes: AtomicU64::new(0),
             reported: Mutex::new(0),
+            has_failed: AtomicBool::new(false),
             stats: Stats::default(),
         };
         Self { state: Arc::new(state), thread: Mutex::default() }
@@ -610,10 +619,16 @@ impl InUse<'_> {
         self.restored.load(Ordering::Relaxed)
     }
 
-    /// Returns true if a compacted span could not be restored, because the far-memory file cannot
-    /// be read.
+    /// Returns true if contents of images are lost, because the far-memory file cannot be read or
+    /// written. They may be those of images that another use made resident.
     pub fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
+        self.has_failed.load(Ordering::Relaxed) || self.residency.state.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Compacts images that no running submission uses if the heap has no room for `bytes` more
+    /// bytes.
+    pub(crate) fn make_room(&self, bytes: u64) {
+        self.residency.state.make_room(bytes);
     }
 
     /// Makes bytes of a memory resident. `overwritten` means that the submission overwrites all of
@@ -627,7 +642,7 @@ impl InUse<'_> {
             Ok(spans) => {
                 self.restored.fetch_add(spans as u64, Ordering::Relaxed);
             }
-            Err(error) => self.fail(&error),
+            Err(error) => self.fail(&FarError::Read(error)),
         }
     }
 
@@ -643,9 +658,9 @@ impl InUse<'_> {
         self.count_loss();
     }
 
-    /// Records and logs that a compacted span cannot be read.
-    pub(super) fn fail(&self, error: &io::Error) {
-        log::error!("far memory cannot be read: {error}");
+    /// Records and logs that contents of an image are lost.
+    pub(super) fn fail(&self, error: &FarError) {
+        log::error!("{error}");
         self.has_failed.store(true, Ordering::Relaxed);
     }
 }

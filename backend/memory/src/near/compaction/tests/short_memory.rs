@@ -266,3 +266,19 @@ fn freed_memory_returns_its_bytes_when_it_is_unmapped() {
     drop(coding);
     assert_eq!((heap.used(), heap.resident()), (0, 0));
 }
+
+/// A buffer is bound to a compacted image in a full heap. Other images make room for its bytes.
+#[test]
+fn pinned_spans_make_room() {
+    let heap = Heap::with_far(4 << 20, 4 << 20);
+    let near = without_thread(&heap);
+    let images = [(); 4].map(|()| mebibyte());
+    let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
+    compact(std::slice::from_ref(compactable(&memories[0])), u64::MAX, usize::MAX);
+    let _filler = Allocation::new(&heap, heap.free()).unwrap();
+    memories[0].keep_resident(0..1 << 20);
+    check(&memories[0], 0..1 << 20, 0, 3);
+    assert_eq!(states(&memories[0]), [SpanState::Pinned; 16]);
+    assert_eq!(counted(&near, Stat::SpansCompacted), 16 + 32, "two other images give 1.5 MiB");
+    assert!(heap.resident() <= heap.size());
+}
