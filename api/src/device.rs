@@ -9,7 +9,7 @@ use ash::vk;
 use vitric_base::knobs;
 use vitric_exec::Inlining;
 use vitric_gpu::geometry::{MergedMode, Posh};
-use vitric_gpu::gpu::{Gpu, GpuConfig};
+use vitric_gpu::gpu::{FarMemoryFailed, Gpu, GpuConfig};
 use vitric_gpu::hiz::Hiz;
 use vitric_gpu::raster::Coverage;
 use vitric_memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
@@ -199,6 +199,18 @@ impl Device {
         // Decoded texels are only a cache, so allocations have precedence.
         self.gpu.decoded().trim(&self.heap);
         made
+    }
+
+    /// Checks a copy by the host, whose failure loses the device.
+    ///
+    /// # Errors
+    /// [`Error::MemoryMapFailed`] if the copy failed.
+    pub fn check_host_copy(&self, copied: std::result::Result<(), FarMemoryFailed>) -> Result<()> {
+        copied.map_err(|failed| {
+            self.health.lose(&format!("copy by the host: {failed}"));
+            // Host copies cannot return that the device is lost.
+            Error::MemoryMapFailed
+        })
     }
 }
 

@@ -33,6 +33,24 @@ pub enum DeviceLost {
     NestedTooDeep,
     /// There is no memory for an image.
     OutOfMemory,
+    /// Contents of an image are lost.
+    FarMemory(FarMemoryFailed),
+}
+
+/// Error: contents of an image are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("far memory (VITRIC_FARMEM) could not be read or written, and contents of an image are lost")]
+pub struct FarMemoryFailed;
+
+impl From<FarMemoryFailed> for DeviceLost {
+    fn from(failed: FarMemoryFailed) -> Self {
+        Self::FarMemory(failed)
+    }
+}
+
+/// Fails if contents of an image were lost while images were in use.
+pub(crate) fn check_contents(in_use: Option<&InUse<'_>>) -> Result<(), FarMemoryFailed> {
+    if in_use.is_some_and(InUse::has_failed) { Err(FarMemoryFailed) } else { Ok(()) }
 }
 
 /// Stages whose programs run together.
@@ -225,24 +243,37 @@ impl Gpu {
     }
 
     /// Copies between a buffer and an image at once. No list that executes may use the image.
+    ///
+    /// # Errors
+    /// [`FarMemoryFailed`] if contents of the image are lost.
     pub fn copy_buffer_image(
         &self,
         buffer: &Buffer,
         image: &Surface,
         regions: &[vk::BufferImageCopy],
         direction: CopyDirection,
-    ) {
+    ) -> Result<(), FarMemoryFailed> {
         let in_use = self.begin_use();
         let transfer = BufferImageTransfer { buffer, image, direction };
         transfer::copy_buffer_image(&self.workers, in_use.as_ref(), transfer, regions);
         self.depths().copied_to(image);
+        check_contents(in_use.as_ref())
     }
 
     /// Copies between images at once. No list that executes may use the images.
-    pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+    ///
+    /// # Errors
+    /// [`FarMemoryFailed`] if contents of the image are lost.
+    pub fn copy_image(
+        &self,
+        source: &Surface,
+        target: &Surface,
+        regions: &[vk::ImageCopy],
+    ) -> Result<(), FarMemoryFailed> {
         let in_use = self.begin_use();
         transfer::copy_image(&self.workers, in_use.as_ref(), (source, target), regions);
         self.depths().copied_to(target);
+        check_contents(in_use.as_ref())
     }
 
     /// Calls `make`, which reserves `bytes` bytes of the device's heap. While the heap is full,

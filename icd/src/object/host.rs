@@ -133,7 +133,8 @@ fn copy(
             buffer.write(start as u64, call.bytes(at(start).cast(), rows.bytes));
         }
     }
-    object.device.gpu().copy_buffer_image(&buffer, image, &[region.copy], direction);
+    let device = &object.device;
+    device.check_host_copy(device.gpu().copy_buffer_image(&buffer, image, &[region.copy], direction))?;
     if direction == CopyDirection::ToBuffer {
         for start in rows.starts() {
             buffer.read(start as u64, call.outputs(at(start), rows.bytes));
@@ -216,7 +217,7 @@ fn copy_image_to_image(
     };
     let regions = check::array(object, "pRegions", call.array(info.p_regions, info.region_count))?;
     let regions: Vec<_> = regions.iter().map(region).collect();
-    object.device.gpu().copy_image(&source, &target, &regions);
+    object.device.check_host_copy(object.device.gpu().copy_image(&source, &target, &regions))?;
     Ok(vk::Result::SUCCESS)
 }
 

@@ -31,6 +31,7 @@ impl LossReport {
                 format!("secondary command buffers are nested more than {MAX_NESTED} deep")
             }
             DeviceLost::OutOfMemory => "there is no memory for an image".into(),
+            DeviceLost::FarMemory(failed) => failed.to_string(),
         };
         Self(format!("{running}: {why}"))
     }

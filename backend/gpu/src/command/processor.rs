@@ -12,7 +12,6 @@ use std::sync::Arc;
 use vitric_base::counters::SampleKind;
 use vitric_base::object_pool::PoolGuard;
 use vitric_exec::interp::Deadline;
-use vitric_memory::InUse;
 
 use super::context::PassContext;
 use super::dispatch::{self, DispatchContext};
@@ -29,7 +28,7 @@ use super::transfers::{self, TransferContext};
 use super::viewports::pixel_area;
 use super::{AttachmentsClear, Command, CommandList, Event, PassBegin, depth, residency};
 use crate::geometry::FrontScratch;
-use crate::gpu::{DeviceLost, Gpu};
+use crate::gpu::{DeviceLost, Gpu, check_contents};
 
 /// `maxCommandBufferNestingLevel`.
 pub const MAX_NESTED: u32 = 32;
@@ -110,11 +109,11 @@ impl<'g> Processor<'g> {
     /// Ends the submission and adds its counts to the counters of the GPU.
     ///
     /// # Errors
-    /// [`DeviceLost`] when a compacted image could not be restored.
+    /// [`DeviceLost::FarMemory`] if contents of a compacted image are lost.
     pub(super) fn finish(&mut self) -> Result<(), DeviceLost> {
         let in_use = self.device.in_use.as_ref();
         self.queries.finish(self.gpu, in_use);
-        if in_use.is_some_and(InUse::has_failed) { Err(DeviceLost::OutOfMemory) } else { Ok(()) }
+        Ok(check_contents(in_use)?)
     }
 
     fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
