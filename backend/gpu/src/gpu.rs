@@ -20,7 +20,7 @@ use crate::hiz::{Hiz, HizCache};
 use crate::pixel::TileScratch;
 use crate::raster::Coverage;
 use crate::state::PipelineState;
-use crate::transfer::{self, BufferImageTransfer, CopyDirection};
+use crate::transfer::{self, BufferImageTransfer, CopyAccess, CopyDirection};
 
 /// Reason why execution cannot go on. Results of the commands that ran are undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,7 +255,10 @@ impl Gpu {
     ) -> Result<(), FarMemoryFailed> {
         let in_use = self.begin_use();
         let transfer = BufferImageTransfer { buffer, image, direction };
-        transfer::copy_buffer_image(&self.workers, in_use.as_ref(), transfer, regions);
+        let mut access = CopyAccess::of_buffer_image(&self.workers, in_use.as_ref(), transfer, regions);
+        transfer::copy_buffer_image(&mut access, transfer, regions);
+        // The end of the access writes the last lines.
+        drop(access);
         self.depths().copied_to(image);
         check_contents(in_use.as_ref())
     }
@@ -271,7 +274,10 @@ impl Gpu {
         regions: &[vk::ImageCopy],
     ) -> Result<(), FarMemoryFailed> {
         let in_use = self.begin_use();
-        transfer::copy_image(&self.workers, in_use.as_ref(), (source, target), regions);
+        let mut access = CopyAccess::of_images(&self.workers, in_use.as_ref(), (source, target), regions);
+        transfer::copy_image(&mut access, (source, target), regions);
+        // The end of the access writes the last lines.
+        drop(access);
         self.depths().copied_to(target);
         check_contents(in_use.as_ref())
     }

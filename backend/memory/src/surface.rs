@@ -193,6 +193,12 @@ impl Surface {
         self.hints.use_noted_tiles(access);
         let is_lost = self.hints.begin_use() && !memory.has_contents_of_others(&range, &self.hints);
         in_use.make_resident(memory, range, is_lost || access == ImageAccess::Overwrite);
+        self.note_use(in_use, clears);
+    }
+
+    /// Notes that the whole surface is resident and that a submission has marked all its spans.
+    /// `clears` is the number of clears noted in its memory before.
+    fn note_use(&self, in_use: &InUse<'_>, clears: u64) {
         self.used.fetch_max(in_use.number(), Ordering::Release);
         self.known_clears.fetch_max(clears, Ordering::Release);
     }
@@ -281,23 +287,32 @@ impl Surface {
     /// then stays resident as long as `in_use` lives.
     pub fn reading<'a>(&'a self, in_use: Option<&'a InUse<'a>>) -> Option<Reading<'a>> {
         let (in_use, (memory, range)) = (in_use?, self.compactable()?);
-        let has_compacted = memory.has_compacted(&range, in_use.number());
-        if has_compacted {
-            self.hints.use_noted_tiles(ImageAccess::Read);
+        let clears = memory.noted_clears();
+        if self.is_in_use(in_use, clears) {
+            return None;
         }
-        has_compacted.then(|| Reading::new(in_use, memory))
+        if !memory.has_compacted(&range, in_use.number()) {
+            self.note_use(in_use, clears);
+            return None;
+        }
+        self.hints.use_noted_tiles(ImageAccess::Read);
+        Some(Reading::new(in_use, memory))
     }
 
-    /// Returns a writer for copies into a small part of the surface, if some of the surface is
-    /// compacted. The writer makes nothing resident. Otherwise makes the surface resident while the
-    /// submission uses it, and returns `None`.
-    pub fn writing<'a>(&'a self, in_use: &'a InUse<'a>) -> Option<Writing<'a>> {
+    /// Returns a writer for copies into about `texels` texels, a small part of the surface, if some
+    /// of the surface is compacted. The writer makes nothing resident. Otherwise makes the surface
+    /// resident while the submission uses it, and returns `None`.
+    pub fn writing<'a>(&'a self, in_use: &'a InUse<'a>, texels: u64) -> Option<Writing<'a>> {
         let (memory, range) = self.compactable()?;
         // Planes that share words, and decoded texels, need the texels at their addresses.
-        let is_plain =
-            format::info(self.desc.format).is_some_and(|info| info.compression.is_none() && info.planes().count() == 1);
-        if is_plain && !self.hints.is_lost() && memory.has_compacted(&range, in_use.number()) {
+        let is_plain = |info: &&FormatInfo| info.compression.is_none() && info.planes().count() == 1;
+        let info = format::info(self.desc.format).filter(is_plain);
+        let can_write = !self.hints.is_lost() && !self.is_in_use(in_use, memory.noted_clears());
+        if let Some(info) = info.filter(|_| can_write && memory.has_compacted(&range, in_use.number())) {
             self.hints.begin_write(in_use.number());
+            // The lines that are written may become larger.
+            let bytes: u64 = info.planes().map(|plane| u64::from(plane.bytes)).sum();
+            in_use.make_room(texels.saturating_mul(bytes).saturating_mul(u64::from(self.desc.samples)));
             return Some(Writing::new(in_use, memory));
         }
         self.begin_use(in_use, ImageAccess::Write);

@@ -435,3 +435,6 @@ impl Command {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

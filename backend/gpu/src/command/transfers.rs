@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use ash::vk;
 use vitric_base::workers::Workers;
 use vitric_exec::interp::Deadline;
 use vitric_memory::{Addresses, InUse};
 
 use super::Command;
 use crate::gpu::{DeviceLost, PipelineStage};
-use crate::transfer::{self, BufferImageTransfer, CopyDirection};
+use crate::transfer::{self, BufferImageTransfer, CopyAccess, CopyDirection};
 
 /// Maximum number of regions transferred as one batch.
 const MAX_BATCH_REGIONS: usize = 64;
@@ -37,19 +38,20 @@ pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Resul
         Command::CopyBuffer { source, target, regions } => {
             for_each_batch(deadline, regions, |regions| transfer::copy_buffer(source, target, regions))
         }
-        Command::CopyImage { source, target, regions } => for_each_batch(deadline, regions, |regions| {
-            transfer::copy_image(workers, in_use, (source, target), regions)
-        }),
+        Command::CopyImage { source, target, regions } => {
+            let mut access = CopyAccess::of_images(workers, in_use, (source, target), regions);
+            for_each_batch(deadline, regions, |regions| transfer::copy_image(&mut access, (source, target), regions))
+        }
         Command::BlitImage { source, target, regions, filter } => {
             for_each_batch(deadline, regions, |regions| transfer::blit(workers, (source, target), regions, *filter))
         }
         Command::CopyBufferToImage { source, target, regions } => {
             let copy = BufferImageTransfer { buffer: source, image: target, direction: CopyDirection::ToImage };
-            for_each_batch(deadline, regions, |regions| transfer::copy_buffer_image(workers, in_use, copy, regions))
+            copy_buffer_image(context, copy, regions)
         }
         Command::CopyImageToBuffer { source, target, regions } => {
             let copy = BufferImageTransfer { buffer: target, image: source, direction: CopyDirection::ToBuffer };
-            for_each_batch(deadline, regions, |regions| transfer::copy_buffer_image(workers, in_use, copy, regions))
+            copy_buffer_image(context, copy, regions)
         }
         Command::CopyMemoryIndirect(regions) => for_each_indirect(deadline, command, regions.count, |number| {
             transfer::copy_memory(addresses, *regions, number)
@@ -103,6 +105,15 @@ fn for_each_indirect(
         );
     }
     Ok(())
+}
+
+fn copy_buffer_image(
+    &TransferContext { workers, in_use, deadline, .. }: &TransferContext<'_>,
+    copy: BufferImageTransfer<'_>,
+    regions: &[vk::BufferImageCopy],
+) -> Result<(), DeviceLost> {
+    let mut access = CopyAccess::of_buffer_image(workers, in_use, copy, regions);
+    for_each_batch(deadline, regions, |regions| transfer::copy_buffer_image(&mut access, copy, regions))
 }
 
 /// Calls `work` with all regions in batches until the command's time is up. A time check between

@@ -40,46 +40,116 @@ pub(crate) struct BufferImageTransfer<'a> {
 /// A copy of more texels makes the image resident.
 const SMALL_PART: u64 = 8;
 
-/// Copies regions between a buffer and an image. The image may be compacted in near memory.
-pub(crate) fn copy_buffer_image(
-    workers: &Workers,
-    in_use: Option<&InUse<'_>>,
-    transfer: BufferImageTransfer<'_>,
-    regions: &[vk::BufferImageCopy],
-) {
-    let is_read = transfer.direction == CopyDirection::ToBuffer;
-    let mut reading = transfer.image.reading(in_use.filter(|_| is_read));
-    let parts = regions.iter().map(|region| (region.image_extent, region.image_subresource.layer_count));
-    let writing = in_use.filter(|_| !is_read).and_then(|in_use| begin_writes(in_use, transfer.image, parts));
-    for region in regions {
-        copy_region((workers, &mut reading), writing.as_ref(), transfer, region);
+/// Worker threads of a copy, and its accesses to compacted images. They live as long as the
+/// command.
+pub(crate) struct CopyAccess<'a> {
+    workers: &'a Workers,
+    /// Present if the source is a compacted image.
+    reading: Option<Reading<'a>>,
+    /// Present if the target is a compacted image.
+    writing: Option<Writing<'a>>,
+}
+
+impl<'a> CopyAccess<'a> {
+    /// Returns the access of a copy between resident images.
+    pub(super) fn resident(workers: &'a Workers) -> Self {
+        Self { workers, reading: None, writing: None }
+    }
+
+    /// Begins a command that copies regions between a buffer and an image. The image may be
+    /// compacted in near memory if `in_use` is present.
+    pub(crate) fn of_buffer_image(
+        workers: &'a Workers,
+        in_use: Option<&'a InUse<'a>>,
+        BufferImageTransfer { image, direction, .. }: BufferImageTransfer<'a>,
+        regions: &[vk::BufferImageCopy],
+    ) -> Self {
+        if direction == CopyDirection::ToBuffer {
+            return Self { workers, reading: image.reading(in_use), writing: None };
+        }
+        let texels = |region: &vk::BufferImageCopy| {
+            let (_, count) = slices(image, region.image_subresource, region.image_offset, region.image_extent.depth);
+            written_texels(image, region.image_extent, count)
+        };
+        Self { workers, reading: None, writing: begin_writes(in_use, image, regions.iter().map(texels)) }
+    }
+
+    /// Begins a command that copies regions between images. Both may be compacted in near memory
+    /// if `in_use` is present.
+    pub(crate) fn of_images(
+        workers: &'a Workers,
+        in_use: Option<&'a InUse<'a>>,
+        (source, target): (&'a Surface, &'a Surface),
+        regions: &[vk::ImageCopy],
+    ) -> Self {
+        // Extents are in texels of the source. The count is too large if these are blocks. It is
+        // too small if texels of the target are blocks, but such a target never stays compacted.
+        let texels = |region: &vk::ImageCopy| {
+            let (_, count) = slices(target, region.dst_subresource, region.dst_offset, region.extent.depth);
+            written_texels(target, region.extent, count)
+        };
+        // The writes begin first, because the source may be the target. If many texels are written,
+        // the image is resident from then on.
+        let writing = begin_writes(in_use, target, regions.iter().map(texels));
+        Self { workers, reading: source.reading(in_use), writing }
+    }
+
+    /// Calls `work` with bands of at most [`ROWS`] rows, from `first` to before `end`. The calling
+    /// thread alone reads compacted images; otherwise all threads are used.
+    fn each_band(&mut self, [first, end]: [u32; 2], work: impl Fn(&mut BandAccess<'_, 'a>, [u32; 2]) + Sync) {
+        let (start, count) = (first / ROWS, end.div_ceil(ROWS).saturating_sub(first / ROWS));
+        let rows = |number: u32| [((start + number) * ROWS).max(first), ((start + number + 1) * ROWS).min(end)];
+        let writing = self.writing.as_ref();
+        match &mut self.reading {
+            Some(reading) => {
+                let mut access = BandAccess { reading: Some(reading), writing };
+                (0..count).for_each(|number| work(&mut access, rows(number)));
+            }
+            None => {
+                let access = || BandAccess { reading: None, writing };
+                self.workers.parallel(count as usize, access, |access, number| work(access, rows(number as u32)));
+            }
+        }
     }
 }
 
-/// Begins writes of parts of an image, each with its extent and number of layers. Returns a writer
-/// if the image is compacted and the parts are a small part of it. Otherwise the image is resident
-/// from then on.
+/// Returns the number of texels of an image that a region with `count` slices covers. Slices beyond
+/// the last one end the region.
+fn written_texels(image: &Surface, vk::Extent3D { width, height, .. }: vk::Extent3D, count: u32) -> u64 {
+    let all = image.desc().extent.depth.saturating_mul(image.desc().layers);
+    (u64::from(width) * u64::from(height)).saturating_mul(u64::from(count.min(all)))
+}
+
+/// Begins writes of parts of an image, each with its number of texels. Returns a writer if the
+/// image is compacted and the parts are a small part of it. Otherwise the image is resident from
+/// then on.
 fn begin_writes<'a>(
-    in_use: &'a InUse<'a>,
+    in_use: Option<&'a InUse<'a>>,
     image: &'a Surface,
-    parts: impl Iterator<Item = (vk::Extent3D, u32)>,
+    parts: impl Iterator<Item = u64>,
 ) -> Option<Writing<'a>> {
-    let texels = |extent: vk::Extent3D, layers: u32| {
-        let area = u64::from(extent.width) * u64::from(extent.height);
-        area.saturating_mul(u64::from(extent.depth)).saturating_mul(u64::from(layers))
-    };
-    let written = parts.map(|(extent, layers)| texels(extent, layers.min(image.desc().layers)));
-    let written = written.fold(0, u64::saturating_add);
-    if written <= texels(image.desc().extent, image.desc().layers) / SMALL_PART {
-        return image.writing(in_use);
+    let in_use = in_use?;
+    let written = parts.fold(0, u64::saturating_add);
+    if written <= written_texels(image, image.desc().extent, u32::MAX) / SMALL_PART {
+        return image.writing(in_use, written);
     }
     image.begin_use(in_use, ImageAccess::Write);
     None
 }
 
+/// Copies regions between a buffer and an image.
+pub(crate) fn copy_buffer_image(
+    access: &mut CopyAccess<'_>,
+    transfer: BufferImageTransfer<'_>,
+    regions: &[vk::BufferImageCopy],
+) {
+    for region in regions {
+        copy_region(access, transfer, region);
+    }
+}
+
 fn copy_region(
-    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
-    writing: Option<&Writing<'_>>,
+    access: &mut CopyAccess<'_>,
     BufferImageTransfer { buffer, image, direction }: BufferImageTransfer<'_>,
     region: &vk::BufferImageCopy,
 ) {
@@ -100,10 +170,10 @@ fn copy_region(
         let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
         let start = u128::from(region.buffer_offset) + slice_bytes;
         let Ok(start) = u64::try_from(start) else { break };
-        let rows = BufferRows { buffer, start, row_bytes, direction, writing };
-        copy_slice(&rows, (workers, reading), PlaneOrigin { plane: &part, origin }, size);
+        let rows = BufferRows { buffer, start, row_bytes, direction };
+        copy_slice(access, &rows, PlaneOrigin { plane: &part, origin }, size);
         if direction == CopyDirection::ToImage {
-            image.wrote_blocks(workers, (level, first + slice), [origin, size]);
+            image.wrote_blocks(access.workers, (level, first + slice), [origin, size]);
         }
     }
 }
@@ -122,8 +192,6 @@ struct BufferRows<'a> {
     start: u64,
     row_bytes: u64,
     direction: CopyDirection,
-    /// Present if the image is written and compacted.
-    writing: Option<&'a Writing<'a>>,
 }
 
 /// Number of rows and columns of a line of texels. A thread moves one row of lines as a chunk.
@@ -137,40 +205,35 @@ fn columns(part: &PlaneRef<'_>) -> u32 {
     (CHUNK_BYTES / (ROWS as usize * part.bytes())) as u32
 }
 
-/// Reads a sample of a rectangle of texels. `reading` is present if the image is compacted.
-fn read(reading: &mut Option<&mut Reading<'_>>, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
-    match reading {
-        Some(reading) => reading.read_rows(part, rect, sample, out),
-        None => part.read_rows(rect, sample, out),
-    }
+/// Accesses of a band of rows to compacted images.
+struct BandAccess<'b, 'a> {
+    /// Present if the source is compacted.
+    reading: Option<&'b mut Reading<'a>>,
+    /// Present if the target is compacted.
+    writing: Option<&'b Writing<'a>>,
 }
 
-/// Writes a sample of a rectangle of texels. `writing` is present if the image is compacted.
-fn write(writing: Option<&Writing<'_>>, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, texels: &[u8]) {
-    match writing {
-        Some(writing) => writing.write_rows(part, rect, sample, texels),
-        None => part.write_rows(rect, sample, texels),
+impl BandAccess<'_, '_> {
+    /// Reads a sample of a rectangle of texels of the source.
+    fn read(&mut self, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
+        match &mut self.reading {
+            Some(reading) => reading.read_rows(part, rect, sample, out),
+            None => part.read_rows(rect, sample, out),
+        }
     }
-}
 
-/// Calls `work` with bands of at most [`ROWS`] rows, from `first` to before `end`. A compacted
-/// image is read by the calling thread only; otherwise all threads are used.
-fn each_band(
-    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
-    [first, end]: [u32; 2],
-    work: impl Fn(Option<&mut Reading<'_>>, [u32; 2]) + Sync,
-) {
-    let (start, count) = (first / ROWS, end.div_ceil(ROWS).saturating_sub(first / ROWS));
-    let rows = |number: u32| [((start + number) * ROWS).max(first), ((start + number + 1) * ROWS).min(end)];
-    match reading {
-        Some(reading) => (0..count).for_each(|number| work(Some(reading), rows(number))),
-        None => workers.parallel(count as usize, || (), |(), number| work(None, rows(number as u32))),
+    /// Writes a sample of a rectangle of texels of the target.
+    fn write(&self, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, texels: &[u8]) {
+        match self.writing {
+            Some(writing) => writing.write_rows(part, rect, sample, texels),
+            None => part.write_rows(rect, sample, texels),
+        }
     }
 }
 
 fn copy_slice(
+    access: &mut CopyAccess<'_>,
     rows: &BufferRows<'_>,
-    by: (&Workers, &mut Option<Reading<'_>>),
     PlaneOrigin { plane: part, origin: [left, top] }: PlaneOrigin<'_>,
     size: [u32; 2],
 ) {
@@ -179,7 +242,7 @@ fn copy_slice(
     if left >= right || top >= bottom {
         return;
     }
-    each_band(by, [top, bottom], |mut reading, [y0, y1]| {
+    access.each_band([top, bottom], |access, [y0, y1]| {
         let (mut bytes, columns) = ([0; CHUNK_BYTES], columns(part));
         let mut x0 = left;
         while x0 < right {
@@ -193,9 +256,9 @@ fn copy_slice(
             let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
             if rows.direction == CopyDirection::ToImage {
                 offsets.zip(chunk.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
-                write(rows.writing, part, [x0, y0, x1, y1], 0, chunk);
+                access.write(part, [x0, y0, x1, y1], 0, chunk);
             } else {
-                read(&mut reading, part, [x0, y0, x1, y1], 0, chunk);
+                access.read(part, [x0, y0, x1, y1], 0, chunk);
                 offsets.zip(chunk.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));
             }
             x0 = x1;
@@ -203,38 +266,14 @@ fn copy_slice(
     });
 }
 
-/// Copies regions between images of size-compatible formats, block by block. Both images may be
-/// compacted in near memory.
+/// Copies regions between images of size-compatible formats, block by block.
 pub(crate) fn copy_image(
-    workers: &Workers,
-    in_use: Option<&InUse<'_>>,
+    access: &mut CopyAccess<'_>,
     (source, target): (&Surface, &Surface),
     regions: &[vk::ImageCopy],
 ) {
-    // Extents are in texels of the source. If these are blocks of the target, no target that can
-    // stay compacted has them.
-    let parts = regions.iter().map(|region| (region.extent, region.dst_subresource.layer_count));
-    // An image may be copied to itself. Its writer makes it resident if the regions are large.
-    let writing = in_use.and_then(|in_use| begin_writes(in_use, target, parts));
-    let mut access = CopyAccess { workers, reading: source.reading(in_use), writing };
     for region in regions {
-        copy_image_region(&mut access, source, target, region);
-    }
-}
-
-/// Worker threads of a copy between images, and its accesses to compacted images.
-pub(super) struct CopyAccess<'a> {
-    workers: &'a Workers,
-    /// Present if the source is compacted.
-    reading: Option<Reading<'a>>,
-    /// Present if the target is compacted.
-    writing: Option<Writing<'a>>,
-}
-
-impl<'a> CopyAccess<'a> {
-    /// Returns the access of a copy between resident images.
-    pub fn resident(workers: &'a Workers) -> Self {
-        Self { workers, reading: None, writing: None }
+        copy_image_region(access, source, target, region);
     }
 }
 
@@ -269,7 +308,7 @@ fn copy_image_region(access: &mut CopyAccess<'_>, source: &Surface, target: &Sur
 /// Copies `size` texels between planes, starting at the origin of each. Texels outside either
 /// plane are dropped.
 pub(super) fn copy_plane(
-    CopyAccess { workers, reading, writing }: &mut CopyAccess<'_>,
+    access: &mut CopyAccess<'_>,
     PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
     PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     size: [u32; 2],
@@ -283,23 +322,21 @@ pub(super) fn copy_plane(
     if width == 0 || height == 0 {
         return;
     }
-    let writing = writing.as_ref();
-    each_band((workers, reading), [ty, ty + height], |mut reading, [y0, y1]| {
+    access.each_band([ty, ty + height], |access, [y0, y1]| {
         let (rows, source_row) = (y1 - y0, fy + (y0 - ty));
         let mut x = 0;
         while x < width {
             let source = PlaneOrigin { plane: from, origin: [fx + x, source_row] };
             let target = PlaneOrigin { plane: to, origin: [tx + x, y0] };
             let lines = whole_lines(source, target, [width - x, rows]);
-            let target = CopyTarget { place: target, writing };
             if lines > 0 {
-                copy_lines(&mut reading, source, target, lines);
+                copy_lines(access, source, target, lines);
                 x += lines * ROWS;
                 continue;
             }
             let columns = columns(to);
             let count = (columns - (tx + x) % columns).min(width - x);
-            copy_part(&mut reading, source, target, [count, rows]);
+            copy_part(access, source, target, [count, rows]);
             x += count;
         }
     });
@@ -318,34 +355,26 @@ fn whole_lines(
     }
 }
 
-/// Place to which a copy between images writes.
-#[derive(Clone, Copy)]
-struct CopyTarget<'a> {
-    place: PlaneOrigin<'a>,
-    /// Present if the image is compacted.
-    writing: Option<&'a Writing<'a>>,
-}
-
 /// Copies consecutive lines with all samples.
 fn copy_lines(
-    reading: &mut Option<&mut Reading<'_>>,
+    access: &mut BandAccess<'_, '_>,
     PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
-    CopyTarget { place: PlaneOrigin { plane: to, origin: [tx, ty] }, writing }: CopyTarget<'_>,
+    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     lines: u32,
 ) {
     let (source, target) = (from.address(fx, fy, 0), to.address(tx, ty, 0));
     let bytes = u64::from(lines * ROWS * ROWS) * u64::from(from.samples()) * from.bytes() as u64;
-    if reading.is_none() && writing.is_none() {
+    if access.reading.is_none() && access.writing.is_none() {
         return Allocation::copy(from.memory(), source, to.memory(), target, bytes);
     }
     let mut chunk = [0; CHUNK_BYTES];
     for at in (0..bytes).step_by(CHUNK_BYTES) {
         let chunk = &mut chunk[..(bytes - at).min(CHUNK_BYTES as u64) as usize];
-        match reading {
+        match &mut access.reading {
             Some(reading) => reading.read(source + at, chunk),
             None => from.memory().read(source + at, chunk),
         }
-        match writing {
+        match access.writing {
             Some(writing) => writing.write(target + at, chunk),
             None => to.memory().write(target + at, chunk),
         }
@@ -354,15 +383,15 @@ fn copy_lines(
 
 /// Copies texels that fit in [`CHUNK_BYTES`] bytes, sample by sample.
 fn copy_part(
-    reading: &mut Option<&mut Reading<'_>>,
+    access: &mut BandAccess<'_, '_>,
     PlaneOrigin { plane: from, origin: [fx, fy] }: PlaneOrigin<'_>,
-    CopyTarget { place: PlaneOrigin { plane: to, origin: [tx, ty] }, writing }: CopyTarget<'_>,
+    PlaneOrigin { plane: to, origin: [tx, ty] }: PlaneOrigin<'_>,
     [columns, rows]: [u32; 2],
 ) {
     let mut bytes = [0; CHUNK_BYTES];
     let chunk = &mut bytes[..(columns * rows) as usize * from.bytes()];
     for sample in 0..from.samples().min(to.samples()) {
-        read(reading, from, [fx, fy, fx + columns, fy + rows], sample, chunk);
-        write(writing, to, [tx, ty, tx + columns, ty + rows], sample, chunk);
+        access.read(from, [fx, fy, fx + columns, fy + rows], sample, chunk);
+        access.write(to, [tx, ty, tx + columns, ty + rows], sample, chunk);
     }
 }

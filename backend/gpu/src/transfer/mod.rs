@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use blit::blit;
 pub(crate) use clear::{PlaneClear, clears_all};
 pub use clear::{clear_image, fill_buffer};
-pub(crate) use copy::{BufferImageTransfer, copy_buffer_image, copy_image};
+pub(crate) use copy::{BufferImageTransfer, CopyAccess, copy_buffer_image, copy_image};
 pub use copy::{CopyDirection, copy_buffer};
 pub use indirect::IndirectRegions;
 pub(crate) use indirect::{copy_memory, copy_memory_to_image};

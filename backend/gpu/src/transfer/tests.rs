@@ -6,7 +6,7 @@ use ash::vk;
 use vitric_base::counters::Counter;
 use vitric_base::workers::Workers;
 use vitric_memory::{
-    Allocation, Buffer, DecodedCache, Heap, ImageAccess, NearConfig, Residency, SurfaceDesc, SurfaceView,
+    Allocation, Buffer, DecodedCache, Heap, ImageAccess, InUse, NearConfig, Residency, SurfaceDesc, SurfaceView,
     SurfaceViewDesc,
 };
 
@@ -57,7 +57,14 @@ fn whole(surface: &Surface, aspect: vk::ImageAspectFlags) -> vk::BufferImageCopy
 }
 
 fn transfer(buffer: &Buffer, image: &Surface, regions: &[vk::BufferImageCopy], direction: CopyDirection) {
-    copy_buffer_image(&WORKERS, None, BufferImageTransfer { buffer, image, direction }, regions);
+    let transfer = BufferImageTransfer { buffer, image, direction };
+    copy_buffer_image(&mut CopyAccess::of_buffer_image(&WORKERS, None, transfer, regions), transfer, regions);
+}
+
+/// Copies between images as one command.
+fn copy(in_use: Option<&InUse<'_>>, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+    let mut access = CopyAccess::of_images(&WORKERS, in_use, (source, target), regions);
+    copy_image(&mut access, (source, target), regions);
 }
 
 /// Returns a surface that contains `bytes`, row by row.
@@ -133,14 +140,14 @@ fn absurd_regions_end_and_change_nothing_outside() {
     };
     blit(&WORKERS, (&image, &image), &[scaled], vk::Filter::NEAREST);
     let everything = vk::Extent3D { width: u32::MAX, height: u32::MAX, depth: u32::MAX };
-    let copy = vk::ImageCopy {
+    let region = vk::ImageCopy {
         src_subresource: layers(COLOR),
         dst_subresource: layers(COLOR),
         dst_offset: offset([i32::MAX; 3]),
         extent: everything,
         ..Default::default()
     };
-    copy_image(&WORKERS, None, (&image, &image), &[copy]);
+    copy(None, &image, &image, &[region]);
     assert_eq!(contents(&data), counting(64));
     assert_eq!(read_back(&image, COLOR, 256), vec![0; 256]);
 }
@@ -183,15 +190,39 @@ fn small_copies_between_compacted_images_make_nothing_resident() {
         }
     }
     let in_use = near.begin(&WORKERS);
-    copy_image(&WORKERS, Some(&in_use), (&source, &target), &regions);
+    copy(Some(&in_use), &source, &target, &regions);
     assert_eq!((counted(Counter::LinesRead), counted(Counter::LinesWritten)), (64 + 6, 64 + 9 * 10));
     assert_eq!((in_use.restored(), source.reading(Some(&in_use)).is_some()), (0, true));
     // A copy of more than an eighth makes the target resident, and the source stays compacted.
-    copy_image(&WORKERS, Some(&in_use), (&source, &target), &[region([0, 0], [0, 128], [256, 33])]);
+    copy(Some(&in_use), &source, &target, &[region([0, 0], [0, 128], [256, 33])]);
     let rows = 4 * side * 33;
     expected[4 * side * 128..4 * side * 128 + rows].copy_from_slice(&from[..rows]);
     assert_eq!(in_use.restored(), 4);
     assert!(read_back(&target, COLOR, 4 * side * side) == expected);
+}
+
+/// Slices of a volume become layers of an array. Its texels count once, also those of slices and
+/// layers that do not exist.
+#[test]
+fn small_copies_from_volumes_to_arrays_make_nothing_resident() {
+    let (heap, workers) = (Heap::new(1 << 24), &*WORKERS);
+    let near =
+        Residency::new(NearConfig { bytes: 1 << 24, far: None, wanted_by_host: || 0, always: true }, heap.clone());
+    let volume = surface(desc(vk::Format::R8G8B8A8_UNORM, [64, 64, 8]));
+    let array = Surface::new(SurfaceDesc { layers: 8, ..desc(vk::Format::R8G8B8A8_UNORM, [64, 64, 1]) }).unwrap();
+    assert!(array.bind(Allocation::new_compactable(&heap, array.layout().size(), &near).unwrap(), 0));
+    array.begin_use(&near.begin(workers), ImageAccess::Overwrite);
+    let region = |height: u32, count: u32| vk::ImageCopy {
+        src_subresource: layers(COLOR),
+        dst_subresource: vk::ImageSubresourceLayers { layer_count: count, ..layers(COLOR) },
+        extent: vk::Extent3D { width: 64, height, depth: count },
+        ..Default::default()
+    };
+    for (height, count, restored) in [(8, 8, 0), (8, 1000, 0), (9, 8, 2)] {
+        let in_use = near.begin(workers);
+        copy(Some(&in_use), &volume, &array, &[region(height, count)]);
+        assert_eq!(in_use.restored(), restored, "{height} rows of {count} slices");
+    }
 }
 
 #[test]
@@ -232,7 +263,7 @@ fn image_copies_move_blocks_between_compressed_and_not() {
         extent: vk::Extent3D { width: 8, height: 8, depth: 1 },
         ..Default::default()
     };
-    copy_image(&WORKERS, None, (&blocks, &words), &[region]);
+    copy(None, &blocks, &words, &[region]);
     let copied = read_back(&words, COLOR, 48);
     assert_eq!((&copied[8..24], &copied[32..48]), (&data[..16], &data[16..]));
     assert_eq!(copied[..8], [0; 8]);

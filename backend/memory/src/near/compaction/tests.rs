@@ -426,6 +426,45 @@ fn the_heap_knows_what_evicted_spans_occupy() {
     }
 }
 
+/// A far-memory file that cannot be read or written is an error of the submission. Lines that are
+/// not stored are not counted.
+#[test]
+fn failures_of_far_memory_are_noted() {
+    let far = FarFile::create(&std::env::temp_dir()).unwrap();
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let config = NearConfig { bytes: 64 << 10, far: Some(far.clone()), wanted_by_host: || 0, always: true };
+    let near = Residency::new(config, heap.clone());
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 512, 1);
+    let memory = filled(&heap, &near, &image, 0, 1, 3);
+    let plane = image.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+    let in_use = near.begin(&workers);
+    // The file loses its contents. Only the groups of the last span are in near memory.
+    far.clear();
+    let (read, written) = (counted(&near, Stat::FarOut), counted(&near, Stat::LinesWritten));
+    let mut texels = [0; 256];
+    image.reading(Some(&in_use)).unwrap().read_rows(&plane, [504, 504, 512, 512], 0, &mut texels);
+    assert!(!in_use.has_failed());
+    image.reading(Some(&in_use)).unwrap().read_rows(&plane, [0, 0, 8, 8], 0, &mut texels);
+    assert!(in_use.has_failed());
+    drop(in_use);
+    // The group of the line cannot be read when the line is written.
+    let in_use = near.begin(&workers);
+    let writing = image.writing(&in_use, 1).unwrap();
+    writing.write_rows(&plane, [0, 0, 1, 1], 0, &[1, 2, 3, 4]);
+    assert!(in_use.has_failed());
+    drop(writing);
+    assert_eq!((counted(&near, Stat::FarOut), counted(&near, Stat::LinesWritten)), (read, written));
+    drop(in_use);
+    let in_use = near.begin(&workers);
+    assert!(!in_use.has_failed());
+    image.begin_use(&in_use, ImageAccess::Read);
+    assert!(in_use.has_failed());
+    drop(in_use);
+    // Bytes that no submission made resident are lost for all later ones.
+    memory.keep_resident(0..SPAN as u64);
+    assert!(near.begin(&workers).has_failed());
+}
+
 /// Lost contents are not coded: their pages are discarded, and later reads are unspecified.
 #[test]
 fn lost_contents_are_not_coded() {

@@ -31,7 +31,7 @@ fn copies_write_compacted_lines() {
         let (columns, rows) = (rect[2] - rect[0], rect[3] - rect[1]);
         let texels = noise(seed, (columns * rows * 4) as usize);
         let in_use = near.begin(&workers);
-        image.writing(&in_use).unwrap().write_rows(&plane, rect, 0, &texels);
+        image.writing(&in_use, u64::from(columns * rows)).unwrap().write_rows(&plane, rect, 0, &texels);
         for (number, texel) in texels.chunks(4).enumerate() {
             let (x, y) = (rect[0] + number as u32 % columns, rect[1] + number as u32 / columns);
             let at = plane.address(x, y, 0) as usize;
@@ -76,7 +76,7 @@ fn copies_write_uniform_spans() {
     assert_eq!((heap.resident(), counted(&near, Stat::SpansUniform)), (0, 4));
     let plane = image.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
     let in_use = near.begin(&workers);
-    image.writing(&in_use).unwrap().write_rows(&plane, [8, 8, 9, 9], 0, &[1, 2, 3, 4]);
+    image.writing(&in_use, 1).unwrap().write_rows(&plane, [8, 8, 9, 9], 0, &[1, 2, 3, 4]);
     // One group has lines now: seven of the repeated value, and one with another texel.
     assert_eq!(
         (counted(&near, Stat::LinesWritten), counted(&near, Stat::GroupsCompacted), in_use.restored()),

@@ -282,3 +282,67 @@ fn pinned_spans_make_room() {
     assert_eq!(counted(&near, Stat::SpansCompacted), 16 + 32, "two other images give 1.5 MiB");
     assert!(heap.resident() <= heap.size());
 }
+
+/// Lines that a copy writes to a compacted image may need more of a full heap.
+#[test]
+fn copies_into_compacted_images_make_room() {
+    let (heap, workers) = (Heap::with_far(4 << 20, 4 << 20), Workers::new(1));
+    let near = without_thread(&heap);
+    let images = [(); 4].map(|()| mebibyte());
+    let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
+    compact(std::slice::from_ref(compactable(&memories[0])), u64::MAX, usize::MAX);
+    let _filler = Allocation::new(&heap, heap.free()).unwrap();
+    let in_use = near.begin(&workers);
+    assert!(images[0].writing(&in_use, 1 << 14).is_some());
+    // 64 KiB may be written. Another image gives more.
+    assert_eq!((counted(&near, Stat::SpansCompacted), heap.free()), (32, 768 << 10));
+    assert_eq!(in_use.restored(), 0);
+}
+
+/// A span of one repeated line becomes resident if near memory has no slot for it, and other images
+/// make room for its bytes.
+#[test]
+fn copies_into_spans_without_slots_make_room() {
+    // Near memory has a slot for each of 32 spans, and all are taken.
+    let (heap, workers) = (Heap::with_far(1 << 20, 1 << 20), Workers::new(1));
+    let near = without_thread(&heap);
+    let uniform = surface(vk::Format::R8G8B8A8_UNORM, 128, 1);
+    let memory = filled(&heap, &near, &uniform, 0, 2, 3);
+    compact(std::slice::from_ref(compactable(&memory)), u64::MAX, usize::MAX);
+    let state = near.state_for(SPAN).unwrap();
+    let take_slot = || state.ensure_coded(&mut SpanStorage::Zeros, (0, &Codec::of_bytes()));
+    assert_eq!(((0..33).filter(|_| take_slot()).count(), heap.resident()), (32, 0));
+    let filler = Allocation::new(&heap, heap.free() - SPAN as u64).unwrap();
+    let idle = surface(vk::Format::R8G8B8A8_UNORM, 128, 1);
+    let _idle_memory = filled(&heap, &near, &idle, 0, 2, 3);
+    assert_eq!(heap.free(), 0);
+    let plane = uniform.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+    let in_use = near.begin(&workers);
+    uniform.writing(&in_use, 0).unwrap().write_rows(&plane, [8, 8, 9, 9], 0, &[1, 2, 3, 4]);
+    assert_eq!((states(&memory), heap.resident()), (vec![SpanState::Resident], heap.size()));
+    assert_eq!((counted(&near, Stat::SpansCompacted), counted(&near, Stat::LinesWritten)), (2, 0));
+    let at = plane.address(8, 8, 0);
+    check(&memory, 0..at, 2, 3);
+    check(&memory, at + 4..memory.size(), 2, 3);
+    drop(filler);
+}
+
+/// Accesses to images that a submission already uses do not look at their spans.
+#[test]
+fn accesses_to_images_in_use_look_at_no_span() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = without_thread(&heap);
+    let [read, written] = [(); 2].map(|()| mebibyte());
+    let memories = [&read, &written].map(|image| filled(&heap, &near, image, 0, 0, 3));
+    let in_use = near.begin(&workers);
+    assert!(read.reading(Some(&in_use)).is_none() && written.writing(&in_use, 1).is_none());
+    // The spans could not be compacted while the images are in use.
+    for memory in &memories {
+        compactable(memory).spans[3].set(SpanState::Compacted, 0);
+    }
+    assert!(read.reading(Some(&in_use)).is_none() && read.writing(&in_use, 1).is_none());
+    assert!(written.reading(Some(&in_use)).is_none() && written.writing(&in_use, 1).is_none());
+    for memory in &memories {
+        compactable(memory).spans[3].set(SpanState::Resident, in_use.number());
+    }
+}
