@@ -85,6 +85,11 @@ impl Workers {
         Self { crew: self.crew.clone(), weight: weight.max(1) }
     }
 
+    /// Returns the number of threads, which include the thread that starts sections.
+    pub fn threads(&self) -> usize {
+        self.crew.threads.len() + 1
+    }
+
     /// Calls `work` with each index below `count`, on all threads.
     ///
     /// Each thread that participates first creates its own scratch.

@@ -67,8 +67,9 @@ const SPAN: usize = 64 << 10;
 pub(super) const GROUPS: usize = SPAN / GROUP;
 /// Number of spans of a large page, which are compacted and become resident together.
 const LARGE_PAGE_SPANS: usize = LARGE_PAGE / SPAN;
-/// Minimum number of large pages that threads make resident one at a time.
-const MIN_LARGE_PAGES: usize = 4;
+/// Minimum number of large pages from which on a thread makes a whole one resident at a time. With
+/// fewer, the threads take single spans, so that all of them work until the end.
+const MIN_WHOLE_LARGE_PAGES: usize = 4;
 /// Maximum number of the residency thread's intervals for which a span must be idle.
 const MAX_IDLE_INTERVALS: usize = 64;
 /// Lines of a span, by page group.
@@ -83,6 +84,19 @@ enum FarError {
     /// Coded bytes can be stored neither in near nor in far memory.
     #[error("far memory cannot be written: {0}: contents of an image are lost")]
     Write(io::Error),
+}
+
+/// Returns the number of consecutive spans that a thread makes resident at a time, if `absent`
+/// spans are not resident.
+///
+/// Two threads that touch a large page at the same time both fill it with zeros. So a thread takes
+/// a whole large page, or as large a part as leaves work for all threads.
+fn part_spans(absent: usize, threads: usize) -> usize {
+    if absent < MIN_WHOLE_LARGE_PAGES * LARGE_PAGE_SPANS {
+        return 1;
+    }
+    let threads_of_page = threads.div_ceil(absent.div_ceil(LARGE_PAGE_SPANS)).max(1);
+    (LARGE_PAGE_SPANS / threads_of_page).max(1)
 }
 
 fn lines() -> Box<[[Line; LINES]]> {
@@ -451,9 +465,7 @@ impl CompactableMemory {
         let absent: Vec<usize> = touched.filter(|&span| !self.spans[span].mark(number)).collect();
         self.adapt_idle_intervals(&absent);
         let (failed, known): (_, &SpanTable) = (Mutex::new(Vec::new()), &table);
-        // A thread touches the whole of a large page, because two threads that touch one at the
-        // same time both fill it with zeros. Few large pages are divided, so that all threads work.
-        let part = if absent.len() < MIN_LARGE_PAGES * LARGE_PAGE_SPANS { 1 } else { LARGE_PAGE_SPANS };
+        let part = part_spans(absent.len(), workers.threads());
         let parts: Vec<&[usize]> = absent.chunk_by(|a, b| a / part == b / part).collect();
         workers.parallel(parts.len(), lines, |scratch, part| {
             for &span in parts[part] {

@@ -346,3 +346,10 @@ fn accesses_to_images_in_use_look_at_no_span() {
         compactable(memory).spans[3].set(SpanState::Resident, in_use.number());
     }
 }
+
+#[test]
+fn threads_divide_large_pages_if_there_are_fewer_than_threads() {
+    let parts = [(1, 2), (127, 2), (128, 2), (128, 4), (128, 16), (256, 16), (512, 16), (513, 16), (128, 1000)];
+    let found = parts.map(|(absent, threads)| part_spans(absent, threads));
+    assert_eq!(found, [1, 1, 32, 32, 8, 16, 32, 32, 1]);
+}
