@@ -9,7 +9,7 @@ use ash::vk;
 use vitric_base::workers::Workers;
 use vitric_memory::{Addresses, Allocation, Buffer, InUse, Surface};
 
-use super::{BufferImageTransfer, CopyDirection, copy_buffer_image};
+use super::{BufferImageTransfer, CopyAccess, CopyDirection, copy_buffer_image};
 
 /// Location of the regions of an indirect copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,8 @@ pub(crate) fn copy_memory_to_image(
     }
     let buffer = whole(memory);
     let copy = BufferImageTransfer { buffer: &buffer, image: target, direction: CopyDirection::ToImage };
-    copy_buffer_image(workers, in_use, copy, &[region]);
+    let mut access = CopyAccess::of_buffer_image(workers, in_use, copy, &[region]);
+    copy_buffer_image(&mut access, copy, &[region]);
     true
 }
 
