@@ -15,7 +15,7 @@ use super::viewports::fragment_area;
 use crate::hiz::{DepthFormat, Hierarchy, UpdateRules, Visibility};
 use crate::pipeline::CompiledPipeline;
 use crate::pixel::{PixelContext, Rates, Segment};
-use crate::raster::Coverage;
+use crate::raster::{Coverage, Criterion};
 use crate::state::{DepthStencilState, DynamicState, StencilState};
 
 /// State of the pixel units for draws, without resources and push constants. A pass has few of
@@ -94,6 +94,7 @@ impl PixelState {
             scissor: self.fragment_area(),
             format: DepthFormat { bits: depth_bits, samples: self.pipeline.multisample.samples },
             extent: depth.extent(),
+            full: Criterion::of_full_cells(self.pipeline.criterion()),
         }
     }
 

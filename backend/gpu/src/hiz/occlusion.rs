@@ -17,6 +17,8 @@ pub struct UpdateRules {
     pub format: DepthFormat,
     /// Width and height of the image in pixels.
     pub extent: [i64; 2],
+    /// Criterion by which a triangle covers all pixels of a cell.
+    pub full: Criterion,
 }
 
 /// Update of Hi-Z by a triangle.
@@ -139,6 +141,8 @@ pub struct HizUpdater<'a> {
     /// Sample locations in a pixel, in units. Empty if groups that a triangle covers in part are
     /// not updated.
     locations: &'a [[i64; 2]],
+    /// Criterion by which a triangle covers all pixels of a cell.
+    full: Criterion,
     /// Evaluations so far.
     coverage: UpdateCoverage,
 }
@@ -155,6 +159,8 @@ impl<'a> HizUpdater<'a> {
     ) -> Option<Self> {
         let direction = early.direction()?;
         let image = [0, 0, rules.extent[0], rules.extent[1]];
+        // An underestimated triangle may leave out pixels of which it covers all samples.
+        let locations = if rules.full == Criterion::Interior { &[] } else { locations };
         let (first_tile, clip) = (layer as usize * grid.count(), within(rules.scissor, grid.area()));
         Some(Self {
             early,
@@ -165,20 +171,20 @@ impl<'a> HizUpdater<'a> {
             format: rules.format,
             image,
             locations,
+            full: rules.full,
             coverage: UpdateCoverage::default(),
         })
     }
 
     /// Applies the update of a triangle to all tiles that it touches.
     pub fn apply(&mut self, HizUpdate { triangle, shape, pixels }: &HizUpdate) {
-        let Self { early, direction, grid, first_tile, clip, format, image, locations, coverage } = self;
+        let Self { early, direction, grid, first_tile, clip, format, image, locations, full, coverage } = self;
         let touched = within(*pixels, *clip);
         let nearness = |pixels| {
             let depths = depths_over(shape, pixels, *format);
             [direction.near(depths), direction.far(depths)].map(|depth| direction.nearness(depth))
         };
-        let covers =
-            |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, Criterion::Inner);
+        let covers = |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, *full);
         let in_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], *image);
         let mut tiles = 0;
         let evaluated = grid.touched_by(

@@ -311,10 +311,7 @@ impl<'a> PixelContext<'a> {
 
     /// Returns the criterion that a cell must meet for all its pixels to be covered.
     pub(super) fn inner_criterion(&self) -> Criterion {
-        match self.criterion {
-            Some(Criterion::Interior) => Criterion::Interior,
-            _ => Criterion::Inner,
-        }
+        Criterion::of_full_cells(self.criterion)
     }
 
     /// Returns the planes of the attachments that kernels write, with `None` where a plane does

@@ -124,6 +124,17 @@ pub enum Criterion {
     Centre,
 }
 
+impl Criterion {
+    /// Returns the criterion that a cell must meet for all its pixels to be covered. `pixels` is
+    /// the criterion of pixels, if coverage is not determined by samples.
+    pub fn of_full_cells(pixels: Option<Self>) -> Self {
+        match pixels {
+            Some(Self::Interior) => Self::Interior,
+            _ => Self::Inner,
+        }
+    }
+}
+
 /// An edge equation `a * x + b * y + c`, which is not negative inside. `bias` (0 or 1) assigns
 /// points on an edge to one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

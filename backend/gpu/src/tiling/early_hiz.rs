@@ -466,7 +466,7 @@ mod tests {
     use super::super::{DrawId, EarlyTests, Run, Runs};
     use super::*;
     use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, Visibility, apply_updates};
-    use crate::raster::UNITS;
+    use crate::raster::{Criterion, UNITS};
     use ash::vk;
 
     const SIZE: [u32; 2] = [150, 90];
@@ -535,7 +535,7 @@ mod tests {
             early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
             let visibility = Visibility { tests: Some(direction), updates_hiz: true, looks_ahead: true, writes: Some(op) };
             let extent = SIZE.map(i64::from);
-            let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], format: FORMAT, extent };
+            let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], format: FORMAT, extent, full: Criterion::Inner };
             let first = window(&large, &grid, None);
             update_hiz(&mut early, &first, &grid, |_| update_rules, u32::MAX);
             let mut model = vec![cleared; 150 * 90];
@@ -584,7 +584,8 @@ mod tests {
         let tests = Some(DepthDirection::Less);
         let visibility = Visibility { tests, updates_hiz: true, looks_ahead: false, writes: None };
         let extent = SIZE.map(i64::from);
-        let update_rules = UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent };
+        let update_rules =
+            UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent, full: Criterion::Inner };
         let wall = window(&[[[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]]], grid, None);
         assert_eq!(update_hiz(&mut early, &wall, grid, |_| update_rules, u32::MAX), 1);
         early
@@ -627,8 +628,13 @@ mod tests {
         assert!(EarlyHizTest::new(&early, DepthDirection::Greater, FORMAT).is_none());
         let visibility =
             Visibility { tests: Some(DepthDirection::Less), updates_hiz: true, looks_ahead: false, writes: None };
-        let mut update_rules =
-            UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent: SIZE.map(i64::from) };
+        let mut update_rules = UpdateRules {
+            visibility,
+            scissor: [0, 0, 150, 90],
+            format: FORMAT,
+            extent: SIZE.map(i64::from),
+            full: Criterion::Inner,
+        };
         let wall = [[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]];
         let wall = window(&[wall], &grid, None);
         let behind = [[10.0, 10.0, 0.6], [90.0, 10.0, 0.6], [10.0, 20.0, 0.6]];

@@ -56,6 +56,13 @@ fn append_cases(cases: &mut Vec<Entry>) {
         let chapter = "VK_EXT_conservative_rasterization, FullyCoveredEXT";
         cases.push(Entry::new(name, chapter, move |gpu: &Gpu| touched(gpu, mode)));
     }
+    for (state, mode) in [("one_state", Some(Mode::UNDERESTIMATE)), ("two_states", None)] {
+        for (name, order) in [("front_first", [0, 1]), ("front_last", [1, 0])] {
+            let run = move |gpu: &Gpu| beside_edges(gpu, mode, order);
+            let name = format!("conservative.under_edges.{name}_{state}");
+            cases.push(Entry::new(name, "Conservative Rasterization", run));
+        }
+    }
     let run = |gpu: &Gpu| supported(gpu).and_then(|()| properties(gpu).map(drop));
     cases.push(Entry::new("conservative.device.properties", "Conservative Rasterization", run));
 }
@@ -129,6 +136,45 @@ fn draw_colored(
     let vertices: Vec<[[f32; 4]; 2]> = corners.iter().zip(depths.iter().cycle()).enumerate().map(corner).collect();
     let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: corners.len() as u32 };
     Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
+}
+
+/// Side of the target in pixels for draws over several tiles.
+const WIDE: u32 = 128;
+
+/// Returns a draw of triangles with corners in clip coordinates, which writes depth to a target of
+/// [`WIDE`] pixels.
+fn wide(gpu: &Gpu, corners: &[[f32; 2]], depth: f32, color: [f32; 4], mode: Option<Mode>) -> Result<Draw, Outcome> {
+    let mut state = State { vertex: TRIANGLES, ..State::default() };
+    state.extensions.conservative = mode;
+    (state.viewport.width, state.viewport.height) = (WIDE as f32, WIDE as f32);
+    state.scissor.extent = vk::Extent2D { width: WIDE, height: WIDE };
+    (state.depth_stencil.depth_test_enable, state.depth_stencil.depth_write_enable) = (vk::TRUE, vk::TRUE);
+    state.depth_stencil.depth_compare_op = vk::CompareOp::LESS;
+    let vertices: Vec<_> = corners.iter().map(|&[x, y]| [[x, y, depth, 1.0], color]).collect();
+    let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: corners.len() as u32 };
+    Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
+}
+
+/// Draws an underestimated pair of triangles, and behind it a triangle of another mode, in an
+/// order. Pixels that the sides of the pair touch must show the triangle, because the pair hides
+/// nothing there.
+fn beside_edges(gpu: &Gpu, mode: Option<Mode>, order: [usize; 2]) -> Case {
+    supported(gpu)?;
+    let pair = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
+    let front = wide(gpu, &pair, 0.25, [1.0, 0.0, 0.0, 1.0], Some(Mode::UNDERESTIMATE))?;
+    let behind = wide(gpu, &[[-2.0, -2.0], [8.0, -2.0], [-2.0, 8.0]], 0.625, [0.0, 1.0, 0.0, 1.0], mode)?;
+    let draws = [front, behind];
+    let draws = order.map(|number| draws[number].clone());
+    let target = Target { size: [WIDE; 2], depth: vk::Format::D32_SFLOAT, ..Target::default() };
+    for (index, got) in (0..).zip(&render(gpu, &target, &draws)?) {
+        let [x, y] = [index % WIDE, index / WIDE];
+        let is_touched = [x, y].iter().any(|place| [0, WIDE - 1].contains(place));
+        // The common side of the pair runs through corners of these pixels.
+        let is_touched = is_touched || [WIDE - 2, WIDE - 1, WIDE].contains(&(x + y));
+        let expected = if is_touched { [0, 255, 0, 255] } else { [255, 0, 0, 255] };
+        check(*got == expected, || format!("({x}, {y}): {got:?} instead of {expected:?}"))?;
+    }
+    Ok(())
 }
 
 /// Returns the corners of triangles of all sizes.

@@ -28,7 +28,7 @@ use crate::hiz::{
     UpdateRules, apply_updates,
 };
 use crate::pixel::LookaheadSegment;
-use crate::raster::Grid;
+use crate::raster::{Criterion, Grid};
 use crate::tiling::{DrawId, Runs, Window, WindowSorter};
 
 /// Number of primitives of a job, which one thread sets up.
@@ -248,6 +248,7 @@ impl Replay<'_, '_> {
                 scissor: draw.deferred.fragment_area(),
                 format: DepthFormat { bits: self.depths.depth_bits, samples: multisample.samples },
                 extent: self.depths.extent,
+                full: Criterion::of_full_cells(draw.deferred.state.pipeline.criterion()),
             };
             for update in known(&number).map_or(&[][..], |bounds| &bounds.updates) {
                 // A hidden primitive would update nothing.
