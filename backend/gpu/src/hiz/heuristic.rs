@@ -19,7 +19,11 @@ pub enum Hiz {
 }
 
 /// Number of tests that one test that hides something pays for.
-const GAIN: i32 = 4;
+const GAIN: u32 = 4;
+
+/// Divisor of the credit that gives the maximum number of updates before the next test. Without
+/// tests, updates are made in vain.
+const UPDATE_SHARE: i32 = 2;
 
 /// Number of tests at the beginning, and after a pause.
 const TRIAL: i32 = 96;
@@ -50,10 +54,16 @@ impl HizHeuristic {
     /// Counts primitives that are about to be drawn.
     pub fn count_primitives(&mut self, primitives: u32) {
         if self.paused > 0 {
-            self.paused -= primitives as i32;
+            self.paused = self.paused.saturating_sub_unsigned(primitives);
         } else if self.credit <= 0 {
             self.credit = TRIAL;
         }
+    }
+
+    /// Ends a pause, so that updates can precede the next tests.
+    pub fn end_pause(&mut self) {
+        self.paused = 0;
+        self.count_primitives(0);
     }
 
     /// Returns true if tests are expected to pay.
@@ -63,12 +73,12 @@ impl HizHeuristic {
 
     /// Returns true if no test is expected to pay for this number of primitives.
     pub fn is_paused_for(&self, primitives: u32) -> bool {
-        !self.is_always_on && self.paused > primitives as i32
+        !self.is_always_on && i64::from(self.paused) > i64::from(primitives)
     }
 
-    /// Returns the maximum number of updates that may be made for tests only.
+    /// Returns the maximum number of updates that may be made for tests only, before the next test.
     pub fn max_updates(&self) -> u32 {
-        if self.is_always_on { u32::MAX } else { self.credit.max(0) as u32 }
+        if self.is_always_on { u32::MAX } else { (self.credit / UPDATE_SHARE).max(0) as u32 }
     }
 
     /// Counts updates that are made for tests only, each like a test in vain. While tests pause
@@ -81,9 +91,13 @@ impl HizHeuristic {
 
     /// Counts tests, and those of them that found something hidden.
     pub fn count_tests(&mut self, tests: u32, hidden: u32) {
-        self.credit = (self.credit - tests as i32 + GAIN * hidden as i32).min(MAX_VAIN_TESTS);
+        if self.is_always_on {
+            return;
+        }
+        let gain = hidden.saturating_mul(GAIN);
+        self.credit = self.credit.saturating_sub_unsigned(tests).saturating_add_unsigned(gain).min(MAX_VAIN_TESTS);
         if self.credit <= 0 {
-            self.paused = PAUSE * (TRIAL - self.credit);
+            self.paused = PAUSE.saturating_mul(TRIAL.saturating_sub(self.credit));
         }
     }
 }
@@ -112,7 +126,7 @@ mod tests {
         let mut heuristic = HizHeuristic::new(Hiz::Auto);
         for _ in 0..100 {
             heuristic.count_primitives(100);
-            heuristic.count_tests(4 * GAIN as u32, 4);
+            heuristic.count_tests(4 * GAIN, 4);
             assert!(heuristic.allows_tests());
         }
         heuristic.count_tests(0, 1000);
@@ -121,14 +135,48 @@ mod tests {
     }
 
     #[test]
-    fn updates_in_vain_end_with_the_credit() {
+    fn updates_leave_credit_for_tests() {
         let mut heuristic = HizHeuristic::new(Hiz::Auto);
-        assert_eq!(heuristic.max_updates(), TRIAL as u32);
+        assert_eq!(heuristic.max_updates(), 48);
         heuristic.count_tests(10, 2);
-        assert_eq!(heuristic.max_updates(), (TRIAL - 10 + 2 * GAIN) as u32);
-        heuristic.count_updates(heuristic.max_updates());
+        assert_eq!(heuristic.max_updates(), 47);
+        heuristic.count_updates(47);
+        assert_eq!((heuristic.max_updates(), heuristic.allows_tests()), (23, true));
+        heuristic.count_tests(47, 0);
         assert_eq!((heuristic.max_updates(), heuristic.allows_tests()), (0, false));
         assert_eq!(HizHeuristic::new(Hiz::Always).max_updates(), u32::MAX);
+    }
+
+    #[test]
+    fn pauses_end_before_updates() {
+        let mut heuristic = HizHeuristic::new(Hiz::Auto);
+        heuristic.count_tests(100, 0);
+        assert!(heuristic.is_paused_for(1599) && !heuristic.is_paused_for(1600));
+        heuristic.end_pause();
+        assert_eq!((heuristic.max_updates(), heuristic.allows_tests()), (48, true));
+        // Credit that is left is kept.
+        heuristic.count_tests(90, 0);
+        heuristic.end_pause();
+        assert_eq!(heuristic.max_updates(), 3);
+    }
+
+    #[test]
+    fn great_counts_do_not_overflow() {
+        for hiz in [Hiz::Auto, Hiz::Always] {
+            let mut heuristic = HizHeuristic::new(hiz);
+            let is_always = hiz == Hiz::Always;
+            for _ in 0..3 {
+                heuristic.count_tests(u32::MAX, 0);
+            }
+            assert_eq!((heuristic.allows_tests(), heuristic.is_paused_for(i32::MAX as u32 - 1)), (is_always, !is_always));
+            assert!(!heuristic.is_paused_for(u32::MAX));
+            heuristic.count_primitives(u32::MAX);
+            heuristic.count_primitives(1);
+            heuristic.count_tests(u32::MAX, u32::MAX);
+            heuristic.count_tests(1 << 31, 0);
+            heuristic.end_pause();
+            assert!(heuristic.allows_tests());
+        }
     }
 
     #[test]

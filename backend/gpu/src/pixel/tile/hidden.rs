@@ -65,10 +65,7 @@ impl Tile<'_, '_> {
         all: bool,
     ) -> Option<[i64; 4]> {
         if all {
-            self.updates += if self.updates > 0 { SMALL_UPDATES_PER_HIDDEN } else { 0 };
-            self.tests[1] += 1;
-            count(self.counters, Counter::HizSmallKills, 1);
-            count_hidden(self.counters, window);
+            self.count_small_kill(window);
             return None;
         }
         let (range, direction) = (as_stored(depths, self.context.depth_bits), self.context.visibility.tests?);
@@ -81,9 +78,8 @@ impl Tile<'_, '_> {
         }
         let visible = within(left, window);
         if left[0] == i64::MAX {
-            // The update by this primitive has hidden all remaining groups.
-            count(self.counters, Counter::HizSmallKills, 1);
-            count_hidden(self.counters, window);
+            // The update by the other primitive of an edge pair has hidden the remaining groups.
+            self.count_small_kill(window);
             return None;
         }
         if visible != window {
@@ -96,6 +92,14 @@ impl Tile<'_, '_> {
             omitted.for_each(|group| count_hidden(self.counters, pixels_of_group(group, window)));
         }
         Some(visible)
+    }
+
+    /// Counts a small primitive that all groups hide.
+    fn count_small_kill(&mut self, window: [i64; 4]) {
+        self.updates += if self.updates > 0 { SMALL_UPDATES_PER_HIDDEN } else { 0 };
+        self.tests[1] += 1;
+        count(self.counters, Counter::HizSmallKills, 1);
+        count_hidden(self.counters, window);
     }
 
     fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> DepthRange {
