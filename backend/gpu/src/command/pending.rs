@@ -106,9 +106,9 @@ struct EarlyDepths {
     windows: usize,
 }
 
-/// Early depth bounds for the windows of one draw.
+/// Early depth bounds that the windows of one draw share.
 #[derive(Default)]
-pub(super) struct DrawBounds {
+pub(super) struct SharedBounds {
     early: EarlyBounds,
     /// How depths are compared and stored; `None` if nothing is tested.
     compared: Option<(DepthDirection, DepthFormat)>,
@@ -117,7 +117,7 @@ pub(super) struct DrawBounds {
     records: bool,
 }
 
-impl DrawBounds {
+impl SharedBounds {
     /// Returns the tests of windows against the bounds.
     pub(super) fn tests(&self) -> EarlyTests<'_> {
         let test = self.compared.and_then(|(direction, format)| EarlyHizTest::new(&self.early, direction, format));
@@ -223,13 +223,13 @@ impl PendingDraws {
     /// Updates the early depth bounds with all queued draws and takes them for the windows of a
     /// draw with a number of primitives. Closes the open window, behind which the draw's windows
     /// are queued.
-    pub(super) fn take_early_bounds(&mut self, fragments: &FragmentState<'_>, primitives: usize) -> DrawBounds {
+    pub(super) fn take_early_bounds(&mut self, fragments: &FragmentState<'_>, primitives: usize) -> SharedBounds {
         self.close();
         let format = DepthFormat { bits: self.depth_bits, samples: fragments.pipeline.multisample.samples };
         let direction = fragments.visibility.tests;
         let heuristic = direction.and_then(|direction| self.prepare_tests(direction, primitives));
         let compared = direction.filter(|_| heuristic.is_some()).map(|direction| (direction, format));
-        DrawBounds { early: std::mem::take(&mut self.early_bounds.early), compared, heuristic, records: self.records }
+        SharedBounds { early: std::mem::take(&mut self.early_bounds.early), compared, heuristic, records: self.records }
     }
 
     /// Takes back early depth bounds after the windows of the draw were tested, with the last of
@@ -237,7 +237,7 @@ impl PendingDraws {
     ///
     /// Windows that are tested at the same time have estimates of their own. That of the last one
     /// is kept.
-    pub(super) fn return_early_bounds(&mut self, bounds: DrawBounds, last: Option<&Window>) {
+    pub(super) fn return_early_bounds(&mut self, bounds: SharedBounds, last: Option<&Window>) {
         self.early_bounds.early = bounds.early;
         if let (Some(heuristic), Some(depth)) = (last.and_then(|last| last.heuristic), self.depths.first()) {
             *depth.heuristic() = heuristic;

@@ -38,7 +38,7 @@ pub struct BoundRules {
 
 /// Primitives of a block that remain after culling.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct CulledBlock {
     /// Bounds of all of them.
     extent: Extent,
     /// A bit for each.
@@ -53,7 +53,7 @@ pub struct ChunkBounds {
     /// Joint bounds of the primitives that remain.
     whole: Extent,
     /// Blocks of the chunk; none if the whole chunk is outside.
-    blocks: Vec<Block>,
+    blocks: Vec<CulledBlock>,
     /// Bounds of the primitives that remain, in order.
     primitives: Vec<Extent>,
     /// Hi-Z updates of the primitives that remain.
@@ -196,7 +196,7 @@ impl ChunkBounds {
         triangles: PositionedTriangles<'_>,
         wave: usize,
         (rules, plan): (&BoundRules, &Plan),
-        block: &mut Block,
+        block: &mut CulledBlock,
     ) {
         let found = cull_wave(triangles, &plan.rules);
         let all = (1u32 << triangles.len()) - 1;
@@ -279,7 +279,7 @@ fn bound_triangles(
     // About half of a closed mesh faces away.
     bounds.primitives.reserve(primitives.div_ceil(2));
     for corners in corners.chunks(3 * BLOCK) {
-        let mut block = Block { extent: Extent::NOTHING, remaining: 0, first: bounds.primitives.len() as u32 };
+        let mut block = CulledBlock { extent: Extent::NOTHING, remaining: 0, first: bounds.primitives.len() as u32 };
         let [least, greatest] = span(corners).map(|vertex| (vertex - first) as usize);
         if extent::is_outside(&outside[least..=greatest]) {
             bounds.by_volume += corners.len() / 3;

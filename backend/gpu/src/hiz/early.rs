@@ -1,9 +1,10 @@
-//! Bounds of depths in front of the tiler: the state after all earlier draws, whether their tiles
-//! were processed or not.
+//! Bounds of depths in front of the tiler. They hold after all earlier draws, also after those that
+//! are queued for the next tile pass.
 //!
-//! The bounds begin with those of the image's structure and are updated by the primitives of
-//! waiting draws, in order. They are dropped where a draw may invalidate them. Depths are kept as
-//! nearness: smaller values are nearer, in either direction of the comparison. Source: DESIGN 3.2,
+//! The bounds begin with those of the image's structure. Primitives of queued draws update them,
+//! as far as the credit of the tests allows. A queued draw after which depths may recede makes them unusable until the next
+//! tile pass. Depths are kept as nearness: smaller values are nearer, in either direction of the
+//! comparison. Source: DESIGN 3.2,
 //! "a visibility shader sits between the last vertex stage and the tiler".
 
 use vitric_base::simd::kernel;
@@ -19,7 +20,7 @@ impl GroupRect {
     /// Returns the groups that pixels of one tile touch: `[x0, y0, x1, y1]` with exclusive ends,
     /// not empty.
     #[inline]
-    pub fn of([x0, y0, x1, y1]: [i32; 4]) -> Self {
+    pub fn of([x0, y0, x1, y1]: [i64; 4]) -> Self {
         Self([x0, y0, x1 - 1, y1 - 1].map(|pixel| (pixel >> GROUP_LOG2) as usize & ((1 << GROUPS_LOG2) - 1)))
     }
 
@@ -69,7 +70,7 @@ fn no_farther_groups(bounds: &[f32; GROUPS], nearness: f32) -> u64 {
 }
 
 kernel!(
-    /// Returns the groups, as bits, than whose bounds a depth is no farther.
+    /// Returns a bit for each group whose bound is no nearer than a depth.
     no_farther, no_farther_groups, (bounds: &[f32; GROUPS], nearness: f32) -> u64
 );
 
@@ -121,54 +122,47 @@ impl EarlyBounds {
         self.direction
     }
 
-    /// Returns true if a depth of this nearness may be hidden somewhere.
+    /// Returns true if a depth of a nearness may be hidden somewhere.
     #[inline]
     pub fn may_hide(&self, nearness: f32) -> bool {
         nearness > self.nearest
     }
 
-    /// Returns true if a depth of this nearness may be hidden in a tile.
+    /// Returns true if a depth of a nearness may be hidden in a tile.
     #[inline]
     pub fn may_hide_in(&self, tile: usize, nearness: f32) -> bool {
         nearness > self.tiles[tile].nearest
     }
 
-    /// Returns true if depths no nearer than this are hidden in some groups of a tile.
+    /// Returns true if all groups of a rectangle in a tile hide depths of a nearness and farther
+    /// ones.
     #[inline]
-    pub fn hides_groups(&self, tile: usize, groups: GroupRect, nearness: f32) -> bool {
+    pub fn hides(&self, tile: usize, groups: GroupRect, nearness: f32) -> bool {
         let tile = &self.tiles[tile];
         nearness > tile.all || nearness > tile.nearest && groups.numbers().all(|group| nearness > tile.groups[group])
     }
 
-    /// Returns the groups of a tile, as bits, in which depths no nearer than this are not hidden.
+    /// Returns a bit for each group of a tile that does not hide a depth of a nearness.
     #[inline]
     pub fn visible_groups(&self, tile: usize, nearness: f32) -> u64 {
         let tile = &self.tiles[tile];
         if nearness > tile.all { 0 } else { no_farther(&tile.groups, nearness) }
     }
 
-    /// Returns the nearness than which depths must be farther to be hidden anywhere in a tile.
+    /// Returns the nearest bound of a tile. No part of the tile hides depths up to this nearness.
     #[inline]
     pub fn nearest(&self, tile: usize) -> f32 {
         self.tiles[tile].nearest
     }
 
-    /// Returns the nearness than which depths must be farther to be hidden in a group of a tile,
-    /// given its number.
+    /// Returns the bound of a group of a tile. The group hides depths that are farther.
     #[inline]
     pub fn bound(&self, tile: usize, group: usize) -> f32 {
         let tile = &self.tiles[tile];
         tile.groups[group].min(tile.all)
     }
 
-    /// Returns true if depths no nearer than this are hidden in the pixels `[x0, y0, x1, y1]` of a
-    /// tile.
-    pub fn hides(&self, tile: usize, pixels: [i64; 4], nearness: f32) -> bool {
-        let tile = &self.tiles[tile];
-        nearness > tile.all || groups_of(pixels).all(|group| nearness > tile.groups[group_number(group)])
-    }
-
-    /// Notes that no pixel of a tile is farther than this.
+    /// Notes that no pixel of a tile is farther than a nearness.
     pub fn update_tile(&mut self, tile: usize, nearness: f32) {
         let known = &mut self.tiles[tile];
         known.all = known.all.min(nearness);
@@ -176,7 +170,7 @@ impl EarlyBounds {
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// Notes that no pixel of a group of a tile is farther than this.
+    /// Notes that no pixel of a group of a tile is farther than a nearness.
     pub fn update_group(&mut self, tile: usize, group: [i64; 2], nearness: f32) {
         self.update_group_bound(tile, group_number(group), nearness);
     }
@@ -189,16 +183,15 @@ impl EarlyBounds {
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// Returns true if a group of a tile is known less exactly than that no pixel is farther than
-    /// this.
+    /// Returns true if an update by a nearness tightens the bound of a group of a tile.
     #[inline]
     pub fn may_gain(&self, tile: usize, group: [i64; 2], nearness: f32) -> bool {
         let known = &self.tiles[tile];
         nearness < known.groups[group_number(group)] && nearness < known.all
     }
 
-    /// Notes that no pixel of `written` in a tile is farther than this. `written` also has all
-    /// pixels outside of the image.
+    /// Notes that no pixel of `written` in a tile is farther than a nearness. `written` also has
+    /// all pixels outside of the image.
     pub fn update_part(&mut self, tile: usize, written: GroupCoverage, nearness: f32) {
         if self.layers.is_empty() {
             self.layers.resize(self.tiles.len() * GROUPS, Layer::default());
@@ -251,18 +244,21 @@ mod tests {
             begin(&mut early);
             let (all, corner) = ([0, 0, 64, 64], [56, 56, 64, 64]);
             assert!(early.may_hide(far) && !early.may_hide(middle));
-            assert!(early.hides(0, all, far) && !early.hides(1, [64, 0, 72, 8], far) && !early.hides(2, all, far));
+            let hides =
+                |early: &EarlyBounds, tile, pixels, nearness| early.hides(tile, GroupRect::of(pixels), nearness);
+            assert!(hides(&early, 0, all, far) && !hides(&early, 1, [64, 0, 72, 8], far));
+            assert!(!hides(&early, 2, all, far));
             early.update_group(0, [56, 56], near);
-            assert!(early.hides(0, corner, middle) && !early.hides(0, [55, 56, 64, 64], middle));
+            assert!(hides(&early, 0, corner, middle) && !hides(&early, 0, [55, 56, 64, 64], middle));
             assert!(early.may_hide_in(0, middle) && !early.may_hide_in(1, middle));
             early.update_tile(1, near);
             early.update_tile(1, far);
-            assert!(early.hides(1, [64, 0, 128, 64], middle) && !early.hides(1, [64, 0, 128, 64], near));
+            assert!(hides(&early, 1, [64, 0, 128, 64], middle) && !hides(&early, 1, [64, 0, 128, 64], near));
             let part = |pixels: u64| GroupCoverage { group: group_number([8, 8]), pixels };
             early.update_part(0, part(u64::MAX >> 9), near);
-            assert!(!early.hides(0, [8, 8, 16, 16], middle), "nine pixels are as far as they were");
+            assert!(!hides(&early, 0, [8, 8, 16, 16], middle), "nine pixels are as far as they were");
             early.update_part(0, part(u64::MAX << 50), near);
-            assert!(early.hides(0, [8, 8, 16, 16], middle) && !early.hides(0, [8, 8, 17, 16], middle));
+            assert!(hides(&early, 0, [8, 8, 16, 16], middle) && !hides(&early, 0, [8, 8, 17, 16], middle));
             early.forget();
             assert_eq!(early.direction(), None);
         }

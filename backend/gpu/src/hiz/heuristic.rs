@@ -168,7 +168,10 @@ mod tests {
             for _ in 0..3 {
                 heuristic.count_tests(u32::MAX, 0);
             }
-            assert_eq!((heuristic.allows_tests(), heuristic.is_paused_for(i32::MAX as u32 - 1)), (is_always, !is_always));
+            assert_eq!(
+                (heuristic.allows_tests(), heuristic.is_paused_for(i32::MAX as u32 - 1)),
+                (is_always, !is_always)
+            );
             assert!(!heuristic.is_paused_for(u32::MAX));
             heuristic.count_primitives(u32::MAX);
             heuristic.count_primitives(1);

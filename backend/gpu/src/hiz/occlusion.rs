@@ -1,7 +1,7 @@
 //! Tests of primitives in front of the tiler, and updates by triangles for later primitives.
 
 use super::{
-    DepthDirection, DepthFormat, DepthRange, EarlyBounds, GroupCoverage, Visibility, as_stored, depths_over,
+    DepthDirection, DepthFormat, DepthRange, EarlyBounds, GroupCoverage, GroupRect, Visibility, as_stored, depths_over,
     group_number, groups_of,
 };
 use crate::raster::{Criterion, GROUP_LOG2, Grid, Shape, TILE_LOG2, Triangle, UNITS, pixels_inside, within};
@@ -120,7 +120,7 @@ impl<'a> OcclusionTest<'a> {
             (first[0]..=last[0]).all(|column| {
                 let tile = self.grid.number([column, row]);
                 let pixels = within([x0, y0, x1, y1], self.grid.pixels(tile));
-                self.early.may_hide_in(tile, nearness) && self.early.hides(tile, pixels, nearness)
+                self.early.may_hide_in(tile, nearness) && self.early.hides(tile, GroupRect::of(pixels), nearness)
             })
         })
     }
@@ -202,7 +202,7 @@ impl<'a> HizUpdater<'a> {
                 }
                 let [nearest, farthest] = nearness(here);
                 // Where the triangle is hidden no pixel becomes nearer.
-                if early.hides(tile, here, nearest) {
+                if early.hides(tile, GroupRect::of(here), nearest) {
                     return;
                 }
                 if here == whole {

@@ -18,7 +18,7 @@ use crate::raster::{GROUP_LOG2, Triangle, may_cover_group, pixels_inside};
 const MIN_REBUILDING: u32 = 64;
 
 /// Returns the rectangle of the pixels of a group that lie in `area`.
-pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
+pub(super) fn group_within([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     let side = 1 << GROUP_LOG2;
     [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
 }
@@ -41,7 +41,7 @@ fn rebuild_bounds(view: &TileView<'_>, bounds: &mut Bounds) {
     let stored = DepthPlane { plane, bits: context.depth_bits };
     // Other pixels of the image may change at the same time.
     let inside = within(view.area, bounds.pixels());
-    for group in groups_of(inside).filter(|group| pixels_of_group(*group, inside) == whole_group(*group)) {
+    for group in groups_of(inside).filter(|group| group_within(*group, inside) == whole_group(*group)) {
         if let Some(range) = stored.range(group.map(|pixel| pixel as u32)) {
             bounds.set_group(group_number(group), range);
         }
@@ -109,8 +109,8 @@ fn update_hiz(view: &TileView<'_>, primitive_run: &PrimitiveRun<'_>, bounds: &mu
             continue;
         }
         for group in groups_of(window) {
-            let pixels = pixels_of_group(group, image);
-            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, criterion, counters) {
+            let pixels = group_within(group, image);
+            if group_within(group, window) == pixels && covers_group(&triangle, group, criterion, counters) {
                 bounds.update(direction, group_number(group), depths(pixels));
             }
         }

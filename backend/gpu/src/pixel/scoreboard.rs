@@ -14,6 +14,7 @@ use vitric_base::counters::{Map, TileCounters};
 use vitric_base::simd::kernel;
 
 use super::{PrimitiveId, TileView};
+use crate::hiz::GroupRect;
 use crate::raster::{GROUP_LOG2, TILE_LOG2, group_of_block};
 
 /// Number of entries from which on hidden entries are removed.
@@ -30,16 +31,8 @@ pub(super) type TileGroups = u64;
 
 /// Returns the groups of a tile that a window `[x0, y0, x1, y1]` of its pixels touches.
 #[inline]
-pub(super) fn touched_groups([x0, y0, x1, y1]: [i64; 4]) -> TileGroups {
-    if x0 >= x1 || y0 >= y1 {
-        return 0;
-    }
-    let last = (1 << GROUPS_LOG2) - 1;
-    let group = |pixel: i64| pixel as u32 >> GROUP_LOG2 & last;
-    let columns = u64::from(u8::MAX >> (last - group(x1 - 1)) & u8::MAX << group(x0));
-    let rows =
-        TileGroups::MAX >> ((last - group(y1 - 1)) << GROUPS_LOG2) & TileGroups::MAX << (group(y0) << GROUPS_LOG2);
-    (columns * 0x0101_0101_0101_0101) & rows
+pub(super) fn touched_groups(window @ [x0, y0, x1, y1]: [i64; 4]) -> TileGroups {
+    if x0 < x1 && y0 < y1 { GroupRect::of(window).mask() } else { 0 }
 }
 
 /// One sample of a primitive's fragments in a group of 8x8 pixels.

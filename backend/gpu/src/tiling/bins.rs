@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use vitric_base::simd::WAVE;
 
-use super::early_hiz::{Block, Candidate, EarlyHizTest, WindowTests};
+use super::early_hiz::{Candidate, EarlyHizTest, TriangleBlock, WindowTests};
 use super::{Batch, Window};
 use crate::geometry::Triangles;
 use crate::raster::{Grid, TileRect, within};
@@ -94,7 +94,7 @@ impl Touched {
         let clip = within(clip, grid.area());
         for start in range.clone().step_by(WAVE) {
             let range = &(start..range.end.min(start + WAVE as u32));
-            let visible = test.visible_lanes(Block { triangles, range, grid, clip }, tests);
+            let visible = test.visible_lanes(TriangleBlock { triangles, range, grid, clip }, tests);
             let (mut lanes, test) = (visible.unwrap_or((1 << range.len()) - 1), visible.map(|_| test));
             while lanes != 0 {
                 self.add((triangles, start + lanes.trailing_zeros()), tiles, test, tests);

@@ -178,7 +178,7 @@ kernel!(
 
 /// A block of triangles, and the tiles that they may be drawn to.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'t> {
+pub(super) struct TriangleBlock<'t> {
     pub(super) triangles: &'t Triangles,
     /// Numbers of the triangles, at most sixteen.
     pub(super) range: &'t Range<u32>,
@@ -187,7 +187,7 @@ pub(super) struct Block<'t> {
     pub(super) clip: [i64; 4],
 }
 
-impl Block<'_> {
+impl TriangleBlock<'_> {
     /// Returns the pixels of a lane's triangle.
     fn pixels(pixels: &[Lanes; 2], lane: usize) -> [i64; 4] {
         let (first, end) = (pixels[0][lane], pixels[1][lane]);
@@ -220,7 +220,7 @@ impl<'a> EarlyHizTest<'a> {
     /// Returns the lanes of a block's triangles that must be put into tiles, or `None` if the block
     /// was not tested. Others are hidden.
     #[inline]
-    pub(super) fn visible_lanes(&self, block: Block<'_>, tests: &mut WindowTests) -> Option<u32> {
+    pub(super) fn visible_lanes(&self, block: TriangleBlock<'_>, tests: &mut WindowTests) -> Option<u32> {
         let count = block.range.len() as u32;
         // After a clear nothing is hidden until something is drawn.
         let may_hide = self.early.may_hide(self.farthest(block.triangles));
@@ -235,8 +235,8 @@ impl<'a> EarlyHizTest<'a> {
     }
 
     #[inline(never)]
-    fn test_block(&self, block: Block<'_>, tests: &mut WindowTests) -> u32 {
-        let Block { triangles, range, grid, clip } = block;
+    fn test_block(&self, block: TriangleBlock<'_>, tests: &mut WindowTests) -> u32 {
+        let TriangleBlock { triangles, range, grid, clip } = block;
         let all = (1 << range.len()) - 1;
         triangles.read_lanes(range.clone(), &mut tests.lanes);
         let ([near, far], within_corners) = triangles.depth_limits();
@@ -265,7 +265,7 @@ impl<'a> EarlyHizTest<'a> {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            let pixels = within(Block::pixels(&tests.lanes.pixels, lane), clip);
+            let pixels = within(TriangleBlock::pixels(&tests.lanes.pixels, lane), clip);
             if pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
                 continue;
             }
@@ -282,7 +282,7 @@ impl<'a> EarlyHizTest<'a> {
                 }
             };
             queries += 1;
-            if self.early.hides_groups(tile, GroupRect::of(pixels.map(|pixel| pixel as i32)), nearness) {
+            if self.early.hides(tile, GroupRect::of(pixels), nearness) {
                 (hidden, kills) = (hidden | 1 << lane, kills + 1);
                 tests.record(pixels);
             }
@@ -292,24 +292,24 @@ impl<'a> EarlyHizTest<'a> {
         all & !hidden
     }
 
-    /// Returns true if depths no nearer than this are hidden in all pixels of a rectangle.
-    fn hides_all(&self, block: Block<'_>, pixels: [i64; 4], nearness: f32) -> bool {
+    /// Returns true if all pixels of a rectangle hide depths of a nearness and farther ones.
+    fn hides_all(&self, block: TriangleBlock<'_>, pixels: [i64; 4], nearness: f32) -> bool {
         let [first, last] = Grid::corners(pixels);
         (first[1]..=last[1]).all(|row| {
             (first[0]..=last[0]).all(|column| {
                 let number = block.grid.number([column, row]);
-                let here = within(pixels, block.grid.pixels(number)).map(|pixel| pixel as i32);
-                self.early.hides_groups(block.first_tile() + number, GroupRect::of(here), nearness)
+                let here = within(pixels, block.grid.pixels(number));
+                self.early.hides(block.first_tile() + number, GroupRect::of(here), nearness)
             })
         })
     }
 
     /// Counts a hidden block. Returns no lanes.
     #[cold]
-    fn kill_block(&self, Block { range, clip, .. }: Block<'_>, tests: &mut WindowTests) -> u32 {
+    fn kill_block(&self, TriangleBlock { range, clip, .. }: TriangleBlock<'_>, tests: &mut WindowTests) -> u32 {
         let mut kills = 0;
         for lane in 0..range.len() {
-            let pixels = within(Block::pixels(&tests.lanes.pixels, lane), clip);
+            let pixels = within(TriangleBlock::pixels(&tests.lanes.pixels, lane), clip);
             if pixels[0] < pixels[2] && pixels[1] < pixels[3] {
                 let [first, last] = Grid::corners(pixels);
                 kills += ((last[0] - first[0] + 1) * (last[1] - first[1] + 1)) as u32;
@@ -345,13 +345,13 @@ impl<'a> EarlyHizTest<'a> {
         if !self.early.may_hide_in(tile, candidate.testable()) || pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
             return u64::MAX;
         }
-        let touched = GroupRect::of(pixels.map(|pixel| pixel as i32)).mask();
-        let (is_flat, is_long) = (candidate.within_corners, candidate.is_long());
+        let touched = GroupRect::of(pixels).mask();
+        let (within_corners, is_long) = (candidate.within_corners, candidate.is_long());
         let mut visible = touched;
-        if is_flat {
+        if within_corners {
             visible &= self.early.visible_groups(tile, self.stored(candidate.nearness[0]));
         }
-        if visible != 0 && (!is_flat || is_long) {
+        if visible != 0 && (!within_corners || is_long) {
             visible = self.visible_by_slope((tile, visible), pixels, candidate);
         }
         tests.counts.queries += 1;

@@ -48,7 +48,7 @@ const OUTSIDE_MEMORY: u32 = 0x8000_0000;
 
 /// Size of a patch's block, in dwords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct BlockSize {
     /// Dwords of the patch.
     pub patch: u32,
     /// Dwords of a vertex.
@@ -57,7 +57,7 @@ pub(super) struct Block {
     pub vertices: u32,
 }
 
-impl Block {
+impl BlockSize {
     fn of(facts: &PatchFacts, vertices: u32) -> Self {
         Self { patch: facts.patch.len() as u32, vertex: facts.vertex.len() as u32, vertices }
     }
@@ -84,7 +84,7 @@ pub struct TessellationKernel {
     pub(super) points: Program,
     pub(super) control: Arc<Program>,
     pub(crate) evaluation: Evaluation,
-    pub(super) block: Block,
+    pub(super) block: BlockSize,
     /// Dwords of the block that hold the levels: four outer and two inner ones.
     pub(super) levels: [Option<u32>; 6],
     /// True if programs may run in any order.
@@ -183,7 +183,7 @@ struct LinkedPatches<'a> {
     /// Outputs of the control program.
     written: &'a PatchFacts,
     read: &'a PatchFacts,
-    block: Block,
+    block: BlockSize,
     vertex: &'a Program,
 }
 
@@ -192,7 +192,7 @@ impl<'a> LinkedPatches<'a> {
         let programs = pipeline.patches.as_ref()?;
         let (control, evaluation) = (&*programs.control, &*programs.evaluation);
         let (written, read) = (control.patch.as_deref()?, evaluation.patch.as_deref()?);
-        let block = Block::of(written, written.vertices.or(read.vertices)?);
+        let block = BlockSize::of(written, written.vertices.or(read.vertices)?);
         Some(Self { control, evaluation, written, read, block, vertex: &pipeline.vertex })
     }
 

@@ -9,7 +9,7 @@ use crate::hiz::{
     groups_of,
 };
 use crate::pixel::coverage::Part;
-use crate::pixel::hiz_updates::{SmallUpdate, is_worth_updating, pixels_of_group, update_by_small};
+use crate::pixel::hiz_updates::{SmallUpdate, group_within, is_worth_updating, update_by_small};
 use crate::raster::Shape;
 use crate::raster::within;
 use crate::raster::{GROUP_LOG2, pixels_inside};
@@ -89,7 +89,7 @@ impl Tile<'_, '_> {
                 left[0] <= group[0] && left[1] <= group[1] && group[0] < left[2] && group[1] < left[3]
             };
             let omitted = groups_of(window).filter(|group| !is_drawn(*group));
-            omitted.for_each(|group| count_hidden(self.counters, pixels_of_group(group, window)));
+            omitted.for_each(|group| count_hidden(self.counters, group_within(group, window)));
         }
         Some(visible)
     }
@@ -127,10 +127,10 @@ impl Tile<'_, '_> {
         shape: &Shape,
         GroupWindow { group, window, full }: GroupWindow,
     ) -> Option<DepthRange> {
-        let pixels = pixels_of_group(group, window);
+        let pixels = group_within(group, window);
         let range = self.depths_over(shape, pixels);
         let bounds = self.bounds.as_deref_mut()?;
-        let whole = full && pixels == pixels_of_group(group, bounds.pixels());
+        let whole = full && pixels == group_within(group, bounds.pixels());
         let number = group_number(group);
         let hidden = bounds.hides_in_group(direction, number, range);
         self.tests = [self.tests[0] + 1, self.tests[1] + u32::from(hidden)];
@@ -164,7 +164,7 @@ impl Tile<'_, '_> {
         let hidden = bounds.hides_pixels(direction, covered(any), range);
         if hidden {
             self.tests[1] += 1;
-            self.count_killed(pixels_of_group(group, self.area));
+            self.count_killed(group_within(group, self.area));
         } else if self.context.visibility.updates_hiz {
             let outside = !pixels_inside(group[0], group[1], bounds.pixels());
             bounds.update_part(direction, covered(all | outside), range);
@@ -211,7 +211,7 @@ impl Tile<'_, '_> {
             counters.count(Counter::HizBlockKills, blocks.into());
             counters.count(Counter::HizQuadKills, quads.into());
             if blocks + quads > 0 {
-                count_hidden(self.counters, pixels_of_group(part.group, self.area));
+                count_hidden(self.counters, group_within(part.group, self.area));
             }
         }
         hidden
